@@ -1,0 +1,107 @@
+# make grade           grade labs/*/kernel.cu            make test      all tests, no GPU needed
+# make hint LAB=..     the next hint for a lab           make setup     install what tests need (apt)
+# make progress        what is done, what is next        make bench     our kernels beside the library's
+# make check           prove every lab on this GPU       make clean     remove build/
+#
+# LAB=transpose picks one lab (LAB="5 6" two); FLAGS="--quick" goes to the program: FLAGS=--help.
+
+LAB      ?=
+FLAGS    ?=
+B        ?= build
+NVCC     := $(or $(wildcard $(CUDA_HOME:%=%/bin/nvcc)),$(shell command -v nvcc),$(wildcard /usr/local/cuda/bin/nvcc))
+CUDA     := $(patsubst %/bin/nvcc,%,$(NVCC))
+CUDA_LIB  = $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/targets/x86_64-linux/lib $(CUDA)/lib) /usr/lib/x86_64-linux-gnu)
+CFLAGS   ?= -O2 -g
+warnings := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers
+compile   = $(CC) -std=c11 -D_GNU_SOURCE -MMD -MP -Icommon -Igrader $(warnings) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+link      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
+
+labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
+suites   := $(sort $(patsubst tests/%.c,%,$(wildcard tests/test_*.c)))
+objects   = $(1:%.c=$(B)/%.o)
+lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
+runner_c := grader/runner.c grader/serve.c grader/sandbox.c
+serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/registry.c)
+grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)))
+test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
+
+.PHONY: all grade hint progress check test unit setup bench format clean FORCE
+all: $(B)/warpbook $(if $(NVCC),$(B)/runner)
+
+grade hint progress check: all
+	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
+
+# ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
+
+test: unit $(B)/warpbook $(B)/fake_runner
+	@tests/end_to_end.sh $(B)
+
+unit: $(B)/unit-tests
+	@$<
+
+setup:
+	@tests/setup.sh
+
+bench: $(if $(NVCC),$(patsubst tests/bench/%.cu,$(B)/bench_%,$(wildcard tests/bench/*.cu)))
+	@$(if $^,,echo "make bench needs nvcc and an NVIDIA GPU"; exit 3)
+	@set -e; for program in $^; do echo; $$program; done
+
+format:
+	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
+
+clean:
+	rm -rf $(B)
+
+# ---- Programs ----
+
+$(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
+	@echo "  link   $@"; $(link) -lm
+
+$(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_device.o $(serve_o) $(lab_o)
+	@echo "  link   $@"; $(link) -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lpthread
+
+$(B)/fake_runner: $(B)/tests/fake_runner.o $(serve_o) $(lab_o)
+	@echo "  link   $@"; $(link) -lm -lpthread
+
+$(B)/unit-tests: $(test_o) $(grader_o) $(call objects,grader/serve.c grader/sandbox.c) $(lab_o)
+	@echo "  link   $@"; $(link) -lcunit -lm -lpthread
+
+$(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
+	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
+
+# The runner is for whatever GPU is here: real code for the oldest, PTX for all that came after.
+$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h common/*.h)
+	@mkdir -p $(@D)
+	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=[sm_75,compute_75] -c -o $@ $<
+
+$(B)/grader/runner.o: CPPFLAGS += -isystem $(CUDA)/include
+
+# ---- Tables: a lab, or a test suite, is registered by being there ----
+
+# entry_NAME: the variable of a lab's folder: 06_transpose -> lab_transpose.
+variable = lab_$(shell echo $(1) | sed 's/^[0-9]*_//')
+
+$(B)/registry_table.c: FORCE
+	$(call table,#include "registry.h",$(foreach l,$(labs),extern const Lab $(call variable,$(l));),\
+	const LabEntry all_labs[] = {,$(foreach l,$(labs),{ "$(l)"$(comma) &$(call variable,$(l)) }$(comma)) { 0 })
+
+$(B)/suites.c: FORCE
+	$(call table,#include <CUnit/CUnit.h>,$(suites:%=extern CU_SuiteInfo %;),\
+	extern CU_SuiteInfo *const all_suites[]; CU_SuiteInfo *const all_suites[] = {,$(suites:%=&%$(comma)) 0)
+
+# table: include, declarations, head, entries. Written only if it changed.
+comma := ,
+define table
+@mkdir -p $(B)
+@printf '%s\n' '$(1)' '$(2)' '$(strip $(3))' '$(4)' '};' > $@.new
+@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+endef
+
+$(B)/%.o: $(B)/%.c
+	@$(compile)
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  cc     $<"; $(compile)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,96 @@
+/* fill.h - what an input array holds, as a function of seed, array and index alone.
+ *
+ * Host and device compute the same bits, so the grader knows any element of any input without
+ * storing it, and a device fills memory as fast as it can write it. Every element depends on its
+ * index: a kernel that mixes up two elements is seen.
+ */
+#ifndef FILL_H
+#define FILL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define FILL_FN static __host__ __device__ __forceinline__
+#else
+#define FILL_FN static inline
+#endif
+
+typedef enum FillKind {
+    FILL_UNIFORM, /* reals in [-1, 1); one in 1024 is a spike, 1024 times as large */
+    FILL_SMALL,   /* integers +-1 .. +-8, never 0: sums of them are exact in any order below 2^24 */
+    FILL_WIDE,    /* reals of either sign, magnitudes log-uniform in [2^-20, 2^20) */
+    FILL_RANGE,   /* integers lo .. hi - 1 */
+} FillKind;
+
+typedef struct Fill {
+    FillKind kind;
+    int lo, hi; /* FILL_RANGE */
+} Fill;
+
+/* The secret that one array's contents follow from. */
+typedef struct FillKey {
+    uint32_t a, b;
+} FillKey;
+
+/* Finaliser "lowbias32" (C. Wellons, "Prospecting for hash functions", 2018): a bijection in which
+ * each input bit flips each output bit with a chance near one half. */
+FILL_FN uint32_t fill_scramble(uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+FILL_FN FillKey fill_key(uint64_t seed, int array)
+{
+    FillKey key;
+    key.a = fill_scramble((uint32_t) seed + 0x9e3779b9u * (uint32_t) (array + 1));
+    key.b = fill_scramble((uint32_t) (seed >> 32) ^ key.a);
+    return key;
+}
+
+FILL_FN uint32_t fill_bits(FillKey key, size_t index)
+{
+    uint32_t low = (uint32_t) index, high = (uint32_t) ((uint64_t) index >> 32);
+    return fill_scramble(fill_scramble(low ^ key.a) + key.b + high * 0x9e3779b9u);
+}
+
+/* The value as an integer; FILL_SMALL and FILL_RANGE only. */
+FILL_FN int32_t fill_i32(Fill fill, FillKey key, size_t index)
+{
+    uint32_t bits = fill_bits(key, index);
+
+    if (fill.kind == FILL_SMALL) {
+        int32_t magnitude = (int32_t) (bits >> 29) + 1;
+        return bits & 1 ? -magnitude : magnitude;
+    }
+    /* Unsigned, since hi - lo may exceed an int. */
+    uint32_t span = (uint32_t) fill.hi - (uint32_t) fill.lo;
+    return (int32_t) ((uint32_t) fill.lo + (uint32_t) ((uint64_t) bits * span >> 32));
+}
+
+FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
+{
+    uint32_t bits = fill_bits(key, index);
+    uint32_t word;
+    float value;
+
+    if (fill.kind == FILL_SMALL || fill.kind == FILL_RANGE)
+        return (float) fill_i32(fill, key, index);
+    if (fill.kind == FILL_UNIFORM) {
+        /* 23 bits give an exact multiple of 2^-22 in [-1, 1): one rounding nowhere. */
+        value = (float) ((int32_t) (bits >> 9) - 4194304) * (1.0f / 4194304.0f);
+        return (bits & 1023u) == 0 ? value * 1024.0f : value;
+    }
+    /* FILL_WIDE: sign, an exponent in [-20, 20), the mantissa bits; put together as IEEE 754. */
+    word = (bits & 1u) << 31 | (107u + ((bits >> 1) & 0x1ffu) * 40u / 512u) << 23 | bits >> 9;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* lab.h - the contract between a lab and the grader.
+ *
+ * A lab's kernel.h declares one function, the student's kernel.cu defines it, and the author's lab.c
+ * describes everything else in one `Lab`: the cases, the arrays, the right answer, the least work.
+ * lab.c is plain C without CUDA: it links into the grader, into the runner and into the tests.
+ */
+#ifndef LAB_H
+#define LAB_H
+
+#ifdef __cplusplus
+#define LAB_API extern "C" __attribute__((visibility("default")))
+#else
+#define LAB_API extern
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fill.h"
+
+enum { LAB_DIMS = 4, LAB_IN = 4, LAB_OUT = 2, LAB_HINTS = 3, LAB_SYMBOLS = 16, LAB_PREDICTIONS = 8 };
+
+/* What sizes of timed cases may depend on; all read from the device. */
+typedef struct Gpu {
+    int sms;
+    size_t l2_bytes;
+} Gpu;
+
+/* CORRECT: checked whole. TIMED: checked by samples, and its speed must reach `bar`.
+ * CONTROL: timed and shown, never graded: the case in which the lab's flaw cannot bite. */
+typedef enum CaseKind { CORRECT, TIMED, CONTROL } CaseKind;
+
+typedef struct Case {
+    const char *label;
+    long dim[LAB_DIMS];
+    CaseKind kind;
+    double bar; /* TIMED: least fraction of the reference's speed */
+
+    /* TIMED, CONTROL: sets dim for a GPU. `scale` starts at 1 and doubles until the reference takes
+     * 0.2 ms; sizes grow with it. NULL: dim stands as it is. */
+    void (*size)(long dim[LAB_DIMS], const Gpu *gpu, double scale);
+} Case;
+
+typedef enum Type { F32, F64, I32, U32, U8 } Type;
+
+/* rows x cols elements, row-major; a vector has one row. `data` is on the device in `call`. */
+typedef struct Array {
+    Type type;
+    size_t rows, cols;
+    Fill fill; /* inputs: what they hold */
+    void *data;
+} Array;
+
+/* An array with no elements is not there. Scratch arrives poisoned. */
+typedef struct Arrays {
+    Array in[LAB_IN], out[LAB_OUT], scratch;
+} Arrays;
+
+/* What the inputs of one call hold, known from the seed alone: no array needs to be stored. */
+typedef struct Inputs {
+    const Arrays *arrays;
+    uint64_t seed;
+} Inputs;
+
+/* The least that any kernel must do: turns a time into GB/s and GFLOP/s, and bounds what is possible. */
+typedef struct Work {
+    double bytes, flops;
+} Work;
+
+/* A number asked for before the first speed figure is shown. */
+typedef struct Prediction {
+    const char *key, *question;
+    double answer, tolerance; /* right: |guess - answer| <= tolerance */
+    const char *because;      /* the explanation, whether right or not */
+} Prediction;
+
+typedef struct Lab {
+    const char *title;    /* a few words, for tables */
+    const char *function; /* the name that kernel.h declares */
+    const Case *cases;    /* ends with an empty label */
+
+    /* Sets types, sizes and fills of the arrays of a case. */
+    void (*shape)(const Case *, Arrays *);
+
+    /* Writes the right values of elements first .. first + count - 1 of out[out] to `want`, which
+     * has that array's type. Slow and plain; called for whole arrays and for small windows. */
+    void (*truth)(const Case *, const Inputs *, int out, size_t first, size_t count, void *want);
+
+    /* Calls the student's function: AS(transpose, kernel)(...). */
+    void (*call)(void (*kernel)(void), const Case *, const Arrays *);
+
+    Work (*work)(const Case *);
+
+    double rtol, atol; /* |got - want| <= atol + rtol * |want|; both 0: bit for bit but for -0 == 0 */
+
+    const char *hints[LAB_HINTS];                /* from a question to nearly the answer */
+    const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
+    const char *question;                        /* asked after the pass: does it transfer? */
+    const char *symbols[LAB_SYMBOLS];            /* what kernel.cu may link to besides the usual */
+} Lab;
+
+/* The kernel under test, seen through the prototype in kernel.h. The prototype is never evaluated,
+ * so lab.c links where no such function exists, and the compiler still checks the call. */
+#define AS(prototype, kernel) ((__typeof__(prototype) *) (kernel))
+
+/* Element `index` of in[array], of type F32. */
+static inline float input_f32(const Inputs *inputs, int array, size_t index)
+{
+    return fill_f32(inputs->arrays->in[array].fill, fill_key(inputs->seed, array), index);
+}
+
+#endif
+#endif

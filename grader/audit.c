@@ -1,0 +1,404 @@
+/* audit.c - what a submission's object file may use: an allow-list of symbols and of files.
+ *
+ * The object is judged by what readelf shows of it: the sections say whether anything runs at load
+ * time, the symbols what is called and what is defined. What is not in the list is refused, known
+ * or not; the table of refusals only knows better words for the frequent ones.
+ */
+#include "audit.h"
+#include "util.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What every kernel.cu may link to: words between blanks ---- */
+
+static const char *const allowed[] = {
+    /* What nvcc 12 and 13 write for kernels, launches and __device__ variables. */
+    "__cudaRegisterFatBinary __cudaRegisterFatBinaryEnd __cudaUnregisterFatBinary",
+    "__cudaRegisterFunction __cudaRegisterVar __cudaInitModule __cudaGetKernel __cudaLaunchKernel",
+    "__cudaPushCallConfiguration __cudaPopCallConfiguration cudaLaunchKernel",
+    /* What the C++ compiler writes. */
+    "atexit __cxa_atexit __dso_handle _GLOBAL_OFFSET_TABLE_ __stack_chk_fail _Unwind_Resume",
+    "__gxx_personality_v0 __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort",
+    "__cxa_begin_catch __cxa_end_catch _ZSt9terminatev",
+    /* CUDA calls about launches. */
+    "cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName cudaGetDevice",
+    "cudaDeviceGetAttribute cudaFuncSetAttribute cudaFuncGetAttributes cudaFuncSetCacheConfig",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaLaunchKernelExC cudaLaunchCooperativeKernel",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    /* Printing and stopping. */
+    "printf puts putchar fprintf fputs fputc putc fwrite fflush snprintf stdout stderr abort",
+    "__printf_chk __fprintf_chk __snprintf_chk __assert_fail",
+    /* Memory of the host. */
+    "memcpy memset memmove memcmp strlen __memcpy_chk __memset_chk __memmove_chk",
+    /* Mathematics. */
+    "sqrt sqrtf ceil ceilf floor floorf round roundf fabs fabsf fmin fminf fmax fmaxf fmod fmodf",
+    "log2 log2f log logf exp expf exp2 exp2f pow powf",
+};
+
+/* ---- Refusals: the first row that fits gives the reason; a * stands for any end ---- */
+
+static const struct Refusal {
+    const char *names, *why;
+} refusals[] = {
+    /* _Zn, _Zd: operators new and delete */
+    { "cudaMalloc* cudaFree* cudaHost* cudaMemPool* malloc calloc realloc free aligned_alloc "
+      "posix_memalign _Zn* _Zd*",
+      "a lab gets its work memory as an argument where it needs any: no allocation" },
+    { "cudaMem*", "the data lie on the device already, and a kernel can clear what it needs" },
+    { "cudaDeviceSynchronize cudaThreadSynchronize cudaStreamSynchronize cudaStreamWaitEvent "
+      "cudaStreamQuery cudaEvent* clock clock_gettime time gettimeofday nanosleep usleep sleep "
+      "_ZNSt6chrono*",
+      "timing and synchronising are the grader's part: launch and return" },
+    { "cudaStream* cudaGraph* cudaLaunchHostFunc",
+      "launch into the default stream, which the grader watches" },
+    { "cudaGetDeviceProperties*",
+      "cudaDeviceGetAttribute asks for a single figure, is quick, and is allowed" },
+    { "cudaSetDevice* cudaDeviceSet* cudaDeviceReset cudaCtx*",
+      "the device and its settings are the grader's" },
+    { "__cudaRegisterManaged*", "a lab works on device memory, not on __managed__ variables" },
+    { "fork vfork clone execv* execl* posix_spawn* system popen exit _exit _Exit quick_exit kill "
+      "raise signal sigaction syscall ptrace socket mmap mmap64 mprotect getenv pthread_* "
+      "_ZNSt6thread*",
+      "a kernel.cu launches kernels; it starts, ends and asks nothing of the system" },
+    { "dlopen dlsym dlvsym dlmopen dladdr dl_iterate_phdr cudaGetDriverEntryPoint* cudaLibrary* "
+      "nvrtc*",
+      "a kernel.cu loads no other code" },
+    { "open open64 openat fopen fopen64 fclose read write fread fscanf scanf __isoc99_scanf",
+      "a kernel.cu reads and writes no files; printf is there to look at values" },
+    { "_ZSt4cout _ZSt4cerr _ZNSo* _ZNSt8ios_base*", "printf is there to look at values" },
+    { "cublas* cufft* curand* cusparse* cusolver* cutensor* cudnn*",
+      "the lab is to write this kernel, not to call a library's" },
+    { "__cxa_throw __cxa_allocate_exception", "nobody here catches exceptions" },
+    { "cuda*", "this lab does not allow that CUDA call" },
+    { "__cuda*", "this lab does not allow that CUDA feature" },
+};
+
+/* ---- Names ---- */
+
+/* True if `name` is one of the words in `list`, where a * at the end of a word stands for any end.
+ */
+static bool is_in(const char *list, const char *name)
+{
+    while (*list) {
+        size_t length = strcspn(list, " ");
+        bool any_end = length && list[length - 1] == '*';
+        if (!strncmp(list, name, length - any_end) && (any_end || !name[length]))
+            return true;
+        list += length + (list[length] == ' ');
+    }
+    return false;
+}
+
+static bool is_allowed(const char *name, const Lab *lab)
+{
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (is_in(allowed[i], name))
+            return true;
+    for (int i = 0; i < LAB_SYMBOLS && lab->symbols[i]; i++)
+        if (!strcmp(name, lab->symbols[i]))
+            return true;
+    return false;
+}
+
+/* CUDA's own names: cudaX, __cudaX, cuX. */
+static bool is_cudas(const char *name)
+{
+    return !strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6) ||
+           (!strncmp(name, "cu", 2) && isupper((unsigned char) name[2]));
+}
+
+/* A C++ name as one would write it, without the arguments: _ZN3foo3barEi is foo::bar, _Z3fooi is
+ * foo. What is more complicated than that stays as it is. */
+static const char *plain_name(const char *name, char *text, size_t size)
+{
+    const char *at = name + 2;
+    bool nested;
+
+    if (strncmp(name, "_Z", 2))
+        return name;
+    if (!strncmp(name, "_Zn", 3) || !strncmp(name, "_Zd", 3))
+        return name[2] == 'n' ? "operator new" : "operator delete";
+    text[0] = 0;
+    nested = *at == 'N';
+    at += nested;
+    at += *at == 'K'; /* a const member */
+    at += *at == 'L'; /* a static one */
+    if (!strncmp(at, "St", 2)) {
+        put(text, size, "std");
+        at += 2;
+    }
+    do {
+        char *end;
+        unsigned long length = isdigit((unsigned char) *at) ? strtoul(at, &end, 10) : 0;
+        if (!length || length > strlen(end))
+            break;
+        append(text, size, "%s%.*s", text[0] ? "::" : "", (int) length, end);
+        at = end + length;
+    } while (nested || !strncmp(name, "_ZSt", 4));
+    return text[0] ? text : name;
+}
+
+/* True if the C++ name is that of a function called `function`, of any arguments. */
+static bool is_overload(const char *name, const char *function)
+{
+    char text[256];
+
+    return !strncmp(name, "_Z", 2) && !strcmp(plain_name(name, text, sizeof text), function);
+}
+
+/* ---- Sections: does anything run before the lab's function is called? ---- */
+
+static bool check_section(const char *name, unsigned long size, unsigned long *at_load, char *why,
+                          size_t why_size)
+{
+    static const char *const at_end[] = { ".fini", ".fini_array", ".dtors" };
+
+    /* nvcc's registration of the kernels is one pointer here. */
+    if (!strncmp(name, ".init_array", 11))
+        *at_load += size;
+    if (*at_load > sizeof(void *) || !strcmp(name, ".init") ||
+        !strncmp(name, ".preinit_array", 14) || !strncmp(name, ".ctors", 6)) {
+        put(why, why_size,
+            "kernel.cu runs code when it is loaded (a constructor, a global variable whose value "
+            "is computed, or "
+            "#include <iostream>): do the work in the lab's function, and print by printf");
+        return false;
+    }
+    for (size_t i = 0; i < sizeof at_end / sizeof *at_end; i++)
+        if (!strncmp(name, at_end[i], strlen(at_end[i]))) {
+            put(why, why_size,
+                "kernel.cu runs code when it is unloaded (a destructor): do the work in "
+                "the lab's function");
+            return false;
+        }
+    return true;
+}
+
+/* ---- Symbols ---- */
+
+typedef struct Symbol {
+    char type[16], bind[16], visibility[16], section[16], name[1024];
+} Symbol;
+
+/* How near an object came to defining the lab's function; the greater, the nearer. */
+typedef enum Found { NOT, ITS_STATIC, OVERLOADED, ITS_NO_FUNCTION, ITS_HIDDEN, DEFINED } Found;
+
+static bool refuse(const char *name, char *why, size_t size)
+{
+    const char *reason = NULL;
+    char text[256];
+
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals && !reason; i++)
+        if (is_in(refusals[i].names, name))
+            reason = refusals[i].why;
+    if (!reason && is_cudas(name))
+        reason = "a lab uses the CUDA runtime, not the driver's calls";
+    if (reason)
+        put(why, size, "kernel.cu uses `%.200s`: %s", plain_name(name, text, sizeof text), reason);
+    else
+        put(why, size,
+            "kernel.cu uses `%.200s`, which it does not define and which is not among the "
+            "functions "
+            "that a lab may call",
+            plain_name(name, text, sizeof text));
+    return false;
+}
+
+static bool check_symbol(const Symbol *s, const Lab *lab, char *why, size_t size)
+{
+    bool undefined = !strcmp(s->section, "UND");
+
+    if (undefined && strcmp(s->name, lab->function))
+        return is_allowed(s->name, lab) || refuse(s->name, why, size);
+    if (!strcmp(s->type, "IFUNC")) {
+        put(why, size, "kernel.cu runs code when it is loaded (`%.200s` is an indirect function)",
+            s->name);
+        return false;
+    }
+    if (!undefined && strcmp(s->bind, "LOCAL") && is_cudas(s->name)) {
+        put(why, size, "kernel.cu defines `%.200s`, a name that belongs to CUDA", s->name);
+        return false;
+    }
+    return true;
+}
+
+static Found how_near(const Symbol *s, const char *function)
+{
+    bool ours = !strcmp(s->name, function);
+
+    if (!strcmp(s->section, "UND") || !(ours || is_overload(s->name, function)))
+        return NOT;
+    if (!strcmp(s->bind, "LOCAL"))
+        return ITS_STATIC;
+    if (!ours)
+        return OVERLOADED;
+    if (strcmp(s->type, "FUNC"))
+        return ITS_NO_FUNCTION;
+    return strcmp(s->visibility, "DEFAULT") ? ITS_HIDDEN : DEFINED;
+}
+
+static bool check_found(Found found, const char *function, char *why, size_t size)
+{
+    switch (found) {
+    case DEFINED:
+        return true;
+    case ITS_HIDDEN:
+        put(why, size,
+            "kernel.cu defines `%s`, but without including \"kernel.h\", so it is not seen",
+            function);
+        break;
+    case ITS_NO_FUNCTION:
+        put(why, size, "kernel.cu defines `%s`, but not as a function", function);
+        break;
+    case OVERLOADED:
+        put(why, size,
+            "kernel.cu defines a `%s`, but not the one that kernel.h declares: include "
+            "\"kernel.h\" and "
+            "give it the same arguments, of the same types",
+            function);
+        break;
+    case ITS_STATIC:
+        put(why, size, "kernel.cu defines `%s` as static, so it is not seen: remove `static`",
+            function);
+        break;
+    case NOT:
+        put(why, size, "kernel.cu does not define `%s`, the function that kernel.h declares",
+            function);
+        break;
+    }
+    return false;
+}
+
+static bool check_row(const char *row, const Lab *lab, unsigned long *at_load, Found *found,
+                      char *why, size_t size)
+{
+    char name[256];
+    unsigned long bytes;
+    int number, fields;
+    Symbol s;
+    Found near;
+
+    if (sscanf(row, " [%*d] %255s %*s %*x %*x %lx", name, &bytes) == 2)
+        return check_section(name, bytes, at_load, why, size);
+    if (sscanf(row, " %d: %*x %*s %15s", &number, s.type) != 2 || number == 0)
+        return true;
+    fields = sscanf(row, " %*d: %*x %*s %15s %15s %15s %15s %1023[^\n]", s.type, s.bind,
+                    s.visibility, s.section, s.name);
+    if (fields == 4 && !strcmp(s.type, "SECTION")) /* before binutils 2.36 these had no name */
+        return true;
+    if (fields != 5 || !is_in("DEFAULT HIDDEN INTERNAL PROTECTED", s.visibility)) {
+        put(why, size, "kernel.cu makes a symbol of a kind that no compiler makes:%.200s", row);
+        return false;
+    }
+    near = how_near(&s, lab->function);
+    *found = near > *found ? near : *found;
+    return check_symbol(&s, lab, why, size);
+}
+
+/* The rows look like
+ *   [13] .init_array  INIT_ARRAY  0000000000000000 004278 000008 08  WA  0   0  8
+ *   19: 0000000000000260    97 FUNC    GLOBAL DEFAULT    2 transpose */
+bool audit_object(const char *readelf_output, const Lab *lab, char *why, size_t size)
+{
+    unsigned long at_load = 0;
+    Found found = NOT;
+    char row[1400];
+
+    for (const char *line = readelf_output; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        PUT(row, "%.*s", (int) strcspn(line, "\n"), line);
+        if (!check_row(row, lab, &at_load, &found, why, size))
+            return false;
+    }
+    return check_found(found, lab->function, why, size);
+}
+
+/* ---- Files ---- */
+
+/* The next name of a make rule, unescaped; NULL at the end. Names that do not fit are cut, and so
+ * are found nowhere. */
+static const char *next_name(const char *at, char *name, size_t size)
+{
+    size_t used = 0;
+
+    for (;;) {
+        at += strspn(at, " \t\r\n");
+        if (at[0] != '\\' || (at[1] != '\n' && at[1] != '\r'))
+            break;
+        at++;
+    }
+    if (!*at)
+        return NULL;
+    for (; *at && !strchr(" \t\r\n", *at); at++) {
+        if ((at[0] == '\\' && at[1] && strchr(" #\\", at[1])) || (at[0] == '$' && at[1] == '$'))
+            at++;
+        else if (at[0] == '\\' && (at[1] == '\n' || at[1] == '\r'))
+            break;
+        if (used + 1 < size)
+            name[used++] = *at;
+    }
+    name[used] = 0;
+    return at;
+}
+
+static bool lies_under(const char *path, const char *const *roots)
+{
+    for (; *roots; roots++) {
+        size_t length = strlen(*roots);
+        if (length && !strncmp(path, *roots, length) && path[length] == '/')
+            return true;
+    }
+    return false;
+}
+
+static bool check_file(const char *name, const char *source, const char *const *roots, char *why,
+                       size_t size)
+{
+    const char *slash = strrchr(source, '/');
+    char path[2 * PATH_MAX];
+    char *real;
+    bool good;
+
+    if (name[0] == '/' || !slash)
+        PUT(path, "%s", name);
+    else
+        PUT(path, "%.*s/%s", (int) (slash - source), source, name);
+    if (!strcmp(path, source))
+        return true;
+    real = realpath(path, NULL);
+    if (!real && errno == ENOENT) /* a temporary file of the compiler's */
+        return true;
+    good = real && lies_under(real, roots);
+    if (!good)
+        put(why, size,
+            "kernel.cu includes %.300s: a lab may include its kernel.h, what is in common/, and "
+            "the "
+            "toolkit's headers only",
+            real ? real : name);
+    free(real);
+    return good;
+}
+
+bool audit_includes(const char *rule, const char *source, const char *const *roots, char *why,
+                    size_t size)
+{
+    char name[PATH_MAX];
+    const char *at = rule;
+    bool target = true;
+
+    while ((at = next_name(at, name, sizeof name))) {
+        size_t length = strlen(name);
+        if (target) /* "kernel.o :" or "kernel.o:" */
+            target = !length || name[length - 1] != ':';
+        else if (!check_file(name, source, roots, why, size))
+            return false;
+    }
+    if (target)
+        put(why, size, "kernel.cu was compiled, but nvcc did not say which files it read");
+    return !target;
+}

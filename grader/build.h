@@ -1,0 +1,44 @@
+/* build.h - from a kernel.cu to a kernel.so, by nvcc, cached by all that went in. */
+#ifndef BUILD_H
+#define BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "../common/lab.h"
+#include "cache.h"
+#include "tokens.h"
+#include "toolchain.h"
+
+typedef enum BuildFault {
+    BUILD_OK,
+    BUILD_STUDENT, /* the source's fault: a `build` verdict */
+    BUILD_MACHINE, /* no compiler, no space, unsupported host compiler...: nobody can be graded */
+} BuildFault;
+
+typedef struct Build {
+    BuildFault fault;
+    char object[512];   /* path of kernel.so */
+    char message[4096]; /* what was wrong: one sentence, then the compiler's lines, named after
+                           `shown`, then the command to see them all */
+    char note[256];     /* said although it built: newer GPU than nvcc knows, say; "" if nothing */
+} Build;
+
+typedef struct BuildJob {
+    const Toolchain *toolchain;
+    const char *source;  /* the kernel.cu to build */
+    const char *shown;   /* how to call it in messages */
+    const char *lab_dir; /* the trusted labs/NN_name: kernel.h and other headers */
+    const char *common;  /* the trusted common/ */
+    const char *cache;   /* folder of the cache: build/cache */
+    const Lab *lab;      /* allowed symbols, the function's name */
+    int cc;              /* 90 for sm_90: the graded device */
+} BuildJob;
+
+enum { BUILD_SOURCE_BYTES = 256 << 10 }; /* a larger source is refused */
+
+/* Builds, or finds it in the cache. The source is copied alone into a fresh folder, so no other
+ * file of a submission is seen; the object is checked (audit.h) before it is linked; all is written
+ * under a temporary name and renamed. A failed build is not cached. */
+void build(const BuildJob *job, Build *result);
+
+#endif

@@ -1,0 +1,173 @@
+/* cache.c - finished builds, each a folder named by a hash of what went in.
+ *
+ * An entry holds kernel.cu and key, to be compared byte for byte with the recipe (the name alone
+ * proves nothing); kernel.so, the product; and sum, its length and hash, so that what a crash or a
+ * full disk left half written is not used. It comes and goes by renaming, whole. Its time of
+ * modification says when it was last of use.
+ */
+#include "cache.h"
+#include "util.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    OBJECT_BYTES = 64 << 20,
+    STALE_S = 3600, /* no build lasts that long: its folder is a killed one's */
+};
+
+void cache_name(const char *cache, const Recipe *recipe, char *entry, size_t size)
+{
+    uint64_t hash = hash_bytes(HASH_START, recipe->source, recipe->source_bytes);
+
+    hash = hash_bytes(hash, recipe->key, recipe->key_bytes);
+    put(entry, size, "%s/%016llx", cache, (unsigned long long) hash);
+}
+
+static char *inside(const char *folder, const char *name, char *path)
+{
+    return put(path, PATH_MAX + 64, "%s/%s", folder, name);
+}
+
+/* No fsync: what a crash leaves half written does not match its sum. */
+static bool write_inside(const char *folder, const char *name, const void *bytes, size_t size)
+{
+    char path[PATH_MAX + 64];
+    FILE *file = fopen(inside(folder, name, path), "we");
+    bool written = file && fwrite(bytes, 1, size, file) == size;
+
+    return file && !fclose(file) && written;
+}
+
+static bool file_holds(const char *folder, const char *name, const char *bytes, size_t size)
+{
+    char path[PATH_MAX + 64];
+    size_t length = 0;
+    char *text = read_file(inside(folder, name, path), size, &length);
+    bool same = text && length == size && !memcmp(text, bytes, size);
+
+    free(text);
+    return same;
+}
+
+/* Length and hash of kernel.so, as the file `sum` holds them. False if there is none. */
+static bool sum_object(const char *folder, char *sum, size_t size)
+{
+    char path[PATH_MAX + 64];
+    size_t length = 0;
+    char *object = read_file(inside(folder, "kernel.so", path), OBJECT_BYTES, &length);
+
+    if (object)
+        put(sum, size, "%zu %016llx\n", length,
+            (unsigned long long) hash_bytes(HASH_START, object, length));
+    free(object);
+    return object && length;
+}
+
+bool cache_find(const char *entry, const Recipe *recipe)
+{
+    char sum[64];
+
+    if (!file_holds(entry, "kernel.cu", recipe->source, recipe->source_bytes) ||
+        !file_holds(entry, "key", recipe->key, recipe->key_bytes) ||
+        !sum_object(entry, sum, sizeof sum) || !file_holds(entry, "sum", sum, strlen(sum)))
+        return false;
+    utimensat(AT_FDCWD, entry, NULL, 0); /* it is of use: build_trim leaves it */
+    return true;
+}
+
+/* Moves an entry out of the way under a name that build_trim knows, then removes it. */
+static void remove_entry(const char *cache, const char *entry)
+{
+    char aside[PATH_MAX + 64];
+
+    PUT(aside, "%s/tmp-old-%016llx", cache, (unsigned long long) secret());
+    if (rename(entry, aside) == 0)
+        remove_tree(aside);
+}
+
+/* If the name is taken, it is by the same build, made meanwhile, or by a damaged entry or (once in
+ * 2^64) another one, which goes. */
+static bool give_name(const char *cache, const char *folder, const char *entry,
+                      const Recipe *recipe)
+{
+    for (int tries = 0; tries < 5; tries++) {
+        if (rename(folder, entry) == 0)
+            return true;
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return false;
+        if (cache_find(entry, recipe))
+            return true;
+        remove_entry(cache, entry);
+    }
+    errno = EEXIST;
+    return false;
+}
+
+bool cache_keep(const char *cache, const char *folder, const char *entry, const Recipe *recipe)
+{
+    char sum[64];
+
+    return sum_object(folder, sum, sizeof sum) &&
+           write_inside(folder, "key", recipe->key, recipe->key_bytes) &&
+           write_inside(folder, "sum", sum, strlen(sum)) && give_name(cache, folder, entry, recipe);
+}
+
+/* ---- Keeping it small ---- */
+
+typedef struct Entry {
+    char name[17];
+    time_t used;
+} Entry;
+
+static int oldest_first(const void *a, const void *b)
+{
+    const Entry *x = a, *y = b;
+
+    return (x->used > y->used) - (x->used < y->used);
+}
+
+void build_trim(const char *cache, size_t entries)
+{
+    DIR *folder = opendir(cache);
+    Entry *list = NULL;
+    struct dirent *item;
+    size_t count = 0;
+
+    while (folder && (item = readdir(folder))) {
+        char path[PATH_MAX + 300];
+        const char *name = item->d_name;
+        struct stat about;
+        PUT(path, "%s/%s", cache, name);
+        if (lstat(path, &about) || !S_ISDIR(about.st_mode))
+            continue;
+        if (!strncmp(name, "tmp-", 4) && about.st_mtime < time(NULL) - STALE_S)
+            remove_tree(path);
+        if (strlen(name) != 16 || strspn(name, "0123456789abcdef") != 16)
+            continue;
+        if (!(count & (count - 1))) { /* room for the next power of 2 */
+            list = realloc(list, (count ? 2 * count : 1) * sizeof *list);
+            if (!list)
+                die("out of host memory");
+        }
+        PUT(list[count].name, "%s", name);
+        list[count++].used = about.st_mtime;
+    }
+    if (folder)
+        closedir(folder);
+    if (count)
+        qsort(list, count, sizeof *list, oldest_first);
+    for (size_t i = 0; i + entries < count; i++) {
+        char path[PATH_MAX + 300];
+        remove_entry(cache, PUT(path, "%s/%s", cache, list[i].name));
+    }
+    free(list);
+}

@@ -1,0 +1,430 @@
+/* child.c - a process of its own: started with limits, spoken to by lines, killed without mercy.
+ *
+ * The child leads a process group, so that whatever it started dies with it, and asks the kernel to
+ * be killed when we die. Commands go to its descriptor 3, answers come from 4; each command has a
+ * random tag that its answer repeats, so that a line written by student code, who cannot know the
+ * tag before the command is sent, is recognised. While we wait we poll without sleeping: the time
+ * between command and answer is a measurement (sleeping reads cost 0.2 to 1 ms, polling 15 us).
+ */
+#include "child.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Which children there are: the signal handler must find them ---- */
+
+enum { LIVING = 16 };
+static volatile pid_t living[LIVING];
+static void (*before_end)(void);
+
+static void remember(pid_t pid)
+{
+    for (int i = 0; i < LIVING; i++)
+        if (!living[i]) {
+            living[i] = pid;
+            return;
+        }
+}
+
+static void forget(pid_t pid)
+{
+    for (int i = 0; i < LIVING; i++)
+        if (living[i] == pid)
+            living[i] = 0;
+}
+
+static void end_all(int signal_number)
+{
+    for (int i = 0; i < LIVING; i++)
+        if (living[i])
+            kill(-living[i], SIGKILL);
+    if (before_end)
+        before_end();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void child_on_signals(void (*before)(void))
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+    before_end = before;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action = { .sa_handler = end_all, .sa_flags = SA_RESETHAND };
+        sigaction(signals[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN); /* a child that is gone shows as EPIPE */
+}
+
+/* ---- Starting ---- */
+
+static void close_all(const int *fds, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* Blocks the signals that end_all handles while a child is born but not yet remembered. */
+static pid_t fork_remembered(void)
+{
+    sigset_t all, before;
+    pid_t parent = getpid(), pid;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid = fork();
+    if (pid > 0) {
+        setpgid(pid, pid);
+        remember(pid);
+    }
+    if (pid == 0) {
+        setpgid(0, 0);
+        signal(SIGPIPE, SIG_DFL);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) /* it died before we asked */
+            _exit(127);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
+/* In the child: descriptor wanted[i] becomes the i-th. All are above 9 before, so none is lost. */
+static void place(const int *fds, const int *wanted, int count)
+{
+    int high[8];
+
+    for (int i = 0; i < count; i++)
+        high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 10);
+    for (int i = 0; i < count; i++)
+        if (high[i] < 0 || dup2(high[i], wanted[i]) < 0)
+            _exit(127);
+}
+
+static void run_child(char *const argv[])
+{
+    static const struct rlimit no_core = { 0, 0 };
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    execvp(argv[0], argv);
+    dprintf(2, "%s: %s\n", argv[0], strerror(errno));
+    _exit(127);
+}
+
+static int shared_memory(size_t bytes)
+{
+    int fd = memfd_create("warpbook", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0)
+        return -1;
+    /* Sealed against shrinking: else a child could make our next read of it a bus error. */
+    if (ftruncate(fd, (off_t) bytes) ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+bool child_start(Child *child, char *const argv[], size_t shared_bytes)
+{
+    int to[2] = { -1, -1 }, from[2] = { -1, -1 }, printed[2] = { -1, -1 };
+    int shared = shared_memory(shared_bytes), nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    void *memory = MAP_FAILED;
+    size_t memory_limit = child->memory_limit;
+
+    *child = (Child){ .to = -1, .from = -1, .printed_fd = -1, .memory_limit = memory_limit };
+    if (shared >= 0)
+        memory = mmap(NULL, shared_bytes, PROT_READ, MAP_SHARED, shared, 0);
+    if (nothing < 0 || memory == MAP_FAILED || pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) ||
+        pipe2(printed, O_CLOEXEC) || (child->pid = fork_remembered()) < 0) {
+        PUT(child->trouble, "could not be started: %s", strerror(errno));
+        child->pid = 0;
+        if (memory != MAP_FAILED)
+            munmap(memory, shared_bytes);
+        close_all(
+            (int[]){ to[0], to[1], from[0], from[1], printed[0], printed[1], shared, nothing }, 8);
+        return false;
+    }
+    if (child->pid == 0) {
+        place((int[]){ nothing, printed[1], printed[1], to[0], from[1], shared },
+              (int[]){ 0, 1, 2, CHILD_IN, CHILD_OUT, CHILD_SHARED }, 6);
+        run_child(argv);
+    }
+    close_all((int[]){ to[0], from[1], printed[1], shared, nothing }, 5);
+    child->to = to[1];
+    child->from = from[0];
+    child->printed_fd = printed[0];
+    child->shared = memory;
+    child->shared_bytes = shared_bytes;
+    fcntl(child->to, F_SETFL, O_NONBLOCK);
+    fcntl(child->from, F_SETFL, O_NONBLOCK);
+    fcntl(child->printed_fd, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+/* ---- Ending ---- */
+
+/* Keeps the beginning of what it prints and throws the rest away, so that it never blocks on us and
+ * never fills our memory. Reads a bounded amount a call: a flood must not hold us up. */
+static void drain(Child *child)
+{
+    char piece[16384];
+
+    for (int i = 0; i < 8 && child->printed_fd >= 0; i++) {
+        ssize_t got = read(child->printed_fd, piece, sizeof piece);
+        size_t used = strlen(child->printed), room = CHILD_PRINTED - used;
+        if (got <= 0)
+            return;
+        child->printed_bytes += (unsigned long long) got;
+        for (ssize_t k = 0; k < got && room; k++)
+            if (piece[k] == '\n' || piece[k] == '\t' || (unsigned char) piece[k] >= ' ') {
+                child->printed[used++] = piece[k] == 127 ? '?' : piece[k];
+                child->printed[used] = 0;
+                room--;
+            }
+    }
+}
+
+void child_end(Child *child)
+{
+    if (child->pid <= 0)
+        return;
+    kill(-child->pid, SIGKILL);
+    kill(child->pid, SIGKILL);
+    while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+        ;
+    drain(child);
+    forget(child->pid);
+    child->pid = 0;
+    close_all((int[]){ child->to, child->from, child->printed_fd }, 3);
+    child->to = child->from = child->printed_fd = -1;
+    munmap(child->shared, child->shared_bytes);
+    child->shared = NULL;
+}
+
+void child_say_end(const Child *child, char *text, size_t size)
+{
+    if (WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGSYS)
+        put(text, size, "made a system call that labs may not make");
+    else if (WIFSIGNALED(child->status))
+        put(text, size, "was killed by signal %d (%s)", WTERMSIG(child->status),
+            strsignal(WTERMSIG(child->status)));
+    else
+        put(text, size, "ended by itself with status %d", WEXITSTATUS(child->status));
+}
+
+/* ---- Speaking ---- */
+
+/* It ended by itself: learn how before anything is killed. */
+static Heard gone(Child *child)
+{
+    double until = now_s() + 1;
+    pid_t pid = child->pid;
+
+    while (waitpid(pid, &child->status, WNOHANG) == 0) {
+        if (now_s() > until) { /* closed its descriptor and lives on */
+            child_end(child);
+            PUT(child->trouble, "closed the channel to the grader");
+            return HEARD_GARBAGE;
+        }
+        drain(child);
+        sleep_s(0.001);
+    }
+    drain(child);
+    kill(-pid, SIGKILL); /* whatever it left behind in its group */
+    forget(pid);
+    child->pid = 0;
+    close_all((int[]){ child->to, child->from, child->printed_fd }, 3);
+    child->to = child->from = child->printed_fd = -1;
+    munmap(child->shared, child->shared_bytes);
+    child->shared = NULL;
+    child_say_end(child, child->trouble, sizeof child->trouble);
+    return HEARD_GONE;
+}
+
+static Heard garbage(Child *child, const char *what)
+{
+    child_end(child);
+    PUT(child->trouble, "%s", what);
+    return HEARD_GARBAGE;
+}
+
+/* Host memory that it holds, in bytes; 0 if it can't be told. */
+static size_t resident_bytes(pid_t pid)
+{
+    char path[64], text[128];
+    unsigned long size, resident = 0;
+    FILE *file = fopen(PUT(path, "/proc/%d/statm", (int) pid), "r");
+
+    if (!file)
+        return 0;
+    if (!fgets(text, sizeof text, file) || sscanf(text, "%lu %lu", &size, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return resident * (size_t) sysconf(_SC_PAGESIZE);
+}
+
+/* Reads until a line is whole. A line longer than the buffer is no answer of ours. */
+static Heard wait_line(Child *child, double limit_s, char *line)
+{
+    size_t used = 0;
+    double deadline = child->asked_s + limit_s, look_s = child->asked_s + 0.002;
+
+    for (;;) {
+        ssize_t got = read(child->from, line + used, CHILD_LINE - 1 - used);
+        double now = now_s();
+        if (got > 0) {
+            used += (size_t) got;
+            line[used] = 0;
+            if (strlen(line) < used)
+                return garbage(child, "sent bytes that are no text to the grader");
+            char *end = memchr(line, '\n', used);
+            if (end && end[1])
+                return garbage(child, "spoke to the grader out of turn");
+            if (end) {
+                *end = 0;
+                child->answered_s = now;
+                return HEARD_OK;
+            }
+            if (used == CHILD_LINE - 1)
+                return garbage(child, "flooded the channel to the grader");
+            continue;
+        }
+        if (got == 0 || (errno != EAGAIN && errno != EINTR))
+            return gone(child);
+        if (now > deadline) {
+            child_end(child);
+            PUT(child->trouble, "gave no answer within %g s", limit_s);
+            return HEARD_LATE;
+        }
+        if (now < look_s) {
+            sched_yield();
+            continue;
+        }
+        look_s = now + 0.001;
+        drain(child);
+        if (child->memory_limit && resident_bytes(child->pid) > child->memory_limit) {
+            child_end(child);
+            PUT(child->trouble, "held more than %.1f GiB of host memory",
+                (double) child->memory_limit / 1073741824.0);
+            return HEARD_GONE;
+        }
+        /* After 50 ms nothing is being timed to a few microseconds any more. */
+        if (now - child->asked_s > 0.05)
+            poll(&(struct pollfd){ child->from, POLLIN, 0 }, 1, 2);
+    }
+}
+
+Heard child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
+{
+    char command[CHILD_LINE], line[CHILD_LINE] = "", tag[20], early;
+    Heard heard;
+    va_list arguments;
+    size_t length;
+
+    answer[0] = 0;
+    if (child->pid <= 0)
+        return HEARD_GONE;
+    PUT(tag, "%016llx ", (unsigned long long) secret());
+    PUT(command, "%s", tag);
+    va_start(arguments, format);
+    vsnprintf(command + strlen(tag), sizeof command - strlen(tag) - 1, format, arguments);
+    va_end(arguments);
+    APPEND(command, "\n");
+    length = strlen(command);
+
+    drain(child);
+    if (read(child->from, &early, 1) == 1)
+        return garbage(child, "spoke to the grader out of turn");
+    child->asked_s = now_s();
+    if (write(child->to, command, length) != (ssize_t) length)
+        return gone(child);
+    heard = wait_line(child, limit_s, line);
+    if (heard != HEARD_OK)
+        return heard;
+    if (strncmp(line, tag, strlen(tag)))
+        return garbage(child, "answered the grader without the tag of the question");
+    put(answer, CHILD_LINE, "%s", line + strlen(tag));
+    if (!strncmp(answer, "ok", 2) && (!answer[2] || answer[2] == ' '))
+        return HEARD_OK;
+    if (!strncmp(answer, "fail ", 5))
+        return HEARD_FAIL;
+    return garbage(child, "gave the grader an answer that is none");
+}
+
+/* ---- Running a program to its end ---- */
+
+int child_run(char *const argv[], const char *folder, double limit_s, char *output, size_t size)
+{
+    int out[2], status = 0;
+    double deadline = now_s() + limit_s;
+    size_t used = 0;
+    bool late = false;
+    pid_t pid;
+
+    output[0] = 0;
+    if (pipe2(out, O_CLOEXEC))
+        return -1;
+    pid = fork_remembered();
+    if (pid < 0) {
+        close_all(out, 2);
+        return -1;
+    }
+    if (pid == 0) {
+        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        place((int[]){ nothing, out[1], out[1] }, (int[]){ 0, 1, 2 }, 3);
+        if (folder && chdir(folder))
+            _exit(127);
+        run_child(argv);
+    }
+    close(out[1]);
+    for (;;) {
+        char piece[4096];
+        struct pollfd wait = { out[0], POLLIN, 0 };
+        double left = deadline - now_s();
+        ssize_t got;
+
+        if (left <= 0) {
+            late = true;
+            break;
+        }
+        if (poll(&wait, 1, left > 1 ? 1000 : (int) (left * 1000) + 1) <= 0)
+            continue;
+        got = read(out[0], piece, sizeof piece);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        for (ssize_t i = 0; i < got && used + 1 < size; i++)
+            if (piece[i])
+                output[used++] = piece[i];
+        output[used] = 0;
+    }
+    /* It may have closed its output and go on: the deadline still holds. */
+    while (!late && waitpid(pid, &status, WNOHANG) == 0) {
+        late = now_s() > deadline;
+        sleep_s(0.0005);
+    }
+    kill(-pid, SIGKILL);
+    while (late && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    forget(pid);
+    close(out[0]);
+    if (late)
+        return -2;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,146 @@
+/* compare.c - does what a kernel wrote agree with what is right, element by element?
+ *
+ * Nearly all that is compared is right, so a block of elements is first asked as a whole, in a loop
+ * without branches that the compiler turns into vector code; only where it says no is each element
+ * looked at. How a wrong array is wrong is for pattern.c.
+ */
+#include "compare.h"
+#include "util.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- Types ---- */
+
+enum { BLOCK = 1024 };
+
+/* What differs from type to type: an element's value, and whether a whole block is surely right,
+ * exactly or within a tolerance. NaN fails both, -0 equals 0, and any doubt is a no: an infinite
+ * difference or bound, say. */
+#define TYPE_FUNCTIONS(name, type)                                                                 \
+    static double name##_element(const void *data, size_t i)                                       \
+    {                                                                                              \
+        return (double) ((const type *) data)[i];                                                  \
+    }                                                                                              \
+                                                                                                   \
+    static bool name##_equal(const void *got, const void *want, size_t first)                      \
+    {                                                                                              \
+        const type *g = (const type *) got + first, *w = (const type *) want + first;              \
+        int differ = 0;                                                                            \
+                                                                                                   \
+        for (int i = 0; i < BLOCK; i++)                                                            \
+            differ |= !(g[i] == w[i]);                                                             \
+        return !differ;                                                                            \
+    }                                                                                              \
+                                                                                                   \
+    static bool name##_close(const void *got, const void *want, size_t first, double rtol,         \
+                             double atol)                                                          \
+    {                                                                                              \
+        const type *g = (const type *) got + first, *w = (const type *) want + first;              \
+        int differ = 0;                                                                            \
+                                                                                                   \
+        for (int i = 0; i < BLOCK; i++) {                                                          \
+            double bound = atol + rtol * fabs((double) w[i]);                                      \
+            double error = fabs((double) g[i] - (double) w[i]);                                    \
+            differ |= !((error <= bound) & (bound <= DBL_MAX));                                    \
+        }                                                                                          \
+        return !differ;                                                                            \
+    }
+
+#define TYPES(X)                                                                                   \
+    X(F32, f32, float)                                                                             \
+    X(F64, f64, double)                                                                            \
+    X(I32, i32, int32_t)                                                                           \
+    X(U32, u32, uint32_t)                                                                          \
+    X(U8, u8, uint8_t)
+
+#define TYPE_DEFINE(tag, name, type) TYPE_FUNCTIONS(name, type)
+TYPES(TYPE_DEFINE)
+
+static const struct {
+    size_t bytes;
+    double (*element)(const void *data, size_t i);
+    bool (*equal)(const void *got, const void *want, size_t first);
+    bool (*close)(const void *got, const void *want, size_t first, double rtol, double atol);
+} types[] = {
+#define TYPE_ROW(tag, name, type)                                                                  \
+    [tag] = { sizeof(type), name##_element, name##_equal, name##_close },
+    TYPES(TYPE_ROW)
+};
+
+size_t type_bytes(Type type)
+{
+    return types[type].bytes;
+}
+
+double element(Type type, const void *data, size_t i)
+{
+    return types[type].element(data, i);
+}
+
+/* ---- Comparing ---- */
+
+bool close_enough(double got, double want, double rtol, double atol)
+{
+    double bound;
+
+    if (!isfinite(got) || !isfinite(want))
+        return got == want; /* the same Inf; NaN equals nothing */
+    bound = atol + rtol * fabs(want);
+    if (bound > DBL_MAX)
+        bound = DBL_MAX; /* an infinite error is still too large */
+    return fabs(got - want) <= bound;
+}
+
+static bool is_poison(const void *data, size_t i, size_t bytes, unsigned char poison)
+{
+    const unsigned char *byte = (const unsigned char *) data + i * bytes;
+    bool all = true;
+
+    for (size_t b = 0; b < bytes; b++)
+        all &= byte[b] == poison;
+    return all;
+}
+
+static void compare_each(Difference *d, const Lab *lab, Type type, const void *got,
+                         const void *want, size_t begin, size_t end, size_t first)
+{
+    for (size_t i = begin; i < end; i++) {
+        double g = element(type, got, i), w = element(type, want, i);
+        if (close_enough(g, w, lab->rtol, lab->atol))
+            continue;
+        if (!d->wrong++) {
+            d->first = first + i;
+            d->got = g;
+            d->want = w;
+        }
+        d->last = first + i;
+        d->zeros += g == 0;
+        d->unwritten += is_poison(got, i, type_bytes(type), d->poison);
+    }
+}
+
+void compare(Difference *difference, const Lab *lab, Type type, const void *got, const void *want,
+             size_t first, size_t count, unsigned char poison)
+{
+    bool exact = lab->rtol == 0 && lab->atol == 0;
+
+    difference->poison = poison;
+    difference->compared += count;
+    for (size_t at = 0; at < count; at += BLOCK) {
+        size_t end = count - at < BLOCK ? count : at + BLOCK;
+        bool right =
+            end - at == BLOCK && (exact ? types[type].equal(got, want, at)
+                                        : types[type].close(got, want, at, lab->rtol, lab->atol));
+        if (!right)
+            compare_each(difference, lab, type, got, want, at, end, first);
+    }
+}
+
+void say_place(char *text, size_t size, const Array *array, size_t index)
+{
+    if (array->rows > 1 && array->cols > 0)
+        put(text, size, "row %zu, column %zu", index / array->cols, index % array->cols);
+    else
+        put(text, size, "element %zu", index);
+}

@@ -1,0 +1,49 @@
+/* compare.h - does what a kernel wrote agree with what is right, and if not, how does it differ? */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../common/lab.h"
+
+size_t type_bytes(Type type);
+
+/* Two patterns that mark memory nobody wrote. Each is a byte repeated, so that a device can set
+ * them by cudaMemset; as floats one is NaN, the other 3.4e38 (no byte but 0xFF repeats to a NaN). A
+ * maximum with what was there before may survive the one, not both. */
+enum { POISON_EVEN = 0xFF, POISON_ODD = 0x7F };
+
+/* What a comparison found; carried from window to window of one array. Zero to begin. */
+typedef struct Difference {
+    size_t compared, wrong;
+    size_t unwritten;     /* of the wrong ones: still poison */
+    size_t zeros;         /* of the wrong ones: 0 */
+    size_t first;         /* index of the first wrong element, if any */
+    double got, want;     /* its values */
+    size_t last;          /* index of the last wrong element */
+    unsigned char poison; /* as given to compare() */
+} Difference;
+
+/* True if `got` may stand for `want`: |got - want| <= atol + rtol * |want|. NaN and Inf never pass,
+ * unless the right value is the same Inf. */
+bool close_enough(double got, double want, double rtol, double atol);
+
+/* Element i of an array of some type; `data` is aligned for it. */
+double element(Type type, const void *data, size_t i);
+
+/* Compares `count` elements whose indices start at `first`; outputs were set to the byte `poison`.
+ */
+void compare(Difference *difference, const Lab *lab, Type type, const void *got, const void *want,
+             size_t first, size_t count, unsigned char poison);
+
+/* Says in one clause how the whole array `out` is wrong, if there is a pattern: never written, all
+ * zero, only the tail, shifted, transposed, a copy of the input. "" if none is seen. `got` and
+ * `want` are the whole array; `difference` its comparison. The text stands until the next call. */
+const char *pattern(const Difference *difference, const Lab *lab, const Inputs *inputs, int out,
+                    const void *got, const void *want);
+
+/* "row 3, column 5" or "element 7": a place in an array as a student thinks of it. */
+void say_place(char *text, size_t size, const Array *array, size_t index);
+
+#endif

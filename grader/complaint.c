@@ -1,0 +1,187 @@
+/* complaint.c - what a compiler printed, cut down to what helps a student.
+ *
+ * A compiler's output is a row of blocks: a head ("kernel.cu(12): error: ...", "kernel.cu:12:5:
+ * ...", "ptxas error   : ..."), then indented lines that show the place. Kept are the errors in
+ * kernel.cu and those of the later stages; where there are none, the errors in other files; where
+ * there are none of these either, the last words of nvcc, and else all it said. Warnings, remarks
+ * and repetitions (each architecture is compiled on its own) are dropped.
+ */
+#include "complaint.h"
+#include "util.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LINES = 12, LINE_BYTES = 240, CONTEXT_LINES = 3, SOURCE_NAME = sizeof "kernel.cu" - 1 };
+
+/* What a line is: the head of a block, from the most to the least helpful, or something else. */
+typedef enum Kind { OURS, TOOL, OTHER, LAST_WORDS, OTHER_HEAD, CONTEXT, KINDS } Kind;
+
+/* The end of "(12)" or ":12" or ":12:5" and a colon, if `at` begins with that; else NULL. */
+static const char *position_end(const char *at)
+{
+    size_t digits = strspn(at + 1, "0123456789");
+    const char *end = at + 1 + digits;
+
+    if (!digits)
+        return NULL;
+    if (*at == '(')
+        return end[0] == ')' && end[1] == ':' ? end + 2 : NULL;
+    if (*at != ':' || *end != ':')
+        return NULL;
+    digits = strspn(end + 1, "0123456789");
+    return digits && end[1 + digits] == ':' ? end + 2 + digits : end + 1;
+}
+
+/* Finds the "(12):" of a head; `rest` is what follows it. */
+static const char *position(const char *line, const char **rest)
+{
+    for (const char *at = line; *at; at++)
+        if ((*at == '(' || *at == ':') && (*rest = position_end(at)))
+            return at;
+    return NULL;
+}
+
+static Kind kind_of(const char *line)
+{
+    static const char *const errors[] = { "error", "fatal error", "internal error",
+                                          "catastrophic error" };
+    const char *rest, *at;
+
+    if (!*line || isspace((unsigned char) *line))
+        return CONTEXT;
+    if ((at = position(line, &rest))) {
+        rest += strspn(rest, " ");
+        for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+            if (!strncasecmp(rest, errors[i], strlen(errors[i])))
+                return at - line == SOURCE_NAME && !strncmp(line, "kernel.cu", SOURCE_NAME) ? OURS
+                                                                                            : OTHER;
+        return strstr(rest, "undefined reference") ? TOOL : OTHER_HEAD;
+    }
+    if (strstr(line, "fatal   :") || !strncmp(line, "collect2:", 9))
+        return LAST_WORDS;
+    if (strstr(line, "error:") || strstr(line, "error   :"))
+        return TOOL;
+    return OTHER_HEAD;
+}
+
+/* Copies a line without what means nothing to a reader: the build's folder, the folder we are in,
+ * the first part of temporary names, and bytes that would move a terminal's cursor. */
+static void clean(char *to, const char *from, size_t length, const char *folder)
+{
+    char *out = to, *temporary;
+
+    for (size_t i = 0; i < length && out < to + LINE_BYTES; i++) {
+        unsigned char c = (unsigned char) from[i];
+        size_t inside = strlen(folder);
+        if (inside && !strncmp(from + i, folder, inside) && from[i + inside] == '/') {
+            i += inside; /* the slash, too */
+            continue;
+        }
+        *out++ = c == '\t' || (c >= ' ' && c != 127) ? (char) c : '?';
+    }
+    *out = 0;
+    /* /tmp/tmpxft_0000281b_00000000-6_kernel.compute_90.ptx -> kernel.compute_90.ptx */
+    while ((temporary = strstr(to, "tmpxft_"))) {
+        char *start = temporary, *name = strchr(temporary, '-');
+        name = name ? strchr(name, '_') : NULL;
+        if (!name)
+            return;
+        while (start > to && !strchr(" \"'", start[-1]))
+            start--;
+        memmove(start, name + 1, strlen(name + 1) + 1);
+    }
+}
+
+/* kernel.cu(12): -> labs/06_transpose/kernel.cu:12: */
+static void rename_head(char *text, size_t size, const char *line, const char *shown)
+{
+    const char *rest, *at = position(line, &rest);
+
+    if (*at == '(')
+        put(text, size, "%s:%.*s:%s", shown, (int) (rest - at - 3), at + 1, rest);
+    else
+        put(text, size, "%s%s", shown, at);
+}
+
+/* Cuts `output` into lines: the next one, cleaned; false at the end. */
+static bool next_line(const char **output, const char *folder, char *line)
+{
+    size_t length = strcspn(*output, "\n");
+
+    if (!**output)
+        return false;
+    clean(line, *output, length, folder);
+    *output += length + ((*output)[length] == '\n');
+    return true;
+}
+
+/* Which kinds are shown, by what there is. */
+static void choose(const char *output, const char *folder, bool shown[KINDS])
+{
+    size_t count[KINDS] = { 0 };
+    char line[LINE_BYTES + 1];
+
+    while (next_line(&output, folder, line))
+        count[kind_of(line)]++;
+    memset(shown, 0, KINDS * sizeof *shown);
+    if (count[OURS] || count[TOOL])
+        shown[OURS] = shown[TOOL] = true;
+    else if (count[OTHER])
+        shown[OTHER] = true;
+    else if (count[LAST_WORDS])
+        shown[LAST_WORDS] = true;
+    else
+        memset(shown, 1, KINDS * sizeof *shown);
+}
+
+/* The line as it is shown, with its end. */
+static void write_line(char *text, size_t size, Kind kind, const char *line, const char *shown)
+{
+    if (kind == OURS)
+        rename_head(text, size - 1, line, shown);
+    else
+        put(text, size - 1, "%s", line);
+    append(text, size, "\n");
+}
+
+void complaint(const char *output, const char *folder, const char *shown, char *text, size_t size)
+{
+    char line[LINE_BYTES + 1], written[LINE_BYTES + 600];
+    bool wanted[KINDS];
+    int lines = 0, context = 0, left_out = 0;
+    size_t room = size - sizeof "(and 1000000 more)\n";
+
+    text[0] = 0;
+    choose(output, folder, wanted);
+    while (next_line(&output, folder, line)) {
+        Kind kind = kind_of(line);
+        bool head = kind != CONTEXT, fits;
+        if (!*line)
+            continue;
+        if (head) /* the text of another file is not for showing: it may be none of the student's */
+            context = wanted[kind] && (kind == OURS || kind == TOOL) ? CONTEXT_LINES : 0;
+        else if (!strncmp(line + strspn(line, " "), "detected during", 15))
+            context = 0;
+        if (!wanted[kind] && (head || context-- <= 0))
+            continue;
+        write_line(written, sizeof written, kind, line, shown);
+        if (head && strstr(text, written)) {
+            context = 0;
+            continue;
+        }
+        fits = lines < LINES && strlen(text) + strlen(written) < room;
+        if (!fits) {
+            left_out += head;
+            lines = LINES;
+            continue;
+        }
+        append(text, size, "%s", written);
+        lines++;
+    }
+    if (left_out)
+        append(text, size, "(and %d more)\n", left_out);
+}

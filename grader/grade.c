@@ -1,0 +1,112 @@
+/* grade.c - one submission against one lab: build, is it right, is it fast, what is it worth. */
+#include "grade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void end_with(Result *result, Verdict verdict, const char *why)
+{
+    result->verdict = verdict;
+    PUT(result->why, "%s", why);
+}
+
+/* True if the source is the starter but for comments and blanks. */
+static bool is_starter(const Session *session, const LabEntry *entry, const char *source)
+{
+    char path[PATH];
+    char *starter, *text = read_file(source, 256 << 10, NULL);
+    bool same = false;
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", session->root, entry->folder);
+    starter = read_file(path, 256 << 10, NULL);
+    if (starter && text)
+        same = same_but_for_comments(starter, text);
+    free(starter);
+    free(text);
+    return same;
+}
+
+/* The reference goes the same way as a submission; what is wrong with it is our fault. */
+static bool build_reference(const Session *session, Result *result, Build *reference)
+{
+    FileList rungs;
+
+    list_rungs(session, result->entry, &rungs);
+    if (!rungs.count) {
+        PUT(result->why, "the lab has no reference: solutions/%s holds no numbered kernel",
+            result->entry->folder);
+        result->verdict = UNSOUND;
+        return false;
+    }
+    session_build(session, result->entry, rungs.path[rungs.count - 1], NULL, reference);
+    if (reference->fault == BUILD_OK)
+        return true;
+    end_with(result, UNSOUND, reference->message);
+    return false;
+}
+
+static bool build_submission(const Session *session, const char *source, const char *shown,
+                             Result *result, Build *build)
+{
+    session_build(session, result->entry, source, shown, build);
+    if (build->fault == BUILD_OK) {
+        if (build->note[0])
+            PUT(result->note, "%s", build->note);
+        return true;
+    }
+    end_with(result, build->fault == BUILD_STUDENT ? BUILD : UNSOUND, build->message);
+    return false;
+}
+
+/* Lowest ratio, marks: the mean over the timed cases; nothing for the starter. */
+static void add_up(Result *result)
+{
+    double sum = 0, lowest = 0;
+    int timed = 0;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind != TIMED || !s->measured)
+            continue;
+        sum += marks_for_speed(s->ratio.median, s->floor, s->bar);
+        if (!timed++ || s->ratio.median < lowest)
+            lowest = s->ratio.median;
+    }
+    result->ratio = lowest;
+    if (verdict_passed(result->verdict))
+        result->marks = 100;
+    else if (result->verdict == SLOW && timed)
+        result->marks = sum / timed;
+    else if (result->verdict == CORRECT_ONLY)
+        result->marks = 50; /* the base: right, and no more can be said here */
+}
+
+void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
+           Result *result)
+{
+    uint64_t random = session->seed ^ hash_bytes(HASH_START, entry->folder, strlen(entry->folder));
+    double start = now_s();
+    Build reference, submission;
+    bool untouched = is_starter(session, entry, source);
+
+    *result = (Result){ .entry = entry, .verdict = PASS, .seed = session->seed };
+    result->hash = lab_hash(session, entry);
+    session_stock(session, session->quick ? 3 : 4); /* student twice, reference, its twin */
+    session_say(session, "%02d %s: building", lab_number(entry), lab_name(entry));
+    if (build_reference(session, result, &reference) &&
+        build_submission(session, source, shown, result, &submission)) {
+        judge_correctness(session, submission.object, result, &random);
+        if (result->verdict == PASS)
+            judge_speed(session, reference.object, submission.object, result, &random);
+    }
+    if (untouched && result->verdict != UNSOUND) {
+        char was[200];
+        PUT(was, "%s", result->verdict == PASS ? "" : result->why);
+        result->verdict = UNCHANGED;
+        PUT(result->why, "this is the starter; as it stands it is not enough%s%s", *was ? ": " : "",
+            was);
+    }
+    add_up(result);
+    result->wall_s = now_s() - start;
+    session_clear_line();
+}

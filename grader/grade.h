@@ -1,0 +1,53 @@
+/* grade.h - one submission against one lab. */
+#ifndef GRADE_H
+#define GRADE_H
+
+#include "session.h"
+#include "speed.h"
+
+enum { GRADE_CASES = 8 };
+
+/* What was measured in one timed or control case. */
+typedef struct CaseSpeed {
+    const Case *lab_case; /* the lab's row */
+    long dim[LAB_DIMS];
+    double bar;
+    bool measured;
+    Interval ratio;                  /* the student's speed as a share of the reference's */
+    double student_ms, reference_ms; /* a call */
+    double gbps, gflops;             /* the student's, by the least work */
+    double reference_gbps;
+    double resolution; /* half-width of the A/A interval; 0: not taken */
+    int blocks, dropped, pairs;
+    bool by_parent;
+    double floor;      /* rung 1's ratio; 0: not needed */
+    char why_not[200]; /* measured is false: the reason */
+} CaseSpeed;
+
+typedef struct Result {
+    const LabEntry *entry;
+    Verdict verdict;
+    char why[4700];    /* a sentence or more; "" for a plain pass */
+    char note[512];    /* what else there is to say; "" if nothing */
+    char flags[160];   /* words for a human: "clock interference faster-than-known" */
+    char printed[600]; /* what the student's code printed, its beginning */
+    CaseSpeed speed[GRADE_CASES];
+    int speeds;
+    double marks; /* 0 .. 100 */
+    double ratio; /* lowest over the timed cases; 0 if not measured */
+    uint64_t seed;
+    uint64_t hash; /* of the lab */
+    double wall_s;
+} Result;
+
+/* Grades the file `source`, called `shown` in messages. Never fails: what goes wrong is a verdict.
+ * `begun` false: it is the starter; still run, and its figure shown. */
+void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
+           Result *result);
+
+/* correct.c: every CORRECT case in a process of its own. judge.c: the speed of the others. */
+void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random);
+void judge_speed(Session *session, const char *reference, const char *object, Result *result,
+                 uint64_t *random);
+
+#endif

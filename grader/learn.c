@@ -1,0 +1,449 @@
+/* learn.c - what the workbook remembers of a learner: progress, hints, predictions.
+ *
+ * The progress file is read whole, one line in it is replaced, and it is written whole under a lock
+ * beside it: two gradings at once lose nothing. A line that we cannot read (of a later version,
+ * edited by hand) is not ours to remove.
+ */
+#include "learn.h"
+#include "wrap.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { FILE_MOST = 1 << 20, LINE_MOST = 512, COLUMNS = 80 };
+
+/* ---- The progress file ---- */
+
+/* Copies the line at *at without its end, moves *at on. False at the end of the text. A line that
+ * does not fit, or has a 0 in it, comes out empty. */
+static bool next_line(const char **at, const char *end, char line[LINE_MOST])
+{
+    const char *stop = memchr(*at, '\n', (size_t) (end - *at));
+    size_t length = (size_t) ((stop ? stop : end) - *at);
+
+    if (*at == end)
+        return false;
+    line[0] = 0;
+    if (length < LINE_MOST && !memchr(*at, 0, length)) {
+        memcpy(line, *at, length);
+        line[length] = 0;
+        if (length && line[length - 1] == '\r')
+            line[length - 1] = 0;
+    }
+    *at = stop ? stop + 1 : end;
+    return true;
+}
+
+static bool read_verdict(const char *line, const char *key, Verdict *verdict)
+{
+    char word[32];
+
+    return field(line, key, word, sizeof word) && verdict_from_word(word, verdict);
+}
+
+/* Reads one line if it is about this lab. A line with hints alone is of a lab not yet graded. */
+static bool read_progress(const char *line, const LabEntry *entry, Progress *progress)
+{
+    Progress found = { 0 };
+    char folder[LINE_MOST];
+    double hints = 0;
+    bool any_verdict = strstr(line, " verdict:") || strstr(line, " best:");
+
+    if (strncmp(line, "lab:", 4) || !field(line, "lab", folder, sizeof folder) ||
+        strcmp(folder, entry->folder))
+        return false;
+    found.graded =
+        read_verdict(line, "verdict", &found.latest) && read_verdict(line, "best", &found.best);
+    if (any_verdict && !found.graded)
+        return false;
+    if (field_double(line, "hints", &hints))
+        found.hints = (int) fmin(fmax(hints, 0), LAB_HINTS);
+    if (!field_double(line, "ratio", &found.ratio) || !isfinite(found.ratio) || found.ratio < 0)
+        found.ratio = 0;
+    if (!field(line, "date", found.date, sizeof found.date))
+        found.date[0] = 0;
+    *progress = found;
+    return true;
+}
+
+void progress_load(const char *file, const LabEntry *entry, Progress *progress)
+{
+    size_t size;
+    char *text = read_file(file, FILE_MOST, &size), line[LINE_MOST];
+
+    *progress = (Progress){ 0 };
+    if (!text)
+        return;
+    for (const char *at = text; next_line(&at, text + size, line);)
+        read_progress(line, entry, progress);
+    free(text);
+}
+
+static void write_line(char *line, size_t size, const LabEntry *entry, const Progress *progress)
+{
+    put(line, size, "lab:%s", entry->folder);
+    if (progress->graded) {
+        append(line, size, " verdict:%s best:%s", verdict_word(progress->latest),
+               verdict_word(progress->best));
+        append(line, size, " ratio:%.4f", isfinite(progress->ratio) ? progress->ratio : 0);
+    }
+    append(line, size, " hints:%d", progress->hints);
+    if (progress->date[0])
+        append(line, size, " date:%s", progress->date);
+    append(line, size, "\n");
+}
+
+/* The text of the new file: the old one with the lab's line in its place, or at the end. */
+static char *replace_line(const char *text, size_t size, const LabEntry *entry, const char *ours,
+                          size_t *new_size)
+{
+    char *result = xmalloc(size + LINE_MOST + 2), line[LINE_MOST];
+    const char *at = text, *end = text + size;
+    size_t used = 0, length = strlen(ours);
+    bool placed = false;
+    Progress old;
+
+    for (const char *start = at; next_line(&at, end, line); start = at) {
+        if (!read_progress(line, entry, &old)) {
+            memcpy(result + used, start, (size_t) (at - start));
+            used += (size_t) (at - start);
+        } else if (!placed) {
+            memcpy(result + used, ours, length);
+            used += length;
+            placed = true;
+        }
+    }
+    if (!placed) {
+        if (used && result[used - 1] != '\n')
+            result[used++] = '\n';
+        memcpy(result + used, ours, length);
+        used += length;
+    }
+    *new_size = used;
+    return result;
+}
+
+static bool save_locked(const char *file, const LabEntry *entry, const Progress *progress)
+{
+    char ours[LINE_MOST], *text, *new_text;
+    size_t size = 0, new_size;
+    bool saved;
+
+    text = read_file(file, FILE_MOST, &size);
+    if (!text && errno != ENOENT)
+        return false; /* what is there is not ours to overwrite */
+    write_line(ours, sizeof ours, entry, progress);
+    new_text = replace_line(text ? text : "", size, entry, ours, &new_size);
+    saved = write_file(file, new_text, new_size);
+    free(new_text);
+    free(text);
+    return saved;
+}
+
+static int take_lock(const char *file)
+{
+    char path[4096];
+    int fd;
+
+    PUT(path, "%s.lock", file);
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    while (fd >= 0 && flock(fd, LOCK_EX))
+        if (errno != EINTR) {
+            close(fd);
+            return -1;
+        }
+    return fd;
+}
+
+bool progress_save(const char *file, const LabEntry *entry, const Progress *progress)
+{
+    const char *slash = strrchr(file, '/');
+    char folder[4096];
+    int lock, why;
+    bool saved;
+
+    if (slash && slash > file && !make_folders(PUT(folder, "%.*s", (int) (slash - file), file)))
+        return false;
+    lock = take_lock(file);
+    if (lock < 0)
+        return false;
+    saved = save_locked(file, entry, progress);
+    why = errno;
+    close(lock); /* and so unlocked */
+    errno = why;
+    return saved;
+}
+
+/* ---- Better or worse ---- */
+
+bool better(Verdict a, Verdict b)
+{
+    /* From best to worst. Whoever has begun is further than who has not. */
+    static const Verdict order[VERDICT_COUNT] = {
+        PASS,  CLOSE,   SLOW,  CORRECT_ONLY, UNSAFE,    WRONG,   STRAY,
+        CRASH, TIMEOUT, BUILD, SUSPECT,      UNCHANGED, UNSOUND,
+    };
+
+    for (int i = 0; i < VERDICT_COUNT && order[i] != b; i++)
+        if (order[i] == a)
+            return true;
+    return false;
+}
+
+/* ---- make progress ---- */
+
+static void print_row(const LabEntry *entry, const Progress *p)
+{
+    char ratio[16] = "-";
+
+    if (p->ratio > 0)
+        PUT(ratio, "%.2f", p->ratio);
+    printf("%02d %-26.26s  %-9s  %-9s  %8.8s  %-10.10s\n", lab_number(entry), lab_name(entry),
+           p->graded ? verdict_word(p->best) : "-", p->graded ? verdict_word(p->latest) : "-",
+           ratio, p->date[0] ? p->date : "-");
+}
+
+int print_progress(const char *file)
+{
+    const LabEntry *next = NULL;
+    int labs = 0, passed = 0;
+
+    printf("%-29s  %-9s  %-9s  %8s  %-10s\n", "lab", "best", "latest", "ratio", "date");
+    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
+        Progress p;
+        progress_load(file, entry, &p);
+        print_row(entry, &p);
+        bool done = p.graded && verdict_passed(p.best);
+        labs++;
+        passed += done;
+        if (!next && !done)
+            next = entry;
+    }
+    printf("\n%d of %d passed. ", passed, labs);
+    if (next)
+        printf("Next: make grade LAB=%s\n", lab_name(next));
+    else
+        printf("Nothing is left to do here; each solutions/*/beyond/ goes further.\n");
+    return 0;
+}
+
+/* ---- make hint ---- */
+
+static int hint_count(const Lab *lab)
+{
+    int count = 0;
+
+    while (count < LAB_HINTS && lab->hints[count] && *lab->hints[count])
+        count++;
+    return count;
+}
+
+int print_hint(const char *file, const LabEntry *entry, int level)
+{
+    int count = hint_count(entry->lab);
+    Progress progress;
+    bool exhausted;
+
+    progress_load(file, entry, &progress);
+    if (!count) {
+        printf("Lab %s has no hints.\n", lab_name(entry));
+        return 0;
+    }
+    exhausted = level > count || (level < 1 && progress.hints >= count);
+    if (level < 1)
+        level = progress.hints + 1;
+    if (level > count)
+        level = count;
+    for (int i = 0; i < level; i++) {
+        printf("%sHint %d of %d for lab %s:\n", i ? "\n" : "", i + 1, count, lab_name(entry));
+        print_wrapped(entry->lab->hints[i], 4, COLUMNS);
+    }
+    if (exhausted)
+        printf("\nThere are no more hints. The ladder in solutions/%s/ goes step by step.\n",
+               entry->folder);
+    else if (level == count)
+        printf("\nThat was the last hint.\n");
+    else
+        printf("\nmake hint LAB=%s shows the next one.\n", lab_name(entry));
+    if (level > progress.hints) {
+        progress.hints = level;
+        if (!progress_save(file, entry, &progress))
+            fprintf(stderr, "warpbook: it could not be noted in %s that you saw this hint: %s\n",
+                    file, strerror(errno));
+    }
+    return 0;
+}
+
+/* ---- Predictions ---- */
+
+typedef struct Guesses {
+    double value[LAB_PREDICTIONS];
+    bool filled[LAB_PREDICTIONS];
+} Guesses;
+
+static int prediction_count(const Lab *lab)
+{
+    int count = 0;
+
+    while (count < LAB_PREDICTIONS && lab->predictions[count].key && *lab->predictions[count].key)
+        count++;
+    return count;
+}
+
+/* "/home/ann/warpbook/labs/06_transpose/predictions.txt" as the student calls it. */
+static const char *short_path(const char *path)
+{
+    const char *found = path;
+
+    for (const char *at = path; (at = strstr(at, "/labs/")); at++)
+        found = at + 1;
+    return found;
+}
+
+/* Digits in groups of three: "4,224", "1,048,576". Copies a number's text without such commas;
+ * returns how many bytes of `text` that took. */
+static size_t without_commas(const char *text, char *plain, size_t size)
+{
+    size_t from = 0, to = 0, digits = 0;
+
+    while (text[from] && !isspace((unsigned char) text[from]) && to + 1 < size) {
+        bool group = text[from] == ',' && digits > 0 && digits <= 3 &&
+                     strspn(text + from + 1, "0123456789") == 3;
+        if (!group)
+            plain[to++] = text[from];
+        digits = isdigit((unsigned char) text[from]) ? digits + 1 : 0;
+        from++;
+    }
+    plain[to] = 0;
+    return from;
+}
+
+/* What may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs"), a comment. Not more
+ * arithmetic: "3/4", "32 * 33", "2x". */
+static bool is_unit(const char *rest)
+{
+    rest += strspn(rest, " \t");
+    if (rest[0] == 'x' && !isalpha((unsigned char) rest[1]))
+        return false;
+    return !*rest || isalpha((unsigned char) *rest) || strchr("%#(", *rest) ||
+           (unsigned char) *rest >= 0x80;
+}
+
+static bool read_number(const char *text, double *value)
+{
+    char plain[LINE_MOST], *end;
+    size_t used = without_commas(text, plain, sizeof plain);
+
+    if (!isdigit((unsigned char) plain[strspn(plain, "+-.")]))
+        return false; /* strtod would take "inf" and "nan" */
+    *value = strtod(plain, &end);
+    if (end == plain || !isfinite(*value))
+        return false;
+    return *end ? is_unit(end) : is_unit(text + used);
+}
+
+static void trim_end(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length && isspace((unsigned char) text[length - 1]))
+        text[--length] = 0;
+}
+
+/* Takes one line into `guesses`; returns what is wrong with it, or NULL. */
+static const char *take_line(char *line, const Lab *lab, int count, Guesses *guesses)
+{
+    char *key = line + strspn(line, " \t"), *colon = strchr(key, ':'), *value;
+    int i = 0;
+
+    trim_end(key);
+    if (!*key || *key == '#')
+        return NULL;
+    if (!colon)
+        return "a line is `key: number`; put a # before remarks";
+    *colon = 0;
+    trim_end(key);
+    value = colon + 1 + strspn(colon + 1, " \t");
+    while (i < count && strcmp(key, lab->predictions[i].key))
+        i++;
+    if (i == count)
+        return "no number of this name is asked for";
+    if (!*value || *value == '#')
+        return NULL;
+    if (!read_number(value, &guesses->value[i]))
+        return "one number, please, worked out: 0.75 rather than 3/4";
+    guesses->filled[i] = true;
+    return NULL;
+}
+
+static void read_guesses(const char *path, const Lab *lab, int count, Guesses *guesses)
+{
+    size_t size;
+    char *text = read_file(path, FILE_MOST, &size), line[LINE_MOST];
+    int number = 0;
+
+    if (!text)
+        return;
+    const char *at = text;
+    if (!strncmp(text, "\xef\xbb\xbf", 3)) /* an editor's byte order mark */
+        at += 3;
+    while (next_line(&at, text + size, line)) {
+        char message[LINE_MOST];
+        const char *fault = take_line(line, lab, count, guesses);
+        number++;
+        if (fault)
+            print_wrapped(PUT(message, "%s, line %d: %s.", short_path(path), number, fault), 0,
+                          COLUMNS);
+    }
+    free(text);
+}
+
+static void print_prediction(const Prediction *p, double guess)
+{
+    char text[2048];
+
+    if (fabs(guess - p->answer) <= p->tolerance)
+        PUT(text, "%s: you said %.10g, right", p->key, guess);
+    else
+        PUT(text, "%s: you said %.10g, it is %.10g", p->key, guess, p->answer);
+    if (fabs(guess - p->answer) <= p->tolerance && guess != p->answer)
+        APPEND(text, " (%.10g)", p->answer);
+    APPEND(text, ". %s", p->because ? p->because : "");
+    print_wrapped(text, 4, COLUMNS);
+}
+
+int print_predictions(const char *path, const Lab *lab)
+{
+    int count = prediction_count(lab), filled = 0;
+    char missing[512] = "", text[1024];
+    Guesses guesses = { 0 };
+
+    if (!count)
+        return 0;
+    read_guesses(path, lab, count, &guesses);
+    for (int i = 0; i < count; i++) {
+        filled += guesses.filled[i];
+        if (!guesses.filled[i])
+            APPEND(missing, "%s%s", *missing ? ", " : "", lab->predictions[i].key);
+    }
+    if (!filled) {
+        PUT(text, "%s asks %d number%s: write %s before you look at the speed.", short_path(path),
+            count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+        print_wrapped(text, 0, COLUMNS);
+        return 0;
+    }
+    printf("Your predictions for %s:\n", lab->title);
+    for (int i = 0; i < count; i++)
+        if (guesses.filled[i])
+            print_prediction(&lab->predictions[i], guesses.value[i]);
+    if (*missing)
+        print_wrapped(PUT(text, "Not filled in yet: %s.", missing), 4, COLUMNS);
+    return filled;
+}

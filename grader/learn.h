@@ -1,0 +1,35 @@
+/* learn.h - what the workbook remembers of a learner: progress, hints, predictions. */
+#ifndef LEARN_H
+#define LEARN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "registry.h"
+#include "verdict.h"
+
+/* .warpbook/progress: one line a lab, `lab:06_transpose verdict:slow best:pass ratio:0.55 hints:1
+ * date:2026-11-21`. Lines that cannot be read are kept as they are, never lost. */
+typedef struct Progress {
+    Verdict latest, best;
+    double ratio; /* of the latest grading, lowest over the timed cases; 0 if not judged */
+    int hints;    /* levels shown so far */
+    bool graded;
+    char date[16];
+} Progress;
+
+/* `file` is the progress file's path. Load gives zeros where there is no line. Save replaces the
+ * lab's line, whole or not at all; false with errno set. */
+void progress_load(const char *file, const LabEntry *entry, Progress *progress);
+bool progress_save(const char *file, const LabEntry *entry, const Progress *progress);
+
+/* True if verdict a is a better result than b. */
+bool better(Verdict a, Verdict b);
+
+int print_progress(const char *file);                           /* exit status */
+int print_hint(const char *file, const LabEntry *entry, int level); /* 0: the next one */
+
+/* Compares the numbers in labs/NN_name/predictions.txt (`key: number` lines) with the lab's answers,
+ * and prints what can be learnt from the difference. Returns how many were filled in. */
+int print_predictions(const char *path, const Lab *lab);
+
+#endif

@@ -1,0 +1,359 @@
+/* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
+#include "grade.h"
+#include "learn.h"
+#include "prove.h"
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DONE = 0, NOT_PASSED = 1, USAGE = 2, COULD_NOT = 3 };
+
+typedef struct Options {
+    const LabEntry *labs[64]; /* those asked for; all if none were */
+    int count;
+    const char *submission; /* NULL: labs/ itself */
+    int device, level;
+    bool quick, strict, lines, seeded;
+    uint64_t seed;
+} Options;
+
+static const char usage[] =
+    "usage: warpbook COMMAND [LAB...] [OPTION...]\n"
+    "\n"
+    "  grade      grade labs/*/kernel.cu, or another submission, on the GPU\n"
+    "  check      prove that every lab is sound on this GPU\n"
+    "  hint       show the next hint for one lab\n"
+    "  progress   show what is done and what is next\n"
+    "  labs       list the labs\n"
+    "\n"
+    "LAB: 06_transpose, transpose or 6. Without one: every lab.\n"
+    "\n"
+    "  --submission PATH   a folder shaped like labs/, or one kernel.cu (with one LAB)\n"
+    "  --device N          that GPU, not the first\n"
+    "  --seed S            the inputs of an earlier grading again (hexadecimal)\n"
+    "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
+    "  --strict            exit with 1 if a lab did not pass\n"
+    "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
+    "  --level N           hint: this level, 1 to 3\n"
+    "  --version, --help\n"
+    "\n"
+    "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: always when one is\n"
+    "unsound), 2 wrong usage, 3 nothing could be graded.\n";
+
+/* ---- grade ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+
+    return !stat(path, &about) && S_ISDIR(about.st_mode);
+}
+
+/* Where a submission keeps a lab's kernel: as it is, DIR/06_transpose, or DIR/labs/06_transpose. */
+static void find_source(const Session *session, const Options *options, const LabEntry *entry,
+                        char *source, char *shown)
+{
+    const char *given = options->submission;
+
+    if (!given) {
+        put(shown, PATH, "labs/%s/kernel.cu", entry->folder);
+        lab_file(session, entry, "kernel.cu", source);
+        return;
+    }
+    put(source, PATH, "%s", given);
+    if (is_folder(given)) {
+        put(source, PATH, "%s/labs/%s/kernel.cu", given, entry->folder);
+        if (!file_exists(source))
+            put(source, PATH, "%s/%s/kernel.cu", given, entry->folder);
+    }
+    put(shown, PATH, "%s", source);
+}
+
+static void remember(const Session *session, const Result *result)
+{
+    Progress progress;
+    time_t now = time(NULL);
+
+    if (result->verdict == UNSOUND)
+        return;
+    progress_load(session->progress, result->entry, &progress);
+    progress.latest = result->verdict;
+    if (!progress.graded || better(result->verdict, progress.best))
+        progress.best = result->verdict;
+    progress.graded = true;
+    progress.ratio = result->ratio;
+    strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
+    if (!progress_save(session->progress, result->entry, &progress))
+        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,
+                strerror(errno));
+}
+
+/* Numbers are asked for before the first speed figure is shown. */
+static void show_predictions(const Session *session, const LabEntry *entry)
+{
+    char path[PATH];
+
+    session_clear_line();
+    if (entry->lab->predictions[0].key)
+        print_predictions(lab_file(session, entry, "predictions.txt", path), entry->lab);
+}
+
+static int could_not(const Session *session)
+{
+    fprintf(stderr, "Cannot grade here: %s.\n", session->problem);
+    return COULD_NOT;
+}
+
+static int run_grade(Options *options)
+{
+    static Session session;
+    static Result results[64];
+    bool all_passed = true, sound = true;
+
+    if (options->submission && !is_folder(options->submission) && options->count != 1) {
+        fprintf(stderr, "warpbook: --submission %s is one file: name the one LAB it is for\n",
+                options->submission);
+        return USAGE;
+    }
+    if (options->submission && !file_exists(options->submission)) {
+        fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
+        return USAGE;
+    }
+    session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
+    session.seed = options->seeded ? options->seed : secret();
+    if (!session_open(&session, options->device))
+        return could_not(&session);
+    if (options->lines)
+        report_lines_machine(&session);
+    else
+        report_machine(&session);
+    for (int i = 0; i < options->count; i++) {
+        char source[PATH], shown[PATH];
+        const LabEntry *entry = options->labs[i];
+        find_source(&session, options, entry, source, shown);
+        if (!options->lines && !options->submission)
+            show_predictions(&session, entry);
+        grade(&session, entry, source, shown, &results[i]);
+        all_passed &= verdict_passed(results[i].verdict);
+        sound &= results[i].verdict != UNSOUND;
+        if (!options->submission)
+            remember(&session, &results[i]);
+        if (options->lines)
+            report_lines(&results[i]);
+        else
+            report_table(&results[i], i == 0);
+    }
+    if (!options->lines)
+        report_reasons(&session, results, options->count);
+    session_close(&session);
+    return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
+}
+
+/* ---- The other commands ---- */
+
+static int run_check(Options *options)
+{
+    static Session session;
+
+    session = (Session){ .live = isatty(2), .seed = options->seeded ? options->seed : secret() };
+    if (!session_open(&session, options->device))
+        return could_not(&session);
+    report_machine(&session);
+    int faults = 0;
+    for (int i = 0; i < options->count; i++)
+        faults += prove(&session, options->labs[i]);
+    session_close(&session);
+    printf(faults ? "\n%d of what was looked at is not as it should be.\n"
+                  : "\nEvery lab is sound on this GPU.\n",
+           faults);
+    return faults ? NOT_PASSED : DONE;
+}
+
+static bool root_only(Session *session)
+{
+    if (session_find_root(session))
+        return true;
+    fprintf(stderr, "warpbook: %s\n", session->problem);
+    return false;
+}
+
+static int run_hint(Options *options)
+{
+    static Session session;
+
+    if (options->count != 1) {
+        fprintf(stderr, "warpbook: a hint for which lab? make hint LAB=%s\n",
+                lab_name(&all_labs[0]));
+        return USAGE;
+    }
+    return root_only(&session) ? print_hint(session.progress, options->labs[0], options->level)
+                               : COULD_NOT;
+}
+
+static int run_progress(Options *options)
+{
+    static Session session;
+
+    (void) options;
+    return root_only(&session) ? print_progress(session.progress) : COULD_NOT;
+}
+
+static int run_labs(Options *options)
+{
+    for (int i = 0; i < options->count; i++)
+        printf("%-20s %s\n", options->labs[i]->folder, options->labs[i]->lab->title);
+    return DONE;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(Options *);
+    bool all_if_none;
+} commands[] = {
+    { "grade", run_grade, true },       { "check", run_check, true }, { "hint", run_hint, false },
+    { "progress", run_progress, true }, { "labs", run_labs, true },
+};
+
+/* ---- Options ---- */
+
+static bool number(const char *text, int base, uint64_t most, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, base);
+    return *text && !*end && !errno && *text != '-' && *value <= most;
+}
+
+static bool set_device(Options *o, const char *value)
+{
+    uint64_t n;
+    bool fine = number(value, 10, 1023, &n);
+
+    o->device = (int) n;
+    return fine;
+}
+
+static bool set_level(Options *o, const char *value)
+{
+    uint64_t n;
+    bool fine = number(value, 10, LAB_HINTS, &n) && n > 0;
+
+    o->level = (int) n;
+    return fine;
+}
+
+static bool set_seed_option(Options *o, const char *value)
+{
+    o->seeded = true;
+    return number(value, 16, UINT64_MAX, &o->seed);
+}
+
+static bool set_submission(Options *o, const char *value)
+{
+    o->submission = value;
+    return *value && strlen(value) < PATH - 64;
+}
+
+static bool set_format(Options *o, const char *value)
+{
+    o->lines = !strcmp(value, "lines");
+    return o->lines || !strcmp(value, "text");
+}
+
+static bool set_quick(Options *o, const char *value)
+{
+    (void) value;
+    return o->quick = true;
+}
+
+static bool set_strict(Options *o, const char *value)
+{
+    (void) value;
+    return o->strict = true;
+}
+
+static const struct {
+    const char *name;
+    bool has_value;
+    bool (*set)(Options *, const char *);
+} option_table[] = {
+    { "--submission", true, set_submission }, { "--device", true, set_device },
+    { "--seed", true, set_seed_option },      { "--quick", false, set_quick },
+    { "--strict", false, set_strict },        { "--format", true, set_format },
+    { "--level", true, set_level },
+};
+
+/* Takes argv[*at], and its value from "--name=value" or the next argument. */
+static bool take_option(Options *options, char **argv, int *at)
+{
+    char *equals = strchr(argv[*at], '=');
+    size_t length = equals ? (size_t) (equals - argv[*at]) : strlen(argv[*at]);
+
+    for (size_t i = 0; i < sizeof option_table / sizeof *option_table; i++) {
+        const char *value = equals ? equals + 1 : argv[*at + 1];
+        if (strlen(option_table[i].name) != length ||
+            strncmp(argv[*at], option_table[i].name, length))
+            continue;
+        if (option_table[i].has_value ? !value : equals != NULL)
+            break;
+        if (!option_table[i].set(options, value)) {
+            fprintf(stderr, "warpbook: %s: not a value for it: %s\n", option_table[i].name, value);
+            return false;
+        }
+        *at += option_table[i].has_value && !equals;
+        return true;
+    }
+    fprintf(stderr, "warpbook: %s: no such option, or its value is missing (--help)\n", argv[*at]);
+    return false;
+}
+
+static bool take_lab(Options *options, const char *name)
+{
+    const LabEntry *entry = lab_find(name);
+
+    if (!entry) {
+        fprintf(stderr, "warpbook: there is no lab %s; there are:", name);
+        for (entry = all_labs; entry->folder; entry++)
+            fprintf(stderr, " %s", lab_name(entry));
+        fprintf(stderr, "\n");
+        return false;
+    }
+    for (int i = 0; i < options->count; i++)
+        if (options->labs[i] == entry)
+            return true;
+    options->labs[options->count++] = entry;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    Options options = { 0 };
+
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return fputs(usage, stdout) < 0;
+        if (!strcmp(argv[i], "--version"))
+            return puts("warpbook " WARPBOOK_VERSION) < 0;
+    }
+    child_on_signals(session_clear_line);
+    for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++) {
+        if (strcmp(argv[1], commands[c].name))
+            continue;
+        for (int i = 2; i < argc; i++)
+            if (argv[i][0] == '-' ? !take_option(&options, argv, &i) : !take_lab(&options, argv[i]))
+                return USAGE;
+        if (!options.count && commands[c].all_if_none)
+            for (const LabEntry *entry = all_labs; entry->folder && options.count < 64; entry++)
+                options.labs[options.count++] = entry;
+        return commands[c].run(&options);
+    }
+    fputs(usage, stderr);
+    return USAGE;
+}

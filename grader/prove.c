@@ -1,0 +1,272 @@
+/* prove.c - `warpbook check`: is a lab itself sound on this GPU?
+ *
+ * Starter, rungs, beyond and wrong kernels go the way of a submission; the first line of each says
+ * what must come out. Rung 1 and the reference must also keep their distance from the bar, and no
+ * rung that promises a verdict may lie beside it: else a lab would grade by luck.
+ */
+#include "prove.h"
+#include "grade.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Distances from the bar (docs/contract.md): rung 1 under it, the reference over it, others off it.
+ */
+static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
+
+typedef struct Proof {
+    Session *session;
+    const LabEntry *entry;
+    int faults, skipped;
+} Proof;
+
+static void row(Proof *proof, bool fine, const char *what, const char *said)
+{
+    printf("  %-4s %-34.34s %s\n", fine ? "ok" : "BAD", what, said);
+    fflush(stdout);
+    proof->faults += !fine;
+}
+
+bool expectation(const char *source, char *word, size_t size)
+{
+    size_t line = strcspn(source, "\n"), length;
+    const char *at = strstr(source, "expect:");
+
+    if (!at || (size_t) (at - source) > line || strncmp(source, "//", 2))
+        return false;
+    at += strlen("expect:");
+    at += strspn(at, " ");
+    length = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+    if (!length || length >= size)
+        return false;
+    memcpy(word, at, length);
+    word[length] = 0;
+    return true;
+}
+
+static size_t line_length(const char *text)
+{
+    return strcspn(text, "\n");
+}
+
+static bool skipped_line(const char *line, size_t length)
+{
+    for (size_t i = 0; i + 4 <= length; i++)
+        if (!strncmp(line + i, "TODO", 4))
+            return true;
+    return strspn(line, " \t") >= length;
+}
+
+bool is_subsequence(const char *starter, const char *rung)
+{
+    while (*starter) {
+        size_t length = line_length(starter);
+        if (!skipped_line(starter, length)) {
+            while (*rung && (line_length(rung) != length || strncmp(rung, starter, length)))
+                rung += line_length(rung) + (rung[line_length(rung)] == '\n');
+            if (!*rung)
+                return false;
+            rung += length + (rung[length] == '\n');
+        }
+        starter += length + (starter[length] == '\n');
+    }
+    return true;
+}
+
+/* ---- Files that must be there ---- */
+
+static void prove_files(Proof *proof)
+{
+    static const char *const names[] = { "README.md", "kernel.h", "kernel.cu", "lab.c" };
+    const Lab *lab = proof->entry->lab;
+    char path[PATH];
+    int hints = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!file_exists(lab_file(proof->session, proof->entry, names[i], path)))
+            row(proof, false, names[i], "is missing");
+    for (int i = 0; i < LAB_HINTS; i++)
+        hints += lab->hints[i] && lab->hints[i][0];
+    if (hints < LAB_HINTS)
+        row(proof, false, "hints", "three levels are wanted");
+    if (lab->predictions[0].key &&
+        !file_exists(lab_file(proof->session, proof->entry, "predictions.txt", path)))
+        row(proof, false, "predictions.txt", "is missing");
+}
+
+static void prove_starter_text(Proof *proof, const char *rung1)
+{
+    char path[PATH];
+    char *starter, *handed_out, *rung;
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->root, proof->entry->folder);
+    starter = read_file(path, 1 << 20, NULL);
+    handed_out =
+        read_file(lab_file(proof->session, proof->entry, "kernel.cu", path), 1 << 20, NULL);
+    rung = read_file(rung1, 1 << 20, NULL);
+    if (!starter || !rung)
+        row(proof, false, "0_starter.cu", "it or rung 1 is missing");
+    else if (!is_subsequence(starter, rung))
+        row(proof, false, "0_starter.cu", "has lines that rung 1 lacks: learning must only add");
+    else if (!strstr(starter, "TODO"))
+        row(proof, false, "0_starter.cu", "has no TODO: where is the student to begin?");
+    if (starter && handed_out && strcmp(starter, handed_out))
+        printf("  note labs/%s/kernel.cu is no longer the starter: somebody works on it\n",
+               proof->entry->folder);
+    free(starter);
+    free(handed_out);
+    free(rung);
+}
+
+/* ---- Kernels that are graded ---- */
+
+/* "slow  0.062 0.141" or the verdict with the beginning of its reason. */
+static void describe(const Result *result, const char *expected, char *text, size_t size)
+{
+    put(text, size, "%s", verdict_word(result->verdict));
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].measured)
+            append(text, size, " %.3f", result->speed[i].ratio.median);
+    if (result->flags[0])
+        append(text, size, " flag: %s", result->flags);
+    if (expected)
+        append(text, size, "; expected %s: %.300s", expected, result->why);
+}
+
+/* What a first line promises: `device` lets hardware decide, `unsafe` is for the simulated GPU to
+ * find, since a real one may get lucky. */
+static bool keeps(const char *promise, Verdict verdict)
+{
+    if (!strcmp(promise, "device"))
+        return verdict == SLOW || verdict_passed(verdict);
+    if (!strcmp(promise, "pass"))
+        return verdict_passed(verdict);
+    return !strcmp(promise, verdict_word(verdict));
+}
+
+/* The least distance of a ratio from its bar, over the timed cases: negative if under it. */
+static double distance(const Result *result, bool above)
+{
+    double least = above ? 1e9 : -1e9;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        double d = s->ratio.median - s->bar;
+        if (s->lab_case->kind == TIMED && s->measured)
+            least = above ? fmin(least, d) : fmax(least, d);
+    }
+    return least;
+}
+
+static bool beside_bar(const Result *result)
+{
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].lab_case->kind == TIMED && result->speed[i].measured &&
+            fabs(result->speed[i].ratio.median - result->speed[i].bar) < off_bar)
+            return true;
+    return false;
+}
+
+static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *result)
+{
+    char promise[16] = "", said[600];
+    const char *name = path + strlen(proof->session->root) + strlen("/solutions/") +
+                       strlen(proof->entry->folder) + 1;
+    char *text = read_file(path, 1 << 20, NULL);
+    bool promised = text && expectation(text, promise, sizeof promise);
+
+    free(text);
+    if (!promised) {
+        row(proof, false, name, "its first line does not say `// ... expect: VERDICT`");
+        *result = (Result){ .verdict = UNSOUND };
+        return;
+    }
+    grade(proof->session, proof->entry, path, name, result);
+    if (!strcmp(promise, "unsafe")) {
+        describe(result, NULL, said, sizeof said);
+        APPEND(said, "; unsafe, which only the simulated GPU can prove: not checked");
+        printf("  --   %-34.34s %s\n", name, said);
+        proof->skipped++;
+        return;
+    }
+    if (!keeps(promise, result->verdict)) {
+        describe(result, promise, said, sizeof said);
+        row(proof, false, name, said);
+        return;
+    }
+    describe(result, NULL, said, sizeof said);
+    if (!wrong && result->flags[0]) {
+        APPEND(said, ": an honest kernel is flagged");
+        row(proof, false, name, said);
+        return;
+    }
+    if (!wrong && strcmp(promise, "device") && beside_bar(result)) {
+        APPEND(said, ": within %.2f of the bar", off_bar);
+        row(proof, false, name, said);
+        return;
+    }
+    row(proof, true, name, said);
+}
+
+static void prove_rungs(Proof *proof, const FileList *rungs)
+{
+    static Result result;
+
+    for (int i = 0; i < rungs->count; i++) {
+        prove_kernel(proof, rungs->path[i], false, &result);
+        if (result.verdict == UNSOUND || !result.speeds)
+            continue;
+        if (i == 0 && distance(&result, false) > -rung1_under)
+            row(proof, false, "rung 1", "lies less than 0.15 under a bar");
+        if (i == rungs->count - 1 && distance(&result, true) < reference_over)
+            row(proof, false, "the reference", "lies less than 0.10 over a bar");
+        for (int c = 0; c < result.speeds; c++)
+            if (result.speed[c].lab_case->kind == CONTROL && result.speed[c].measured && i == 0 &&
+                result.speed[c].ratio.median < result.speed[0].bar)
+                row(proof, false, "the control case", "shows a gap: the flaw bites there too");
+    }
+}
+
+static void prove_starter(Proof *proof)
+{
+    static Result result;
+    char path[PATH], said[600];
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->root, proof->entry->folder);
+    grade(proof->session, proof->entry, path, "0_starter.cu", &result);
+    describe(&result, result.verdict == UNCHANGED ? NULL : "unchanged", said, sizeof said);
+    row(proof, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);
+    if (result.speeds && distance(&result, false) >= 0)
+        row(proof, false, "0_starter.cu", "reaches a bar as it stands");
+}
+
+int prove(Session *session, const LabEntry *entry)
+{
+    Proof proof = { .session = session, .entry = entry };
+    static Result result;
+    FileList rungs, others;
+
+    printf("%02d %s\n", lab_number(entry), lab_name(entry));
+    prove_files(&proof);
+    list_rungs(session, entry, &rungs);
+    if (rungs.count < 2)
+        row(&proof, false, "solutions/", "a ladder has at least two rungs");
+    if (rungs.count)
+        prove_starter_text(&proof, rungs.path[0]);
+    prove_starter(&proof);
+    prove_rungs(&proof, &rungs);
+    list_solutions(session, entry, "/beyond", &others);
+    for (int i = 0; i < others.count; i++)
+        prove_kernel(&proof, others.path[i], false, &result);
+    list_solutions(session, entry, "/wrong", &others);
+    if (!others.count)
+        row(&proof, false, "wrong/", "holds no wrong kernel: is the lab's test itself tested?");
+    for (int i = 0; i < others.count; i++)
+        prove_kernel(&proof, others.path[i], true, &result);
+    if (proof.skipped)
+        printf("  %d kernels are unsafe; that is not checked on a real GPU, which may get lucky\n",
+               proof.skipped);
+    return proof.faults;
+}

@@ -1,0 +1,58 @@
+/* registry.c - finds a lab by what people type: its folder, its number or its words. */
+#include "registry.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the words begin: "06_transpose" -> "transpose". A folder without a number is all words. */
+static const char *words(const char *folder)
+{
+    size_t digits = strspn(folder, "0123456789");
+
+    return digits && folder[digits] == '_' ? folder + digits + 1 : folder;
+}
+
+int lab_number(const LabEntry *entry)
+{
+    return words(entry->folder) == entry->folder ? -1 : atoi(entry->folder);
+}
+
+const char *lab_name(const LabEntry *entry)
+{
+    return words(entry->folder);
+}
+
+/* The number that all of `text` is, or -1; a few digits are enough for labs. */
+static int number_of(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return digits && digits <= 4 && !text[digits] ? atoi(text) : -1;
+}
+
+const LabEntry *lab_find_in(const LabEntry *table, const char *name)
+{
+    const LabEntry *found = NULL;
+    int number;
+
+    if (!name || !*name)
+        return NULL;
+    for (const LabEntry *entry = table; entry->folder; entry++)
+        if (!strcmp(name, entry->folder))
+            return entry;
+    number = number_of(name);
+    for (const LabEntry *entry = table; entry->folder; entry++) {
+        bool meant = number >= 0 ? number == lab_number(entry) : !strcmp(name, lab_name(entry));
+        if (meant && found)
+            return NULL; /* which of the two? */
+        if (meant)
+            found = entry;
+    }
+    return found;
+}
+
+const LabEntry *lab_find(const char *name)
+{
+    return lab_find_in(all_labs, name);
+}

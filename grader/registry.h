@@ -1,0 +1,22 @@
+/* registry.h - all labs, in order; build/registry_table.c lists the folders that are there. */
+#ifndef REGISTRY_H
+#define REGISTRY_H
+
+#include "../common/lab.h"
+
+typedef struct LabEntry {
+    const char *folder; /* "06_transpose" */
+    const Lab *lab;
+} LabEntry;
+
+extern const LabEntry all_labs[]; /* ends with a NULL folder */
+
+/* By folder, number or words ("06_transpose", "6", "06", "transpose"); NULL if there is none or
+ * (number, words) more than one. */
+const LabEntry *lab_find(const char *name);
+const LabEntry *lab_find_in(const LabEntry *table, const char *name);
+
+int lab_number(const LabEntry *entry);       /* 6; -1 if the folder has no number */
+const char *lab_name(const LabEntry *entry); /* "transpose" */
+
+#endif

@@ -1,0 +1,214 @@
+/* report.c - what a grading says: a table for people, key:value lines for programs. */
+#include "report.h"
+#include "wrap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void report_machine(const Session *session)
+{
+    const GpuInfo *gpu = &session->gpu;
+
+    printf("%s: %d SMs, %.0f MiB L2, compute capability %d.%d; driver %s, nvcc %s\n\n", gpu->name,
+           gpu->gpu.sms, (double) gpu->gpu.l2_bytes / 1048576.0, gpu->cc / 10, gpu->cc % 10,
+           gpu->driver, session->toolchain.version);
+}
+
+/* ---- The table: 80 columns ---- */
+
+static void case_name(const CaseSpeed *s, char *text, size_t size)
+{
+    put(text, size, "%s", s->lab_case->label);
+    for (int i = 0; s->measured && i < LAB_DIMS && s->dim[i]; i++)
+        append(text, size, "%s%ld", i ? " x " : " ", s->dim[i]);
+}
+
+static void report_case(const CaseSpeed *s)
+{
+    char name[64], speed[32] = "-", bar[16] = "-", rate[32] = "-";
+
+    case_name(s, name, sizeof name);
+    if (s->measured) {
+        PUT(speed, "%.3f", s->ratio.median);
+        PUT(rate, "%.0f GB/s", s->gbps);
+    }
+    if (s->lab_case->kind == TIMED)
+        PUT(bar, "%.2f", s->bar);
+    printf("    %-34.34s %7s %6s %14s%s\n", name, speed, bar, rate,
+           s->lab_case->kind == CONTROL ? "  control" : "");
+}
+
+void report_table(const Result *result, bool first)
+{
+    char lab[40];
+
+    if (first)
+        printf("%-38s %7s %6s %14s  %s\n", "lab", "speed", "bar", "rate", "verdict");
+    PUT(lab, "%02d %s", lab_number(result->entry), lab_name(result->entry));
+    printf("%-38s %7s %6s %14s  %s\n", lab, "", "", "", verdict_word(result->verdict));
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].measured || result->verdict == CORRECT_ONLY)
+            report_case(&result->speed[i]);
+    fflush(stdout);
+}
+
+/* ---- After the table ---- */
+
+static double worst_resolution(const Result *result)
+{
+    double worst = 0;
+
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].resolution > worst)
+            worst = result->speed[i].resolution;
+    return worst;
+}
+
+static void report_reason(const Result *result)
+{
+    char text[sizeof result->why + 200];
+
+    PUT(text, "%02d %s: %s", lab_number(result->entry), lab_name(result->entry),
+        verdict_word(result->verdict));
+    if (result->why[0])
+        APPEND(text, ": %s", result->why);
+    if (result->verdict == BUILD || result->verdict == UNSOUND)
+        printf("%s\n", text); /* the compiler's lines stand as they are */
+    else
+        print_wrapped(text, 4, 80);
+    if (result->verdict == SLOW)
+        printf("    %.0f of 100 marks: half for a kernel that is right and beats the first rung, "
+               "the\n    rest grows with its speed up to the bar.\n",
+               result->marks);
+    if (result->note[0])
+        print_wrapped(result->note, 4, 80);
+    if (result->flags[0])
+        printf("    for a human to look at: %s\n", result->flags);
+    if (result->printed[0] && !verdict_passed(result->verdict))
+        printf("    your code printed:\n%s\n", result->printed);
+    if (verdict_passed(result->verdict) && result->entry->lab->question)
+        print_wrapped(result->entry->lab->question, 4, 80);
+}
+
+/* The first lab to go on with, and the command for it. */
+static void report_next(const Result *results, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const Result *r = &results[i];
+        const char *name = lab_name(r->entry);
+        switch (r->verdict) {
+        case PASS:
+        case CLOSE:
+            continue;
+        case UNCHANGED:
+            printf("Next: read labs/%s/README.md, then edit kernel.cu beside it.\n",
+                   r->entry->folder);
+            return;
+        case UNSOUND:
+            printf("Next: mend what is said above; it is the machine's fault or ours.\n");
+            return;
+        case SLOW:
+            printf("Next: make hint LAB=%s, then make grade LAB=%s.\n", name, name);
+            return;
+        default:
+            printf("Next: mend labs/%s/kernel.cu, then make grade LAB=%s.\n", r->entry->folder,
+                   name);
+            return;
+        }
+    }
+    printf("Next: all of these pass. make progress shows what is left.\n");
+}
+
+void report_reasons(const Session *session, const Result *results, int count)
+{
+    double worst = 0;
+
+    printf("\n");
+    for (int i = 0; i < count; i++) {
+        report_reason(&results[i]);
+        worst = worst_resolution(&results[i]) > worst ? worst_resolution(&results[i]) : worst;
+    }
+    printf("\nspeed: the reference's time over yours, both measured now, side by side.\n");
+    if (worst > 0)
+        printf("The reference beside itself came within %.1f %%: finer differences mean nothing.\n",
+               worst * 100);
+    printf("The same inputs again: --seed %016" PRIx64 "\n", session->seed);
+    report_next(results, count);
+}
+
+/* ---- Lines for programs ---- */
+
+void report_lines_machine(const Session *session)
+{
+    const GpuInfo *gpu = &session->gpu;
+
+    printf("format:1\nversion:%s\n", WARPBOOK_VERSION);
+    printf("device:%s\nuuid:%s\ncompute_capability:%d.%d\nsms:%d\nl2_bytes:%zu\n", gpu->name,
+           gpu->uuid, gpu->cc / 10, gpu->cc % 10, gpu->gpu.sms, gpu->gpu.l2_bytes);
+    printf("driver:%s\nruntime:%s\nnvcc:%s\nseed:%016" PRIx64 "\n", gpu->driver, gpu->runtime,
+           session->toolchain.version, session->seed);
+}
+
+/* Line ends in a value become "\n", a backslash "\\": one line a key, whatever a compiler said. */
+static void line(const char *key, const char *value)
+{
+    printf("%s:", key);
+    for (; *value; value++)
+        if (*value == '\n')
+            fputs("\\n", stdout);
+        else if (*value == '\\')
+            fputs("\\\\", stdout);
+        else
+            putchar(*value);
+    putchar('\n');
+}
+
+static void report_lines_case(const CaseSpeed *s, int number)
+{
+    static const char *const kinds[] = { "correct", "timed", "control" };
+
+    printf("case.%d.label:%s\ncase.%d.kind:%s\n", number, s->lab_case->label, number,
+           kinds[s->lab_case->kind]);
+    if (s->lab_case->kind == TIMED)
+        printf("case.%d.bar:%.4f\n", number, s->bar);
+    if (s->why_not[0])
+        printf("case.%d.why_not:%s\n", number, s->why_not);
+    if (s->resolution > 0)
+        printf("case.%d.resolution:%.5f\n", number, s->resolution);
+    if (!s->measured)
+        return;
+    printf("case.%d.dim:%ld %ld %ld %ld\n", number, s->dim[0], s->dim[1], s->dim[2], s->dim[3]);
+    printf("case.%d.ratio:%.5f\ncase.%d.ratio_lo:%.5f\ncase.%d.ratio_hi:%.5f\n", number,
+           s->ratio.median, number, s->ratio.lo, number, s->ratio.hi);
+    printf("case.%d.student_ms:%.6f\ncase.%d.reference_ms:%.6f\n", number, s->student_ms, number,
+           s->reference_ms);
+    printf("case.%d.gbps:%.1f\ncase.%d.gflops:%.1f\n", number, s->gbps, number, s->gflops);
+    printf("case.%d.blocks:%d\ncase.%d.dropped:%d\ncase.%d.pairs:%d\ncase.%d.clock:%s\n", number,
+           s->blocks, number, s->dropped, number, s->pairs, number,
+           s->by_parent ? "parent" : "events");
+    if (s->floor > 0)
+        printf("case.%d.floor:%.4f\n", number, s->floor);
+}
+
+void report_lines(const Result *result)
+{
+    printf("lab:%s\n", result->entry->folder);
+    printf("lab_hash:%016" PRIx64 "\n", result->hash);
+    printf("verdict:%s\n", verdict_word(result->verdict));
+    printf("marks:%.1f\n", result->marks);
+    if (result->ratio > 0)
+        printf("ratio:%.5f\n", result->ratio);
+    if (result->why[0])
+        line("why", result->why);
+    if (result->note[0])
+        line("note", result->note);
+    if (result->flags[0])
+        line("flag", result->flags);
+    if (result->printed[0])
+        line("printed", result->printed);
+    for (int i = 0; i < result->speeds; i++)
+        report_lines_case(&result->speed[i], i + 1);
+    printf("wall_s:%.2f\nend:%s\n", result->wall_s, result->entry->folder);
+    fflush(stdout);
+}

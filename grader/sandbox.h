@@ -1,0 +1,18 @@
+/* sandbox.h - what a runner gives up before student code enters it. */
+#ifndef SANDBOX_H
+#define SANDBOX_H
+
+#include <stdbool.h>
+
+/* At the start of main, before CUDA opens anything: closes all descriptors but 0 to 5. */
+void sandbox_begin(void);
+
+/* Before student code is loaded, once CUDA is up: from now on no new processes, no network, no look
+ * into other processes, no change of the file system, for all threads, for ever. True if system
+ * calls are filtered; false where the kernel can't, and the rest is in force all the same. */
+bool sandbox_close(void);
+
+/* "seccomp" or "none": what sandbox_close achieved. */
+const char *sandbox_state(void);
+
+#endif

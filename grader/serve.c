@@ -1,0 +1,534 @@
+/* serve.c - the runner's half of the conversation: reads commands, calls a device, answers.
+ *
+ * A command is a row in a table: its word, how many words follow, what it does. What it does either
+ * writes the fields of an `ok` or the text of a `fail`; the loop puts the tag in front. Whoever
+ * asks times us from command to answer, so after an answer we spin for the next command, a few
+ * milliseconds, before we sleep.
+ *
+ * Commands come from the grader, which is trusted; they are checked all the same, since a slip
+ * there must not become a wild write here.
+ */
+#include "serve.h"
+#include "contents.h"
+#include "registry.h"
+#include "sandbox.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const double spin_s = 0.005;
+
+/* More than any GPU has; small enough that no sum of sizes overflows. */
+static const size_t most_bytes = (size_t) 1 << 40;
+static const long most_dim = 1L << 36;
+
+enum { ARRAYS = LAB_IN + LAB_OUT + 1, WORDS = 8 };
+
+typedef struct Server {
+    const Device *device;
+    int in, out;
+    char *shared;
+    size_t shared_bytes;
+    const Lab *lab;
+    Kernel *kernel;
+    Case lab_case;
+    Set sets[SERVE_SETS];
+    int set_count;
+    bool prepared, done;
+    char line[SERVE_LINE];
+    size_t used; /* bytes read into `line`, perhaps more than one line */
+} Server;
+
+/* ---- Arrays ---- */
+
+/* All arrays of a set in one order: inputs, outputs, scratch. */
+static Array *array_at(Arrays *arrays, int i)
+{
+    if (i < LAB_IN)
+        return &arrays->in[i];
+    return i < LAB_IN + LAB_OUT ? &arrays->out[i - LAB_IN] : &arrays->scratch;
+}
+
+static void name_array(char *name, size_t size, int i)
+{
+    if (i < LAB_IN)
+        put(name, size, "in%d", i);
+    else if (i < LAB_IN + LAB_OUT)
+        put(name, size, "out%d", i - LAB_IN);
+    else
+        put(name, size, "scratch");
+}
+
+static size_t elements(const Array *array)
+{
+    return array->rows * array->cols;
+}
+
+/* Bytes of an array; false if it is absurd. */
+static bool size_of(const Array *array, size_t *bytes)
+{
+    size_t count;
+
+    return (int) array->type >= F32 && array->type <= U8 &&
+           !__builtin_mul_overflow(array->rows, array->cols, &count) &&
+           !__builtin_mul_overflow(count, element_bytes((Element) array->type), bytes) &&
+           *bytes <= most_bytes;
+}
+
+static void drop_sets(Server *server)
+{
+    for (int k = 0; k < server->set_count; k++)
+        for (int i = 0; i < ARRAYS; i++) {
+            Array *array = array_at(&server->sets[k].arrays, i);
+            if (array->data)
+                server->device->release(array);
+            array->data = NULL;
+        }
+    server->set_count = 0;
+    server->prepared = false;
+}
+
+/* ---- Words ---- */
+
+static bool usage(char *fault, const char *what)
+{
+    put(fault, SERVE_ANSWER, "usage %s", what);
+    return false;
+}
+
+/* A whole number without sign or ornament: strtoull alone would take blanks and minus. */
+static bool number(const char *word, int base, uint64_t most, uint64_t *value)
+{
+    char *end;
+
+    if (!*word || word[strspn(word, base == 16 ? "0123456789abcdef" : "0123456789")])
+        return false;
+    errno = 0;
+    *value = strtoull(word, &end, base);
+    return !errno && !*end && *value <= most;
+}
+
+/* ---- Commands: each writes the fields of its answer, or the text of its failure ---- */
+
+static bool hello(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    return server->device->hello(answer, fault);
+}
+
+static bool load(Server *server, char **words, char *answer, char *fault)
+{
+    const LabEntry *entry = lab_find(words[1]);
+
+    if (server->kernel)
+        return usage(fault, "a kernel is loaded already");
+    if (!entry)
+        return usage(fault, "no such lab");
+    if (!server->device->load(words[2], entry->lab->function, &server->kernel, fault))
+        return false;
+    server->lab = entry->lab;
+    put(answer, SERVE_ANSWER, "sandbox:%s", sandbox_state());
+    return true;
+}
+
+static bool read_case(Server *server, char **words, Case *lab_case, uint64_t *sets, char *fault)
+{
+    uint64_t index, dim, known = 0;
+
+    while (server->lab->cases[known].label)
+        known++;
+    if (!number(words[1], 10, UINT64_MAX, &index) || index >= known)
+        return usage(fault, "no such case");
+    *lab_case = server->lab->cases[index];
+    for (int d = 0; d < LAB_DIMS; d++) {
+        if (!number(words[2 + d], 10, (uint64_t) most_dim, &dim))
+            return usage(fault, "a dimension is out of range");
+        lab_case->dim[d] = (long) dim;
+    }
+    if (!number(words[6], 10, SERVE_SETS, sets) || *sets < 1)
+        return usage(fault, "the number of sets is out of range");
+    return true;
+}
+
+/* Bytes of one set, or a failure if the lab made of these dims what cannot be. */
+static bool set_size(Arrays *arrays, size_t *total, char *fault)
+{
+    *total = 0;
+    for (int i = 0; i < ARRAYS; i++) {
+        size_t bytes;
+        if (!size_of(array_at(arrays, i), &bytes))
+            return usage(fault, "an array is too large");
+        *total += bytes;
+    }
+    if (!elements(&arrays->out[0]))
+        return usage(fault, "there is no output");
+    return true;
+}
+
+static bool allocate_set(Server *server, const Arrays *shape, char *fault)
+{
+    Set *set = &server->sets[server->set_count++];
+
+    *set = (Set){ .arrays = *shape };
+    for (int i = 0; i < ARRAYS; i++) {
+        Array *array = array_at(&set->arrays, i);
+        array->data = NULL;
+        if (elements(array) && !server->device->allocate(array, fault)) {
+            array->data = NULL;
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool take_case(Server *server, char **words, char *answer, char *fault)
+{
+    Arrays shape = { 0 };
+    uint64_t sets;
+    size_t bytes;
+
+    if (!server->lab)
+        return usage(fault, "no kernel is loaded");
+    drop_sets(server);
+    if (!read_case(server, words, &server->lab_case, &sets, fault))
+        return false;
+    server->lab->shape(&server->lab_case, &shape);
+    if (!set_size(&shape, &bytes, fault))
+        return false;
+    for (uint64_t k = 0; k < sets; k++)
+        if (!allocate_set(server, &shape, fault)) {
+            drop_sets(server);
+            return false;
+        }
+    put(answer, SERVE_ANSWER, "bytes:%zu", bytes * (size_t) sets);
+    return true;
+}
+
+static bool prepare_set(Server *server, Set *set, unsigned char poison, char *fault)
+{
+    for (int i = 0; i < ARRAYS; i++) {
+        const Array *array = array_at(&set->arrays, i);
+        if (!array->data)
+            continue;
+        if (i < LAB_IN ? !server->device->fill(array, fill_key(set->seed, i), fault)
+                       : !server->device->poison(array, poison, fault))
+            return false;
+    }
+    return true;
+}
+
+static bool prepare(Server *server, char **words, char *answer, char *fault)
+{
+    uint64_t seed, poison;
+
+    (void) answer;
+    if (!server->set_count)
+        return usage(fault, "there are no arrays");
+    if (!number(words[1], 16, UINT64_MAX, &seed) || !number(words[2], 10, 255, &poison))
+        return usage(fault, "a seed in hex and a byte are wanted");
+    server->prepared = false;
+    for (int k = 0; k < server->set_count; k++) {
+        server->sets[k].seed = set_seed(seed, k);
+        if (!prepare_set(server, &server->sets[k], (unsigned char) poison, fault))
+            return false;
+    }
+    if (!server->device->settle(fault))
+        return false;
+    server->prepared = true;
+    return true;
+}
+
+static bool go(Server *server, char **words, char *answer, char *fault)
+{
+    uint64_t calls;
+    double ms = 0;
+
+    if (!server->prepared)
+        return usage(fault, "nothing is prepared");
+    if (!number(words[1], 10, (uint64_t) server->set_count, &calls) || calls < 1)
+        return usage(fault, "the number of calls is out of range");
+    if (!server->device->time_calls(server->lab, &server->lab_case, server->kernel, server->sets,
+                                    (int) calls, &ms, fault))
+        return false;
+    put(answer, SERVE_ANSWER, "ms:%.9g", ms);
+    return true;
+}
+
+/* "1" is out[1], "in:1" is in[1]; NULL if there is none. */
+static const Array *named_array(Arrays *arrays, const char *word)
+{
+    bool input = !strncmp(word, "in:", 3);
+    uint64_t i;
+
+    if (!number(input ? word + 3 : word, 10, (input ? LAB_IN : LAB_OUT) - 1, &i))
+        return NULL;
+    return input ? &arrays->in[i] : &arrays->out[i];
+}
+
+static bool window(Server *server, char **words, char *answer, char *fault)
+{
+    uint64_t set, first, count;
+    const Array *array;
+    size_t all;
+
+    (void) answer;
+    if (!server->prepared)
+        return usage(fault, "nothing is prepared");
+    if (!number(words[1], 10, (uint64_t) server->set_count - 1, &set) ||
+        !(array = named_array(&server->sets[set].arrays, words[2])) || !array->data)
+        return usage(fault, "no such array");
+    all = elements(array);
+    if (!number(words[3], 10, all, &first) || !number(words[4], 10, all - first, &count) ||
+        !count || count > server->shared_bytes / element_bytes((Element) array->type))
+        return usage(fault, "the window is out of range");
+    return server->device->fetch(array, first, count, server->shared, fault);
+}
+
+static bool stray(char *fault, int set, int i, const char *side, size_t at)
+{
+    char name[16];
+
+    name_array(name, sizeof name, i);
+    put(fault, SERVE_ANSWER, "stray set:%d array:%s side:%s offset:%zu", set, name, side, at);
+    return false;
+}
+
+static bool guards(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    (void) answer;
+    if (!server->prepared)
+        return usage(fault, "nothing is prepared");
+    for (int k = 0; k < server->set_count; k++)
+        for (int i = 0; i < ARRAYS; i++) {
+            Set *set = &server->sets[k];
+            const Array *array = array_at(&set->arrays, i);
+            size_t at = SIZE_MAX;
+            bool before = false, same = true;
+            if (!array->data)
+                continue;
+            if (!server->device->guards_whole(array, &at, &before, fault))
+                return false;
+            if (at != SIZE_MAX)
+                return stray(fault, k, i, before ? "before" : "after", at);
+            if (i < LAB_IN &&
+                !server->device->holds(array, fill_key(set->seed, i), &at, &same, fault))
+                return false;
+            if (!same)
+                return stray(fault, k, i, "inside", at);
+        }
+    return true;
+}
+
+static bool read_clock(Server *server, char **words, char *answer, char *fault)
+{
+    double mhz = 0;
+
+    (void) words;
+    if (!server->device->clock_mhz(&mhz, fault))
+        return false;
+    put(answer, SERVE_ANSWER, "mhz:%.6g", mhz);
+    return true;
+}
+
+static bool drop(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    (void) answer;
+    (void) fault;
+    drop_sets(server);
+    return true;
+}
+
+static bool quit(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    (void) answer;
+    (void) fault;
+    server->done = true;
+    return true;
+}
+
+/* The last word takes the rest of its line: paths may have blanks in them. */
+static const struct Command {
+    const char *name;
+    int words; /* that follow the name */
+    bool (*run)(Server *server, char **words, char *answer, char *fault);
+} commands[] = {
+    { "hello", 0, hello },    { "load", 2, load },
+    { "case", 6, take_case }, { "prepare", 2, prepare },
+    { "go", 1, go },          { "window", 4, window },
+    { "guards", 0, guards },  { "clock", 0, read_clock },
+    { "drop", 0, drop },      { "quit", 0, quit },
+};
+
+/* ---- Lines ---- */
+
+static const struct Command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+/* Cuts the text at its first blank; returns what follows, or NULL if nothing does. */
+static char *cut_word(char *text)
+{
+    char *blank = text ? strchr(text, ' ') : NULL;
+
+    if (!blank)
+        return NULL;
+    *blank = 0;
+    return blank[1] ? blank + 1 : NULL;
+}
+
+/* words[0] is the command's name, the others what follows it. */
+static bool run(Server *server, char *text, char **words, char *answer, char *fault)
+{
+    char *rest = cut_word(text);
+    const struct Command *command = find_command(text);
+    int count = 0;
+
+    words[0] = text;
+    if (!command)
+        return usage(fault, "unknown command");
+    while (count < command->words && rest) {
+        words[++count] = rest;
+        rest = count < command->words ? cut_word(rest) : NULL;
+    }
+    if (rest || count < command->words)
+        return usage(fault, "wrong number of arguments");
+    return command->run(server, words, answer, fault);
+}
+
+/* What a device says may come from anywhere; an answer is one line. */
+static void keep_to_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char) *text < ' ' || *text == 127)
+            *text = ' ';
+}
+
+static bool write_all(int fd, const char *text, size_t size)
+{
+    while (size) {
+        ssize_t wrote = write(fd, text, size);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return false;
+        text += wrote;
+        size -= (size_t) wrote;
+    }
+    return true;
+}
+
+/* False ends the conversation: what came was no command, or nobody listens. */
+static bool answer_line(Server *server, char *line)
+{
+    char fields[SERVE_ANSWER] = "", fault[SERVE_ANSWER] = "", reply[SERVE_LINE];
+    char *text = cut_word(line), *words[WORDS] = { "" };
+    bool ok;
+
+    if (!*line || strlen(line) > 32)
+        return false;
+    ok = text ? run(server, text, words, fields, fault) : usage(fault, "no command");
+    keep_to_one_line(ok ? fields : fault);
+    if (ok)
+        PUT(reply, "%s ok%s%s\n", line, *fields ? " " : "", fields);
+    else
+        PUT(reply, "%s fail %s\n", line, *fault ? fault : "gpu no reason was given");
+    if (!write_all(server->out, reply, strlen(reply)))
+        return false;
+    if (server->device->answered)
+        server->device->answered(words[0], reply);
+    return true;
+}
+
+/* Reads some bytes; spins at first, then sleeps. 0 at the end of input, negative if it broke. */
+static ssize_t read_some(Server *server)
+{
+    double until = now_s() + spin_s;
+
+    for (;;) {
+        ssize_t got = read(server->in, server->line + server->used, SERVE_LINE - server->used);
+        if (got >= 0)
+            return got;
+        if (errno != EAGAIN && errno != EINTR)
+            return -1;
+        if (now_s() < until)
+            sched_yield();
+        else
+            poll(&(struct pollfd){ server->in, POLLIN, 0 }, 1, -1);
+    }
+}
+
+/* Takes the first whole line out of the buffer. NULL: there is none. */
+static char *next_line(Server *server, char *line)
+{
+    char *end = memchr(server->line, '\n', server->used);
+    size_t length;
+
+    if (!end)
+        return NULL;
+    length = (size_t) (end - server->line);
+    memcpy(line, server->line, length);
+    line[length] = 0;
+    server->used -= length + 1;
+    memmove(server->line, end + 1, server->used);
+    return strlen(line) == length ? line : put(line, SERVE_LINE, "%s", ""); /* a 0: no command */
+}
+
+static int converse(Server *server)
+{
+    char line[SERVE_LINE];
+
+    while (!server->done) {
+        char *text = next_line(server, line);
+        ssize_t got;
+        if (text) {
+            if (!answer_line(server, text))
+                return 2;
+            continue;
+        }
+        if (server->used == SERVE_LINE || (got = read_some(server)) < 0)
+            return 2;
+        if (got == 0)
+            return server->used ? 2 : 0;
+        server->used += (size_t) got;
+    }
+    return 0;
+}
+
+int serve(const Device *device, int in, int out, int shared_fd)
+{
+    Server *server = calloc(1, sizeof *server);
+    struct stat about;
+    int status;
+
+    if (!server || fstat(shared_fd, &about) || about.st_size <= 0 ||
+        fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK) < 0) {
+        free(server);
+        return 2;
+    }
+    *server = (Server){ .device = device, .in = in, .out = out };
+    server->shared_bytes = (size_t) about.st_size;
+    server->shared =
+        mmap(NULL, server->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
+    status = server->shared == MAP_FAILED ? 2 : converse(server);
+    drop_sets(server);
+    if (server->shared != MAP_FAILED)
+        munmap(server->shared, server->shared_bytes);
+    free(server);
+    return status;
+}

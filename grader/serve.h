@@ -1,0 +1,80 @@
+/* serve.h - the runner's half of the conversation: reads commands, calls a device, answers.
+ *
+ * One command a line, one answer a line, both begin with the same tag; data goes through shared
+ * memory. Two programs speak it: the runner (runner.c, on CUDA), and the tests' scripted runner
+ * (tests/fake_runner.c, on the host, misbehaving on demand).
+ *
+ *   TAG hello                          ok cc:90 sms:132 l2_bytes:... free_bytes:... total_bytes:...
+ *                                         peak_gbps:... driver:... runtime:... uuid:... name:...
+ *   TAG load LAB PATH                  ok sandbox:seccomp|none    PATH takes the rest of the line;
+ *                                                    once a process; the sandbox is closed before
+ *   TAG case CASE D0 D1 D2 D3 SETS     ok bytes:...  arrays of SETS buffer sets exist, guarded
+ *   TAG prepare SEED POISON            ok            SEED in hex: set k is filled from
+ *                                                    set_seed(SEED, k), outputs and scratch
+ *                                                    poisoned with that byte
+ *   TAG go CALLS                       ok ms:...     call k on set k, by CUDA events
+ *   TAG window SET OUT FIRST COUNT     ok            those elements of out[OUT] (or in[K]: in:K)
+ * lie at the beginning of the shared memory TAG guards                         ok | fail stray
+ * set:0 array:out0 side:after offset:4096 TAG clock                          ok mhz:... TAG drop ok
+ * frees the arrays TAG quit                           ok            and ends
+ *
+ * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage. To
+ * hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device, old-gpu, busy,
+ * memory or other. Of a stray, array is in0.., out0.. or scratch; side is before or after, with the
+ * offset in bytes from the array's nearest end (the bytes next to it are 1 before and 0 after), or
+ * inside, with the index of the first input element that is not what it was filled with.
+ *
+ * What is no command at all (no tag, too long, a 0 in it, cut off) ends the process with status 2.
+ */
+#ifndef SERVE_H
+#define SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../common/lab.h"
+
+enum { SERVE_SETS = 64, SERVE_ANSWER = 900, SERVE_LINE = 1024 };
+
+/* Bytes before and after every array that nobody may write. Set once, when an array is allocated:
+ * what breaks them is seen whenever we look. */
+enum { GUARD_BYTES = 64 * 1024, GUARD_BYTE = 0xA5 };
+
+typedef void Kernel(void);
+
+/* One buffer set and what it was filled from. */
+typedef struct Set {
+    Arrays arrays;
+    uint64_t seed;
+} Set;
+
+/* What a device can do. Each returns true, or false with "KIND TEXT" in `fault` (SERVE_ANSWER
+ * bytes). `answer` has SERVE_ANSWER bytes, too. */
+typedef struct Device {
+    bool (*hello)(char *answer, char *fault);
+    bool (*load)(const char *path, const char *function, Kernel **kernel, char *fault);
+    bool (*allocate)(Array *array, char *fault); /* with intact guards */
+    void (*release)(Array *array);
+    bool (*fill)(const Array *array, FillKey key, char *fault);
+    bool (*poison)(const Array *array, unsigned char byte, char *fault);
+    bool (*settle)(char *fault); /* before timing: persisting L2 reset, all work done */
+    bool (*time_calls)(const Lab *lab, const Case *lab_case, Kernel *kernel, Set *sets, int calls,
+                       double *ms, char *fault);
+    bool (*fetch)(const Array *array, size_t first, size_t count, void *to, char *fault);
+    /* Offset SIZE_MAX: both are whole. Else the nearest broken byte, counted as above. */
+    bool (*guards_whole)(const Array *array, size_t *offset, bool *before, char *fault);
+    bool (*holds)(const Array *array, FillKey key, size_t *differs_at, bool *same, char *fault);
+    bool (*clock_mhz)(double *mhz, char *fault);
+    void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
+} Device;
+
+/* The seed of buffer set k of a sample. */
+static inline uint64_t set_seed(uint64_t seed, int set)
+{
+    return seed + 0x9e3779b97f4a7c15ull * (uint64_t) (set + 1);
+}
+
+/* Answers commands until quit or the end of input. Returns the exit status. */
+int serve(const Device *device, int in, int out, int shared_fd);
+
+#endif

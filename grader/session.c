@@ -1,0 +1,273 @@
+/* session.c - what one run of the program works with: folders, compiler, GPU, options.
+ *
+ * Everything is found from the working folder, which is the workbook's. $WARPBOOK_BUILD names
+ * another build folder; $WARPBOOK_RUNNER another runner (the tests' scripted one).
+ */
+#include "session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* ---- The live line ---- */
+
+static bool line_shown;
+
+void session_clear_line(void)
+{
+    static const char blank[] = "\r\033[K";
+
+    if (line_shown && write(2, blank, sizeof blank - 1) < 0)
+        return;
+    line_shown = false;
+}
+
+void session_say(const Session *session, const char *format, ...)
+{
+    char line[80];
+    va_list arguments;
+
+    if (!session->live)
+        return;
+    if (!*format) {
+        session_clear_line();
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    line_shown = true;
+    dprintf(2, "\r\033[K%s", line);
+}
+
+/* ---- Folders ---- */
+
+bool session_find_root(Session *session)
+{
+    const char *build = getenv("WARPBOOK_BUILD"), *runner = getenv("WARPBOOK_RUNNER");
+    char text[PATH];
+
+    if (!build || !*build)
+        build = "build";
+    if (!getcwd(text, sizeof text) || !file_exists("common/lab.h") || !file_exists("labs")) {
+        PUT(session->problem,
+            "this is not the workbook's folder: run it where labs/ and Makefile are");
+        return false;
+    }
+    PUT(session->root, "%s", text);
+    if (*build == '/')
+        PUT(text, "%s", build);
+    else
+        APPEND(text, "/%s", build);
+    PUT(session->cache, "%s/cache", text);
+    PUT(session->floors, "%s/floor", text);
+    if (runner)
+        PUT(session->runner, "%s", runner);
+    else
+        PUT(session->runner, "%s/runner", text);
+    PUT(session->progress, "%s/.warpbook/progress", session->root);
+    return true;
+}
+
+char *lab_file(const Session *session, const LabEntry *entry, const char *name, char *path)
+{
+    return put(path, PATH, "%s/labs/%s/%s", session->root, entry->folder, name);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return strverscmp(a, b);
+}
+
+void list_files(const char *folder, const char *suffix, FileList *list)
+{
+    DIR *open_folder = opendir(folder);
+    struct dirent *item;
+
+    list->count = 0;
+    while (open_folder && (item = readdir(open_folder))) {
+        size_t length = strlen(item->d_name), tail = strlen(suffix);
+        if (item->d_name[0] == '.' || length < tail || strcmp(item->d_name + length - tail, suffix))
+            continue;
+        if (list->count == FILES)
+            die("%s holds more than %d files", folder, FILES);
+        PUT(list->path[list->count], "%s/%s", folder, item->d_name);
+        list->count++;
+    }
+    if (open_folder)
+        closedir(open_folder);
+    qsort(list->path, (size_t) list->count, sizeof *list->path, by_number);
+}
+
+void list_solutions(const Session *session, const LabEntry *entry, const char *kind, FileList *list)
+{
+    char folder[PATH];
+
+    PUT(folder, "%s/solutions/%s%s", session->root, entry->folder, kind);
+    list_files(folder, ".cu", list);
+}
+
+void list_rungs(const Session *session, const LabEntry *entry, FileList *list)
+{
+    int kept = 0;
+
+    list_solutions(session, entry, "", list);
+    for (int i = 0; i < list->count; i++) {
+        const char *name = strrchr(list->path[i], '/') + 1;
+        if (name[0] >= '1' && name[0] <= '9')
+            memmove(list->path[kept++], list->path[i], PATH);
+    }
+    list->count = kept;
+}
+
+uint64_t lab_hash(const Session *session, const LabEntry *entry)
+{
+    static const char *const names[] = { "kernel.h", "lab.c" };
+    uint64_t hash = HASH_START;
+    FileList rungs;
+    char path[PATH], *text;
+    size_t size;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((text = read_file(lab_file(session, entry, names[i], path), 1 << 20, &size))) {
+            hash = hash_bytes(hash, text, size);
+            free(text);
+        }
+    list_rungs(session, entry, &rungs);
+    if (rungs.count && (text = read_file(rungs.path[rungs.count - 1], 1 << 20, &size))) {
+        hash = hash_bytes(hash, text, size);
+        free(text);
+    }
+    return hash;
+}
+
+void session_build(const Session *session, const LabEntry *entry, const char *source,
+                   const char *shown, Build *result)
+{
+    char lab_dir[PATH], common[PATH + 8];
+    size_t root = strlen(session->root);
+    BuildJob job = {
+        .toolchain = &session->toolchain,
+        .source = source,
+        .shown = shown,
+        .lab_dir = put(lab_dir, sizeof lab_dir, "%s/labs/%s", session->root, entry->folder),
+        .common = put(common, sizeof common, "%s/common", session->root),
+        .cache = session->cache,
+        .lab = entry->lab,
+        .cc = session->gpu.cc,
+    };
+
+    if (!shown) /* ours: named from the workbook's folder */
+        job.shown = !strncmp(source, session->root, root) ? source + root + 1 : source;
+    build(&job, result);
+}
+
+/* ---- The GPU ---- */
+
+/* One grading at a time a GPU: two would spoil each other's measurements. */
+static bool lock_gpu(Session *session)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[PATH], uuid[64];
+    size_t n = 0;
+
+    for (const char *c = session->gpu.uuid; *c && n + 1 < sizeof uuid; c++)
+        uuid[n++] = *c == '/' ? '_' : *c;
+    uuid[n] = 0;
+    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp", uuid);
+    session->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (session->lock_fd < 0) /* another user's file: then it can only be read */
+        session->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (session->lock_fd < 0) {
+        PUT(session->problem, "cannot open %s, which keeps two gradings apart: %s", path,
+            strerror(errno));
+        return false;
+    }
+    if (!flock(session->lock_fd, LOCK_EX | LOCK_NB))
+        return true;
+    fprintf(stderr, "Another grading is using this GPU; waiting until it is done.\n");
+    while (flock(session->lock_fd, LOCK_EX) && errno == EINTR)
+        ;
+    return true;
+}
+
+void session_stock(Session *session, int count)
+{
+    int most = sizeof session->spare / sizeof *session->spare;
+
+    while (session->spares < count && session->spares < most) {
+        Worker *spare = &session->spare[session->spares];
+        if (worker_start(spare, session->runner, session->device) != PASS)
+            return; /* whoever needs it will try again, and say why */
+        session->spares++;
+    }
+}
+
+Verdict session_worker(Session *session, Worker *worker)
+{
+    if (!session->spares)
+        return worker_start(worker, session->runner, session->device);
+    *worker = session->spare[0];
+    session->spares--;
+    memmove(session->spare, session->spare + 1, (size_t) session->spares * sizeof *worker);
+    return PASS;
+}
+
+/* Asks the first of the runners about the GPU; it then waits with the others for its kernel. */
+static bool meet_gpu(Session *session)
+{
+    Worker *first = &session->spare[0];
+    Verdict verdict;
+
+    session_stock(session, 4);
+    if (!session->spares) {
+        PUT(session->problem, "%s", first->why);
+        return false;
+    }
+    verdict = worker_hello(first, &session->gpu);
+    if (verdict != PASS)
+        PUT(session->problem, "%s", first->why);
+    return verdict == PASS;
+}
+
+bool session_open(Session *session, int device)
+{
+    session->lock_fd = -1;
+    session->device = device;
+    if (!session_find_root(session))
+        return false;
+    toolchain_find(&session->toolchain);
+    if (session->toolchain.problem[0]) {
+        PUT(session->problem, "%s", session->toolchain.problem);
+        return false;
+    }
+    if (!file_exists(session->runner)) {
+        PUT(session->problem, "%s is not there: run make", session->runner);
+        return false;
+    }
+    if (!make_folders(session->cache)) {
+        PUT(session->problem,
+            "cannot write %s: %s; copy the workbook to a folder you can write to, or name another "
+            "build folder: make grade B=/tmp/warpbook",
+            session->cache, strerror(errno));
+        return false;
+    }
+    if (meet_gpu(session) && lock_gpu(session))
+        return true;
+    session_close(session);
+    return false;
+}
+
+void session_close(Session *session)
+{
+    while (session->spares)
+        worker_end(&session->spare[--session->spares]);
+    build_trim(session->cache, 200);
+    if (session->lock_fd >= 0)
+        close(session->lock_fd);
+}

@@ -1,0 +1,72 @@
+/* session.h - what one run of the program works with: folders, compiler, GPU, options. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "build.h"
+#include "worker.h"
+
+typedef struct Session {
+    char root[512];   /* the workbook's folder: trusted labs, solutions, common */
+    char cache[600];  /* build/cache */
+    char floors[600]; /* build/floor: what rung 1 reaches on this device */
+    char runner[600];
+    char progress[600]; /* .warpbook/progress */
+    Toolchain toolchain;
+    GpuInfo gpu; /* once a runner has said hello */
+    int device;
+    uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
+    bool quick;
+    bool live;         /* a progress line on the terminal */
+    char problem[700]; /* why nothing can be graded: one sentence */
+    int lock_fd;
+
+    /* Runners started ahead, without any kernel: CUDA takes half a second to come up, and several
+     * come up at once. */
+    Worker spare[4];
+    int spares;
+} Session;
+
+/* Finds root, compiler and runner, and asks the runner for the GPU. False with `problem` set if
+ * nothing can be graded here. Waits while another grading holds the GPU, saying so. */
+bool session_open(Session *session, int device);
+void session_close(Session *session);
+
+/* Starts runners until `count` are waiting. Not while something is timed: a new context disturbs.
+ */
+void session_stock(Session *session, int count);
+
+/* A runner for the caller, who ends it with worker_end: a waiting one, or a new one. */
+Verdict session_worker(Session *session, Worker *worker);
+
+/* The root alone, for programs that only read: false with `problem` set. */
+bool session_find_root(Session *session);
+
+/* The live line: "06 transpose  correctness 3 of 9". Cleared by an empty text. */
+void session_say(const Session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void session_clear_line(void); /* safe in a signal handler */
+
+/* Files of a lab. */
+enum { FILES = 64, PATH = 512 };
+typedef struct FileList {
+    char path[FILES][PATH]; /* sorted by name, numbers by value */
+    int count;
+} FileList;
+
+char *lab_file(const Session *session, const LabEntry *entry, const char *name,
+               char *path); /* PATH */
+void list_files(const char *folder, const char *suffix, FileList *list);
+
+/* Ladder: the numbered rungs but the starter. The reference is the last one. */
+void list_rungs(const Session *session, const LabEntry *entry, FileList *list);
+void list_solutions(const Session *session, const LabEntry *entry, const char *kind,
+                    FileList *list);
+
+/* Builds a file for this lab and GPU. */
+void session_build(const Session *session, const LabEntry *entry, const char *source,
+                   const char *shown, Build *result);
+
+/* Over all that decides a grading of this lab but the submission: results carry it. */
+uint64_t lab_hash(const Session *session, const LabEntry *entry);
+
+#endif

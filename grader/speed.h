@@ -1,0 +1,59 @@
+/* speed.h - how fast is one kernel beside another: blocks of four samples, and when to stop.
+ *
+ * A block is R S S R or S R R S, drawn at random: whatever drifts (clocks, heat) hits both alike
+ * and cancels. Its ratio is the reference's time over the student's, a call: the student's speed as
+ * a share of the reference's. The verdict rests on the median ratio and its 95 % interval. Knows
+ * nothing of processes: the two sides are functions, so that tests can play them.
+ */
+#ifndef SPEED_H
+#define SPEED_H
+
+#include <stdbool.h>
+#include "stats.h"
+#include "verdict.h"
+
+/* One sample: all its calls together, by both clocks, and how many answers were waited for. */
+typedef struct Sample {
+    double event_ms, parent_ms;
+    int calls, passes;
+} Sample;
+
+typedef struct Side {
+    void *self;
+    Verdict (*sample)(void *self, Sample *sample); /* PASS, or what went wrong */
+} Side;
+
+typedef struct Race {
+    Side reference, student;
+    double bar;      /* 0: none, measure `least` blocks */
+    int least, most; /* blocks */
+    double budget_s; /* beyond this, blocks are added only while the interval holds the bar */
+    uint64_t random; /* state of the draws */
+    bool (*clock_mhz)(void *self, double *mhz); /* NULL: clocks are not looked at */
+    void *clock_self;
+    void (*progress)(void *self, int blocks); /* NULL: nobody watches */
+    void *progress_self;
+} Race;
+
+typedef struct Finish {
+    Verdict trouble;     /* PASS, or what a side returned; then the rest is not filled */
+    bool student_guilty; /* whose trouble it was */
+    Interval ratio;
+    double reference_ms, student_ms; /* medians, a call */
+    int blocks;                      /* counted */
+    int disturbed;                   /* dropped: a sample's two clocks disagreed */
+    int unsteady;                    /* dropped: the SM clock moved */
+    bool by_parent;                  /* the clocks disagreed so often that the parent's counts */
+} Finish;
+
+/* The most blocks, dropped ones included. */
+enum { SPEED_BLOCKS = 240 };
+
+void race(Race *race, Finish *finish);
+
+/* True if the two clocks of a sample agree: the parent's may exceed the events by 0.2 ms for each
+ * answer, or by 1 %. (Polled pipes cost 12 to 19 us, at most 0.15 ms; a context that waits for
+ * another one's kernel 2.4 ms. NVIDIA H200, 2026-11-21.) */
+bool clocks_agree(const Sample *sample);
+
+#endif

@@ -1,0 +1,87 @@
+/* stats.c - medians, and how sure we are of them.
+ *
+ * Nothing here assumes a distribution: timings have outliers on one side, two humps when a clock
+ * steps, and drift when a GPU warms up. A median shrugs at those, and the interval between two
+ * order statistics holds the true median with a chance that follows from coin tosses alone.
+ */
+#include "stats.h"
+#include "util.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+
+    return (x > y) - (x < y);
+}
+
+/* A sorted copy; the caller frees. NaN has no place in an order. */
+static double *sorted_copy(const double *values, size_t count)
+{
+    double *sorted = xmalloc(count * sizeof *sorted);
+
+    assert(count > 0);
+    for (size_t i = 0; i < count; i++)
+        assert(!isnan(values[i]));
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    return sorted;
+}
+
+static double sorted_quantile(const double *sorted, size_t count, double q)
+{
+    double at = fmin(fmax(q, 0), 1) * (double) (count - 1);
+    size_t below = (size_t) at;
+    double part = at - (double) below;
+
+    if (part == 0)
+        return sorted[below];
+    return sorted[below] * (1 - part) + sorted[below + 1] * part;
+}
+
+double quantile(const double *values, size_t count, double q)
+{
+    double *sorted = sorted_copy(values, count);
+    double result = sorted_quantile(sorted, count, q);
+
+    free(sorted);
+    return result;
+}
+
+double median(const double *values, size_t count)
+{
+    return quantile(values, count, 0.5);
+}
+
+/* Of `count` values, the number below the true median is that of heads in `count` fair tosses. The
+ * interval from the k-th smallest to the k-th largest misses it when there are fewer than k of
+ * either: 2 P(heads < k). The largest k for which that is at most 5 % is the answer. In logarithms,
+ * since 2^-count is no double beyond 1074 values. */
+size_t interval_rank(size_t count)
+{
+    double log_chance = -(double) count * log(2); /* of exactly k heads */
+    double missed = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        missed += 2 * exp(log_chance);
+        if (missed > 0.05)
+            return k ? k - 1 : 0;
+        log_chance += log((double) (count - k) / (double) (k + 1));
+    }
+    return 0;
+}
+
+Interval median_interval(const double *values, size_t count)
+{
+    double *sorted = sorted_copy(values, count);
+    size_t rank = interval_rank(count);
+    Interval interval = { sorted_quantile(sorted, count, 0.5), sorted[rank],
+                          sorted[count - 1 - rank] };
+
+    free(sorted);
+    return interval;
+}

@@ -1,0 +1,20 @@
+/* stats.h - medians, and how sure we are of them. */
+#ifndef STATS_H
+#define STATS_H
+
+#include <stddef.h>
+
+/* A median with the 95 % interval between two order statistics of the sample (binomial ranks). With
+ * fewer than 6 values no two of them reach 95 %: then the interval is the whole range. */
+typedef struct Interval {
+    double median, lo, hi;
+} Interval;
+
+double median(const double *values, size_t count);          /* count >= 1; values stay as they are */
+double quantile(const double *values, size_t count, double q); /* linear between neighbours */
+Interval median_interval(const double *values, size_t count);
+
+/* Ranks (from 0) of the interval's ends among `count` sorted values: count - 1 - rank is the upper. */
+size_t interval_rank(size_t count);
+
+#endif

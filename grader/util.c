@@ -1,0 +1,237 @@
+/* util.c - small things that every other file may use. */
+#include "util.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void die(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fputs("warpbook: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(3);
+}
+
+char *put(char *buffer, size_t size, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(buffer, size, format, arguments);
+    va_end(arguments);
+    return buffer;
+}
+
+char *append(char *buffer, size_t size, const char *format, ...)
+{
+    size_t used = strnlen(buffer, size);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(buffer + used, size - used, format, arguments);
+    va_end(arguments);
+    return buffer;
+}
+
+void *xmalloc(size_t size)
+{
+    void *memory = malloc(size ? size : 1);
+
+    if (!memory)
+        die("out of host memory: %zu bytes were wanted", size);
+    return memory;
+}
+
+double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+}
+
+void sleep_s(double seconds)
+{
+    struct timespec t = { (time_t) seconds, (long) ((seconds - (double) (time_t) seconds) * 1e9) };
+
+    nanosleep(&t, NULL);
+}
+
+uint64_t secret(void)
+{
+    uint64_t bits;
+
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        die("the kernel gives no random bits: %s", strerror(errno));
+    return bits;
+}
+
+/* splitmix64 (S. Vigna, 2015; public domain algorithm). */
+uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+}
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+
+    while (size--)
+        hash = (hash ^ *byte++) * 1099511628211ull;
+    return hash;
+}
+
+char *read_file(const char *path, size_t limit, size_t *size)
+{
+    /* O_NONBLOCK: opening a FIFO put in a file's place must not wait for a writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about;
+    char *text;
+    size_t used = 0;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &about) || !S_ISREG(about.st_mode) || (size_t) about.st_size > limit) {
+        int why = S_ISREG(about.st_mode) ? EFBIG : EINVAL;
+        close(fd);
+        errno = why;
+        return NULL;
+    }
+    text = xmalloc((size_t) about.st_size + 1);
+    while (used < (size_t) about.st_size) {
+        ssize_t got = read(fd, text + used, (size_t) about.st_size - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        used += (size_t) got;
+    }
+    close(fd);
+    text[used] = 0;
+    if (size)
+        *size = used;
+    return text;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t put = write(fd, bytes, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        bytes += put;
+        size -= (size_t) put;
+    }
+    return true;
+}
+
+bool write_file(const char *path, const void *bytes, size_t size)
+{
+    char temporary[4096];
+    int fd, why;
+
+    PUT(temporary, "%s.new-%d", path, (int) getpid());
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return false;
+    if (write_all(fd, bytes, size) && !fsync(fd) && !close(fd) && !rename(temporary, path))
+        return true;
+    why = errno;
+    close(fd);
+    unlink(temporary);
+    errno = why;
+    return false;
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+bool make_folders(const char *path)
+{
+    char part[4096];
+
+    PUT(part, "%s", path);
+    for (char *slash = part + 1;; slash++) {
+        char kept = *slash;
+        if (kept && kept != '/')
+            continue;
+        *slash = 0;
+        if (mkdir(part, 0755) && errno != EEXIST)
+            return false;
+        *slash = kept;
+        if (!kept)
+            return true;
+    }
+}
+
+void remove_tree(const char *path)
+{
+    struct dirent *item;
+    struct stat about;
+    DIR *folder;
+
+    if (lstat(path, &about))
+        return;
+    if (!S_ISDIR(about.st_mode)) {
+        unlink(path);
+        return;
+    }
+    folder = opendir(path);
+    while (folder && (item = readdir(folder))) {
+        char inside[4096];
+        if (strcmp(item->d_name, ".") && strcmp(item->d_name, ".."))
+            remove_tree(PUT(inside, "%s/%s", path, item->d_name));
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+bool field(const char *line, const char *key, char *value, size_t size)
+{
+    size_t length = strlen(key);
+
+    for (const char *at = line; (at = strstr(at, key)); at += length) {
+        size_t used;
+        if ((at > line && at[-1] != ' ') || at[length] != ':')
+            continue;
+        at += length + 1;
+        used = strcmp(key, "name") ? strcspn(at, " \n") : strcspn(at, "\n");
+        if (used >= size)
+            return false;
+        memcpy(value, at, used);
+        value[used] = 0;
+        return true;
+    }
+    return false;
+}
+
+bool field_double(const char *line, const char *key, double *value)
+{
+    char text[64], *end;
+
+    if (!field(line, key, text, sizeof text) || !text[0])
+        return false;
+    *value = strtod(text, &end);
+    return *end == 0 && *value == *value;
+}

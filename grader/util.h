@@ -1,0 +1,55 @@
+/* util.h - small things that every other file may use. */
+#ifndef UTIL_H
+#define UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdarg.h>
+
+#define WARPBOOK_VERSION "0.1.0"
+
+/* The grader's own fault or the machine's: says it and ends the program with status 3. */
+void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Writes into a buffer; text too long is cut at the end. Returns the buffer. */
+char *put(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+char *append(char *buffer, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define PUT(array, ...)    put(array, sizeof(array), __VA_ARGS__)
+#define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)
+
+/* Allocates, or dies. The caller frees. */
+void *xmalloc(size_t size);
+
+double now_s(void); /* monotonic */
+void sleep_s(double seconds);
+
+/* Secret random bits from the kernel. */
+uint64_t secret(void);
+
+/* A fixed sequence from a seed; `state` moves on. For replayable choices, never for secrets. */
+uint64_t next_random(uint64_t *state);
+
+/* FNV-1a over bytes; start with HASH_START. Tells texts apart, proves nothing against malice. */
+#define HASH_START 14695981039346656037ull
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
+
+/* The whole of a regular file of at most `limit` bytes, with a 0 after its end; NULL with errno set
+ * (EFBIG: larger, EINVAL: not a regular file). *size may be NULL. The caller frees. */
+char *read_file(const char *path, size_t limit, size_t *size);
+
+/* Writes a whole file under a temporary name, then renames it: readers see the old or the new,
+ * never half. False with errno set. */
+bool write_file(const char *path, const void *bytes, size_t size);
+
+bool file_exists(const char *path);
+bool make_folders(const char *path); /* like mkdir -p; false with errno set */
+void remove_tree(const char *path);  /* like rm -rf; follows no links */
+
+/* The value of `key` in a line of key:value fields separated by blanks; the field `name` takes the
+ * rest of its line. False if it is not there, not a number, or (field) too long. */
+bool field(const char *line, const char *key, char *value, size_t size);
+bool field_double(const char *line, const char *key, double *value);
+
+#endif

@@ -1,0 +1,40 @@
+/* verdict.h - the words a grading ends with, and the marks they are worth. */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include <stdbool.h>
+#include "util.h"
+#include "../common/lab.h"
+
+/* One row a verdict: enumerator, word, what it means (for --help and docs). */
+#define VERDICTS(X)                                                                                \
+    X(UNCHANGED, "unchanged", "the starter as it was handed out: not begun")                       \
+    X(PASS, "pass", "right, and fast enough")                                                      \
+    X(CLOSE, "close", "right, and too close to the bar to tell: counts as a pass")                 \
+    X(SLOW, "slow", "right, but slower than the bar")                                              \
+    X(CORRECT_ONLY, "correct", "right; speed could not be judged, the reason is given")            \
+    X(WRONG, "wrong", "a result differs from the right one")                                       \
+    X(UNSAFE, "unsafe", "a race, a bad read, or a missing synchronisation")                        \
+    X(STRAY, "stray", "wrote outside its arrays, or into an input")                                \
+    X(CRASH, "crash", "the kernel or its process failed")                                          \
+    X(TIMEOUT, "timeout", "did not end in time")                                                   \
+    X(BUILD, "build", "does not compile, or uses what a lab may not use")                          \
+    X(SUSPECT, "suspect", "not to be believed until a human has looked")                           \
+    X(UNSOUND, "unsound", "the grader or the machine failed, not the student")
+
+#define VERDICT_ENUM(name, word, meaning) name,
+typedef enum Verdict { VERDICTS(VERDICT_ENUM) VERDICT_COUNT } Verdict;
+#undef VERDICT_ENUM
+
+const char *verdict_word(Verdict verdict);
+const char *verdict_meaning(Verdict verdict);
+bool verdict_from_word(const char *word, Verdict *verdict);
+bool verdict_passed(Verdict verdict); /* PASS, CLOSE */
+
+/* Marks out of 100 for one timed case. `ratio` is the speed as a share of the reference's, `floor`
+ * that of rung 1 on this device. Half of them are the base: earned whole when the ratio exceeds
+ * rung 1's by 0.10, or the bar is reached; otherwise half of it. The other half grows linearly from
+ * rung 1's ratio to the bar. */
+double marks_for_speed(double ratio, double floor, double bar);
+
+#endif

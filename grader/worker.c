@@ -1,0 +1,352 @@
+/* worker.c - a runner with one kernel in it: the conversation of serve.h, typed. */
+#include "worker.h"
+#include "serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Starting CUDA on a machine with many GPUs, and compiling PTX for a new one, take their time. */
+static const double start_limit_s = 60, load_limit_s = 60, chore_limit_s = 20;
+
+/* Beyond this a child is not working on a lab any more. */
+static const size_t host_memory_limit = (size_t) 6 << 30;
+
+/* What a failure of each kind says about the kernel that was loaded. */
+static const struct {
+    const char *kind;
+    Verdict verdict;
+    const char *clause;
+} faults[] = {
+    { "gpu", UNSOUND, "" },
+    { "load", CRASH, "the kernel could not be loaded: " },
+    { "memory", UNSOUND, "not enough memory on the GPU: " },
+    { "launch", CRASH, "a kernel could not be launched: " },
+    { "kernel", CRASH, "a kernel failed while it ran: " },
+    { "stray", STRAY, "" },
+};
+
+static Verdict from_fault(Worker *worker, const char *fault)
+{
+    char kind[16] = "";
+
+    sscanf(fault, "%15s", kind);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (!strcmp(kind, faults[i].kind)) {
+            const char *text = fault + strlen(kind);
+            PUT(worker->why, "%s%s", faults[i].clause, text + (*text == ' '));
+            return faults[i].verdict;
+        }
+    PUT(worker->why, "the runner did not understand the grader: %s", fault);
+    return UNSOUND;
+}
+
+static Verdict from_heard(Worker *worker, Heard heard, const char *answer)
+{
+    switch (heard) {
+    case HEARD_OK:
+        return PASS;
+    case HEARD_FAIL:
+        return from_fault(worker, answer + strlen("fail "));
+    case HEARD_LATE:
+        PUT(worker->why, "it %s and was stopped", worker->child.trouble);
+        return TIMEOUT;
+    case HEARD_GONE:
+        PUT(worker->why, "its process %s",
+            worker->child.trouble[0] ? worker->child.trouble : "is gone");
+        return CRASH;
+    case HEARD_GARBAGE:
+        PUT(worker->why, "its process %s", worker->child.trouble);
+        return SUSPECT;
+    }
+    return UNSOUND;
+}
+
+/* $WARPBOOK_PATIENCE multiplies all time limits: for very slow machines, and for impatient tests.
+ */
+static double patience(void)
+{
+    const char *text = getenv("WARPBOOK_PATIENCE");
+    double factor = text ? strtod(text, NULL) : 1;
+
+    return factor > 0 && factor < 1e6 ? factor : 1;
+}
+
+#define ASK(worker, limit_s, answer, ...)                                                          \
+    from_heard(worker, child_ask(&(worker)->child, (limit_s) *patience(), answer, __VA_ARGS__),    \
+               answer)
+
+Verdict worker_start(Worker *worker, const char *runner, int device)
+{
+    char number[16];
+
+    *worker = (Worker){ .child.memory_limit = host_memory_limit };
+    PUT(number, "%d", device);
+    if (child_start(&worker->child, (char *[]){ (char *) runner, "--device", number, NULL },
+                    WORKER_WINDOW_BYTES))
+        return PASS;
+    PUT(worker->why, "the runner %s", worker->child.trouble);
+    return UNSOUND;
+}
+
+Verdict worker_hello(Worker *worker, GpuInfo *info)
+{
+    char answer[CHILD_LINE], printed[200];
+    double cc, sms, l2_bytes;
+    Verdict verdict = ASK(worker, start_limit_s, answer, "hello");
+
+    if (verdict == UNSOUND) { /* "REASON text": the word is for programs, the text for people */
+        const char *text = strchr(worker->why, ' ');
+        if (text)
+            memmove(worker->why, text + 1, strlen(text + 1) + 1);
+        return UNSOUND;
+    }
+    if (verdict != PASS) {
+        child_end(&worker->child);
+        PUT(printed, "%s", worker->child.printed);
+        APPEND(worker->why, " before it reached the GPU%s%s", *printed ? ": " : "", printed);
+        return UNSOUND;
+    }
+    *info = (GpuInfo){ 0 };
+    if (!field_double(answer, "cc", &cc) || !field_double(answer, "sms", &sms) ||
+        !field_double(answer, "l2_bytes", &l2_bytes) ||
+        !field_double(answer, "free_bytes", &info->free_bytes) ||
+        !field_double(answer, "total_bytes", &info->total_bytes) ||
+        !field_double(answer, "peak_gbps", &info->peak_gbps) ||
+        !field(answer, "driver", info->driver, sizeof info->driver) ||
+        !field(answer, "runtime", info->runtime, sizeof info->runtime) ||
+        !field(answer, "uuid", info->uuid, sizeof info->uuid) ||
+        !field(answer, "name", info->name, sizeof info->name) || sms < 1 || cc < 10) {
+        PUT(worker->why, "the runner's description of the GPU cannot be read");
+        return UNSOUND;
+    }
+    info->cc = (int) cc;
+    info->gpu = (Gpu){ (int) sms, (size_t) l2_bytes };
+    return PASS;
+}
+
+Verdict worker_load(Worker *worker, const LabEntry *entry, const char *object)
+{
+    char answer[CHILD_LINE];
+
+    worker->entry = entry;
+    return ASK(worker, load_limit_s, answer, "load %s %s", entry->folder, object);
+}
+
+/* The case's place in the lab's table: dims may differ, the label tells which one it is. */
+static int case_index(const Lab *lab, const Case *lab_case)
+{
+    for (int i = 0; lab->cases[i].label; i++)
+        if (lab->cases[i].label == lab_case->label)
+            return i;
+    die("a case that is not in the lab's table");
+}
+
+Verdict worker_case(Worker *worker, const Case *lab_case, int sets)
+{
+    char answer[CHILD_LINE];
+    const long *d = lab_case->dim;
+
+    worker->lab_case = *lab_case;
+    worker->sets = sets;
+    worker->arrays = (Arrays){ 0 };
+    worker->entry->lab->shape(lab_case, &worker->arrays);
+    return ASK(worker, chore_limit_s, answer, "case %d %ld %ld %ld %ld %d",
+               case_index(worker->entry->lab, lab_case), d[0], d[1], d[2], d[3], sets);
+}
+
+Verdict worker_prepare(Worker *worker, uint64_t seed)
+{
+    char answer[CHILD_LINE];
+
+    worker->seed = seed;
+    worker->poison = seed & 1 ? POISON_ODD : POISON_EVEN;
+    return ASK(worker, chore_limit_s, answer, "prepare %016llx %d", (unsigned long long) seed,
+               worker->poison);
+}
+
+Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
+{
+    char answer[CHILD_LINE];
+    Verdict verdict = ASK(worker, limit_s, answer, "go %d", calls);
+
+    if (verdict != PASS)
+        return verdict;
+    timing->parent_ms = (worker->child.answered_s - worker->child.asked_s) * 1e3;
+    if (!field_double(answer, "ms", &timing->event_ms) || !(timing->event_ms >= 0) ||
+        !(timing->event_ms < 1e9)) {
+        PUT(worker->why, "its process reported a time that is none: %.40s", answer);
+        return SUSPECT;
+    }
+    return PASS;
+}
+
+static Verdict fetch(Worker *worker, int set, int out, size_t first, size_t count)
+{
+    char answer[CHILD_LINE];
+
+    return ASK(worker, chore_limit_s, answer, "window %d %d %zu %zu", set, out, first, count);
+}
+
+static Inputs inputs_of(const Worker *worker, int set)
+{
+    return (Inputs){ &worker->arrays, set_seed(worker->seed, set) };
+}
+
+/* "case 33 x 31: row 3, column 5 is nan, right is 0.5; 12 of 1023 elements differ: <pattern>". */
+static void say_wrong(Worker *worker, int out, const Difference *d, const char *how)
+{
+    char place[64];
+
+    say_place(place, sizeof place, &worker->arrays.out[out], d->first);
+    PUT(worker->why, "case %s: %s is %.9g, right is %.9g; %zu of %zu elements looked at differ",
+        worker->lab_case.label, place, d->got, d->want, d->wrong, d->compared);
+    if (*how)
+        APPEND(worker->why, ": %s", how);
+}
+
+Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size_t count,
+                            Difference *difference)
+{
+    const Lab *lab = worker->entry->lab;
+    Inputs inputs = inputs_of(worker, set);
+    Type type = worker->arrays.out[out].type;
+    size_t bytes = count * type_bytes(type);
+    Verdict verdict = fetch(worker, set, out, first, count);
+    void *got, *want;
+
+    if (verdict != PASS)
+        return verdict;
+    got = xmalloc(bytes);
+    want = xmalloc(bytes);
+    memcpy(got, worker->child.shared, bytes); /* once: the child could still change it */
+    lab->truth(&worker->lab_case, &inputs, out, first, count, want);
+    compare(difference, lab, type, got, want, first, count, worker->poison);
+    free(got);
+    free(want);
+    if (!difference->wrong)
+        return PASS;
+    say_wrong(worker, out, difference, "");
+    return WRONG;
+}
+
+/* Whole arrays up to this size are kept, so that a pattern in their faults can be seen. */
+enum { PATTERN_BYTES = 64 << 20 };
+
+static Verdict check_array(Worker *worker, int set, int out)
+{
+    const Lab *lab = worker->entry->lab;
+    const Array *array = &worker->arrays.out[out];
+    size_t count = array->rows * array->cols, width = type_bytes(array->type);
+    size_t step = WORKER_WINDOW_BYTES / width;
+    bool keep = count * width <= PATTERN_BYTES;
+    Inputs inputs = inputs_of(worker, set);
+    Difference difference = { 0 };
+    Verdict verdict = PASS;
+    char *got, *want;
+
+    if (!count)
+        return PASS;
+    got = xmalloc((keep ? count : step) * width);
+    want = xmalloc((keep ? count : step) * width);
+    for (size_t first = 0; first < count && verdict == PASS; first += step) {
+        size_t part = count - first < step ? count - first : step;
+        size_t at = keep ? first * width : 0;
+        verdict = fetch(worker, set, out, first, part);
+        if (verdict != PASS)
+            break;
+        memcpy(got + at, worker->child.shared, part * width);
+        lab->truth(&worker->lab_case, &inputs, out, first, part, want + at);
+        compare(&difference, lab, array->type, got + at, want + at, first, part, worker->poison);
+    }
+    if (verdict == PASS && difference.wrong) {
+        say_wrong(worker, out, &difference,
+                  keep ? pattern(&difference, lab, &inputs, out, got, want) : "");
+        verdict = WRONG;
+    }
+    free(got);
+    free(want);
+    return verdict;
+}
+
+Verdict worker_check_whole(Worker *worker, int set)
+{
+    for (int out = 0; out < LAB_OUT; out++) {
+        Verdict verdict = check_array(worker, set, out);
+        if (verdict != PASS)
+            return verdict;
+    }
+    return PASS;
+}
+
+Verdict worker_check_some(Worker *worker, int calls, uint64_t *random)
+{
+    enum { WINDOWS = 4, WINDOW = 1024 };
+
+    for (int i = 0; i < WINDOWS; i++)
+        for (int out = 0; out < LAB_OUT; out++) {
+            const Array *array = &worker->arrays.out[out];
+            size_t count = array->rows * array->cols, width = count < WINDOW ? count : WINDOW;
+            int set = (int) (next_random(random) % (uint64_t) calls);
+            Difference difference = { 0 };
+            Verdict verdict;
+            if (!count || (i && count <= WINDOW && calls == 1))
+                continue;
+            verdict = worker_check_window(
+                worker, set, out, next_random(random) % (count - width + 1), width, &difference);
+            if (verdict != PASS)
+                return verdict;
+        }
+    return PASS;
+}
+
+/* "set:0 array:out0 side:after offset:12" in words. */
+Verdict worker_check_guards(Worker *worker)
+{
+    char answer[CHILD_LINE], array[16] = "", side[16] = "", told[32] = "";
+    double at = 0;
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "guards");
+
+    if (verdict != STRAY)
+        return verdict;
+    field(answer, "array", array, sizeof array);
+    field(answer, "side", side, sizeof side);
+    field_double(answer, "offset", &at);
+    PUT(told, "%s",
+        !strncmp(array, "in", 2)    ? "input"
+        : !strncmp(array, "out", 3) ? "output"
+                                    : array);
+    if (!strcmp(side, "inside"))
+        PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are only to read",
+            worker->lab_case.label, at);
+    else
+        PUT(worker->why, "case %s: memory %s the %s array was written, %.0f bytes %s",
+            worker->lab_case.label, side, told, at,
+            !strcmp(side, "before") ? "before its first element" : "after its last element");
+    return STRAY;
+}
+
+Verdict worker_clock(Worker *worker, double *mhz)
+{
+    char answer[CHILD_LINE];
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "clock");
+
+    if (verdict == PASS && !field_double(answer, "mhz", mhz)) {
+        PUT(worker->why, "the runner told no clock");
+        return UNSOUND;
+    }
+    return verdict;
+}
+
+void worker_drop(Worker *worker)
+{
+    char answer[CHILD_LINE];
+
+    if (worker->child.pid > 0)
+        child_ask(&worker->child, chore_limit_s, answer, "drop");
+}
+
+void worker_end(Worker *worker)
+{
+    child_end(&worker->child);
+}

@@ -1,0 +1,75 @@
+/* worker.h - a runner with one kernel in it: the conversation of serve.h, typed.
+ *
+ * Every call returns PASS when all is well, else the verdict that a student's kernel has earned by
+ * it (CRASH, TIMEOUT, STRAY, WRONG, SUSPECT, UNSOUND), with the reason in worker->why. The caller
+ * decides whether the kernel in it is a student's: trouble with ours is UNSOUND whatever it was.
+ */
+#ifndef WORKER_H
+#define WORKER_H
+
+#include "child.h"
+#include "compare.h"
+#include "registry.h"
+#include "verdict.h"
+
+typedef struct GpuInfo {
+    char name[96], uuid[64], driver[32], runtime[32];
+    int cc; /* 90 for compute capability 9.0 */
+    Gpu gpu;
+    double free_bytes, total_bytes;
+    double peak_gbps; /* of device memory; 0: unknown */
+} GpuInfo;
+
+typedef struct Worker {
+    Child child;
+    const LabEntry *entry;
+    Case lab_case; /* with the dims in use */
+    Arrays arrays; /* their shape; data is NULL */
+    int sets;      /* buffer sets allocated */
+    uint64_t seed; /* of the last prepare */
+    unsigned char poison;
+    char why[512];
+} Worker;
+
+/* Two clocks on the same calls: CUDA events in the child, and ours from command to answer. */
+typedef struct Timing {
+    double event_ms, parent_ms;
+} Timing;
+
+enum { WORKER_WINDOW_BYTES = 16 << 20 };
+
+/* Starts a runner; it comes up while the caller does something else. */
+Verdict worker_start(Worker *worker, const char *runner, int device);
+
+/* Waits until it is up. UNSOUND if there is no usable GPU: `why` is the sentence. */
+Verdict worker_hello(Worker *worker, GpuInfo *info);
+
+Verdict worker_load(Worker *worker, const LabEntry *entry, const char *object);
+
+/* Allocates `sets` buffer sets for a case of the lab, whose dims may differ from the table's. */
+Verdict worker_case(Worker *worker, const Case *lab_case, int sets);
+
+/* New contents from the seed, outputs poisoned. */
+Verdict worker_prepare(Worker *worker, uint64_t seed);
+
+/* Calls the kernel once on each of the first `calls` sets. */
+Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing);
+
+/* UNSOUND, WRONG..: compares `count` elements of an output with what is right. */
+Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size_t count,
+                            Difference *difference);
+
+/* Compares all outputs of one set; WRONG says how they differ. */
+Verdict worker_check_whole(Worker *worker, int set);
+
+/* A few windows of outputs of the first `calls` sets, at places chosen now. */
+Verdict worker_check_some(Worker *worker, int calls, uint64_t *random);
+
+/* STRAY if a guard zone or an input changed. */
+Verdict worker_check_guards(Worker *worker);
+
+Verdict worker_clock(Worker *worker, double *mhz);
+void worker_drop(Worker *worker); /* frees the arrays */
+void worker_end(Worker *worker);
+
+#endif

@@ -1,0 +1,41 @@
+/* wrap.c - prose on a terminal. */
+#include "wrap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Columns that some UTF-8 takes: bytes that do not continue a character. */
+static int width_of(const char *text, size_t bytes)
+{
+    int width = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        width += ((unsigned char) text[i] & 0xC0) != 0x80;
+    return width;
+}
+
+void print_wrapped(const char *text, int indent, int columns)
+{
+    int column = 0; /* 0: nothing on this line yet */
+
+    while (*text) {
+        size_t word = strcspn(text, " \t\n");
+        int width = width_of(text, word);
+        if (word && column && column + 1 + width > columns) {
+            putchar('\n');
+            column = 0;
+        }
+        if (word) {
+            printf("%*s%.*s", column ? 1 : indent, "", (int) word, text);
+            column += (column ? 1 : indent) + width;
+        }
+        text += word;
+        if (*text == '\n') {
+            putchar('\n');
+            column = 0;
+        }
+        text += *text != 0;
+    }
+    if (column)
+        putchar('\n');
+}

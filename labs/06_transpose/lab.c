@@ -1,0 +1,150 @@
+/* Transpose: which access is strided, and where the turn happens. */
+#include "kernel.h"
+
+/* rows * cols stays below 2^31, so that kernels may use int for indices. */
+enum { FLAT_ROWS = 32, FLAT_COLS_MOST = (1 << 26) - 64, SIDE_UNIT = 128, SIDE_UNITS_MOST = 362 };
+
+/* 32 channels, each as long as to make both arrays 8 L2: what is written comes back from DRAM. */
+static void flat(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    double cols = (double) gpu->l2_bytes / 16 * scale;
+
+    dim[0] = FLAT_ROWS;
+    dim[1] = cols < FLAT_COLS_MOST ? ((long) cols + 63) / 64 * 64 : FLAT_COLS_MOST;
+}
+
+static int power_of_two(long n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* Nearly square, 8 L2 of elements of 4 bytes. Sides are whole tiles, no powers of two and unequal:
+ * what is special about those must not decide. */
+static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    double elements = 8.0 * (double) gpu->l2_bytes / sizeof(float) * scale;
+    long units = 2;
+
+    while (units < SIDE_UNITS_MOST &&
+           (units + 0.5) * (units + 0.5) * SIDE_UNIT * SIDE_UNIT < elements)
+        units++;
+    while (power_of_two(units) || power_of_two(units - 1))
+        units++;
+    dim[0] = units * SIDE_UNIT;
+    dim[1] = (units - 1) * SIDE_UNIT;
+}
+
+/* As many elements as flat, in one row: then both sides run along memory, whatever the kernel. */
+static void one_row(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    flat(dim, gpu, scale);
+    dim[1] *= dim[0];
+    dim[0] = 1;
+}
+
+static const Case cases[] = {
+    { "1 x 1", { 1, 1 } },
+    { "33 x 31, one more and one less than a tile", { 33, 31 } },
+    { "31 x 33", { 31, 33 } },
+    { "64 x 64, square", { 64, 64 } },
+    { "68 x 60, multiples of 4 only", { 68, 60 } },
+    { "3 x 5", { 3, 5 } },
+    { "one row of 100,003", { 1, 100003 } },
+    { "one column of 100,003", { 100003, 1 } },
+    { "2 x 70,001", { 2, 70001 } },
+    { "251 x 509, primes", { 251, 509 } },
+    { "1031 x 769, primes", { 1031, 769 } },
+    { "8193 x 4099, large and ragged", { 8193, 4099 } },
+    { "2,200,000 x 3, more tiles down than a grid's y may have", { 2200000, 3 } },
+    { "flat: 32 channels to interleaved samples", { 32, 65536 }, TIMED, 0.75, flat },
+    { "square, nearly", { 1408, 1280 }, TIMED, 0.75, square },
+    { "one row: nothing to turn", { 1, 32 * 65536 }, CONTROL, 0, one_row },
+    { 0 },
+};
+
+static void shape(const Case *c, Arrays *arrays)
+{
+    size_t rows = (size_t) c->dim[0], cols = (size_t) c->dim[1];
+
+    arrays->in[0] = (Array){ F32, rows, cols, { FILL_UNIFORM, 0, 0 }, NULL };
+    arrays->out[0] = (Array){ F32, cols, rows, { FILL_UNIFORM, 0, 0 }, NULL };
+}
+
+/* Element i of out is in[i % rows][i / rows]; walked without a division an element, since whole
+ * arrays of 10^8 elements are asked for. */
+static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
+                  void *want)
+{
+    size_t rows = (size_t) c->dim[0], cols = (size_t) c->dim[1];
+    size_t row = first % rows, col = first / rows;
+    size_t from = row * cols + col;
+    Fill fill = inputs->arrays->in[0].fill;
+    FillKey key = fill_key(inputs->seed, 0);
+    float *to = want;
+
+    (void) out; /* there is only one */
+    for (size_t i = 0; i < count; i++) {
+        to[i] = fill_f32(fill, key, from);
+        from += cols;
+        if (++row == rows) {
+            row = 0;
+            from = ++col;
+        }
+    }
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
+{
+    AS(transpose, kernel)
+    (arrays->out[0].data, arrays->in[0].data, (int) c->dim[0], (int) c->dim[1]);
+}
+
+/* Every element is read once and written once. */
+static Work work(const Case *c)
+{
+    return (Work){ .bytes = 2.0 * sizeof(float) * (double) c->dim[0] * (double) c->dim[1] };
+}
+
+const Lab lab_transpose = {
+    .title = "matrix transpose",
+    .function = "transpose",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .call = call,
+    .work = work,
+    .hints = {
+        "Look at one warp: which of its two accesses, the read or the write, touches memory far "
+        "apart? Swap the roles of the two directions. Does it hurt less on the other side? Why?",
+        "Neither side need be strided. Let a block read a tile of 32 x 32 by rows of the input into "
+        "shared memory, wait, and write it by rows of the result: in the second half, the lane "
+        "number is the tile's row. The turn happens in shared memory. Mind both edges, twice.",
+        "tile[threadIdx.x][j] walks down a column of the tile: with 32 floats a row, which bank is "
+        "each lane's word in? Give each row of the tile one column more that nobody uses.",
+    },
+    .predictions = {
+        { "load_sectors",
+          "One warp of the starter reads from `in`, once. How many sectors of 32 bytes does it touch?",
+          4, 0, "32 floats side by side are 128 bytes: 4 sectors, all of them used." },
+        { "store_sectors",
+          "The same warp writes to `out`, once, with 8 rows or more. How many sectors?",
+          32, 0, "Neighbouring lanes write rows * 4 bytes apart: a sector each, and 4 of its 32 bytes." },
+        { "degree_32",
+          "A warp reads a column of a tile with 32 floats a row: how many words wait for one bank?",
+          32, 0, "The step is 32 words, so all 32 lanes come out in one bank: 32 wavefronts, not 1." },
+        { "degree_34",
+          "The same with 34 floats a row?",
+          2, 0, "gcd(34, 32) = 2: every second bank is used, each for two lanes. 33 shares no factor "
+                "with 32, and its degree is 1." },
+        { "tile_bytes",
+          "How many bytes of shared memory has a tile of 32 rows of 33 floats?",
+          4224, 0, "32 * 33 * 4. The padding is 128 bytes of them, a thirty-second of the tile." },
+        { "slower_34",
+          "Is the whole kernel measurably slower with 34 floats a row than with 33? 1: yes, 0: no",
+          0, 0, "Two wavefronts hide behind DRAM: 0.6471 ms against 0.6470 ms on an H200 (2026-11-21). "
+                "A cost counts only where it is not hidden behind a larger one." },
+    },
+    .question = "An image arrives as rows of pixels r, g, b, r, g, b, ... (rows x 3 floats) and you need "
+                "three planes. That is a transpose with cols = 3. How much of a 32 x 32 tile would "
+                "be empty? Which tile shape and which lane-to-element map would you use instead?",
+};

@@ -1,0 +1,58 @@
+// rung: 5, expect: pass - one unused column: the tile's columns no longer fall into one bank
+// Element [row][col] lies in bank (33 * row + col) % 32 = (row + col) % 32: a row and a column
+// alike touch all 32 banks once.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 8, COPY_THREADS = 256 };
+
+// A vector has nothing to turn: its transpose is the same bytes, and a tile would be nearly empty.
+__global__ void copy_kernel(float *out, const float *in, int count)
+{
+    int i = blockIdx.x * COPY_THREADS + threadIdx.x;
+
+    if (i < count)
+        out[i] = in[i];
+}
+
+// in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
+// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
+
+    // The grid has one dimension, since a grid's y may not exceed 65,535 and rows / 32 may.
+    int tiles_across = ceil_div(cols, TILE);
+    int first_row = blockIdx.x / tiles_across * TILE;
+    int first_col = blockIdx.x % tiles_across * TILE;
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.y + j;
+        int col = first_col + threadIdx.x;
+        if (row < rows && col < cols)
+            tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
+    }
+
+    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    __syncthreads();
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.x;
+        int col = first_col + threadIdx.y + j;
+        if (row < rows && col < cols)
+            out[col * rows + row] = tile[threadIdx.x][threadIdx.y + j];
+    }
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    dim3 block(TILE, BLOCK_ROWS);
+    int tiles = ceil_div(rows, TILE) * ceil_div(cols, TILE);
+    int count = rows * cols;
+
+    if (rows == 1 || cols == 1)
+        copy_kernel<<<ceil_div(count, COPY_THREADS), COPY_THREADS>>>(out, in, count);
+    else
+        transpose_kernel<<<tiles, block>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

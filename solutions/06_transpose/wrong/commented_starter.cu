@@ -1,0 +1,30 @@
+// expect: unchanged - the starter with a comment more and blanks moved
+// Blocks of 256 threads lie along a row of the input, one thread an element.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// in is rows x cols, out is cols x rows; both are row-major.
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    // The grid has one dimension, since a grid's y may not exceed 65,535 and rows may.
+    int blocks_across = ceil_div(cols, BLOCK);
+    int row = blockIdx.x / blocks_across;
+    int col = blockIdx.x % blocks_across * BLOCK + threadIdx.x;
+
+    // TODO: one of these two accesses is slow: the 32 threads of a warp touch memory far apart.
+    // TODO: let whole tiles make the turn in shared memory instead, so that both the reads and the
+    // TODO: writes of a warp are neighbours. Keep it right for any rows and cols.
+    // rows * cols is below 2^31, so an int can hold every index.
+    // I have looked at this.
+    if (col < cols)
+
+        out[col * rows + row] = in[row * cols + col];
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    transpose_kernel<<<rows * ceil_div(cols, BLOCK), BLOCK>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

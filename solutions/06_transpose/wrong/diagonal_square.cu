@@ -1,0 +1,44 @@
+// expect: wrong - the diagonal block order meant for square grids: elsewhere tiles are left out
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 8 };
+
+// in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
+// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
+
+    // The grid has one dimension, since a grid's y may not exceed 65,535 and rows / 32 may.
+    int tiles_across = ceil_div(cols, TILE);
+    int x = blockIdx.x % tiles_across, y = blockIdx.x / tiles_across;
+    int first_row = x * TILE;
+    int first_col = (x + y) % tiles_across * TILE;
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.y + j;
+        int col = first_col + threadIdx.x;
+        if (row < rows && col < cols)
+            tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
+    }
+
+    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    __syncthreads();
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.x;
+        int col = first_col + threadIdx.y + j;
+        if (row < rows && col < cols)
+            out[col * rows + row] = tile[threadIdx.x][threadIdx.y + j];
+    }
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    dim3 block(TILE, BLOCK_ROWS);
+    int tiles = ceil_div(rows, TILE) * ceil_div(cols, TILE);
+
+    transpose_kernel<<<tiles, block>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,41 @@
+// expect: crash - tiles of rows in gridDim.y, which ends at 65,535: tall matrices do not launch
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 8 };
+
+// in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
+// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
+
+    int first_row = blockIdx.y * TILE;
+    int first_col = blockIdx.x * TILE;
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.y + j;
+        int col = first_col + threadIdx.x;
+        if (row < rows && col < cols)
+            tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
+    }
+
+    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    __syncthreads();
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.x;
+        int col = first_col + threadIdx.y + j;
+        if (row < rows && col < cols)
+            out[col * rows + row] = tile[threadIdx.x][threadIdx.y + j];
+    }
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    dim3 block(TILE, BLOCK_ROWS);
+    dim3 grid(ceil_div(cols, TILE), ceil_div(rows, TILE));
+
+    transpose_kernel<<<grid, block>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

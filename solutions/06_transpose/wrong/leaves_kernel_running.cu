@@ -1,0 +1,29 @@
+// expect: timeout - right, but leaves an endless kernel behind in another stream
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// One thread an element, in the order of the output.
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (i < rows * cols)
+        out[i] = in[i % rows * cols + i / rows];
+}
+
+__global__ void endless_kernel(void)
+{
+    // volatile: without an effect that it must keep, the compiler may drop an endless loop.
+    for (;;)
+        asm volatile("nanosleep.u32 1000;");
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    transpose_kernel<<<ceil_div(rows * cols, BLOCK), BLOCK>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+    endless_kernel<<<1, 32, 0, cudaStreamPerThread>>>(); // no call is needed to have this stream
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,18 @@
+// expect: timeout - a kernel that never ends
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    // volatile: without an effect that it must keep, the compiler may drop an endless loop.
+    for (;;)
+        asm volatile("nanosleep.u32 1000;");
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    transpose_kernel<<<1, 1>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,20 @@
+// expect: wrong - a copy: right only if the matrix is symmetric
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// One thread an element, moved nowhere.
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (i < rows * cols)
+        out[i] = in[i];
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    transpose_kernel<<<ceil_div(rows * cols, BLOCK), BLOCK>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

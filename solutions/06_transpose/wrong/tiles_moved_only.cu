@@ -1,0 +1,44 @@
+// expect: wrong - tiles go to their transposed places, but nothing turns inside them
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 8 };
+
+// in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
+// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
+
+    // The grid has one dimension, since a grid's y may not exceed 65,535 and rows / 32 may.
+    int tiles_across = ceil_div(cols, TILE);
+    int first_row = blockIdx.x / tiles_across * TILE;
+    int first_col = blockIdx.x % tiles_across * TILE;
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.y + j;
+        int col = first_col + threadIdx.x;
+        // Zero outside, so that this kernel's only fault is the one in its first line.
+        bool inside = row < rows && col < cols;
+        tile[threadIdx.y + j][threadIdx.x] = inside ? in[row * cols + col] : 0;
+    }
+
+    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    __syncthreads();
+
+    for (int j = 0; j < TILE; j += BLOCK_ROWS) {
+        int row = first_row + threadIdx.x;
+        int col = first_col + threadIdx.y + j;
+        if (row < rows && col < cols)
+            out[col * rows + row] = tile[threadIdx.y + j][threadIdx.x];
+    }
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    dim3 block(TILE, BLOCK_ROWS);
+    int tiles = ceil_div(rows, TILE) * ceil_div(cols, TILE);
+
+    transpose_kernel<<<tiles, block>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

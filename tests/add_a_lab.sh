@@ -1,0 +1,132 @@
+#!/bin/bash
+# add_a_lab.sh - follows CONTRIBUTING.md: adds a lab to a copy of the workbook, edits no file, grades it.
+#
+# With WARPBOOK_NVCC, WARPBOOK_READELF and WARPBOOK_RUNNER set (by end_to_end.sh) the scripted tools are used;
+# without them, on a machine with a GPU, the real ones.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+tar -c --exclude=./build --exclude=./.git --exclude=./.warpbook . | tar -x -C "$copy"
+cd "$copy"
+find . -type f -exec md5sum {} + | sort > "$copy.before"
+
+mkdir -p labs/50_scale solutions/50_scale/wrong
+cat > labs/50_scale/kernel.h << 'END'
+#include "lab.h"
+
+/* Write 2 * in[i] to out[i] for n elements. Device pointers. */
+LAB_API void scale(float *out, const float *in, int n);
+END
+cat > labs/50_scale/lab.c << 'END'
+/* lab.c - scale: the smallest lab there can be. */
+#include "kernel.h"
+
+static void size(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    dim[0] = (long) ((double) gpu->l2_bytes * scale);
+}
+
+static const Case cases[] = {
+    { "one", { 1 } },
+    { "prime", { 10007 } },
+    { "stream", { 0 }, TIMED, 0.75, size },
+    { 0 },
+};
+
+static void shape(const Case *c, Arrays *a)
+{
+    a->in[0] = a->out[0] = (Array){ F32, 1, (size_t) c->dim[0], { FILL_UNIFORM } };
+}
+
+static void truth(const Case *c, const Inputs *in, int out, size_t first, size_t count, void *want)
+{
+    (void) c;
+    (void) out;
+    for (size_t i = 0; i < count; i++)
+        ((float *) want)[i] = 2 * input_f32(in, 0, first + i);
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *a)
+{
+    AS(scale, kernel)(a->out[0].data, a->in[0].data, (int) c->dim[0]);
+}
+
+static Work work(const Case *c)
+{
+    return (Work){ .bytes = 8.0 * (double) c->dim[0], .flops = (double) c->dim[0] };
+}
+
+const Lab lab_scale = {
+    .title = "Scale a vector",
+    .function = "scale",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .call = call,
+    .work = work,
+    .hints = { "Which elements does a thread do?", "Neighbours to neighbours.", "i += step" },
+};
+END
+rung() { # WHAT FIRST LAST STRIDE
+    cat << END
+// $1
+#include "cudalab.cuh"
+#include "kernel.h"
+
+__global__ void scale_kernel(float *out, const float *in, int n)
+{
+$2    int threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int i = $3)
+        out[i] = 2 * in[i];
+}
+
+LAB_API void scale(float *out, const float *in, int n)
+{
+    scale_kernel<<<1024, 256>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}
+END
+}
+slow='thread * ceil_div(n, threads); i < n \&\& i < (thread + 1) * ceil_div(n, threads); i++'
+slow=${slow//\\/}
+fast='thread; i < n; i += threads'
+todo=$'    // TODO: neighbouring threads should touch neighbouring elements.\n'
+{ rung "Each thread does a chunk." "$todo" "$slow"; } > solutions/50_scale/0_starter.cu
+cp solutions/50_scale/0_starter.cu labs/50_scale/kernel.cu
+{ rung "rung: 1, expect: slow - chunks" "" "$slow"; echo "// fake: ms 20"; } > solutions/50_scale/1_chunks.cu
+{ rung "rung: 2, expect: pass - grid stride" "" "$fast"; } > solutions/50_scale/2_grid_stride.cu
+{ rung "expect: wrong - forgets the last element" "" "${fast/n;/n - 1;}"; echo "// fake: wrong tail"; } \
+    > solutions/50_scale/wrong/last_lost.cu
+echo "# Scale" > labs/50_scale/README.md
+
+make -s ${MAKE_FLAGS:-} build/warpbook
+[ -n "${WARPBOOK_RUNNER:-}" ] || make -s
+if [ -n "${WARPBOOK_RUNNER:-}" ]; then
+    make -s build/fake_runner
+    export WARPBOOK_RUNNER=$copy/build/fake_runner
+fi
+build/warpbook labs | grep -q "50_scale *Scale a vector"
+
+expect() { # VERDICT FILE
+    got=$(build/warpbook grade scale --submission "$2" --quick --format lines | sed -n 's/^verdict://p')
+    [ "$got" = "$1" ] && return
+    echo "add_a_lab: $2 got '$got', expected $1" >&2
+    build/warpbook grade scale --submission "$2" --quick --format lines >&2 || true
+    exit 1
+}
+expect unchanged labs/50_scale/kernel.cu
+expect slow solutions/50_scale/1_chunks.cu
+expect pass solutions/50_scale/2_grid_stride.cu
+expect wrong solutions/50_scale/wrong/last_lost.cu
+
+# No file that was there before has changed; and a lab that goes is gone.
+md5sum --quiet -c "$copy.before" || { echo "add_a_lab: a file had to be edited" >&2; exit 1; }
+rm -rf "$copy.before" labs/50_scale solutions/50_scale
+make -s ${MAKE_FLAGS:-} build/warpbook
+if build/warpbook labs | grep -q scale; then
+    echo "add_a_lab: the lab is still listed after its folder is gone" >&2
+    exit 1
+fi
+echo "a lab was added, graded and removed without editing a file"

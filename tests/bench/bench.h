@@ -1,0 +1,109 @@
+/* bench.h - two ways of doing the same, timed side by side in one process.
+ *
+ * Blocks R S S R or S R R S, drawn at random; a sample runs over a ring of buffer sets for at least
+ * 5 ms; the ratio of a block is the library's time over ours (over 1: ours is faster). Printed with
+ * its 95 % interval, and with the library beside itself (A/A): what the machine can tell apart.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "cudalab.cuh"
+
+extern "C" {
+#include "stats.h"
+#include "util.h"
+}
+
+enum { BENCH_BLOCKS = 31 };
+
+/* One call on buffer set `set`. */
+typedef void BenchCall(void *self, int set);
+
+typedef struct Bench {
+    void *self;
+    int sets;
+    double bytes; /* the least one call moves */
+    cudaEvent_t start, stop;
+} Bench;
+
+static inline double bench_sample(Bench *bench, BenchCall *call, int calls)
+{
+    float ms;
+
+    CUDA_CHECK(cudaEventRecord(bench->start));
+    for (int i = 0; i < calls; i++)
+        call(bench->self, i % bench->sets);
+    CUDA_CHECK(cudaEventRecord(bench->stop));
+    CUDA_CHECK(cudaEventSynchronize(bench->stop));
+    CUDA_CHECK(cudaEventElapsedTime(&ms, bench->start, bench->stop));
+    return (double) ms / calls;
+}
+
+/* Calls that take 5 ms, whole rounds of the ring. */
+static inline int bench_calls(Bench *bench, BenchCall *call)
+{
+    double ms = bench_sample(bench, call, bench->sets);
+    int rounds = (int) (5 / (ms * bench->sets)) + 1;
+
+    return rounds * bench->sets;
+}
+
+typedef struct BenchResult {
+    double library_ms, ours_ms;
+    Interval ratio;
+} BenchResult;
+
+static inline BenchResult bench_race(Bench *bench, BenchCall *library, BenchCall *ours)
+{
+    double ratio[BENCH_BLOCKS], library_ms[BENCH_BLOCKS], ours_ms[BENCH_BLOCKS];
+    int calls_library = bench_calls(bench, library), calls_ours = bench_calls(bench, ours);
+    uint64_t random = 1;
+    BenchResult result;
+
+    for (int block = -2; block < BENCH_BLOCKS; block++) { /* the first two warm up */
+        double ms[2] = { 0, 0 };
+        int mirrored = (int) (next_random(&random) & 1);
+        for (int i = 0; i < 4; i++) {
+            int who = mirrored ^ (i == 1 || i == 2);
+            ms[who] += who ? bench_sample(bench, ours, calls_ours) / 2
+                           : bench_sample(bench, library, calls_library) / 2;
+        }
+        if (block < 0)
+            continue;
+        ratio[block] = ms[0] / ms[1];
+        library_ms[block] = ms[0];
+        ours_ms[block] = ms[1];
+    }
+    result.library_ms = median(library_ms, BENCH_BLOCKS);
+    result.ours_ms = median(ours_ms, BENCH_BLOCKS);
+    result.ratio = median_interval(ratio, BENCH_BLOCKS);
+    return result;
+}
+
+static inline void bench_row(const char *problem, const char *library_name, const Bench *bench,
+                             BenchResult r)
+{
+    printf("%-18s %-22s %8.4f %6.0f  %8.4f %6.0f  %.4f [%.4f, %.4f]\n", problem, library_name,
+           r.library_ms, bench->bytes / r.library_ms * 1e-6, r.ours_ms,
+           bench->bytes / r.ours_ms * 1e-6, r.ratio.median, r.ratio.lo, r.ratio.hi);
+    fflush(stdout);
+}
+
+static inline void bench_head(const char *kernel)
+{
+    cudaDeviceProp device;
+    int driver, devices = 0;
+
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
+        fprintf(stderr, "make bench needs an NVIDIA GPU and its driver: none is usable here.\n");
+        exit(3);
+    }
+    CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
+    CUDA_CHECK(cudaDriverGetVersion(&driver));
+    printf("%s, driver for CUDA %d.%d, built with CUDA %d.%d: %s\n", device.name, driver / 1000,
+           driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kernel);
+    printf("%-18s %-22s %8s %6s  %8s %6s  %s\n", "problem", "beside", "its ms", "GB/s", "our ms",
+           "GB/s", "ratio [95 %]; over 1: ours is faster");
+}
+
+#endif

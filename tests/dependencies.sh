@@ -1,0 +1,35 @@
+#!/bin/bash
+# dependencies.sh - dependencies point one way: a module includes only headers of modules before it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+order="lab fill util contents wrap stats registry verdict compare pattern child sandbox serve runner_device runner
+       tokens audit complaint toolchain build learn worker session speed side grade correct judge report prove main"
+
+rank() {
+    local n=0 module
+    for module in $order; do
+        n=$((n + 1))
+        [ "$module" = "$1" ] && echo $n && return
+    done
+    echo "dependencies: $1 has no place in the order of tests/dependencies.sh" >&2
+    exit 1
+}
+
+bad=0
+for file in grader/*.[ch] grader/*.cu labs/*/lab.c; do
+    module=$(basename "${file%.*}")
+    case $file in labs/*) own=0 ;; *) own=$(rank "$module") ;; esac
+    for header in $(sed -n 's/^ *# *include *"\(.*\)\.h"$/\1/p' "$file"); do
+        header=$(basename "$header")
+        [ "$header" = "$module" ] && continue
+        if [ "$own" = 0 ]; then
+            case $header in kernel | lab | fill) ;; *) echo "$file includes $header.h" && bad=1 ;; esac
+        elif [ "$(rank "$header")" -ge "$own" ]; then
+            echo "$file includes $header.h, which stands above it"
+            bad=1
+        fi
+    done
+done
+[ $bad = 0 ] && echo "dependencies point one way"
+exit $bad

@@ -1,0 +1,248 @@
+#!/bin/bash
+# end_to_end.sh BUILD - the real programs from end to end, with a scripted compiler and runner in place of
+# nvcc and the GPU: every verdict, bad input, interruption, two at once. Needs neither nvcc nor a GPU.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+warpbook=$build/warpbook
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
+export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_BUILD=$work/build TMPDIR=$work
+export WARPBOOK_PATIENCE=0.3 # hangs are told after 3 s, not 10
+
+check() { # NAME, then a command that must succeed
+    local name=$1
+    shift
+    if "$@" > "$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name: $*"
+        sed 's/^/    /' "$work/said" | tail -20
+    fi
+}
+
+status_is() { # STATUS COMMAND...
+    local wanted=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    local got=$?
+    [ $got = "$wanted" ] && return
+    echo "exit status $got, expected $wanted"
+    cat "$work/out"
+    return 1
+}
+
+says() { # PATTERN COMMAND...: what it prints holds the pattern
+    local pattern=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    grep -qE -- "$pattern" "$work/out" && return
+    echo "does not say: $pattern"
+    cat "$work/out"
+    return 1
+}
+
+# submission NAME DIRECTIVE...: the reference with directives for the scripted runner.
+submission() {
+    local file=$work/$1.cu
+    shift
+    cp solutions/06_transpose/5_padded.cu "$file"
+    local directive
+    for directive in "$@"; do echo "// fake: $directive" >> "$file"; done
+    echo "$file"
+}
+
+grade_lines() { "$warpbook" grade 6 --quick --format lines --submission "$1"; }
+
+verdict_is() { # VERDICTS FILE [PATTERN]: one of them (a|b), and the reason holds the pattern
+    grade_lines "$2" > "$work/out" 2>&1
+    local got
+    got=$(sed -n 's/^verdict://p' "$work/out")
+    if grep -qE "^($1)$" <<< "$got" && grep -qE -- "${3:-.}" <<< "$(sed -n 's/^why://p' "$work/out")x"; then
+        grep -q '^end:06_transpose$' "$work/out" && return
+    fi
+    echo "verdict '$got', expected $1 with '${3:-}'"
+    cat "$work/out"
+    return 1
+}
+
+# ---- Verdicts ----
+
+row() { # VERDICTS PATTERN DIRECTIVE...
+    local verdicts=$1 pattern=$2
+    shift 2
+    check "$* gets $verdicts" verdict_is "$verdicts" "$(submission case "$@")" "$pattern"
+}
+row pass "" "ms 1"
+row slow "of the reference's speed" "ms 40"
+row wrong "never written" "wrong tail"
+row wrong "zero" "wrong zero"
+row wrong "nan" "wrong nan"
+row wrong "written" "wrong unwritten"
+row wrong "element" "wrong one"
+row wrong "" "wrong transposed"
+row wrong "" "stop-after 3"
+row stray "after its last element" "stray after"
+row stray "input was changed" "stray input"
+row crash "launch" "launch-error"
+row crash "signal" "crash at go"
+row crash "ended by itself" "exit at go"
+row timeout "no answer" "silent at go"
+row timeout "no answer" "hang at go"
+row "suspect" "" "flood at go"
+row "suspect" "out of turn" "early at prepare"
+row "suspect" "out of turn" "twice at go"
+row "suspect" "tag" "wrong-tag at go"
+row "suspect" "" "garbage at go"
+row "timeout" "no answer" "print-flood at go"
+row "crash" "host memory" "memory-hog at go"
+row slow "of the reference's speed" "ms 40" "lie 0.01"
+
+check "a lie about time is flagged" says "^flag:.*clock" grade_lines "$(submission lie "ms 40" "lie 0.01")"
+check "the starter is unchanged" verdict_is unchanged labs/06_transpose/kernel.cu
+cp labs/06_transpose/kernel.cu "$work/commented.cu"
+echo "/* my name */ // and more" >> "$work/commented.cu"
+check "the starter with a comment too" verdict_is unchanged "$work/commented.cu"
+
+# The whole protocol, not only --quick: twin, control case, marks. A loaded machine may be too noisy.
+full() {
+    "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
+    grep -qE "^verdict:($2|correct)$" "$work/out" && grep -q "^case.3.kind:control" "$work/out" && return
+    cat "$work/out"
+    return 1
+}
+check "a full grading passes" full "$(submission full "ms 1")" "pass|close"
+check "a full grading is slow" full "$(submission full "ms 5")" slow
+
+# ---- Bad input ----
+
+check "no file" verdict_is build "$work/nowhere/06_transpose" "is not there" 2> /dev/null ||
+    true
+mkdir -p "$work/empty"
+check "an empty submission folder" verdict_is build "$work/empty" "is not there"
+: > "$work/blank.cu"
+check "an empty file" verdict_is build "$work/blank.cu" "empty"
+submission broken > /dev/null
+echo "int x = ; // nvcc: error expected an expression" >> "$work/broken.cu"
+check "a compile error shows the student's line" verdict_is build "$work/broken.cu" "broken.cu:[0-9]+"
+submission forking > /dev/null
+echo "// readelf: U fork" >> "$work/forking.cu"
+check "a forbidden symbol" verdict_is build "$work/forking.cu" "fork"
+submission reading > /dev/null
+echo "// nvcc: reads /etc/passwd" >> "$work/reading.cu"
+check "an include outside the lab" verdict_is build "$work/reading.cu" "passwd"
+
+check "an unknown lab" status_is 2 "$warpbook" grade nolab
+check "an unknown option" status_is 2 "$warpbook" grade --fast
+check "an unknown command" status_is 2 "$warpbook" shine
+check "no command" status_is 2 "$warpbook"
+check "a bad device" status_is 2 "$warpbook" grade --device -1
+check "a bad seed" status_is 2 "$warpbook" grade --seed xyz
+check "a missing value" status_is 2 "$warpbook" grade --seed
+check "a submission that is not there" status_is 2 "$warpbook" grade 6 --submission "$work/none"
+check "a file for every lab" status_is 2 "$warpbook" grade --submission labs/06_transpose/kernel.cu --format text --quick nolab
+check "help" says "usage: warpbook" "$warpbook" --help
+check "version" says "^warpbook [0-9]+\.[0-9]+" "$warpbook" --version
+check "the runner's version" says "[0-9]+\.[0-9]+" "$build/fake_runner" --version
+check "the list of labs" says "^06_transpose" "$warpbook" labs
+
+no_gpu() { WARPBOOK_FAKE_GPU=none "$@"; }
+check "no GPU: status 3" status_is 3 no_gpu "$warpbook" grade
+check "no GPU: one sentence" says "^Cannot grade here: .*\.$" no_gpu "$warpbook" grade
+no_nvcc() { env -i PATH=/nowhere WARPBOOK_NVCC=/nowhere/nvcc "$@"; }
+check "no nvcc" status_is 3 no_nvcc "$warpbook" grade
+check "no nvcc: what to do" says "CUDA Toolkit" no_nvcc "$warpbook" grade
+no_place() { WARPBOOK_BUILD=/proc/nowhere "$@"; }
+check "a build folder that cannot be written" status_is 3 no_place "$warpbook" grade
+check "and what to do" says "another build folder|write" no_place "$warpbook" grade
+elsewhere() { (cd / && "$@"); }
+check "outside the workbook" says "workbook's folder" elsewhere "$warpbook" grade
+broken_compiler() { FAKE_NVCC_BROKEN="unsupported GNU version! gcc 99" "$@"; }
+check "a broken compiler is nobody's fault" status_is 3 env WARPBOOK_BUILD="$work/b2" \
+    FAKE_NVCC_BROKEN="#error -- unsupported GNU version! gcc versions later than 15 are not supported!" \
+    "$warpbook" grade --quick
+
+# ---- --strict, --seed, the table ----
+
+check "strict: not passed" status_is 1 "$warpbook" grade 6 --quick --strict --submission labs/06_transpose/kernel.cu
+check "strict: passed" status_is 0 "$warpbook" grade 6 --quick --strict --submission "$(submission good "ms 1")"
+check "the seed comes back" says "^seed:00000000000000ff" "$warpbook" grade 6 --quick --seed ff --format lines \
+    --submission "$(submission good "ms 1")"
+narrow() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; ! grep -qE '^.{81,}' "$work/out"; }
+check "the table fits 80 columns" narrow "$(submission wrong "wrong tail")"
+plain() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; ! grep -q $'\033' "$work/out"; }
+check "no escapes where there is no terminal" plain "$(submission good "ms 1")"
+
+# ---- Progress and hints: in a copy, so that the developer's own stay as they are ----
+
+copy=$work/copy
+mkdir -p "$copy"
+tar -c --exclude=./build --exclude=./.git --exclude=./.warpbook . | tar -x -C "$copy"
+in_copy() { (cd "$copy" && "$@"); }
+check "progress before anything" says "transpose" in_copy "$warpbook" progress
+check "grade in place" says "unchanged" in_copy "$warpbook" grade --quick
+check "it is remembered" says "transpose.*unchanged" in_copy "$warpbook" progress
+check "a hint" says "1 of 3|hint 1" in_copy "$warpbook" hint transpose
+check "the next hint" says "2 of 3|hint 2" in_copy "$warpbook" hint transpose
+check "a hint for which lab?" status_is 2 in_copy "$warpbook" hint
+cp "$(submission good "ms 1")" "$copy/labs/06_transpose/kernel.cu"
+check "pass in place" says "pass" in_copy "$warpbook" grade --quick
+check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progress
+
+# ---- Ctrl-C in the middle: children gone, status by signal, progress whole ----
+
+interrupted() {
+    cp "$(submission hang "silent at go")" "$copy/labs/06_transpose/kernel.cu"
+    cp "$copy/.warpbook/progress" "$work/before"
+    (cd "$copy" && exec env WARPBOOK_PATIENCE=100 "$warpbook" grade --quick) > "$work/out" 2>&1 &
+    local pid=$! i
+    for i in $(seq 100); do
+        [ "$(pgrep -P $pid -c)" -gt 0 ] && break
+        sleep 0.1
+    done
+    sleep 1
+    local children
+    children=$(pgrep -P $pid)
+    [ -n "$children" ] || { echo "no child was there"; return 1; }
+    kill -INT $pid
+    wait $pid
+    [ $? = 130 ] || { echo "did not end by the signal"; return 1; }
+    sleep 0.5
+    for i in $children; do
+        if [ -e "/proc/$i" ] && ! grep -q ') Z' "/proc/$i/stat"; then echo "child $i is left"; return 1; fi
+    done
+    cmp "$copy/.warpbook/progress" "$work/before"
+}
+check "Ctrl-C in the middle" interrupted
+
+# ---- Two gradings at once: the second waits, both are right ----
+
+two_at_once() {
+    local a b one two
+    a=$(submission first "ms 1")
+    b=$(submission second "wrong tail")
+    grade_lines "$a" > "$work/one" 2> "$work/one.err" &
+    one=$!
+    grade_lines "$b" > "$work/two" 2> "$work/two.err" &
+    two=$!
+    wait $one && wait $two || return 1
+    grep -q "^verdict:pass" "$work/one" && grep -q "^verdict:wrong" "$work/two" &&
+        cat "$work/one.err" "$work/two.err" | grep -q "waiting"
+}
+check "two gradings at once" two_at_once
+
+# ---- The workbook itself ----
+
+check "dependencies point one way" tests/dependencies.sh
+export MAKE_FLAGS="-j2"
+check "a lab is added without editing a file" tests/add_a_lab.sh
+
+echo
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

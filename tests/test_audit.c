@@ -1,0 +1,177 @@
+/* test_audit.c - what an object may hold and what a build may read, case by case. */
+#include "audit.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* CUnit's own messages hold the source of an assertion, not its values. */
+#define FAIL_SAYING(...)                                                                           \
+    do {                                                                                           \
+        printf("\n    " __VA_ARGS__);                                                              \
+        CU_FAIL("as said above");                                                                  \
+    } while (0)
+
+static const Lab lab = { .function = "transpose", .symbols = { "cudaMemcpyAsync" } };
+
+/* Rows of readelf -SsW: of a section with its size, of a symbol. */
+#define SECTION(name, size)                                                                        \
+    "  [13] " name "       PROGBITS      0000000000000000 004278 " size " 08  WA  0   0  8\n"
+#define ROW(type, bind, visibility, section, name)                                                 \
+    "    19: 0000000000000260    97 " type "    " bind " " visibility "    " section " " name "\n"
+#define U(name) ROW("NOTYPE", "GLOBAL", "DEFAULT", "UND", name)
+#define T(name) ROW("FUNC", "GLOBAL", "DEFAULT", "5", name)
+#define GOOD                                                                                       \
+    SECTION(".init_array", "000008")                                                               \
+    "     0: 0000000000000000     0 NOTYPE  LOCAL  DEFAULT  UND \n"                                \
+    "     2: 0000000000000000     0 SECTION LOCAL  DEFAULT    1 .text\n" T("transpose")
+#define LONE SECTION(".init_array", "000008")
+
+static const struct {
+    const char *listing, *says; /* "": allowed */
+} objects[] = {
+    { GOOD, "" },
+    { GOOD U("cudaLaunchKernel") U("__cudaPushCallConfiguration") U("printf") U("sqrtf"), "" },
+    { GOOD "     2: 0000000000000000     0 SECTION LOCAL  DEFAULT    1 \n", "" },
+    { GOOD U("cudaMemcpyAsync"), "" }, /* the lab allows it */
+    { GOOD ROW("NOTYPE", "WEAK  ", "DEFAULT", "UND", "fork"), "uses `fork`: a kernel.cu launches" },
+    { GOOD U("cudaMalloc"), "uses `cudaMalloc`: a lab gets its work memory" },
+    { GOOD U("_Znwm"), "uses `operator new`: a lab gets its work memory" },
+    { GOOD U("cudaMemcpy"), "uses `cudaMemcpy`: the data lie on the device already" },
+    { GOOD U("cudaDeviceSynchronize"), "timing and synchronising are the grader's part" },
+    { GOOD U("cudaEventRecord"), "timing and synchronising" },
+    { GOOD U("clock_gettime"), "timing and synchronising" },
+    { GOOD U("_ZNSt6chrono3_V212steady_clock3nowEv"),
+      "uses `std::chrono::_V2::steady_clock::now`: timing" },
+    { GOOD U("cudaStreamCreate"), "the default stream" },
+    { GOOD U("cudaStreamSynchronize"), "timing and synchronising" },
+    { GOOD U("cudaGraphLaunch"), "the default stream" },
+    { GOOD U("execve"), "starts, ends and asks nothing" },
+    { GOOD U("system"), "starts, ends and asks nothing" },
+    { GOOD U("dlsym"), "loads no other code" },
+    { GOOD U("fopen"), "reads and writes no files" },
+    { GOOD U("_ZSt4cout"), "uses `std::cout`: printf is there" },
+    { GOOD U("cublasSgeam"), "not to call a library's" },
+    { GOOD U("cuLaunchKernel"), "the CUDA runtime, not the driver" },
+    { GOOD U("cudaProfilerStart"), "does not allow that CUDA call" },
+    { GOOD U("cudaLaunchKernelX"),
+      "does not allow that CUDA call" }, /* no prefix of an allowed one */
+    { GOOD U("__cudaRegisterManagedVar"), "not on __managed__ variables" },
+    { GOOD U("_Z6helperi"), "uses `helper`, which it does not define" },
+    { GOOD U("_ZN4tile4loadEPKf"), "uses `tile::load`, which it does not define" },
+    { GOOD U("fork@GLIBC_2.2.5"), "uses `fork@GLIBC_2.2.5`" },
+    { GOOD U("time_me"), "uses `time_me`, which it does not define" },
+    { GOOD T("cudaEventRecord"), "defines `cudaEventRecord`, a name that belongs to CUDA" },
+    { GOOD T("custom_copy"), "" },
+    { LONE, "does not define `transpose`" },
+    { LONE U("transpose"), "does not define `transpose`" },
+    { LONE T("transpose_kernel"), "does not define `transpose`" },
+    { LONE T("_Z9transposePfS_ii"), "not the one that kernel.h declares" },
+    { LONE ROW("FUNC", "LOCAL ", "DEFAULT", "5", "_ZL9transposePfPKfii"), "remove `static`" },
+    { LONE ROW("FUNC", "GLOBAL", "HIDDEN ", "5", "transpose"), "without including \"kernel.h\"" },
+    { LONE ROW("OBJECT", "GLOBAL", "DEFAULT", "5", "transpose"), "not as a function" },
+    { LONE T("_Z9transposePfS_ii") T("transpose"), "" }, /* a helper of the same name */
+    { GOOD SECTION(".init_array.00101", "000008"), "when it is loaded" },
+    { SECTION(".init_array", "000010") T("transpose"), "when it is loaded" },
+    { GOOD SECTION(".preinit_array", "000008"), "when it is loaded" },
+    { GOOD SECTION(".ctors.65435", "000008"), "when it is loaded" },
+    { GOOD SECTION(".init", "000008"), "when it is loaded" },
+    { GOOD SECTION(".fini_array", "000008"), "when it is unloaded" },
+    { GOOD ROW("IFUNC", "GLOBAL", "HIDDEN ", "1", "pick"), "`pick` is an indirect function" },
+    { GOOD ROW("<OS specific>: 11", "GLOBAL", "DEFAULT", "UND", "fork"), "no compiler makes" },
+    { "", "does not define `transpose`" },
+};
+
+static void objects_are_judged(void)
+{
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        char why[600] = "";
+        bool good = audit_object(objects[i].listing, &lab, why, sizeof why);
+        if (good != !objects[i].says[0] || !strstr(why, objects[i].says) ||
+            (!good && strncmp(why, "kernel.cu ", 10)))
+            FAIL_SAYING("row %zu: %s, wanted %s", i, why, objects[i].says);
+    }
+}
+
+/* @ is a folder of the test's own; its root is @/lab. */
+static const struct {
+    const char *rule, *says;
+} rules[] = {
+    { "kernel.o : kernel.cu", "" },
+    { "kernel.o: kernel.cu \\\n    @/lab/kernel.h\n", "" },
+    { "kernel.o : kernel.cu \\\n @/lab/a\\ b/blank.h \\\n @/lab/kernel.h \\\n", "" },
+    { "kernel.o : kernel.cu @/lab/../lab/kernel.h", "" },
+    { "kernel.o : kernel.cu \\\r\n @/lab/kernel.h\r\n", "" },
+    { "kernel.o : /tmp/tmpxft_gone.cpp /tmp/ccgone.s kernel.cu", "" }, /* no more there */
+    { "kernel.o : kernel.cu /etc/passwd", "includes /etc/passwd: a lab may include" },
+    { "kernel.o : kernel.cu \\\n @/lab/kernel.h \\\n @/other.h", "includes @/other.h:" },
+    { "kernel.o : kernel.cu @/lab/../other.h", "includes @/other.h:" },
+    { "kernel.o : kernel.cu ../other.h", "includes @/other.h:" }, /* from kernel.cu's folder */
+    { "kernel.o : kernel.cu @/lab/link.h", "includes /etc/passwd:" },
+    { "kernel.o : kernel.cu @/lab_two/kernel.h", "includes @/lab_two/kernel.h:" },
+    { "kernel.o : kernel.cu /", "includes /:" },
+    { "", "did not say which files" },
+};
+
+static char folder[] = "/tmp/warpbook-test-XXXXXX";
+
+/* The text with the test's folder in place of each @. The caller frees. */
+static char *at_folder(const char *text)
+{
+    char *filled = xmalloc(strlen(text) * sizeof folder + 1), *out = filled;
+
+    for (; *text; text++)
+        out += *text == '@' ? sprintf(out, "%s", folder) : sprintf(out, "%c", *text);
+    *out = 0;
+    return filled;
+}
+
+static void make_files(void)
+{
+    static const char *const files[] = { "@/lab/kernel.h", "@/lab/a b/blank.h", "@/other.h",
+                                         "@/lab_two/kernel.h", "@/build/kernel.cu" };
+    char *link = at_folder("@/lab/link.h");
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = at_folder(files[i]), *slash = strrchr(path, '/');
+        *slash = 0;
+        CU_ASSERT_FATAL(make_folders(path));
+        *slash = '/';
+        CU_ASSERT_FATAL(write_file(path, "", 0));
+        free(path);
+    }
+    CU_ASSERT_FATAL(symlink("/etc/passwd", link) == 0);
+    free(link);
+}
+
+static void files_are_judged(void)
+{
+    char *source, *root;
+
+    CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
+    make_files();
+    source = at_folder("@/build/kernel.cu");
+    root = at_folder("@/lab");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        char why[600] = "", *rule = at_folder(rules[i].rule);
+        char *says = at_folder(rules[i].says);
+        bool good = audit_includes(rule, source, (const char *[]){ root, NULL }, why, sizeof why);
+        if (good != !says[0] || !strstr(why, says))
+            FAIL_SAYING("row %zu: %s, wanted %s", i, why, says);
+        free(rule);
+        free(says);
+    }
+    free(source);
+    free(root);
+    remove_tree(folder);
+}
+
+CU_SuiteInfo test_audit = {
+    "audit",
+    .pTests = (CU_TestInfo[]){ { "an object is refused for what it holds", objects_are_judged },
+                               { "a build is refused for what it read", files_are_judged },
+                               CU_TEST_INFO_NULL },
+};

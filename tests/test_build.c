@@ -1,0 +1,626 @@
+/* test_build.c - from sources to verdicts about them, through tests/fake_nvcc and, where there is
+ * one, through a real nvcc. */
+#include "build.h"
+#include "complaint.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* CUnit's own messages hold the source of an assertion, not its values. */
+#define FAIL_SAYING(...)                                                                           \
+    do {                                                                                           \
+        printf("\n    " __VA_ARGS__);                                                              \
+        CU_FAIL("as said above");                                                                  \
+    } while (0)
+
+/* ---- A workbook of one lab, in a folder of its own ---- */
+
+#define GOOD                                                                                       \
+    "#include \"kernel.h\"\nLAB_API void transpose(float *out, const float *in, int rows, int "    \
+    "cols)\n{\n}\n"
+#define HEADER                                                                                     \
+    "#include \"lab.h\"\nLAB_API void transpose(float *out, const float *in, int rows, int "       \
+    "cols);\n"
+
+static char folder[64];
+static Toolchain toolchain;
+static const Lab lab = { .function = "transpose" };
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][512];
+    static int next;
+
+    next = (next + 1) % 4;
+    return PUT(path[next], "%s/%s", folder, name);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    CU_ASSERT_FATAL(write_file(in_folder(name), text, strlen(text)));
+}
+
+static void open_folder(void)
+{
+    PUT(folder, "/tmp/warpbook-test-XXXXXX");
+    CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
+    CU_ASSERT_FATAL(make_folders(in_folder("lab")) && make_folders(in_folder("common")));
+    write_text("lab/kernel.h", HEADER);
+    write_text("common/lab.h",
+               "#define LAB_API extern \"C\" __attribute__((visibility(\"default\")))\n");
+}
+
+static void open_fake(void)
+{
+    open_folder();
+    setenv("WARPBOOK_NVCC", "tests/fake_nvcc", 1);
+    setenv("WARPBOOK_READELF", "tests/fake_nvcc", 1);
+    setenv("FAKE_NVCC_LOG", in_folder("log"), 1);
+    toolchain_find(&toolchain);
+    if (toolchain.problem[0])
+        FAIL_SAYING("%s", toolchain.problem);
+}
+
+static void close_folder(void)
+{
+    unsetenv("WARPBOOK_NVCC");
+    unsetenv("WARPBOOK_READELF");
+    unsetenv("FAKE_NVCC_LOG");
+    unsetenv("FAKE_NVCC_BROKEN");
+    remove_tree(folder);
+}
+
+static Build *build_file(const char *source, const char *cache)
+{
+    static Build result;
+    BuildJob job = { .toolchain = &toolchain,
+                     .source = source,
+                     .shown = "labs/06_transpose/kernel.cu",
+                     .lab_dir = in_folder("lab"),
+                     .common = in_folder("common"),
+                     .cache = cache,
+                     .lab = &lab,
+                     .cc = 90 };
+
+    build(&job, &result);
+    return &result;
+}
+
+static Build *build_text(const char *text)
+{
+    write_text("kernel.cu", text);
+    return build_file(in_folder("kernel.cu"), in_folder("cache"));
+}
+
+/* How often the fake nvcc has compiled. */
+static int compiled(void)
+{
+    char *log = read_file(in_folder("log"), 1 << 20, NULL);
+    int lines = 0;
+
+    for (char *at = log; at && *at; at++)
+        lines += *at == '\n';
+    free(log);
+    return lines;
+}
+
+/* Folders in the cache whose names begin so. */
+static int count_entries(const char *prefix)
+{
+    DIR *cache = opendir(in_folder("cache"));
+    struct dirent *item;
+    int count = 0;
+
+    while (cache && (item = readdir(cache)))
+        count += item->d_name[0] != '.' && !strncmp(item->d_name, prefix, strlen(prefix));
+    if (cache)
+        closedir(cache);
+    return count;
+}
+
+/* ---- What a source comes to ---- */
+
+typedef struct Outcome {
+    const char *source;
+    BuildFault fault;
+    const char *says; /* part of the message; a second part after a | */
+} Outcome;
+
+static void check_outcomes(const Outcome *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        Build *result = build_text(rows[i].source);
+        size_t first = strcspn(rows[i].says, "|");
+        const char *second = rows[i].says[first] ? rows[i].says + first + 1 : "";
+        if (result->fault != rows[i].fault ||
+            !memmem(result->message, strlen(result->message), rows[i].says, first) ||
+            !strstr(result->message, second) || strstr(result->message, "tmp-") ||
+            (result->fault == BUILD_OK) != file_exists(result->object))
+            FAIL_SAYING("%s\n%d: %s", rows[i].source, result->fault, result->message);
+    }
+    CU_ASSERT_EQUAL(count_entries("tmp-"), 0);
+}
+
+static const Outcome fake_outcomes[] = {
+    { GOOD, BUILD_OK, "" },
+    { GOOD "// readelf: U printf\n", BUILD_OK, "" },
+    { "\n\nint x; // nvcc: error expected a thing\n", BUILD_STUDENT,
+      "labs/06_transpose/kernel.cu does not compile:\nlabs/06_transpose/kernel.cu:3: error: "
+      "expected a "
+      "thing\n|\nAll of it: tests/fake_nvcc -c -O3 " },
+    { "// nvcc: say kernel.cu:7:5: error: no\n", BUILD_STUDENT,
+      "labs/06_transpose/kernel.cu:7:5: error: no\n" },
+    { "// nvcc: say odd words\n", BUILD_STUDENT, "does not compile:\nodd words\n" },
+    { "// nvcc: say fatal error: unsupported GNU version! gcc versions later than 15\n",
+      BUILD_STUDENT, "unsupported GNU" },
+    { "// nvcc: exit 139\n", BUILD_STUDENT, "makes the compiler crash" },
+    { "#include \"/etc/passwd\"\n// nvcc: error root:x:0:0\n", BUILD_STUDENT,
+      "labs/06_transpose/kernel.cu includes /etc/passwd: a lab" },
+    { GOOD "#include \"/etc/passwd\"\n", BUILD_STUDENT, "kernel.cu includes /etc/passwd" },
+    { GOOD "// nvcc: reads ../key\n", BUILD_OK, "" }, /* not there: no file was read */
+    { GOOD "// readelf: U fork\n", BUILD_STUDENT, "labs/06_transpose/kernel.cu uses `fork`" },
+    { GOOD "// readelf: load\n", BUILD_STUDENT,
+      "labs/06_transpose/kernel.cu runs code when it is loaded" },
+    { "int other;\n", BUILD_STUDENT, "labs/06_transpose/kernel.cu does not define `transpose`" },
+    { "", BUILD_STUDENT, "labs/06_transpose/kernel.cu is empty" },
+    { " \r\n\t\n", BUILD_STUDENT, "is empty" },
+};
+
+static void a_source_comes_to_a_verdict(void)
+{
+    open_fake();
+    check_outcomes(fake_outcomes, sizeof fake_outcomes / sizeof *fake_outcomes);
+    close_folder();
+}
+
+static void odd_sources_are_named(void)
+{
+    char *large = xmalloc(BUILD_SOURCE_BYTES + 1);
+
+    open_fake();
+    memset(large, ' ', BUILD_SOURCE_BYTES + 1);
+    CU_ASSERT(write_file(in_folder("large.cu"), large, BUILD_SOURCE_BYTES + 1));
+    CU_ASSERT(write_file(in_folder("binary.cu"), "int x;\0", 7));
+    CU_ASSERT(mkfifo(in_folder("fifo.cu"), 0600) == 0);
+    static const struct {
+        const char *name, *says;
+    } rows[] = {
+        { "none.cu", "labs/06_transpose/kernel.cu is not there: the kernel" },
+        { "large.cu", "is larger than 256 KiB" },
+        { "binary.cu", "is not plain text (byte 6 is 0)" },
+        { "fifo.cu", "is not a regular file" },
+        { "lab", "is not a regular file" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Build *result = build_file(in_folder(rows[i].name), in_folder("cache"));
+        CU_ASSERT_EQUAL(result->fault, BUILD_STUDENT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(result->message, rows[i].says));
+    }
+    CU_ASSERT_EQUAL(compiled(), 0);
+    free(large);
+    close_folder();
+}
+
+/* ---- The machine's faults ---- */
+
+static void a_broken_compiler_is_the_machines_fault(void)
+{
+    static const struct {
+        const char *printed, *says;
+    } rows[] = {
+        { "#error -- unsupported GNU version! gcc versions later than 15 are not supported!",
+          "-ccbin g++-12" },
+        { "gcc: fatal error: cannot execute 'cc1plus': execvp: No such file", "apt install g++" },
+        { "nvcc fatal   : Unsupported gpu architecture 'compute_90'", "another CUDA Toolkit" },
+        { "fatal error: error writing to /tmp/x.s: No space left on device", "the disk is full" },
+        { "nvcc fatal   : Could not open output file '/tmp/tmpxft_1'", "set TMPDIR" },
+        { "gcc: internal compiler error: Killed signal terminated program cc1",
+          "ran out of memory" },
+        { "it is Monday", "see what it says\nit is Monday" },
+    };
+
+    open_fake();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Build *result;
+        setenv("FAKE_NVCC_BROKEN", rows[i].printed, 1);
+        result = build_text(GOOD);
+        CU_ASSERT_EQUAL(result->fault, BUILD_MACHINE);
+        if (!strstr(result->message, rows[i].says))
+            FAIL_SAYING("%s", result->message);
+    }
+    CU_ASSERT_EQUAL(count_entries(""), 0);
+    close_folder();
+}
+
+static void no_place_to_write_is_the_machines_fault(void)
+{
+    Build *result;
+
+    open_fake();
+    write_text("kernel.cu", GOOD);
+    result = build_file(in_folder("kernel.cu"), "/proc/self/cache"); /* not even root can */
+    CU_ASSERT_EQUAL(result->fault, BUILD_MACHINE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result->message, "cannot write /proc/self/cache: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(result->message, "make grade B="));
+    close_folder();
+}
+
+static void no_nvcc_is_said(void)
+{
+    setenv("WARPBOOK_NVCC", "/nowhere/nvcc", 1);
+    toolchain_find(&toolchain);
+    CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "WARPBOOK_NVCC names /nowhere/nvcc"));
+    setenv("WARPBOOK_NVCC", "/bin/true", 1);
+    toolchain_find(&toolchain);
+    CU_ASSERT_PTR_NOT_NULL(strstr(toolchain.problem, "/bin/true does not run"));
+    unsetenv("WARPBOOK_NVCC");
+}
+
+static void architectures_suit_the_gpu(void)
+{
+    static const struct {
+        const char *known;
+        int cc, ptx, sm; /* ptx 0: cannot compile for it */
+        const char *says;
+    } rows[] = {
+        { " 75 80 90 120", 90, 80, 90, "" },
+        { " 75 80 90 120", 80, 80, 80, "" },
+        { " 75 80 90 120", 75, 75, 75, "" },
+        { " 75 80 90 120", 130, 120, 0, "newer than this nvcc (13.0.88): compiled for 12.0" },
+        { " 75 80 90 120", 89, 80, 0, "unknown to this nvcc" },
+        { " 75 80 90 120", 61, 0, 0,
+          "no longer supports this GPU (compute capability 6.1): use CUDA 12" },
+        { " 50 52 60 61 70 75 80", 61, 61, 61, "" },
+        { " 120 75 110 103 90 80", 103, 80, 103, "" }, /* in no order, as nvcc 13 prints them */
+        { " 90 100", 100, 100, 100, "" },              /* a later nvcc, without 80 */
+    };
+
+    PUT(toolchain.version, "13.0.88");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int ptx = 0, sm = 0;
+        char note[256];
+        PUT(toolchain.archs, "%s", rows[i].known);
+        CU_ASSERT_EQUAL(toolchain_archs(&toolchain, rows[i].cc, &ptx, &sm, note, sizeof note),
+                        rows[i].ptx != 0);
+        CU_ASSERT_EQUAL(ptx, rows[i].ptx);
+        CU_ASSERT_EQUAL(sm, rows[i].sm);
+        if (!strstr(note, rows[i].says) || !rows[i].says[0] != !note[0])
+            FAIL_SAYING("%s", note);
+    }
+}
+
+/* ---- The cache ---- */
+
+static void a_build_is_made_once(void)
+{
+    char object[512];
+
+    open_fake();
+    CU_ASSERT_EQUAL(build_text(GOOD)->fault, BUILD_OK);
+    PUT(object, "%s", build_text(GOOD)->object);
+    CU_ASSERT_EQUAL(compiled(), 1);
+    CU_ASSERT_EQUAL(build_text(GOOD " // other")->fault, BUILD_OK); /* the source */
+    CU_ASSERT_EQUAL(compiled(), 2);
+    write_text("lab/kernel.h", HEADER "// other\n"); /* a header of the lab's */
+    CU_ASSERT_STRING_NOT_EQUAL(build_text(GOOD)->object, object);
+    CU_ASSERT_EQUAL(compiled(), 3);
+    write_text("common/other.cuh", "");
+    build_text(GOOD);
+    CU_ASSERT_EQUAL(compiled(), 4);
+    APPEND(toolchain.identity, "and another compiler\n");
+    build_text(GOOD);
+    CU_ASSERT_EQUAL(compiled(), 5);
+    write_text("lab/README.md", "no header"); /* nothing that is compiled */
+    build_text(GOOD);
+    CU_ASSERT_EQUAL(compiled(), 5);
+    CU_ASSERT_EQUAL(build_text("int x; // nvcc: error a\n")->fault, BUILD_STUDENT); /* not kept */
+    CU_ASSERT_EQUAL(build_text("int x; // nvcc: error a\n")->fault, BUILD_STUDENT);
+    CU_ASSERT_EQUAL(compiled(), 7);
+    close_folder();
+}
+
+static void a_damaged_entry_is_built_anew(void)
+{
+    static const char *const damages[] = {
+        "kernel.so",
+        "kernel.cu",
+        "key",
+        "sum",
+    };
+    int before;
+
+    open_fake();
+    for (size_t i = 0; i < 2 * sizeof damages / sizeof *damages; i++) {
+        char path[600];
+        Build *result = build_text(GOOD);
+        PUT(path, "%.*s/%s", (int) (strlen(result->object) - 10), result->object, damages[i / 2]);
+        if (i % 2)
+            CU_ASSERT_FATAL(unlink(path) == 0);
+        if (i % 2 == 0)
+            CU_ASSERT_FATAL(write_file(path, "half", 4));
+        before = compiled();
+        result = build_text(GOOD);
+        CU_ASSERT_EQUAL(result->fault, BUILD_OK);
+        CU_ASSERT_EQUAL(compiled(), before + 1);
+        CU_ASSERT_EQUAL(count_entries(""), 1);
+    }
+    close_folder();
+}
+
+static void builds_at_once_are_all_right(void)
+{
+    enum { BUILDERS = 6 };
+    int right = 0, status;
+
+    open_fake();
+    write_text("kernel.cu", GOOD "// nvcc: sleep 0.1\n");
+    fflush(NULL);
+    for (int i = 0; i < BUILDERS; i++)
+        if (fork() == 0) {
+            Build *result = build_file(in_folder("kernel.cu"), in_folder("cache"));
+            _exit(result->fault != BUILD_OK || !file_exists(result->object));
+        }
+    for (int i = 0; i < BUILDERS; i++)
+        right += wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    CU_ASSERT_EQUAL(right, BUILDERS);
+    CU_ASSERT_EQUAL(count_entries(""), 1);
+    close_folder();
+}
+
+static void make_old(const char *path, time_t age_s)
+{
+    struct timespec now, times[2];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    now.tv_sec -= age_s;
+    times[0] = times[1] = now;
+    CU_ASSERT(utimensat(AT_FDCWD, path, times, 0) == 0);
+}
+
+static void the_oldest_entries_go(void)
+{
+    char object[4][512], text[200];
+
+    open_fake();
+    for (int i = 0; i < 4; i++) {
+        PUT(object[i], "%s", build_text(PUT(text, GOOD "// %d\n", i))->object);
+        *strrchr(object[i], '/') = 0;
+        make_old(object[i], 1000 - 100 * i);
+    }
+    CU_ASSERT(make_folders(in_folder("cache/tmp-dead")) &&
+              make_folders(in_folder("cache/tmp-live")));
+    make_old(in_folder("cache/tmp-dead"), 100000);
+    build_text(PUT(text, GOOD "// %d\n", 0)); /* used now: not the oldest any more */
+    CU_ASSERT_EQUAL(compiled(), 4);
+    build_trim(in_folder("cache"), 2);
+    CU_ASSERT(file_exists(object[0]) && file_exists(object[3]));
+    CU_ASSERT(!file_exists(object[1]) && !file_exists(object[2]));
+    CU_ASSERT(file_exists(in_folder("cache/tmp-live")) &&
+              !file_exists(in_folder("cache/tmp-dead")));
+    build_trim(in_folder("nowhere"), 2);
+    close_folder();
+}
+
+/* ---- What a compiler printed ---- */
+
+static const struct {
+    const char *printed, *shown;
+} complaints[] = {
+    { "kernel.cu(12): error: identifier \"x\" is undefined\n    x = 1;\n    ^\n\n1 error detected "
+      "in the "
+      "compilation of \"kernel.cu\".\n",
+      "K:12: error: identifier \"x\" is undefined\n    x = 1;\n    ^\n" },
+    { "kernel.cu:2:10: fatal error: a.h: No such file\n    2 | #include \"a.h\"\n      |     ^\n"
+      "compilation terminated.\nfatal   : Could not open input file /tmp/tmpxft_0_0-8_kernel.ii\n",
+      "K:2:10: fatal error: a.h: No such file\n    2 | #include \"a.h\"\n      |     ^\n" },
+    /* each architecture says the same */
+    { "kernel.cu(3): error: no\n  a\n  ^\n\nkernel.cu(3): error: no\n  a\n  ^\n\n",
+      "K:3: error: no\n  a\n  ^\n" },
+    { "kernel.cu(1): warning #177-D: unused\n  int x;\n      ^\n\nRemark: so it is\n\n"
+      "kernel.cu(2): error: no\n",
+      "K:2: error: no\n" },
+    { "/usr/include/x.h(3): error: odd\n  secret\nkernel.cu(2): error: no\n", "K:2: error: no\n" },
+    { "/usr/include/x.h(3): error: odd\n  secret\n", "/usr/include/x.h(3): error: odd\n" },
+    { "kernel.cu(2): error: no member\n  t.y\n    ^\n          detected during:\n            "
+      "instantiation of \"k\" at line 4\n\n",
+      "K:2: error: no member\n  t.y\n    ^\n" },
+    { "ptxas error   : Entry function 'k' uses too much shared data\n",
+      "ptxas error   : Entry function 'k' uses "
+      "too much shared data\n" },
+    { "ptxas /tmp/tmpxft_0281b_0-6_kernel.compute_90.ptx, line 28; error   : Not a name\n"
+      "ptxas fatal   : Ptx assembly aborted due to errors\n",
+      "ptxas kernel.compute_90.ptx, line 28; error   : Not a name\n" },
+    { "kernel.cu: Assembler messages:\nkernel.cu:2: Error: no such instruction: `blah'\n",
+      "K:2: Error: no such instruction: `blah'\n" },
+    { "/c/tmp-1/kernel.cu(2): error: x\n", "K:2: error: x\n" },
+    { "kernel.cu(2): error: \x1b[31mred\x07\n", "K:2: error: ?[31mred?\n" },
+    { "something else\n", "something else\n" },
+    { "", "" },
+};
+
+static void a_complaint_is_cut_to_what_helps(void)
+{
+    char text[3500];
+
+    for (size_t i = 0; i < sizeof complaints / sizeof *complaints; i++) {
+        complaint(complaints[i].printed, "/c/tmp-1", "K", text, sizeof text);
+        if (strcmp(text, complaints[i].shown))
+            FAIL_SAYING("row %zu: %s", i, text);
+    }
+}
+
+static void a_long_complaint_is_counted(void)
+{
+    char *printed = xmalloc(1 << 20), *out = printed, text[3500];
+    int lines = 0;
+
+    for (int i = 1; i <= 100; i++)
+        out += sprintf(out, "kernel.cu(%d): error: %0500d\n  there\n  ^\n", i, i);
+    complaint(printed, "/c", "kernel.cu", text, sizeof text);
+    for (char *at = text; *at; at++)
+        lines += *at == '\n';
+    CU_ASSERT(lines <= 13);
+    CU_ASSERT(strlen(text) < sizeof text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "(and 96 more)\n"));
+    memset(printed, 'x', (1 << 20) - 1); /* one line without an end */
+    printed[(1 << 20) - 1] = 0;
+    complaint(printed, "/c", "kernel.cu", text, sizeof text);
+    CU_ASSERT_EQUAL(strlen(text), 241);
+    free(printed);
+}
+
+/* ---- The same but for comments ---- */
+
+static const struct {
+    const char *a, *b;
+    bool same;
+} pairs[] = {
+    { "int a;", "int  a ;\n", true },
+    { "int a;", "inta;", false },
+    { "int a; // x\nint b;", "int a;\r\n\r\n/* y\n */ int b;", true },
+    { "a + b", "a+b", true },
+    { "a + +b", "a ++b", false },
+    { "a - -b", "a--b", false },
+    { "x = y/ *p", "x = y/*p", false },
+    { "f<<<1, 2>>>(x);", "f <<< 1,2 >>> ( x );", true },
+    { "in\\\nt a;", "int a;", true },
+    { "in\\\r\nt a;", "int a;", true },
+    { "// a \\\n int b;\nint c;", "int c;", true },
+    { "/\\\n/ a\nint c;", "int c;", true },
+    { "s = \"a  b\";", "s = \"a b\";", false },
+    { "s = \"// no\";", "s = \"\";", false },
+    { "s = \"/* no */\";", "s = \"\";", false },
+    { "s = \"\\\"// no\";", "s = \"\\\"\";", false },
+    { "c = '\"'; // x", "c = '\"';", true },
+    { "c = '\\''; // x", "c = '\\'';", true },
+    { "n = 1'000; // x", "n = 1'000;", true },
+    { "n = 1'000;", "n = 1000;", false },
+    { "n = 1e+5;", "n = 1e + 5;", false },
+    { "n = 1.0f;", "n = 1.0 f;", false },
+    { "s = R\"(// a)\"; // x", "s = R\"(// a)\";", true },
+    { "s = R\"(a  b)\";", "s = R\"(a b)\";", false },
+    { "s = R\"x(a)\" // )x\";", "s = R\"x(a)\" )x\";", false },
+    { "s = R\"(a\\)\"; // x", "s = R\"(a\\)\";", true },
+    { "s = STR\"(// a\";", "s = STR\"(\";", false },
+    { "#define A 1\nB", "#define A 1 B", false },
+    { "#define A 1\n\n\nB", "#define  A  1 // one\nB", true },
+    { "# define A 1\nB", "#define A 1\nB", true },
+    { "#define F(x) 1\n", "#define F (x) 1\n", false },
+    { "#define A 1 \\\n + 2\nB", "#define A 1 + 2\nB", true },
+    { "#define A 1 /* x\n */ + 2\nB", "#define A 1 + 2\nB", true },
+    { "#pragma unroll\nfor", "#pragma unroll for", false },
+    { "#endif", "#endif\n", true },
+    { "int a;", "int a; int b;", false },
+    { "int a; int b;", "int a;", false },
+    { "\xef\xbb\xbfint a;", "int a;", true },
+    { "", " \n// nothing\n/* at all", true },
+    { "", "x", false },
+    { "\"open", "\"open\n", true },
+    { "\\", "", false },
+    { "R\"(open", "R\"(open", true },
+    { "a / b", "a // b", false },
+};
+
+static void comments_and_blanks_make_no_difference(void)
+{
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (same_but_for_comments(pairs[i].a, pairs[i].b) != pairs[i].same ||
+            same_but_for_comments(pairs[i].b, pairs[i].a) != pairs[i].same)
+            FAIL_SAYING("row %zu: %s", i, pairs[i].a);
+        CU_ASSERT(same_but_for_comments(pairs[i].a, pairs[i].a));
+    }
+}
+
+/* ---- The real compiler ---- */
+
+#define KERNEL                                                                                     \
+    "#include \"kernel.h\"\n__global__ void move(float *out, const float *in)\n{\n    *out = "     \
+    "*in;\n}\n"
+#define START  "void transpose(float *out, const float *in, int rows, int cols)\n{\n"
+#define LAUNCH START "    move<<<1, 1>>>(out, in);\n"
+
+static const Outcome real_outcomes[] = {
+    { KERNEL LAUNCH "}\n", BUILD_OK, "" },
+    { "#include <cstdio>\n#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n" KERNEL
+      "static __device__ int counter;\n" LAUNCH
+      "    printf(\"%s\", cudaGetErrorString(cudaGetLastError()));\n"
+      "    int *c = &counter; (void) c;\n}\n",
+      BUILD_OK, "" },
+    { KERNEL LAUNCH "    missing();\n}\n", BUILD_STUDENT,
+      "labs/06_transpose/kernel.cu does not compile:\nlabs/06_transpose/kernel.cu:9: error: "
+      "identifier "
+      "\"missing\"|\nAll of it: " },
+    { "#include \"none.h\"\n", BUILD_STUDENT, "kernel.cu:1:10: fatal error: none.h" },
+    { KERNEL "#error -- unsupported GNU version! gcc versions later than 9 are not supported!\n",
+      BUILD_STUDENT, "kernel.cu:6:2: error: #error -- unsupported GNU" },
+    { "#include <unistd.h>\n" KERNEL LAUNCH "    fork();\n}\n", BUILD_STUDENT,
+      "kernel.cu uses `fork`" },
+    { KERNEL START "    void *p;\n    cudaMalloc(&p, 4);\n}\n", BUILD_STUDENT,
+      "uses `cudaMalloc`: a lab gets" },
+    { KERNEL "void transpose(float *out, float *in, int rows, int cols)\n{\n}\n", BUILD_STUDENT,
+      "defines a `transpose`, but not the one that kernel.h declares" },
+    { "extern \"C\" void transpose(float *out, const float *in, int rows, int cols)\n{\n}\n",
+      BUILD_STUDENT, "without including \"kernel.h\"" },
+    { "#include <cstdio>\n" KERNEL LAUNCH
+      "}\n__attribute__((constructor)) void early(void)\n{\n    puts(\"!\");\n}\n",
+      BUILD_STUDENT, "runs code when it is loaded" },
+    { "#include <cstdio>\n" KERNEL LAUNCH
+      "}\n__attribute__((constructor(101))) void early(void)\n{\n    puts(\"!\");\n}\n",
+      BUILD_STUDENT, "runs code when it is loaded" },
+    { "#include \"/etc/passwd\"\n" KERNEL LAUNCH "}\n", BUILD_STUDENT,
+      "kernel.cu includes /etc/passwd: a lab" },
+    { "#if __CUDA_ARCH__ == 900\n#include \"/etc/passwd\"\n#endif\n" KERNEL LAUNCH "}\n",
+      BUILD_STUDENT, "kernel.cu includes /etc/passwd: a lab" },
+    { KERNEL LAUNCH
+      "    asm(\".pushsection .rodata\\n.incbin \\\"/etc/passwd\\\"\\n.popsection\");\n}\n",
+      BUILD_STUDENT, "kernel.cu includes /etc/passwd: a lab" },
+    { "#include \"kernel.h\"\n__global__ void k(float *o)\n{\n    __shared__ float s[20000];\n    "
+      "s[threadIdx.x] = 1;\n"
+      "    __syncthreads();\n    *o = s[7];\n}\n" START "    k<<<1, 1>>>(out);\n}\n",
+      BUILD_STUDENT, "kernel.cu does not compile:\nptxas error   : Entry function" },
+};
+
+static void the_real_compiler_agrees(void)
+{
+    size_t count = sizeof real_outcomes / sizeof *real_outcomes;
+
+    toolchain_find(&toolchain);
+    if (toolchain.problem[0]) {
+        printf("\n    %zu builds skipped: %s\n    ", count, toolchain.problem);
+        return;
+    }
+    open_folder();
+    check_outcomes(real_outcomes, count);
+    CU_ASSERT_EQUAL(count_entries(""), 2);
+    close_folder();
+}
+
+CU_SuiteInfo test_build = {
+    "build",
+    .pTests =
+        (CU_TestInfo[]){
+            { "a source comes to a verdict", a_source_comes_to_a_verdict },
+            { "odd sources are named", odd_sources_are_named },
+            { "a broken compiler is the machine's fault", a_broken_compiler_is_the_machines_fault },
+            { "no place to write is the machine's fault", no_place_to_write_is_the_machines_fault },
+            { "no nvcc is said", no_nvcc_is_said },
+            { "architectures suit the GPU", architectures_suit_the_gpu },
+            { "a build is made once", a_build_is_made_once },
+            { "a damaged entry is built anew", a_damaged_entry_is_built_anew },
+            { "builds at once are all right", builds_at_once_are_all_right },
+            { "the oldest entries go", the_oldest_entries_go },
+            { "a complaint is cut to what helps", a_complaint_is_cut_to_what_helps },
+            { "a long complaint is counted", a_long_complaint_is_counted },
+            { "comments and blanks make no difference", comments_and_blanks_make_no_difference },
+            { "the real compiler agrees", the_real_compiler_agrees },
+            CU_TEST_INFO_NULL },
+};

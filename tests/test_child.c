@@ -1,0 +1,192 @@
+/* test_child.c - the conversation against scripts that are silent, crash, hang, flood, lie. */
+#include "child.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name, *script;
+    Heard heard;
+    const char *says; /* part of the answer, or of the trouble */
+} scripts[] = {
+    { "answers", "read tag rest <&3; echo \"$tag ok ms:5\" >&4; sleep 9", HEARD_OK, "ok ms:5" },
+    { "fails", "read tag rest <&3; echo \"$tag fail kernel died\" >&4; sleep 9", HEARD_FAIL,
+      "fail kernel died" },
+    { "silent", "sleep 9", HEARD_LATE, "no answer" },
+    { "half a line", "read tag rest <&3; printf '%s ok' $tag >&4; sleep 9", HEARD_LATE,
+      "no answer" },
+    { "exits", "read tag rest <&3; exit 7", HEARD_GONE, "ended by itself with status 7" },
+    { "crashes", "read tag rest <&3; kill -SEGV $$", HEARD_GONE, "signal 11" },
+    { "closes the channel", "read tag rest <&3; exec 4>&-; sleep 9", HEARD_GARBAGE, "closed" },
+    { "speaks first", "echo 'ok ms:0' >&4; sleep 9", HEARD_GARBAGE, "out of turn" },
+    { "answers twice", "read tag rest <&3; printf \"$tag ok\\n$tag ok\\n\" >&4; sleep 9",
+      HEARD_GARBAGE, "out of turn" },
+    { "wrong tag", "read tag rest <&3; echo '0123456789abcdef ok ms:0' >&4; sleep 9", HEARD_GARBAGE,
+      "tag" },
+    { "no verdict", "read tag rest <&3; echo \"$tag yes\" >&4; sleep 9", HEARD_GARBAGE, "none" },
+    { "floods the channel", "while :; do printf xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&4; done",
+      HEARD_GARBAGE, "" },
+    { "sends zeros", "read tag rest <&3; head -c 64 /dev/zero >&4; sleep 9", HEARD_GARBAGE, "" },
+    { "floods stdout", "yes & read tag rest <&3; sleep 0.3; echo \"$tag ok\" >&4; sleep 9", HEARD_OK,
+      "ok" },
+};
+
+static void every_script_is_heard_right(void)
+{
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        Child child = { 0 };
+        char answer[CHILD_LINE];
+        Heard heard;
+        double start = now_s();
+
+        CU_ASSERT_FATAL(child_start(
+            &child, (char *[]) { "/bin/bash", "-c", (char *) scripts[i].script, NULL }, 4096));
+        if (scripts[i].heard == HEARD_GARBAGE && !strncmp(scripts[i].script, "echo", 4))
+            sleep_s(0.3); /* it speaks before it is asked */
+        heard = child_ask(&child, scripts[i].heard == HEARD_LATE ? 0.5 : 20, answer, "go 3");
+        if (heard != scripts[i].heard || (!strstr(answer, scripts[i].says) &&
+                                          !strstr(child.trouble, scripts[i].says)))
+            CU_FAIL_FATAL(put(answer, sizeof answer, "%s: %d, %s", scripts[i].name, heard,
+                              child.trouble));
+        child_end(&child);
+        CU_ASSERT_EQUAL(child.pid, 0);
+        CU_ASSERT(now_s() - start < 25);
+        CU_ASSERT(strlen(child.printed) <= CHILD_PRINTED);
+    }
+}
+
+/* A zombie that nobody has reaped yet still has a pid, and is dead. */
+static bool is_alive(pid_t pid)
+{
+    char path[64], stat[512] = "";
+    FILE *file = fopen(PUT(path, "/proc/%d/stat", (int) pid), "r");
+    bool alive = file && fgets(stat, sizeof stat, file) && !strstr(stat, ") Z");
+
+    if (file)
+        fclose(file);
+    return alive;
+}
+
+static void all_that_it_started_dies_with_it(void)
+{
+    Child child = { 0 };
+    char answer[CHILD_LINE];
+    double grandchild;
+
+    CU_ASSERT_FATAL(child_start(
+        &child,
+        (char *[]) { "/bin/bash", "-c",
+                     "sleep 1000 & read tag rest <&3; echo \"$tag ok pid:$!\" >&4; wait", NULL },
+        4096));
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
+    CU_ASSERT_FATAL(field_double(answer, "pid", &grandchild));
+    CU_ASSERT_EQUAL(kill((pid_t) grandchild, 0), 0);
+    child_end(&child);
+    for (int i = 0; is_alive((pid_t) grandchild); i++) {
+        CU_ASSERT_FATAL(i < 200);
+        sleep_s(0.05);
+    }
+}
+
+static void what_it_prints_is_kept_in_part(void)
+{
+    Child child = { 0 };
+    char answer[CHILD_LINE];
+
+    CU_ASSERT_FATAL(child_start(
+        &child,
+        (char *[]) { "/bin/bash", "-c",
+                     "printf 'x = 5\\033[31m\\n'; head -c 1000000 /dev/zero | tr '\\0' y;"
+                     "read tag rest <&3; echo \"$tag ok\" >&4; read more <&3",
+                     NULL },
+        4096));
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
+    child_end(&child);
+    CU_ASSERT(!strncmp(child.printed, "x = 5[31m\nyyy", 12)); /* no escape reaches the terminal */
+    CU_ASSERT_EQUAL(strlen(child.printed), CHILD_PRINTED);
+    CU_ASSERT(child.printed_bytes > CHILD_PRINTED);
+}
+
+static void shared_memory_cannot_be_shrunk(void)
+{
+    Child child = { 0 };
+    char answer[CHILD_LINE];
+
+    CU_ASSERT_FATAL(child_start(
+        &child,
+        (char *[]) { "/bin/bash", "-c",
+                     "truncate -s 0 /proc/self/fd/5 2>/dev/null; read tag rest <&3;"
+                     "printf hello 1<>/proc/self/fd/5; echo \"$tag ok\" >&4; read more <&3",
+                     NULL },
+        4096));
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
+    CU_ASSERT(!memcmp(child.shared, "hello", 5));
+    CU_ASSERT_EQUAL(child.shared[4095], 0); /* still there: no bus error */
+    child_end(&child);
+}
+
+static void memory_hog_is_stopped(void)
+{
+    Child child = { .memory_limit = 64 << 20 };
+    char answer[CHILD_LINE];
+
+    CU_ASSERT_FATAL(child_start(
+        &child, (char *[]) { "/bin/bash", "-c", "x=y; while :; do x=$x$x; done", NULL }, 4096));
+    CU_ASSERT_EQUAL(child_ask(&child, 60, answer, "hello"), HEARD_GONE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(child.trouble, "host memory"));
+    child_end(&child);
+}
+
+static void missing_program_is_told(void)
+{
+    Child child = { 0 };
+    char answer[CHILD_LINE];
+
+    CU_ASSERT_FATAL(child_start(&child, (char *[]) { "/nonexistent/runner", NULL }, 4096));
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_GONE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(child.printed, "No such file"));
+    child_end(&child);
+}
+
+static void programs_are_run_to_their_end(void)
+{
+    static const struct {
+        const char *script;
+        double limit_s;
+        int status;
+        const char *output;
+    } rows[] = {
+        { "echo out; echo err >&2; exit 3", 20, 3, "out\nerr\n" },
+        { "kill -SEGV $$", 20, 128 + SIGSEGV, "" },
+        { "sleep 9", 0.2, -2, "" },
+        { "exec >&- 2>&-; sleep 9", 0.2, -2, "" },
+        { "head -c 100000 /dev/zero | tr '\\0' z", 20, 0, "zzzzzzzzz" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char output[64];
+        int status = child_run((char *[]) { "/bin/bash", "-c", (char *) rows[i].script, NULL }, NULL,
+                               rows[i].limit_s, output, sizeof output);
+        CU_ASSERT_EQUAL(status, rows[i].status);
+        CU_ASSERT(!strncmp(output, rows[i].output, strlen(rows[i].output)));
+    }
+}
+
+CU_SuiteInfo test_child = {
+    "child",
+    .pTests = (CU_TestInfo[]) {
+        { "every script is heard right", every_script_is_heard_right },
+        { "all that it started dies with it", all_that_it_started_dies_with_it },
+        { "what it prints is kept in part", what_it_prints_is_kept_in_part },
+        { "shared memory cannot be shrunk", shared_memory_cannot_be_shrunk },
+        { "a memory hog is stopped", memory_hog_is_stopped },
+        { "a missing program is told", missing_program_is_told },
+        { "programs are run to their end", programs_are_run_to_their_end },
+        CU_TEST_INFO_NULL,
+    },
+};

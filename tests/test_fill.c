@@ -1,0 +1,252 @@
+/* test_fill.c - what inputs hold: the same everywhere, well spread, told apart by every index. */
+#include "fill.h"
+
+#include <CUnit/CUnit.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { MANY = 1 << 20 };
+
+static const Fill uniform = { FILL_UNIFORM, 0, 0 };
+static const Fill small = { FILL_SMALL, 0, 0 };
+static const Fill wide = { FILL_WIDE, 0, 0 };
+
+static uint32_t word(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Computed once by a program in Python written from the comments of fill.h, in integers without
+ * limit: seeds printed by an old version must give the same inputs in a new one. */
+static void golden_values(void)
+{
+    static const struct {
+        uint64_t seed;
+        int array;
+        uint64_t index;
+        uint32_t bits, uniform;
+        int32_t small, range; /* range: -5 .. 99 */
+        uint32_t wide;
+    } rows[] = {
+        { 1, 0, 0, 0x312ec857, 0xbf1da270, -2, 15, 0xb7189764 },
+        { 1, 0, 1, 0x9b61e3d3, 0x3e5b0f10, -5, 58, 0xc8cdb0f1 },
+        { 1, 1, 0, 0x2ef546f9, 0xbf221574, -2, 14, 0xc4177aa3 },
+        { 0x123456789abcdef, 0, 5, 0x4f2e6f13, 0xbec34648, -3, 27, 0xc4a79737 },
+        { 0x123456789abcdef, 3, 0x100000000, 0x5f1ae18b, 0xbe839480, -3, 34, 0xbd2f8d70 },
+        { 0x123456789abcdef, 3, 0x100000001, 0x7647844b, 0xbd9b87c0, -4, 43, 0xb6bb23c2 },
+        { UINT64_MAX, 2, 0x10000003039, 0x93438234, 0x3e1a1c10, 5, 55, 0x40c9a1c1 },
+        { 7, 0, 1000003, 0xe189fa27, 0x3f4313f4, -8, 87, 0xc070c4fd },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        FillKey key = fill_key(rows[i].seed, rows[i].array);
+        Fill range = { FILL_RANGE, -5, 100 };
+        size_t index = (size_t) rows[i].index;
+        CU_ASSERT_EQUAL(fill_bits(key, index), rows[i].bits);
+        CU_ASSERT_EQUAL(word(fill_f32(uniform, key, index)), rows[i].uniform);
+        CU_ASSERT_EQUAL(fill_i32(small, key, index), rows[i].small);
+        CU_ASSERT_EQUAL(fill_i32(range, key, index), rows[i].range);
+        CU_ASSERT_EQUAL(word(fill_f32(wide, key, index)), rows[i].wide);
+        CU_ASSERT_EQUAL(fill_f32(small, key, index), (float) rows[i].small);
+        CU_ASSERT_EQUAL(fill_f32(range, key, index), (float) rows[i].range);
+    }
+    /* The first spike of that array. */
+    CU_ASSERT_EQUAL(fill_f32(uniform, fill_key(1, 0), 431), 919.27490234375f);
+}
+
+static void uniform_is_uniform(void)
+{
+    FillKey key = fill_key(2, 0);
+    double sum = 0, squares = 0;
+    int spikes = 0, tenth[20] = { 0 };
+
+    for (size_t i = 0; i < MANY; i++) {
+        float value = fill_f32(uniform, key, i);
+        bool spike = (fill_bits(key, i) & 1023) == 0;
+        spikes += spike;
+        if (spike)
+            value /= 1024;
+        CU_ASSERT_FATAL(-1 <= value && value < 1);
+        sum += value;
+        squares += value * value;
+        tenth[(int) ((value + 1) * 10)]++;
+    }
+    CU_ASSERT(fabs(sum / MANY) < 0.003); /* five standard deviations: 5 * 0.577 / 1024 */
+    CU_ASSERT_DOUBLE_EQUAL(squares / MANY, 1.0 / 3, 0.002);
+    CU_ASSERT(880 < spikes && spikes < 1170); /* 1024, standard deviation 32 */
+    for (int t = 0; t < 20; t++)
+        CU_ASSERT(abs(tenth[t] - MANY / 20) < 1200); /* 52429, standard deviation 223 */
+}
+
+static void small_is_never_zero(void)
+{
+    FillKey key = fill_key(3, 1);
+    int seen[17] = { 0 };
+
+    for (size_t i = 0; i < MANY; i++) {
+        int value = fill_i32(small, key, i);
+        CU_ASSERT_FATAL(-8 <= value && value <= 8);
+        seen[value + 8]++;
+    }
+    for (int v = -8; v <= 8; v++)
+        CU_ASSERT(v ? abs(seen[v + 8] - MANY / 16) < 1300 : !seen[8]);
+}
+
+static void range_keeps_its_bounds(void)
+{
+    static const struct {
+        int lo, hi;
+    } rows[] = {
+        { 0, 256 },
+        { -5, 100 },
+        { 7, 8 },
+        { -1, 1 },
+        { INT_MIN, INT_MAX },
+        { INT_MAX - 1, INT_MAX },
+        { INT_MIN, INT_MIN + 1 },
+    };
+
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        Fill range = { FILL_RANGE, rows[r].lo, rows[r].hi };
+        FillKey key = fill_key(4, (int) r);
+        int low = INT_MAX, high = INT_MIN;
+        for (size_t i = 0; i < 100000; i++) {
+            int value = fill_i32(range, key, i);
+            CU_ASSERT_FATAL(rows[r].lo <= value && value < rows[r].hi);
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+        if ((double) rows[r].hi - rows[r].lo < 1000) { /* then every value has been met */
+            CU_ASSERT_EQUAL(low, rows[r].lo);
+            CU_ASSERT_EQUAL(high, rows[r].hi - 1);
+        } else {
+            CU_ASSERT(low < INT_MIN / 1000 * 999);
+            CU_ASSERT(high > INT_MAX / 1000 * 999);
+        }
+    }
+}
+
+static void wide_is_wide(void)
+{
+    FillKey key = fill_key(5, 0);
+    int seen[40] = { 0 }, negative = 0;
+
+    for (size_t i = 0; i < MANY; i++) {
+        float value = fill_f32(wide, key, i);
+        CU_ASSERT_FATAL(isfinite(value) && value != 0);
+        int exponent = ilogbf(value);
+        CU_ASSERT_FATAL(-20 <= exponent && exponent < 20);
+        seen[exponent + 20]++;
+        negative += value < 0;
+    }
+    CU_ASSERT(abs(negative - MANY / 2) < 2600);
+    for (int e = 0; e < 40; e++)
+        CU_ASSERT(fabs(seen[e] - MANY / 40.0) < 0.1 * MANY / 40); /* 12 or 13 of 512 */
+}
+
+/* How many of many elements agree: by accident one in 2^23, or in 16 for small ones. */
+static int agree(FillKey a, size_t index_a, FillKey b, size_t index_b)
+{
+    int equal = 0;
+
+    for (size_t i = 0; i < 100000; i++)
+        equal += fill_bits(a, index_a + i) == fill_bits(b, index_b + i);
+    return equal;
+}
+
+static void seeds_arrays_and_far_indices_differ(void)
+{
+    static const struct {
+        uint64_t seed_a, seed_b;
+        int array_a, array_b;
+        uint64_t index_a, index_b;
+    } rows[] = {
+        { 1, 2, 0, 0, 0, 0 },              /* neighbouring seeds */
+        { 1, 1ull << 32 | 1, 0, 0, 0, 0 }, /* high halves only */
+        { 0, 1ull << 63, 0, 0, 0, 0 },
+        { 1, 1, 0, 1, 0, 0 }, /* arrays of one call */
+        { 1, 1, 0, 3, 0, 0 },
+        { 1, 1, 0, 0, 0, 1 }, /* neighbours */
+        { 1, 1, 0, 0, 0, 32 },
+        { 1, 1, 0, 0, 0, 65536 },
+        { 1, 1, 0, 0, 0, 1ull << 31 },
+        { 1, 1, 0, 0, 0, 1ull << 32 }, /* what an int or a uint32_t would lose */
+        { 1, 1, 0, 0, 1ull << 32, 1ull << 33 },
+        { 1, 1, 0, 0, (1ull << 32) - 50000, 50000 }, /* across the step */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT(agree(fill_key(rows[i].seed_a, rows[i].array_a), (size_t) rows[i].index_a,
+                        fill_key(rows[i].seed_b, rows[i].array_b), (size_t) rows[i].index_b) <= 2);
+    CU_ASSERT_EQUAL(agree(fill_key(1, 0), 5, fill_key(1, 0), 5), 100000);
+}
+
+/* Correlation of elements that are `distance` apart, or in another array: 1 / sqrt(n) is one
+ * standard deviation. Spikes are scaled down, else they alone decide. */
+static double correlation(FillKey a, FillKey b, size_t distance)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < MANY; i++) {
+        float x = fill_f32(uniform, a, i), y = fill_f32(uniform, b, i + distance);
+        sum += (fabsf(x) >= 1 ? x / 1024 : x) * (fabsf(y) >= 1 ? y / 1024 : y);
+    }
+    return 3 * sum / MANY;
+}
+
+static void elements_are_uncorrelated(void)
+{
+    static const size_t distances[] = { 1,  2,   3,    4,    31,      32,     33,
+                                        64, 256, 1024, 4096, 1 << 16, 1 << 24 };
+    FillKey key = fill_key(6, 0), other = fill_key(6, 1), next = fill_key(7, 0);
+
+    CU_ASSERT(fabs(correlation(key, key, 0) - 1) < 0.01);
+    for (size_t d = 0; d < sizeof distances / sizeof *distances; d++)
+        CU_ASSERT(fabs(correlation(key, key, distances[d])) < 0.005);
+    CU_ASSERT(fabs(correlation(key, other, 0)) < 0.005);
+    CU_ASSERT(fabs(correlation(key, next, 0)) < 0.005);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+
+    return (x > y) - (x < y);
+}
+
+/* Within 2^32 elements of an array no 32 bits come twice: so no period, and no two elements whose
+ * exchange could go unseen but for rounding. The first 2^20 show it. */
+static void nothing_comes_twice(void)
+{
+    static uint32_t bits[MANY];
+    FillKey key = fill_key(8, 0);
+    int twice = 0;
+
+    for (size_t i = 0; i < MANY; i++)
+        bits[i] = fill_bits(key, i);
+    qsort(bits, MANY, sizeof *bits, ascending);
+    for (size_t i = 1; i < MANY; i++)
+        twice += bits[i] == bits[i - 1];
+    CU_ASSERT_EQUAL(twice, 0);
+}
+
+CU_SuiteInfo test_fill = {
+    "fill",
+    .pTests =
+        (CU_TestInfo[]){
+            { "golden values", golden_values },
+            { "uniform is uniform", uniform_is_uniform },
+            { "small is never zero", small_is_never_zero },
+            { "range keeps its bounds", range_keeps_its_bounds },
+            { "wide is wide", wide_is_wide },
+            { "seeds, arrays and far indices differ", seeds_arrays_and_far_indices_differ },
+            { "elements are uncorrelated", elements_are_uncorrelated },
+            { "nothing comes twice", nothing_comes_twice },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,542 @@
+/* test_learn.c - progress survives what editors, versions and neighbours do; hints come one by one;
+ * predictions are read with patience. */
+#include "learn.h"
+#include "util.h"
+#include "capture.h"
+
+#include <CUnit/CUnit.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static char folder[64], file[96];
+static Capture capture;
+
+static int make_folder(void)
+{
+    PUT(folder, "/tmp/warpbook-learn-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    PUT(file, "%s/.warpbook/progress", folder);
+    return 0;
+}
+
+static int remove_folder(void)
+{
+    remove_tree(folder);
+    return 0;
+}
+
+static const Lab some_lab = {
+    .title = "some lab",
+    .hints = { "Look at one warp.", "Tiles.", "Pad them." },
+    .predictions = {
+        { "sectors", "How many sectors?", 32, 0, "Neighbours are far apart." },
+        { "share", "Which share?", 0.75, 0.05, "Three of four." },
+        { "bytes", "How many bytes?", 4224, 0, "32 * 33 * 4." },
+    },
+};
+static const LabEntry first = { "01_first", &some_lab };
+static const LabEntry second = { "02_second", &some_lab };
+
+static void write_text(const char *path, const char *text)
+{
+    CU_ASSERT_TRUE_FATAL(write_file(path, text, strlen(text)));
+}
+
+/* The progress file begins as `text`; NULL: there is none, nor a folder for it. */
+static void begin_with(const char *text)
+{
+    char inside[128];
+
+    remove_tree(PUT(inside, "%s/.warpbook", folder));
+    if (text) {
+        CU_ASSERT_TRUE_FATAL(make_folders(inside));
+        write_text(file, text);
+    }
+}
+
+static void file_is(const char *want)
+{
+    char *text = read_file(file, 1 << 20, NULL);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    CU_ASSERT_STRING_EQUAL(text, want);
+    free(text);
+}
+
+/* ---- Progress ---- */
+
+static void lines_are_read(void)
+{
+    static const struct {
+        const char *text;
+        Progress want;
+    } rows[] = {
+        { NULL, { 0 } },
+        { "", { 0 } },
+        { "lab:01_first verdict:slow best:pass ratio:0.5500 hints:1 date:2026-11-21\n",
+          { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
+        { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21", /* no end */
+          { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
+        { "lab:01_first verdict:slow best:pass ratio:0.55 hints:1 date:2026-11-21\r\n",
+          { SLOW, PASS, 0.55, 1, true, "2026-11-21" } },
+        { "lab:01_first hints:2\n", { .hints = 2 } }, /* not graded yet */
+        { "lab:01_first verdict:wrong best:wrong\n", { WRONG, WRONG, 0, 0, true, "" } },
+        { "lab:02_second verdict:pass best:pass\nlab:01_first verdict:crash best:slow\n",
+          { CRASH, SLOW, 0, 0, true, "" } },
+        { "lab:01_first_b verdict:pass best:pass\n", { 0 } }, /* another lab's */
+        { "lab:01_firs verdict:pass best:pass\n", { 0 } },
+        { "# lab:01_first verdict:pass best:pass\n", { 0 } },
+        { "lab:01_first verdict:glorious best:pass\n", { 0 } }, /* of a later version? */
+        { "lab:01_first verdict:pass\n", { 0 } },
+        { "lab:01_first verdict:slow best:slow ratio:nan hints:99 date:2026-11-21-and-a-half\n",
+          { SLOW, SLOW, 0, LAB_HINTS, true, "" } },
+        { "lab:01_first verdict:slow best:slow ratio:-1 hints:-5\n",
+          { SLOW, SLOW, 0, 0, true, "" } },
+        { "lab:01_first verdict:slow best:slow ratio:inf hints:x\n",
+          { SLOW, SLOW, 0, 0, true, "" } },
+        { "lab:01_first color:blue verdict:slow best:slow\n", { SLOW, SLOW, 0, 0, true, "" } },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Progress p = { PASS, PASS, 3, 3, true, "x" };
+        begin_with(rows[i].text);
+        progress_load(file, &first, &p);
+        CU_ASSERT_EQUAL(p.graded, rows[i].want.graded);
+        CU_ASSERT_EQUAL(p.latest, rows[i].want.latest);
+        CU_ASSERT_EQUAL(p.best, rows[i].want.best);
+        CU_ASSERT_DOUBLE_EQUAL(p.ratio, rows[i].want.ratio, 1e-12);
+        CU_ASSERT_EQUAL(p.hints, rows[i].want.hints);
+        CU_ASSERT_STRING_EQUAL(p.date, rows[i].want.date);
+    }
+}
+
+#define OURS "lab:01_first verdict:slow best:close ratio:0.7400 hints:2 date:2026-11-21\n"
+
+static void one_line_is_replaced(void)
+{
+    static const Progress ours = { SLOW, CLOSE, 0.74, 2, true, "2026-11-21" };
+    static const struct {
+        const char *before, *after;
+    } rows[] = {
+        { NULL, OURS },
+        { "", OURS },
+        { "lab:01_first verdict:wrong best:wrong\n", OURS },
+        { "lab:01_first hints:1", OURS },
+        { "lab:02_second hints:1", "lab:02_second hints:1\n" OURS },
+        { "# mine\n\nlab:01_first hints:1\nlab:02_second hints:1\n",
+          "# mine\n\n" OURS "lab:02_second hints:1\n" },
+        { "lab:01_first hints:1\n?\nlab:01_first hints:2\n", OURS "?\n" }, /* twice: one remains */
+        { "lab:01_first verdict:glorious best:pass\n",
+          "lab:01_first verdict:glorious best:pass\n" OURS },
+        { "\r\n\xff\xfe\x01\r\nlab:02_second hints:1\r\n",
+          "\r\n\xff\xfe\x01\r\nlab:02_second hints:1\r\n" OURS },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Progress back;
+        begin_with(rows[i].before);
+        CU_ASSERT_TRUE(progress_save(file, &first, &ours));
+        file_is(rows[i].after);
+        CU_ASSERT_TRUE(progress_save(file, &first, &ours)); /* again: nothing changes */
+        file_is(rows[i].after);
+        progress_load(file, &first, &back);
+        CU_ASSERT_EQUAL(back.best, CLOSE);
+        CU_ASSERT_EQUAL(back.hints, 2);
+    }
+}
+
+static void strange_lines_are_kept(void)
+{
+    static char text[3000];
+    static const Progress ours = { .hints = 1 };
+    char *after;
+    size_t size;
+
+    memset(text, 'x', sizeof text);
+    memcpy(text, "lab:01_first hints:2 ", 21); /* longer than any line of ours */
+    text[2000] = '\n';
+    text[2500] = 0;
+    begin_with("");
+    CU_ASSERT_TRUE(write_file(file, text, sizeof text));
+    CU_ASSERT_TRUE(progress_save(file, &first, &ours));
+    after = read_file(file, 1 << 20, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(after);
+    CU_ASSERT(size > sizeof text && !memcmp(after, text, sizeof text));
+    CU_ASSERT_STRING_EQUAL(after + sizeof text, "\nlab:01_first hints:1\n");
+    free(after);
+}
+
+static void no_save_is_told(void)
+{
+    static const Progress ours = { .hints = 1 };
+    char path[160];
+
+    begin_with("");
+    CU_ASSERT_FALSE(
+        progress_save(PUT(path, "%s/inside", file), &first, &ours)); /* a file's inside */
+    CU_ASSERT_NOT_EQUAL(errno, 0);
+    unlink(file);
+    CU_ASSERT_EQUAL_FATAL(mkdir(file, 0755), 0);
+    CU_ASSERT_FALSE(progress_save(file, &first, &ours)); /* a folder in its place is left alone */
+    CU_ASSERT_TRUE(file_exists(file));
+}
+
+/* Eight processes write lines of their own, fifty times each: none may be lost. */
+static void writers_do_not_lose_lines(void)
+{
+    enum { WRITERS = 8, TIMES = 50 };
+    pid_t writer[WRITERS];
+    char name[32];
+
+    begin_with("# kept\n");
+    for (int w = 0; w < WRITERS; w++) {
+        writer[w] = fork();
+        if (writer[w])
+            continue;
+        LabEntry entry = { PUT(name, "%02d_lab", w), &some_lab };
+        bool fine = true;
+        for (int i = 1; i <= TIMES; i++) {
+            Progress p = { SLOW, SLOW, i / 100.0, 0, true, "2026-11-21" };
+            fine &= progress_save(file, &entry, &p);
+        }
+        _exit(!fine);
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        int status = -1;
+        CU_ASSERT(writer[w] > 0 && waitpid(writer[w], &status, 0) == writer[w] && status == 0);
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        LabEntry entry = { PUT(name, "%02d_lab", w), &some_lab };
+        Progress p;
+        progress_load(file, &entry, &p);
+        CU_ASSERT_DOUBLE_EQUAL(p.ratio, TIMES / 100.0, 1e-9);
+    }
+    char *text = read_file(file, 1 << 20, NULL);
+    int lines = 0;
+    for (const char *at = text; at && *at; at++)
+        lines += *at == '\n';
+    CU_ASSERT_EQUAL(lines, 1 + WRITERS);
+    CU_ASSERT(text && !strncmp(text, "# kept\n", 7));
+    free(text);
+}
+
+static void better_is_an_order(void)
+{
+    static const struct {
+        Verdict a, b;
+    } rows[] = {
+        { PASS, CLOSE },   { CLOSE, SLOW },        { SLOW, CORRECT_ONLY }, { CORRECT_ONLY, UNSAFE },
+        { SLOW, WRONG },   { WRONG, CRASH },       { CRASH, BUILD },       { BUILD, UNCHANGED },
+        { PASS, SUSPECT }, { SUSPECT, UNCHANGED }, { UNCHANGED, UNSOUND },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CU_ASSERT_TRUE(better(rows[i].a, rows[i].b));
+        CU_ASSERT_FALSE(better(rows[i].b, rows[i].a));
+    }
+    for (int a = 0; a < VERDICT_COUNT; a++)
+        for (int b = 0; b < VERDICT_COUNT; b++)
+            CU_ASSERT_EQUAL(better((Verdict) a, (Verdict) b) + better((Verdict) b, (Verdict) a),
+                            a != b);
+}
+
+/* ---- make progress ---- */
+
+static void no_line_is_wider_than(size_t columns, const char *text)
+{
+    while (*text) {
+        size_t width = strcspn(text, "\n");
+        CU_ASSERT(width <= columns);
+        text += width + (text[width] != 0);
+    }
+}
+
+static bool has(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+static const char *progress_text(void)
+{
+    capture_begin(&capture, stdout);
+    CU_ASSERT_EQUAL(print_progress(file), 0);
+    return capture_end(&capture);
+}
+
+static void progress_of_a_beginner(void)
+{
+    const char *text;
+    char want[128];
+
+    begin_with(NULL);
+    text = progress_text();
+    no_line_is_wider_than(80, text);
+    for (const LabEntry *entry = all_labs; entry->folder; entry++)
+        CU_ASSERT(has(text, PUT(want, "%02d %s ", lab_number(entry), lab_name(entry))));
+    CU_ASSERT(has(text, PUT(want, "Next: make grade LAB=%s\n", lab_name(&all_labs[0]))));
+    CU_ASSERT(has(text, "\n0 of "));
+    CU_ASSERT(!has(text, "unchanged"));
+    CU_ASSERT_FALSE(file_exists(file)); /* looking changes nothing */
+}
+
+static void progress_moves_on(void)
+{
+    const LabEntry *next = &all_labs[0];
+    const char *text;
+    char want[128];
+
+    begin_with(NULL);
+    for (; next->folder; next++) {
+        Progress p = { WRONG, CLOSE, 0.76, 0, true, "2026-11-21" };
+        CU_ASSERT(has(progress_text(), PUT(want, "Next: make grade LAB=%s\n", lab_name(next))));
+        CU_ASSERT_TRUE(progress_save(file, next, &p));
+    }
+    text = progress_text();
+    no_line_is_wider_than(80, text);
+    CU_ASSERT(!has(text, "Next:"));
+    CU_ASSERT(has(text, "close      wrong          0.76  2026-11-21\n"));
+}
+
+/* ---- make hint ---- */
+
+static const char *hint_text(const LabEntry *entry, int level)
+{
+    capture_begin(&capture, stdout);
+    CU_ASSERT_EQUAL(print_hint(file, entry, level), 0);
+    return capture_end(&capture);
+}
+
+static int hints_seen(void)
+{
+    Progress p;
+
+    progress_load(file, &first, &p);
+    return p.hints;
+}
+
+static void hints_come_one_by_one(void)
+{
+    static const struct {
+        int level; /* as asked for */
+        int shown, remembered;
+        bool more, exhausted;
+    } rows[] = {
+        { 0, 1, 1, true, false },  { 0, 2, 2, true, false }, { 1, 1, 2, true, false },
+        { 0, 3, 3, false, false }, { 0, 3, 3, false, true }, { 2, 2, 3, true, false },
+        { 3, 3, 3, false, false }, { 9, 3, 3, false, true },
+    };
+
+    begin_with(NULL);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *text = hint_text(&first, rows[i].level);
+        for (int h = 0; h < LAB_HINTS; h++)
+            CU_ASSERT_EQUAL(has(text, some_lab.hints[h]), h < rows[i].shown);
+        CU_ASSERT_EQUAL(has(text, "make hint LAB=first shows the next one."), rows[i].more);
+        CU_ASSERT_EQUAL(has(text, "There are no more hints."), rows[i].exhausted);
+        CU_ASSERT_EQUAL(hints_seen(), rows[i].remembered);
+    }
+}
+
+static void hints_leave_the_verdict_alone(void)
+{
+    begin_with("lab:01_first verdict:slow best:pass ratio:0.5500 hints:0 date:2026-11-21\n");
+    hint_text(&first, 0);
+    file_is("lab:01_first verdict:slow best:pass ratio:0.5500 hints:1 date:2026-11-21\n");
+}
+
+static void fewer_hints_than_there_may_be(void)
+{
+    static const Lab one = { .hints = { "Only this." } }, none = { 0 };
+    static const LabEntry one_entry = { "01_first", &one }, none_entry = { "01_first", &none };
+
+    begin_with(NULL);
+    CU_ASSERT(has(hint_text(&one_entry, 0), "That was the last hint."));
+    CU_ASSERT(has(hint_text(&one_entry, 0), "There are no more hints."));
+    CU_ASSERT(has(hint_text(&none_entry, 0), "has no hints"));
+}
+
+static void a_hint_that_cannot_be_noted_is_shown(void)
+{
+    Capture errors;
+    char kept[96];
+    const char *text;
+
+    begin_with("");
+    PUT(kept, "%s", file);
+    APPEND(file, "/inside");
+    capture_begin(&errors, stderr);
+    text = hint_text(&first, 0);
+    CU_ASSERT(has(capture_end(&errors), "could not be noted"));
+    CU_ASSERT(has(text, "Look at one warp."));
+    PUT(file, "%s", kept);
+}
+
+/* ---- Predictions ---- */
+
+static const char *predictions_text(const char *text, int *filled)
+{
+    char path[160], labs[128];
+
+    CU_ASSERT_TRUE_FATAL(make_folders(PUT(labs, "%s/labs/01_first", folder)));
+    PUT(path, "%s/predictions.txt", labs);
+    unlink(path);
+    if (text)
+        write_text(path, text);
+    capture_begin(&capture, stdout);
+    *filled = print_predictions(path, &some_lab);
+    return capture_end(&capture);
+}
+
+#define ASKS "labs/01_first/predictions.txt asks 3 numbers: write them before you look at the"
+
+static void predictions_are_read(void)
+{
+    static const struct {
+        const char *text; /* NULL: no file */
+        int filled;
+        const char *says;
+    } rows[] = {
+        { NULL, 0, ASKS },
+        { "", 0, ASKS },
+        { "# remarks\n\nsectors:\nshare: \nbytes: # later\n", 0, ASKS },
+        { "sectors: 32\n", 1, "    sectors: you said 32, right. Neighbours are far apart.\n" },
+        { "sectors: 4\n", 1, "    sectors: you said 4, it is 32. Neighbours are far apart.\n" },
+        { "sectors: 4\n", 1, "    Not filled in yet: share, bytes.\n" },
+        { "sectors:4", 1, "you said 4," },
+        { "  sectors  :\t 4 \r\n", 1, "you said 4," },
+        { "\xef\xbb\xbfsectors: 4\n", 1, "you said 4," },
+        { "sectors: 4 sectors\n", 1, "you said 4," },
+        { "sectors: 4sectors\n", 1, "you said 4," },
+        { "sectors: 4 # of 32 bytes\n", 1, "you said 4," },
+        { "sectors: 4 sectors of 32 bytes\n", 1, "you said 4," },
+        { "sectors: 50%\n", 1, "you said 50," },
+        { "sectors: 5 \xc2\xb5s\n", 1, "you said 5," },
+        { "sectors: -4\n", 1, "you said -4," },
+        { "sectors: 0x20\n", 1, "you said 32, right" },
+        { "sectors: 3.2e1\n", 1, "you said 32, right" },
+        { "sectors: .5\n", 1, "you said 0.5," },
+        { "sectors: 4\nsectors: 32\n", 1, "you said 32, right" },
+        { "bytes: 4,224\n", 1, "you said 4224, right" },
+        { "bytes: 1,048,576 bytes\n", 1, "you said 1048576," },
+        { "share: 0.75\n", 1, "share: you said 0.75, right. Three" },
+        { "share: 0.72\n", 1, "share: you said 0.72, right (0.75). Three" },
+        { "share: 0.69\n", 1, "share: you said 0.69, it is 0.75. Three" },
+        { "sectors: 1\nshare: 2\nbytes: 3\n", 3, "bytes: you said 3, it is 4224." },
+        /* Not understood: the line is named, nothing is guessed. */
+        { "\n\nsectors: many\n", 0, "labs/01_first/predictions.txt, line 3: one number, please" },
+        { "sectors: 3/4\n", 0, "line 1: one number" },
+        { "sectors: 32 * 33\n", 0, "line 1: one number" },
+        { "sectors: 32*33\n", 0, "line 1: one number" },
+        { "sectors: 32 x 33\n", 0, "line 1: one number" },
+        { "sectors: 2^5\n", 0, "line 1: one number" },
+        { "sectors: 4,22\n", 0, "line 1: one number" },
+        { "sectors: 0,75\n", 0, "line 1: one number" },
+        { "sectors: 1.2.3\n", 0, "line 1: one number" },
+        { "sectors: inf\n", 0, "line 1: one number" },
+        { "sectors: nan\n", 0, "line 1: one number" },
+        { "sectors: 1e999\n", 0, "line 1: one number" },
+        { "sectors: ~4\n", 0, "line 1: one number" },
+        { "sectors: ?\n", 0, "line 1: one number" },
+        { "sectors: -\n", 0, "line 1: one number" },
+        { "sectors 4\n", 0, "line 1: a line is `key: number`" },
+        { "sector: 4\n", 0, "line 1: no number of this name is asked for" },
+        { ": 4\n", 0, "line 1: no number" },
+        { "sectors: many\nshare: 1\n", 1, "line 1: one number" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int filled = -1;
+        const char *text = predictions_text(rows[i].text, &filled);
+        if (filled != rows[i].filled || !has(text, rows[i].says))
+            fprintf(stderr, "\nprediction row %zu: %d\n%s", i, filled, text);
+        CU_ASSERT_EQUAL(filled, rows[i].filled);
+        CU_ASSERT(has(text, rows[i].says));
+        CU_ASSERT_EQUAL(has(text, "before you look"), rows[i].filled == 0);
+        no_line_is_wider_than(80, text);
+    }
+}
+
+static void what_was_not_guessed_is_not_told(void)
+{
+    int filled;
+    const char *text = predictions_text("sectors: 4\n", &filled);
+
+    CU_ASSERT(!has(text, "4224") && !has(text, "0.75"));
+    text = predictions_text("sectors: many\n", &filled);
+    CU_ASSERT(!has(text, "far apart"));
+}
+
+static void no_predictions_no_words(void)
+{
+    static const Lab none = { 0 };
+
+    capture_begin(&capture, stdout);
+    CU_ASSERT_EQUAL(print_predictions("/nowhere", &none), 0);
+    CU_ASSERT_STRING_EQUAL(capture_end(&capture), "");
+}
+
+/* The files handed out in labs/ (tests run in the workbook's folder): nothing filled in, and
+ * nothing to complain of once there is. */
+static void files_of_real_labs(void)
+{
+    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
+        char path[256], filled_in[8192] = "", *text;
+        int count = 0, filled;
+        PUT(path, "labs/%s/predictions.txt", entry->folder);
+        text = read_file(path, 1 << 16, NULL);
+        if (!text) {
+            CU_ASSERT_PTR_NULL(entry->lab->predictions[0].key);
+            continue;
+        }
+        free(text);
+        capture_begin(&capture, stdout);
+        filled = print_predictions(path, entry->lab);
+        const char *said = capture_end(&capture);
+        CU_ASSERT(filled > 0 || has(said, "asks")); /* a learner may have filled it in */
+        CU_ASSERT(!has(said, ", line "));
+        while (count < LAB_PREDICTIONS && entry->lab->predictions[count].key) {
+            const Prediction *p = &entry->lab->predictions[count++];
+            APPEND(filled_in, "%s: %.17g units\n", p->key, p->answer);
+        }
+        PUT(path, "%s/all", folder);
+        write_text(path, filled_in);
+        capture_begin(&capture, stdout);
+        CU_ASSERT_EQUAL(print_predictions(path, entry->lab), count);
+        said = capture_end(&capture);
+        CU_ASSERT(!has(said, "it is") || has(said, "right"));
+        CU_ASSERT(!has(said, "Not filled"));
+        no_line_is_wider_than(80, said);
+    }
+}
+
+CU_SuiteInfo test_learn = {
+    "learn",
+    .pInitFunc = make_folder,
+    .pCleanupFunc = remove_folder,
+    .pTests =
+        (CU_TestInfo[]){
+            { "lines are read", lines_are_read },
+            { "one line is replaced", one_line_is_replaced },
+            { "strange lines are kept", strange_lines_are_kept },
+            { "no save is told", no_save_is_told },
+            { "writers do not lose lines", writers_do_not_lose_lines },
+            { "better is an order", better_is_an_order },
+            { "progress of a beginner", progress_of_a_beginner },
+            { "progress moves on", progress_moves_on },
+            { "hints come one by one", hints_come_one_by_one },
+            { "hints leave the verdict alone", hints_leave_the_verdict_alone },
+            { "fewer hints than there may be", fewer_hints_than_there_may_be },
+            { "a hint that cannot be noted is shown", a_hint_that_cannot_be_noted_is_shown },
+            { "predictions are read", predictions_are_read },
+            { "what was not guessed is not told", what_was_not_guessed_is_not_told },
+            { "no predictions, no words", no_predictions_no_words },
+            { "files of real labs", files_of_real_labs },
+            CU_TEST_INFO_NULL,
+        },
+};

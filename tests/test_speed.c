@@ -1,0 +1,285 @@
+/* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time. */
+#include "speed.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+/* A side whose samples follow from their number alone: the n-th takes base times a factor. */
+typedef struct Script {
+    double base_ms;
+    double (*factor)(int n, uint64_t *random);
+    double parent_extra_ms; /* what the parent's clock sees beyond the events */
+    double lie;             /* the events tell this share of the truth; 0: all of it */
+    int fail_at;            /* this sample fails; 0: none */
+    Verdict failure;
+    uint64_t random;
+    int *n; /* samples of both sides so far: what drifts, drifts for both */
+} Script;
+
+static Verdict sample(void *self, Sample *s)
+{
+    Script *script = self;
+    int n = (*script->n)++;
+    double ms = script->base_ms * (script->factor ? script->factor(n, &script->random) : 1);
+
+    if (script->fail_at && n >= script->fail_at)
+        return script->failure;
+    *s = (Sample) { .calls = 10, .passes = 1 };
+    s->parent_ms = 10 * ms + 0.015 + script->parent_extra_ms;
+    s->event_ms = 10 * ms * (script->lie > 0 ? script->lie : 1);
+    return PASS;
+}
+
+static Finish run(Script reference, Script student, double bar)
+{
+    int n = 0;
+    Finish finish;
+    Race it = { .reference = { &reference, sample },
+                .student = { &student, sample },
+                .bar = bar,
+                .least = 15,
+                .most = 120,
+                .budget_s = 3,
+                .random = 42 };
+
+    reference.n = student.n = &n;
+    race(&it, &finish);
+    return finish;
+}
+
+static double uniform(uint64_t *random)
+{
+    return (double) (next_random(random) >> 11) * 0x1p-53;
+}
+
+/* ---- Noise of several kinds, the same for both sides ---- */
+
+static double little_noise(int n, uint64_t *random)
+{
+    (void) n;
+    return 1 + 0.004 * (uniform(random) - 0.5);
+}
+
+static double drift(int n, uint64_t *random) /* 1 % slower with every sample */
+{
+    return little_noise(n, random) * (1 + 0.01 * n);
+}
+
+static double step(int n, uint64_t *random) /* the clock drops by a third for a while */
+{
+    return little_noise(n, random) * (n > 20 && n < 30 ? 1.5 : 1);
+}
+
+static double outliers(int n, uint64_t *random) /* one sample in eight takes three times as long */
+{
+    return little_noise(n, random) * (uniform(random) < 0.125 ? 3 : 1);
+}
+
+static double bimodal(int n, uint64_t *random) /* two modes 2 % apart */
+{
+    return little_noise(n, random) * (uniform(random) < 0.5 ? 1 : 1.02);
+}
+
+static double second_is_slow(int n, uint64_t *random) /* every even sample of a pair pays 10 % */
+{
+    return little_noise(n, random) * (n % 2 ? 1.1 : 1);
+}
+
+static void noise_of_the_machine_cancels(void)
+{
+    static const struct {
+        double (*factor)(int, uint64_t *);
+        double tolerance;
+    } rows[] = {
+        { NULL, 1e-9 },     { little_noise, 0.003 }, { drift, 0.005 },
+        { step, 0.004 },    { outliers, 0.01 },      { bimodal, 0.012 },
+        { second_is_slow, 0.005 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Finish f = run((Script) { .base_ms = 1, .factor = rows[i].factor, .random = 1 },
+                       (Script) { .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
+        CU_ASSERT_EQUAL(f.trouble, PASS);
+        CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 1 / 1.6, rows[i].tolerance);
+        CU_ASSERT(f.ratio.hi < 0.75);
+    }
+}
+
+static void slow_and_fast_are_told_apart(void)
+{
+    static const struct {
+        double speed;
+        bool below, above;
+    } rows[] = { { 0.97 * 0.75, true, false }, { 1.03 * 0.75, false, true }, { 0.1, true, false },
+                 { 1.5, false, true } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Finish f = run((Script) { .base_ms = 1, .factor = little_noise, .random = 1 },
+                       (Script) { .base_ms = 1 / rows[i].speed, .factor = little_noise, .random = 2 },
+                       0.75);
+        CU_ASSERT_EQUAL(f.ratio.hi < 0.75, rows[i].below);
+        CU_ASSERT_EQUAL(f.ratio.lo > 0.75, rows[i].above);
+    }
+}
+
+static void hopeless_ends_early(void)
+{
+    Finish f = run((Script) { .base_ms = 1 }, (Script) { .base_ms = 10 }, 0.75);
+
+    CU_ASSERT_EQUAL(f.blocks, 3);
+}
+
+static void clear_ends_at_fifteen(void)
+{
+    Finish f = run((Script) { .base_ms = 1 }, (Script) { .base_ms = 1 }, 0.75);
+
+    CU_ASSERT_EQUAL(f.blocks, 15);
+}
+
+static void at_the_bar_it_goes_on_to_the_end(void)
+{
+    Finish f = run((Script) { .base_ms = 1, .factor = bimodal, .random = 1 },
+                   (Script) { .base_ms = 1 / 0.75, .factor = bimodal, .random = 2 }, 0.75);
+
+    CU_ASSERT_EQUAL(f.blocks, 120);
+    CU_ASSERT(f.ratio.lo <= 0.75 && 0.75 <= f.ratio.hi);
+}
+
+/* ---- Clocks ---- */
+
+static void two_clocks_agree_or_not(void)
+{
+    static const struct {
+        double event_ms, parent_ms;
+        int passes;
+        bool agree;
+    } rows[] = {
+        { 5, 5.019, 1, true }, { 5, 5.148, 1, true },  { 5, 5.21, 1, false }, { 5, 7.4, 1, false },
+        { 50, 50.4, 1, true }, { 50, 50.6, 1, false }, { 5, 5.5, 4, true },   { 5, 4.9, 1, false },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Sample s = { rows[i].event_ms, rows[i].parent_ms, 1, rows[i].passes };
+        CU_ASSERT_EQUAL(clocks_agree(&s), rows[i].agree);
+    }
+}
+
+static void a_lie_about_time_does_not_pay(void)
+{
+    /* Events tell a tenth of the truth: the parent's clock counts, and says so. */
+    Finish f = run((Script) { .base_ms = 1 }, (Script) { .base_ms = 5, .lie = 0.1 }, 0.75);
+
+    CU_ASSERT(f.by_parent);
+    CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 0.2, 0.01);
+}
+
+static Verdict sometimes_late(void *self, Sample *s)
+{
+    Script *script = self;
+    int n = *script->n;
+    Verdict verdict = sample(self, s);
+
+    if (n % 23 == 5)
+        s->parent_ms += 2.4; /* another context had its turn */
+    return verdict;
+}
+
+static void a_disturbed_block_is_dropped_and_counted(void)
+{
+    int n = 0;
+    Finish f;
+    Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
+    Race it = { .reference = { &reference, sometimes_late }, .student = { &student, sometimes_late },
+                .bar = 0.75, .least = 15, .most = 120, .budget_s = 3, .random = 7 };
+
+    race(&it, &f);
+    CU_ASSERT(f.disturbed >= 3);
+    CU_ASSERT(!f.by_parent);
+    CU_ASSERT_EQUAL(f.blocks, 15);
+    CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 0.5, 1e-9);
+}
+
+static bool falling_clock(void *self, double *mhz)
+{
+    int *n = self;
+
+    *mhz = *n > 16 && *n < 28 ? 1400 : 1980;
+    return true;
+}
+
+static void a_block_at_another_clock_is_dropped(void)
+{
+    int n = 0;
+    Finish f;
+    Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
+    Race it = { .reference = { &reference, sample }, .student = { &student, sample },
+                .bar = 0.75, .least = 15, .most = 120, .budget_s = 3, .random = 7,
+                .clock_mhz = falling_clock, .clock_self = &n };
+
+    race(&it, &f);
+    CU_ASSERT(f.unsteady >= 2);
+    CU_ASSERT_EQUAL(f.blocks, 15);
+}
+
+static bool restless_clock(void *self, double *mhz)
+{
+    static int n;
+
+    (void) self;
+    *mhz = 1000 + 500 * (n++ % 3);
+    return true;
+}
+
+static void a_clock_that_never_rests_ends_all_the_same(void)
+{
+    int n = 0;
+    Finish f;
+    Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
+    Race it = { .reference = { &reference, sample }, .student = { &student, sample },
+                .bar = 0.75, .least = 15, .most = 120, .budget_s = 3, .random = 7,
+                .clock_mhz = restless_clock };
+
+    race(&it, &f);
+    CU_ASSERT(f.blocks + f.unsteady <= SPEED_BLOCKS);
+    CU_ASSERT_EQUAL(f.trouble, PASS);
+}
+
+/* ---- Trouble ---- */
+
+static void trouble_names_the_guilty(void)
+{
+    static const struct {
+        int reference_at, student_at;
+        Verdict trouble;
+        bool student_guilty;
+    } rows[] = { { 0, 1, CRASH, true }, { 0, 9, WRONG, true }, { 9, 0, UNSOUND, false } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Finish f = run((Script) { .base_ms = 1, .fail_at = rows[i].reference_at,
+                                  .failure = rows[i].trouble },
+                       (Script) { .base_ms = 1, .fail_at = rows[i].student_at,
+                                  .failure = rows[i].trouble },
+                       0.75);
+        CU_ASSERT_EQUAL(f.trouble, rows[i].trouble);
+        CU_ASSERT_EQUAL(f.student_guilty, rows[i].student_guilty);
+    }
+}
+
+CU_SuiteInfo test_speed = {
+    "speed",
+    .pTests = (CU_TestInfo[]) {
+        { "noise of the machine cancels", noise_of_the_machine_cancels },
+        { "slow and fast are told apart", slow_and_fast_are_told_apart },
+        { "hopeless ends early", hopeless_ends_early },
+        { "clear of the bar ends at fifteen blocks", clear_ends_at_fifteen },
+        { "at the bar it goes on to the end", at_the_bar_it_goes_on_to_the_end },
+        { "two clocks agree or not", two_clocks_agree_or_not },
+        { "a lie about time does not pay", a_lie_about_time_does_not_pay },
+        { "a disturbed block is dropped and counted", a_disturbed_block_is_dropped_and_counted },
+        { "a block at another clock is dropped", a_block_at_another_clock_is_dropped },
+        { "a clock that never rests ends all the same", a_clock_that_never_rests_ends_all_the_same },
+        { "trouble names the guilty", trouble_names_the_guilty },
+        CU_TEST_INFO_NULL,
+    },
+};
