@@ -9,9 +9,8 @@
 
 size_t type_bytes(Type type);
 
-/* Two patterns that mark memory nobody wrote. Each is a byte repeated, so that a device can set
- * them by cudaMemset; as floats one is NaN, the other 3.4e38 (no byte but 0xFF repeats to a NaN). A
- * maximum with what was there before may survive the one, not both. */
+/* Two bytes that mark memory nobody wrote. Floats of 0xFF are NaN, which spoils every sum but which
+ * fmaxf() and fminf() ignore; floats of 0x7F are a huge number (3.4e38), which those keep. */
 enum { POISON_EVEN = 0xFF, POISON_ODD = 0x7F };
 
 /* What a comparison found; carried from window to window of one array. Zero to begin. */

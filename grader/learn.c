@@ -230,7 +230,7 @@ int print_progress(const char *file)
     if (next)
         printf("Next: make grade LAB=%s\n", lab_name(next));
     else
-        printf("Nothing is left to do here; each solutions/*/beyond/ goes further.\n");
+        printf("All done; solutions/*/beyond/ go further.\n");
     return 0;
 }
 

@@ -183,6 +183,7 @@ static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *res
         *result = (Result){ .verdict = UNSOUND };
         return;
     }
+    proof->session->ours = !wrong;
     grade(proof->session, proof->entry, path, name, result);
     if (!strcmp(promise, "unsafe")) {
         describe(result, NULL, said, sizeof said);
@@ -235,6 +236,7 @@ static void prove_starter(Proof *proof)
     char path[PATH], said[600];
 
     PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->root, proof->entry->folder);
+    proof->session->ours = false;
     grade(proof->session, proof->entry, path, "0_starter.cu", &result);
     describe(&result, result.verdict == UNCHANGED ? NULL : "unchanged", said, sizeof said);
     row(proof, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);

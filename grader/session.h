@@ -16,6 +16,7 @@ typedef struct Session {
     int device;
     uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
     bool quick;
+    bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */
     bool live;         /* a progress line on the terminal */
     char problem[700]; /* why nothing can be graded: one sentence */
     int lock_fd;

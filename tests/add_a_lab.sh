@@ -69,7 +69,7 @@ const Lab lab_scale = {
     .hints = { "Which elements does a thread do?", "Neighbours to neighbours.", "i += step" },
 };
 END
-rung() { # WHAT FIRST LAST STRIDE
+rung() { # FIRST_LINE TODO LOOP BODY
     cat << END
 // $1
 #include "cudalab.cuh"
@@ -78,8 +78,8 @@ rung() { # WHAT FIRST LAST STRIDE
 __global__ void scale_kernel(float *out, const float *in, int n)
 {
 $2    int threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int i = $3)
-        out[i] = 2 * in[i];
+    for (int i = $3) {
+$4    }
 }
 
 LAB_API void scale(float *out, const float *in, int n)
@@ -89,15 +89,15 @@ LAB_API void scale(float *out, const float *in, int n)
 }
 END
 }
-slow='thread * ceil_div(n, threads); i < n \&\& i < (thread + 1) * ceil_div(n, threads); i++'
-slow=${slow//\\/}
+slow='thread * ceil_div(n, threads); i < n && i < (thread + 1) * ceil_div(n, threads); i++'
 fast='thread; i < n; i += threads'
-todo=$'    // TODO: neighbouring threads should touch neighbouring elements.\n'
-{ rung "Each thread does a chunk." "$todo" "$slow"; } > solutions/50_scale/0_starter.cu
+body=$'        out[i] = 2 * in[i];\n'
+todo=$'    // TODO: write twice the input.\n'
+{ rung "Each thread does a chunk." "$todo" "$slow" ""; echo "// fake: wrong unwritten"; } > solutions/50_scale/0_starter.cu
 cp solutions/50_scale/0_starter.cu labs/50_scale/kernel.cu
-{ rung "rung: 1, expect: slow - chunks" "" "$slow"; echo "// fake: ms 20"; } > solutions/50_scale/1_chunks.cu
-{ rung "rung: 2, expect: pass - grid stride" "" "$fast"; } > solutions/50_scale/2_grid_stride.cu
-{ rung "expect: wrong - forgets the last element" "" "${fast/n;/n - 1;}"; echo "// fake: wrong tail"; } \
+{ rung "rung: 1, expect: slow - chunks" "" "$slow" "$body"; echo "// fake: ms 20"; } > solutions/50_scale/1_chunks.cu
+{ rung "rung: 2, expect: pass - grid stride" "" "$fast" "$body"; } > solutions/50_scale/2_grid_stride.cu
+{ rung "expect: wrong - forgets the last element" "" "${fast/n;/n - 1;}" "$body"; echo "// fake: wrong tail"; } \
     > solutions/50_scale/wrong/last_lost.cu
 echo "# Scale" > labs/50_scale/README.md
 

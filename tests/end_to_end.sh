@@ -79,7 +79,7 @@ row() { # VERDICTS PATTERN DIRECTIVE...
     shift 2
     check "$* gets $verdicts" verdict_is "$verdicts" "$(submission case "$@")" "$pattern"
 }
-row pass "" "ms 1"
+row pass "" "ms 0.5"
 row slow "of the reference's speed" "ms 40"
 row wrong "never written" "wrong tail"
 row wrong "zero" "wrong zero"
@@ -117,13 +117,11 @@ full() {
     cat "$work/out"
     return 1
 }
-check "a full grading passes" full "$(submission full "ms 1")" "pass|close"
+check "a full grading passes" full "$(submission full "ms 0.5")" "pass|close"
 check "a full grading is slow" full "$(submission full "ms 5")" slow
 
 # ---- Bad input ----
 
-check "no file" verdict_is build "$work/nowhere/06_transpose" "is not there" 2> /dev/null ||
-    true
 mkdir -p "$work/empty"
 check "an empty submission folder" verdict_is build "$work/empty" "is not there"
 : > "$work/blank.cu"
@@ -149,7 +147,7 @@ check "a submission that is not there" status_is 2 "$warpbook" grade 6 --submiss
 check "a file for every lab" status_is 2 "$warpbook" grade --submission labs/06_transpose/kernel.cu --format text --quick nolab
 check "help" says "usage: warpbook" "$warpbook" --help
 check "version" says "^warpbook [0-9]+\.[0-9]+" "$warpbook" --version
-check "the runner's version" says "[0-9]+\.[0-9]+" "$build/fake_runner" --version
+[ ! -x "$build/runner" ] || check "the runner's version" says "^runner [0-9]+\.[0-9]+" "$build/runner" --version
 check "the list of labs" says "^06_transpose" "$warpbook" labs
 
 no_gpu() { WARPBOOK_FAKE_GPU=none "$@"; }
@@ -157,13 +155,12 @@ check "no GPU: status 3" status_is 3 no_gpu "$warpbook" grade
 check "no GPU: one sentence" says "^Cannot grade here: .*\.$" no_gpu "$warpbook" grade
 no_nvcc() { env -i PATH=/nowhere WARPBOOK_NVCC=/nowhere/nvcc "$@"; }
 check "no nvcc" status_is 3 no_nvcc "$warpbook" grade
-check "no nvcc: what to do" says "CUDA Toolkit" no_nvcc "$warpbook" grade
+check "no nvcc: what to do" says "cannot be run|CUDA Toolkit" no_nvcc "$warpbook" grade
 no_place() { WARPBOOK_BUILD=/proc/nowhere "$@"; }
 check "a build folder that cannot be written" status_is 3 no_place "$warpbook" grade
 check "and what to do" says "another build folder|write" no_place "$warpbook" grade
 elsewhere() { (cd / && "$@"); }
 check "outside the workbook" says "workbook's folder" elsewhere "$warpbook" grade
-broken_compiler() { FAKE_NVCC_BROKEN="unsupported GNU version! gcc 99" "$@"; }
 check "a broken compiler is nobody's fault" status_is 3 env WARPBOOK_BUILD="$work/b2" \
     FAKE_NVCC_BROKEN="#error -- unsupported GNU version! gcc versions later than 15 are not supported!" \
     "$warpbook" grade --quick
@@ -171,13 +168,13 @@ check "a broken compiler is nobody's fault" status_is 3 env WARPBOOK_BUILD="$wor
 # ---- --strict, --seed, the table ----
 
 check "strict: not passed" status_is 1 "$warpbook" grade 6 --quick --strict --submission labs/06_transpose/kernel.cu
-check "strict: passed" status_is 0 "$warpbook" grade 6 --quick --strict --submission "$(submission good "ms 1")"
+check "strict: passed" status_is 0 "$warpbook" grade 6 --quick --strict --submission "$(submission good "ms 0.5")"
 check "the seed comes back" says "^seed:00000000000000ff" "$warpbook" grade 6 --quick --seed ff --format lines \
-    --submission "$(submission good "ms 1")"
+    --submission "$(submission good "ms 0.5")"
 narrow() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; ! grep -qE '^.{81,}' "$work/out"; }
 check "the table fits 80 columns" narrow "$(submission wrong "wrong tail")"
 plain() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; ! grep -q $'\033' "$work/out"; }
-check "no escapes where there is no terminal" plain "$(submission good "ms 1")"
+check "no escapes where there is no terminal" plain "$(submission good "ms 0.5")"
 
 # ---- Progress and hints: in a copy, so that the developer's own stay as they are ----
 
@@ -191,7 +188,7 @@ check "it is remembered" says "transpose.*unchanged" in_copy "$warpbook" progres
 check "a hint" says "1 of 3|hint 1" in_copy "$warpbook" hint transpose
 check "the next hint" says "2 of 3|hint 2" in_copy "$warpbook" hint transpose
 check "a hint for which lab?" status_is 2 in_copy "$warpbook" hint
-cp "$(submission good "ms 1")" "$copy/labs/06_transpose/kernel.cu"
+cp "$(submission good "ms 0.5")" "$copy/labs/06_transpose/kernel.cu"
 check "pass in place" says "pass" in_copy "$warpbook" grade --quick
 check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progress
 
@@ -225,7 +222,7 @@ check "Ctrl-C in the middle" interrupted
 
 two_at_once() {
     local a b one two
-    a=$(submission first "ms 1")
+    a=$(submission first "ms 0.5")
     b=$(submission second "wrong tail")
     grade_lines "$a" > "$work/one" 2> "$work/one.err" &
     one=$!

@@ -428,6 +428,16 @@ static void flip_bits(Sheet *s, long chance)
     }
 }
 
+/* As if shifted by one, but with two values only that is as likely a negation. */
+static void alternating(Sheet *s, long parameter)
+{
+    (void) parameter;
+    for (size_t i = 0; i < s->n; i++) {
+        s->want[i] = (double) (i & 1);
+        s->got[i] = 1 - s->want[i];
+    }
+}
+
 static void nothing(Sheet *s, long parameter)
 {
     (void) s, (void) parameter;
@@ -531,6 +541,7 @@ static const struct {
     { 1, 1000, noise, 1, "" },
     { 1, 1000, flip_bits, 3, "" },
     { 70, 50, flip_bits, 3, "" },
+    { 1, 1000, alternating, 0, "" },
     { 1, 1000, nothing, 0, "" },
     { 1, 1000, first_three, 0, "" }, /* too few to speak of */
     { 1, 1000, tail_from, 997, "" },

@@ -41,7 +41,6 @@ static const Lab some_lab = {
     },
 };
 static const LabEntry first = { "01_first", &some_lab };
-static const LabEntry second = { "02_second", &some_lab };
 
 static void write_text(const char *path, const char *text)
 {
@@ -154,6 +153,7 @@ static void one_line_is_replaced(void)
 static void strange_lines_are_kept(void)
 {
     static char text[3000];
+    static const char with_zero[] = "lab:01_first hints:2\0 and more";
     static const Progress ours = { .hints = 1 };
     char *after;
     size_t size;
@@ -161,7 +161,8 @@ static void strange_lines_are_kept(void)
     memset(text, 'x', sizeof text);
     memcpy(text, "lab:01_first hints:2 ", 21); /* longer than any line of ours */
     text[2000] = '\n';
-    text[2500] = 0;
+    memcpy(text + 2001, with_zero, sizeof with_zero - 1);
+    text[2001 + sizeof with_zero - 1] = '\n';
     begin_with("");
     CU_ASSERT_TRUE(write_file(file, text, sizeof text));
     CU_ASSERT_TRUE(progress_save(file, &first, &ours));
@@ -170,6 +171,22 @@ static void strange_lines_are_kept(void)
     CU_ASSERT(size > sizeof text && !memcmp(after, text, sizeof text));
     CU_ASSERT_STRING_EQUAL(after + sizeof text, "\nlab:01_first hints:1\n");
     free(after);
+}
+
+/* Whatever it is, it is not ours: 2 MiB are no progress file. */
+static void what_cannot_be_read_is_not_overwritten(void)
+{
+    static char text[2 << 20];
+    static const Progress ours = { .hints = 1 };
+    struct stat about;
+
+    memset(text, '\n', sizeof text);
+    begin_with("");
+    CU_ASSERT_TRUE(write_file(file, text, sizeof text));
+    CU_ASSERT_FALSE(progress_save(file, &first, &ours));
+    CU_ASSERT_EQUAL(errno, EFBIG);
+    CU_ASSERT_EQUAL(stat(file, &about), 0);
+    CU_ASSERT_EQUAL(about.st_size, sizeof text);
 }
 
 static void no_save_is_told(void)
@@ -524,6 +541,7 @@ CU_SuiteInfo test_learn = {
             { "lines are read", lines_are_read },
             { "one line is replaced", one_line_is_replaced },
             { "strange lines are kept", strange_lines_are_kept },
+            { "what cannot be read is not overwritten", what_cannot_be_read_is_not_overwritten },
             { "no save is told", no_save_is_told },
             { "writers do not lose lines", writers_do_not_lose_lines },
             { "better is an order", better_is_an_order },

@@ -57,6 +57,7 @@ static void marks(void)
         { 0.70, 0.80, 0.75, 25 },      /* or not */
         { 0.70, 0.75, 0.75, 25 },
         { 0.74, 0.70, 0.75, 65 }, /* bar within 0.10 of rung 1: half the base below it */
+        { 0.50, 0.25, NAN, 50 },  /* a bar that is none: the base */
         { 0, 0.25, 0.75, 0 },     /* not measured */
         { -1, 0.25, 0.75, 0 },
         { NAN, 0.25, 0.75, 0 },

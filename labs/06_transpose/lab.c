@@ -56,9 +56,9 @@ static const Case cases[] = {
     { "1031 x 769, primes", { 1031, 769 } },
     { "8193 x 4099, large and ragged", { 8193, 4099 } },
     { "2,200,000 x 3, more tiles down than a grid's y may have", { 2200000, 3 } },
-    { "flat: 32 channels to interleaved samples", { 32, 65536 }, TIMED, 0.75, flat },
-    { "square, nearly", { 1408, 1280 }, TIMED, 0.75, square },
-    { "one row: nothing to turn", { 1, 32 * 65536 }, CONTROL, 0, one_row },
+    { "flat", { 32, 65536 }, TIMED, 0.75, flat },
+    { "square", { 1408, 1280 }, TIMED, 0.75, square },
+    { "one row", { 1, 32 * 65536 }, CONTROL, 0, one_row },
     { 0 },
 };
 

@@ -1,0 +1,297 @@
+/* test_sandbox.c - the sandbox, seen from inside: a child closes it and does a deed, and how the
+ * child ends is the answer. Where the kernel has no such filter, that is told and skipped.
+ */
+#include "sandbox.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int own_pipe[2];
+
+/* Each returns 0 if it worked. */
+static int do_fork(void)
+{
+    return syscall(SYS_fork) < 0;
+}
+
+static int do_libc_fork(void)
+{
+    return fork() < 0;
+}
+
+static int do_vfork(void)
+{
+    return system("true");
+}
+
+static int do_exec(void)
+{
+    return execl("/bin/true", "true", NULL);
+}
+
+static int do_socket(void)
+{
+    return socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+static int do_unlink(void)
+{
+    return unlink("/nonexistent/file");
+}
+
+static int do_kill_parent(void)
+{
+    return kill(getppid(), 0);
+}
+
+static int do_raise(void)
+{
+    raise(SIGUSR1);
+    return 0;
+}
+
+static int do_raise_limit(void)
+{
+    return (int) syscall(SYS_prlimit64, getppid(), RLIMIT_CORE, NULL, NULL);
+}
+
+static int do_read_limit(void)
+{
+    struct rlimit now;
+
+    return getrlimit(RLIMIT_NOFILE, &now);
+}
+
+static int do_type_into_terminal(void)
+{
+    return ioctl(0, TIOCSTI, "x");
+}
+
+static int do_other_ioctl(void)
+{
+    int waiting;
+
+    return ioctl(own_pipe[0], FIONREAD, &waiting);
+}
+
+static int do_32_bit_call(void)
+{
+#ifdef __x86_64__
+    long result;
+
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(20)
+                     : "memory"); /* getpid, by its i386 number */
+    return (int) result;
+#else
+    return -1;
+#endif
+}
+
+static void *add_one(void *number)
+{
+    ++*(int *) number;
+    return NULL;
+}
+
+static int do_thread(void)
+{
+    pthread_t thread;
+    int number = 0;
+
+    return pthread_create(&thread, NULL, add_one, &number) || pthread_join(thread, NULL) ||
+           number != 1;
+}
+
+static void *fork_in_thread(void *unused)
+{
+    do_fork();
+    return unused;
+}
+
+static int do_fork_in_thread(void)
+{
+    pthread_t thread;
+
+    return pthread_create(&thread, NULL, fork_in_thread, NULL) || pthread_join(thread, NULL);
+}
+
+static int do_pipe(void)
+{
+    char byte = 'x';
+
+    return write(own_pipe[1], &byte, 1) != 1 || read(own_pipe[0], &byte, 1) != 1;
+}
+
+static int do_map_and_read(void)
+{
+    char *memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int fd = open("/proc/self/maps", O_RDONLY), null = open("/dev/null", O_RDWR);
+
+    return memory == MAP_FAILED || fd < 0 || read(fd, memory, 100) <= 0 || null < 0;
+}
+
+/* 3: this kernel has no Landlock. A new file, an old one, the parent's memory. */
+static int do_change_files(void)
+{
+    const long landlock_create_ruleset = 444;
+    char memory[64];
+
+    if (syscall(landlock_create_ruleset, NULL, 0, 1) < 1)
+        return 3;
+    PUT(memory, "/proc/%d/mem", (int) getppid());
+    return open("/tmp/warpbook-test-serve", O_WRONLY | O_CREAT, 0600) >= 0 ||
+           open("/proc/self/exe", O_WRONLY) >= 0 || open(memory, O_RDONLY) >= 0 ||
+           open("/tmp", O_TMPFILE | O_WRONLY, 0600) >= 0;
+}
+
+enum { DIES = 128 + SIGSYS };
+
+static const struct {
+    const char *name;
+    int (*deed)(void);
+    int status; /* DIES, 0: it works */
+} deeds[] = {
+    { "fork", do_fork, DIES },
+    { "fork of libc", do_libc_fork, DIES },
+    { "system", do_vfork, DIES },
+    { "exec", do_exec, DIES },
+    { "socket", do_socket, DIES },
+    { "unlink", do_unlink, DIES },
+    { "kill of the parent", do_kill_parent, DIES },
+    { "prlimit of the parent", do_raise_limit, DIES },
+    { "typing into the terminal", do_type_into_terminal, DIES },
+    { "i386 calls", do_32_bit_call, DIES },
+    { "fork in a thread", do_fork_in_thread, DIES },
+    { "raise", do_raise, 0 },
+    { "getrlimit", do_read_limit, 0 },
+    { "other ioctl", do_other_ioctl, 0 },
+    { "thread", do_thread, 0 },
+    { "pipe", do_pipe, 0 },
+    { "mmap and files", do_map_and_read, 0 },
+};
+
+static int inside(int (*deed)(void))
+{
+    int status = 0;
+    pid_t pid;
+
+    if (pipe(own_pipe) || (pid = fork()) < 0)
+        return -1;
+    if (pid == 0) {
+        signal(SIGUSR1, SIG_IGN);
+        alarm(20);
+        if (!sandbox_close())
+            _exit(99);
+        _exit(deed());
+    }
+    close(own_pipe[0]);
+    close(own_pipe[1]);
+    while (waitpid(pid, &status, 0) < 0)
+        ;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static bool no_filter_here(void)
+{
+    if (inside(do_pipe) != 99)
+        return false;
+    printf("(skipped: no seccomp here) ");
+    return true;
+}
+
+static void sandbox_stops_and_allows(void)
+{
+    if (no_filter_here())
+        return;
+    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
+        int status = inside(deeds[i].deed);
+        if (status != deeds[i].status) {
+            printf("\n    %s: %d\n", deeds[i].name, status);
+            CU_FAIL("a deed does not end as expected");
+        }
+    }
+}
+
+/* A thread that was there before is bound as well. */
+static void *fork_when_told(void *unused)
+{
+    char byte;
+
+    if (read(own_pipe[0], &byte, 1) == 1)
+        do_fork();
+    return unused;
+}
+
+static void files_stay_as_they_are(void)
+{
+    int status = inside(do_change_files);
+
+    if (status == 3 || status == 99)
+        printf("(skipped: no Landlock here) ");
+    else
+        CU_ASSERT_EQUAL(status, 0);
+}
+
+static void sandbox_binds_older_threads(void)
+{
+    pid_t pid;
+    int status = 0;
+
+    if (no_filter_here() || pipe(own_pipe))
+        return;
+    pid = fork();
+    if (pid == 0) {
+        pthread_t thread;
+        alarm(20);
+        if (pthread_create(&thread, NULL, fork_when_told, NULL) || !sandbox_close() || do_pipe())
+            _exit(1);
+        if (write(own_pipe[1], "x", 1) == 1)
+            pthread_join(thread, NULL);
+        _exit(0);
+    }
+    close(own_pipe[0]);
+    close(own_pipe[1]);
+    waitpid(pid, &status, 0);
+    CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+static void inherited_descriptors_are_closed(void)
+{
+    int fd = open("/dev/null", O_RDONLY), high = fcntl(fd, F_DUPFD, 77), status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        sandbox_begin();
+        _exit(fcntl(0, F_GETFD) >= 0 && fcntl(high, F_GETFD) < 0 ? 0 : 1);
+    }
+    close(fd);
+    close(high);
+    waitpid(pid, &status, 0);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+CU_SuiteInfo test_sandbox = {
+    "sandbox",
+    .pTests =
+        (CU_TestInfo[]){
+            { "stops and allows", sandbox_stops_and_allows },
+            { "files stay as they are", files_stay_as_they_are },
+            { "binds older threads", sandbox_binds_older_threads },
+            { "inherited descriptors are closed", inherited_descriptors_are_closed },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,368 @@
+/* test_serve.c - commands that are none, or ask for what can't be; and the sandbox, seen from
+ * inside.
+ *
+ * serve() runs in a child with a tiny device on the host: an array is what calloc gives, calls do
+ * nothing. Each row of a table is sent to a fresh one. So is each deed that the sandbox must stop
+ * or allow: a child closes it, does it, and how the child ends is the answer.
+ */
+#include "contents.h"
+#include "registry.h"
+#include "serve.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SHARED_BYTES = 4096 };
+
+/* ---- A device of nothing but memory ---- */
+
+static size_t bytes_of(const Array *array)
+{
+    return array->rows * array->cols * element_bytes((Element) array->type);
+}
+
+static bool mini_hello(char *answer, char *fault)
+{
+    (void) fault;
+    put(answer, SERVE_ANSWER, "name:two\nlines");
+    return true;
+}
+
+static void no_kernel(void)
+{
+}
+
+static bool mini_load(const char *path, const char *function, Kernel **kernel, char *fault)
+{
+    (void) function;
+    put(fault, SERVE_ANSWER, "load [%s]", path);
+    *kernel = no_kernel;
+    return strcmp(path, "bad path");
+}
+
+static bool mini_allocate(Array *array, char *fault)
+{
+    put(fault, SERVE_ANSWER, "memory none left");
+    if (bytes_of(array) > 1 << 24)
+        return false;
+    array->data = calloc(1, bytes_of(array));
+    return array->data;
+}
+
+static void mini_release(Array *array)
+{
+    free(array->data);
+}
+
+static bool mini_fill(const Array *array, FillKey key, char *fault)
+{
+    size_t width = element_bytes((Element) array->type);
+
+    (void) fault;
+    for (size_t i = 0; i < array->rows * array->cols; i++) {
+        uint64_t bits = element_bits((Element) array->type, array->fill, key, i);
+        memcpy((char *) array->data + i * width, &bits, width);
+    }
+    return true;
+}
+
+static bool mini_poison(const Array *array, unsigned char byte, char *fault)
+{
+    (void) fault;
+    memset(array->data, byte, bytes_of(array));
+    return true;
+}
+
+static bool mini_settle(char *fault)
+{
+    (void) fault;
+    return true;
+}
+
+static bool mini_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Set *sets,
+                            int calls, double *ms, char *fault)
+{
+    (void) lab, (void) lab_case, (void) kernel, (void) sets, (void) fault;
+    *ms = calls;
+    return true;
+}
+
+static bool mini_fetch(const Array *array, size_t first, size_t count, void *to, char *fault)
+{
+    size_t width = element_bytes((Element) array->type);
+
+    (void) fault;
+    memcpy(to, (char *) array->data + first * width, count * width);
+    return true;
+}
+
+static bool mini_guards_whole(const Array *array, size_t *offset, bool *before, char *fault)
+{
+    (void) array, (void) fault;
+    *offset = SIZE_MAX;
+    *before = false;
+    return true;
+}
+
+static bool mini_holds(const Array *array, FillKey key, size_t *differs_at, bool *same, char *fault)
+{
+    (void) array, (void) key, (void) fault;
+    *differs_at = 7;
+    *same = false;
+    return true;
+}
+
+static bool mini_clock(double *mhz, char *fault)
+{
+    (void) mhz;
+    memset(fault, 'y', SERVE_ANSWER - 1); /* the longest there may be */
+    return false;
+}
+
+static const Device mini = {
+    .hello = mini_hello,
+    .load = mini_load,
+    .allocate = mini_allocate,
+    .release = mini_release,
+    .fill = mini_fill,
+    .poison = mini_poison,
+    .settle = mini_settle,
+    .time_calls = mini_time_calls,
+    .fetch = mini_fetch,
+    .guards_whole = mini_guards_whole,
+    .holds = mini_holds,
+    .clock_mhz = mini_clock,
+};
+
+/* ---- Sending it something ---- */
+
+/* Keeps what a child writes to a pipe until it ends; returns how it ended. */
+static int collect(pid_t pid, int from, char *said, size_t size)
+{
+    size_t used = 0;
+    ssize_t got;
+    int status = 0;
+
+    while (used < size - 1 && (got = read(from, said + used, size - 1 - used)) > 0)
+        used += (size_t) got;
+    said[used] = 0;
+    close(from);
+    waitpid(pid, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Sends bytes to a new serve(), then the end of input. `shared`, if not NULL, is what it then
+ * holds. */
+static int converse(const char *bytes, size_t size, char *said, size_t room, void *shared)
+{
+    int to[2], from[2], memory = memfd_create("test", MFD_CLOEXEC), status;
+    pid_t pid;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (memory < 0 || ftruncate(memory, SHARED_BYTES) || pipe(to) || pipe(from) ||
+        (pid = fork()) < 0)
+        return -1;
+    if (pid == 0) {
+        close(to[1]);
+        close(from[0]);
+        alarm(20);
+        _exit(serve(&mini, to[0], from[1], memory));
+    }
+    close(to[0]);
+    close(from[1]);
+    if (write(to[1], bytes, size) < 0)
+        room = 1;
+    close(to[1]);
+    status = collect(pid, from[0], said, room);
+    if (shared && pread(memory, shared, SHARED_BYTES, 0) != SHARED_BYTES)
+        status = -1;
+    close(memory);
+    return status;
+}
+
+/* $L stands for the first lab's folder; `load` and `case` have gone well before. */
+static void expect(const char *command, const char *answer)
+{
+    char bytes[2048], said[8192], *last;
+    const char *lab = all_labs[0].folder;
+    int status;
+
+    PUT(bytes, "a load %s p\nb case 0 4 4 4 4 2\nc prepare ff 255\nt %s\n", lab, command);
+    status = converse(bytes, strlen(bytes), said, sizeof said, NULL);
+    CU_ASSERT_EQUAL(status, 0);
+    last = strstr(said, "\nt ");
+    if (!last || strncmp(last + 3, answer, strlen(answer))) {
+        printf("\n    %s: %s\n", command, said);
+        CU_FAIL("an answer is not as expected");
+    }
+}
+
+static void commands_are_checked(void)
+{
+    static const struct {
+        const char *command, *answer;
+    } rows[] = {
+        { "hello", "ok name:two lines\n" },
+        { "hello there", "fail usage" },
+        { "hello ", "ok" },
+        { " hello", "fail usage" },
+        { "Hello", "fail usage" },
+        { "", "fail usage" },
+        { "load transpose other", "fail usage a kernel" },
+        { "case", "fail usage" },
+        { "case 0 4 4 4 4", "fail usage" },
+        { "case 0 4 4 4 4 2 2", "fail usage" },
+        { "case 999 4 4 4 4 2", "fail usage" },
+        { "case -1 4 4 4 4 2", "fail usage" },
+        { "case 18446744073709551615 4 4 4 4 2", "fail usage" },
+        { "case 18446744073709551616 4 4 4 4 2", "fail usage" },
+        { "case 0x0 4 4 4 4 2", "fail usage" },
+        { "case 0 -4 4 4 4 2", "fail usage" },
+        { "case 0 4 4 4 99999999999999999999 2", "fail usage" },
+        { "case 0 99999999999 4 4 4 2", "fail usage" },
+        { "case 0 4 4 4 4 0", "fail usage" },
+        { "case 0 4 4 4 4 65", "fail usage" },
+        { "case 0 4 4 4 4 2.5", "fail usage" },
+        { "case 0 4  4 4 4 2", "fail usage" },
+        { "case 0 4 4 4 4 64", "ok bytes:" },
+        { "case 0 68719476736 68719476736 68719476736 68719476736 1", "fail usage" },
+        { "case 0 65536 65536 1 1 64", "fail memory none left" },
+        { "prepare", "fail usage" },
+        { "prepare ff", "fail usage" },
+        { "prepare ff 256", "fail usage" },
+        { "prepare -1 255", "fail usage" },
+        { "prepare xyz 255", "fail usage" },
+        { "prepare 0x12 255", "fail usage" },
+        { "prepare 11112222333344445 255", "fail usage" },
+        { "prepare ffffffffffffffff 0", "ok\n" },
+        { "go 0", "fail usage" },
+        { "go 3", "fail usage" },
+        { "go -1", "fail usage" },
+        { "go", "fail usage" },
+        { "go 2", "ok ms:2\n" },
+        { "window 0 0 0 1", "ok\n" },
+        { "window 2 0 0 1", "fail usage" },
+        { "window -1 0 0 1", "fail usage" },
+        { "window 0 2 0 1", "fail usage" },
+        { "window 0 -1 0 1", "fail usage" },
+        { "window 0 in:4 0 1", "fail usage" },
+        { "window 0 in: 0 1", "fail usage" },
+        { "window 0 in:-1 0 1", "fail usage" },
+        { "window 0 in:0 0 1", "ok\n" },
+        { "window 0 0 0 0", "fail usage" },
+        { "window 0 0 0 99999999", "fail usage" },
+        { "window 0 0 99999999 1", "fail usage" },
+        { "window 0 0 18446744073709551615 2", "fail usage" },
+        { "window 0 0 1 18446744073709551615", "fail usage" },
+        { "guards", "fail stray set:0 array:in0 side:inside offset:7\n" },
+        { "clock", "fail yyyyyy" },
+        { "drop", "ok\n" },
+        { "drop\nt go 1", "ok\nt fail usage nothing is prepared" },
+        { "case 0 4 4 4 4 1\nt go 1", "ok bytes:" },
+        { "case 0 -4 4 4 4 1\nt window 0 0 0 1", "fail usage a dimension is out of range\nt fail" },
+        { "quit\nt hello", "ok\n" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect(rows[i].command, rows[i].answer);
+}
+
+/* What is sent as it is, from the start. */
+static void lines_are_checked(void)
+{
+    static char long_line[4096], longest[SERVE_LINE + 1], long_tag[64];
+    static const struct {
+        const char *name, *bytes;
+        size_t size; /* 0: of the text */
+        int status;
+        const char *said;
+    } rows[] = {
+        { "end of input", "", 0, 0, "" },
+        { "truncated line", "t hello", 0, 2, "" },
+        { "no tag", " hello\n", 0, 2, "" },
+        { "empty line", "\n", 0, 2, "" },
+        { "tag alone", "t\n", 0, 0, "t fail usage no command\n" },
+        { "a 0 in a line", "t hel\0lo\n", 9, 2, "" },
+        { "a 0 in the tag", "\0t hello\n", 9, 2, "" },
+        { "two lines at once", "t hello\nu hello\n", 0, 0, "t ok name:two lines\nu ok name:" },
+        { "a good line, then half", "t hello\nu hel", 0, 2, "t ok name:two lines\n" },
+        { "too long", long_line, sizeof long_line, 2, "" },
+        { "as long as may be", longest, SERVE_LINE, 0, "t fail usage unknown command\n" },
+        { "too long a tag", long_tag, 0, 2, "" },
+        { "before load", "t case 0 1 1 1 1 1\nt prepare 1 1\nt go 1\nt window 0 0 0 1\nt guards\n",
+          0, 0,
+          "t fail usage no kernel is loaded\nt fail usage there are no arrays\nt fail usage" },
+        { "no such lab", "t load nothing_like_it p\n", 0, 0, "t fail usage no such lab\n" },
+        { "load of nothing", "t load\nt load x\nt load x \n", 0, 0,
+          "t fail usage wrong number of arguments\nt fail usage wrong number of arguments\nt "
+          "fail" },
+        { "escape", "t \033[31mhello\n", 0, 0, "t fail usage unknown command\n" },
+    };
+
+    memset(long_line, 'x', sizeof long_line - 1);
+    long_line[1] = ' ';
+    memset(longest, 'x', SERVE_LINE);
+    memcpy(longest, "t ", 2);
+    longest[SERVE_LINE - 1] = '\n';
+    memset(long_tag, 'x', sizeof long_tag - 1);
+    memcpy(long_tag + 50, " hello\n", 8);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char said[8192];
+        size_t size = rows[i].size ? rows[i].size : strlen(rows[i].bytes);
+        int status = converse(rows[i].bytes, size, said, sizeof said, NULL);
+        if (status != rows[i].status || strncmp(said, rows[i].said, strlen(rows[i].said)) ||
+            (!*rows[i].said && *said)) {
+            printf("\n    %s: %d %.200s\n", rows[i].name, status, said);
+            CU_FAIL("a line is not answered as expected");
+        }
+    }
+}
+
+static void paths_may_have_blanks(void)
+{
+    char bytes[256], said[1024];
+
+    PUT(bytes, "t load %s bad path\n", all_labs[0].folder);
+    CU_ASSERT_EQUAL(converse(bytes, strlen(bytes), said, sizeof said, NULL), 0);
+    CU_ASSERT_STRING_EQUAL(said, "t fail load [bad path]\n");
+}
+
+/* Set 1's input, fetched through shared memory, is what the seed alone says. */
+static void inputs_follow_from_the_seed(void)
+{
+    char bytes[256], said[1024];
+    uint64_t shared[SHARED_BYTES / 8];
+    const Lab *lab = all_labs[0].lab;
+    Case lab_case = lab->cases[0];
+    Arrays arrays = { 0 };
+    uint64_t right;
+
+    lab_case.dim[0] = lab_case.dim[1] = lab_case.dim[2] = lab_case.dim[3] = 4;
+    lab->shape(&lab_case, &arrays);
+    right = element_bits((Element) arrays.in[0].type, arrays.in[0].fill,
+                         fill_key(set_seed(0xfeedfacecafef00d, 1), 0), 2);
+    PUT(bytes,
+        "a load %s p\nb case 0 4 4 4 4 2\nc prepare feedfacecafef00d 255\nd window 1 in:0 2 1\n",
+        all_labs[0].folder);
+    CU_ASSERT_EQUAL(converse(bytes, strlen(bytes), said, sizeof said, shared), 0);
+    CU_ASSERT(!memcmp(shared, &right, element_bytes((Element) arrays.in[0].type)));
+}
+
+CU_SuiteInfo test_serve = {
+    "serve",
+    .pTests =
+        (CU_TestInfo[]){
+            { "commands are checked", commands_are_checked },
+            { "lines are checked", lines_are_checked },
+            { "paths may have blanks", paths_may_have_blanks },
+            { "inputs follow from the seed", inputs_follow_from_the_seed },
+            CU_TEST_INFO_NULL,
+        },
+};
