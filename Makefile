@@ -25,6 +25,12 @@ serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/
 grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)))
 test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
 
+# All cores, unless -j says otherwise; but what is set up or removed comes before all else.
+ifeq (,$(filter -j%,$(MAKEFLAGS)))
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+first    := $(filter setup clean,$(MAKECMDGOALS))
+
 .PHONY: all grade hint progress check test unit setup bench format clean FORCE
 all: $(B)/warpbook $(if $(NVCC),$(B)/runner)
 
@@ -55,7 +61,7 @@ clean:
 # ---- Programs ----
 
 $(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
-	@echo "  link   $@"; $(link) -lm
+	@echo "  link   $@"; $(link) -lm -lpthread
 
 $(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_device.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lpthread
@@ -69,10 +75,13 @@ $(B)/unit-tests: $(test_o) $(grader_o) $(call objects,grader/serve.c grader/sand
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
 	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
 
-# The runner is for whatever GPU is here: real code for the oldest, PTX for all that came after.
-$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h common/*.h)
+# The runner's own kernels: machine code for the GPUs that are here, PTX for any other (which the driver
+# then compiles at each start).
+gpus      = $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
+sm_here   = $(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),$(gpus))
+$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h common/*.h) | $(first)
 	@mkdir -p $(@D)
-	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=[sm_75,compute_75] -c -o $@ $<
+	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
 $(B)/grader/runner.o: CPPFLAGS += -isystem $(CUDA)/include
 
@@ -81,11 +90,11 @@ $(B)/grader/runner.o: CPPFLAGS += -isystem $(CUDA)/include
 # entry_NAME: the variable of a lab's folder: 06_transpose -> lab_transpose.
 variable = lab_$(shell echo $(1) | sed 's/^[0-9]*_//')
 
-$(B)/registry_table.c: FORCE
+$(B)/registry_table.c: FORCE | $(first)
 	$(call table,#include "registry.h",$(foreach l,$(labs),extern const Lab $(call variable,$(l));),\
 	const LabEntry all_labs[] = {,$(foreach l,$(labs),{ "$(l)"$(comma) &$(call variable,$(l)) }$(comma)) { 0 })
 
-$(B)/suites.c: FORCE
+$(B)/suites.c: FORCE | $(first)
 	$(call table,#include <CUnit/CUnit.h>,$(suites:%=extern CU_SuiteInfo %;),\
 	extern CU_SuiteInfo *const all_suites[]; CU_SuiteInfo *const all_suites[] = {,$(suites:%=&%$(comma)) 0)
 
@@ -97,10 +106,10 @@ define table
 @cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 endef
 
-$(B)/%.o: $(B)/%.c
+$(B)/%.o: $(B)/%.c | $(first)
 	@$(compile)
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c | $(first)
 	@mkdir -p $(@D)
 	@echo "  cc     $<"; $(compile)
 

@@ -329,6 +329,18 @@ static Heard wait_line(Child *child, double limit_s, char *line)
     }
 }
 
+/* $WARPBOOK_TRACE: each command, how long its answer took, and the answer, on stderr. */
+static void trace(const Child *child, const char *command, const char *line)
+{
+    static int on = -1;
+
+    if (on < 0)
+        on = getenv("WARPBOOK_TRACE") != NULL;
+    if (on)
+        dprintf(2, "%.6f %d %8.3f ms %.*s -> %s\n", child->asked_s, (int) child->pid,
+                (now_s() - child->asked_s) * 1e3, (int) strcspn(command, "\n"), command, line);
+}
+
 Heard child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
 {
     char command[CHILD_LINE], line[CHILD_LINE] = "", tag[20], early;
@@ -354,6 +366,7 @@ Heard child_ask(Child *child, double limit_s, char *answer, const char *format, 
     if (write(child->to, command, length) != (ssize_t) length)
         return gone(child);
     heard = wait_line(child, limit_s, line);
+    trace(child, command + strlen(tag), line);
     if (heard != HEARD_OK)
         return heard;
     if (strncmp(line, tag, strlen(tag)))

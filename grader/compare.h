@@ -10,7 +10,7 @@
 size_t type_bytes(Type type);
 
 /* Two bytes that mark memory nobody wrote. Floats of 0xFF are NaN, which spoils every sum but which
- * fmaxf() and fminf() ignore; floats of 0x7F are a huge number (3.4e38), which those keep. */
+ * fmaxf() ignores; floats of 0x7F are a huge number (3.4e38), which it keeps. */
 enum { POISON_EVEN = 0xFF, POISON_ODD = 0x7F };
 
 /* What a comparison found; carried from window to window of one array. Zero to begin. */

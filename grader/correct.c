@@ -74,6 +74,7 @@ void judge_correctness(Session *session, const char *object, Result *result, uin
         verdict = worker_load(&worker, result->entry, object);
     if (verdict == PASS)
         verdict = run_cases(session, &worker, result->entry, random);
+    PUT(result->sandbox, "%s", worker.sandbox);
     worker_end(&worker);
     PUT(result->printed, "%.500s", worker.child.printed);
     result->verdict = verdict;

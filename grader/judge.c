@@ -46,7 +46,7 @@ typedef struct Judging {
     Contestant reference;
     Plan plan[GRADE_CASES];
     double alone_ms[GRADE_CASES]; /* the reference's call before the student's process existed */
-    const char *doing; /* for the progress line */
+    const char *doing;            /* for the progress line */
 } Judging;
 
 static void show_blocks(void *self, int blocks)
@@ -106,13 +106,13 @@ static bool judge_machine(Judging *j, Contestant *twin)
         verdict = side_take_up(twin, &j->plan[i]);
         if (ours_failed(j, verdict, "the reference's twin", twin->worker.why))
             return false;
-        race_of(j, twin, 0, 6, &finish);
+        race_of(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
         if (ours_failed(j, finish.trouble, "the reference",
                         finish.student_guilty ? twin->worker.why : j->reference.worker.why))
             return false;
         j->alone_ms[i] = finish.reference_ms;
         s->resolution = fmax(fabs(finish.ratio.hi - 1), fabs(1 - finish.ratio.lo));
-        if (s->resolution > noisy || finish.blocks < 6) {
+        if (s->resolution > noisy || finish.blocks < 9) {
             PUT(s->why_not,
                 "this machine is too noisy now: the reference beside itself differs by %.0f %%",
                 s->resolution * 100);
@@ -196,8 +196,7 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
     int set;
 
     j->doing = plan->sized.label;
-    if (ours_failed(j, side_take_up(&j->reference, plan), "the reference",
-                    j->reference.worker.why))
+    if (ours_failed(j, side_take_up(&j->reference, plan), "the reference", j->reference.worker.why))
         return false;
     if (student_failed(j, side_take_up(student, plan), student, plan))
         return false;

@@ -25,11 +25,11 @@ bool progress_save(const char *file, const LabEntry *entry, const Progress *prog
 /* True if verdict a is a better result than b. */
 bool better(Verdict a, Verdict b);
 
-int print_progress(const char *file);                           /* exit status */
+int print_progress(const char *file);                               /* exit status */
 int print_hint(const char *file, const LabEntry *entry, int level); /* 0: the next one */
 
-/* Compares the numbers in labs/NN_name/predictions.txt (`key: number` lines) with the lab's answers,
- * and prints what can be learnt from the difference. Returns how many were filled in. */
+/* Compares the numbers in labs/NN_name/predictions.txt (`key: number` lines) with the lab's
+ * answers, and prints what can be learnt from the difference. Returns how many were filled in. */
 int print_predictions(const char *path, const Lab *lab);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -343,6 +344,7 @@ int main(int argc, char **argv)
             return puts("warpbook " WARPBOOK_VERSION) < 0;
     }
     child_on_signals(session_clear_line);
+    prctl(PR_SET_DUMPABLE, 0); /* no child may read our memory: seeds, expected results */
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++) {
         if (strcmp(argv[1], commands[c].name))
             continue;

@@ -10,7 +10,7 @@ void report_machine(const Session *session)
 {
     const GpuInfo *gpu = &session->gpu;
 
-    printf("%s: %d SMs, %.0f MiB L2, compute capability %d.%d; driver %s, nvcc %s\n\n", gpu->name,
+    printf("%s\n%d SMs, %.3g MiB L2, compute capability %d.%d; driver %s, nvcc %s\n\n", gpu->name,
            gpu->gpu.sms, (double) gpu->gpu.l2_bytes / 1048576.0, gpu->cc / 10, gpu->cc % 10,
            gpu->driver, session->toolchain.version);
 }
@@ -207,6 +207,8 @@ void report_lines(const Result *result)
         line("flag", result->flags);
     if (result->printed[0])
         line("printed", result->printed);
+    if (result->sandbox[0])
+        line("sandbox", result->sandbox);
     for (int i = 0; i < result->speeds; i++)
         report_lines_case(&result->speed[i], i + 1);
     printf("wall_s:%.2f\nend:%s\n", result->wall_s, result->entry->folder);

@@ -46,7 +46,8 @@ typedef struct Finish {
     bool by_parent;                  /* the clocks disagreed so often that the parent's counts */
 } Finish;
 
-/* The most blocks, dropped ones included. */
+/* The most blocks, dropped ones included. One more comes before them and is thrown away: the first
+ * touches of new buffers are slow. */
 enum { SPEED_BLOCKS = 240 };
 
 void race(Race *race, Finish *finish);

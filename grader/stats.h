@@ -10,11 +10,12 @@ typedef struct Interval {
     double median, lo, hi;
 } Interval;
 
-double median(const double *values, size_t count);          /* count >= 1; values stay as they are */
+double median(const double *values, size_t count); /* count >= 1; values stay as they are */
 double quantile(const double *values, size_t count, double q); /* linear between neighbours */
 Interval median_interval(const double *values, size_t count);
 
-/* Ranks (from 0) of the interval's ends among `count` sorted values: count - 1 - rank is the upper. */
+/* Ranks (from 0) of the interval's ends among `count` sorted values: count - 1 - rank is the upper.
+ */
 size_t interval_rank(size_t count);
 
 #endif

@@ -146,16 +146,19 @@ static bool write_all(int fd, const char *bytes, size_t size)
 bool write_file(const char *path, const void *bytes, size_t size)
 {
     char temporary[4096];
+    bool written;
     int fd, why;
 
     PUT(temporary, "%s.new-%d", path, (int) getpid());
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return false;
-    if (write_all(fd, bytes, size) && !fsync(fd) && !close(fd) && !rename(temporary, path))
-        return true;
+    written = write_all(fd, bytes, size) && !fsync(fd);
     why = errno;
-    close(fd);
+    if (!close(fd) && written && !rename(temporary, path))
+        return true;
+    if (written)
+        why = errno;
     unlink(temporary);
     errno = why;
     return false;
@@ -169,7 +172,12 @@ bool file_exists(const char *path)
 bool make_folders(const char *path)
 {
     char part[4096];
+    struct stat about;
 
+    if (!*path || strlen(path) >= sizeof part) {
+        errno = *path ? ENAMETOOLONG : ENOENT;
+        return false;
+    }
     PUT(part, "%s", path);
     for (char *slash = part + 1;; slash++) {
         char kept = *slash;
@@ -179,8 +187,12 @@ bool make_folders(const char *path)
         if (mkdir(part, 0755) && errno != EEXIST)
             return false;
         *slash = kept;
-        if (!kept)
-            return true;
+        if (kept)
+            continue;
+        if (stat(path, &about))
+            return false;
+        errno = ENOTDIR;
+        return S_ISDIR(about.st_mode);
     }
 }
 
@@ -233,5 +245,5 @@ bool field_double(const char *line, const char *key, double *value)
     if (!field(line, key, text, sizeof text) || !text[0])
         return false;
     *value = strtod(text, &end);
-    return *end == 0 && *value == *value;
+    return *end == 0 && *value - *value == 0; /* neither NaN nor Inf */
 }

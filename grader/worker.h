@@ -28,6 +28,7 @@ typedef struct Worker {
     int sets;      /* buffer sets allocated */
     uint64_t seed; /* of the last prepare */
     unsigned char poison;
+    char sandbox[16]; /* how its process is confined: "seccomp", or "none" */
     char why[512];
 } Worker;
 

@@ -171,7 +171,7 @@ check "strict: not passed" status_is 1 "$warpbook" grade 6 --quick --strict --su
 check "strict: passed" status_is 0 "$warpbook" grade 6 --quick --strict --submission "$(submission good "ms 0.5")"
 check "the seed comes back" says "^seed:00000000000000ff" "$warpbook" grade 6 --quick --seed ff --format lines \
     --submission "$(submission good "ms 0.5")"
-narrow() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; ! grep -qE '^.{81,}' "$work/out"; }
+narrow() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; ! grep -E '^.{81,}' "$work/out"; }
 check "the table fits 80 columns" narrow "$(submission wrong "wrong tail")"
 plain() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; ! grep -q $'\033' "$work/out"; }
 check "no escapes where there is no terminal" plain "$(submission good "ms 0.5")"
