@@ -1,8 +1,9 @@
 /* lab.h - the contract between a lab and the grader.
  *
- * A lab's kernel.h declares one function, the student's kernel.cu defines it, and the author's lab.c
- * describes everything else in one `Lab`: the cases, the arrays, the right answer, the least work.
- * lab.c is plain C without CUDA: it links into the grader, into the runner and into the tests.
+ * A lab's kernel.h declares one function, the student's kernel.cu defines it, and the author's
+ * lab.c describes everything else in one `Lab`: the cases, the arrays, the right answer, the least
+ * work. lab.c is plain C without CUDA: it links into the grader, into the runner and into the
+ * tests.
  */
 #ifndef LAB_H
 #define LAB_H
@@ -17,7 +18,14 @@
 
 #include "fill.h"
 
-enum { LAB_DIMS = 4, LAB_IN = 4, LAB_OUT = 2, LAB_HINTS = 3, LAB_SYMBOLS = 16, LAB_PREDICTIONS = 8 };
+enum {
+    LAB_DIMS = 4,
+    LAB_IN = 4,
+    LAB_OUT = 2,
+    LAB_HINTS = 3,
+    LAB_SYMBOLS = 16,
+    LAB_PREDICTIONS = 8
+};
 
 /* What sizes of timed cases may depend on; all read from the device. */
 typedef struct Gpu {
@@ -61,7 +69,8 @@ typedef struct Inputs {
     uint64_t seed;
 } Inputs;
 
-/* The least that any kernel must do: turns a time into GB/s and GFLOP/s, and bounds what is possible. */
+/* The least that any kernel must do: turns a time into GB/s and GFLOP/s, and bounds what is
+ * possible. */
 typedef struct Work {
     double bytes, flops;
 } Work;
@@ -90,12 +99,13 @@ typedef struct Lab {
 
     Work (*work)(const Case *);
 
-    double rtol, atol; /* |got - want| <= atol + rtol * |want|; both 0: bit for bit but for -0 == 0 */
+    double rtol,
+        atol; /* |got - want| <= atol + rtol * |want|; both 0: bit for bit but for -0 == 0 */
 
-    const char *hints[LAB_HINTS];                /* from a question to nearly the answer */
+    const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
-    const char *question;                        /* asked after the pass: does it transfer? */
-    const char *symbols[LAB_SYMBOLS];            /* what kernel.cu may link to besides the usual */
+    const char *question;                          /* asked after the pass: does it transfer? */
+    const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual */
 } Lab;
 
 /* The kernel under test, seen through the prototype in kernel.h. The prototype is never evaluated,

@@ -203,13 +203,19 @@ static Inputs inputs_of(const Worker *worker, int set)
 /* "case 33 x 31: row 3, column 5 is nan, right is 0.5; 12 of 1023 elements differ: <pattern>". */
 static void say_wrong(Worker *worker, int out, const Difference *d, const char *how)
 {
-    char place[64];
+    char place[64], got[32];
 
     say_place(place, sizeof place, &worker->arrays.out[out], d->first);
-    PUT(worker->why, "case %s: %s is %.9g, right is %.9g; %zu of %zu elements looked at differ",
-        worker->lab_case.label, place, d->got, d->want, d->wrong, d->compared);
+    if (d->got != d->got)
+        PUT(got, "NaN");
+    else
+        PUT(got, "%.9g", d->got);
+    PUT(worker->why, "case %s: %s is %s, right is %.9g; %zu of %zu elements looked at differ",
+        worker->lab_case.label, place, got, d->want, d->wrong, d->compared);
     if (*how)
         APPEND(worker->why, ": %s", how);
+    else if (d->unwritten == d->wrong)
+        APPEND(worker->why, ": never written");
 }
 
 Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size_t count,

@@ -32,8 +32,8 @@ static const struct {
     { "floods the channel", "while :; do printf xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&4; done",
       HEARD_GARBAGE, "" },
     { "sends zeros", "read tag rest <&3; head -c 64 /dev/zero >&4; sleep 9", HEARD_GARBAGE, "" },
-    { "floods stdout", "yes & read tag rest <&3; sleep 0.3; echo \"$tag ok\" >&4; sleep 9", HEARD_OK,
-      "ok" },
+    { "floods stdout", "yes & read tag rest <&3; sleep 0.3; echo \"$tag ok\" >&4; sleep 9",
+      HEARD_OK, "ok" },
 };
 
 static void every_script_is_heard_right(void)
@@ -45,14 +45,19 @@ static void every_script_is_heard_right(void)
         double start = now_s();
 
         CU_ASSERT_FATAL(child_start(
-            &child, (char *[]) { "/bin/bash", "-c", (char *) scripts[i].script, NULL }, 4096));
+            &child, (char *[]){ "/bin/bash", "-c", (char *) scripts[i].script, NULL }, 4096));
         if (scripts[i].heard == HEARD_GARBAGE && !strncmp(scripts[i].script, "echo", 4))
             sleep_s(0.3); /* it speaks before it is asked */
         heard = child_ask(&child, scripts[i].heard == HEARD_LATE ? 0.5 : 20, answer, "go 3");
-        if (heard != scripts[i].heard || (!strstr(answer, scripts[i].says) &&
-                                          !strstr(child.trouble, scripts[i].says)))
-            CU_FAIL_FATAL(put(answer, sizeof answer, "%s: %d, %s", scripts[i].name, heard,
-                              child.trouble));
+        if (heard == HEARD_OK && scripts[i].heard == HEARD_GARBAGE) { /* the rest came too late */
+            sleep_s(0.3);
+            heard = child_ask(&child, 20, answer, "go 3");
+        }
+        if (heard != scripts[i].heard ||
+            (!strstr(answer, scripts[i].says) && !strstr(child.trouble, scripts[i].says))) {
+            printf("\n%s: heard %d, \"%s\", %s\n", scripts[i].name, heard, answer, child.trouble);
+            CU_FAIL("a script was heard wrong");
+        }
         child_end(&child);
         CU_ASSERT_EQUAL(child.pid, 0);
         CU_ASSERT(now_s() - start < 25);
@@ -80,8 +85,8 @@ static void all_that_it_started_dies_with_it(void)
 
     CU_ASSERT_FATAL(child_start(
         &child,
-        (char *[]) { "/bin/bash", "-c",
-                     "sleep 1000 & read tag rest <&3; echo \"$tag ok pid:$!\" >&4; wait", NULL },
+        (char *[]){ "/bin/bash", "-c",
+                    "sleep 1000 & read tag rest <&3; echo \"$tag ok pid:$!\" >&4; wait", NULL },
         4096));
     CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
     CU_ASSERT_FATAL(field_double(answer, "pid", &grandchild));
@@ -100,10 +105,10 @@ static void what_it_prints_is_kept_in_part(void)
 
     CU_ASSERT_FATAL(child_start(
         &child,
-        (char *[]) { "/bin/bash", "-c",
-                     "printf 'x = 5\\033[31m\\n'; head -c 1000000 /dev/zero | tr '\\0' y;"
-                     "read tag rest <&3; echo \"$tag ok\" >&4; read more <&3",
-                     NULL },
+        (char *[]){ "/bin/bash", "-c",
+                    "printf 'x = 5\\033[31m\\n'; head -c 1000000 /dev/zero | tr '\\0' y;"
+                    "read tag rest <&3; echo \"$tag ok\" >&4; read more <&3",
+                    NULL },
         4096));
     CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
     child_end(&child);
@@ -119,10 +124,10 @@ static void shared_memory_cannot_be_shrunk(void)
 
     CU_ASSERT_FATAL(child_start(
         &child,
-        (char *[]) { "/bin/bash", "-c",
-                     "truncate -s 0 /proc/self/fd/5 2>/dev/null; read tag rest <&3;"
-                     "printf hello 1<>/proc/self/fd/5; echo \"$tag ok\" >&4; read more <&3",
-                     NULL },
+        (char *[]){ "/bin/bash", "-c",
+                    "truncate -s 0 /proc/self/fd/5 2>/dev/null; read tag rest <&3;"
+                    "printf hello 1<>/proc/self/fd/5; echo \"$tag ok\" >&4; read more <&3",
+                    NULL },
         4096));
     CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
     CU_ASSERT(!memcmp(child.shared, "hello", 5));
@@ -136,7 +141,7 @@ static void memory_hog_is_stopped(void)
     char answer[CHILD_LINE];
 
     CU_ASSERT_FATAL(child_start(
-        &child, (char *[]) { "/bin/bash", "-c", "x=y; while :; do x=$x$x; done", NULL }, 4096));
+        &child, (char *[]){ "/bin/bash", "-c", "x=y; while :; do x=$x$x; done", NULL }, 4096));
     CU_ASSERT_EQUAL(child_ask(&child, 60, answer, "hello"), HEARD_GONE);
     CU_ASSERT_PTR_NOT_NULL(strstr(child.trouble, "host memory"));
     child_end(&child);
@@ -147,7 +152,7 @@ static void missing_program_is_told(void)
     Child child = { 0 };
     char answer[CHILD_LINE];
 
-    CU_ASSERT_FATAL(child_start(&child, (char *[]) { "/nonexistent/runner", NULL }, 4096));
+    CU_ASSERT_FATAL(child_start(&child, (char *[]){ "/nonexistent/runner", NULL }, 4096));
     CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_GONE);
     CU_ASSERT_PTR_NOT_NULL(strstr(child.printed, "No such file"));
     child_end(&child);
@@ -170,7 +175,7 @@ static void programs_are_run_to_their_end(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char output[64];
-        int status = child_run((char *[]) { "/bin/bash", "-c", (char *) rows[i].script, NULL }, NULL,
+        int status = child_run((char *[]){ "/bin/bash", "-c", (char *) rows[i].script, NULL }, NULL,
                                rows[i].limit_s, output, sizeof output);
         CU_ASSERT_EQUAL(status, rows[i].status);
         CU_ASSERT(!strncmp(output, rows[i].output, strlen(rows[i].output)));
@@ -179,14 +184,15 @@ static void programs_are_run_to_their_end(void)
 
 CU_SuiteInfo test_child = {
     "child",
-    .pTests = (CU_TestInfo[]) {
-        { "every script is heard right", every_script_is_heard_right },
-        { "all that it started dies with it", all_that_it_started_dies_with_it },
-        { "what it prints is kept in part", what_it_prints_is_kept_in_part },
-        { "shared memory cannot be shrunk", shared_memory_cannot_be_shrunk },
-        { "a memory hog is stopped", memory_hog_is_stopped },
-        { "a missing program is told", missing_program_is_told },
-        { "programs are run to their end", programs_are_run_to_their_end },
-        CU_TEST_INFO_NULL,
-    },
+    .pTests =
+        (CU_TestInfo[]){
+            { "every script is heard right", every_script_is_heard_right },
+            { "all that it started dies with it", all_that_it_started_dies_with_it },
+            { "what it prints is kept in part", what_it_prints_is_kept_in_part },
+            { "shared memory cannot be shrunk", shared_memory_cannot_be_shrunk },
+            { "a memory hog is stopped", memory_hog_is_stopped },
+            { "a missing program is told", missing_program_is_told },
+            { "programs are run to their end", programs_are_run_to_their_end },
+            CU_TEST_INFO_NULL,
+        },
 };

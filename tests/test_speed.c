@@ -1,4 +1,5 @@
-/* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time. */
+/* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time.
+ */
 #include "speed.h"
 
 #include <CUnit/CUnit.h>
@@ -25,7 +26,7 @@ static Verdict sample(void *self, Sample *s)
 
     if (script->fail_at && n >= script->fail_at)
         return script->failure;
-    *s = (Sample) { .calls = 10, .passes = 1 };
+    *s = (Sample){ .calls = 10, .passes = 1 };
     s->parent_ms = 10 * ms + 0.015 + script->parent_extra_ms;
     s->event_ms = 10 * ms * (script->lie > 0 ? script->lie : 1);
     return PASS;
@@ -92,14 +93,13 @@ static void noise_of_the_machine_cancels(void)
         double (*factor)(int, uint64_t *);
         double tolerance;
     } rows[] = {
-        { NULL, 1e-9 },     { little_noise, 0.003 }, { drift, 0.005 },
-        { step, 0.004 },    { outliers, 0.01 },      { bimodal, 0.012 },
-        { second_is_slow, 0.005 },
+        { NULL, 1e-9 },     { little_noise, 0.003 }, { drift, 0.005 },          { step, 0.004 },
+        { outliers, 0.01 }, { bimodal, 0.012 },      { second_is_slow, 0.005 },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Finish f = run((Script) { .base_ms = 1, .factor = rows[i].factor, .random = 1 },
-                       (Script) { .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
+        Finish f = run((Script){ .base_ms = 1, .factor = rows[i].factor, .random = 1 },
+                       (Script){ .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
         CU_ASSERT_EQUAL(f.trouble, PASS);
         CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 1 / 1.6, rows[i].tolerance);
         CU_ASSERT(f.ratio.hi < 0.75);
@@ -111,13 +111,15 @@ static void slow_and_fast_are_told_apart(void)
     static const struct {
         double speed;
         bool below, above;
-    } rows[] = { { 0.97 * 0.75, true, false }, { 1.03 * 0.75, false, true }, { 0.1, true, false },
+    } rows[] = { { 0.97 * 0.75, true, false },
+                 { 1.03 * 0.75, false, true },
+                 { 0.1, true, false },
                  { 1.5, false, true } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Finish f = run((Script) { .base_ms = 1, .factor = little_noise, .random = 1 },
-                       (Script) { .base_ms = 1 / rows[i].speed, .factor = little_noise, .random = 2 },
-                       0.75);
+        Finish f = run(
+            (Script){ .base_ms = 1, .factor = little_noise, .random = 1 },
+            (Script){ .base_ms = 1 / rows[i].speed, .factor = little_noise, .random = 2 }, 0.75);
         CU_ASSERT_EQUAL(f.ratio.hi < 0.75, rows[i].below);
         CU_ASSERT_EQUAL(f.ratio.lo > 0.75, rows[i].above);
     }
@@ -125,22 +127,22 @@ static void slow_and_fast_are_told_apart(void)
 
 static void hopeless_ends_early(void)
 {
-    Finish f = run((Script) { .base_ms = 1 }, (Script) { .base_ms = 10 }, 0.75);
+    Finish f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 10 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 3);
 }
 
 static void clear_ends_at_fifteen(void)
 {
-    Finish f = run((Script) { .base_ms = 1 }, (Script) { .base_ms = 1 }, 0.75);
+    Finish f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 1 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 15);
 }
 
 static void at_the_bar_it_goes_on_to_the_end(void)
 {
-    Finish f = run((Script) { .base_ms = 1, .factor = bimodal, .random = 1 },
-                   (Script) { .base_ms = 1 / 0.75, .factor = bimodal, .random = 2 }, 0.75);
+    Finish f = run((Script){ .base_ms = 1, .factor = bimodal, .random = 1 },
+                   (Script){ .base_ms = 1 / 0.75, .factor = bimodal, .random = 2 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 120);
     CU_ASSERT(f.ratio.lo <= 0.75 && 0.75 <= f.ratio.hi);
@@ -168,7 +170,7 @@ static void two_clocks_agree_or_not(void)
 static void a_lie_about_time_does_not_pay(void)
 {
     /* Events tell a tenth of the truth: the parent's clock counts, and says so. */
-    Finish f = run((Script) { .base_ms = 1 }, (Script) { .base_ms = 5, .lie = 0.1 }, 0.75);
+    Finish f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 5, .lie = 0.1 }, 0.75);
 
     CU_ASSERT(f.by_parent);
     CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 0.2, 0.01);
@@ -190,8 +192,13 @@ static void a_disturbed_block_is_dropped_and_counted(void)
     int n = 0;
     Finish f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sometimes_late }, .student = { &student, sometimes_late },
-                .bar = 0.75, .least = 15, .most = 120, .budget_s = 3, .random = 7 };
+    Race it = { .reference = { &reference, sometimes_late },
+                .student = { &student, sometimes_late },
+                .bar = 0.75,
+                .least = 15,
+                .most = 120,
+                .budget_s = 3,
+                .random = 7 };
 
     race(&it, &f);
     CU_ASSERT(f.disturbed >= 3);
@@ -213,9 +220,15 @@ static void a_block_at_another_clock_is_dropped(void)
     int n = 0;
     Finish f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sample }, .student = { &student, sample },
-                .bar = 0.75, .least = 15, .most = 120, .budget_s = 3, .random = 7,
-                .clock_mhz = falling_clock, .clock_self = &n };
+    Race it = { .reference = { &reference, sample },
+                .student = { &student, sample },
+                .bar = 0.75,
+                .least = 15,
+                .most = 120,
+                .budget_s = 3,
+                .random = 7,
+                .clock_mhz = falling_clock,
+                .clock_self = &n };
 
     race(&it, &f);
     CU_ASSERT(f.unsteady >= 2);
@@ -236,8 +249,13 @@ static void a_clock_that_never_rests_ends_all_the_same(void)
     int n = 0;
     Finish f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sample }, .student = { &student, sample },
-                .bar = 0.75, .least = 15, .most = 120, .budget_s = 3, .random = 7,
+    Race it = { .reference = { &reference, sample },
+                .student = { &student, sample },
+                .bar = 0.75,
+                .least = 15,
+                .most = 120,
+                .budget_s = 3,
+                .random = 7,
                 .clock_mhz = restless_clock };
 
     race(&it, &f);
@@ -256,11 +274,10 @@ static void trouble_names_the_guilty(void)
     } rows[] = { { 0, 1, CRASH, true }, { 0, 9, WRONG, true }, { 9, 0, UNSOUND, false } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Finish f = run((Script) { .base_ms = 1, .fail_at = rows[i].reference_at,
-                                  .failure = rows[i].trouble },
-                       (Script) { .base_ms = 1, .fail_at = rows[i].student_at,
-                                  .failure = rows[i].trouble },
-                       0.75);
+        Finish f = run(
+            (Script){ .base_ms = 1, .fail_at = rows[i].reference_at, .failure = rows[i].trouble },
+            (Script){ .base_ms = 1, .fail_at = rows[i].student_at, .failure = rows[i].trouble },
+            0.75);
         CU_ASSERT_EQUAL(f.trouble, rows[i].trouble);
         CU_ASSERT_EQUAL(f.student_guilty, rows[i].student_guilty);
     }
@@ -268,18 +285,21 @@ static void trouble_names_the_guilty(void)
 
 CU_SuiteInfo test_speed = {
     "speed",
-    .pTests = (CU_TestInfo[]) {
-        { "noise of the machine cancels", noise_of_the_machine_cancels },
-        { "slow and fast are told apart", slow_and_fast_are_told_apart },
-        { "hopeless ends early", hopeless_ends_early },
-        { "clear of the bar ends at fifteen blocks", clear_ends_at_fifteen },
-        { "at the bar it goes on to the end", at_the_bar_it_goes_on_to_the_end },
-        { "two clocks agree or not", two_clocks_agree_or_not },
-        { "a lie about time does not pay", a_lie_about_time_does_not_pay },
-        { "a disturbed block is dropped and counted", a_disturbed_block_is_dropped_and_counted },
-        { "a block at another clock is dropped", a_block_at_another_clock_is_dropped },
-        { "a clock that never rests ends all the same", a_clock_that_never_rests_ends_all_the_same },
-        { "trouble names the guilty", trouble_names_the_guilty },
-        CU_TEST_INFO_NULL,
-    },
+    .pTests =
+        (CU_TestInfo[]){
+            { "noise of the machine cancels", noise_of_the_machine_cancels },
+            { "slow and fast are told apart", slow_and_fast_are_told_apart },
+            { "hopeless ends early", hopeless_ends_early },
+            { "clear of the bar ends at fifteen blocks", clear_ends_at_fifteen },
+            { "at the bar it goes on to the end", at_the_bar_it_goes_on_to_the_end },
+            { "two clocks agree or not", two_clocks_agree_or_not },
+            { "a lie about time does not pay", a_lie_about_time_does_not_pay },
+            { "a disturbed block is dropped and counted",
+              a_disturbed_block_is_dropped_and_counted },
+            { "a block at another clock is dropped", a_block_at_another_clock_is_dropped },
+            { "a clock that never rests ends all the same",
+              a_clock_that_never_rests_ends_all_the_same },
+            { "trouble names the guilty", trouble_names_the_guilty },
+            CU_TEST_INFO_NULL,
+        },
 };

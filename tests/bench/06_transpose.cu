@@ -34,8 +34,8 @@ static void sgeam(Problem *p, float *out, const float *in)
 {
     const float one = 1, zero = 0;
 
-    CUBLAS_CHECK(cublasSgeam(p->cublas, CUBLAS_OP_T, CUBLAS_OP_N, p->rows, p->cols, &one, in, p->cols,
-                             &zero, out, p->rows, out, p->rows));
+    CUBLAS_CHECK(cublasSgeam(p->cublas, CUBLAS_OP_T, CUBLAS_OP_N, p->rows, p->cols, &one, in,
+                             p->cols, &zero, out, p->rows, out, p->rows));
 }
 
 static void by_sgeam(void *self, int set)
