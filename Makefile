@@ -31,6 +31,10 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 first    := $(filter setup clean,$(MAKECMDGOALS))
 
+ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
+$(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
+endif
+
 .PHONY: all grade hint progress check test unit setup bench format clean FORCE
 all: $(B)/warpbook $(if $(NVCC),$(B)/runner)
 
@@ -101,7 +105,6 @@ $(B)/suites.c: FORCE | $(first)
 # table: include, declarations, head, entries. Written only if it changed.
 comma := ,
 define table
-@mkdir -p $(B)
 @printf '%s\n' '$(1)' '$(2)' '$(strip $(3))' '$(4)' '};' > $@.new
 @cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 endef

@@ -103,6 +103,7 @@ static void show_predictions(const Session *session, const LabEntry *entry)
     session_clear_line();
     if (entry->lab->predictions[0].key)
         print_predictions(lab_file(session, entry, "predictions.txt", path), entry->lab);
+    printf("\n");
 }
 
 static int could_not(const Session *session)

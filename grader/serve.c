@@ -459,9 +459,10 @@ static bool answer_line(Server *server, char *line)
 static ssize_t read_some(Server *server)
 {
     double until = now_s() + spin_s;
+    size_t room = server->used < SERVE_LINE ? SERVE_LINE - server->used : 0;
 
     for (;;) {
-        ssize_t got = read(server->in, server->line + server->used, SERVE_LINE - server->used);
+        ssize_t got = read(server->in, server->line + SERVE_LINE - room, room);
         if (got >= 0)
             return got;
         if (errno != EAGAIN && errno != EINTR)
