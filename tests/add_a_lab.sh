@@ -123,10 +123,17 @@ expect wrong solutions/50_scale/wrong/last_lost.cu
 
 # No file that was there before has changed; and a lab that goes is gone.
 md5sum --quiet -c "$copy.before" || { echo "add_a_lab: a file had to be edited" >&2; exit 1; }
+
+# A kernel that never ends in one lab: its verdict, and the next lab is graded all the same.
+{ cat solutions/06_transpose/wrong/loops_forever.cu; echo "// fake: hang at go"; } \
+    > labs/06_transpose/kernel.cu
+said=$(build/warpbook grade --quick --format lines | sed -n 's/^verdict://p' | xargs)
+[ "$said" = "timeout unchanged" ] || { echo "add_a_lab: two labs got '$said'" >&2; exit 1; }
+
 rm -rf "$copy.before" labs/50_scale solutions/50_scale
 make -s ${MAKE_FLAGS:-} build/warpbook
 if build/warpbook labs | grep -q scale; then
     echo "add_a_lab: the lab is still listed after its folder is gone" >&2
     exit 1
 fi
-echo "a lab was added, graded and removed without editing a file"
+echo "a lab was added, graded, survived its neighbour, and was removed without editing a file"
