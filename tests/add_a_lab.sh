@@ -5,6 +5,7 @@
 # without them, on a machine with a GPU, the real ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was told
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
@@ -101,7 +102,7 @@ cp solutions/50_scale/0_starter.cu labs/50_scale/kernel.cu
     > solutions/50_scale/wrong/last_lost.cu
 echo "# Scale" > labs/50_scale/README.md
 
-make -s ${MAKE_FLAGS:-} build/warpbook
+make -s build/warpbook
 [ -n "${WARPBOOK_RUNNER:-}" ] || make -s
 if [ -n "${WARPBOOK_RUNNER:-}" ]; then
     make -s build/fake_runner
@@ -131,7 +132,7 @@ said=$(build/warpbook grade --quick --format lines | sed -n 's/^verdict://p' | x
 [ "$said" = "timeout unchanged" ] || { echo "add_a_lab: two labs got '$said'" >&2; exit 1; }
 
 rm -rf "$copy.before" labs/50_scale solutions/50_scale
-make -s ${MAKE_FLAGS:-} build/warpbook
+make -s build/warpbook
 if build/warpbook labs | grep -q scale; then
     echo "add_a_lab: the lab is still listed after its folder is gone" >&2
     exit 1

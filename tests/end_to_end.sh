@@ -237,7 +237,6 @@ check "two gradings at once" two_at_once
 # ---- The workbook itself ----
 
 check "dependencies point one way" tests/dependencies.sh
-export MAKE_FLAGS="-j2"
 check "a lab is added without editing a file" tests/add_a_lab.sh
 
 echo
