@@ -99,7 +99,7 @@ static bool judge_machine(Judging *j, Contestant *twin)
         Verdict verdict;
         if (!j->plan[i].sets || s->lab_case->kind != TIMED)
             continue;
-        j->doing = "what can this machine tell apart?";
+        j->doing = "the reference beside itself";
         if (ours_failed(j, side_take_up(&j->reference, &j->plan[i]), "the reference",
                         j->reference.worker.why))
             return false;

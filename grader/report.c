@@ -87,8 +87,10 @@ static void report_reason(const Result *result)
         printf("    for a human to look at: %s\n", result->flags);
     if (result->printed[0] && !verdict_passed(result->verdict))
         printf("    your code printed:\n%s\n", result->printed);
-    if (verdict_passed(result->verdict) && result->entry->lab->question)
-        print_wrapped(result->entry->lab->question, 4, 80);
+    if (verdict_passed(result->verdict) && result->entry->lab->question) {
+        PUT(text, "Does it transfer? %s", result->entry->lab->question);
+        print_wrapped(text, 4, 80);
+    }
 }
 
 /* The first lab to go on with, and the command for it. */
