@@ -407,10 +407,15 @@ Verdict worker_check_guards(Worker *worker)
     if (!strcmp(side, "inside"))
         PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are only to read",
             worker->lab_case.label, at);
+    else if (!strcmp(side, "before"))
+        PUT(worker->why, "case %s: memory before the %s array was written, %.0f bytes before it",
+            worker->lab_case.label, told, at);
     else
-        PUT(worker->why, "case %s: memory %s the %s array was written, %.0f bytes %s",
-            worker->lab_case.label, side, told, at,
-            !strcmp(side, "before") ? "before its first element" : "after its last element");
+        PUT(worker->why,
+            "case %s: memory after the %s array was written, from %.0f bytes after its last "
+            "element "
+            "on",
+            worker->lab_case.label, told, at);
     return STRAY;
 }
 
