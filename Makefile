@@ -3,7 +3,8 @@
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
 #
-# LAB=transpose picks one lab (LAB="5 6" two); FLAGS="--quick" goes to the program: FLAGS=--help.
+# LAB=transpose picks one lab (LAB="5 6" two); B=DIR builds in DIR; FLAGS="--quick" goes to the
+# program: make grade FLAGS=--help shows all options.
 
 LAB      ?=
 FLAGS    ?=
@@ -31,11 +32,14 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 first    := $(filter setup clean,$(MAKECMDGOALS))
 
+ifneq (,$(word 2,$(B)))
+$(error B, the build folder, may hold no blanks)
+endif
 ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all grade hint progress check test unit setup bench format clean FORCE
+.PHONY: all help grade hint progress check test unit setup bench format clean FORCE
 all: $(B)/warpbook $(if $(NVCC),$(B)/runner)
 
 grade hint progress check: all
@@ -60,7 +64,12 @@ format:
 	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
 
 clean:
-	rm -rf $(B)
+	@test ! -e $(B)/grader || test -e $(B)/registry_table.c || \
+	    { echo "$(B)/ does not look like a build folder of Warpbook: not removed"; exit 1; }
+	@test ! -e $(B)/registry_table.c || rm -rf $(B)
+
+help:
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
 
 # ---- Programs ----
 

@@ -81,6 +81,17 @@ static void add_up(Result *result)
         result->marks = 50; /* the base: right, and no more can be said here */
 }
 
+static void note_source(Result *result, const char *source)
+{
+    size_t size;
+    char *text = read_file(source, 256 << 10, &size);
+
+    PUT(result->source, "%s", source);
+    if (text)
+        result->source_hash = hash_bytes(HASH_START, text, size);
+    free(text);
+}
+
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result)
 {
@@ -91,6 +102,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
 
     *result = (Result){ .entry = entry, .verdict = PASS, .seed = session->seed };
     result->hash = lab_hash(session, entry);
+    note_source(result, source);
     session_stock(session, session->quick ? 3 : 4); /* student twice, reference, its twin */
     session_say(session, "%02d %s: building", lab_number(entry), lab_name(entry));
     if (build_reference(session, result, &reference) &&

@@ -37,7 +37,9 @@ typedef struct Result {
     double marks; /* 0 .. 100 */
     double ratio; /* lowest over the timed cases; 0 if not measured */
     uint64_t seed;
-    uint64_t hash; /* of the lab */
+    uint64_t hash;     /* of the lab */
+    char source[PATH]; /* the file that was graded */
+    uint64_t source_hash;
     double wall_s;
 } Result;
 

@@ -434,8 +434,8 @@ int print_predictions(const char *path, const Lab *lab)
             APPEND(missing, "%s%s", *missing ? ", " : "", lab->predictions[i].key);
     }
     if (!filled) {
-        PUT(text, "%s asks %d number%s: write %s before you look at the speed.", short_path(path),
-            count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+        PUT(text, "%s asks for %d number%s: write %s before you look at the speed.",
+            short_path(path), count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
         print_wrapped(text, 0, COLUMNS);
         return 0;
     }

@@ -45,7 +45,7 @@ static const char usage[] =
     "  --version, --help\n"
     "\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: always when one is\n"
-    "unsound), 2 wrong usage, 3 nothing could be graded.\n";
+    "unsound), 2 wrong usage, 3 something could not be graded.\n";
 
 /* ---- grade ---- */
 
@@ -74,6 +74,18 @@ static void find_source(const Session *session, const Options *options, const La
             put(source, PATH, "%s/%s/kernel.cu", given, entry->folder);
     }
     put(shown, PATH, "%s", source);
+}
+
+/* A folder without any lab's kernel is most likely the wrong folder, not an empty submission. */
+static bool holds_a_kernel(const Options *options)
+{
+    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
+        char source[PATH], shown[PATH];
+        find_source(NULL, options, entry, source, shown);
+        if (file_exists(source))
+            return true;
+    }
+    return false;
 }
 
 static void remember(const Session *session, const Result *result)
@@ -123,6 +135,14 @@ static int run_grade(Options *options)
                 options->submission);
         return USAGE;
     }
+    if (options->submission && is_folder(options->submission) && !holds_a_kernel(options)) {
+        fprintf(stderr,
+                "warpbook: --submission %s holds no kernel.cu: expected in it are "
+                "06_transpose/kernel.cu "
+                "and the like, or labs/06_transpose/kernel.cu\n",
+                options->submission);
+        return USAGE;
+    }
     if (options->submission && !file_exists(options->submission)) {
         fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
         return USAGE;
@@ -152,7 +172,7 @@ static int run_grade(Options *options)
             report_table(&results[i], i == 0);
     }
     if (!options->lines)
-        report_reasons(&session, results, options->count);
+        report_reasons(&session, results, options->count, options->submission);
     session_close(&session);
     return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
 }
@@ -316,12 +336,20 @@ static bool take_option(Options *options, char **argv, int *at)
     return false;
 }
 
-static bool take_lab(Options *options, const char *name)
+/* A name of the lab, or the path of its folder as a shell completes it: labs/06_transpose/. */
+static bool take_lab(Options *options, const char *given)
 {
-    const LabEntry *entry = lab_find(name);
+    char text[PATH], *name = text, *slash;
+    const LabEntry *entry;
+
+    PUT(text, "%s", given);
+    while ((slash = strrchr(name, '/')) && !slash[1])
+        *slash = 0;
+    name = slash ? slash + 1 : name;
+    entry = lab_find(name);
 
     if (!entry) {
-        fprintf(stderr, "warpbook: there is no lab %s; there are:", name);
+        fprintf(stderr, "warpbook: there is no lab %s; there are:", given);
         for (entry = all_labs; entry->folder; entry++)
             fprintf(stderr, " %s", lab_name(entry));
         fprintf(stderr, "\n");

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 void report_machine(const Session *session)
 {
@@ -78,9 +79,10 @@ static void report_reason(const Result *result)
     else
         print_wrapped(text, 4, 80);
     if (result->verdict == SLOW)
-        printf("    %.0f of 100 marks: half for a kernel that is right and beats the first rung, "
-               "the\n    rest grows with its speed up to the bar.\n",
-               result->marks);
+        printf(
+            "    %.0f of 100 marks: 25 for a right kernel, 25 if it is clearly faster than rung 1, "
+            "up to\n    50 more as its speed nears the bar.\n",
+            result->marks);
     if (result->note[0])
         print_wrapped(result->note, 4, 80);
     if (result->flags[0])
@@ -122,7 +124,7 @@ static void report_next(const Result *results, int count)
     printf("Next: all of these pass. make progress shows what is left.\n");
 }
 
-void report_reasons(const Session *session, const Result *results, int count)
+void report_reasons(const Session *session, const Result *results, int count, bool submission)
 {
     double worst = 0;
 
@@ -136,7 +138,10 @@ void report_reasons(const Session *session, const Result *results, int count)
         printf("The reference beside itself came within %.1f %%: finer differences mean nothing.\n",
                worst * 100);
     printf("The same inputs again: --seed %016" PRIx64 "\n", session->seed);
-    report_next(results, count);
+    if (submission)
+        printf("Graded as a submission: not kept in make progress.\n");
+    else
+        report_next(results, count);
 }
 
 /* ---- Lines for programs ---- */
@@ -144,10 +149,14 @@ void report_reasons(const Session *session, const Result *results, int count)
 void report_lines_machine(const Session *session)
 {
     const GpuInfo *gpu = &session->gpu;
+    time_t now = time(NULL);
+    char date[32];
 
     printf("format:1\nversion:%s\n", WARPBOOK_VERSION);
     printf("device:%s\nuuid:%s\ncompute_capability:%d.%d\nsms:%d\nl2_bytes:%zu\n", gpu->name,
            gpu->uuid, gpu->cc / 10, gpu->cc % 10, gpu->gpu.sms, gpu->gpu.l2_bytes);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    printf("date:%s\nprotocol:%s\n", date, session->quick ? "quick" : "full");
     printf("driver:%s\nruntime:%s\nnvcc:%s\nseed:%016" PRIx64 "\n", gpu->driver, gpu->runtime,
            session->toolchain.version, session->seed);
 }
@@ -197,6 +206,8 @@ void report_lines(const Result *result)
 {
     printf("lab:%s\n", result->entry->folder);
     printf("lab_hash:%016" PRIx64 "\n", result->hash);
+    line("source", result->source);
+    printf("source_hash:%016" PRIx64 "\n", result->source_hash);
     printf("verdict:%s\n", verdict_word(result->verdict));
     printf("marks:%.1f\n", result->marks);
     if (result->ratio > 0)

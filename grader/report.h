@@ -10,8 +10,9 @@ void report_machine(const Session *session);
 /* The rows of one lab, as soon as it is graded; `first` prints the head of the table too. */
 void report_table(const Result *result, bool first);
 
-/* After the table: the reason of each verdict that is not a pass, then what to do next. */
-void report_reasons(const Session *session, const Result *results, int count);
+/* After the table: the reason of each verdict that is not a pass, then what to do next (not for a
+ * submission: its author is not the one who reads). */
+void report_reasons(const Session *session, const Result *results, int count, bool submission);
 
 /* `--format lines`, documented in docs/lines.md. */
 void report_lines_machine(const Session *session);

@@ -210,7 +210,8 @@ static void say_wrong(Worker *worker, int out, const Difference *d, const char *
         PUT(got, "NaN");
     else
         PUT(got, "%.9g", d->got);
-    PUT(worker->why, "case %s: %s is %s, right is %.9g; %zu of %zu elements looked at differ",
+    PUT(worker->why,
+        "case %s: in the output, %s is %s, right is %.9g; %zu of %zu elements looked at differ",
         worker->lab_case.label, place, got, d->want, d->wrong, d->compared);
     if (*how)
         APPEND(worker->why, ": %s", how);

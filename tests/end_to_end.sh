@@ -72,6 +72,8 @@ verdict_is() { # VERDICTS FILE [PATTERN]: one of them (a|b), and the reason hold
     return 1
 }
 
+echo "End to end, with a scripted compiler and GPU: about a minute."
+
 # ---- Verdicts ----
 
 row() { # VERDICTS PATTERN DIRECTIVE...
@@ -123,7 +125,8 @@ check "a full grading is slow" full "$(submission full "ms 5")" slow
 # ---- Bad input ----
 
 mkdir -p "$work/empty"
-check "an empty submission folder" verdict_is build "$work/empty" "is not there"
+check "a folder without kernels" status_is 2 "$warpbook" grade --submission "$work/empty"
+check "and what was expected" says "holds no kernel.cu" "$warpbook" grade --submission "$work/empty"
 : > "$work/blank.cu"
 check "an empty file" verdict_is build "$work/blank.cu" "empty"
 submission broken > /dev/null
@@ -148,6 +151,7 @@ check "a file for every lab" status_is 2 "$warpbook" grade --submission labs/06_
 check "help" says "usage: warpbook" "$warpbook" --help
 check "version" says "^warpbook [0-9]+\.[0-9]+" "$warpbook" --version
 [ ! -x "$build/runner" ] || check "the runner's version" says "^runner [0-9]+\.[0-9]+" "$build/runner" --version
+check "a lab by its folder's path" says "Hint . of 3" "$warpbook" hint labs/06_transpose/ --level 1
 check "the list of labs" says "^06_transpose" "$warpbook" labs
 
 no_gpu() { WARPBOOK_FAKE_GPU=none "$@"; }

@@ -410,7 +410,7 @@ static const char *predictions_text(const char *text, int *filled)
     return capture_end(&capture);
 }
 
-#define ASKS "labs/01_first/predictions.txt asks 3 numbers: write them before you look at the"
+#define ASKS "labs/01_first/predictions.txt asks for 3 numbers: write them before you look at"
 
 static void predictions_are_read(void)
 {
