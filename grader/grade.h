@@ -44,7 +44,7 @@ typedef struct Result {
 } Result;
 
 /* Grades the file `source`, called `shown` in messages. Never fails: what goes wrong is a verdict.
- * `begun` false: it is the starter; still run, and its figure shown. */
+ * The starter is run too, and its figure shown; its verdict is UNCHANGED. */
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result);
 

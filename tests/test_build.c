@@ -393,6 +393,7 @@ static void the_oldest_entries_go(void)
     open_fake();
     for (int i = 0; i < 4; i++) {
         PUT(object[i], "%s", build_text(PUT(text, GOOD "// %d\n", i))->object);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(strrchr(object[i], '/')); /* it was built */
         *strrchr(object[i], '/') = 0;
         make_old(object[i], 1000 - 100 * i);
     }
