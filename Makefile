@@ -2,6 +2,7 @@
 # make hint LAB=..     the next hint for a lab           make setup     install what tests need (apt)
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
+# make check-cheats    prove that cheats are caught
 #
 # LAB=transpose picks one lab (LAB="5 6" two); B=DIR builds in DIR; FLAGS="--quick" goes to the
 # program: make grade FLAGS=--help shows all options.
@@ -39,11 +40,15 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all help grade hint progress check test unit setup bench format clean FORCE
+.PHONY: all help grade hint progress check check-cheats test unit setup bench format clean FORCE
 all: $(B)/warpbook $(if $(NVCC),$(B)/runner)
 
 grade hint progress check: all
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
+
+check-cheats: all
+	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
+	@set -e; for script in tests/cheats/*.sh; do WARPBOOK_BUILD=$(B) bash $$script; done
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
@@ -86,7 +91,7 @@ $(B)/unit-tests: $(test_o) $(grader_o) $(call objects,grader/serve.c grader/sand
 	@echo "  link   $@"; $(link) -lcunit -lm -lpthread
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
-	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
+	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
 
 # The runner's own kernels: machine code for the GPUs that are here, PTX for any other (which the driver
 # then compiles at each start).

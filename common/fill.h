@@ -22,7 +22,13 @@ typedef enum FillKind {
     FILL_SMALL,   /* integers +-1 .. +-8, never 0: sums of them are exact in any order below 2^24 */
     FILL_WIDE,    /* reals of either sign, magnitudes log-uniform in [2^-20, 2^20) */
     FILL_RANGE,   /* integers lo .. hi - 1 */
+    FILL_SUMMED,  /* as FILL_SMALL; but each 1024th makes its chunk's sum a number of its own */
 } FillKind;
+
+/* FILL_SUMMED: elements a chunk, of which the last brings the sum to a hashed value below FILL_SUM
+ * in magnitude. So the sum of 10^8 elements is known from 10^5 hashes, and yet no element can be
+ * left out: what the others sum to says nothing about it. */
+enum { FILL_CHUNK = 1024, FILL_SUM = 512 };
 
 typedef struct Fill {
     FillKind kind;
@@ -60,15 +66,57 @@ FILL_FN uint32_t fill_bits(FillKey key, size_t index)
     return fill_scramble(fill_scramble(low ^ key.a) + key.b + high * 0x9e3779b9u);
 }
 
-/* The value as an integer; FILL_SMALL and FILL_RANGE only. */
+FILL_FN int32_t fill_small(FillKey key, size_t index)
+{
+    uint32_t bits = fill_bits(key, index);
+    int32_t magnitude = (int32_t) (bits >> 29) + 1;
+
+    return bits & 1 ? -magnitude : magnitude;
+}
+
+/* FILL_SUMMED: what chunk `chunk` sums to, drawn with a key that no element is drawn with. */
+FILL_FN int32_t fill_chunk_sum(FillKey key, size_t chunk)
+{
+    FillKey other = { ~key.b, key.a };
+
+    return (int32_t) (fill_bits(other, chunk) % (2 * FILL_SUM)) - FILL_SUM;
+}
+
+FILL_FN int32_t fill_summed(FillKey key, size_t index)
+{
+    size_t first = index - index % FILL_CHUNK;
+    int32_t rest;
+
+    if (index % FILL_CHUNK != FILL_CHUNK - 1)
+        return fill_small(key, index);
+    rest = fill_chunk_sum(key, index / FILL_CHUNK);
+    for (size_t i = first; i < index; i++)
+        rest -= fill_small(key, i);
+    return rest;
+}
+
+/* FILL_SUMMED: the sum of the first `count` elements. */
+FILL_FN int64_t fill_sum(FillKey key, size_t count)
+{
+    size_t chunks = count / FILL_CHUNK;
+    int64_t sum = 0;
+
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        sum += fill_chunk_sum(key, chunk);
+    for (size_t i = chunks * FILL_CHUNK; i < count; i++)
+        sum += fill_small(key, i);
+    return sum;
+}
+
+/* The value as an integer; FILL_SMALL, FILL_SUMMED and FILL_RANGE only. */
 FILL_FN int32_t fill_i32(Fill fill, FillKey key, size_t index)
 {
     uint32_t bits = fill_bits(key, index);
 
-    if (fill.kind == FILL_SMALL) {
-        int32_t magnitude = (int32_t) (bits >> 29) + 1;
-        return bits & 1 ? -magnitude : magnitude;
-    }
+    if (fill.kind == FILL_SMALL)
+        return fill_small(key, index);
+    if (fill.kind == FILL_SUMMED)
+        return fill_summed(key, index);
     /* Unsigned, since hi - lo may exceed an int. */
     uint32_t span = (uint32_t) fill.hi - (uint32_t) fill.lo;
     return (int32_t) ((uint32_t) fill.lo + (uint32_t) ((uint64_t) bits * span >> 32));
@@ -80,7 +128,7 @@ FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
     uint32_t word;
     float value;
 
-    if (fill.kind == FILL_SMALL || fill.kind == FILL_RANGE)
+    if (fill.kind == FILL_SMALL || fill.kind == FILL_RANGE || fill.kind == FILL_SUMMED)
         return (float) fill_i32(fill, key, index);
     if (fill.kind == FILL_UNIFORM) {
         /* 23 bits give an exact multiple of 2^-22 in [-1, 1): one rounding nowhere. */

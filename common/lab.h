@@ -13,6 +13,7 @@
 #else
 #define LAB_API extern
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -84,6 +85,7 @@ typedef struct Prediction {
 
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
+    bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
     const char *function; /* the name that kernel.h declares */
     const Case *cases;    /* ends with an empty label */
 
@@ -91,16 +93,16 @@ typedef struct Lab {
     void (*shape)(const Case *, Arrays *);
 
     /* Writes the right values of elements first .. first + count - 1 of out[out] to `want`, which
-     * has that array's type. Slow and plain; called for whole arrays and for small windows. */
-    void (*truth)(const Case *, const Inputs *, int out, size_t first, size_t count, void *want);
+     * has that array's type, and to `error` how far from it each may lie and still be right. Errors
+     * are zero on entry: what is left so must be right bit for bit, but for -0 == 0. Slow and
+     * plain; called for whole arrays and for small windows. */
+    void (*truth)(const Case *, const Inputs *, int out, size_t first, size_t count, void *want,
+                  double *error);
 
     /* Calls the student's function: AS(transpose, kernel)(...). */
     void (*call)(void (*kernel)(void), const Case *, const Arrays *);
 
     Work (*work)(const Case *);
-
-    double rtol,
-        atol; /* |got - want| <= atol + rtol * |want|; both 0: bit for bit but for -0 == 0 */
 
     const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */

@@ -346,14 +346,33 @@ static const char *next_name(const char *at, char *name, size_t size)
     return at;
 }
 
-static bool lies_under(const char *path, const char *const *roots)
+/* What follows of the path after the first root that it lies under; NULL: it lies under none. */
+static const char *below(const char *path, const char *const *roots)
 {
     for (; *roots; roots++) {
         size_t length = strlen(*roots);
         if (length && !strncmp(path, *roots, length) && path[length] == '/')
-            return true;
+            return path + length;
     }
-    return false;
+    return NULL;
+}
+
+/* Whole algorithms come as headers, too: parts of a path, where a * stands for any end. */
+static const char libraries[] = "cub thrust cublas* cufft* curand* cusparse* cusolver* cutensor* "
+                                "cudnn* cutlass npp* nvjpeg* nvrtc*";
+
+/* The first part of the path that is a library's name; NULL if there is none. */
+static const char *library_in(const char *path)
+{
+    static char part[64];
+
+    for (; *path; path += strcspn(path, "/")) {
+        path += strspn(path, "/");
+        PUT(part, "%.*s", (int) strcspn(path, "/"), path);
+        if (*part && is_in(libraries, part))
+            return part;
+    }
+    return NULL;
 }
 
 static bool check_file(const char *name, const char *source, const char *const *roots, char *why,
@@ -361,8 +380,8 @@ static bool check_file(const char *name, const char *source, const char *const *
 {
     const char *slash = strrchr(source, '/');
     char path[2 * PATH_MAX];
+    const char *rest = NULL, *library = NULL;
     char *real;
-    bool good;
 
     if (name[0] == '/' || !slash)
         PUT(path, "%s", name);
@@ -373,15 +392,21 @@ static bool check_file(const char *name, const char *source, const char *const *
     real = realpath(path, NULL);
     if (!real && errno == ENOENT) /* a temporary file of the compiler's */
         return true;
-    good = real && lies_under(real, roots);
-    if (!good)
+    if (real && (rest = below(real, roots)))
+        library = library_in(rest);
+    if (!rest)
         put(why, size,
             "kernel.cu includes %.300s: a lab may include its kernel.h, what is in common/, and "
             "the "
             "toolkit's headers only",
             real ? real : name);
+    else if (library)
+        put(why, size,
+            "kernel.cu includes %s, a library: the lab is to write this kernel, not to call a "
+            "library's",
+            library);
     free(real);
-    return good;
+    return rest && !library;
 }
 
 bool audit_includes(const char *rule, const char *source, const char *const *roots, char *why,

@@ -24,23 +24,24 @@ typedef struct Difference {
     unsigned char poison; /* as given to compare() */
 } Difference;
 
-/* True if `got` may stand for `want`: |got - want| <= atol + rtol * |want|. NaN and Inf never pass,
- * unless the right value is the same Inf. */
-bool close_enough(double got, double want, double rtol, double atol);
+/* True if `got` may stand for `want`: |got - want| <= error. NaN and Inf never pass, unless the
+ * right value is the same Inf. */
+bool close_enough(double got, double want, double error);
 
 /* Element i of an array of some type; `data` is aligned for it. */
 double element(Type type, const void *data, size_t i);
 
-/* Compares `count` elements whose indices start at `first`; outputs were set to the byte `poison`.
- */
-void compare(Difference *difference, const Lab *lab, Type type, const void *got, const void *want,
-             size_t first, size_t count, unsigned char poison);
+/* Compares `count` elements whose indices start at `first`, each within its error; outputs were set
+ * to the byte `poison`. */
+void compare(Difference *difference, Type type, const void *got, const void *want,
+             const double *error, size_t first, size_t count, unsigned char poison);
 
 /* Says in one clause how the whole array `out` is wrong, if there is a pattern: never written, all
- * zero, only the tail, shifted, transposed, a copy of the input. "" if none is seen. `got` and
- * `want` are the whole array; `difference` its comparison. The text stands until the next call. */
-const char *pattern(const Difference *difference, const Lab *lab, const Inputs *inputs, int out,
-                    const void *got, const void *want);
+ * zero, only the tail, shifted, transposed, a copy of the input. "" if none is seen. `got`, `want`
+ * and `error` are the whole array; `difference` its comparison. The text stands until the next
+ * call. */
+const char *pattern(const Difference *difference, const Inputs *inputs, int out, const void *got,
+                    const void *want, const double *error);
 
 /* "row 3, column 5" or "element 7": a place in an array as a student thinks of it. */
 void say_place(char *text, size_t size, const Array *array, size_t index);

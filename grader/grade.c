@@ -73,6 +73,8 @@ static void add_up(Result *result)
             lowest = s->ratio.median;
     }
     result->ratio = lowest;
+    if (result->entry->lab->unmarked)
+        return;
     if (verdict_passed(result->verdict))
         result->marks = 100;
     else if (result->verdict == SLOW && timed)

@@ -20,7 +20,7 @@ typedef struct Options {
     int count;
     const char *submission; /* NULL: labs/ itself */
     int device, level;
-    bool quick, strict, lines, seeded;
+    bool quick, strict, lines, seeded, builds_only;
     uint64_t seed;
 } Options;
 
@@ -29,6 +29,7 @@ static const char usage[] =
     "\n"
     "  grade      grade labs/*/kernel.cu, or another submission, on the GPU\n"
     "  check      prove that every lab is sound on this GPU\n"
+    "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  hint       show the next hint for one lab\n"
     "  progress   show what is done and what is next\n"
     "  labs       list the labs\n"
@@ -42,6 +43,7 @@ static const char usage[] =
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
     "  --level N           hint: this level, 1 to 3\n"
+    "  --builds-only       check-cheats: only those that the build refuses\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: always when one is\n"
@@ -179,22 +181,49 @@ static int run_grade(Options *options)
 
 /* ---- The other commands ---- */
 
-static int run_check(Options *options)
+static int prove_labs(Session *session, const Options *options)
+{
+    int faults = 0;
+
+    for (int i = 0; i < options->count; i++)
+        faults += prove(session, options->labs[i]);
+    return faults;
+}
+
+static int prove_cheats(Session *session, const Options *options)
+{
+    return prove_strangers(session, options->labs, options->count, options->builds_only);
+}
+
+/* What is proved, and the sentence if all of it holds. */
+static int run_proof(const Options *options, int (*faults_of)(Session *, const Options *),
+                     const char *sound)
 {
     static Session session;
+    int faults;
 
     session = (Session){ .live = isatty(2), .seed = options->seeded ? options->seed : secret() };
     if (!session_open(&session, options->device))
         return could_not(&session);
     report_machine(&session);
-    int faults = 0;
-    for (int i = 0; i < options->count; i++)
-        faults += prove(&session, options->labs[i]);
+    faults = faults_of(&session, options);
     session_close(&session);
-    printf(faults ? "\n%d of what was looked at is not as it should be.\n"
-                  : "\nEvery lab is sound on this GPU.\n",
-           faults);
+    if (faults)
+        printf("\n%d of what was looked at is not as it should be.\n", faults);
+    else
+        printf("\n%s\n", sound);
     return faults ? NOT_PASSED : DONE;
+}
+
+static int run_check(Options *options)
+{
+    return run_proof(options, prove_labs, "Every lab is sound on this GPU.");
+}
+
+static int run_check_cheats(Options *options)
+{
+    return run_proof(options, prove_cheats,
+                     "Every cheat got its verdict, no honest kernel a flag.");
 }
 
 static bool root_only(Session *session)
@@ -238,8 +267,12 @@ static const struct {
     int (*run)(Options *);
     bool all_if_none;
 } commands[] = {
-    { "grade", run_grade, true },       { "check", run_check, true }, { "hint", run_hint, false },
-    { "progress", run_progress, true }, { "labs", run_labs, true },
+    { "grade", run_grade, true },
+    { "check", run_check, true },
+    { "check-cheats", run_check_cheats, true },
+    { "hint", run_hint, false },
+    { "progress", run_progress, true },
+    { "labs", run_labs, true },
 };
 
 /* ---- Options ---- */
@@ -295,6 +328,12 @@ static bool set_quick(Options *o, const char *value)
     return o->quick = true;
 }
 
+static bool set_builds_only(Options *o, const char *value)
+{
+    (void) value;
+    return o->builds_only = true;
+}
+
 static bool set_strict(Options *o, const char *value)
 {
     (void) value;
@@ -309,7 +348,7 @@ static const struct {
     { "--submission", true, set_submission }, { "--device", true, set_device },
     { "--seed", true, set_seed_option },      { "--quick", false, set_quick },
     { "--strict", false, set_strict },        { "--format", true, set_format },
-    { "--level", true, set_level },
+    { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */

@@ -13,14 +13,15 @@
 #include <string.h>
 
 enum { LEAST = 4, SAMPLE = 2048, SHIFT_MOST = 32, CLAUSE = 160 };
-static const double most_of_them = 0.9;
+static const double most_of_them = 0.9, some_roundings = 1e-5;
 
 /* A wrong array, and what one pass over it found. */
 typedef struct View {
-    const Lab *lab;
     const Inputs *inputs;
     const Array *array;
     const void *got, *want;
+    const double *error;
+    double slack; /* relative: what rounding may have done to a value found elsewhere */
     unsigned char poison;
     size_t count, rows, cols;
     size_t wrong, first, last; /* of the wrong elements */
@@ -42,9 +43,10 @@ static double want(const View *v, size_t i)
     return element(v->array->type, v->want, i);
 }
 
+/* True if `g` may be the value `w`, which belongs elsewhere or was scaled. */
 static bool close_here(const View *v, double g, double w)
 {
-    return close_enough(g, w, v->lab->rtol, v->lab->atol);
+    return close_enough(g, w, v->slack * fabs(w));
 }
 
 /* ---- One pass over the array ---- */
@@ -92,7 +94,9 @@ static void look(View *v, size_t wrong)
     uint64_t random = 1;
 
     for (size_t i = 0; i < v->count; i++) {
-        if (close_here(v, got(v, i), want(v, i))) {
+        if (v->error[i] > 0)
+            v->slack = some_roundings;
+        if (close_enough(got(v, i), want(v, i), v->error[i])) {
             note_right(v, i);
             continue;
         }
@@ -426,18 +430,18 @@ static const char *uniform(const View *v, char *clause)
     return put(clause, CLAUSE, "every element has the same value, %.6g", got(v, 0));
 }
 
-const char *pattern(const Difference *difference, const Lab *lab, const Inputs *inputs, int out,
-                    const void *got_data, const void *want_data)
+const char *pattern(const Difference *difference, const Inputs *inputs, int out,
+                    const void *got_data, const void *want_data, const double *error)
 {
     static char text[2 * CLAUSE];
     char place[CLAUSE], content[CLAUSE];
     const Array *array = &inputs->arrays->out[out];
     const char *whole;
-    View v = { .lab = lab,
-               .inputs = inputs,
+    View v = { .inputs = inputs,
                .array = array,
                .got = got_data,
                .want = want_data,
+               .error = error,
                .poison = difference->poison,
                .rows = array->rows,
                .cols = array->cols,

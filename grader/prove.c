@@ -29,21 +29,31 @@ static void row(Proof *proof, bool fine, const char *what, const char *said)
     proof->faults += !fine;
 }
 
-bool expectation(const char *source, char *word, size_t size)
+bool head_word(const char *source, int line, const char *key, char *word, size_t size)
 {
-    size_t line = strcspn(source, "\n"), length;
-    const char *at = strstr(source, "expect:");
+    const char *at;
+    size_t length;
 
-    if (!at || (size_t) (at - source) > line || strncmp(source, "//", 2))
+    for (; line > 0 && *source; line--) {
+        source += strcspn(source, "\n");
+        source += *source == '\n';
+    }
+    at = strstr(source, key);
+    if (!at || (size_t) (at - source) > strcspn(source, "\n") || strncmp(source, "//", 2))
         return false;
-    at += strlen("expect:");
+    at += strlen(key);
     at += strspn(at, " ");
-    length = strspn(at, "abcdefghijklmnopqrstuvwxyz");
-    if (!length || length >= size)
+    length = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (!length || length >= size || (*at >= '0' && *at <= '9'))
         return false;
     memcpy(word, at, length);
     word[length] = 0;
     return true;
+}
+
+bool expectation(const char *source, char *word, size_t size)
+{
+    return head_word(source, 0, "expect:", word, size);
 }
 
 static size_t line_length(const char *text)
@@ -270,5 +280,88 @@ int prove(Session *session, const LabEntry *entry)
     if (proof.skipped)
         printf("  %d kernels are unsafe; that is not checked on a real GPU, which may get lucky\n",
                proof.skipped);
+    return proof.faults;
+}
+
+/* ---- Kernels of strangers ---- */
+
+typedef struct Folder {
+    const char *path, *title;
+    bool honest, may_pass;
+} Folder;
+
+static const Folder folders[] = {
+    { "tests/cheats", "cheats: none may pass", false, false },
+    { "tests/cheats/undefended", "cheats that are known and not defended (docs/integrity.md)",
+      false, true },
+    { "tests/honest", "honest kernels in other styles: none may be flagged", true, true },
+};
+
+static bool asked_for(const LabEntry *entry, const LabEntry *const *labs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (labs[i] == entry)
+            return true;
+    return false;
+}
+
+/* "expect: suspect, interference - why": the flag, or "". */
+static void promised_flag(const char *source, const char *promise, char *flag, size_t size)
+{
+    char key[40];
+
+    *flag = 0;
+    head_word(source, 0, PUT(key, "%s,", promise), flag, size);
+}
+
+static void prove_stranger(Proof *proof, const Folder *folder, const char *name, const char *path,
+                           const char *promise, const char *flag)
+{
+    static Result result;
+    char said[600];
+    bool kept;
+
+    grade(proof->session, proof->entry, path, name, &result);
+    kept = keeps(promise, result.verdict) && (folder->may_pass || !verdict_passed(result.verdict));
+    describe(&result, kept ? NULL : promise, said, sizeof said);
+    if (folder->honest && result.flags[0]) {
+        APPEND(said, ": an honest kernel is flagged");
+        kept = false;
+    } else if (*flag && !strstr(result.flags, flag)) {
+        APPEND(said, ": the flag %s was expected", flag);
+        kept = false;
+    }
+    row(proof, kept, name, said);
+}
+
+int prove_strangers(Session *session, const LabEntry *const *labs, int count, bool builds_only)
+{
+    Proof proof = { .session = session };
+    static FileList files;
+
+    session->ours = false;
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
+        char path[PATH];
+        PUT(path, "%s/%s", session->root, folders[f].path);
+        list_files(path, ".cu", &files);
+        printf("%s\n", folders[f].title);
+        for (int i = 0; i < files.count; i++) {
+            const char *name = files.path[i] + strlen(path) + 1;
+            char promise[16] = "", lab[40] = "", flag[40] = "";
+            char *text = read_file(files.path[i], 1 << 20, NULL);
+            bool headed = text && expectation(text, promise, sizeof promise) &&
+                          head_word(text, 1, "lab:", lab, sizeof lab) &&
+                          (proof.entry = lab_find(lab));
+            if (headed)
+                promised_flag(text, promise, flag, sizeof flag);
+            free(text);
+            if (!headed)
+                row(&proof, false, name,
+                    "lacks `// expect: VERDICT` or `// lab: NAME` at its head");
+            else if (asked_for(proof.entry, labs, count) &&
+                     (!builds_only || !strcmp(promise, "build")))
+                prove_stranger(&proof, &folders[f], name, files.path[i], promise, flag);
+        }
+    }
     return proof.faults;
 }

@@ -1,4 +1,5 @@
-/* prove.h - `warpbook check`: is a lab itself sound on this GPU? */
+/* prove.h - `warpbook check`: is a lab itself sound on this GPU? And `warpbook check-cheats`: do
+ * cheats get their verdicts, and do honest kernels in other styles go unsuspected? */
 #ifndef PROVE_H
 #define PROVE_H
 
@@ -8,6 +9,16 @@
  * first line and to the distances of docs; looks at the lab's files. Prints a row for each; returns
  * how many are not as they should be. */
 int prove(Session *session, const LabEntry *entry);
+
+/* Grades tests/cheats and tests/honest, those of the labs asked for: two lines at the head of a
+ * file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat may never pass, an honest
+ * kernel never be flagged. `builds_only`: only those that the build refuses, for which no GPU is
+ * needed. Prints a row for each; returns how many are not as they should be. */
+int prove_strangers(Session *session, const LabEntry *const *labs, int count, bool builds_only);
+
+/* The word that follows `key` in line `line` (from 0) of a text that begins there with `//`. False
+ * if there is none. */
+bool head_word(const char *source, int line, const char *key, char *word, size_t size);
 
 /* The word after "expect:" in the first line of a kernel file. False if there is none. */
 bool expectation(const char *source, char *word, size_t size);

@@ -67,6 +67,52 @@ static __device__ __forceinline__ size_t differing_byte(uint4 a, uint4 b)
     return 12 + (__ffs(a.w ^ b.w) - 1) / 8;
 }
 
+/* ---- FILL_SUMMED: the last element of a chunk is found from all others, by a block together ----
+ */
+
+static_assert(FILL_CHUNK == 4 * THREADS, "a chunk is one piece a thread");
+
+/* The sum of `value` over the block, for its last thread. */
+static __device__ __forceinline__ int sum_for_last_thread(int value)
+{
+    __shared__ int warp_sums[THREADS / 32];
+
+    for (int offset = 16; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, offset);
+    if (threadIdx.x % 32 == 0)
+        warp_sums[threadIdx.x / 32] = value;
+    __syncthreads(); /* all sums of warps are written before the last thread reads them */
+    int sum = 0;
+    for (int w = 0; threadIdx.x == THREADS - 1 && w < THREADS / 32; w++)
+        sum += warp_sums[w];
+    __syncthreads(); /* they are read before the next chunk's are written */
+    return sum;
+}
+
+static __device__ __forceinline__ uint32_t small_word(Element type, FillKey key, size_t word)
+{
+    Fill plain = { FILL_SMALL, 0, 0 };
+
+    return word_at(type, plain, key, word);
+}
+
+/* This thread's piece of a whole chunk of elements of 4 bytes; all threads of the block call it
+ * with the same chunk. */
+static __device__ __forceinline__ uint4 summed_piece(Element type, FillKey key, size_t chunk)
+{
+    size_t word = chunk * FILL_CHUNK + 4 * threadIdx.x;
+    bool is_last = threadIdx.x == THREADS - 1;
+    int mine = fill_small(key, word) + fill_small(key, word | 1) + fill_small(key, word | 2) +
+               (is_last ? 0 : fill_small(key, word | 3));
+    int last = fill_chunk_sum(key, chunk) - sum_for_last_thread(mine);
+    uint4 piece = make_uint4(small_word(type, key, word), small_word(type, key, word | 1),
+                             small_word(type, key, word | 2), small_word(type, key, word | 3));
+
+    if (is_last)
+        piece.w = type == AS_F32 ? __float_as_uint((float) last) : (uint32_t) last;
+    return piece;
+}
+
 /* Stores (look false) or compares (look true); with everything but the data known when compiled. */
 static __device__ __forceinline__ void walk(bool look, Element type, Fill fill, FillKey key,
                                             unsigned char *data, size_t bytes,
@@ -76,8 +122,18 @@ static __device__ __forceinline__ void walk(bool look, Element type, Fill fill, 
     size_t first = (size_t) blockIdx.x * THREADS + threadIdx.x;
     unsigned long long found = DEVICE_NOTHING;
 
-    for (size_t piece = first; piece < pieces; piece += step) {
-        uint4 right = piece_at(type, fill, key, piece), *place = (uint4 *) data + piece;
+    for (size_t base = first - threadIdx.x; base < pieces; base += step) { /* alike in a block */
+        size_t piece = base + threadIdx.x;
+        bool whole_chunk =
+            fill.kind == FILL_SUMMED && type != AS_F64 && type != AS_U8 && base + THREADS <= pieces;
+        uint4 right;
+        if (whole_chunk)
+            right = summed_piece(type, key, base / THREADS);
+        else if (piece < pieces)
+            right = piece_at(type, fill, key, piece);
+        else
+            continue;
+        uint4 *place = (uint4 *) data + piece;
         if (!look) {
             *place = right;
             continue;
@@ -110,6 +166,8 @@ static __device__ __forceinline__ void walk_kind(bool look, Element type, Fill f
     else if (fill.kind == FILL_SMALL)
         walk(look, type, fill, key, data, bytes, least);
     else if (fill.kind == FILL_WIDE)
+        walk(look, type, fill, key, data, bytes, least);
+    else if (fill.kind == FILL_SUMMED)
         walk(look, type, fill, key, data, bytes, least);
     else
         walk(look, type, fill, key, data, bytes, least);

@@ -54,6 +54,15 @@ void *xmalloc(size_t size)
     return memory;
 }
 
+void *xcalloc(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size ? size : 1);
+
+    if (!memory)
+        die("out of memory (%zu times %zu bytes)", count, size);
+    return memory;
+}
+
 double now_s(void)
 {
     struct timespec t;

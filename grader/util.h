@@ -21,6 +21,7 @@ char *append(char *buffer, size_t size, const char *format, ...)
 
 /* Allocates, or dies. The caller frees. */
 void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size); /* zeroed */
 
 double now_s(void); /* monotonic */
 void sleep_s(double seconds);

@@ -228,16 +228,19 @@ Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size
     size_t bytes = count * type_bytes(type);
     Verdict verdict = fetch(worker, set, out, first, count);
     void *got, *want;
+    double *error;
 
     if (verdict != PASS)
         return verdict;
     got = xmalloc(bytes);
     want = xmalloc(bytes);
+    error = xcalloc(count, sizeof *error);
     memcpy(got, worker->child.shared, bytes); /* once: the child could still change it */
-    lab->truth(&worker->lab_case, &inputs, out, first, count, want);
-    compare(difference, lab, type, got, want, first, count, worker->poison);
+    lab->truth(&worker->lab_case, &inputs, out, first, count, want, error);
+    compare(difference, type, got, want, error, first, count, worker->poison);
     free(got);
     free(want);
+    free(error);
     if (!difference->wrong)
         return PASS;
     say_wrong(worker, out, difference, "");
@@ -247,7 +250,7 @@ Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size
 /* ---- Comparing on several cores: the right values of 10^8 elements take a core half a second ----
  */
 
-enum { THREADS = 8, LEAST_A_THREAD = 1 << 16 };
+enum { THREADS = 8, LEAST_A_THREAD = 1 << 16, STEP = 1 << 14 };
 
 typedef struct Slice {
     const Worker *worker;
@@ -256,6 +259,7 @@ typedef struct Slice {
     size_t first, count;
     const char *got;
     char *want;
+    double *error; /* NULL: not kept */
     Difference difference;
 } Slice;
 
@@ -264,10 +268,17 @@ static void *compare_slice(void *argument)
     Slice *s = argument;
     const Worker *w = s->worker;
     const Lab *lab = w->entry->lab;
+    Type type = w->arrays.out[s->out].type;
+    double *own = s->error ? NULL : xmalloc(STEP * sizeof *own);
 
-    lab->truth(&w->lab_case, s->inputs, s->out, s->first, s->count, s->want);
-    compare(&s->difference, lab, w->arrays.out[s->out].type, s->got, s->want, s->first, s->count,
-            w->poison);
+    for (size_t at = 0; at < s->count; at += STEP) {
+        size_t count = s->count - at < STEP ? s->count - at : STEP, byte = at * type_bytes(type);
+        double *error = own ? memset(own, 0, STEP * sizeof *own) : s->error + at;
+        lab->truth(&w->lab_case, s->inputs, s->out, s->first + at, count, s->want + byte, error);
+        compare(&s->difference, type, s->got + byte, s->want + byte, error, s->first + at, count,
+                w->poison);
+    }
+    free(own);
     return NULL;
 }
 
@@ -288,7 +299,8 @@ static void add_difference(Difference *sum, const Difference *part)
 }
 
 static void compare_by_threads(const Worker *worker, const Inputs *inputs, int out, size_t first,
-                               size_t count, const char *got, char *want, Difference *difference)
+                               size_t count, const char *got, char *want, double *error,
+                               Difference *difference)
 {
     size_t width = type_bytes(worker->arrays.out[out].type), done = 0;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -307,7 +319,8 @@ static void compare_by_threads(const Worker *worker, const Inputs *inputs, int o
                             .first = first + done,
                             .count = part,
                             .got = got + done * width,
-                            .want = want + done * width };
+                            .want = want + done * width,
+                            .error = error ? error + done : NULL };
         started[i] = i + 1 < slices && !pthread_create(&thread[i], NULL, compare_slice, &slice[i]);
         if (!started[i])
             compare_slice(&slice[i]);
@@ -325,7 +338,6 @@ enum { PATTERN_BYTES = 160 << 20 };
 
 static Verdict check_array(Worker *worker, int set, int out)
 {
-    const Lab *lab = worker->entry->lab;
     const Array *array = &worker->arrays.out[out];
     size_t count = array->rows * array->cols, width = type_bytes(array->type);
     size_t step = WORKER_WINDOW_BYTES / width;
@@ -334,11 +346,13 @@ static Verdict check_array(Worker *worker, int set, int out)
     Difference difference = { 0 };
     Verdict verdict = PASS;
     char *got, *want;
+    double *error;
 
     if (!count)
         return PASS;
     got = xmalloc((keep ? count : step) * width);
     want = xmalloc((keep ? count : step) * width);
+    error = keep ? xcalloc(count, sizeof *error) : NULL; /* takes memory only where it is written */
     for (size_t first = 0; first < count && verdict == PASS; first += step) {
         size_t part = count - first < step ? count - first : step;
         size_t at = keep ? first * width : 0;
@@ -346,15 +360,17 @@ static Verdict check_array(Worker *worker, int set, int out)
         if (verdict != PASS)
             break;
         memcpy(got + at, worker->child.shared, part * width);
-        compare_by_threads(worker, &inputs, out, first, part, got + at, want + at, &difference);
+        compare_by_threads(worker, &inputs, out, first, part, got + at, want + at,
+                           keep ? error + at / width : NULL, &difference);
     }
     if (verdict == PASS && difference.wrong) {
         say_wrong(worker, out, &difference,
-                  keep ? pattern(&difference, lab, &inputs, out, got, want) : "");
+                  keep ? pattern(&difference, &inputs, out, got, want, error) : "");
         verdict = WRONG;
     }
     free(got);
     free(want);
+    free(error);
     return verdict;
 }
 
@@ -368,25 +384,46 @@ Verdict worker_check_whole(Worker *worker, int set)
     return PASS;
 }
 
+enum { WINDOWS = 4, WINDOW = 1024 };
+
+/* An output this small is looked at whole, after every call. */
+static Verdict check_small(Worker *worker, int calls, int out, size_t count)
+{
+    Verdict verdict = PASS;
+
+    for (int set = 0; set < calls && verdict == PASS; set++) {
+        Difference difference = { 0 };
+        verdict = worker_check_window(worker, set, out, 0, count, &difference);
+    }
+    return verdict;
+}
+
+static Verdict check_windows(Worker *worker, int calls, int out, size_t count, uint64_t *random)
+{
+    Verdict verdict = PASS;
+
+    for (int i = 0; i < WINDOWS && verdict == PASS; i++) {
+        int set = (int) (next_random(random) % (uint64_t) calls);
+        size_t first = next_random(random) % (count - WINDOW + 1);
+        Difference difference = { 0 };
+        verdict = worker_check_window(worker, set, out, first, WINDOW, &difference);
+    }
+    return verdict;
+}
+
 Verdict worker_check_some(Worker *worker, int calls, uint64_t *random)
 {
-    enum { WINDOWS = 4, WINDOW = 1024 };
+    Verdict verdict = PASS;
 
-    for (int i = 0; i < WINDOWS; i++)
-        for (int out = 0; out < LAB_OUT; out++) {
-            const Array *array = &worker->arrays.out[out];
-            size_t count = array->rows * array->cols, width = count < WINDOW ? count : WINDOW;
-            int set = (int) (next_random(random) % (uint64_t) calls);
-            Difference difference = { 0 };
-            Verdict verdict;
-            if (!count || (i && count <= WINDOW && calls == 1))
-                continue;
-            verdict = worker_check_window(
-                worker, set, out, next_random(random) % (count - width + 1), width, &difference);
-            if (verdict != PASS)
-                return verdict;
-        }
-    return PASS;
+    for (int out = 0; out < LAB_OUT && verdict == PASS; out++) {
+        const Array *array = &worker->arrays.out[out];
+        size_t count = array->rows * array->cols;
+        if (count > WINDOW)
+            verdict = check_windows(worker, calls, out, count, random);
+        else if (count)
+            verdict = check_small(worker, calls, out, count);
+    }
+    return verdict;
 }
 
 /* "set:0 array:out0 side:after offset:12" in words. */

@@ -63,7 +63,8 @@ Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size
 /* Compares all outputs of one set; WRONG says how they differ. */
 Verdict worker_check_whole(Worker *worker, int set);
 
-/* A few windows of outputs of the first `calls` sets, at places chosen now. */
+/* Of the outputs of the first `calls` sets: small ones whole, of others a few windows at places
+ * chosen now. */
 Verdict worker_check_some(Worker *worker, int calls, uint64_t *random);
 
 /* STRAY if a guard zone or an input changed. */

@@ -276,10 +276,12 @@ static void spoil_transposed(const Array *array, size_t first, size_t count, cha
     const Held *held = array->data;
     const Inputs inputs = { &held->set->arrays, held->set->seed };
     size_t width = element_bytes((Element) array->type);
+    double error = 0;
 
     for (size_t i = first; i < first + count; i++) {
         size_t from = i % array->cols * array->rows + i / array->cols;
-        held->lab->truth(&held->lab_case, &inputs, held->out, from, 1, to + (i - first) * width);
+        held->lab->truth(&held->lab_case, &inputs, held->out, from, 1, to + (i - first) * width,
+                         &error);
     }
 }
 
@@ -458,6 +460,7 @@ static bool fake_fetch(const Array *array, size_t first, size_t count, void *to,
 {
     const Held *held = array->data;
     size_t width = element_bytes((Element) array->type);
+    double *error;
 
     (void) fault;
     misbehave("window");
@@ -472,8 +475,10 @@ static bool fake_fetch(const Array *array, size_t first, size_t count, void *to,
         memset(to, held->poison, count * width);
         return true;
     }
+    error = xcalloc(count, sizeof *error);
     held->lab->truth(&held->lab_case, &(Inputs){ &held->set->arrays, held->set->seed }, held->out,
-                     first, count, to);
+                     first, count, to, error);
+    free(error);
     spoil(array, first, count, to);
     return true;
 }

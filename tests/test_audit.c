@@ -113,6 +113,9 @@ static const struct {
     { "kernel.o : kernel.cu @/lab/link.h", "includes /etc/passwd:" },
     { "kernel.o : kernel.cu @/lab_two/kernel.h", "includes @/lab_two/kernel.h:" },
     { "kernel.o : kernel.cu /", "includes /:" },
+    { "kernel.o : kernel.cu @/lab/cub/cub.cuh", "includes cub, a library: the lab is to write" },
+    { "kernel.o : kernel.cu @/lab/cublas_v2.h", "includes cublas_v2.h, a library" },
+    { "kernel.o : kernel.cu @/lab/cubist.h", "" },
     { "", "did not say which files" },
 };
 
@@ -131,7 +134,9 @@ static char *at_folder(const char *text)
 
 static void make_files(void)
 {
-    static const char *const files[] = { "@/lab/kernel.h", "@/lab/a b/blank.h", "@/other.h",
+    static const char *const files[] = { "@/lab/cub/cub.cuh",  "@/lab/cublas_v2.h",
+                                         "@/lab/cubist.h",     "@/lab/kernel.h",
+                                         "@/lab/a b/blank.h",  "@/other.h",
                                          "@/lab_two/kernel.h", "@/build/kernel.cu" };
     char *link = at_folder("@/lab/link.h");
 

@@ -11,8 +11,30 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const Lab exact = { .rtol = 0, .atol = 0 };
-static const Lab loose = { .rtol = 1e-3, .atol = 1e-3 };
+/* A lab's truth sets the errors; these stand for two labs. */
+typedef struct Tolerance {
+    double rtol, atol;
+} Tolerance;
+
+static const Tolerance exact = { 0, 0 }, loose = { 1e-3, 1e-3 };
+
+static double *errors_of(const Tolerance *tolerance, Type type, const void *want, size_t count)
+{
+    double *error = xcalloc(count, sizeof *error);
+
+    for (size_t i = 0; i < count; i++)
+        error[i] = tolerance->atol + tolerance->rtol * fabs(element(type, want, i));
+    return error;
+}
+
+static void compare_by(Difference *d, const Tolerance *tolerance, Type type, const void *got,
+                       const void *want, size_t first, size_t count, unsigned char poison)
+{
+    double *error = errors_of(tolerance, type, want, count);
+
+    compare(d, type, got, want, error, first, count, poison);
+    free(error);
+}
 
 /* ---- One element ---- */
 
@@ -53,7 +75,8 @@ static void close_or_not(void)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
-        CU_ASSERT_EQUAL(close_enough(rows[i].got, rows[i].want, rows[i].rtol, rows[i].atol),
+        CU_ASSERT_EQUAL(close_enough(rows[i].got, rows[i].want,
+                                     rows[i].atol + rows[i].rtol * fabs(rows[i].want)),
                         rows[i].close);
 }
 
@@ -115,7 +138,7 @@ static void one_wrong_element_is_found(void)
                     got[i] = want[i] = (float) i;
                 got[places[p]] = rows[r].got;
                 want[places[p]] = rows[r].want;
-                compare(&d, how ? &loose : &exact, F32, got, want, 0, N, POISON_EVEN);
+                compare_by(&d, how ? &loose : &exact, F32, got, want, 0, N, POISON_EVEN);
                 CU_ASSERT_EQUAL(d.compared, N);
                 CU_ASSERT_EQUAL(d.wrong, !right);
                 CU_ASSERT(right || (d.first == places[p] && d.last == places[p]));
@@ -134,11 +157,11 @@ static void every_type_is_compared(void)
             Difference d = { 0 };
             memset(got, 1, sizeof got);
             memset(want, 1, sizeof want);
-            compare(&d, how ? &loose : &exact, types[t], got, want, 0, N, POISON_EVEN);
+            compare_by(&d, how ? &loose : &exact, types[t], got, want, 0, N, POISON_EVEN);
             CU_ASSERT_EQUAL(d.wrong, 0);
             memset((char *) got + 1500 * bytes, 0x41, 3 * bytes);
             memset((char *) got + 2099 * bytes, 0, bytes);
-            compare(&d, how ? &loose : &exact, types[t], got, want, 0, N, POISON_EVEN);
+            compare_by(&d, how ? &loose : &exact, types[t], got, want, 0, N, POISON_EVEN);
             CU_ASSERT_EQUAL(d.wrong, how && types[t] == F64 ? 3 : how && types[t] == F32 ? 3 : 4);
             CU_ASSERT_EQUAL(d.first, 1500);
             CU_ASSERT_EQUAL(d.compared, 2 * N);
@@ -151,8 +174,8 @@ static void large_integers_are_told_apart(void)
     static const int32_t got_i[] = { INT32_MIN, -16777217 }, want_i[] = { INT32_MAX, -16777216 };
     Difference d = { 0 };
 
-    compare(&d, &exact, U32, got_u, want_u, 0, 2, POISON_ODD);
-    compare(&d, &exact, I32, got_i, want_i, 0, 2, POISON_ODD);
+    compare_by(&d, &exact, U32, got_u, want_u, 0, 2, POISON_ODD);
+    compare_by(&d, &exact, I32, got_i, want_i, 0, 2, POISON_ODD);
     CU_ASSERT_EQUAL(d.wrong, 4);
 }
 
@@ -165,10 +188,10 @@ static void windows_add_up(void)
         got[i] = want[i] = (float) i + 1;
     got[700] = 0;
     memset(&got[2500], POISON_ODD, 2 * sizeof *got);
-    compare(&d, &exact, F32, got, want, 1000000, 500, POISON_ODD);
+    compare_by(&d, &exact, F32, got, want, 1000000, 500, POISON_ODD);
     CU_ASSERT_EQUAL(d.wrong, 0);
-    compare(&d, &exact, F32, got + 500, want + 500, 1000500, 1500, POISON_ODD);
-    compare(&d, &exact, F32, got + 2000, want + 2000, 1002000, 1000, POISON_ODD);
+    compare_by(&d, &exact, F32, got + 500, want + 500, 1000500, 1500, POISON_ODD);
+    compare_by(&d, &exact, F32, got + 2000, want + 2000, 1002000, 1000, POISON_ODD);
     CU_ASSERT_EQUAL(d.compared, 3000);
     CU_ASSERT_EQUAL(d.wrong, 3);
     CU_ASSERT_EQUAL(d.zeros, 1);
@@ -188,7 +211,7 @@ static void poison_is_never_right(void)
             float got[8], want[8] = { 0, 1, -1, 1e30f, -1e30f, FLT_MAX, -FLT_MAX, 1e-30f };
             Difference d = { 0 };
             memset(got, poisons[p], sizeof got);
-            compare(&d, how ? &loose : &exact, F32, got, want, 0, 8, poisons[p]);
+            compare_by(&d, how ? &loose : &exact, F32, got, want, 0, 8, poisons[p]);
             CU_ASSERT_EQUAL(d.wrong, 8);
             CU_ASSERT_EQUAL(d.unwritten, 8);
         }
@@ -220,7 +243,7 @@ static void places(void)
 
 typedef struct Sheet {
     Type type;
-    Lab lab;
+    Tolerance tolerance;
     size_t rows, cols, n;
     Arrays arrays;
     Inputs inputs;
@@ -453,6 +476,7 @@ static void first_three(Sheet *s, long parameter)
 static const char *run(Sheet *s, Mistake *mistake, long parameter)
 {
     void *got, *want;
+    double *error;
     uint64_t state = 3;
     Difference d = { 0 };
     size_t bytes = type_bytes(s->type);
@@ -475,8 +499,10 @@ static const char *run(Sheet *s, Mistake *mistake, long parameter)
         if (s->got[i] != never)
             set(s, got, i, s->got[i]);
     }
-    compare(&d, &s->lab, s->type, got, want, 0, s->n, s->poison);
-    clause = pattern(&d, &s->lab, &s->inputs, 0, got, want);
+    error = errors_of(&s->tolerance, s->type, want, s->n);
+    compare(&d, s->type, got, want, error, 0, s->n, s->poison);
+    clause = pattern(&d, &s->inputs, 0, got, want, error);
+    free(error);
     free(got);
     free(want);
     free(s->got);
@@ -589,7 +615,7 @@ static void patterns_of_reals(void)
     for (size_t i = 0; i < COUNT(rows); i++)
         for (int how = 0; how < 2; how++) {
             Sheet s = { .type = how ? F64 : F32,
-                        .lab = how ? loose : exact,
+                        .tolerance = how ? loose : exact,
                         .rows = 1,
                         .cols = 3000,
                         .poison = POISON_ODD };

@@ -235,6 +235,44 @@ static void nothing_comes_twice(void)
     CU_ASSERT_EQUAL(twice, 0);
 }
 
+/* What the grader takes the sum for, and what a kernel adds up, must be one number, at any length.
+ */
+static void sums_are_known(void)
+{
+    static const size_t counts[] = { 0, 1, 1023, 1024, 1025, 2048, 5000, 102400 };
+    static const Fill summed = { FILL_SUMMED, 0, 0 };
+
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        FillKey key = fill_key(seed, 0);
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            int64_t sum = 0;
+            for (size_t i = 0; i < counts[c]; i++) {
+                float value = fill_f32(summed, key, i);
+                sum += (int64_t) value;
+                CU_ASSERT_EQUAL(value, (float) fill_i32(summed, key, i));
+            }
+            CU_ASSERT_EQUAL(sum, fill_sum(key, counts[c]));
+        }
+    }
+}
+
+/* Chunks differ in their sums, and the sums spread over what they may be. */
+static void sums_of_chunks_are_spread(void)
+{
+    FillKey key = fill_key(9, 0);
+    int below = 0, least = 0, most = 0;
+
+    for (size_t chunk = 0; chunk < 10000; chunk++) {
+        int sum = fill_chunk_sum(key, chunk);
+        below += sum < 0;
+        least = sum < least ? sum : least;
+        most = sum > most ? sum : most;
+    }
+    CU_ASSERT(below > 4800 && below < 5200);
+    CU_ASSERT_EQUAL(least, -FILL_SUM);
+    CU_ASSERT_EQUAL(most, FILL_SUM - 1);
+}
+
 CU_SuiteInfo test_fill = {
     "fill",
     .pTests =
@@ -247,6 +285,8 @@ CU_SuiteInfo test_fill = {
             { "seeds, arrays and far indices differ", seeds_arrays_and_far_indices_differ },
             { "elements are uncorrelated", elements_are_uncorrelated },
             { "nothing comes twice", nothing_comes_twice },
+            { "sums are known", sums_are_known },
+            { "sums of chunks are spread", sums_of_chunks_are_spread },
             CU_TEST_INFO_NULL,
         },
 };

@@ -18,6 +18,7 @@ static void first_lines_promise_a_verdict(void)
         { "// expect: \n", NULL },
         { "// expect: 7\n", NULL },
         { "// expect: averyveryverylongword\n", NULL },
+        { "// expect: suspect, interference - why\n", "suspect" },
         { "", NULL },
     };
 
