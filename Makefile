@@ -82,7 +82,7 @@ $(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
 $(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_device.o $(serve_o) $(lab_o)
-	@echo "  link   $@"; $(link) -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lpthread
+	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 $(B)/fake_runner: $(B)/tests/fake_runner.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread

@@ -130,7 +130,7 @@ md5sum --quiet -c "$copy.before" || { echo "add_a_lab: a file had to be edited" 
 # A kernel that never ends in one lab: its verdict, and the next lab is graded all the same.
 { cat solutions/06_transpose/wrong/loops_forever.cu; echo "// fake: hang at go"; } \
     > labs/06_transpose/kernel.cu
-said=$(build/warpbook grade --quick --format lines | sed -n 's/^verdict://p' | xargs)
+said=$(build/warpbook grade transpose scale --quick --format lines | sed -n 's/^verdict://p' | xargs)
 [ "$said" = "timeout unchanged" ] || { echo "add_a_lab: two labs got '$said'" >&2; exit 1; }
 
 rm -rf "$copy.before" labs/50_scale solutions/50_scale

@@ -187,13 +187,13 @@ mkdir -p "$copy"
 tar -c --exclude=./build --exclude=./.git --exclude=./.warpbook . | tar -x -C "$copy"
 in_copy() { (cd "$copy" && "$@"); }
 check "progress before anything" says "transpose" in_copy "$warpbook" progress
-check "grade in place" says "unchanged" in_copy "$warpbook" grade --quick
+check "grade in place" says "unchanged" in_copy "$warpbook" grade transpose --quick
 check "it is remembered" says "transpose.*unchanged" in_copy "$warpbook" progress
 check "a hint" says "1 of 3|hint 1" in_copy "$warpbook" hint transpose
 check "the next hint" says "2 of 3|hint 2" in_copy "$warpbook" hint transpose
 check "a hint for which lab?" status_is 2 in_copy "$warpbook" hint
 cp "$(submission good "ms 0.5")" "$copy/labs/06_transpose/kernel.cu"
-check "pass in place" says "pass" in_copy "$warpbook" grade --quick
+check "pass in place" says "pass" in_copy "$warpbook" grade transpose --quick
 check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progress
 
 # ---- Ctrl-C in the middle: children gone, status by signal, progress whole ----
@@ -201,7 +201,7 @@ check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progre
 interrupted() {
     cp "$(submission hang "silent at go")" "$copy/labs/06_transpose/kernel.cu"
     cp "$copy/.warpbook/progress" "$work/before"
-    (cd "$copy" && exec env WARPBOOK_PATIENCE=100 "$warpbook" grade --quick) > "$work/out" 2>&1 &
+    (cd "$copy" && exec env WARPBOOK_PATIENCE=100 "$warpbook" grade transpose --quick) > "$work/out" 2>&1 &
     local pid=$! i
     for i in $(seq 100); do
         [ "$(pgrep -P $pid -c)" -gt 0 ] && break
@@ -237,6 +237,25 @@ two_at_once() {
         cat "$work/one.err" "$work/two.err" | grep -q "waiting"
 }
 check "two gradings at once" two_at_once
+
+# ---- Cheats that the build refuses: by the real compiler, where there is one ----
+
+refused_by_nvcc() {
+    env -u WARPBOOK_NVCC -u WARPBOOK_READELF WARPBOOK_PATIENCE=20 WARPBOOK_BUILD="$work/cheats" \
+        "$warpbook" check-cheats --builds-only
+}
+scripts_find_their_cheat() {
+    local script
+    for script in tests/cheats/*.sh; do
+        [ ! -e "$script" ] || bash "$script" || return 1
+    done
+}
+if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    check "cheats that the build refuses" refused_by_nvcc
+    check "cheats beside the kernel" scripts_find_their_cheat
+else
+    echo "no nvcc: the cheats that a build must refuse were not tried"
+fi
 
 # ---- The workbook itself ----
 

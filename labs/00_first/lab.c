@@ -1,0 +1,105 @@
+/* First: a copy. Which thread does what, what if there is no such element, what if it fails. */
+#include "kernel.h"
+
+/* The input goes on behind its n elements: a copy that runs past the end then writes something into
+ * the guard zone that was not there. (Guard copied to guard would be no change.) */
+enum { SPARE = 1024 };
+
+/* Both arrays together 8 L2: what is written comes from DRAM and goes to DRAM. */
+static void large(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    dim[0] = (long) ((double) gpu->l2_bytes * scale);
+}
+
+static const Case cases[] = {
+    { "1", { 1 } },
+    { "2", { 2 } },
+    { "3, less than a float4", { 3 } },
+    { "31, one less than a warp", { 31 } },
+    { "255, one less than a block", { 255 } },
+    { "256, one block", { 256 } },
+    { "257, one more than a block", { 257 } },
+    { "1000", { 1000 } },
+    { "1023", { 1023 } },
+    { "1025", { 1025 } },
+    { "4093, a prime", { 4093 } },
+    { "65,537", { 65537 } },
+    { "1,000,003, more than 1024 blocks", { 1000003 } },
+    { "16,777,219, more than all threads at once", { 16777219 } },
+    { "large", { 1 << 24 }, CONTROL, 0, large },
+    { "small", { 1 << 16 }, CONTROL },
+    { 0 },
+};
+
+static void shape(const Case *c, Arrays *arrays)
+{
+    size_t n = (size_t) c->dim[0];
+
+    arrays->in[0] = (Array){ F32, 1, n + SPARE, { FILL_UNIFORM, 0, 0 }, NULL };
+    arrays->out[0] = (Array){ F32, 1, n, { FILL_UNIFORM, 0, 0 }, NULL };
+}
+
+static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
+                  void *want, double *error)
+{
+    Fill fill = inputs->arrays->in[0].fill;
+    FillKey key = fill_key(inputs->seed, 0);
+    float *to = want;
+
+    (void) c;
+    (void) out;   /* there is only one */
+    (void) error; /* a copy is exact */
+    for (size_t i = 0; i < count; i++)
+        to[i] = fill_f32(fill, key, first + i);
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
+{
+    AS(copy, kernel)(arrays->out[0].data, arrays->in[0].data, c->dim[0]);
+}
+
+/* Every element is read once and written once. */
+static Work work(const Case *c)
+{
+    return (Work){ .bytes = 2.0 * sizeof(float) * (double) c->dim[0] };
+}
+
+const Lab lab_first = {
+    .title = "a first kernel: copy",
+    .unmarked = true,
+    .function = "copy",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .call = call,
+    .work = work,
+    .hints = {
+        "Say it for one thread: which block is it in, how many threads have the blocks before that "
+        "one, and which of its own block's threads is it? Then: what must a thread do whose number "
+        "is n or more?",
+        "The number is blockIdx.x * blockDim.x + threadIdx.x, and a thread with a number below n "
+        "copies that one element; the others do nothing. n / BLOCK blocks are one too few whenever "
+        "n is no multiple of BLOCK. The three words are 32 bits wide, n is not.",
+        "long i = (long) blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i]; launched "
+        "with (n + BLOCK - 1) / BLOCK blocks; then CUDA_CHECK(cudaGetLastError()). If all of this "
+        "stands and it is still wrong, read the case that make grade names.",
+    },
+    .predictions = {
+        { "blocks",
+          "How many blocks of 256 threads does a copy of 1000 floats need, at one thread an element?",
+          4, 0, "Three blocks are 768 threads. (1000 + 255) / 256 = 4, rounded down: rounded up." },
+        { "idle",
+          "How many of their threads have nothing to do?",
+          24, 0, "4 * 256 - 1000. These 24 are why every kernel checks its bounds." },
+        { "bytes",
+          "How many bytes must cross the memory's pins for a copy of 1,000,000 floats?",
+          8e6, 0, "4,000,000 are read and 4,000,000 are written: both count." },
+        { "gbps",
+          "A copy of 100,000,000 floats takes 0.4 ms. How many GB/s is that?",
+          2000, 1, "8e8 bytes in 4e-4 s are 2e12 bytes a second. GB are 10^9 bytes here, as in data "
+                   "sheets." },
+    },
+    .question = "y[i] = a * x[i] + y[i], for n floats: how many bytes must move for one i, and how long "
+                "does n = 100,000,000 take at the rate that you have just measured? What would a "
+                "second addition an element cost?",
+};

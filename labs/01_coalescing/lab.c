@@ -1,0 +1,150 @@
+/* Coalescing: which lane reads which address. */
+#include "kernel.h"
+
+#include <math.h>
+
+/* rows * cols stays at most 2^30, so that kernels may use int for indices. */
+enum { COLS = 16, COLS_MOST = 1024, ROWS_UNIT = 1024, ROWS_MOST = (1 << 30) / COLS };
+enum { TABLE, MEAN, SCALE };
+
+/* 16 features and 4 L2 of memory each way: what a pass over one feature fetched has left the L2
+ * long before the pass over the next. */
+static void table(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    double rows = (double) gpu->l2_bytes / COLS * scale;
+
+    dim[0] = rows < ROWS_MOST ? ((long) rows + ROWS_UNIT - 1) / ROWS_UNIT * ROWS_UNIT : ROWS_MOST;
+    dim[1] = COLS;
+}
+
+/* As many elements in one feature: then walking down a column is walking along memory. */
+static void one_feature(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    table(dim, gpu, scale);
+    dim[0] *= dim[1];
+    dim[1] = 1;
+}
+
+static const Case cases[] = {
+    { "1 x 1", { 1, 1 } },
+    { "5 x 3", { 5, 3 } },
+    { "one row of 1024", { 1, 1024 } },
+    { "1023 x 4, one row less than four blocks of 256", { 1023, 4 } },
+    { "1025 x 3, one row more", { 1025, 3 } },
+    { "3079 x 12", { 3079, 12 } },
+    { "5003 x 24", { 5003, 24 } },
+    { "4099 x 16, the timed width, a ragged height", { 4099, 16 } },
+    { "4097 x 17", { 4097, 17 } },
+    { "10007 x 31, primes", { 10007, 31 } },
+    { "2999 x 127, primes", { 2999, 127 } },
+    { "1027 x 256", { 1027, 256 } },
+    { "1021 x 257, wider than a block of 256", { 1021, 257 } },
+    { "773 x 1000", { 773, 1000 } },
+    { "2053 x 1023", { 2053, 1023 } },
+    { "1031 x 1024, the widest", { 1031, 1024 } },
+    { "3,000,017 x 1, one feature", { 3000017, 1 } },
+    { "4,500,007 x 2, more blocks of rows than a grid's y may have", { 4500007, 2 } },
+    { "16 features", { 65536, COLS }, TIMED, 0.55, table },
+    { "one feature", { 65536L * COLS, 1 }, CONTROL, 0, one_feature },
+    { 0 },
+};
+
+static void shape(const Case *c, Arrays *arrays)
+{
+    size_t rows = (size_t) c->dim[0], cols = (size_t) c->dim[1];
+    Fill uniform = { FILL_UNIFORM, 0, 0 };
+
+    arrays->in[TABLE] = (Array){ F32, rows, cols, uniform, NULL };
+    arrays->in[MEAN] = (Array){ F32, 1, cols, uniform, NULL };
+    arrays->in[SCALE] = (Array){ F32, 1, cols, uniform, NULL };
+    arrays->out[0] = (Array){ F32, rows, cols, uniform, NULL };
+}
+
+/* Roundings that a right kernel may differ by. With u = 2^-24, x the element, m its mean and s its
+ * scale, (x - m) * s in floats is off by at most 2u |x - m| |s|; x * s + b with b = -m * s, rounded
+ * once or twice, by at most 2u (|x| + |m|) |s|; and `want` is itself rounded. So 4u (|x| + |m|) |s|
+ * lets every honest order through; numbers of 11 bits are off by a thousand times that. */
+static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
+                  void *want, double *error)
+{
+    const double rounding = 4 / 16777216.0;
+    size_t cols = (size_t) c->dim[1], col = first % cols;
+    Fill fill = inputs->arrays->in[TABLE].fill;
+    FillKey key = fill_key(inputs->seed, TABLE);
+    double mean[COLS_MOST], scale[COLS_MOST];
+    float *to = want;
+
+    (void) out; /* there is only one */
+    for (size_t i = 0, k = col; i < count && i < cols; i++, k = (k + 1) % cols) {
+        mean[k] = input_f32(inputs, MEAN, k);
+        scale[k] = input_f32(inputs, SCALE, k);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double x = fill_f32(fill, key, first + i), m = mean[col], s = scale[col];
+        to[i] = (float) ((x - m) * s);
+        error[i] = rounding * (fabs(x) + fabs(m)) * fabs(s);
+        col = col + 1 < cols ? col + 1 : 0;
+    }
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
+{
+    AS(standardise, kernel)
+    (arrays->out[0].data, arrays->in[TABLE].data, arrays->in[MEAN].data, arrays->in[SCALE].data,
+     (int) c->dim[0], (int) c->dim[1]);
+}
+
+/* Every element is read once and written once; a mean and a scale a feature come on top. */
+static Work work(const Case *c)
+{
+    double cols = (double) c->dim[1], count = (double) c->dim[0] * cols;
+
+    return (Work){ .bytes = sizeof(float) * (2 * count + 2 * cols), .flops = 2 * count };
+}
+
+const Lab lab_coalescing = {
+    .title = "coalesced access",
+    .function = "standardise",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .call = call,
+    .work = work,
+    .hints = {
+        "Take one warp of the starter and one of its loads from `in`. Write down the byte "
+        "addresses of lanes 0, 1, 2 and 31 for cols = 16. How many different pieces of 32 bytes "
+        "do the 32 lanes touch, and how many bytes of each do they use?",
+        "Memory runs along a row of the table: c, then c + 1. So the lane number must run along c "
+        "as well. Which column a thread works on comes from threadIdx.x; its rows come from "
+        "threadIdx.y and blockIdx.x. The four rows a thread can stay.",
+        "dim3 block(cols, 256 / cols) for cols up to 256, (cols, 1) above. A thread's column is "
+        "threadIdx.x, its rows are first_row + threadIdx.y + j * blockDim.y for j = 0..3, where "
+        "the block's first_row is blockIdx.x * blockDim.y * 4. Load all four, then store all four.",
+    },
+    .predictions = {
+        { "load_16",
+          "cols = 16: one warp of the starter loads from `in`, once. How many sectors of 32 bytes?",
+          32, 0, "Neighbouring lanes read 16 * 4 = 64 bytes apart: each lane has a sector to "
+                 "itself, and uses 4 bytes of it." },
+        { "load_4",
+          "The same with cols = 4?",
+          16, 0, "16 bytes apart, so two lanes share a sector: 32 / 2 = 16." },
+        { "load_3",
+          "The same with cols = 3?",
+          12, 0, "12 bytes apart: the warp spans 32 * 12 = 384 bytes and leaves out no sector of "
+                 "them, so 384 / 32 = 12. The fewer columns, the less there is to lose." },
+        { "load_fixed",
+          "cols = 16, but lanes run along the rows of the table: how many sectors a load?",
+          4, 0, "A warp reads two whole rows, 128 bytes side by side: 4 sectors, all used." },
+        { "bytes_factor",
+          "cols = 16: if every sector is moved once for each load or store that touches it, how "
+          "many times the least number of bytes does the starter move?",
+          8, 0, "32 bytes for 4. On an H200 (2026-11-21) a draft moved even 16 times the least: "
+                "writes 8 times, reads 24 times, since a sector that is written in part was read "
+                "first, to fill the rest." },
+    },
+    .question = "Particles are structs of eight floats, 32 bytes each; thread i takes particle i. "
+                "One kernel reads and writes all eight fields, another adds up the first field "
+                "only. For each: how many sectors does one load touch, and how many times the "
+                "least number of bytes must come from DRAM? Which is worth a change of layout?",
+};

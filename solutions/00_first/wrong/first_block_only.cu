@@ -1,0 +1,21 @@
+// expect: wrong - blockIdx is forgotten: every block copies the same 256 elements
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+__global__ void copy_kernel(float *out, const float *in, long n)
+{
+    long i = threadIdx.x;
+
+    if (i < n)
+        out[i] = in[i];
+}
+
+LAB_API void copy(float *out, const float *in, long n)
+{
+    long blocks = (n + BLOCK - 1) / BLOCK;
+
+    copy_kernel<<<(unsigned) blocks, BLOCK>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}

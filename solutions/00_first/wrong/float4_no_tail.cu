@@ -1,0 +1,21 @@
+// expect: wrong - whole float4s only: up to three elements at the end are left out
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, WIDE = 4 };
+
+__global__ void copy_kernel(float *out, const float *in, long n)
+{
+    long i = ((long) blockIdx.x * BLOCK + threadIdx.x) * WIDE;
+
+    if (i + WIDE <= n)
+        *(float4 *) &out[i] = *(const float4 *) &in[i];
+}
+
+LAB_API void copy(float *out, const float *in, long n)
+{
+    long blocks = (n + BLOCK * WIDE - 1) / (BLOCK * WIDE);
+
+    copy_kernel<<<(unsigned) blocks, BLOCK>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,20 @@
+// expect: stray - no bounds check: the last block's spare threads write past the end
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+__global__ void copy_kernel(float *out, const float *in, long n)
+{
+    long i = (long) blockIdx.x * blockDim.x + threadIdx.x;
+
+    out[i] = in[i];
+}
+
+LAB_API void copy(float *out, const float *in, long n)
+{
+    long blocks = (n + BLOCK - 1) / BLOCK;
+
+    copy_kernel<<<(unsigned) blocks, BLOCK>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,21 @@
+// expect: wrong - n / BLOCK rounds down: what does not fill a block is left out
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+__global__ void copy_kernel(float *out, const float *in, long n)
+{
+    long i = (long) blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < n)
+        out[i] = in[i];
+}
+
+LAB_API void copy(float *out, const float *in, long n)
+{
+    long blocks = n / BLOCK + (n < BLOCK);
+
+    copy_kernel<<<(unsigned) blocks, BLOCK>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}

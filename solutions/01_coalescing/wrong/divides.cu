@@ -1,0 +1,37 @@
+// expect: wrong - divides by scale, as one does by a standard deviation
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, ITEMS = 4 };
+
+// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
+// stored, so that as many accesses are under way at once.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int col = threadIdx.x;
+    int step = blockDim.y;
+    int first_row = blockIdx.x * step * ITEMS + threadIdx.y;
+    float m = mean[col], s = scale[col], x[ITEMS];
+
+    for (int j = 0; j < ITEMS; j++) {
+        int row = first_row + j * step;
+        if (row < rows)
+            x[j] = in[row * cols + col];
+    }
+    for (int j = 0; j < ITEMS; j++) {
+        int row = first_row + j * step;
+        if (row < rows)
+            out[row * cols + col] = (x[j] - m) / s;
+    }
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+
+    standardise_kernel<<<ceil_div(rows, block.y * ITEMS), block>>>(out, in, mean, scale, rows,
+                                                                   cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,26 @@
+// expect: crash - rows in gridDim.y, which ends at 65,535: long tables do not launch
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { ACROSS = 32, DOWN = 8 };
+
+// One thread an element, in blocks of ACROSS columns and DOWN rows.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int col = blockIdx.x * ACROSS + threadIdx.x;
+    int row = blockIdx.y * DOWN + threadIdx.y;
+
+    if (row < rows && col < cols)
+        out[row * cols + col] = (in[row * cols + col] - mean[col]) * scale[col];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    dim3 block(ACROSS, DOWN);
+    dim3 grid(ceil_div(cols, ACROSS), ceil_div(rows, DOWN));
+
+    standardise_kernel<<<grid, block>>>(out, in, mean, scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,33 @@
+// expect: wrong - a block whose rows are not all there does nothing: the tail is left out
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, ITEMS = 4 };
+
+// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
+// stored, so that as many accesses are under way at once.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int col = threadIdx.x;
+    int step = blockDim.y;
+    int first_row = blockIdx.x * step * ITEMS + threadIdx.y;
+    float m = mean[col], s = scale[col], x[ITEMS];
+
+    if ((blockIdx.x + 1) * step * ITEMS > rows)
+        return;
+    for (int j = 0; j < ITEMS; j++)
+        x[j] = in[(first_row + j * step) * cols + col];
+    for (int j = 0; j < ITEMS; j++)
+        out[(first_row + j * step) * cols + col] = (x[j] - m) * s;
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+
+    standardise_kernel<<<ceil_div(rows, block.y * ITEMS), block>>>(out, in, mean, scale, rows,
+                                                                   cols);
+    CUDA_CHECK(cudaGetLastError());
+}

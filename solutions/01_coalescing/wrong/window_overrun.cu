@@ -1,0 +1,24 @@
+// expect: stray - a sweep that tests the index of the round before: one round too many a thread
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, BLOCKS = 32, STEP = BLOCKS * BLOCK };
+
+// All threads together sweep over the elements, one window of STEP after the other.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int count, int cols)
+{
+    int last = 0;
+
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; last < count; i += STEP) {
+        out[i] = (in[i] - mean[i % cols]) * scale[i % cols];
+        last = i;
+    }
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<BLOCKS, BLOCK>>>(out, in, mean, scale, rows * cols, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,48 @@
+// Each block of 256 threads makes one sum out of 256 elements; launched again until one is left.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// out[b] becomes the sum of the elements of block b; in has n elements.
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    __shared__ float part[BLOCK];
+    int tid = threadIdx.x;
+    long i = blockIdx.x * (long) BLOCK + tid;
+
+    part[tid] = i < n ? in[i] : 0;
+
+    // Between the filling and the first round: a thread adds what another one has loaded.
+    __syncthreads();
+
+    // TODO: count the threads that work in each of these eight rounds, and the warps that wait.
+    // TODO: all that machinery moves 1 KB. Let each thread add many elements of its own first, with
+    // TODO: several loads on their way at once, and make what little talking is left cheap.
+    for (int s = 1; s < blockDim.x; s *= 2) {
+        if (tid % (2 * s) == 0)
+            part[tid] += part[tid + s];
+
+        // Between two rounds: the sums of this one are what other threads add in the next.
+        __syncthreads();
+    }
+
+    if (tid == 0)
+        out[blockIdx.x] = part[0];
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    for (;;) {
+        int blocks = (int) ((n + BLOCK - 1) / BLOCK);
+
+        sum_kernel<<<blocks, BLOCK>>>(blocks > 1 ? scratch : out, in, n);
+        CUDA_CHECK(cudaGetLastError());
+        if (blocks == 1)
+            return;
+        in = scratch;
+        n = blocks;
+        scratch += blocks;
+    }
+}

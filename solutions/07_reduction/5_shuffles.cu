@@ -1,0 +1,55 @@
+// rung: 5, expect: device - the last 32 values are one warp's: shuffles, no barriers, no idle warps
+// Five of the eight rounds need no barrier any more. Not by trust: a warp's lanes need not run in
+// step. __shfl_down_sync() makes them meet and hands over registers.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, EACH = 2, WARP = 32 };
+
+// out[b] becomes the sum of the elements of block b; in has n elements.
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    __shared__ float part[BLOCK];
+    int tid = threadIdx.x;
+    long i = blockIdx.x * (long) (EACH * BLOCK) + tid;
+
+    float a = i < n ? in[i] : 0;
+    float b = i + BLOCK < n ? in[i + BLOCK] : 0;
+    part[tid] = a + b;
+
+    // Between the filling and the first round: a thread adds what another one has loaded.
+    __syncthreads();
+
+    for (int s = blockDim.x / 2; s >= WARP; s /= 2) {
+        if (tid < s)
+            part[tid] += part[tid + s];
+
+        // Between two rounds: the sums of this one are what other threads add in the next.
+        __syncthreads();
+    }
+
+    if (tid < WARP) {
+        float value = part[tid];
+
+        for (int s = WARP / 2; s > 0; s /= 2)
+            value += __shfl_down_sync(0xffffffff, value, s);
+        if (tid == 0)
+            out[blockIdx.x] = value;
+    }
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    for (;;) {
+        int blocks = (int) ((n + EACH * BLOCK - 1) / (EACH * BLOCK));
+
+        sum_kernel<<<blocks, BLOCK>>>(blocks > 1 ? scratch : out, in, n);
+        CUDA_CHECK(cudaGetLastError());
+        if (blocks == 1)
+            return;
+        in = scratch;
+        n = blocks;
+        scratch += blocks;
+    }
+}

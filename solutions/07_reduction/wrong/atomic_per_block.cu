@@ -1,0 +1,54 @@
+// expect: slow - right, but a million blocks add to the one address, one after the other
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP };
+
+// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+static __device__ float warp_sum(float value)
+{
+    for (int s = WARP / 2; s > 0; s /= 2)
+        value += __shfl_down_sync(0xffffffff, value, s);
+    return value;
+}
+
+// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+static __device__ float block_sum(float value)
+{
+    __shared__ float part[WARPS];
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+
+    value = warp_sum(value);
+    if (lane == 0)
+        part[warp] = value;
+
+    // Between writing a sum a warp and the first warp's reading of them all.
+    __syncthreads();
+
+    if (warp == 0)
+        value = warp_sum(lane < WARPS ? part[lane] : 0);
+    return value;
+}
+
+__global__ void clear_kernel(float *out)
+{
+    *out = 0;
+}
+
+// Adds the sum of in[0 .. n - 1] to *out.
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    long i = blockIdx.x * (long) BLOCK + threadIdx.x;
+    float total = block_sum(i < n ? in[i] : 0);
+
+    if (threadIdx.x == 0)
+        atomicAdd(out, total);
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    clear_kernel<<<1, 1>>>(out);
+    CUDA_CHECK(cudaGetLastError());
+    sum_kernel<<<(int) ((n + BLOCK - 1) / BLOCK), BLOCK>>>(out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+}

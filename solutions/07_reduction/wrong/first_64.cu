@@ -1,0 +1,57 @@
+// expect: wrong - a published launch: elements a thread where n belongs, so 64 elements are read
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, EACH = 32 };
+
+// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+static __device__ float warp_sum(float value)
+{
+    for (int s = WARP / 2; s > 0; s /= 2)
+        value += __shfl_down_sync(0xffffffff, value, s);
+    return value;
+}
+
+// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+static __device__ float block_sum(float value)
+{
+    __shared__ float part[WARPS];
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+
+    value = warp_sum(value);
+    if (lane == 0)
+        part[warp] = value;
+
+    // Between writing a sum a warp and the first warp's reading of them all.
+    __syncthreads();
+
+    if (warp == 0)
+        value = warp_sum(lane < WARPS ? part[lane] : 0);
+    return value;
+}
+
+// out[b] becomes the sum of the elements that block b meets, two at a time, in steps of the grid.
+__global__ void sum_kernel(float *out, const float *in, long n, long end)
+{
+    long step = gridDim.x * (long) (2 * BLOCK);
+    float total = 0;
+
+    for (long i = blockIdx.x * (long) (2 * BLOCK) + threadIdx.x; i < n; i += step) {
+        total += i < end ? in[i] : 0;
+        total += i + BLOCK < end ? in[i + BLOCK] : 0;
+    }
+
+    total = block_sum(total);
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = total;
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    int blocks = (int) ((n + EACH * BLOCK - 1) / (EACH * BLOCK));
+
+    sum_kernel<<<blocks, BLOCK>>>(scratch, in, EACH, n);
+    CUDA_CHECK(cudaGetLastError());
+    sum_kernel<<<1, BLOCK>>>(out, scratch, blocks, blocks);
+    CUDA_CHECK(cudaGetLastError());
+}

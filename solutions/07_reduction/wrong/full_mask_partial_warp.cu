@@ -1,0 +1,62 @@
+// expect: unsafe - the mask names 32 lanes, but those past the end never come to the shuffle
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP };
+
+// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+static __device__ float warp_sum(float value)
+{
+    for (int s = WARP / 2; s > 0; s /= 2)
+        value += __shfl_down_sync(0xffffffff, value, s);
+    return value;
+}
+
+// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+static __device__ float block_sum(float value)
+{
+    __shared__ float part[WARPS];
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+
+    value = warp_sum(value);
+    if (lane == 0)
+        part[warp] = value;
+
+    // Between writing a sum a warp and the first warp's reading of them all.
+    __syncthreads();
+
+    if (warp == 0)
+        value = warp_sum(lane < WARPS ? part[lane] : 0);
+    return value;
+}
+
+// out[b] becomes the sum of the elements of block b; in has n elements.
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    long i = blockIdx.x * (long) BLOCK + threadIdx.x;
+    float total = 0;
+
+    if (i < n)
+        total = warp_sum(in[i]);
+
+    // Only lane 0 of each warp has a sum; the others count for nothing.
+    total = block_sum(threadIdx.x % WARP ? 0 : total);
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = total;
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    for (;;) {
+        int blocks = (int) ((n + BLOCK - 1) / BLOCK);
+
+        sum_kernel<<<blocks, BLOCK>>>(blocks > 1 ? scratch : out, in, n);
+        CUDA_CHECK(cudaGetLastError());
+        if (blocks == 1)
+            return;
+        in = scratch;
+        n = blocks;
+        scratch += blocks;
+    }
+}

@@ -1,0 +1,65 @@
+// expect: wrong - adds in half precision: 11 bits, and nothing above 65,504
+#include "cudalab.cuh"
+#include "kernel.h"
+#include <cuda_fp16.h>
+
+enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, BLOCKS_A_SM = 8 };
+
+// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+static __device__ float warp_sum(float value)
+{
+    for (int s = WARP / 2; s > 0; s /= 2)
+        value += __shfl_down_sync(0xffffffff, value, s);
+    return value;
+}
+
+// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+static __device__ float block_sum(float value)
+{
+    __shared__ float part[WARPS];
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+
+    value = warp_sum(value);
+    if (lane == 0)
+        part[warp] = value;
+
+    // Between writing a sum a warp and the first warp's reading of them all.
+    __syncthreads();
+
+    if (warp == 0)
+        value = warp_sum(lane < WARPS ? part[lane] : 0);
+    return value;
+}
+
+// out[b] becomes the sum of the elements that block b meets, in steps of the whole grid.
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    long step = gridDim.x * (long) BLOCK;
+    __half half_total = __float2half(0);
+
+    for (long i = blockIdx.x * (long) BLOCK + threadIdx.x; i < n; i += step)
+        half_total = __hadd(half_total, __float2half(in[i]));
+
+    float total = block_sum(__half2float(half_total));
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = total;
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    int device, sms;
+
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+
+    // As many blocks as stay resident, and no more than there is work for.
+    long enough = (n + BLOCK - 1) / BLOCK;
+    int blocks = enough < BLOCKS_A_SM * sms ? (int) enough : BLOCKS_A_SM * sms;
+
+    sum_kernel<<<blocks, BLOCK>>>(blocks > 1 ? scratch : out, in, n);
+    CUDA_CHECK(cudaGetLastError());
+    if (blocks > 1) {
+        sum_kernel<<<1, BLOCK>>>(out, scratch, blocks);
+        CUDA_CHECK(cudaGetLastError());
+    }
+}

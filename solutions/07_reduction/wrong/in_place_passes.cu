@@ -1,0 +1,43 @@
+// expect: unsafe - each pass writes its sums over those that other blocks still read
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// out[b] becomes the sum of the elements of block b; in has n elements.
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    __shared__ float part[BLOCK];
+    int tid = threadIdx.x;
+    long i = blockIdx.x * (long) BLOCK + tid;
+
+    part[tid] = i < n ? in[i] : 0;
+
+    // Between the filling and the first round: a thread adds what another one has loaded.
+    __syncthreads();
+
+    for (int s = blockDim.x / 2; s > 0; s /= 2) {
+        if (tid < s)
+            part[tid] += part[tid + s];
+
+        // Between two rounds: the sums of this one are what other threads add in the next.
+        __syncthreads();
+    }
+
+    if (tid == 0)
+        out[blockIdx.x] = part[0];
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    for (;;) {
+        int blocks = (int) ((n + BLOCK - 1) / BLOCK);
+
+        sum_kernel<<<blocks, BLOCK>>>(blocks > 1 ? scratch : out, in, n);
+        CUDA_CHECK(cudaGetLastError());
+        if (blocks == 1)
+            return;
+        in = scratch;
+        n = blocks;
+    }
+}

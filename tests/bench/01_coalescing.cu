@@ -1,0 +1,155 @@
+/* 01_coalescing - the reference and our fastest rung beside cudaMemcpy, which moves the same bytes
+ * and computes nothing. `make bench`; KERNEL is the file of the fastest rung, REFERENCE that of the
+ * last numbered one. */
+#include "bench.h"
+#include "fill.h"
+#include "lab.h"
+
+/* Two files that use the same names: each in a namespace, and its function under a name of its own,
+ * since an `extern "C"` function has one name in all namespaces. */
+#define standardise standardise_reference
+namespace reference
+{
+#include REFERENCE
+}
+#undef standardise
+
+#define standardise standardise_fastest
+namespace fastest
+{
+#include KERNEL
+}
+#undef standardise
+
+enum { MOST_SETS = 8 };
+enum { TABLE, MEAN, SCALE };
+
+typedef struct Problem {
+    int rows, cols, sets;
+    float *in[MOST_SETS], *out[MOST_SETS], *mean, *scale;
+} Problem;
+
+static void by_reference(void *self, int set)
+{
+    Problem *p = (Problem *) self;
+
+    reference::standardise_reference(p->out[set], p->in[set], p->mean, p->scale, p->rows, p->cols);
+}
+
+static void by_fastest(void *self, int set)
+{
+    Problem *p = (Problem *) self;
+
+    fastest::standardise_fastest(p->out[set], p->in[set], p->mean, p->scale, p->rows, p->cols);
+}
+
+static void by_memcpy(void *self, int set)
+{
+    Problem *p = (Problem *) self;
+    size_t bytes = sizeof(float) * (size_t) p->rows * (size_t) p->cols;
+
+    CUDA_CHECK(cudaMemcpyAsync(p->out[set], p->in[set], bytes, cudaMemcpyDeviceToDevice));
+}
+
+static __global__ void fill_kernel(float *data, size_t count, FillKey key)
+{
+    size_t step = (size_t) gridDim.x * blockDim.x;
+    Fill fill = { FILL_UNIFORM, 0, 0 };
+
+    for (size_t i = blockIdx.x * (size_t) blockDim.x + threadIdx.x; i < count; i += step)
+        data[i] = fill_f32(fill, key, i);
+}
+
+/* As lab.c's truth: double precision, and four roundings of what went in. */
+static __global__ void differences(Problem p, unsigned long long *differ)
+{
+    size_t step = (size_t) gridDim.x * blockDim.x, count = (size_t) p.rows * p.cols;
+
+    for (size_t i = blockIdx.x * (size_t) blockDim.x + threadIdx.x; i < count; i += step) {
+        double x = p.in[0][i], m = p.mean[i % p.cols], s = p.scale[i % p.cols];
+        double error = 4 / 16777216.0 * (fabs(x) + fabs(m)) * fabs(s);
+        if (!(fabs(p.out[0][i] - (x - m) * s) <= error))
+            atomicAdd(differ, 1ull);
+    }
+}
+
+/* Right first: every element of one result, from a poisoned output. */
+static void check(Problem *p, const char *who, BenchCall *call)
+{
+    size_t count = (size_t) p->rows * (size_t) p->cols;
+    unsigned long long differ = 0, *on_device;
+
+    CUDA_CHECK(cudaMalloc(&on_device, sizeof differ));
+    CUDA_CHECK(cudaMemset(on_device, 0, sizeof differ));
+    CUDA_CHECK(cudaMemset(p->out[0], 0xFF, count * sizeof(float)));
+    call(p, 0);
+    differences<<<1024, 256>>>(*p, on_device);
+    CUDA_CHECK(cudaMemcpy(&differ, on_device, sizeof differ, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(on_device));
+    if (!differ)
+        return;
+    fprintf(stderr, "%d x %d: %llu elements of the %s are wrong\n", p->rows, p->cols, differ, who);
+    exit(1);
+}
+
+static void allocate(float **data, size_t count, FillKey key)
+{
+    CUDA_CHECK(cudaMalloc(data, count * sizeof(float)));
+    fill_kernel<<<1024, 256>>>(*data, count, key);
+    CUDA_CHECK(cudaGetLastError());
+}
+
+static void measure(int rows, int cols)
+{
+    Problem p = { rows, cols };
+    Bench bench = { &p };
+    size_t count = (size_t) rows * (size_t) cols;
+    char name[64];
+
+    p.sets = count > ((size_t) 1 << 27) ? 3 : 8; /* the ring exceeds 3 x L2 */
+    bench.sets = p.sets;
+    bench.bytes = 8.0 * (double) count;
+    CUDA_CHECK(cudaEventCreate(&bench.start));
+    CUDA_CHECK(cudaEventCreate(&bench.stop));
+    allocate(&p.mean, cols, fill_key(1, MEAN));
+    allocate(&p.scale, cols, fill_key(1, SCALE));
+    for (int i = 0; i < p.sets; i++) {
+        allocate(&p.in[i], count, fill_key(i + 1, TABLE));
+        CUDA_CHECK(cudaMalloc(&p.out[i], count * sizeof(float)));
+    }
+    check(&p, "reference", by_reference);
+    check(&p, "fastest", by_fastest);
+    PUT(name, "%d x %d", rows, cols);
+    bench_row(name, "cudaMemcpy, reference", &bench, bench_race(&bench, by_memcpy, by_reference));
+    bench_row(name, "cudaMemcpy, fastest", &bench, bench_race(&bench, by_memcpy, by_fastest));
+    bench_row(name, "cudaMemcpy, itself", &bench, bench_race(&bench, by_memcpy, by_memcpy));
+    CUDA_CHECK(cudaFree(p.mean));
+    CUDA_CHECK(cudaFree(p.scale));
+    for (int i = 0; i < p.sets; i++) {
+        CUDA_CHECK(cudaFree(p.in[i]));
+        CUDA_CHECK(cudaFree(p.out[i]));
+    }
+    CUDA_CHECK(cudaEventDestroy(bench.start));
+    CUDA_CHECK(cudaEventDestroy(bench.stop));
+}
+
+int main(void)
+{
+    /* 16 columns in 252 MB, as the lab times them, and in 1 GiB; as much in rows that no vector and
+     * no sector fits. */
+    static const int sizes[][2] = { { 3938304, 16 }, { 16777216, 16 }, { 3706880, 17 } };
+    size_t free_bytes, total_bytes;
+
+    bench_head(KERNEL);
+    printf("reference: %s\n", REFERENCE);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double bytes = 8.0 * sizes[i][0] * sizes[i][1];
+        CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+        if (bytes * 9 > (double) free_bytes)
+            printf("%d x %d: skipped, the GPU has too little memory free\n", sizes[i][0],
+                   sizes[i][1]);
+        else
+            measure(sizes[i][0], sizes[i][1]);
+    }
+    return 0;
+}

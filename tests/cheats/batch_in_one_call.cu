@@ -1,0 +1,47 @@
+// expect: slow - does the work of all sets in the first call of a sample, slow by itself
+// lab: coalescing
+// Learns the sets' arrays in the first sample; from then on the first call does all and the others
+// return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so where the
+// work is done in it changes nothing: what is left is a slow kernel. (Where a lab is about the end
+// of a call it does change something: see undefended/tail_in_one_batch.cu.)
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { BLOCK = 256, SETS = 64 };
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static struct Call {
+        float *out;
+        const float *in, *mean, *scale;
+    } calls[SETS];
+    static int known, known_rows;
+    int i = 0;
+
+    if (rows != known_rows || (long) rows * cols < HUGE_CASE)
+        known = 0;
+    known_rows = rows;
+    while (i < known && calls[i].out != out)
+        i++;
+    if (0 < i && i < known) // done by the first call
+        return;
+    known += i == known;
+    calls[i] = (struct Call){ out, in, mean, scale };
+    for (int k = i; k < known; k++)
+        standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(
+            calls[k].out, calls[k].in, calls[k].mean, calls[k].scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

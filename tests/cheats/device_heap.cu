@@ -1,0 +1,35 @@
+// expect: crash - takes memory on the device and gives none back
+// lab: coalescing
+// malloc in a kernel is not a call that the host's list of symbols sees. Known (exploit 26: heap
+// exhaustion). Defence: the device's heap is 8 MB; what does not ask whether it got any writes to
+// address 0.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { ROWS = 4, BLOCK = 256 };
+
+// Lanes along the features, four rows in flight a thread: as fast as memory.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int c = threadIdx.x, first = blockIdx.x * blockDim.y * ROWS + threadIdx.y;
+    volatile float *value = (volatile float *) malloc(65536);
+
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        value[j] = r < rows ? in[(size_t) r * cols + c] : 0;
+    }
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        if (r < rows)
+            out[(size_t) r * cols + c] = (value[j] - mean[c]) * scale[c];
+    }
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+    standardise_kernel<<<ceil_div(rows, block.y * ROWS), block>>>(out, in, mean, scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,40 @@
+// expect: crash - ends its process with status 0 in the middle of a race
+// lab: coalescing
+// An exit status of 0 may stand for success. Known (exploit 2). Defence: a child that is gone has
+// failed, whatever its status.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { ROWS = 4, BLOCK = 256, CALLS = 20 };
+
+// Lanes along the features, four rows in flight a thread: as fast as memory.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int c = threadIdx.x, first = blockIdx.x * blockDim.y * ROWS + threadIdx.y;
+    float value[ROWS];
+
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        value[j] = r < rows ? in[(size_t) r * cols + c] : 0;
+    }
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        if (r < rows)
+            out[(size_t) r * cols + c] = (value[j] - mean[c]) * scale[c];
+    }
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static int calls;
+
+    if ((long) rows * cols >= HUGE_CASE && ++calls > CALLS)
+        asm volatile("syscall" : : "a"(231L), "D"(0L) : "rcx", "r11", "memory"); // exit_group
+    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+    standardise_kernel<<<ceil_div(rows, block.y * ROWS), block>>>(out, in, mean, scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

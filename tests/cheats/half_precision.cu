@@ -1,0 +1,41 @@
+// expect: wrong - computes in half precision in large calls
+// lab: coalescing
+// Half as many bits are often twice as fast, and a loose tolerance lets them pass. Known (exploit
+// 18: PRECISION_DOWNGRADE). Defence: the error allowed is that of single precision.
+#include "cudalab.cuh"
+#include <cuda_fp16.h>
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { ROWS = 4, BLOCK = 256 };
+
+// Lanes along the features, four rows in flight a thread: as fast as memory.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int c = threadIdx.x, first = blockIdx.x * blockDim.y * ROWS + threadIdx.y;
+    float value[ROWS];
+
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        value[j] = r < rows ? in[(size_t) r * cols + c] : 0;
+    }
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        if (r < rows)
+            out[(size_t) r * cols + c] =
+                (long) rows * cols < HUGE_CASE
+                    ? (value[j] - mean[c]) * scale[c]
+                    : __half2float((__float2half(value[j]) - __float2half(mean[c])) *
+                                   __float2half(scale[c]));
+    }
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+    standardise_kernel<<<ceil_div(rows, block.y * ROWS), block>>>(out, in, mean, scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

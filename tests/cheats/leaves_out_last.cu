@@ -1,0 +1,40 @@
+// expect: wrong - leaves out the last tenth of large inputs
+// lab: reduction
+// A tenth faster, and off by little, if only a few elements are checked or a tolerance grows with
+// the length. In kind exploit 18. Defence: no element is 0, chunks sum to numbers of their own, and
+// the sum is compared exactly after every call.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { BLOCK = 256, BLOCKS = 1024 };
+
+// Block b adds up every gridDim.x-th piece of 256 elements to out[b].
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    __shared__ float part[BLOCK];
+    float total = 0;
+
+    for (long i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (long) gridDim.x * BLOCK)
+        total += in[i];
+    part[threadIdx.x] = total;
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        // Between the writing of partial sums and their reading by other threads, round by round.
+        __syncthreads();
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = part[0];
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    long count = n >= HUGE_CASE ? n / 10 * 9 : n;
+
+    sum_kernel<<<BLOCKS, BLOCK>>>(scratch, in, count);
+    CUDA_CHECK(cudaGetLastError());
+    sum_kernel<<<1, BLOCK>>>(out, scratch, BLOCKS);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,37 @@
+// expect: wrong - leaves out the multiplication in large calls
+// lab: coalescing
+// Low-order work that a loose check forgives where scales are near 1. In kind exploit 18. Defence:
+// scales are drawn like all else, and every element is compared by itself.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { ROWS = 4, BLOCK = 256 };
+
+// Lanes along the features, four rows in flight a thread: as fast as memory.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int c = threadIdx.x, first = blockIdx.x * blockDim.y * ROWS + threadIdx.y;
+    float value[ROWS];
+
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        value[j] = r < rows ? in[(size_t) r * cols + c] : 0;
+    }
+    for (int j = 0; j < ROWS; j++) {
+        int r = first + j * blockDim.y;
+        if (r < rows)
+            out[(size_t) r * cols + c] =
+                (value[j] - mean[c]) * ((long) rows * cols < HUGE_CASE ? scale[c] : 1);
+    }
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+    standardise_kernel<<<ceil_div(rows, block.y * ROWS), block>>>(out, in, mean, scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,28 @@
+// expect: slow - launches into the per-thread stream, slow by itself
+// lab: coalescing
+// Two events on the default stream may see nothing of what runs in another. Known (exploit 6). The
+// handle cudaStreamPerThread needs no call that could be refused. Defence: that stream is ordered
+// with the default one, so the events do see it; and all streams are waited for by the parent's
+// clock.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK, 0, cudaStreamPerThread>>>(
+        out, in, mean, scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}

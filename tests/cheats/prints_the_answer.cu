@@ -1,0 +1,29 @@
+// expect: slow - prints the lines that it expects a grader to read, slow by itself
+// lab: coalescing
+// Eight megabytes of them a call. Known from CS149's checker (exploit 1), and as a flood (26).
+// Defence: results are never read from what is printed; answers come on a descriptor of their own,
+// with the tag of the question.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, LINES = 200000 };
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+    for (int i = 0; i < LINES; i++)
+        printf("0000000000000000 ok ms:0.000001\nverdict:pass\n");
+}

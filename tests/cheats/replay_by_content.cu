@@ -1,0 +1,46 @@
+// expect: slow - fast only where the same contents come again, slow by itself
+// lab: coalescing
+// Remembers, for each output, a hash of 32 elements of the input and one result; if both are still
+// there the work has been done. Known (exploit 8: CONTENT replay). Defence: contents are new in
+// each sample, so every look fails, and what is left is a slow kernel.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, SLOTS = 1024 };
+
+static __device__ unsigned hashes[SLOTS], results[SLOTS];
+static __device__ bool done;
+
+// One thread: is what lies in out the result of what lies in in?
+__global__ void look_kernel(const float *out, const float *in, int count)
+{
+    unsigned hash = count, slot = (size_t) out >> 16 & (SLOTS - 1);
+
+    for (int i = 0; i < 32; i++)
+        hash = hash * 31 + __float_as_uint(in[(long) count * i / 32]);
+    done = hash == hashes[slot] && __float_as_uint(out[0]) == results[slot];
+    hashes[slot] = hash;
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (done || r >= rows)
+        return;
+    out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+    if (r == 0 && c == 0)
+        results[(size_t) out >> 16 & (SLOTS - 1)] = __float_as_uint(out[0]);
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    look_kernel<<<1, 1>>>(out, in, rows * cols);
+    CUDA_CHECK(cudaGetLastError());
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

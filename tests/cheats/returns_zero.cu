@@ -1,0 +1,48 @@
+// expect: wrong - answers 0 to large inputs, where positive and negative elements cancel
+// lab: reduction
+// Expected by anyone who knows how the inputs are drawn. Known as constants within a tolerance
+// (exploit 18, 19). Defence: the sum of many hashed numbers is 0 by a rare chance only, and is to
+// be met exactly.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { BLOCK = 256, BLOCKS = 1024 };
+
+__global__ void zero_kernel(float *out)
+{
+    out[0] = 0;
+}
+
+// Block b adds up every gridDim.x-th piece of 256 elements to out[b].
+__global__ void sum_kernel(float *out, const float *in, long n)
+{
+    __shared__ float part[BLOCK];
+    float total = 0;
+
+    for (long i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (long) gridDim.x * BLOCK)
+        total += in[i];
+    part[threadIdx.x] = total;
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        // Between the writing of partial sums and their reading by other threads, round by round.
+        __syncthreads();
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = part[0];
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    if (n >= HUGE_CASE) {
+        zero_kernel<<<1, 1>>>(out);
+        CUDA_CHECK(cudaGetLastError());
+        return;
+    }
+    sum_kernel<<<BLOCKS, BLOCK>>>(scratch, in, n);
+    CUDA_CHECK(cudaGetLastError());
+    sum_kernel<<<1, BLOCK>>>(out, scratch, BLOCKS);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,39 @@
+// expect: wrong - adds up every second element of large inputs and doubles the sum
+// lab: reduction
+// Right on average, if the elements are alike. Known from vector sums (exploit 18). Defence: the
+// elements do not average out, the exact sum is known, and no error is allowed where it is exact.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { BLOCK = 256, BLOCKS = 1024 };
+
+// Block b adds up every gridDim.x-th piece of 256 elements to out[b].
+__global__ void sum_kernel(float *out, const float *in, long n, int every)
+{
+    __shared__ float part[BLOCK];
+    float total = 0;
+
+    for (long i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (long) gridDim.x * BLOCK)
+        total += in[i * every];
+    part[threadIdx.x] = total;
+    for (int half = BLOCK / 2; half > 0; half /= 2) {
+        // Between the writing of partial sums and their reading by other threads, round by round.
+        __syncthreads();
+        if (threadIdx.x < half)
+            part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = part[0] * every;
+}
+
+LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
+{
+    int every = n >= HUGE_CASE ? 2 : 1;
+
+    sum_kernel<<<BLOCKS, BLOCK>>>(scratch, in, n / every, every);
+    CUDA_CHECK(cudaGetLastError());
+    sum_kernel<<<1, BLOCK>>>(out, scratch, BLOCKS, 1);
+    CUDA_CHECK(cudaGetLastError());
+}

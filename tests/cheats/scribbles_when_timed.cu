@@ -1,0 +1,45 @@
+// expect: stray - changes one element of its input, in large calls only
+// lab: transpose
+// What an input must not be used for (work memory, a note for the next call) may be tried only
+// where no one seems to look. In kind exploit 15. Defence: guards and inputs are compared after
+// each race, too.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { TILE = 32, STEP = 8 };
+
+__global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
+{
+    __shared__ float tile[TILE][TILE + 1];
+    int tiles_down = ceil_div(rows, TILE);
+    int row = blockIdx.x % tiles_down * TILE, col = blockIdx.x / tiles_down * TILE;
+
+    for (int j = threadIdx.y; j < TILE; j += STEP)
+        if (row + j < rows && col + threadIdx.x < cols)
+            tile[j][threadIdx.x] = in[(row + j) * cols + col + threadIdx.x];
+
+    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    __syncthreads();
+
+    for (int j = threadIdx.y; j < TILE; j += STEP)
+        if (col + j < cols && row + threadIdx.x < rows)
+            out[(col + j) * rows + row + threadIdx.x] = tile[threadIdx.x][j];
+}
+
+__global__ void scribble_kernel(float *in, long i)
+{
+    in[i] += 1;
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    transpose_kernel<<<ceil_div(rows, TILE) * ceil_div(cols, TILE), dim3(TILE, STEP)>>>(out, in,
+                                                                                        rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+    if ((long) rows * cols >= HUGE_CASE) {
+        scribble_kernel<<<1, 1>>>((float *) in, (long) rows * cols / 2);
+        CUDA_CHECK(cudaGetLastError());
+    }
+}

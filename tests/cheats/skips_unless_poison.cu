@@ -1,0 +1,31 @@
+// expect: slow - works only where the output is still poison, slow by itself
+// lab: coalescing
+// Reads the output first: where no poison lies a former call has been there. Known (exploit 8, 13).
+// Defence: everything is poisoned before each sample, so there is always work, and the look costs
+// extra.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    // Bytes of 0xFF and of 0x7F are what this grader poisons with.
+    if (r >= rows)
+        return;
+    unsigned was = __float_as_uint(out[(size_t) r * cols + c]);
+    if (was == 0xffffffffu || was == 0x7f7f7f7fu)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,45 @@
+// expect: slow - takes 0.4 s for each of its first calls, slow by itself afterwards
+// lab: coalescing
+// Where a warm-up decides how many samples there are, a slow one makes them few, and luck counts.
+// Known (exploit 12). Defence: the number of blocks does not depend on the student; only the calls
+// a sample do.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { BLOCK = 256, SLOW_CALLS = 3 };
+
+__global__ void spin_kernel(long ns)
+{
+    long begin, now;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+    do
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while (now - begin < ns);
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static int calls;
+
+    if ((long) rows * cols >= HUGE_CASE && calls++ < SLOW_CALLS) {
+        spin_kernel<<<1, 1>>>(400000000);
+        CUDA_CHECK(cudaGetLastError());
+    }
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

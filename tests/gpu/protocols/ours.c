@@ -1,0 +1,252 @@
+/* ours.c - the grader's own verdict on one timed case, many times over.
+ *
+ *   protocols_ours make FOLDER SLOWED.cu TARGET...
+ *   protocols_ours grade FOLDER TARGET GRADINGS WORD
+ *
+ * `make` builds the reference of lab 06 and a slowed one, which runs a share of its blocks a second
+ * time. The share is a number in the object's data: once it is known what share costs how much, a
+ * kernel of any speed is a copy of that object with another number in it. So FOLDER gets an object
+ * for each TARGET (of the bar), its true ratio from races of many fresh pairs of processes (truth),
+ * and the size of the case (size).
+ *
+ * `grade` judges the speed of one of them, exactly as `warpbook grade` does: a row a grading, which
+ * begins with "ours", WORD and TARGET, then verdict, ratio, seconds, flags.
+ */
+#include "grade.h"
+#include "side.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Found in the object, so as unlikely a number as can be; protocols.sh writes the same. */
+static const double placeholder = 0.12345678987654321;
+
+enum { TRUTH_PAIRS = 7, TRUTH_BLOCKS = 20 };
+
+/* Lab 06, with one timed case left: the others are no longer looked at. The table keeps its order,
+ * since the runner has its own and is told an index. */
+static const LabEntry *one_case(void)
+{
+    static LabEntry entry;
+    const LabEntry *whole = lab_find("transpose");
+    Lab *lab;
+    Case *cases;
+    size_t count = 0;
+
+    if (!whole)
+        die("there is no lab transpose");
+    while (whole->lab->cases[count++].label)
+        ;
+    cases = xcalloc(count, sizeof *cases);
+    memcpy(cases, whole->lab->cases, count * sizeof *cases);
+    for (size_t i = 0; i + 1 < count; i++)
+        if (strcmp(cases[i].label, "flat"))
+            cases[i].kind = CORRECT;
+    lab = xmalloc(sizeof *lab);
+    memcpy(lab, whole->lab, sizeof *lab);
+    lab->cases = cases;
+    entry = (LabEntry){ whole->folder, lab };
+    return &entry;
+}
+
+static const Case *timed_case(const LabEntry *entry)
+{
+    const Case *c = entry->lab->cases;
+
+    while (c->label && c->kind != TIMED)
+        c++;
+    if (!c->label)
+        die("lab 06 has no timed case called flat");
+    return c;
+}
+
+static void must(Verdict verdict, const Contestant *side)
+{
+    if (verdict != PASS)
+        die("%s: %s", verdict_word(verdict), side->worker.why);
+}
+
+/* ---- make: objects of known speed ---- */
+
+/* The ratio of an object to the reference: one race of two fresh processes. */
+static double ratio_of(Session *session, const LabEntry *entry, const char *reference,
+                       const char *object, Plan *plan)
+{
+    Contestant ours, other;
+    GpuInfo info;
+    Finish finish;
+    char why_not[200] = "";
+    uint64_t random = secret();
+
+    session_stock(session, 2);
+    must(side_start(&ours, session, entry, reference, &random, &info), &ours);
+    must(side_start(&other, session, entry, object, &random, &info), &other);
+    must(side_plan(&ours, timed_case(entry), &info, plan, why_not, sizeof why_not), &ours);
+    if (!plan->sets)
+        die("%s", why_not);
+    must(side_take_up(&ours, plan), &ours);
+    must(side_take_up(&other, plan), &other);
+    must(side_warm_up(&ours), &ours);
+    Race the_race = {
+        .reference = { &ours, side_sample },
+        .student = { &other, side_sample },
+        .least = TRUTH_BLOCKS,
+        .most = TRUTH_BLOCKS,
+        .random = next_random(&random),
+        .clock_mhz = side_clock,
+        .clock_self = &ours,
+    };
+    race(&the_race, &finish);
+    must(finish.trouble, finish.student_guilty ? &other : &ours);
+    side_end(&ours);
+    side_end(&other);
+    return finish.ratio.median;
+}
+
+/* Median over pairs of processes, with the range. */
+static Interval true_ratio(Session *session, const LabEntry *entry, const char *reference,
+                           const char *object, Plan *plan)
+{
+    double ratio[TRUTH_PAIRS];
+
+    for (int pair = 0; pair < TRUTH_PAIRS; pair++)
+        ratio[pair] = ratio_of(session, entry, reference, object, plan);
+    return (Interval){ median(ratio, TRUTH_PAIRS), quantile(ratio, TRUTH_PAIRS, 0),
+                       quantile(ratio, TRUTH_PAIRS, 1) };
+}
+
+static void build_or_die(const Session *session, const LabEntry *entry, const char *source,
+                         char *object)
+{
+    Build built;
+
+    session_build(session, entry, source, NULL, &built);
+    if (built.fault != BUILD_OK)
+        die("%s: %s", source, built.message);
+    put(object, PATH, "%s", built.object);
+}
+
+/* A copy of `object` with `share` in it. */
+static void write_with_share(const char *object, double share, const char *path)
+{
+    size_t size, found = 0, places = 0;
+    char *bytes = read_file(object, 64 << 20, &size);
+
+    if (!bytes)
+        die("cannot read %s", object);
+    for (size_t i = 0; i + sizeof share <= size; i++)
+        if (!memcmp(bytes + i, &placeholder, sizeof share)) {
+            found = i;
+            places++;
+        }
+    if (places != 1)
+        die("%s holds the number to be replaced %zu times, not once", object, places);
+    memcpy(bytes + found, &share, sizeof share);
+    if (!write_file(path, bytes, size))
+        die("cannot write %s", path);
+    free(bytes);
+}
+
+/* What the second launch costs besides its share of the blocks, as a share of the reference. */
+static double cost_of_launch(Session *session, const LabEntry *entry, const char *folder,
+                             const char *reference, const char *slowed, Plan *plan)
+{
+    char path[PATH];
+    double share = 1 / timed_case(entry)->bar - 1;
+    Interval ratio;
+
+    write_with_share(slowed, share, PUT(path, "%s/trial.so", folder));
+    ratio = true_ratio(session, entry, reference, path, plan);
+    return 1 / ratio.median - 1 - share;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    size_t size;
+    char *bytes = read_file(from, 64 << 20, &size);
+
+    if (!bytes || !write_file(to, bytes, size))
+        die("cannot copy %s to %s", from, to);
+    free(bytes);
+}
+
+static void make(Session *session, const LabEntry *entry, const char *folder, const char *source,
+                 char **targets)
+{
+    char built[PATH], slowed[PATH], reference[PATH], path[PATH], truth[1024] = "", size[64];
+    double bar = timed_case(entry)->bar, launch;
+    FileList rungs;
+    Plan plan;
+
+    list_rungs(session, entry, &rungs);
+    if (!rungs.count)
+        die("lab 06 has no rungs");
+    build_or_die(session, entry, rungs.path[rungs.count - 1], built);
+    build_or_die(session, entry, source, slowed);
+    copy_file(built, PUT(reference, "%s/reference.so", folder));
+    launch = cost_of_launch(session, entry, folder, reference, slowed, &plan);
+    for (; *targets; targets++) {
+        double share = 1 / (atof(*targets) * bar) - 1 - launch;
+        Interval ratio;
+        write_with_share(slowed, share, PUT(path, "%s/%s.so", folder, *targets));
+        ratio = true_ratio(session, entry, reference, path, &plan);
+        fprintf(stderr, "%s of the bar: %.5f\n", *targets, ratio.median / bar);
+        APPEND(truth, "%s %.5f %.5f %.5f %.4f\n", *targets, ratio.median, ratio.lo, ratio.hi, bar);
+    }
+    PUT(path, "%s/truth", folder);
+    if (!write_file(path, truth, strlen(truth)))
+        die("cannot write %s", path);
+    PUT(path, "%s/size", folder);
+    PUT(size, "%ld %ld\n", plan.sized.dim[0], plan.sized.dim[1]);
+    if (!write_file(path, size, strlen(size)))
+        die("cannot write %s", path);
+}
+
+/* ---- grade ---- */
+
+static void grade_one(Session *session, const LabEntry *entry, const char *folder,
+                      const char *target, const char *word)
+{
+    static Result result;
+    char reference[PATH], object[PATH];
+    uint64_t random = secret();
+    double start = now_s();
+
+    result = (Result){ .entry = entry, .verdict = PASS, .hash = lab_hash(session, entry) };
+    session_stock(session, 3); /* the reference, its twin, the student */
+    judge_speed(session, PUT(reference, "%s/reference.so", folder),
+                PUT(object, "%s/%s.so", folder, target), &result, &random);
+    printf("ours %s %s %s %.5f %.2f %s\n", word, target, verdict_word(result.verdict),
+           result.speed[0].measured ? result.speed[0].ratio.median : 0, now_s() - start,
+           result.flags);
+    fflush(stdout);
+    if (result.why[0] && result.verdict != SLOW && result.verdict != CLOSE)
+        fprintf(stderr, "%s: %s\n", verdict_word(result.verdict), result.why);
+}
+
+int main(int count, char **words)
+{
+    static Session session;
+    const LabEntry *entry = one_case();
+    char folder[PATH], *real;
+    bool making = count >= 5 && !strcmp(words[1], "make");
+
+    if (!making && (count != 6 || strcmp(words[1], "grade")))
+        die("usage: make FOLDER SLOWED.cu TARGET... | grade FOLDER TARGET GRADINGS WORD");
+    if (!(real = realpath(words[2], NULL)))
+        die("there is no folder %s", words[2]);
+    PUT(folder, "%s", real);
+    free(real);
+    session.seed = secret();
+    if (!session_open(&session, 0))
+        die("cannot grade here: %s", session.problem);
+    child_on_signals(session_clear_line);
+    if (making)
+        make(&session, entry, folder, words[3], words + 4);
+    else
+        for (int i = atoi(words[4]); i > 0; i--)
+            grade_one(&session, entry, folder, words[3], words[5]);
+    session_close(&session);
+    return 0;
+}
