@@ -303,7 +303,7 @@ static size_t bytes_of(const Array *array)
     return array->rows * array->cols * element_bytes((Element) array->type);
 }
 
-static bool cuda_allocate(Array *array, char *fault)
+static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
 {
     size_t bytes = bytes_of(array);
     char *block = NULL;
@@ -313,8 +313,8 @@ static bool cuda_allocate(Array *array, char *fault)
         return false;
     }
     array->data = block + GUARD_BYTES;
-    return fine(cudaMemset(block, GUARD_BYTE, GUARD_BYTES), fault) &&
-           fine(cudaMemset(block + GUARD_BYTES + bytes, GUARD_BYTE, GUARD_BYTES), fault);
+    return fine(cudaMemset(block, guard, GUARD_BYTES), fault) &&
+           fine(cudaMemset(block + GUARD_BYTES + bytes, guard, GUARD_BYTES), fault);
 }
 
 static void cuda_release(Array *array)
@@ -322,8 +322,10 @@ static void cuda_release(Array *array)
     cudaFree((char *) array->data - GUARD_BYTES);
 }
 
-static bool cuda_fill(const Array *array, FillKey key, char *fault)
+static bool cuda_fill(const Array *array, const Source *source, char *fault)
 {
+    FillKey key = fill_key(source->seed, source->input);
+
     return fine(device_fill((Element) array->type, array->fill, key, array->data, bytes_of(array)),
                 fault);
 }
@@ -342,12 +344,13 @@ static bool cuda_fetch(const Array *array, size_t first, size_t count, void *to,
         fault);
 }
 
-static bool cuda_guards_whole(const Array *array, size_t *offset, bool *before, char *fault)
+static bool cuda_guards_whole(const Array *array, unsigned char guard, size_t *offset, bool *before,
+                              char *fault)
 {
     unsigned long long distance = DEVICE_NOTHING;
     int is_before = 0;
 
-    if (!fine(device_find_stray(array->data, bytes_of(array), GUARD_BYTES, GUARD_BYTE, &distance,
+    if (!fine(device_find_stray(array->data, bytes_of(array), GUARD_BYTES, guard, &distance,
                                 &is_before),
               fault))
         return false;
@@ -356,8 +359,10 @@ static bool cuda_guards_whole(const Array *array, size_t *offset, bool *before, 
     return true;
 }
 
-static bool cuda_holds(const Array *array, FillKey key, size_t *differs_at, bool *same, char *fault)
+static bool cuda_holds(const Array *array, const Source *source, size_t *differs_at, bool *same,
+                       char *fault)
 {
+    FillKey key = fill_key(source->seed, source->input);
     unsigned long long index = DEVICE_NOTHING;
 
     if (!fine(device_find_change((Element) array->type, array->fill, key, array->data,
@@ -380,19 +385,19 @@ static bool cuda_settle(char *fault)
 }
 
 /* The first launch that fails ends it; so does a kernel that died before the last was launched. */
-static bool call_all(const Lab *lab, const Case *lab_case, Kernel *kernel, Set *sets, int calls,
+static bool call_all(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets, int calls,
                      char *fault)
 {
     for (int k = 0; k < calls; k++) {
         cudaError_t error;
-        lab->call(kernel, lab_case, &sets[k].arrays);
+        lab->call(kernel, lab_case, &sets[k]);
         if ((error = cudaGetLastError()))
             return say(fault, is_fatal(error) ? "kernel" : "launch", error);
     }
     return true;
 }
 
-static bool cuda_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Set *sets,
+static bool cuda_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
     float elapsed_ms = 0;

@@ -4,19 +4,28 @@
  * memory. Two programs speak it: the runner (runner.c, on CUDA), and the tests' scripted runner
  * (tests/fake_runner.c, on the host, misbehaving on demand).
  *
- *   TAG hello                          ok cc:90 sms:132 l2_bytes:... free_bytes:... total_bytes:...
- *                                         peak_gbps:... driver:... runtime:... uuid:... name:...
- *   TAG load LAB PATH                  ok sandbox:seccomp|none    PATH takes the rest of the line;
- *                                                    once a process; the sandbox is closed before
- *   TAG case CASE D0 D1 D2 D3 SETS     ok bytes:...  arrays of SETS buffer sets exist, guarded
- *   TAG prepare SEED POISON            ok            SEED in hex: set k is filled from
- *                                                    set_seed(SEED, k), outputs and scratch
- *                                                    poisoned with that byte
- *   TAG go CALLS                       ok ms:...     call k on set k, by CUDA events
- *   TAG window SET OUT FIRST COUNT     ok            those elements of out[OUT] (or in[K]: in:K)
- * lie at the beginning of the shared memory TAG guards                         ok | fail stray
- * set:0 array:out0 side:after offset:4096 TAG clock                          ok mhz:... TAG drop ok
- * frees the arrays TAG quit                           ok            and ends
+ *   TAG hello
+ *       ok cc:90 sms:132 l2_bytes:... free_bytes:... total_bytes:... peak_gbps:... driver:...
+ *       runtime:... uuid:... name:...
+ *   TAG load LAB PATH              PATH takes the rest of the line; once a process
+ *       ok sandbox:seccomp|none    the sandbox is closed before
+ *   TAG case CASE D0 D1 D2 D3 SETS
+ *       ok bytes:...               arrays of SETS buffer sets exist, guarded
+ *   TAG prepare SEED POISON        SEED in hex: set k is filled from set_seed(SEED, k),
+ *       ok                         outputs and scratch are poisoned with that byte
+ *   TAG go CALLS
+ *       ok ms:...                  call k on set k, by CUDA events
+ *   TAG window SET OUT FIRST COUNT
+ *       ok                         those elements of out[OUT] (or in[K]: in:K) lie at the
+ *                                  beginning of the shared memory
+ *   TAG guards SEED                the seed of the last prepare
+ *       ok | fail stray set:0 array:out0 side:after offset:4096
+ *   TAG clock
+ *       ok mhz:...
+ *   TAG drop
+ *       ok                         the arrays are freed
+ *   TAG quit
+ *       ok                         and ends
  *
  * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage. To
  * hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device, old-gpu, busy,
@@ -37,33 +46,38 @@
 enum { SERVE_SETS = 64, SERVE_ANSWER = 900, SERVE_LINE = 1024 };
 
 /* Bytes before and after every array that nobody may write. Set once, when an array is allocated:
- * what breaks them is seen whenever we look. */
-enum { GUARD_BYTES = 64 * 1024, GUARD_BYTE = 0xA5 };
+ * what breaks them is seen whenever we look. Each array of a set has a byte of its own, so that
+ * guards copied onto guards, by a copy that goes too far in both its arrays, are seen as well. */
+enum { GUARD_BYTES = 64 * 1024, GUARD_BYTE = 0xA0 };
 
 typedef void Kernel(void);
 
-/* One buffer set and what it was filled from. */
-typedef struct Set {
-    Arrays arrays;
+/* What an array in device memory is filled with: seed of its set, number among the inputs. Student
+ * code lives in the same process as what we keep, so seeds are not kept: they are there while
+ * inputs are filled or compared, and wiped then. */
+typedef struct Source {
     uint64_t seed;
-} Set;
+    int input;
+} Source;
 
 /* What a device can do. Each returns true, or false with "KIND TEXT" in `fault` (SERVE_ANSWER
  * bytes). `answer` has SERVE_ANSWER bytes, too. */
 typedef struct Device {
     bool (*hello)(char *answer, char *fault);
     bool (*load)(const char *path, const char *function, Kernel **kernel, char *fault);
-    bool (*allocate)(Array *array, char *fault); /* with intact guards */
+    bool (*allocate)(Array *array, unsigned char guard, char *fault); /* guards of that byte */
     void (*release)(Array *array);
-    bool (*fill)(const Array *array, FillKey key, char *fault);
+    bool (*fill)(const Array *array, const Source *source, char *fault);
     bool (*poison)(const Array *array, unsigned char byte, char *fault);
     bool (*settle)(char *fault); /* before timing: persisting L2 reset, all work done */
-    bool (*time_calls)(const Lab *lab, const Case *lab_case, Kernel *kernel, Set *sets, int calls,
-                       double *ms, char *fault);
+    bool (*time_calls)(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
+                       int calls, double *ms, char *fault);
     bool (*fetch)(const Array *array, size_t first, size_t count, void *to, char *fault);
     /* Offset SIZE_MAX: both are whole. Else the nearest broken byte, counted as above. */
-    bool (*guards_whole)(const Array *array, size_t *offset, bool *before, char *fault);
-    bool (*holds)(const Array *array, FillKey key, size_t *differs_at, bool *same, char *fault);
+    bool (*guards_whole)(const Array *array, unsigned char guard, size_t *offset, bool *before,
+                         char *fault);
+    bool (*holds)(const Array *array, const Source *source, size_t *differs_at, bool *same,
+                  char *fault);
     bool (*clock_mhz)(double *mhz, char *fault);
     void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
 } Device;

@@ -15,7 +15,7 @@ static const double clock_tolerance = 0.03;
 
 bool clocks_agree(const Sample *sample)
 {
-    double slack_ms = fmax(0.2 * sample->passes, 0.01 * sample->event_ms);
+    double slack_ms = fmax(0.3 * sample->passes, 0.01 * sample->event_ms);
 
     return sample->parent_ms - sample->event_ms <= slack_ms &&
            sample->event_ms <= sample->parent_ms * 1.01; /* events longer than reality: a lie */

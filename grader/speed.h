@@ -52,9 +52,10 @@ enum { SPEED_BLOCKS = 240 };
 
 void race(Race *race, Finish *finish);
 
-/* True if the two clocks of a sample agree: the parent's may exceed the events by 0.2 ms for each
- * answer, or by 1 %. (Polled pipes cost 12 to 19 us, at most 0.15 ms; a context that waits for
- * another one's kernel 2.4 ms. NVIDIA H200, 2026-11-21.) */
+/* True if the two clocks of a sample agree: the parent's, which runs until it holds a piece of an
+ * output, may exceed the events by 0.3 ms a pass, or by 1 %. (Polled pipes cost 12 to 19 us an
+ * answer, at most 0.15 ms, and there are two; a context that waits for another one's kernel 2.4 ms.
+ * NVIDIA H200, 2026-11-21.) */
 bool clocks_agree(const Sample *sample);
 
 #endif

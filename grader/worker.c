@@ -179,7 +179,9 @@ Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
 
     if (verdict != PASS)
         return verdict;
-    timing->parent_ms = (worker->child.answered_s - worker->child.asked_s) * 1e3;
+    worker->go_s = worker->child.asked_s;
+    worker->seen_ms = 0;
+    timing->parent_ms = (worker->child.answered_s - worker->go_s) * 1e3;
     if (!field_double(answer, "ms", &timing->event_ms) || !(timing->event_ms >= 0) ||
         !(timing->event_ms < 1e9)) {
         PUT(worker->why, "its process reported a time that is none: %.40s", answer);
@@ -191,8 +193,12 @@ Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
 static Verdict fetch(Worker *worker, int set, int out, size_t first, size_t count)
 {
     char answer[CHILD_LINE];
+    Verdict verdict =
+        ASK(worker, chore_limit_s, answer, "window %d %d %zu %zu", set, out, first, count);
 
-    return ASK(worker, chore_limit_s, answer, "window %d %d %zu %zu", set, out, first, count);
+    if (!worker->seen_ms)
+        worker->seen_ms = (worker->child.answered_s - worker->go_s) * 1e3;
+    return verdict;
 }
 
 static Inputs inputs_of(const Worker *worker, int set)
@@ -431,7 +437,8 @@ Verdict worker_check_guards(Worker *worker)
 {
     char answer[CHILD_LINE], array[16] = "", side[16] = "", told[32] = "";
     double at = 0;
-    Verdict verdict = ASK(worker, chore_limit_s, answer, "guards");
+    Verdict verdict =
+        ASK(worker, chore_limit_s, answer, "guards %016llx", (unsigned long long) worker->seed);
 
     if (verdict != STRAY)
         return verdict;

@@ -28,6 +28,8 @@ typedef struct Worker {
     int sets;      /* buffer sets allocated */
     uint64_t seed; /* of the last prepare */
     unsigned char poison;
+    double go_s;      /* when the last go was asked for */
+    double seen_ms;   /* from then until the first piece of an output was here; 0: none is yet */
     char sandbox[16]; /* how its process is confined: "seccomp", or "none" */
     char why[512];
 } Worker;

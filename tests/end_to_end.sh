@@ -105,18 +105,25 @@ row "suspect" "" "garbage at go"
 row "timeout" "no answer" "print-flood at go"
 row "crash" "host memory" "memory-hog at go"
 row slow "of the reference's speed" "ms 40" "lie 0.01"
+row slow "of the reference's speed" "ms 0.4" "lazy 4"
 
 check "a lie about time is flagged" says "^flag:.*clock" grade_lines "$(submission lie "ms 40" "lie 0.01")"
+check "a result made when it is asked for is flagged" says "^flag:.*clock" grade_lines "$(submission lazy "ms 0.4" "lazy 4")"
 check "the starter is unchanged" verdict_is unchanged labs/06_transpose/kernel.cu
 cp labs/06_transpose/kernel.cu "$work/commented.cu"
 echo "/* my name */ // and more" >> "$work/commented.cu"
 check "the starter with a comment too" verdict_is unchanged "$work/commented.cu"
 
-# The whole protocol, not only --quick: twin, control case, marks. A loaded machine may be too noisy.
+# The whole protocol, not only --quick: twin, control case, marks. These take real time: where other
+# programs want the processor, the machine may be too noisy to tell (correct), or look as if the
+# student's process slowed the other. So it has three attempts.
 full() {
-    "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
-    grep -qE "^verdict:($2|correct)$" "$work/out" && grep -q "^case.3.kind:control" "$work/out" && return
-    cat "$work/out"
+    local attempt
+    for attempt in 1 2 3; do
+        "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
+        grep -qE "^verdict:($2|correct)$" "$work/out" && grep -q "^case.3.kind:control" "$work/out" && return
+    done
+    grep -E "^(verdict|why|flag)" "$work/out"
     return 1
 }
 check "a full grading passes" full "$(submission full "ms 0.5")" "pass|close"

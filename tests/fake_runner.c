@@ -6,6 +6,7 @@
  *   ms 2.0               a call takes that long, really (0.5 if nothing is said)
  *   ms_case 3 5.0        the same, for the lab's case number 3 only
  *   lie 0.1              that many ms a call are reported instead
+ *   lazy 2.0             each call of a go adds that many ms to the first window fetched after it
  *   KIND at STEP         misbehaves: see misdeeds[]; steps are load, case, prepare, go, window,
  *                        guards, clock
  *   wrong HOW            spoils outputs: see spoilers[]; `wrong unwritten` never writes them
@@ -38,7 +39,8 @@ typedef struct Misdeed {
 static struct Script {
     double ms, case_ms[CASES]; /* 0: as ms says */
     double lie_ms;             /* < 0: none */
-    long stop_after;           /* < 0: never */
+    double lazy_ms;
+    long stop_after; /* < 0: never */
     char wrong[16], stray[16];
     bool launch_error, kernel_error;
     Misdeed misdeeds[MISDEEDS];
@@ -46,17 +48,19 @@ static struct Script {
 } script = { .ms = 0.5, .lie_ms = -1, .stop_after = -1 };
 
 static long calls_made;
+static double owed_ms; /* of work put off: see lazy */
 
 /* What stands for an array's memory. */
 typedef struct Held {
     bool is_input;
+    uint64_t seed;
     FillKey key;
     unsigned char poison;
     bool written; /* by a call since it was poisoned: `lab_case` and the rest are set */
     bool strayed;
     const Lab *lab;
     Case lab_case;
-    const Set *set;
+    const Arrays *set;
     int out;
     uint64_t random;
 } Held;
@@ -81,6 +85,8 @@ static void obey(const char *line)
         script.case_ms[atoi(word[1])] = atof(word[2]);
     else if (is(word[0], "lie"))
         script.lie_ms = atof(word[1]);
+    else if (is(word[0], "lazy"))
+        script.lazy_ms = atof(word[1]);
     else if (is(word[0], "wrong"))
         PUT(script.wrong, "%s", word[1]);
     else if (is(word[0], "stray"))
@@ -238,6 +244,14 @@ static void answered(const char *command, const char *line)
 
 /* ---- Spoiled outputs ---- */
 
+/* What an output's set was filled with: every lab has an input. */
+static Inputs inputs_of(const Held *held)
+{
+    const Held *first = held->set->in[0].data;
+
+    return (Inputs){ held->set, first->seed };
+}
+
 static void spoil_zero(const Array *array, size_t first, size_t count, char *to)
 {
     (void) first;
@@ -274,7 +288,7 @@ static void spoil_nan(const Array *array, size_t first, size_t count, char *to)
 static void spoil_transposed(const Array *array, size_t first, size_t count, char *to)
 {
     const Held *held = array->data;
-    const Inputs inputs = { &held->set->arrays, held->set->seed };
+    const Inputs inputs = inputs_of(held);
     size_t width = element_bytes((Element) array->type);
     double error = 0;
 
@@ -355,9 +369,9 @@ static bool fake_load(const char *path, const char *function, Kernel **kernel, c
     return found;
 }
 
-static bool fake_allocate(Array *array, char *fault)
+static bool fake_allocate(Array *array, unsigned char guard, char *fault)
 {
-    (void) fault;
+    (void) guard, (void) fault;
     misbehave("case");
     array->data = xmalloc(sizeof(Held));
     *(Held *) array->data = (Held){ 0 };
@@ -369,13 +383,14 @@ static void fake_release(Array *array)
     free(array->data);
 }
 
-static bool fake_fill(const Array *array, FillKey key, char *fault)
+static bool fake_fill(const Array *array, const Source *source, char *fault)
 {
     Held *held = array->data;
 
     (void) fault;
     held->is_input = true;
-    held->key = key;
+    held->seed = source->seed;
+    held->key = fill_key(source->seed, source->input);
     return true;
 }
 
@@ -415,10 +430,10 @@ static void pass_time(double until_s)
         ;
 }
 
-static void write_outputs(const Lab *lab, const Case *lab_case, Set *set)
+static void write_outputs(const Lab *lab, const Case *lab_case, Arrays *set)
 {
     for (int out = 0; out < LAB_OUT; out++) {
-        Held *held = set->arrays.out[out].data;
+        Held *held = set->out[out].data;
         if (!held)
             continue;
         held->written = script.stop_after < 0 || calls_made < script.stop_after;
@@ -430,12 +445,12 @@ static void write_outputs(const Lab *lab, const Case *lab_case, Set *set)
         held->random = secret();
     }
     for (int in = 0; in < LAB_IN; in++)
-        if (set->arrays.in[in].data)
-            ((Held *) set->arrays.in[in].data)->strayed = is(script.stray, "input");
+        if (set->in[in].data)
+            ((Held *) set->in[in].data)->strayed = is(script.stray, "input");
     calls_made++;
 }
 
-static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Set *sets,
+static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
     double start = now_s();
@@ -452,6 +467,7 @@ static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
     for (int k = 0; k < calls; k++)
         write_outputs(lab, lab_case, &sets[k]);
     pass_time(start + calls * call_ms(lab, lab_case) * 1e-3);
+    owed_ms = calls * script.lazy_ms;
     *ms = script.lie_ms >= 0 ? calls * script.lie_ms : (now_s() - start) * 1e3;
     return true;
 }
@@ -460,10 +476,13 @@ static bool fake_fetch(const Array *array, size_t first, size_t count, void *to,
 {
     const Held *held = array->data;
     size_t width = element_bytes((Element) array->type);
+    Inputs inputs;
     double *error;
 
     (void) fault;
     misbehave("window");
+    pass_time(now_s() + owed_ms * 1e-3);
+    owed_ms = 0;
     if (held->is_input) {
         for (size_t i = 0; i < count; i++) {
             uint64_t bits = element_bits((Element) array->type, array->fill, held->key, first + i);
@@ -476,18 +495,19 @@ static bool fake_fetch(const Array *array, size_t first, size_t count, void *to,
         return true;
     }
     error = xcalloc(count, sizeof *error);
-    held->lab->truth(&held->lab_case, &(Inputs){ &held->set->arrays, held->set->seed }, held->out,
-                     first, count, to, error);
+    inputs = inputs_of(held);
+    held->lab->truth(&held->lab_case, &inputs, held->out, first, count, to, error);
     free(error);
     spoil(array, first, count, to);
     return true;
 }
 
-static bool fake_guards_whole(const Array *array, size_t *offset, bool *before, char *fault)
+static bool fake_guards_whole(const Array *array, unsigned char guard, size_t *offset, bool *before,
+                              char *fault)
 {
     const Held *held = array->data;
 
-    (void) fault;
+    (void) guard, (void) fault;
     misbehave("guards");
     *before = is(script.stray, "before");
     *offset = SIZE_MAX;
@@ -496,12 +516,13 @@ static bool fake_guards_whole(const Array *array, size_t *offset, bool *before, 
     return true;
 }
 
-static bool fake_holds(const Array *array, FillKey key, size_t *differs_at, bool *same, char *fault)
+static bool fake_holds(const Array *array, const Source *source, size_t *differs_at, bool *same,
+                       char *fault)
 {
     const Held *held = array->data;
 
     (void) fault;
-    *same = !held->strayed && key.a == held->key.a && key.b == held->key.b;
+    *same = !held->strayed && source->seed == held->seed;
     *differs_at = 0;
     return true;
 }

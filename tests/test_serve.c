@@ -47,8 +47,9 @@ static bool mini_load(const char *path, const char *function, Kernel **kernel, c
     return strcmp(path, "bad path");
 }
 
-static bool mini_allocate(Array *array, char *fault)
+static bool mini_allocate(Array *array, unsigned char guard, char *fault)
 {
+    (void) guard;
     put(fault, SERVE_ANSWER, "memory none left");
     if (bytes_of(array) > 1 << 24)
         return false;
@@ -61,8 +62,9 @@ static void mini_release(Array *array)
     free(array->data);
 }
 
-static bool mini_fill(const Array *array, FillKey key, char *fault)
+static bool mini_fill(const Array *array, const Source *source, char *fault)
 {
+    FillKey key = fill_key(source->seed, source->input);
     size_t width = element_bytes((Element) array->type);
 
     (void) fault;
@@ -86,11 +88,56 @@ static bool mini_settle(char *fault)
     return true;
 }
 
-static bool mini_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Set *sets,
+/* What a thief would do: tries each word of a piece of memory as the seed of array 0, whose first
+ * elements he can read, and each sixteen hex digits of it, too. */
+static int seeds_in(const char *from, const char *to, const Array *array)
+{
+    int found = 0;
+
+    for (const char *at = from; at + 16 < to; at++) {
+        uint64_t word, bits;
+        char digits[17] = "", *end;
+        bool same = true;
+        memcpy(&word, at, sizeof word);
+        memcpy(digits, at, 16);
+        if (strspn(digits, "0123456789abcdef") == 16)
+            word = set_seed(strtoull(digits, &end, 16), 0);
+        for (size_t i = 0; i < 4 && same; i++) {
+            bits = element_bits((Element) array->type, array->fill, fill_key(word, 0), i);
+            same = !memcmp((char *) array->data + i * element_bytes((Element) array->type), &bits,
+                           element_bytes((Element) array->type));
+        }
+        found += same;
+    }
+    return found;
+}
+
+/* The stack and the heap of this process, as far as they can be found. */
+static int seeds_in_reach(const Array *array)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    int found = 0;
+
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long from, to;
+        if ((strstr(line, "[stack]") || strstr(line, "[heap]")) &&
+            sscanf(line, "%lx-%lx rw", &from, &to) == 2)
+            found += seeds_in((const char *) from, (const char *) to, array);
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static bool look_for_seeds;
+
+/* A time of N ms stands for N seeds found. */
+static bool mini_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
-    (void) lab, (void) lab_case, (void) kernel, (void) sets, (void) fault;
-    *ms = calls;
+    (void) lab, (void) lab_case, (void) kernel, (void) fault;
+    *ms = look_for_seeds ? seeds_in_reach(&sets[0].in[0]) : calls;
     return true;
 }
 
@@ -103,17 +150,19 @@ static bool mini_fetch(const Array *array, size_t first, size_t count, void *to,
     return true;
 }
 
-static bool mini_guards_whole(const Array *array, size_t *offset, bool *before, char *fault)
+static bool mini_guards_whole(const Array *array, unsigned char guard, size_t *offset, bool *before,
+                              char *fault)
 {
-    (void) array, (void) fault;
+    (void) array, (void) guard, (void) fault;
     *offset = SIZE_MAX;
     *before = false;
     return true;
 }
 
-static bool mini_holds(const Array *array, FillKey key, size_t *differs_at, bool *same, char *fault)
+static bool mini_holds(const Array *array, const Source *source, size_t *differs_at, bool *same,
+                       char *fault)
 {
-    (void) array, (void) key, (void) fault;
+    (void) array, (void) source, (void) fault;
     *differs_at = 7;
     *same = false;
     return true;
@@ -187,11 +236,14 @@ static int converse(const char *bytes, size_t size, char *said, size_t room, voi
     return status;
 }
 
-/* $L stands for the first lab's folder; `load` and `case` have gone well before. */
+/* The rows' sizes are those of this lab. */
+static const char *const square_lab = "transpose";
+
+/* `load` and `case` have gone well before. */
 static void expect(const char *command, const char *answer)
 {
     char bytes[2048], said[8192], *last;
-    const char *lab = all_labs[0].folder;
+    const char *lab = lab_find(square_lab)->folder;
     int status;
 
     PUT(bytes, "a load %s p\nb case 0 4 4 4 4 2\nc prepare ff 255\nt %s\n", lab, command);
@@ -261,7 +313,9 @@ static void commands_are_checked(void)
         { "window 0 0 99999999 1", "fail usage" },
         { "window 0 0 18446744073709551615 2", "fail usage" },
         { "window 0 0 1 18446744073709551615", "fail usage" },
-        { "guards", "fail stray set:0 array:in0 side:inside offset:7\n" },
+        { "guards", "fail usage" },
+        { "guards xyz", "fail usage" },
+        { "guards ff", "fail stray set:0 array:in0 side:inside offset:7\n" },
         { "clock", "fail yyyyyy" },
         { "drop", "ok\n" },
         { "drop\nt go 1", "ok\nt fail usage nothing is prepared" },
@@ -296,8 +350,8 @@ static void lines_are_checked(void)
         { "too long", long_line, sizeof long_line, 2, "" },
         { "as long as may be", longest, SERVE_LINE, 0, "t fail usage unknown command\n" },
         { "too long a tag", long_tag, 0, 2, "" },
-        { "before load", "t case 0 1 1 1 1 1\nt prepare 1 1\nt go 1\nt window 0 0 0 1\nt guards\n",
-          0, 0,
+        { "before load",
+          "t case 0 1 1 1 1 1\nt prepare 1 1\nt go 1\nt window 0 0 0 1\nt guards 1\n", 0, 0,
           "t fail usage no kernel is loaded\nt fail usage there are no arrays\nt fail usage" },
         { "no such lab", "t load nothing_like_it p\n", 0, 0, "t fail usage no such lab\n" },
         { "load of nothing", "t load\nt load x\nt load x \n", 0, 0,
@@ -355,6 +409,44 @@ static void inputs_follow_from_the_seed(void)
     CU_ASSERT(!memcmp(shared, &right, element_bytes((Element) arrays.in[0].type)));
 }
 
+/* The seed is drawn by a process that serves nothing, so no memory copied by a fork has it. */
+static void send_secretly(int to)
+{
+    char bytes[256];
+
+    if (fork())
+        return;
+    PUT(bytes, "a load %s p\nb case 0 4 4 4 4 2\nc prepare %016llx 255\n",
+        lab_find(square_lab)->folder, (unsigned long long) secret());
+    APPEND(bytes, "d go 1\ne quit\n");
+    _exit(write(to, bytes, strlen(bytes)) < 0);
+}
+
+static void no_seed_is_left_in_reach(void)
+{
+    int to[2], from[2], memory = memfd_create("test", MFD_CLOEXEC);
+    char said[1024];
+    pid_t pid;
+
+    if (memory < 0 || ftruncate(memory, SHARED_BYTES) || pipe(to) || pipe(from)) {
+        CU_FAIL_FATAL("no pipes");
+    }
+    look_for_seeds = true;
+    send_secretly(to[1]);
+    close(to[1]);
+    if (!(pid = fork())) {
+        alarm(20);
+        _exit(serve(&mini, to[0], from[1], memory));
+    }
+    look_for_seeds = false;
+    close(to[0]);
+    close(from[1]);
+    CU_ASSERT_EQUAL(collect(pid, from[0], said, sizeof said), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "\nd ok ms:0\n"));
+    close(memory);
+    wait(NULL);
+}
+
 CU_SuiteInfo test_serve = {
     "serve",
     .pTests =
@@ -363,6 +455,7 @@ CU_SuiteInfo test_serve = {
             { "lines are checked", lines_are_checked },
             { "paths may have blanks", paths_may_have_blanks },
             { "inputs follow from the seed", inputs_follow_from_the_seed },
+            { "no seed is left in reach", no_seed_is_left_in_reach },
             CU_TEST_INFO_NULL,
         },
 };
