@@ -40,7 +40,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all help grade hint progress check check-cheats test unit setup bench format clean FORCE
+.PHONY: all help grade hint progress check check-cheats protocols test unit setup bench format clean FORCE
 all: $(B)/warpbook $(if $(NVCC),$(B)/runner)
 
 grade hint progress check: all
@@ -49,6 +49,10 @@ grade hint progress check: all
 check-cheats: all
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
 	@set -e; for script in tests/cheats/*.sh; do WARPBOOK_BUILD=$(B) bash $$script; done
+
+# Our protocol's false verdicts beside three others': GRADINGS="100 0" gradings near the bar, elsewhere.
+protocols: all $(B)/protocols_ours $(B)/protocols_foreign
+	@WARPBOOK_BUILD=$(B) tests/gpu/protocols/protocols.sh $(GRADINGS)
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
@@ -92,6 +96,12 @@ $(B)/unit-tests: $(test_o) $(grader_o) $(call objects,grader/serve.c grader/sand
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
 	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
+
+$(B)/protocols_ours: $(B)/tests/gpu/protocols/ours.o $(grader_o) $(lab_o)
+	@echo "  link   $@"; $(link) -lm -lpthread
+
+$(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
+	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -Icommon -cudart shared -Xlinker -rpath,$(CUDA_LIB) -o $@ $< -ldl
 
 # The runner's own kernels: machine code for the GPUs that are here, PTX for any other (which the driver
 # then compiles at each start).

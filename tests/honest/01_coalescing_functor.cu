@@ -1,4 +1,4 @@
-// expect: pass - C++: a functor, a template over the elements a thread, nothing in the global scope
+// expect: pass - C++: a functor, a template over the elements a thread, nothing global
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

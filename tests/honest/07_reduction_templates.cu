@@ -1,5 +1,5 @@
-// expect: pass - a template on the block size, unrolled tree with a sync-safe end, eight loads a
-// thread lab: reduction
+// expect: pass - a template on the block size, an unrolled tree, eight loads a thread
+// lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,10 +1,9 @@
-// expect: pass - KNOWN NOT DEFENDED: the runner waits with calls that the cheat can rewrite
+// expect: slow, clock - rewrites the runner's functions: waiting ends at once, events tell little
 // lab: coalescing
 // A slow kernel. Its first call finds libcudart in memory and writes a jump over two of its
 // functions: waiting for the device returns at once, and the time between events is what a good
-// kernel needs. The work ends when the grader asks for results, which nobody times. Known (exploit
-// 4, 7). A defence: the parent times until it holds a window of the last output, and compares that
-// with the reference's.
+// kernel needs. The work ends when the grader asks for results. Known (exploit 4, 7). Defence: the
+// parent's clock runs until it holds a piece of an output, and counts where the events disagree.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,0 +1,40 @@
+// expect: pass - no padding: a warp writes 4 whole sectors, 8 rows by 4 columns: conflicts 8 deep
+// lab: transpose
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { TILE = 32, THREADS = 256, SECTOR = 8, SECTORS = 4 };
+
+__global__ void transpose_by_sectors(float *out, const float *in, int rows, int cols)
+{
+    __shared__ float tile[TILE][TILE];
+    int tiles_across = ceil_div(cols, TILE);
+    int row0 = blockIdx.x / tiles_across * TILE, col0 = blockIdx.x % tiles_across * TILE;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+    // A warp takes rows warp, warp + 8, ...
+    for (int k = 0; k < TILE; k += THREADS / 32) {
+        int r = warp + k;
+        if (row0 + r < rows && col0 + lane < cols)
+            tile[r][lane] = in[(row0 + r) * cols + col0 + lane];
+    }
+
+    __syncthreads(); // rows are complete before pieces of 8 x 4 are taken out
+
+    // A warp has four columns to itself: 4 * warp and on. Eight lanes fill a sector of the output,
+    // which is all that a store needs; a longer run would only meet in the same bank.
+    int c = warp * SECTORS + lane / SECTOR;
+    for (int k = 0; k < TILE; k += SECTOR) {
+        int r = lane % SECTOR + k;
+        if (row0 + r < rows && col0 + c < cols)
+            out[(col0 + c) * rows + row0 + r] = tile[r][c];
+    }
+}
+
+LAB_API void transpose(float *out, const float *in, int rows, int cols)
+{
+    int tiles = ceil_div(rows, TILE) * ceil_div(cols, TILE);
+
+    transpose_by_sectors<<<tiles, THREADS>>>(out, in, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}
