@@ -60,6 +60,10 @@ static const struct {
     { GOOD U("cudaLaunchKernelX"),
       "does not allow that CUDA call" }, /* no prefix of an allowed one */
     { GOOD U("__cudaRegisterManagedVar"), "not on __managed__ variables" },
+    /* A __device__ function that is neither static nor inline: nvcc 13 makes a body for the host.
+     */
+    { GOOD T("_Z3addff") U("exit"), "" },
+    { GOOD U("_exit"), "uses `_exit`" },
     { GOOD U("_Z6helperi"), "uses `helper`, which it does not define" },
     { GOOD U("_ZN4tile4loadEPKf"), "uses `tile::load`, which it does not define" },
     { GOOD U("fork@GLIBC_2.2.5"), "uses `fork@GLIBC_2.2.5`" },

@@ -1,5 +1,6 @@
-// rung: 4, expect: device - the first addition while loading: two elements a thread, half the
-// blocks Twice the bytes for the same rounds and barriers, and two loads on their way at once.
+// rung: 4, expect: device - the first addition while loading: two elements a thread
+// Half the blocks, twice the bytes for the same rounds and barriers, and two loads on their way at
+// once.
 #include "cudalab.cuh"
 #include "kernel.h"
 

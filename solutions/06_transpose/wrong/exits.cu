@@ -1,4 +1,4 @@
-// expect: build - ends the process: exit is not among the functions that a lab may use
+// expect: crash - ends the process, with status 0: whoever is gone has failed
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -33,6 +33,11 @@ static __device__ float block_sum(float value)
     return value;
 }
 
+static __device__ float4 add(float4 a, float4 b)
+{
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
 // The sum of one thread's share of in[0 .. n - 1]; the threads of the grid share all of it.
 static __device__ float thread_sum(const float *in, long n)
 {
@@ -41,20 +46,21 @@ static __device__ float thread_sum(const float *in, long n)
     int quads = n > head ? (int) ((n - head) / WIDE) : 0;
     const float4 *in4 = (const float4 *) (in + head);
     int first = blockIdx.x * BLOCK + threadIdx.x, step = gridDim.x * BLOCK;
+    int tile = LOADS * BLOCK, tiles = quads / tile;
     float4 total = make_float4(0, 0, 0, 0);
 
-    // All loads before the first addition, also in the last round, of which only a part is left.
-    for (int i = first; i < quads; i += LOADS * step) {
+    // A block reads 64 KiB that lie together, each warp four pieces of it, and moves on by a grid.
+    for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const float4 *mine = in4 + (long) t * tile + threadIdx.x;
         float4 four[LOADS];
+        // All loads before the first addition.
         for (int k = 0; k < LOADS; k++)
-            four[k] = i + k * step < quads ? __ldcs(&in4[i + k * step]) : make_float4(0, 0, 0, 0);
-        for (int k = 0; k < LOADS; k++) {
-            total.x += four[k].x;
-            total.y += four[k].y;
-            total.z += four[k].z;
-            total.w += four[k].w;
-        }
+            four[k] = __ldcs(&mine[k * BLOCK]);
+        for (int k = 0; k < LOADS; k++)
+            total = add(total, four[k]);
     }
+    for (int i = tiles * tile + first; i < quads; i += step) // less than a tile is left
+        total = add(total, __ldcs(&in4[i]));
 
     // What no float4 holds: up to three elements before them, and up to three behind.
     long behind = head + (long) WIDE * quads + first;
