@@ -11,8 +11,11 @@ void report_machine(const Session *session)
 {
     const GpuInfo *gpu = &session->gpu;
 
-    printf("%s\n%d SMs, %.3g MiB L2, compute capability %d.%d; driver %s, nvcc %s\n\n", gpu->name,
-           gpu->gpu.sms, (double) gpu->gpu.l2_bytes / 1048576.0, gpu->cc / 10, gpu->cc % 10,
+    printf("%s: %d SMs, %.3g MiB L2", gpu->name, gpu->gpu.sms,
+           (double) gpu->gpu.l2_bytes / 1048576.0);
+    if (gpu->peak_gbps > 0)
+        printf(", memory %.0f GB/s at most", gpu->peak_gbps);
+    printf("\ncompute capability %d.%d, driver %s, nvcc %s\n\n", gpu->cc / 10, gpu->cc % 10,
            gpu->driver, session->toolchain.version);
 }
 
@@ -156,6 +159,8 @@ void report_lines_machine(const Session *session)
     printf("device:%s\nuuid:%s\ncompute_capability:%d.%d\nsms:%d\nl2_bytes:%zu\n", gpu->name,
            gpu->uuid, gpu->cc / 10, gpu->cc % 10, gpu->gpu.sms, gpu->gpu.l2_bytes);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    if (gpu->peak_gbps > 0)
+        printf("peak_gbps:%.0f\n", gpu->peak_gbps);
     printf("date:%s\nprotocol:%s\n", date, session->quick ? "quick" : "full");
     printf("driver:%s\nruntime:%s\nnvcc:%s\nseed:%016" PRIx64 "\n", gpu->driver, gpu->runtime,
            session->toolchain.version, session->seed);
@@ -209,7 +214,8 @@ void report_lines(const Result *result)
     line("source", result->source);
     printf("source_hash:%016" PRIx64 "\n", result->source_hash);
     printf("verdict:%s\n", verdict_word(result->verdict));
-    printf("marks:%.1f\n", result->marks);
+    if (!result->entry->lab->unmarked)
+        printf("marks:%.1f\n", result->marks);
     if (result->ratio > 0)
         printf("ratio:%.5f\n", result->ratio);
     if (result->why[0])
