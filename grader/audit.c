@@ -155,6 +155,19 @@ static bool is_overload(const char *name, const char *function)
 
 /* ---- Sections: does anything run before the lab's function is called? ---- */
 
+/* Those that compilers write. What the linker writes itself (.dynamic, .rela.dyn), or takes for
+ * code that is not compiled yet (.gnu.lto_*), is none of an object's. */
+static const char sections[] =
+    ".group .text* .data* .bss* .rodata* .tdata* .tbss* .comment .note.GNU-stack "
+    ".note.gnu.property .eh_frame .gcc_except_table* .nv_fatbin .nvFatBinSegment __nv_relfatbin "
+    ".init_array* .symtab .strtab .shstrtab .symtab_shndx .debug* .gnu.linkonce.* "
+    ".llvm_addrsig .llvm.*";
+
+static bool is_a_compilers(const char *name)
+{
+    return is_in(sections, name) || (!strncmp(name, ".rela.", 6) && is_in(sections, name + 5));
+}
+
 static bool check_section(const char *name, unsigned long size, unsigned long *at_load, char *why,
                           size_t why_size)
 {
@@ -178,7 +191,17 @@ static bool check_section(const char *name, unsigned long size, unsigned long *a
                 "the lab's function");
             return false;
         }
+    if (!is_a_compilers(name)) {
+        put(why, why_size, "kernel.cu makes a section `%.100s`, which no compiler makes", name);
+        return false;
+    }
     return true;
+}
+
+/* Of a symbol: where it is defined. */
+static bool is_a_place(const char *section)
+{
+    return is_in("UND ABS COM LARGE_COM", section) || !section[strspn(section, "0123456789")];
 }
 
 /* ---- Symbols ---- */
@@ -286,14 +309,19 @@ static bool check_row(const char *row, const Lab *lab, unsigned long *at_load, F
     Found near;
 
     if (sscanf(row, " [%*d] %255s %*s %*x %*x %lx", name, &bytes) == 2)
-        return check_section(name, bytes, at_load, why, size);
+        return !strcmp(name, "NULL") || check_section(name, bytes, at_load, why, size);
+    if (sscanf(row, " [%d]", &number) == 1 && number > 0) {
+        put(why, size, "kernel.cu makes a section of a name that no compiler makes");
+        return false;
+    }
     if (sscanf(row, " %d: %*x %*s %15s", &number, s.type) != 2 || number == 0)
         return true;
     fields = sscanf(row, " %*d: %*x %*s %15s %15s %15s %15s %1023[^\n]", s.type, s.bind,
                     s.visibility, s.section, s.name);
     if (fields == 4 && !strcmp(s.type, "SECTION")) /* before binutils 2.36 these had no name */
         return true;
-    if (fields != 5 || !is_in("DEFAULT HIDDEN INTERNAL PROTECTED", s.visibility)) {
+    if (fields != 5 || !is_in("DEFAULT HIDDEN INTERNAL PROTECTED", s.visibility) ||
+        !is_a_place(s.section)) {
         put(why, size, "kernel.cu makes a symbol of a kind that no compiler makes:%.200s", row);
         return false;
     }
@@ -377,6 +405,28 @@ static const char *library_in(const char *path)
     return NULL;
 }
 
+/* A name that means one file to the compiler and another one, or none, to us. */
+static bool means_another_file_to_us(const char *name)
+{
+    return !strncmp(name, "/proc/", 6) || !strncmp(name, "/dev/", 5);
+}
+
+/* Both real, in one folder. */
+static bool is_beside(const char *path, const char *source)
+{
+    const char *slash = strrchr(source, '/');
+    size_t length = slash ? (size_t) (slash - source) + 1 : 0;
+
+    return length && !strncmp(path, source, length) && !strchr(path + length, '/');
+}
+
+static bool is_a_source(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    return end && (!strcmp(end, ".cu") || !strcmp(end, ".c"));
+}
+
 static bool check_file(const char *name, const char *source, const char *const *roots, char *why,
                        size_t size)
 {
@@ -392,9 +442,14 @@ static bool check_file(const char *name, const char *source, const char *const *
     if (!strcmp(path, source))
         return true;
     real = realpath(path, NULL);
-    if (!real && errno == ENOENT) /* a temporary file of the compiler's */
+    if (!real && errno == ENOENT &&
+        !means_another_file_to_us(name)) /* a temporary file of the compiler's */
         return true;
-    if (real && (rest = below(real, roots)))
+    if (real && is_beside(real, source)) { /* made by the compiler: the folder held nothing else */
+        free(real);
+        return true;
+    }
+    if (real && !is_a_source(real) && (rest = below(real, roots)))
         library = library_in(rest);
     if (!rest)
         put(why, size,
@@ -428,4 +483,36 @@ bool audit_includes(const char *rule, const char *source, const char *const *roo
     if (target)
         put(why, size, "kernel.cu was compiled, but nvcc did not say which files it read");
     return !target;
+}
+
+/* The name in a line marker, unescaped, if it tells that a file is entered. */
+static bool entered(const char *line, char *name, size_t size)
+{
+    size_t used = 0;
+
+    if (strncmp(line, "# ", 2) || !isdigit((unsigned char) line[2]))
+        return false;
+    line += 2 + strspn(line + 2, "0123456789");
+    if (strncmp(line, " \"", 2))
+        return false;
+    for (line += 2; *line && *line != '"' && *line != '\n'; line++) {
+        line += line[0] == '\\' && line[1] && line[1] != '\n';
+        if (used + 1 < size)
+            name[used++] = *line;
+    }
+    name[used] = 0;
+    return !strncmp(line, "\" 1", 3) && *name != '<';
+}
+
+bool audit_markers(const char *text, const char *source, const char *const *roots, char *why,
+                   size_t size)
+{
+    char name[PATH_MAX];
+
+    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (entered(line, name, sizeof name) && !check_file(name, source, roots, why, size))
+            return false;
+    }
+    return true;
 }

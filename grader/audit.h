@@ -17,4 +17,9 @@ bool audit_object(const char *readelf_output, const Lab *lab, char *why, size_t 
 bool audit_includes(const char *rule, const char *source, const char *const *roots, char *why,
                     size_t size);
 
+/* Reads a preprocessed source: the same for every file that was entered, by the lines
+ * # 1 "name" 1. nvcc preprocesses once for each architecture, and -MD tells of none of those. */
+bool audit_markers(const char *text, const char *source, const char *const *roots, char *why,
+                   size_t size);
+
 #endif

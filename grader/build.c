@@ -31,6 +31,7 @@ enum {
     LINK_LIMIT_S = 60,
     OUTPUT_BYTES = 256 << 10,
     LISTING_BYTES = 4 << 20, /* of readelf and of make rules */
+    PASS_BYTES = 64 << 20,   /* of a preprocessed source */
     HEADER_BYTES = 1 << 20,
     OBJECT_BYTES = 32 << 20,
     WORDS = 48,
@@ -79,8 +80,12 @@ static bool cannot_write(Attempt *attempt, const char *path)
 static bool read_source(Attempt *attempt)
 {
     const char *shown = attempt->job->shown;
+    struct stat about;
     const char *nul;
 
+    /* It may lead to what the student may not read: the compiler would quote from it. */
+    if (!lstat(attempt->job->source, &about) && S_ISLNK(about.st_mode))
+        return fail(attempt, BUILD_STUDENT, "%s is a link: put the kernel there itself", shown);
     attempt->recipe.source =
         read_file(attempt->job->source, BUILD_SOURCE_BYTES, &attempt->recipe.source_bytes);
     if (!attempt->recipe.source && errno == ENOENT)
@@ -276,7 +281,8 @@ static int run_command(Command *command, const Attempt *attempt, double limit_s,
 
 static int compile(Attempt *attempt)
 {
-    static const char *const names[] = { "-MD", "-MF", "kernel.d", "-o", "kernel.o", "kernel.cu" };
+    static const char *const names[] = { "--keep",   "--keep-dir", ".",        "-MD",      "-MF",
+                                         "kernel.d", "-o",         "kernel.o", "kernel.cu" };
     Command command = compile_command(attempt);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -305,14 +311,24 @@ static int link_object(Attempt *attempt)
     return run_command(&command, attempt, LINK_LIMIT_S, attempt->output, OUTPUT_BYTES);
 }
 
+static int is_left_over(const struct dirent *item)
+{
+    return strcmp(item->d_name, ".") && strcmp(item->d_name, "..") &&
+           strcmp(item->d_name, "kernel.cu") && strcmp(item->d_name, "kernel.so");
+}
+
 /* All but kernel.cu and kernel.so. */
 static void remove_leftovers(const Attempt *attempt)
 {
-    static const char *const names[] = { "kernel.o", "kernel.d", "kernel.asm.d" };
-    char path[PATH_MAX + 64];
+    struct dirent **items = NULL;
+    int count = scandir(attempt->folder, &items, is_left_over, alphasort);
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(inside(attempt, names[i], path));
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX + 300];
+        unlink(PUT(path, "%s/%s", attempt->folder, items[i]->d_name));
+        free(items[i]);
+    }
+    free(items);
 }
 
 /* A kernel of our own: does this machine build anything? If not, that is said. */
@@ -393,6 +409,37 @@ static bool refuse(Attempt *attempt, const char *why)
                 named ? why + sizeof name - 1 : why);
 }
 
+static int is_preprocessed(const struct dirent *item)
+{
+    const char *end = strrchr(item->d_name, '.');
+
+    return end && !strcmp(end, ".ii");
+}
+
+/* The passes for the GPU read files that nvcc's list does not name. */
+static bool check_passes(const Attempt *attempt, const char *source, const char *const *roots,
+                         char *why, size_t size)
+{
+    struct dirent **items = NULL;
+    int count = scandir(attempt->folder, &items, is_preprocessed, alphasort);
+    char path[PATH_MAX + 64];
+    bool good = true;
+
+    for (int i = 0; i < count; i++) {
+        char *text = read_file(inside(attempt, items[i]->d_name, path), PASS_BYTES, NULL);
+        if (good && text)
+            good = audit_markers(text, source, roots, why, size);
+        else if (good) {
+            good = false;
+            put(why, size, "kernel.cu reads more text than can be checked");
+        }
+        free(text);
+        free(items[i]);
+    }
+    free(items);
+    return good;
+}
+
 /* Every file that was read, by nvcc's list and by the assembler's. True where there is no list. */
 static bool check_files(Attempt *attempt)
 {
@@ -403,15 +450,22 @@ static bool check_files(Attempt *attempt)
     int count = 2;
     bool good = true;
 
+    inside(attempt, "kernel.cu", source);
     PUT(folders, "%s", toolchain->roots);
     for (char *rest = folders, *root; (root = strsep(&rest, "\n")) && count < ROOTS - 1;)
         if (*root)
             roots[count++] = root;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && good; i++) {
         char *rule = read_file(inside(attempt, lists[i], path), LISTING_BYTES, NULL);
-        good = !rule || audit_includes(rule, source, roots, why, sizeof why);
+        if (rule)
+            good = audit_includes(rule, source, roots, why, sizeof why);
+        else if (errno != ENOENT) {
+            good = false;
+            PUT(why, "kernel.cu reads more files than can be checked");
+        }
         free(rule);
     }
+    good = good && check_passes(attempt, source, roots, why, sizeof why);
     return good || refuse(attempt, why);
 }
 

@@ -381,6 +381,10 @@ Heard child_ask(Child *child, double limit_s, char *answer, const char *format, 
 
 /* ---- Running a program to its end ---- */
 
+/* A compiler that takes more than that a process has been given a bomb. */
+enum { GIB = 1 << 30 };
+static const rlim_t PROGRAM_MEMORY = 8ull * GIB, PROGRAM_FILE = GIB / 2;
+
 int child_run(char *const argv[], const char *folder, double limit_s, char *output, size_t size)
 {
     int out[2], status = 0;
@@ -402,6 +406,8 @@ int child_run(char *const argv[], const char *folder, double limit_s, char *outp
         place((int[]){ nothing, out[1], out[1] }, (int[]){ 0, 1, 2 }, 3);
         if (folder && chdir(folder))
             _exit(127);
+        setrlimit(RLIMIT_AS, &(struct rlimit){ PROGRAM_MEMORY, PROGRAM_MEMORY });
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){ PROGRAM_FILE, PROGRAM_FILE });
         run_child(argv);
     }
     close(out[1]);

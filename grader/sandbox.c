@@ -141,6 +141,7 @@ static void restrict_files(void)
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <asm/sockios.h>
 
 /* KILL: always. IF_EQUAL: if that argument is the value. UNLESS_BITS: unless it has one of those
  * bits. UNLESS_SELF: unless it is our own pid. UNLESS_SELF_OR_0: or 0, which means us. MISSING:
@@ -199,6 +200,12 @@ static const Rule rules[] = {
     { NR_pidfd_getfd, KILL },
     { NR_pidfd_send_signal, KILL },
     { NR_process_madvise, KILL },
+    { SYS_fcntl, IF_EQUAL, 1, F_SETOWN }, /* signals by way of a descriptor */
+    { SYS_fcntl, IF_EQUAL, 1, F_SETOWN_EX },
+    { SYS_fcntl, IF_EQUAL, 1, F_SETSIG },
+    { SYS_ioctl, IF_EQUAL, 1, FIOSETOWN },
+    { SYS_ioctl, IF_EQUAL, 1, SIOCSPGRP },
+    { SYS_setpriority, KILL },
     { SYS_setrlimit, KILL },
     { SYS_prlimit64, UNLESS_SELF_OR_0, 0 },
 
@@ -241,6 +248,8 @@ static const Rule rules[] = {
     { SYS_ioctl, IF_EQUAL, 1, TIOCLINUX },
 
     /* The system, and ways around this filter. */
+    { SYS_seccomp, KILL },
+    { SYS_prctl, IF_EQUAL, 0, PR_SET_SECCOMP },
     { SYS_unshare, KILL },
     { SYS_setns, KILL },
     { SYS_mount, KILL },

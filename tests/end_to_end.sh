@@ -72,7 +72,7 @@ verdict_is() { # VERDICTS FILE [PATTERN]: one of them (a|b), and the reason hold
     return 1
 }
 
-echo "End to end, with a scripted compiler and GPU: about a minute."
+echo "End to end, with a scripted compiler and GPU: about a minute, and two more with nvcc."
 
 # ---- Verdicts ----
 

@@ -84,6 +84,11 @@ static const struct {
     { GOOD SECTION(".ctors.65435", "000008"), "when it is loaded" },
     { GOOD SECTION(".init", "000008"), "when it is loaded" },
     { GOOD SECTION(".fini_array", "000008"), "when it is unloaded" },
+    { GOOD SECTION(".rela.dyn", "000018"), "makes a section `.rela.dyn`" }, /* the linker's own */
+    { GOOD SECTION(".gnu.lto_.inline", "000018"), "makes a section `.gnu.lto_.inline`" },
+    { GOOD SECTION(".rela.init_array", "000018") SECTION(".text._Z3addff", "000018"), "" },
+    { GOOD SECTION(".init_array. x", "000008"), "a section of a name that no compiler makes" },
+    { GOOD ROW("FUNC", "GLOBAL", "DEFAULT", "OS [0xff20]", "f"), "no compiler makes" },
     { GOOD ROW("IFUNC", "GLOBAL", "HIDDEN ", "1", "pick"), "`pick` is an indirect function" },
     { GOOD ROW("<OS specific>: 11", "GLOBAL", "DEFAULT", "UND", "fork"), "no compiler makes" },
     { "", "does not define `transpose`" },
@@ -120,7 +125,27 @@ static const struct {
     { "kernel.o : kernel.cu @/lab/cub/cub.cuh", "includes cub, a library: the lab is to write" },
     { "kernel.o : kernel.cu @/lab/cublas_v2.h", "includes cublas_v2.h, a library" },
     { "kernel.o : kernel.cu @/lab/cubist.h", "" },
+    { "kernel.o : kernel.cu /proc/self/cwd/other.h", "includes /proc/self/cwd/other.h" },
+    { "kernel.o : kernel.cu /dev/zero", "includes /dev/zero" },
+    { "kernel.o : kernel.cu @/lab/kernel.cu", "includes @/lab/kernel.cu" }, /* no header */
+    { "kernel.o : kernel.cu @/build/kernel.cudafe1.stub.c", "" }, /* the compiler made it */
+    { "kernel.o : kernel.cu @/build/deeper/notes.h", "includes @/build/deeper/notes.h" },
     { "", "did not say which files" },
+};
+
+/* The same for the line markers of a preprocessed source. */
+static const struct {
+    const char *text, *says;
+} markers[] = {
+    { "", "" },
+    { "# 1 \"kernel.cu\"\nint x;\n# 1 \"<built-in>\" 1\n# 2 \"kernel.cu\" 2\n", "" },
+    { "# 1 \"@/lab/kernel.h\" 1\nint f(void);\n", "" },
+    { "int x;\n# 1 \"@/other.h\" 1 3\n", "includes @/other.h" },
+    { "# 1 \"@/lab/a b/blank.h\" 1", "" },
+    { "# 1 \"@/other\\.h\" 1\n", "includes @/other.h" }, /* unescaped */
+    { "# 1 \"../other.h\" 1\n", "includes @/other.h" },
+    { "# 7 \"@/other.h\"\n", "" }, /* #line: says where, reads nothing */
+    { "char *s = \"# 1\";\n#pragma unroll\n# 1 \"\n# 1", "" },
 };
 
 static char folder[] = "/tmp/warpbook-test-XXXXXX";
@@ -138,10 +163,12 @@ static char *at_folder(const char *text)
 
 static void make_files(void)
 {
-    static const char *const files[] = { "@/lab/cub/cub.cuh",  "@/lab/cublas_v2.h",
-                                         "@/lab/cubist.h",     "@/lab/kernel.h",
-                                         "@/lab/a b/blank.h",  "@/other.h",
-                                         "@/lab_two/kernel.h", "@/build/kernel.cu" };
+    static const char *const files[] = { "@/lab/cub/cub.cuh",     "@/lab/cublas_v2.h",
+                                         "@/lab/cubist.h",        "@/lab/kernel.h",
+                                         "@/lab/a b/blank.h",     "@/other.h",
+                                         "@/lab_two/kernel.h",    "@/build/kernel.cu",
+                                         "@/lab/kernel.cu",       "@/build/kernel.cudafe1.stub.c",
+                                         "@/build/deeper/notes.h" };
     char *link = at_folder("@/lab/link.h");
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -171,6 +198,15 @@ static void files_are_judged(void)
         if (good != !says[0] || !strstr(why, says))
             FAIL_SAYING("row %zu: %s, wanted %s", i, why, says);
         free(rule);
+        free(says);
+    }
+    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
+        char why[600] = "", *text = at_folder(markers[i].text);
+        char *says = at_folder(markers[i].says);
+        bool good = audit_markers(text, source, (const char *[]){ root, NULL }, why, sizeof why);
+        if (good != !says[0] || !strstr(why, says))
+            FAIL_SAYING("marker %zu: %s, wanted %s", i, why, says);
+        free(text);
         free(says);
     }
     free(source);

@@ -191,6 +191,7 @@ static void odd_sources_are_named(void)
     CU_ASSERT(write_file(in_folder("large.cu"), large, BUILD_SOURCE_BYTES + 1));
     CU_ASSERT(write_file(in_folder("binary.cu"), "int x;\0", 7));
     CU_ASSERT(mkfifo(in_folder("fifo.cu"), 0600) == 0);
+    CU_ASSERT(symlink("/etc/passwd", in_folder("link.cu")) == 0);
     static const struct {
         const char *name, *says;
     } rows[] = {
@@ -199,6 +200,7 @@ static void odd_sources_are_named(void)
         { "binary.cu", "is not plain text (byte 6 is 0)" },
         { "fifo.cu", "is not a regular file" },
         { "lab", "is not a regular file" },
+        { "link.cu", "is a link: put the kernel there itself" }, /* its lines would be quoted */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Build *result = build_file(in_folder(rows[i].name), in_folder("cache"));

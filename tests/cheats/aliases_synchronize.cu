@@ -1,0 +1,33 @@
+// expect: build - gives a function of its own the name cudaDeviceSynchronize, as a weak alias
+// lab: coalescing
+// Known (exploit 4). Defence: the object's symbols are looked at, not its text, and weak ones as
+// well.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+extern "C" cudaError_t no_wait(void)
+{
+    return cudaSuccess;
+}
+extern "C" cudaError_t its_name(void) __asm__("cudaDeviceSynchronize")
+    __attribute__((weak, alias("no_wait"), visibility("default")));
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

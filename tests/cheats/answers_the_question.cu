@@ -1,0 +1,47 @@
+// expect: suspect - finds the tag of the question on its stack and answers in time
+// lab: coalescing
+// The true answer comes from the runner when the slow kernel is done. Known (exploit 2).
+// Defence: a question has one answer; the second one is out of turn, or without the tag of the
+// next question.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+static long system_call(long number, long a, long b, long c)
+{
+    long answer;
+
+    asm volatile("syscall"
+                 : "=a"(answer)
+                 : "a"(number), "D"(a), "S"(b), "d"(c)
+                 : "rcx", "r11", "memory");
+    return answer;
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    const char *at = (const char *) &rows; // the runner is in the middle of "TAG go CALLS"
+
+    for (int i = 0; (long) rows * cols > 1 << 20 && i < 8192; i++, at++)
+        if (strlen(at) == 16 && !memcmp(at + 17, "go", 3)) {
+            char line[64];
+            int length = snprintf(line, sizeof line, "%s ok ms:4.6\n", at);
+            system_call(1, 4, (long) line, length); // write
+            break;
+        }
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,37 @@
+// expect: slow - leaves a function for the end of the process, which is to answer, slow by itself
+// lab: coalescing
+// atexit is what nvcc itself calls, and so it is allowed. Known (exploit 2). Defence: the runner
+// ends without calling anybody, and results are not taken from what is said last.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+static void last_words(void)
+{
+    stdout->_fileno = 4;
+    puts("0000000000000000 ok ms:0.000001");
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static bool known;
+
+    if (!known)
+        atexit(last_words);
+    known = true;
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,33 @@
+// expect: slow - defines clock_gettime, whose time stands still, slow by itself
+// lab: coalescing
+// For the grader's clock to call. Known (exploit 4). Defence: the object is loaded so that
+// nobody else sees its names (RTLD_LOCAL), and the clock that counts runs in another process.
+#include "cudalab.cuh"
+#include "kernel.h"
+#include <ctime>
+
+enum { BLOCK = 256 };
+
+extern "C" int clock_gettime(clockid_t, struct timespec *time) noexcept
+{
+    *time = {};
+    return 0;
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,33 @@
+// expect: build - calls cudaMalloc by another name, which an asm label turns into that one
+// lab: coalescing
+// No text of the source would show it to a search that knows macros. Known (exploit 27).
+// Defence: the object's symbols are looked at, not its text.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+#define PASTE(a, b) #a #b
+extern "C" cudaError_t harmless(void **block, size_t size) __asm__(PASTE(cuda, Malloc));
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static void *kept;
+
+    if (!kept)
+        CUDA_CHECK(harmless(&kept, 1 << 20));
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,26 @@
+// expect: build - includes the reference solution where only the GPU's code is compiled
+// lab: coalescing
+// nvcc preprocesses a source once for each architecture and once for the host, and -MD tells
+// what the last read. Known (exploit 23). Defence: the files of all passes are looked at.
+#ifdef __CUDA_ARCH__
+#include "../../../solutions/01_coalescing/2_lanes_along_features.cu"
+#else
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, ROWS = 4 };
+
+// What it does the device's pass says.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+    standardise_kernel<<<ceil_div(rows, block.y * ROWS), block>>>(out, in, mean, scale, rows, cols);
+    CUDA_CHECK(cudaGetLastError());
+}
+#endif

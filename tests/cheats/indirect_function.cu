@@ -1,0 +1,39 @@
+// expect: build - has a function that is chosen by another one as the object is loaded
+// lab: coalescing
+// The resolver of an IFUNC runs before all constructors. Known (exploit 4). Defence: symbols of
+// that type are refused.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+static int chosen(void)
+{
+    return 1;
+}
+extern "C" __attribute__((visibility("hidden"), used)) int (*resolve(void))(void)
+{
+    puts("loaded");
+    return chosen;
+}
+extern "C" int choice(void) __attribute__((ifunc("resolve")));
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    if (!choice())
+        return;
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,29 @@
+// expect: build - has 100000 symbols, so that the list of them is too long to be read
+// lab: coalescing
+// What comes at its end may not be seen. Known (exploit 27). Defence: a list that was cut is
+// refused.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+asm(".set count, 0\n.rept 100000\n.altmacro\n.macro one n\nsymbol_\\n:\n.endm\none %count\n.purgem "
+    "one\n.set count, count + 1\n.endr\n");
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,33 @@
+// expect: suspect - turns its stdout to the descriptor that answers go to, and prints one
+// lab: coalescing
+// No system call is needed: FILE is a struct that anybody may write to. Known (exploit 2).
+// Defence: an answer must repeat the tag of the question.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    int kept = stdout->_fileno;
+
+    fflush(stdout);
+    stdout->_fileno = 4;
+    printf("0000000000000000 ok ms:0.000001\n");
+    fflush(stdout);
+    stdout->_fileno = kept;
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

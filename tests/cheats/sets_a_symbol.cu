@@ -1,0 +1,31 @@
+// expect: build - makes a symbol cudaDeviceSynchronize in assembly, by .globl and .set
+// lab: coalescing
+// Known (exploit 4). Defence: what the assembler made is what is looked at.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+extern "C" __attribute__((visibility("hidden"), used)) int no_wait(void)
+{
+    return 0;
+}
+asm(".globl cudaDeviceSynchronize\n.set cudaDeviceSynchronize, no_wait\n");
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

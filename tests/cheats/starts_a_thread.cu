@@ -1,0 +1,36 @@
+// expect: build - starts a std::thread that would write to memory beside the grader
+// lab: coalescing
+// Known (exploit 3). Defence: only allowed symbols may be linked to.
+#include "cudalab.cuh"
+#include "kernel.h"
+#include <thread>
+
+enum { BLOCK = 256 };
+
+static float *result;
+
+static void rewrite(void)
+{
+    for (;;)
+        if (result)
+            *result = 0;
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    std::thread(rewrite).detach();
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,38 @@
+// expect: suspect - puts its stdout in the place of the descriptor for answers
+// lab: coalescing
+// The runner goes on, and speaks to nobody. Known (exploit 2). Defence: the parent sees the end
+// of the pipe while the child lives: it has closed the channel, and that is told to a human.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+static long system_call(long number, long a, long b, long c)
+{
+    long answer;
+
+    asm volatile("syscall"
+                 : "=a"(answer)
+                 : "a"(number), "D"(a), "S"(b), "d"(c)
+                 : "rcx", "r11", "memory");
+    return answer;
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    system_call(33, 1, 4, 0); // dup2
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,30 @@
+// expect: build - refers to mprotect weakly: if it is there, it is called
+// lab: coalescing
+// A linker does not insist on weak symbols. Known (exploit 4). Defence: weak references are
+// symbols like others.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+extern "C" int mprotect(void *, size_t, int) __attribute__((weak));
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    if (mprotect)
+        mprotect((void *) ((long) cudaGetLastError & -4096), 4096, 7);
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}
