@@ -116,6 +116,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     if (untouched && result->verdict != UNSOUND) {
         char was[200];
         PUT(was, "%s", result->verdict == PASS ? "" : result->why);
+        result->as_it_ran = result->verdict;
         result->verdict = UNCHANGED;
         PUT(result->why, "this is the starter; as it stands it is not enough%s%s", *was ? ": " : "",
             was);

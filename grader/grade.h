@@ -27,6 +27,7 @@ typedef struct CaseSpeed {
 typedef struct Result {
     const LabEntry *entry;
     Verdict verdict;
+    Verdict as_it_ran; /* what an UNCHANGED starter would have got */
     char why[4700];    /* a sentence or more; "" for a plain pass */
     char note[512];    /* what else there is to say; "" if nothing */
     char flags[160];   /* words for a human: "clock interference faster-than-known" */

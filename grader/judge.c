@@ -25,6 +25,9 @@ static const double race_budget_s = 3;
  * up to 2.6 % (NVIDIA H200, 2026-11-21). The line lies between. */
 static const double interference = 1.05;
 
+/* Times at SM clocks that differ by more than this are not compared. */
+static const double same_clock = 0.03;
+
 /* Faster than this share of the reference: is anything that we know as fast? */
 static const double remarkable = 1.3, beyond_known = 1.1;
 
@@ -45,8 +48,9 @@ typedef struct Judging {
     GpuInfo info;
     Contestant reference;
     Plan plan[GRADE_CASES];
-    double alone_ms[GRADE_CASES]; /* the reference's call before the student's process existed */
-    const char *doing;            /* for the progress line */
+    /* The reference's call before the student's process existed, and the SM clock then. */
+    double alone_ms[GRADE_CASES], alone_mhz[GRADE_CASES];
+    const char *doing; /* for the progress line */
 } Judging;
 
 static void show_blocks(void *self, int blocks)
@@ -111,6 +115,7 @@ static bool judge_machine(Judging *j, Contestant *twin)
                         finish.student_guilty ? twin->worker.why : j->reference.worker.why))
             return false;
         j->alone_ms[i] = finish.reference_ms;
+        j->alone_mhz[i] = finish.mhz;
         s->resolution = fmax(fabs(finish.ratio.hi - 1), fabs(1 - finish.ratio.lo));
         if (s->resolution > noisy || finish.blocks < 9) {
             PUT(s->why_not,
@@ -161,30 +166,74 @@ static bool student_failed(Judging *j, Verdict verdict, const Contestant *studen
     return true;
 }
 
-/* After the student is gone: was it the student who slowed the reference? */
-static bool interfered(Judging *j, Contestant *student, int i, const Finish *finish)
+static bool start_student(Judging *j, Contestant *student, int i)
 {
-    double before_ms = j->alone_ms[i], after_ms;
+    GpuInfo info;
+
+    return !student_failed(j,
+                           side_start(student, j->session, j->entry, j->object, j->random, &info),
+                           student, &j->plan[i]);
+}
+
+/* What the reference's times before, beside and after the student's process say. */
+typedef enum Suspicion { NO_HARM, SLOWED_BY_STUDENT, GPU_CHANGED, REFERENCE_FAILED } Suspicion;
+
+/* If the reference was slower beside the student: the student is killed, and the reference measured
+ * once more. At another SM clock the times say nothing. */
+static Suspicion who_slowed(Judging *j, Contestant *student, int i, const Finish *finish)
+{
+    double before_ms = j->alone_ms[i], after_ms, after_mhz;
+    Verdict verdict;
 
     if (!before_ms || finish->reference_ms <= before_ms * interference)
-        return false;
+        return NO_HARM;
     side_end(student);
     sleep_s(0.1); /* a killed context is gone after 60 ms; 15 ms later the GPU is clean */
-    if (ours_failed(j, side_time_alone(&j->reference, 4, &after_ms), "the reference",
-                    j->reference.worker.why))
+    verdict = side_time_alone(&j->reference, 4, &after_ms);
+    if (verdict == PASS)
+        verdict = worker_clock(&j->reference.worker, &after_mhz);
+    if (ours_failed(j, verdict, "the reference", j->reference.worker.why))
+        return REFERENCE_FAILED;
+    if (fabs(finish->mhz / j->alone_mhz[i] - 1) > same_clock ||
+        fabs(after_mhz / j->alone_mhz[i] - 1) > same_clock)
+        return GPU_CHANGED;
+    return after_ms <= before_ms * (1 + (interference - 1) / 2) ? SLOWED_BY_STUDENT : GPU_CHANGED;
+}
+
+/* Something else may have passed by in that second: who is accused has done it twice. */
+static bool interfered(Judging *j, Contestant *student, int i, const Finish *finish)
+{
+    Suspicion suspicion = who_slowed(j, student, i, finish);
+    double slower = finish->reference_ms / j->alone_ms[i] - 1;
+
+    if (suspicion == NO_HARM || suspicion == REFERENCE_FAILED)
+        return suspicion == REFERENCE_FAILED;
+    if (suspicion == SLOWED_BY_STUDENT) {
+        Finish again;
+        if (!start_student(j, student, i) ||
+            student_failed(j, side_take_up(student, &j->plan[i]), student, &j->plan[i]))
+            return true;
+        race_of(j, student, 0, 5, &again);
+        if (again.trouble != PASS && !again.student_guilty)
+            return ours_failed(j, again.trouble, "the reference", j->reference.worker.why);
+        if (student_failed(j, again.trouble, student, &j->plan[i]))
+            return true;
+        suspicion = who_slowed(j, student, i, &again);
+    }
+    if (suspicion == REFERENCE_FAILED)
         return true;
-    if (after_ms <= before_ms * (1 + (interference - 1) / 2)) {
+    if (suspicion == SLOWED_BY_STUDENT) {
         j->result->verdict = SUSPECT;
         PUT(j->result->why,
             "while this kernel's process existed the reference took %.0f %% longer, and recovered "
-            "when it was gone",
-            (finish->reference_ms / before_ms - 1) * 100);
+            "when it was gone, twice",
+            slower * 100);
         add_flag(j->result, "interference");
         return true;
     }
     j->result->verdict = CORRECT_ONLY;
     PUT(j->result->why, "the GPU became %.0f %% slower while it was measured; grade again",
-        (after_ms / before_ms - 1) * 100);
+        slower * 100);
     return true;
 }
 
@@ -218,13 +267,25 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
     return !interfered(j, student, i, finish);
 }
 
-static bool start_pair(Judging *j, Contestant *student)
+/* What a race says must be possible; and a lie about time is flagged. The peak is the driver's
+ * word: if the reference exceeds it, too, it is the word that is wrong. */
+static bool believable(Judging *j, int i, const Finish *finish)
 {
-    GpuInfo info;
+    const CaseSpeed *s = &j->result->speed[i];
+    const Plan *plan = &j->plan[i];
 
-    return !student_failed(j,
-                           side_start(student, j->session, j->entry, j->object, j->random, &info),
-                           student, &j->plan[0]);
+    if (finish->by_parent)
+        add_flag(j->result, "clock");
+    if (!finish->blocks || !impossible(j, plan, finish->student_ms) ||
+        impossible(j, plan, finish->reference_ms))
+        return true;
+    j->result->verdict = SUSPECT;
+    PUT(j->result->why,
+        "case %s: %.0f GB/s is more than this GPU's memory can do (%.0f GB/s): the work cannot "
+        "have been done",
+        s->lab_case->label, j->entry->lab->work(&plan->sized).bytes / finish->student_ms * 1e-6,
+        j->info.peak_gbps);
+    return false;
 }
 
 /* Within 1 % of the bar the place of the buffers decides: two more pairs of fresh processes, and
@@ -235,7 +296,7 @@ static bool add_pairs(Judging *j, int i)
     double medians[3] = { s->ratio.median };
 
     for (int pair = 1; pair < 3; pair++) {
-        Contestant student;
+        Contestant student = { 0 };
         Finish finish;
         bool fine;
         GpuInfo info;
@@ -244,11 +305,16 @@ static bool add_pairs(Judging *j, int i)
         if (ours_failed(j, start_ours(j, &j->reference, j->reference_object, &info),
                         "the reference", j->reference.worker.why))
             return false;
-        fine = start_pair(j, &student) && run_race(j, &student, i, 15, &finish);
+        fine = start_student(j, &student, i) && run_race(j, &student, i, 15, &finish);
         side_end(&student);
-        if (!fine)
+        if (!fine || !believable(j, i, &finish))
             return false;
+        if (s->why_not[0]) {
+            s->measured = false;
+            return true;
+        }
         medians[pair] = finish.ratio.median;
+        s->by_parent |= finish.by_parent;
         s->blocks += finish.blocks;
         s->dropped += finish.disturbed + finish.unsteady;
     }
@@ -265,23 +331,15 @@ static bool judge_case(Judging *j, Contestant *student, int i)
 
     if (!j->plan[i].sets)
         return true;
-    if (student->worker.child.pid <= 0 && !start_pair(j, student))
+    if (student->worker.child.pid <= 0 && !start_student(j, student, i))
         return false;
     if (!run_race(j, student, i, control || j->session->quick ? 5 : 15, &finish))
         return false;
     if (s->why_not[0])
         return true;
     record(j, &j->plan[i], &finish, s);
-    if (finish.by_parent)
-        add_flag(j->result, "clock");
-    if (impossible(j, &j->plan[i], s->student_ms)) {
-        j->result->verdict = SUSPECT;
-        PUT(j->result->why,
-            "case %s: %.0f GB/s is more than this GPU's memory can do (%.0f GB/s): the work cannot "
-            "have been done",
-            s->lab_case->label, s->gbps, j->info.peak_gbps);
+    if (!believable(j, i, &finish))
         return false;
-    }
     if (!control && !j->session->quick && fabs(s->ratio.median - s->bar) < near_bar * s->bar) {
         side_end(student);
         return add_pairs(j, i);
@@ -295,7 +353,7 @@ static bool judge_case(Judging *j, Contestant *student, int i)
 static double ratio_of_ours(Judging *j, const char *source, int i)
 {
     Build built;
-    Contestant ours;
+    Contestant ours = { 0 };
     GpuInfo info;
     Finish finish = { .trouble = UNSOUND };
 
@@ -320,7 +378,15 @@ static double floor_of(Judging *j, int i)
     uint64_t key = hash_bytes(j->result->hash, j->info.driver, strlen(j->info.driver));
     double floor;
     FileList rungs;
+    char *rung;
 
+    list_rungs(j->session, j->entry, &rungs);
+    if (!rungs.count)
+        return 0;
+    if ((rung = read_file(rungs.path[0], 1 << 20, NULL)))
+        key = hash_bytes(key, rung, strlen(rung));
+    free(rung);
+    key = hash_bytes(key, j->session->toolchain.version, strlen(j->session->toolchain.version));
     key = hash_bytes(key, s->dim, sizeof s->dim);
     PUT(path, "%s/%s-%s-%d-%016llx", j->session->floors, j->entry->folder, j->info.uuid, i,
         (unsigned long long) key);
@@ -330,8 +396,7 @@ static double floor_of(Judging *j, int i)
         if (floor > 0 && floor < 1)
             return floor;
     }
-    list_rungs(j->session, j->entry, &rungs);
-    floor = rungs.count ? ratio_of_ours(j, rungs.path[0], i) : 0;
+    floor = ratio_of_ours(j, rungs.path[0], i);
     if (floor > 0 && make_folders(j->session->floors))
         write_file(path, text, strlen(PUT(text, "%.4f\n", floor)));
     return floor;
@@ -396,7 +461,7 @@ static void list_cases(Judging *j)
 /* Reference and twin up, sizes chosen, GPU warm, machine judged. */
 static bool prepare(Judging *j)
 {
-    Contestant twin;
+    Contestant twin = { 0 };
     GpuInfo info;
     bool with_twin = !j->session->quick, fine;
 

@@ -250,6 +250,9 @@ static void prove_starter(Proof *proof)
     grade(proof->session, proof->entry, path, "0_starter.cu", &result);
     describe(&result, result.verdict == UNCHANGED ? NULL : "unchanged", said, sizeof said);
     row(proof, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);
+    if (result.as_it_ran == BUILD || result.as_it_ran == CRASH || result.as_it_ran == TIMEOUT ||
+        result.as_it_ran == STRAY || result.as_it_ran == SUSPECT)
+        row(proof, false, "0_starter.cu", PUT(said, "is no place to start from: %s", result.why));
     if (result.speeds && distance(&result, false) >= 0)
         row(proof, false, "0_starter.cu", "reaches a bar as it stands");
 }

@@ -12,18 +12,19 @@
 #include "session.h"
 #include "speed.h"
 
-typedef struct Contestant {
-    Worker worker;
-    uint64_t *random;
-    int calls, passes; /* a sample: so many calls, so many times */
-} Contestant;
-
 /* What a case needs: its dims on this GPU, and how many sets and passes make a sample. */
 typedef struct Plan {
     Case sized;
     int sets, passes;    /* sets 0: the case cannot be timed here */
     double reference_ms; /* one call */
 } Plan;
+
+typedef struct Contestant {
+    Worker worker;
+    uint64_t *random;
+    int calls, passes; /* a sample: so many calls, so many times */
+    const Plan *plan;  /* of the case taken up */
+} Contestant;
 
 /* Takes a runner and loads a kernel into it; `info` is the GPU as it is now, free memory included.
  */
@@ -36,8 +37,8 @@ void side_end(Contestant *side);
 Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
                   char *why_not, size_t size);
 
-/* Puts a side on a planned case. A kernel far slower than the reference takes fewer calls a sample.
- */
+/* Puts a side on a planned case, which it keeps a pointer to. A kernel far slower than the
+ * reference takes fewer calls a sample, as long as it is that slow. */
 Verdict side_take_up(Contestant *side, const Plan *plan);
 
 /* For speed.h: `self` is a Contestant. */

@@ -41,9 +41,10 @@ typedef struct Finish {
     Interval ratio;
     double reference_ms, student_ms; /* medians, a call */
     int blocks;                      /* counted */
-    int disturbed;                   /* dropped: a sample's two clocks disagreed */
+    int disturbed;                   /* dropped: a sample came later than its events say */
     int unsteady;                    /* dropped: the SM clock moved */
-    bool by_parent;                  /* the clocks disagreed so often that the parent's counts */
+    bool by_parent;                  /* the student's events lie: the parent's clock counts */
+    double mhz;                      /* the SM clock, median; 0: not looked at */
 } Finish;
 
 /* The most blocks, dropped ones included. One more comes before them and is thrown away: the first
@@ -51,11 +52,5 @@ typedef struct Finish {
 enum { SPEED_BLOCKS = 240 };
 
 void race(Race *race, Finish *finish);
-
-/* True if the two clocks of a sample agree: the parent's, which runs until it holds a piece of an
- * output, may exceed the events by 0.3 ms a pass, or by 1 %. (Polled pipes cost 12 to 19 us an
- * answer, at most 0.15 ms, and there are two; a context that waits for another one's kernel 2.4 ms.
- * NVIDIA H200, 2026-11-21.) */
-bool clocks_agree(const Sample *sample);
 
 #endif

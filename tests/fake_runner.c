@@ -5,6 +5,7 @@
  *
  *   ms 2.0               a call takes that long, really (0.5 if nothing is said)
  *   ms_case 3 5.0        the same, for the lab's case number 3 only
+ *   first 300            the first go takes that many ms more
  *   lie 0.1              that many ms a call are reported instead
  *   lazy 2.0             each call of a go adds that many ms to the first window fetched after it
  *   KIND at STEP         misbehaves: see misdeeds[]; steps are load, case, prepare, go, window,
@@ -39,7 +40,7 @@ typedef struct Misdeed {
 static struct Script {
     double ms, case_ms[CASES]; /* 0: as ms says */
     double lie_ms;             /* < 0: none */
-    double lazy_ms;
+    double lazy_ms, first_ms;
     long stop_after; /* < 0: never */
     char wrong[16], stray[16];
     bool launch_error, kernel_error;
@@ -85,6 +86,8 @@ static void obey(const char *line)
         script.case_ms[atoi(word[1])] = atof(word[2]);
     else if (is(word[0], "lie"))
         script.lie_ms = atof(word[1]);
+    else if (is(word[0], "first"))
+        script.first_ms = atof(word[1]);
     else if (is(word[0], "lazy"))
         script.lazy_ms = atof(word[1]);
     else if (is(word[0], "wrong"))
@@ -453,7 +456,7 @@ static void write_outputs(const Lab *lab, const Case *lab_case, Arrays *set)
 static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
-    double start = now_s();
+    double start = now_s(), first_ms = calls_made ? 0 : script.first_ms;
 
     (void) kernel;
     misbehave("go");
@@ -466,7 +469,7 @@ static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
     }
     for (int k = 0; k < calls; k++)
         write_outputs(lab, lab_case, &sets[k]);
-    pass_time(start + calls * call_ms(lab, lab_case) * 1e-3);
+    pass_time(start + (calls * call_ms(lab, lab_case) + first_ms) * 1e-3);
     owed_ms = calls * script.lazy_ms;
     *ms = script.lie_ms >= 0 ? calls * script.lie_ms : (now_s() - start) * 1e3;
     return true;
