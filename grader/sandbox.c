@@ -25,11 +25,13 @@
 
 enum { LAST_KEPT = 5, MORE_FILES = 256, FILE_BYTES = 64 << 20 };
 
-static bool filtered;
+static bool filtered, restricted;
 
 const char *sandbox_state(void)
 {
-    return filtered ? "seccomp" : "none";
+    return filtered     ? restricted ? "seccomp+landlock" : "seccomp"
+           : restricted ? "landlock"
+                        : "none";
 }
 
 /* ---- Descriptors and limits ---- */
@@ -124,7 +126,7 @@ static void restrict_files(void)
         return;
     allow_writing(rules, "/dev", writing);
     allow_writing(rules, "/proc", writing);
-    syscall(SYS_landlock_restrict_self, rules, 0);
+    restricted = !syscall(SYS_landlock_restrict_self, rules, 0);
     close(rules);
 }
 #else

@@ -12,7 +12,7 @@ void sandbox_begin(void);
  * calls are filtered; false where the kernel can't, and the rest is in force all the same. */
 bool sandbox_close(void);
 
-/* "seccomp" or "none": what sandbox_close achieved. */
+/* What sandbox_close achieved: "seccomp+landlock", "seccomp", "landlock" or "none". */
 const char *sandbox_state(void);
 
 #endif

@@ -8,7 +8,7 @@
  *       ok cc:90 sms:132 l2_bytes:... free_bytes:... total_bytes:... peak_gbps:... driver:...
  *       runtime:... uuid:... name:...
  *   TAG load LAB PATH              PATH takes the rest of the line; once a process
- *       ok sandbox:seccomp|none    the sandbox is closed before
+ *       ok sandbox:...             what it is confined by: sandbox_state(), closed before
  *   TAG case CASE D0 D1 D2 D3 SETS
  *       ok bytes:...               arrays of SETS buffer sets exist, guarded
  *   TAG prepare SEED POISON        SEED in hex: set k is filled from set_seed(SEED, k),

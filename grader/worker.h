@@ -30,7 +30,7 @@ typedef struct Worker {
     unsigned char poison;
     double go_s;      /* when the last go was asked for */
     double seen_ms;   /* from then until the first piece of an output was here; 0: none is yet */
-    char sandbox[16]; /* how its process is confined: "seccomp", or "none" */
+    char sandbox[24]; /* how its process is confined: see sandbox_state() */
     char why[512];
 } Worker;
 

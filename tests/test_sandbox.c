@@ -5,6 +5,8 @@
 #include "util.h"
 
 #include <CUnit/CUnit.h>
+#include <sys/prctl.h>
+#include <asm/sockios.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -158,6 +160,39 @@ static int do_change_files(void)
            open("/tmp", O_TMPFILE | O_WRONLY, 0600) >= 0;
 }
 
+/* The kernel would send the parent a signal of our choice whenever the pipe can be read. */
+static int do_set_owner(void)
+{
+    return fcntl(own_pipe[0], F_SETOWN, getppid());
+}
+
+static int do_set_owner_by_ioctl(void)
+{
+    int parent = getppid();
+
+    return ioctl(own_pipe[0], FIOSETOWN, &parent);
+}
+
+static int do_choose_signal(void)
+{
+    return fcntl(own_pipe[0], F_SETSIG, SIGKILL);
+}
+
+static int do_other_fcntl(void)
+{
+    return fcntl(own_pipe[0], F_GETFL) < 0 || fcntl(own_pipe[0], F_DUPFD_CLOEXEC, 0) < 0;
+}
+
+static int do_filter(void)
+{
+    return prctl(PR_SET_SECCOMP, 2, NULL);
+}
+
+static int do_set_priority(void)
+{
+    return setpriority(PRIO_PROCESS, (id_t) getppid(), 10);
+}
+
 enum { DIES = 128 + SIGSYS };
 
 static const struct {
@@ -176,6 +211,12 @@ static const struct {
     { "typing into the terminal", do_type_into_terminal, DIES },
     { "i386 calls", do_32_bit_call, DIES },
     { "fork in a thread", do_fork_in_thread, DIES },
+    { "owner of a pipe", do_set_owner, DIES },
+    { "owner of a pipe, by ioctl", do_set_owner_by_ioctl, DIES },
+    { "signal of a pipe", do_choose_signal, DIES },
+    { "a filter of its own", do_filter, DIES },
+    { "priority of the parent", do_set_priority, DIES },
+    { "other fcntl", do_other_fcntl, 0 },
     { "raise", do_raise, 0 },
     { "getrlimit", do_read_limit, 0 },
     { "other ioctl", do_other_ioctl, 0 },

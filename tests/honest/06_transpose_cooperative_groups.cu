@@ -1,4 +1,4 @@
-// expect: pass - cooperative groups: block and tiles of 32 instead of threadIdx, block.sync()
+// expect: device - cooperative groups: block and tiles of 32 instead of threadIdx, block.sync()
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

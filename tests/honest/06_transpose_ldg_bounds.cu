@@ -1,4 +1,4 @@
-// expect: pass - __ldg, __restrict__, launch bounds; loads into an array first; vectors copied
+// expect: device - __ldg, __restrict__, launch bounds; loads into an array first; vectors copied
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
