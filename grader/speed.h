@@ -44,6 +44,7 @@ typedef struct Finish {
     int disturbed;                   /* dropped: a sample came later than its events say */
     int unsteady;                    /* dropped: the SM clock moved */
     bool by_parent;                  /* the student's events lie: the parent's clock counts */
+    bool cut_short;                  /* too slow to go on with: few blocks will do */
     double mhz;                      /* the SM clock, median; 0: not looked at */
 } Finish;
 

@@ -1,6 +1,7 @@
 /* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time.
  */
 #include "speed.h"
+#include "util.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -131,6 +132,38 @@ static void hopeless_ends_early(void)
     Finish f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 10 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 3);
+}
+
+/* Really takes that long; see budget_s. */
+static Verdict takes_its_time(void *self, Sample *s)
+{
+    sleep_s(0.05);
+    return sample(self, s);
+}
+
+static void a_very_slow_one_is_not_run_for_long(void)
+{
+    int n = 0;
+    Finish f;
+    Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 100, .n = &n };
+    Race it = { .reference = { &reference, sample },
+                .student = { &student, takes_its_time },
+                .bar = 0.75,
+                .least = 15,
+                .most = 120,
+                .budget_s = 0.15,
+                .random = 7 };
+
+    race(&it, &f);
+    CU_ASSERT_EQUAL(n, 8); /* two blocks, of which the first counts */
+    CU_ASSERT_EQUAL(f.blocks, 2);
+    CU_ASSERT(f.cut_short);
+    CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 0.01, 1e-9);
+
+    n = 0;
+    it.bar = 0; /* a control */
+    race(&it, &f);
+    CU_ASSERT_EQUAL(n, 8);
 }
 
 static void clear_ends_at_fifteen(void)
@@ -303,6 +336,7 @@ CU_SuiteInfo test_speed = {
             { "noise of the machine cancels", noise_of_the_machine_cancels },
             { "slow and fast are told apart", slow_and_fast_are_told_apart },
             { "hopeless ends early", hopeless_ends_early },
+            { "a very slow one is not run for long", a_very_slow_one_is_not_run_for_long },
             { "clear of the bar ends at fifteen blocks", clear_ends_at_fifteen },
             { "at the bar it goes on to the end", at_the_bar_it_goes_on_to_the_end },
             { "hidden time is seen on any host", hidden_time_is_seen_on_any_host },
