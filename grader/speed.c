@@ -155,7 +155,7 @@ static void sum_up(const Race *race, const Block *blocks, int count, Finish *fin
  * from any bar is not run for minutes to tell how far: then one block will do. */
 static bool decided(const Race *race, Finish *finish, double elapsed_s)
 {
-    bool late = elapsed_s > race->budget_s && finish->blocks;
+    bool late = elapsed_s > race->budget_s * (race->bar ? 1 : 3) && finish->blocks;
 
     finish->cut_short = late && (!race->bar || finish->ratio.hi < race->bar / 8);
     if (finish->cut_short)
