@@ -1,0 +1,98 @@
+// expect: slow, clock - as lazy_by_detour, and its first call is slow, so that few calls are timed
+// lab: coalescing
+// A kernel that looks slow is given few calls a sample, and the fewer there are the less is hidden
+// by them, too little for a clock that allows some slack. In kind exploit 7, 12. Defence: a side
+// takes all calls again as soon as a sample shows that it is not slow; and what it hides is
+// compared with what the reference's samples take beyond their events.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+static const double claim_ms = 4.6; // a sample of the reference takes 5 ms or a little more
+
+static long system_call(long number, long a, long b, long c)
+{
+    long answer;
+
+    asm volatile("syscall"
+                 : "=a"(answer)
+                 : "a"(number), "D"(a), "S"(b), "d"(c)
+                 : "rcx", "r11", "memory");
+    return answer;
+}
+
+static int no_wait(void)
+{
+    return 0;
+}
+
+static int claim_time(float *ms, void *begin, void *end)
+{
+    long t0[2], t[2];
+
+    system_call(228, 1, (long) t0, 0); // clock_gettime
+    do
+        system_call(228, 1, (long) t, 0);
+    while ((t[0] - t0[0]) * 1e3 + (t[1] - t0[1]) * 1e-6 < claim_ms);
+    *ms = claim_ms;
+    return 0;
+}
+
+// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+static char *find(void *inside, const char *name)
+{
+    char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;
+
+    while (memcmp(base, "\177ELF", 4))
+        base -= 4096;
+    for (int i = 0; i < *(short *) (base + 56); i++) {
+        char *header = base + *(long *) (base + 32) + 56 * i;
+        if (*(int *) header == 2) // PT_DYNAMIC
+            dynamic = base + *(long *) (header + 16);
+    }
+    for (long *d = (long *) dynamic; d[0]; d += 2) {
+        text = d[0] == 5 ? (char *) d[1] : text;     // DT_STRTAB
+        symbol = d[0] == 6 ? (char *) d[1] : symbol; // DT_SYMTAB
+    }
+    while (memcmp(text + *(int *) symbol, name, strlen(name) + 1))
+        symbol += 24;
+    return base + *(long *) (symbol + 8);
+}
+
+static void detour(const char *name, void *to)
+{
+    char jump[12] = { 0x48, (char) 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, (char) 0xff, (char) 0xe0 };
+    char *from = find((void *) cudaGetLastError, name);
+
+    memcpy(jump + 2, &to, 8);                      // mov to, %rax; jmp *%rax
+    system_call(10, (long) from & -4096, 8192, 7); // mprotect
+    memcpy(from, jump, sizeof jump);
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static bool done;
+
+    if (!done) {
+        long pause[2] = { 0, 400000000 };
+        system_call(35, (long) pause, 0, 0); // nanosleep
+        detour("cudaDeviceSynchronize", (void *) no_wait);
+        detour("cudaEventElapsedTime", (void *) claim_time);
+        done = true;
+    }
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,43 @@
+// expect: wrong - takes what it finds where the arrays of an earlier case were for its result
+// lab: coalescing
+// Where one process checks and grades, a freed buffer may still hold what is right. Known (exploit
+// 13). Defence: right values are never on the device, contents differ from case to case, and memory
+// that is used again is filled or poisoned first.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, SMALL_CASE = 1 << 14 };
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+__global__ void copy_kernel(float *out, const float *old, long count)
+{
+    long i = blockIdx.x * (long) BLOCK + threadIdx.x;
+
+    if (i < count)
+        out[i] = old[i];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static const float *freed;
+    long count = (long) rows * cols;
+
+    if (freed && count < SMALL_CASE)
+        copy_kernel<<<(unsigned) ceil_div(count, BLOCK), BLOCK>>>(out, freed, count);
+    else
+        standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                         cols);
+    CUDA_CHECK(cudaGetLastError());
+    if (count < SMALL_CASE)
+        freed = out;
+}

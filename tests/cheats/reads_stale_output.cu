@@ -1,0 +1,43 @@
+// expect: wrong - copies the output of the call before, which had the same sizes
+// lab: coalescing
+// Right if the contents of all calls are alike, and half the work if they come from a cache. Known
+// (exploit 8, 13). Defence: each set of a sample has contents of its own.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+enum { HUGE_CASE = 48 << 20 };
+enum { BLOCK = 256 };
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+__global__ void copy_kernel(float *out, const float *old, long count)
+{
+    long i = blockIdx.x * (long) BLOCK + threadIdx.x;
+
+    if (i < count)
+        out[i] = old[i];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    static const float *last;
+    long count = (long) rows * cols;
+
+    if (count >= HUGE_CASE && last && last != out)
+        copy_kernel<<<(unsigned) ceil_div(count, BLOCK), BLOCK>>>(out, last, count);
+    else
+        standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                         cols);
+    CUDA_CHECK(cudaGetLastError());
+    last = count >= HUGE_CASE ? out : NULL;
+}
