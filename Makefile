@@ -15,7 +15,7 @@ CUDA     := $(patsubst %/bin/nvcc,%,$(NVCC))
 CUDA_LIB  = $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/targets/x86_64-linux/lib $(CUDA)/lib) /usr/lib/x86_64-linux-gnu)
 CFLAGS   ?= -O2 -g
 warnings := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers
-compile   = $(CC) -std=c11 -D_GNU_SOURCE -MMD -MP -Icommon -Igrader $(warnings) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+compile   = $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Icommon -Igrader -Igrader/sim -Itests $(warnings) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 link      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
@@ -24,7 +24,9 @@ objects   = $(1:%.c=$(B)/%.o)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 runner_c := grader/runner.c grader/serve.c grader/sandbox.c
 serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/registry.c)
-grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)))
+grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) grader/sim/device.c grader/sim/elf.c)
+# The simulated GPU but for its runtime calls, which need the toolkit's headers.
+sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
 test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
 
 # All cores, unless -j says otherwise; but what is set up or removed comes before all else.
@@ -91,7 +93,7 @@ $(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_device.o $(serve_o) $(lab_o
 $(B)/fake_runner: $(B)/tests/fake_runner.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/unit-tests: $(test_o) $(grader_o) $(call objects,grader/serve.c grader/sandbox.c) $(lab_o)
+$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,grader/serve.c grader/sandbox.c) $(lab_o)
 	@echo "  link   $@"; $(link) -lcunit -lm -lpthread
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
@@ -112,6 +114,8 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
 $(B)/grader/runner.o: CPPFLAGS += -isystem $(CUDA)/include
+
+include grader/sim/sim.mk
 
 # ---- Tables: a lab, or a test suite, is registered by being there ----
 

@@ -3,6 +3,7 @@
 #include "learn.h"
 #include "prove.h"
 #include "report.h"
+#include "sim_run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ static const char usage[] =
     "  hint       show the next hint for one lab\n"
     "  progress   show what is done and what is next\n"
     "  labs       list the labs\n"
+    "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
     "\n"
     "LAB: 06_transpose, transpose or 6. Without one: every lab.\n"
     "\n"
@@ -405,6 +407,8 @@ int main(int argc, char **argv)
 {
     Options options = { 0 };
 
+    if (argc > 1 && !strcmp(argv[1], "sim"))
+        return sim_run(argc - 2, argv + 2);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return fputs(usage, stdout) < 0;

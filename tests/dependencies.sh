@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 order="lab fill util contents wrap stats registry verdict compare pattern child sandbox serve runner_device runner
-       tokens audit complaint toolchain cache build learn worker session speed side grade correct judge report prove main"
+       tokens audit complaint toolchain cache build learn worker session speed side grade correct judge report prove device elf_reader sim_run main"
 
 rank() {
     local n=0 module

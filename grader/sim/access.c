@@ -1,0 +1,363 @@
+/* access.c - one access of a warp to memory: which allocation, whether it may, what it costs.
+ *
+ * Nearly always all lanes are in one allocation: then the lowest and the highest address and the
+ * pattern's alignment settle it. Only where that says no, each lane is looked at, in order, so that
+ * the lane that is told is the first one at fault.
+ */
+#include "access.h"
+#include "bits.h"
+#include "handlers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *access_verb(const Access *access)
+{
+    static const char *const verbs[] = {
+        [ACCESS_LOAD] = "reads", [ACCESS_STORE] = "writes", [ACCESS_ATOMIC] = "updates"
+    };
+
+    return verbs[access->kind];
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+bool is_release(const Instruction *in)
+{
+    return has_mod(in, MOD_release) || has_mod(in, MOD_acq_rel) || has_mod(in, MOD_sc);
+}
+
+bool is_strong(const Instruction *in)
+{
+    return is_release(in) || has_mod(in, MOD_volatile) || has_mod(in, MOD_relaxed) ||
+           has_mod(in, MOD_acquire) || has_mod(in, MOD_mmio);
+}
+
+/* ---- Addresses ---- */
+
+void access_addresses(uint64_t address[LANES], Warp *warp, int slot, int size, int64_t offset)
+{
+    const Lane32 *narrow = plane(warp, slot);
+    const Lane64 *wide = plane(warp, slot);
+
+    if (size == 4 && slot >= 0) {
+        for (int i = 0; i < LANES; i++)
+            address[i] = narrow[i] + (uint32_t) offset;
+        return;
+    }
+    for (int i = 0; i < LANES; i++)
+        address[i] = wide[i] + (uint64_t) offset;
+}
+
+static const struct Window {
+    Space space;
+    uint64_t begin;
+} windows[] = {
+    { SPACE_SHARED, SHARED_WINDOW },
+    { SPACE_LOCAL, LOCAL_WINDOW },
+    { SPACE_PARAM, PARAM_WINDOW },
+};
+enum { WINDOW_COUNT = sizeof windows / sizeof *windows };
+
+static uint32_t lanes_in_window(const Access *x, uint32_t mask, uint64_t window)
+{
+    uint32_t inside = 0;
+
+    for (int i = 0; i < LANES; i++)
+        inside |= (uint32_t) (x->address[i] - window < WINDOW_BYTES) << i;
+    return inside & mask;
+}
+
+/* All windows lie below the GPU's memory and, on Linux, away from the host's. */
+static bool in_any_window(const Access *x)
+{
+    uint64_t any = 0;
+
+    for (int i = 0; i < LANES; i++)
+        any |= x->address[i] - SHARED_WINDOW < PARAM_WINDOW + WINDOW_BYTES - SHARED_WINDOW;
+    return any;
+}
+
+uint32_t access_split(Access *x, uint32_t mask)
+{
+    uint32_t first = mask & -mask;
+
+    x->space = SPACE_GLOBAL;
+    x->mask = mask;
+    if (!in_any_window(x))
+        return mask;
+    for (int i = 0; i < WINDOW_COUNT; i++) {
+        uint32_t inside = lanes_in_window(x, mask, windows[i].begin);
+        if (!(inside & first)) {
+            x->mask &= ~inside;
+            continue;
+        }
+        for (uint32_t left = inside; left; left &= left - 1)
+            x->address[first_lane(left)] -= windows[i].begin;
+        x->space = windows[i].space;
+        return x->mask = inside;
+    }
+    return x->mask;
+}
+
+/* ---- Faults ---- */
+
+static bool fault(const Access *x, int lane, FindingKind kind, const char *what)
+{
+    fail(x->warp, x->step, lane, kind, "%s %d byte%s at 0x%llx, %s", access_verb(x), x->bytes,
+         plural((uint64_t) x->bytes), (unsigned long long) x->address[lane], what);
+    return false;
+}
+
+static bool misaligned(const Access *x, int lane)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, "which is not a multiple of %d", x->bytes);
+    return fault(x, lane, FINDING_MISALIGNED, what);
+}
+
+static bool not_there(const Access *x, int lane)
+{
+    static const FindingKind kinds[] = {
+        [GROUND_LIVE] = FINDING_OUT_OF_BOUNDS, [GROUND_FREED] = FINDING_USE_AFTER_FREE,
+        [GROUND_GAP] = FINDING_OUT_OF_BOUNDS,  [GROUND_HOST] = FINDING_HOST_POINTER,
+        [GROUND_NULL] = FINDING_OUT_OF_BOUNDS, [GROUND_NOTHING] = FINDING_OUT_OF_BOUNDS,
+    };
+    char what[300];
+
+    memory_describe(x->address[lane], (size_t) x->bytes, what, sizeof what);
+    return fault(x, lane, kinds[memory_ground(x->address[lane])], what);
+}
+
+static bool is_forbidden(const Allocation *a, size_t at)
+{
+    return a->forbidden[at / 8] >> (at & 7) & 1;
+}
+
+/* Inside an allocation, but outside of what simMark lets the kernel use: told against the nearest
+ * bytes before it that it may use, else against those after it. */
+static bool forbidden(const Access *x, int lane, const Allocation *a)
+{
+    size_t at = x->address[lane] - a->base, begin, end;
+    char what[300];
+
+    begin = at = bits_other(a->forbidden, at, (size_t) x->bytes, false);
+    while (begin > 0 && is_forbidden(a, begin - 1))
+        begin--;
+    for (end = begin; begin > 0 && !is_forbidden(a, begin - 1);)
+        begin--;
+    if (end > begin && at == end) {
+        snprintf(what, sizeof what, "right after the %zu bytes of the array", end - begin);
+    } else if (end > begin) {
+        snprintf(what, sizeof what, "%zu byte%s after the end of the %zu bytes of the array",
+                 at - end, plural(at - end), end - begin);
+    } else {
+        begin = bits_other(a->forbidden, at, a->bytes - at, true);
+        end = bits_other(a->forbidden, begin, a->bytes - begin, false);
+        snprintf(what, sizeof what, "%zu byte%s before the %zu bytes of the array", begin - at,
+                 plural(begin - at), end - begin);
+        if (begin == end)
+            snprintf(what, sizeof what, "where the kernel may touch nothing");
+    }
+    return fault(x, lane, FINDING_OUT_OF_BOUNDS, what);
+}
+
+static bool write_to_constant(const Access *x, int lane)
+{
+    char where[250], what[300];
+
+    memory_describe(x->address[lane], (size_t) x->bytes, where, sizeof where);
+    snprintf(what, sizeof what, "%s: constant memory, which kernels may only read", where);
+    return fault(x, lane, FINDING_FORBIDDEN, what);
+}
+
+/* Of shared or local memory. */
+static bool outside_window(const Access *x, int lane, const char *memory, const char *whose,
+                           uint64_t bytes)
+{
+    int64_t at = (int64_t) x->address[lane];
+
+    if (x->address[lane] & (uint64_t) (x->bytes - 1))
+        fail(x->warp, x->step, lane, FINDING_MISALIGNED,
+             "%s %d bytes of %s memory at %lld, which is not a multiple of %d", access_verb(x),
+             x->bytes, memory, (long long) at, x->bytes);
+    else
+        fail(x->warp, x->step, lane, FINDING_OUT_OF_BOUNDS,
+             "%s %d byte%s of %s memory at %lld: %s has %llu byte%s", access_verb(x), x->bytes,
+             plural((uint64_t) x->bytes), memory, (long long) at, whose, (unsigned long long) bytes,
+             plural(bytes));
+    return false;
+}
+
+/* ---- Global memory ---- */
+
+/* NULL: told. */
+static Allocation *find_lane(const Access *x, int lane)
+{
+    uint64_t address = x->address[lane];
+
+    if (address & (uint64_t) (x->bytes - 1)) {
+        misaligned(x, lane);
+        return NULL;
+    }
+    Allocation *a = memory_find(address);
+    size_t at = a ? address - a->base : 0;
+    if (!a || (size_t) x->bytes > a->bytes - at)
+        return not_there(x, lane), NULL;
+    if (a->forbidden && !bits_all(a->forbidden, at, (size_t) x->bytes, false))
+        return forbidden(x, lane, a), NULL;
+    if (a->kind == VARIABLE_CONST && x->kind != ACCESS_LOAD)
+        return write_to_constant(x, lane), NULL;
+    return a;
+}
+
+/* Lane by lane: somebody is at fault, or the lanes are in different allocations. */
+static bool find_each(Access *x)
+{
+    x->allocation = NULL;
+    x->delta = x->own_delta;
+    memset(x->own_delta, 0, sizeof x->own_delta);
+    int first = first_lane(x->mask);
+    bool one = true;
+
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        Allocation *a = find_lane(x, lane);
+        if (!a)
+            return false;
+        char *at = a->host + (x->address[lane] - a->base);
+        if (lane == first)
+            x->host = at;
+        x->of[lane] = a;
+        x->own_delta[lane] = (uint64_t) ((uintptr_t) at - (uintptr_t) x->host);
+        one &= a == x->of[first];
+    }
+    if (one)
+        x->allocation = x->of[first];
+    x->linear = x->linear && one;
+    x->uniform = x->uniform && one;
+    return true;
+}
+
+static bool find_global(Access *x)
+{
+    const Shape *s = shape_of(x->step, SPACE_GLOBAL, x->kind, x->mask, x->bytes, x->address);
+    uint64_t first = x->address[first_lane(x->mask)];
+    Allocation *a = memory_find(first);
+
+    x->shape = s;
+    x->linear = s->linear;
+    x->uniform = s->uniform;
+    if (!a || !s->aligned || a->forbidden || (a->kind == VARIABLE_CONST && x->kind != ACCESS_LOAD))
+        return find_each(x);
+    int64_t off = (int64_t) (first - a->base), room = (int64_t) a->bytes - x->bytes - off;
+    if (s->low < -off || s->high > room)
+        return find_each(x);
+    x->allocation = a;
+    x->host = a->host + off;
+    x->delta = s->delta;
+    return true;
+}
+
+/* ---- Shared and local memory ---- */
+
+static bool find_shared(Access *x)
+{
+    const Block *block = x->warp->block;
+    const Shape *s = shape_of(x->step, SPACE_SHARED, x->kind, x->mask, x->bytes, x->address);
+    uint64_t first = x->address[first_lane(x->mask)];
+    int64_t room = (int64_t) block->shared_bytes - x->bytes;
+
+    x->shape = s;
+    if (s->aligned && first <= INT32_MAX && (int64_t) first + s->low >= 0 &&
+        s->high <= room - (int64_t) first) {
+        x->host = (char *) block->shared + first;
+        x->delta = s->delta;
+        x->linear = s->linear;
+        x->uniform = s->uniform;
+        return true;
+    }
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint64_t at = x->address[lane];
+        if (room < 0 || at > (uint64_t) room || at & (uint64_t) (x->bytes - 1))
+            return outside_window(x, lane, "shared", "the block", block->shared_bytes);
+    }
+    abort(); /* one of the lanes must be at fault */
+}
+
+/* Memory that each lane has its own of, `stride` bytes further than the lane's before; or, if that
+ * is 0, all have together. */
+static bool find_private(Access *x, uint8_t *memory, uint64_t stride, uint64_t bytes,
+                         const char *name, const char *whose)
+{
+    int first = first_lane(x->mask);
+    uint64_t start = (uint64_t) first * stride + x->address[first];
+
+    x->shape = NULL;
+    x->delta = x->own_delta;
+    x->linear = x->uniform = false;
+    memset(x->own_delta, 0, sizeof x->own_delta);
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint64_t at = x->address[lane];
+        if (at >= bytes || (uint64_t) x->bytes > bytes - at || at & (uint64_t) (x->bytes - 1))
+            return outside_window(x, lane, name, whose, bytes);
+        x->own_delta[lane] = (uint64_t) lane * stride + at - start;
+    }
+    x->host = (char *) memory + start;
+    return true;
+}
+
+static bool find_local(Access *x)
+{
+    uint64_t bytes = (uint64_t) x->warp->block->launch->local_bytes;
+
+    return find_private(x, x->warp->local, bytes, bytes, "local", "the thread");
+}
+
+/* Those of a kernel are the same for all; those of the calls inside are kept for each lane. */
+static bool find_param(Access *x)
+{
+    Launch *launch = x->warp->block->launch;
+    uint64_t bytes = (uint64_t) x->warp->code->param_bytes;
+
+    if (x->step->space == SPACE_PARAM && !x->step->kernel_param)
+        return find_private(x, x->warp->params, bytes, bytes, "parameter", "the call");
+    if (x->kind != ACCESS_LOAD) {
+        fail(x->warp, x->step, first_lane(x->mask), FINDING_FORBIDDEN,
+             "%s the kernel's parameters, which it may only read", access_verb(x));
+        return false;
+    }
+    return find_private(x, launch->params, 0, launch->param_bytes, "parameter", "the kernel");
+}
+
+bool access_find(Access *x)
+{
+    if (x->space == SPACE_SHARED)
+        return find_shared(x);
+    if (x->space == SPACE_LOCAL)
+        return find_local(x);
+    return x->space == SPACE_PARAM ? find_param(x) : find_global(x);
+}
+
+bool access_open(Access *x)
+{
+    if (!access_find(x))
+        return false;
+    if (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED)
+        return true;
+    access_count(x);
+    access_check_written(x);
+    if (x->warp->block->launch->check_races) {
+        if (x->space == SPACE_SHARED)
+            races_shared(x);
+        else
+            races_global(x);
+    }
+    return true;
+}

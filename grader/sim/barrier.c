@@ -1,0 +1,382 @@
+/* barrier.c - bar and barrier: warps of a block that wait for each other, and lanes of a warp.
+ *
+ * A warp counts at a barrier as 32 threads, once all of its living lanes are there. Lanes that come
+ * alone are parked; then other parts of the warp run, if there are any that wait for nobody. Lanes
+ * that would only end do so. If the rest of the warp waits for the parked lanes, it will never
+ * come.
+ */
+#include "warp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ALL_THREADS = -1, WARP_SYNC = -1 };
+
+void describe_lanes(uint32_t lanes, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = 0;
+    for (int first = 0; first < LANES && used + 8 < size; first++) {
+        int last = first;
+        if (!(lanes >> first & 1))
+            continue;
+        while (last < LANES - 1 && lanes >> (last + 1) & 1)
+            last++;
+        used += (size_t) snprintf(text + used, size - used, last > first ? "%s%d-%d" : "%s%d",
+                                  used ? ", " : "", first, last);
+        first = last;
+    }
+}
+
+/* ---- Blocks ---- */
+
+static int live_warps(const Block *block)
+{
+    int live = 0;
+
+    for (int i = 0; i < block->warp_count; i++)
+        live += block->warps[i].state != WARP_DONE;
+    return live;
+}
+
+static void write_vote(Warp *warp, const Barrier *barrier)
+{
+    const Step *step = warp->barrier_step;
+    uint32_t *d, all;
+
+    if (!has_mod(step->in, MOD_red))
+        return;
+    if (step->mod == MOD_popc) {
+        d = plane(warp, step->d);
+        for (uint32_t left = warp->active; left; left &= left - 1)
+            d[__builtin_ctz(left)] = barrier->votes;
+        return;
+    }
+    all = step->mod == MOD_and ? barrier->votes == barrier->arrivals : barrier->votes > 0;
+    d = &warp->predicates[step->d];
+    *d = (*d & ~warp->active) | (all ? warp->active : 0);
+}
+
+/* They go on when it is their turn again. */
+static void release(Block *block, Barrier *barrier)
+{
+    Barrier passed = *barrier;
+    int released = 0;
+
+    *barrier = (Barrier){ 0 };
+    for (int i = 0; i < block->warp_count; i++) {
+        Warp *warp = &block->warps[i];
+        if (!(passed.warps >> i & 1))
+            continue;
+        released++;
+        write_vote(warp, &passed);
+        warp->state = WARP_WAITING;
+        if (warp->parked)
+            warp_unpark(warp);
+    }
+    if (released == live_warps(block))
+        block->epoch++;
+    else
+        races_barrier(block, passed.warps | passed.arrivers);
+}
+
+static void check(Block *block, Barrier *barrier)
+{
+    int needed = barrier->expected == ALL_THREADS ? live_warps(block) * LANES : barrier->expected;
+
+    if (barrier->expected && barrier->warps && barrier->arrived >= needed)
+        release(block, barrier);
+    else if (barrier->expected && barrier->arrived >= needed)
+        *barrier = (Barrier){ 0 }; /* all of them only arrived */
+}
+
+void barrier_warp_done(Warp *warp)
+{
+    for (int i = 0; i < BARRIERS; i++)
+        if (warp->block->barriers[i].expected == ALL_THREADS)
+            check(warp->block, &warp->block->barriers[i]);
+}
+
+/* ---- A warp that arrives ---- */
+
+static uint32_t lane_value(const Warp *warp, int slot, uint32_t mask)
+{
+    const uint32_t *values = plane(warp, slot);
+
+    return values[__builtin_ctz(mask)];
+}
+
+/* 0: told. */
+static int expected_of(Warp *warp, const Step *step, uint32_t mask)
+{
+    uint32_t count;
+
+    if (step->b == -1)
+        return ALL_THREADS;
+    count = lane_value(warp, step->b, mask);
+    if (count && count <= WARPS_A_BLOCK * LANES && count % LANES == 0)
+        return (int) count;
+    fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
+         "a barrier for %u threads: it must be a multiple of 32, and at most 1024", count);
+    return 0;
+}
+
+static Barrier *barrier_of(Warp *warp, const Step *step, uint32_t mask)
+{
+    uint32_t number = lane_value(warp, step->a, mask);
+
+    if (number < BARRIERS)
+        return &warp->block->barriers[number];
+    fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER, "barrier %u: there are 0 to 15", number);
+    return NULL;
+}
+
+static void count_votes(Warp *warp, const Step *step, Barrier *barrier)
+{
+    uint32_t votes = warp->predicates[step->c];
+
+    if (step->negated_c)
+        votes = ~votes;
+    barrier->votes += (uint32_t) __builtin_popcount(votes & warp->active);
+    barrier->arrivals += (uint32_t) __builtin_popcount(warp->active);
+}
+
+/* False: told. */
+static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
+{
+    int expected = expected_of(warp, step, warp->active);
+    int number = (int) (barrier - warp->block->barriers);
+
+    if (!expected)
+        return false;
+    if (barrier->expected && barrier->expected != expected) {
+        fail(warp, step, __builtin_ctz(warp->active), FINDING_BARRIER,
+             "barrier %d is for another number of threads here than where other warps wait at it",
+             number);
+        return false;
+    }
+    barrier->expected = expected;
+    barrier->arrived += LANES;
+    return true;
+}
+
+/* All living lanes are here. */
+static void arrive(Warp *warp)
+{
+    const Step *step = warp->barrier_step;
+    Barrier *barrier = &warp->block->barriers[warp->barrier];
+
+    if (!add_warp(warp, step, barrier))
+        return;
+    if (has_mod(step->in, MOD_red))
+        count_votes(warp, step, barrier);
+    barrier->warps |= 1u << warp->number;
+    warp->state = WARP_AT_BARRIER;
+    check(warp->block, barrier);
+}
+
+/* ---- Lanes that arrive alone ---- */
+
+static bool is_aligned(const Instruction *in)
+{
+    return in->op == OP_bar || has_mod(in, MOD_aligned);
+}
+
+/* The lanes stay behind this step; those of their part that skip it wait there. */
+static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
+{
+    uint32_t before = warp->parked;
+    int next = warp->pc;
+
+    if (mask != warp->active)
+        warp_split(warp, step, next, mask, next - 1, 0, next);
+    warp->pc = next;
+    if (before && barrier != WARP_SYNC && is_aligned(step->in))
+        warn(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
+             "the lanes of a warp reach a barrier in different branches: all threads of a block "
+             "must "
+             "reach the same __syncthreads()");
+    warp->parked |= mask;
+    warp->barrier = barrier;
+    warp->barrier_step = step;
+    barrier_resolve(warp);
+}
+
+static uint32_t members_of(const Warp *warp)
+{
+    return lane_value(warp, warp->barrier_step->a, warp->parked) & warp->alive;
+}
+
+static int line_of(const Step *step)
+{
+    if (!step)
+        return 0;
+    return step->in->line ? step->in->line : step->in->ptx_line;
+}
+
+static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
+{
+    const Step *other = warp_step_of(warp, __builtin_ctz(missing));
+    int lane = __builtin_ctz(warp->parked);
+    char here[100], there[100];
+
+    describe_lanes(warp->parked, here, sizeof here);
+    describe_lanes(missing, there, sizeof there);
+    if (ends)
+        fail(
+            warp, warp->barrier_step, lane, FINDING_BARRIER,
+            "lanes %s of warp %d wait here, but its lanes %s did not take this branch and wait for "
+            "them at line %d: all threads must reach the same __syncthreads()",
+            here, warp->number, there, line_of(other));
+    else
+        warn(warp, warp->barrier_step, lane, FINDING_SHUFFLE,
+             "the mask of this warp barrier names lanes %s, but they are not here: they wait at "
+             "line %d",
+             there, line_of(other));
+}
+
+void barrier_resolve(Warp *warp)
+{
+    uint32_t rest = warp->alive & ~warp->parked;
+    bool warp_sync = warp->barrier == WARP_SYNC;
+
+    if (warp->state != WARP_READY)
+        return;
+    if (warp_sync && !(members_of(warp) & rest))
+        warp_unpark(warp);
+    else if (warp_rotate(warp))
+        return;
+    else if (rest && warp_only_ends(warp, rest))
+        warp_exit(warp, rest); /* and comes back to here */
+    else if (rest)
+        tell_missing_lanes(warp, warp_sync ? members_of(warp) & rest : rest, !warp_sync);
+    else
+        arrive(warp);
+    if (warp_sync && warp->parked && warp->state == WARP_READY && !warp_rotate(warp))
+        warp_unpark(warp);
+}
+
+/* ---- Handlers ---- */
+
+static void run_sync(Warp *warp, const Step *step, uint32_t mask)
+{
+    Barrier *barrier = barrier_of(warp, step, mask);
+    int number = barrier ? (int) (barrier - warp->block->barriers) : 0;
+
+    if (!barrier)
+        return;
+    if (warp->parked && (warp->barrier != number || has_mod(step->in, MOD_red))) {
+        fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
+             "lanes of one warp wait at different barriers: here and at line %d",
+             line_of(warp->barrier_step));
+        return;
+    }
+    if (mask != warp->alive) {
+        park(warp, step, mask, number);
+        return;
+    }
+    warp->barrier = number;
+    warp->barrier_step = step;
+    arrive(warp);
+}
+
+static void run_arrive(Warp *warp, const Step *step, uint32_t mask)
+{
+    Barrier *barrier = barrier_of(warp, step, mask);
+
+    if (!barrier)
+        return;
+    if (mask != warp->alive)
+        warn(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
+             "only a part of warp %d arrives at this barrier, where a warp counts as a whole",
+             warp->number);
+    if (!add_warp(warp, step, barrier))
+        return;
+    barrier->arrivers |= 1u << warp->number;
+    check(warp->block, barrier);
+}
+
+static void run_warp_sync(Warp *warp, const Step *step, uint32_t mask)
+{
+    uint32_t members = lane_value(warp, step->a, mask) & warp->alive;
+
+    races_warp_sync(warp, mask);
+    if (!(members & ~mask))
+        return;
+    if (warp->parked && warp->barrier != WARP_SYNC)
+        return; /* others wait at a barrier of the block: told there */
+    park(warp, step, mask, WARP_SYNC);
+}
+
+static bool bind_red(Step *step, const Instruction *in)
+{
+    if (step->mod != MOD_popc && step->mod != MOD_and && step->mod != MOD_or)
+        return false;
+    if ((step->mod == MOD_popc) != (in->types[0] != TYPE_PRED))
+        return false;
+    if (in->count == 3) { /* d, barrier, predicate */
+        step->c = step->b;
+        step->negated_c = step->negated_b;
+        step->b = -1;
+    }
+    step->run = run_sync;
+    return step->c >= 0;
+}
+
+bool bind_barrier(Step *step, const Instruction *in)
+{
+    if (has_mod(in, MOD_cluster) || has_mod(in, MOD_other))
+        return false;
+    if (has_mod(in, MOD_warp))
+        step->run = run_warp_sync;
+    else if (has_mod(in, MOD_red))
+        return bind_red(step, in);
+    else if (has_mod(in, MOD_sync))
+        step->run = run_sync;
+    else if (has_mod(in, MOD_arrive) && in->count == 2)
+        step->run = run_arrive;
+    return step->run;
+}
+
+/* ---- Nobody comes any more ---- */
+
+/* What the warps that are not at this barrier do: "32 threads of warp 1 (ended)" ... */
+static void describe_missing(const Block *block, const Warp *waiting, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = 0;
+    for (int i = 0; i < block->warp_count && used + 64 < size; i++) {
+        const Warp *warp = &block->warps[i];
+        bool done = warp->state == WARP_DONE;
+        int threads = block->thread_count - i * LANES;
+        if (warp->state == WARP_AT_BARRIER && warp->barrier == waiting->barrier)
+            continue;
+        used += (size_t) snprintf(text + used, size - used, "%s%d threads of warp %d ",
+                                  used ? ", " : "", threads < LANES ? threads : LANES, i);
+        if (done)
+            used += (size_t) snprintf(text + used, size - used, "(ended)");
+        else
+            used += (size_t) snprintf(text + used, size - used, "(at barrier %d, line %d)",
+                                      warp->barrier, line_of(warp->barrier_step));
+    }
+}
+
+void barrier_tell_stuck(Block *block)
+{
+    for (int i = 0; i < block->warp_count; i++) {
+        Warp *warp = &block->warps[i];
+        char missing[250];
+        if (warp->state != WARP_AT_BARRIER)
+            continue;
+        const Barrier *barrier = &block->barriers[warp->barrier];
+        describe_missing(block, warp, missing, sizeof missing);
+        fail(warp, warp->barrier_step, __builtin_ctz(warp->alive), FINDING_BARRIER,
+             "barrier %d is never full: %d of %d threads wait here; missing: %s", warp->barrier,
+             barrier->arrived,
+             barrier->expected == ALL_THREADS ? block->warp_count * LANES : barrier->expected,
+             missing[0] ? missing : "nobody, it asks for more threads than the block has");
+        return;
+    }
+}

@@ -1,0 +1,67 @@
+/* bits.h - a bit a byte: which bytes of a memory are written, or forbidden. */
+#ifndef SIM_BITS_H
+#define SIM_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline size_t bits_room(size_t bytes)
+{
+    return bytes / 8 + 1;
+}
+
+/* The bits of `count` (1 .. 8) bytes from `first` on that lie in one byte of the map. */
+static inline uint8_t bits_few(size_t first, size_t count)
+{
+    return (uint8_t) (((1u << count) - 1) << (first & 7));
+}
+
+static inline void bits_fill(uint8_t *bits, size_t first, size_t count, bool value)
+{
+    while (count) {
+        size_t room = 8 - (first & 7), n = count < room ? count : room;
+        if (n == 8 && count >= 64) {
+            memset(bits + first / 8, value ? 255 : 0, count / 8);
+            n = count / 8 * 8;
+        } else if (value) {
+            bits[first / 8] |= bits_few(first, n);
+        } else {
+            bits[first / 8] &= (uint8_t) ~bits_few(first, n);
+        }
+        first += n;
+        count -= n;
+    }
+}
+
+/* The first bit from `first` on that is not `value`; first + count if all are. */
+static inline size_t bits_other(const uint8_t *bits, size_t first, size_t count, bool value)
+{
+    const uint8_t same = value ? 255 : 0;
+    const uint64_t same8 = value ? UINT64_MAX : 0;
+    size_t end = first + count;
+
+    while (first < end) {
+        if (!(first & 7) && end - first >= 64 && !memcmp(bits + first / 8, &same8, 8))
+            first += 64;
+        else if (!(first & 7) && end - first >= 8 && bits[first / 8] == same)
+            first += 8;
+        else if ((bits[first / 8] >> (first & 7) & 1) == value)
+            first++;
+        else
+            break;
+    }
+    return first;
+}
+
+static inline bool bits_all(const uint8_t *bits, size_t first, size_t count, bool value)
+{
+    const uint8_t same = value ? 255 : 0;
+
+    if ((first & 7) + count <= 8)
+        return ((bits[first / 8] ^ same) & bits_few(first, count)) == 0;
+    return bits_other(bits, first, count, value) == first + count;
+}
+
+#endif

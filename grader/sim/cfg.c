@@ -1,0 +1,403 @@
+/* cfg.c - where the lanes of a warp meet again after a branch that split them.
+ *
+ * A branch's lanes meet at its immediate post-dominator: the nearest block that all of them must
+ * pass. Basic blocks are nodes, and one node more is the end, where all paths lead that return.
+ * Immediate post-dominators are the immediate dominators of the graph with its edges turned around,
+ * found by iteration over reverse postorder (Cooper, Harvey and Kennedy).
+ *
+ * Lanes that return early keep nobody waiting: on hardware a lane that exits leaves the barriers of
+ * reconvergence, so
+ *     if (a) { if (b) return; x(); }  y();
+ * meets again before y() although not all paths pass there. So of all returns only the last one is
+ * an edge to the end; a jump to a block that is nothing but that return is an early one, too. Where
+ * no path is left (all else is an endless loop, say), all returns count.
+ */
+#include "exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Graph {
+    const Function *f;
+    int *block_of; /* by instruction; [instruction_count]: the end */
+    int *first;    /* by block: its first instruction; [blocks]: instruction_count */
+    int blocks;    /* the end is node number `blocks` */
+    int last_exit; /* the block whose return counts, or -1 */
+    bool *endless; /* by block: an edge to the end is made up */
+    /* Edges turned around: from a block to those that may come before it. */
+    int *before, *before_at;   /* before[before_at[b] .. before_at[b + 1] - 1] */
+    int *after, *after_at;     /* the edges as they are */
+    int *postdominator, *rank; /* rank: place in postorder of the turned graph, -1: none */
+    int *order;
+    int live; /* blocks in `order` */
+    long work;
+} Graph;
+
+/* A text made to cost more than this is run without meeting again, which is slow but right. */
+static const long most_work = 5000000;
+
+/* ---- Edges ---- */
+
+static bool is_exit(const Instruction *in)
+{
+    return in->op == OP_ret || in->op == OP_exit || in->op == OP_trap;
+}
+
+static bool ends_block(const Instruction *in)
+{
+    return is_exit(in) || in->op == OP_bra || in->op == OP_brx;
+}
+
+static const Operand *last_operand(const Function *f, const Instruction *in)
+{
+    return in->count ? &f->operands[in->first + in->count - 1] : NULL;
+}
+
+/* The instructions that a branch names. */
+static int targets_of(const Function *f, const Instruction *in, const int **targets)
+{
+    const Operand *operand = last_operand(f, in);
+
+    *targets = NULL;
+    if (in->op == OP_bra && operand && operand->kind == OPERAND_LABEL) {
+        *targets = &operand->index;
+        return 1;
+    }
+    if (in->op == OP_brx && operand && operand->kind == OPERAND_TABLE && operand->index >= 0) {
+        *targets = f->tables[operand->index].entries;
+        return f->tables[operand->index].count;
+    }
+    return 0;
+}
+
+static bool goes_on(const Instruction *in)
+{
+    return in->guard >= 0 || !ends_block(in);
+}
+
+/* Only a return and nothing else. */
+static bool is_bare_exit(const Graph *g, int block)
+{
+    const Instruction *in = &g->f->instructions[g->first[block]];
+
+    return is_exit(in) && in->guard < 0;
+}
+
+typedef void Visit(Graph *g, int from, int to);
+
+static void visit_jump(Graph *g, int from, int to, Visit *visit)
+{
+    bool early = to == g->last_exit && to != g->blocks && is_bare_exit(g, to);
+
+    if (!early)
+        visit(g, from, to);
+}
+
+/* All edges of a block. `last_exit` -1: all returns count. */
+static void each_edge(Graph *g, int block, Visit *visit)
+{
+    const Function *f = g->f;
+    const Instruction *in = &f->instructions[g->first[block + 1] - 1];
+    const int *targets;
+    int count = targets_of(f, in, &targets);
+
+    for (int i = 0; i < count; i++)
+        visit_jump(g, block, g->block_of[targets[i]], visit);
+    if (is_exit(in) && (g->last_exit < 0 || g->last_exit == block))
+        visit(g, block, g->blocks);
+    if (goes_on(in))
+        visit(g, block, g->block_of[g->first[block + 1]]);
+    if (g->endless[block])
+        visit(g, block, g->blocks);
+}
+
+static void count_edge(Graph *g, int from, int to)
+{
+    g->after_at[from + 1]++;
+    g->before_at[to + 1]++;
+}
+
+/* The ends of the lists move on; make_edges() sets them back. */
+static void add_edge(Graph *g, int from, int to)
+{
+    g->after[g->after_at[from]++] = to;
+    g->before[g->before_at[to]++] = from;
+}
+
+static void add_up(int *at, int nodes)
+{
+    for (int i = 0; i < nodes; i++)
+        at[i + 1] += at[i];
+}
+
+static void shift_back(int *at, int nodes)
+{
+    memmove(at + 1, at, (size_t) nodes * sizeof *at);
+    at[0] = 0;
+}
+
+static bool make_edges(Graph *g)
+{
+    int nodes = g->blocks + 1;
+    size_t bytes = (size_t) (nodes + 1) * sizeof(int);
+
+    memset(g->after_at, 0, bytes);
+    memset(g->before_at, 0, bytes);
+    for (int b = 0; b < g->blocks; b++)
+        each_edge(g, b, count_edge);
+    add_up(g->after_at, nodes);
+    add_up(g->before_at, nodes);
+    free(g->after);
+    free(g->before);
+    g->after = malloc(((size_t) g->after_at[nodes] + 1) * sizeof(int));
+    g->before = malloc(((size_t) g->before_at[nodes] + 1) * sizeof(int));
+    if (!g->after || !g->before)
+        return false;
+    for (int b = 0; b < g->blocks; b++)
+        each_edge(g, b, add_edge);
+    shift_back(g->after_at, nodes);
+    shift_back(g->before_at, nodes);
+    return true;
+}
+
+/* ---- Blocks ---- */
+
+/* Marks where blocks begin in block_of: 1 or 0. */
+static void mark_leaders(Graph *g)
+{
+    const Function *f = g->f;
+    const int *targets;
+
+    g->block_of[0] = 1;
+    for (int i = 0; i < f->instruction_count; i++) {
+        const Instruction *in = &f->instructions[i];
+        int count = targets_of(f, in, &targets);
+        for (int t = 0; t < count; t++)
+            g->block_of[targets[t]] = 1;
+        if (ends_block(in))
+            g->block_of[i + 1] = 1;
+    }
+}
+
+static bool make_blocks(Graph *g)
+{
+    int instructions = g->f->instruction_count, block = -1;
+
+    g->block_of = calloc((size_t) instructions + 1, sizeof(int));
+    if (!g->block_of)
+        return false;
+    mark_leaders(g);
+    for (int i = 0; i < instructions; i++)
+        g->blocks += g->block_of[i];
+    g->first = malloc(((size_t) g->blocks + 1) * sizeof(int));
+    if (!g->first)
+        return false;
+    for (int i = 0; i < instructions; i++) {
+        if (g->block_of[i])
+            g->first[++block] = i;
+        g->block_of[i] = block;
+    }
+    g->first[g->blocks] = instructions;
+    g->block_of[instructions] = g->blocks;
+    return true;
+}
+
+/* The last return that is sure, or the end of the text where control falls off it. */
+static int find_last_exit(const Graph *g)
+{
+    for (int b = g->blocks - 1; b >= 0; b--) {
+        const Instruction *in = &g->f->instructions[g->first[b + 1] - 1];
+        if (b == g->blocks - 1 && goes_on(in))
+            return g->blocks;
+        if (is_exit(in) && in->op != OP_trap && in->guard < 0)
+            return b;
+    }
+    return -1;
+}
+
+/* ---- Post-dominators ---- */
+
+/* Postorder of the turned graph from the end, without recursion: postdominator[] holds the way
+ * back, rank[] how many edges of a node were followed, as -2 - n. */
+static void make_order(Graph *g)
+{
+    int node = g->blocks;
+
+    for (int i = 0; i <= g->blocks; i++)
+        g->rank[i] = -1;
+    g->live = 0;
+    g->postdominator[node] = -1;
+    g->rank[node] = -2;
+    while (node >= 0) {
+        int at = g->before_at[node] - 2 - g->rank[node];
+        if (at == g->before_at[node + 1]) {
+            int back = g->postdominator[node];
+            g->rank[node] = g->live;
+            g->order[g->live++] = node;
+            node = back;
+            continue;
+        }
+        g->rank[node]--;
+        int next = g->before[at];
+        if (g->rank[next] == -1) {
+            g->postdominator[next] = node;
+            g->rank[next] = -2;
+            node = next;
+        }
+    }
+}
+
+/* Marks what leads to the block: rank 0. `order` serves as the stack. */
+static void flood(Graph *g, int block)
+{
+    int depth = 0;
+
+    g->rank[block] = 0;
+    g->order[depth++] = block;
+    while (depth) {
+        int node = g->order[--depth];
+        for (int at = g->before_at[node]; at < g->before_at[node + 1]; at++)
+            if (g->rank[g->before[at]] < 0) {
+                g->rank[g->before[at]] = 0;
+                g->order[depth++] = g->before[at];
+            }
+    }
+}
+
+/* Of a loop that nothing leaves, the last block in the text leads to the end. */
+static void find_endless(Graph *g)
+{
+    for (int b = g->blocks - 1; b >= 0; b--)
+        if (g->rank[b] < 0) {
+            g->endless[b] = true;
+            flood(g, b);
+        }
+}
+
+static int meet(Graph *g, int a, int b)
+{
+    for (; a != b; g->work++)
+        if (g->rank[a] < g->rank[b])
+            a = g->postdominator[a];
+        else
+            b = g->postdominator[b];
+    return a;
+}
+
+static int meet_of_successors(Graph *g, int node)
+{
+    int found = -1;
+
+    for (int at = g->after_at[node]; at < g->after_at[node + 1]; at++) {
+        int next = g->after[at];
+        if (g->postdominator[next] >= 0)
+            found = found < 0 ? next : meet(g, found, next);
+    }
+    return found;
+}
+
+/* False: too much work, or no memory. */
+static bool find_postdominators(Graph *g)
+{
+    bool changed = true;
+
+    if (!make_edges(g))
+        return false;
+    make_order(g);
+    for (int i = 0; i <= g->blocks; i++)
+        g->postdominator[i] = -1;
+    g->postdominator[g->blocks] = g->blocks;
+    while (changed && g->work < most_work) {
+        changed = false;
+        g->work += g->live;
+        for (int i = g->live - 2; i >= 0 && g->work < most_work; i--) {
+            int node = g->order[i], found = meet_of_successors(g, node);
+            changed |= g->postdominator[node] != found;
+            g->postdominator[node] = found;
+        }
+    }
+    return g->work < most_work;
+}
+
+/* ---- Branches ---- */
+
+static bool may_split(const Instruction *in)
+{
+    return (in->op == OP_bra && in->guard >= 0) || in->op == OP_brx;
+}
+
+/* Of the branches that have no place yet and from whose block the end is reached. Returns how many
+ * have none still. */
+static int set_places(const Graph *g, int *rpc)
+{
+    int open = 0;
+
+    for (int b = 0; b < g->blocks; b++) {
+        int last = g->first[b + 1] - 1;
+        if (!may_split(&g->f->instructions[last]) || rpc[last] >= 0)
+            continue;
+        if (g->postdominator[b] >= 0)
+            rpc[last] = g->first[g->postdominator[b]];
+        else
+            open++;
+    }
+    return open;
+}
+
+static bool make_graph(Graph *g)
+{
+    if (!make_blocks(g))
+        return false;
+    size_t bytes = ((size_t) g->blocks + 2) * sizeof(int);
+    g->endless = calloc((size_t) g->blocks + 1, sizeof(bool));
+    g->after_at = malloc(bytes);
+    g->before_at = malloc(bytes);
+    g->postdominator = malloc(bytes);
+    g->rank = malloc(bytes);
+    g->order = malloc(bytes);
+    return g->endless && g->after_at && g->before_at && g->postdominator && g->rank && g->order;
+}
+
+static void free_graph(Graph *g)
+{
+    free(g->block_of);
+    free(g->first);
+    free(g->endless);
+    free(g->before);
+    free(g->before_at);
+    free(g->after);
+    free(g->after_at);
+    free(g->postdominator);
+    free(g->rank);
+    free(g->order);
+}
+
+static void find_places(Graph *g, int *rpc)
+{
+    g->last_exit = -1;
+    if (!make_edges(g))
+        return;
+    make_order(g);
+    find_endless(g);
+    g->last_exit = find_last_exit(g);
+    if (!find_postdominators(g) || !set_places(g, rpc))
+        return;
+    g->last_exit = -1;
+    if (find_postdominators(g))
+        set_places(g, rpc);
+}
+
+void find_reconvergence(const Function *function, int *rpc)
+{
+    Graph g = { .f = function };
+    int count = function->instruction_count;
+
+    for (int i = 0; i < count; i++)
+        rpc[i] = -1;
+    if (count && make_graph(&g))
+        find_places(&g, rpc);
+    for (int i = 0; i < count; i++)
+        if (may_split(&function->instructions[i]) && rpc[i] < 0)
+            rpc[i] = count;
+    free_graph(&g);
+}

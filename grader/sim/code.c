@@ -1,0 +1,196 @@
+/* code.c - code_make(): a function of a module becomes steps that can be run.
+ *
+ * First everything gets its place (layout.c), then each instruction becomes a step: its operands
+ * are found (operands.c), and one of the families of handlers binds it. A step that nobody binds,
+ * or whose operands do not fit, stays: it tells so when it is reached, since a program may never
+ * get there.
+ */
+#include "code.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool refuse(Maker *maker, const char *format, ...)
+{
+    va_list arguments;
+
+    if (maker->why_size && !maker->refused) {
+        va_start(arguments, format);
+        vsnprintf(maker->why, maker->why_size, format, arguments);
+        va_end(arguments);
+    }
+    maker->refused = true;
+    return false;
+}
+
+/* ---- Steps ---- */
+
+static void run_unknown(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Name *text = &step->in->text;
+
+    fail(warp, step, __builtin_ctz(mask), FINDING_UNKNOWN_INSTRUCTION,
+         "the simulated GPU does not know the instruction %.*s%s",
+         text->length < 200 ? text->length : 200, text->length ? text->at : "",
+         step->in->op == OP_unknown ? "" : " with these operands");
+}
+
+/* The mod that says what an instruction does, where one does. */
+static bool is_main(Mod mod)
+{
+    return (mod >= MOD_eq && mod <= MOD_nan) || (mod >= MOD_and && mod <= MOD_popc) ||
+           (mod >= MOD_up && mod <= MOD_ballot);
+}
+
+static void fill_mods(Step *step, const Instruction *in)
+{
+    for (int i = 0; i < in->mod_count; i++) {
+        Mod mod = (Mod) in->mods[i];
+        if (!step->mod && is_main(mod))
+            step->mod = (uint8_t) mod;
+        if (!step->rounding && mod >= MOD_rn && mod <= MOD_rpi)
+            step->rounding = (uint8_t) mod;
+    }
+    step->ftz = has_mod(in, MOD_ftz);
+    step->sat = has_mod(in, MOD_sat);
+    step->approx = has_mod(in, MOD_approx);
+    step->wide = has_mod(in, MOD_wide);
+    step->hi = has_mod(in, MOD_hi);
+    step->cc = has_mod(in, MOD_cc);
+}
+
+static void begin_step(Step *step, const Instruction *in)
+{
+    *step = (Step){ .in = in, .d = -1, .d2 = -1, .a = -1, .b = -1, .c = -1, .e = -1, .guard = -1 };
+    step->guard_negated = in->guard_negated;
+    step->size = (uint8_t) type_size(in->types[0]);
+    step->vector = (uint8_t) (in->vector > 0 ? in->vector : 1);
+    step->space = (uint8_t) in->space;
+    step->type = (uint8_t) in->types[0];
+    step->type2 = (uint8_t) in->types[1];
+    step->class_ = class_of(in);
+    step->rpc = step->target = -1;
+    fill_mods(step, in);
+}
+
+static bool bind(Step *step, const Instruction *in)
+{
+    static bool (*const binders[])(Step * step, const Instruction *in) = {
+        bind_control, bind_memory, bind_warp, bind_compare, bind_convert, bind_float, bind_integer
+    };
+
+    for (size_t i = 0; i < sizeof binders / sizeof *binders; i++)
+        if (binders[i](step, in))
+            return true;
+    return false;
+}
+
+static bool make_step(Maker *maker, Step *step, const Instruction *in)
+{
+    begin_step(step, in);
+    if (in->guard >= 0) {
+        if (maker->function->registers[in->guard].type != TYPE_PRED)
+            return refuse(maker, "line %d of the PTX: the guard is no predicate", in->ptx_line);
+        step->guard = maker->slot[in->guard];
+    }
+    if (!fill_operands(maker, step) || !bind(step, in)) {
+        step->run = run_unknown;
+        return !maker->refused;
+    }
+    if (step->inner) {
+        step->inner = step->run;
+        step->run = run_clock;
+    }
+    return true;
+}
+
+/* Behind the last instruction lies a step that ends the function. */
+static bool make_steps(Maker *maker)
+{
+    const Function *function = maker->function;
+    Code *code = maker->code;
+    static const Instruction end = { .op = OP_ret, .guard = -1 };
+    int *rpc = malloc(((size_t) function->instruction_count + 1) * sizeof *rpc);
+
+    code->step_count = function->instruction_count;
+    code->steps = calloc((size_t) code->step_count + 1, sizeof *code->steps);
+    if (!code->steps || !rpc) {
+        free(rpc);
+        return refuse(maker, "no memory");
+    }
+    find_reconvergence(function, rpc);
+    bool well = true;
+    for (int i = 0; i < code->step_count && well; i++) {
+        well = make_step(maker, &code->steps[i], &function->instructions[i]);
+        code->steps[i].rpc = rpc[i];
+    }
+    free(rpc);
+    begin_step(&code->steps[code->step_count], &end);
+    code->steps[code->step_count].run = run_end;
+    return well;
+}
+
+/* ---- Codes ---- */
+
+static bool is_runnable(Maker *maker, const Module *module, int function)
+{
+    const Function *f =
+        function >= 0 && function < module->function_count ? &module->functions[function] : NULL;
+
+    if (!f)
+        return refuse(maker, "there is no such function");
+    if (f->is_extern || !f->instruction_count)
+        return refuse(maker, "function %.*s has no body", f->name.length, f->name.at);
+    maker->function = f;
+    return true;
+}
+
+static bool make(Maker *maker, const Code *kernel, int function)
+{
+    return is_runnable(maker, maker->module, function) && lay_out(maker, kernel) &&
+           make_steps(maker) && fill_constants(maker);
+}
+
+Code *code_make_for(const Code *kernel, const Module *module, int function,
+                    const uint64_t *variable_address, char *why, size_t size)
+{
+    Maker maker = { .module = module, .why = why, .why_size = size };
+    Code *code = maker.code = calloc(1, sizeof *code);
+
+    if (size)
+        why[0] = 0;
+    bool well = code || refuse(&maker, "no memory");
+    if (well) {
+        code->module = module;
+        code->variable_address = variable_address;
+        well = make(&maker, kernel, function);
+        code->function = maker.function;
+    }
+    free(maker.slot);
+    free(maker.constants);
+    if (!well) {
+        code_free(code);
+        return NULL;
+    }
+    return code;
+}
+
+Code *code_make(const Module *module, int function, const uint64_t *variable_address, char *why,
+                size_t size)
+{
+    return code_make_for(NULL, module, function, variable_address, why, size);
+}
+
+void code_free(Code *code)
+{
+    if (!code)
+        return;
+    free(code->steps);
+    free(code->constants);
+    free(code->variable_offset);
+    free(code->special_plane);
+    free(code->local_plane);
+    free(code);
+}

@@ -1,0 +1,422 @@
+/* device.c - reads the description of a GPU, and computes how many blocks of a kernel fit on one of
+ * its SMs.
+ *
+ * A description is lines of `key: value`, with comments from # on. Each figure is there exactly
+ * once, within bounds that no GPU leaves, so that whoever writes a wrong one is told where, and
+ * nothing that computes with them divides by zero. Numbers are read by hand: strtod would follow
+ * the language that the program has set.
+ */
+#include "device.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 512, PLACE = 1024, FIELDS = 64, WARP = 32, SLICE_SMS = 12 };
+
+/* ---- The keys ---- */
+
+/* BYTES and LARGE take a unit; WHOLE and BYTES are ints, REAL and LARGE doubles. */
+typedef enum FieldKind { WHOLE, REAL, BYTES, LARGE, TEXT } FieldKind;
+
+typedef struct Field {
+    const char *key;
+    FieldKind kind;
+    size_t offset;
+    double least, most;
+} Field;
+
+#define FIELD(name, kind, least, most)                                                             \
+    {                                                                                              \
+#name, kind, offsetof(Device, name), least, most                                           \
+    }
+
+static const Field fields[] = {
+    FIELD(name, TEXT, 1, sizeof(((Device *) 0)->name) - 1),
+    FIELD(cc, WHOLE, 50, 129),
+    FIELD(sms, WHOLE, 1, 4096),
+    FIELD(threads_per_sm, WHOLE, 32, 8192),
+    FIELD(blocks_per_sm, WHOLE, 1, 256),
+    FIELD(registers_per_sm, WHOLE, 1024, 1 << 20),
+    FIELD(threads_per_block, WHOLE, 32, 1024),
+    FIELD(shared_per_sm_bytes, BYTES, 1024, 1 << 24),
+    FIELD(shared_per_block_bytes, BYTES, 1024, 1 << 24),
+    FIELD(shared_per_block_optin_bytes, BYTES, 1024, 1 << 24),
+    FIELD(shared_reserved_bytes, BYTES, 0, 1 << 16),
+    FIELD(register_unit, WHOLE, 1, 4096),
+    FIELD(schedulers_per_sm, WHOLE, 1, 16),
+    FIELD(copy_engines, WHOLE, 0, 64),
+    FIELD(sm_mhz, REAL, 1, 1e5),
+    FIELD(memory_mhz, REAL, 1, 1e5),
+    FIELD(memory_bus_bits, WHOLE, 8, 1 << 16),
+    FIELD(memory_gbps, REAL, 0.1, 1e6),
+    FIELD(pcie_gbps, REAL, 0.1, 1e5),
+    FIELD(fp32_tflops, REAL, 0.001, 1e5),
+    FIELD(l2_bytes, LARGE, 1024, 1e12),
+    FIELD(memory_bytes, LARGE, 1 << 20, 1e15),
+};
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+static const Field *find_field(const char *key)
+{
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (!strcmp(fields[i].key, key))
+            return &fields[i];
+    return NULL;
+}
+
+/* ---- Numbers ---- */
+
+/* Digits with at most one point among them, as 1215 or 15.75. NULL: none; else what follows. */
+static const char *read_number(const char *at, double *value)
+{
+    double whole = 0, scale = 1;
+    int digits = 0;
+    bool point = false;
+
+    for (; isdigit((unsigned char) *at) || (*at == '.' && !point); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        if (++digits > 15) /* so many are exact in a double */
+            return NULL;
+        whole = whole * 10 + (*at - '0');
+        scale *= point ? 10 : 1;
+    }
+    *value = whole / scale;
+    return digits ? at : NULL;
+}
+
+/* "", or " KiB" and the like; 0: no such unit. */
+static double unit_of(const char *text)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {
+        { "", 1 },          { "KiB", 1024 }, { "MiB", 1024 * 1024 },
+        { "GiB", 1 << 30 }, { "MB", 1e6 },   { "GB", 1e9 },
+    };
+
+    text += *text == ' ';
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(text, units[i].name))
+            return units[i].bytes;
+    return 0;
+}
+
+static bool has_unit(const Field *field)
+{
+    return field->kind == BYTES || field->kind == LARGE;
+}
+
+static bool number_of(const Field *field, const char *text, double *value)
+{
+    const char *rest = read_number(text, value);
+    double unit = rest ? unit_of(rest) : 0;
+
+    if (!unit || (*rest && !has_unit(field)))
+        return false;
+    *value *= unit;
+    return field->kind == REAL || *value == (double) (long long) *value;
+}
+
+/* ---- A file ---- */
+
+typedef struct Reader {
+    const char *path;
+    int line;
+    Device *device;
+    bool seen[FIELD_COUNT];
+    char *why;
+    size_t why_size;
+} Reader;
+
+__attribute__((format(printf, 2, 3))) static bool refuse(const Reader *reader, const char *format,
+                                                         ...)
+{
+    int used = reader->line
+                   ? snprintf(reader->why, reader->why_size, "%s:%d: ", reader->path, reader->line)
+                   : snprintf(reader->why, reader->why_size, "%s: ", reader->path);
+    va_list arguments;
+
+    if (used < 0 || (size_t) used >= reader->why_size)
+        return false;
+    va_start(arguments, format);
+    vsnprintf(reader->why + used, reader->why_size - (size_t) used, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Cuts comment and blanks off both ends. */
+static char *trim(char *text)
+{
+    char *end = text + strcspn(text, "#\n");
+
+    while (end > text && isspace((unsigned char) end[-1]))
+        end--;
+    *end = 0;
+    return text + strspn(text, " \t");
+}
+
+static bool set_text(const Reader *reader, const Field *field, const char *value)
+{
+    size_t length = strlen(value);
+
+    if (length < (size_t) field->least || length > (size_t) field->most)
+        return refuse(reader, "%s is to have 1 to %d characters", field->key, (int) field->most);
+    for (const char *at = value; *at; at++)
+        if (*at < ' ' || *at > '~')
+            return refuse(reader, "%s holds a character that is not plain ASCII", field->key);
+    memcpy((char *) reader->device + field->offset, value, length + 1);
+    return true;
+}
+
+static bool set_number(const Reader *reader, const Field *field, const char *value)
+{
+    char *place = (char *) reader->device + field->offset;
+    double number;
+
+    if (!number_of(field, value, &number))
+        return refuse(reader, "%s is to be a %s, not `%.40s`", field->key,
+                      field->kind == REAL ? "number"
+                      : has_unit(field)   ? "number of bytes, or of KiB, MiB, GiB, MB, GB"
+                                          : "whole number",
+                      value);
+    if (number < field->least || number > field->most)
+        return refuse(reader, "%s is %.40s: is to lie between %lld and %lld", field->key, value,
+                      (long long) field->least, (long long) field->most);
+    if (field->kind == REAL || field->kind == LARGE)
+        memcpy(place, &number, sizeof number);
+    else
+        memcpy(place, &(int){ (int) number }, sizeof(int));
+    return true;
+}
+
+static bool take_line(Reader *reader, char *line)
+{
+    char *key = trim(line), *colon = strchr(key, ':');
+    const Field *field;
+
+    if (!*key)
+        return true;
+    if (!colon)
+        return refuse(reader, "this is no `key: value`");
+    *colon = 0;
+    field = find_field(key);
+    if (!field)
+        return refuse(reader, "there is no key `%.40s`", key);
+    if (reader->seen[field - fields])
+        return refuse(reader, "%s is there twice", key);
+    reader->seen[field - fields] = true;
+    colon += 1 + strspn(colon + 1, " \t");
+    return field->kind == TEXT ? set_text(reader, field, colon) : set_number(reader, field, colon);
+}
+
+static bool take_lines(Reader *reader, FILE *file)
+{
+    char line[LINE];
+
+    while (fgets(line, sizeof line, file)) {
+        reader->line++;
+        if (strlen(line) == sizeof line - 1 && !strchr(line, '\n'))
+            return refuse(reader, "this line is longer than %d characters", LINE - 2);
+        if (!take_line(reader, line))
+            return false;
+    }
+    reader->line = 0;
+    return !ferror(file) || refuse(reader, "cannot be read: %s", strerror(errno));
+}
+
+/* What one figure alone cannot show. */
+static bool check_whole(const Reader *reader)
+{
+    const Device *d = reader->device;
+
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (!reader->seen[i])
+            return refuse(reader, "%s is missing", fields[i].key);
+    if (d->threads_per_sm % WARP || d->threads_per_block % WARP)
+        return refuse(reader, "threads_per_sm and threads_per_block are to be whole warps of 32");
+    if (d->threads_per_block > d->threads_per_sm)
+        return refuse(reader, "threads_per_block is more than threads_per_sm");
+    if (d->shared_per_block_bytes > d->shared_per_block_optin_bytes ||
+        d->shared_per_block_optin_bytes > d->shared_per_sm_bytes - d->shared_reserved_bytes)
+        return refuse(reader, "the shared memory of a block is to be at most that of opt-in, and "
+                              "that at most an SM's less the reserved bytes");
+    return true;
+}
+
+/* ---- Finding it ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The keys of all descriptions in the folder, in order, as far as they fit. */
+static void list_devices(const char *folder, char *text, size_t size)
+{
+    enum { MOST = 64 };
+    static const char end[] = ".txt";
+    DIR *opened = opendir(folder);
+    char(*names)[sizeof(((Device *) 0)->key)] = calloc(MOST, sizeof *names);
+    struct dirent *entry;
+    int count = 0;
+
+    *text = 0;
+    while (opened && names && count < MOST && (entry = readdir(opened))) {
+        size_t length = strlen(entry->d_name);
+        if (length <= strlen(end) || length - strlen(end) >= sizeof *names ||
+            strcmp(entry->d_name + length - strlen(end), end))
+            continue;
+        memcpy(names[count++], entry->d_name, length - strlen(end));
+    }
+    if (names)
+        qsort(names, (size_t) count, sizeof *names, by_name);
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, " %s", names[i]);
+    }
+    if (opened)
+        closedir(opened);
+    free(names);
+}
+
+/* The file's path, and the key without folder and end. */
+static bool find_file(const char *folder, const char *key, char *path, char *short_key, size_t size)
+{
+    const char *slash = strrchr(key, '/');
+    const char *name = slash ? slash + 1 : key;
+    size_t length = strlen(name);
+
+    if (slash && length > 4 && !strcmp(name + length - 4, ".txt"))
+        length -= 4;
+    if (!length || length >= size)
+        return false;
+    memcpy(short_key, name, length);
+    short_key[length] = 0;
+    length = slash ? (size_t) snprintf(path, PLACE, "%s", key)
+                   : (size_t) snprintf(path, PLACE, "%s/%s.txt", folder, key);
+    return length < PLACE;
+}
+
+bool device_read(const char *folder, const char *key, Device *device, char *why, size_t size)
+{
+    Reader reader = { .device = device, .why = why, .why_size = size };
+    char path[PLACE], known[LINE];
+    FILE *file;
+    bool fine;
+
+    *device = (Device){ .slice = 1 };
+    reader.path = path;
+    if (!find_file(folder, key, path, device->key, sizeof device->key)) {
+        snprintf(why, size, "`%.40s` is no name of a device", key);
+        return false;
+    }
+    file = fopen(path, "re");
+    if (!file && errno == ENOENT && !strchr(key, '/')) {
+        list_devices(folder, known, sizeof known);
+        snprintf(why, size, "there is no device `%s`; there are%s%s", key,
+                 *known ? ":" : " none in ", *known ? known : folder);
+        return false;
+    }
+    if (!file)
+        return refuse(&reader, "%s", strerror(errno));
+    fine = take_lines(&reader, file) && check_whole(&reader);
+    fclose(file);
+    return fine;
+}
+
+/* ---- A slice ---- */
+
+void device_slice(Device *device)
+{
+    int parts = (device->sms + SLICE_SMS - 1) / SLICE_SMS, sms = device->sms / parts;
+    double share = (double) sms / device->sms; /* what is shared, by what an SM has of it */
+
+    device->slice *= parts;
+    device->sms = sms;
+    device->l2_bytes *= share;
+    device->memory_gbps *= share;
+    device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
+    device->pcie_gbps *= share;
+    device->fp32_tflops *= share;
+}
+
+/* ---- Occupancy ---- */
+
+static long round_up(long value, long unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* Registers are given to whole warps, in units, out of the schedulers' own parts of the file; and a
+ * block is started only if it would fit with as many warps on every scheduler. */
+static long by_registers(const Device *device, int registers, int warps)
+{
+    long a_warp = round_up((long) registers * WARP, device->register_unit);
+    long rounded = round_up(warps, device->schedulers_per_sm);
+
+    if (registers > 256 || a_warp * rounded > device->registers_per_sm)
+        return 0;
+    if (!a_warp)
+        return LONG_MAX;
+    return device->registers_per_sm / device->schedulers_per_sm / a_warp *
+           device->schedulers_per_sm / warps;
+}
+
+static long by_shared(const Device *device, size_t bytes)
+{
+    long unit = device->cc >= 80 ? 128 : 256;
+    long most = device->shared_per_block_optin_bytes + device->shared_reserved_bytes;
+    long a_block;
+
+    if (bytes > (size_t) most)
+        return 0;
+    a_block = round_up((long) bytes + device->shared_reserved_bytes, unit);
+    if (a_block > most)
+        return 0;
+    return a_block ? device->shared_per_sm_bytes / a_block : LONG_MAX;
+}
+
+Occupancy device_occupancy(const Device *device, int registers, int threads, size_t shared_bytes)
+{
+    int warps = threads / WARP + (threads % WARP != 0), most_warps = device->threads_per_sm / WARP;
+    Occupancy found = { .limiter = LIMIT_NONE };
+    long limits[LIMIT_NONE], least;
+
+    if (threads <= 0 || registers < 0)
+        return found;
+    limits[LIMIT_WARPS] = threads > device->threads_per_block ? 0 : most_warps / warps;
+    limits[LIMIT_BLOCKS] = device->blocks_per_sm;
+    limits[LIMIT_REGISTERS] = by_registers(device, registers, warps);
+    limits[LIMIT_SHARED] = by_shared(device, shared_bytes);
+    found.limiter = LIMIT_WARPS;
+    for (int i = LIMIT_WARPS + 1; i < LIMIT_NONE; i++)
+        if (limits[i] < limits[found.limiter])
+            found.limiter = (Limiter) i;
+    least = limits[found.limiter];
+    found.blocks_per_sm = (int) least;
+    found.warps_per_sm = (int) least * warps;
+    found.share = (double) found.warps_per_sm / most_warps;
+    return found;
+}
+
+const char *limiter_word(Limiter limiter)
+{
+    static const char *const words[] = { [LIMIT_WARPS] = "warps",
+                                         [LIMIT_BLOCKS] = "blocks",
+                                         [LIMIT_REGISTERS] = "registers",
+                                         [LIMIT_SHARED] = "shared memory",
+                                         [LIMIT_NONE] = "nothing" };
+
+    return (unsigned) limiter <= LIMIT_NONE ? words[limiter] : "?";
+}

@@ -1,0 +1,54 @@
+/* device.h - a described GPU: a small text file of published figures, each with its source. */
+#ifndef SIM_DEVICE_H
+#define SIM_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Device {
+    char name[64]; /* "Teaching GPU" */
+    char key[32];  /* the file's name without its end: "teaching" */
+    int cc;        /* 80: compute capability 8.0 */
+    int sms;
+    int threads_per_sm, blocks_per_sm, registers_per_sm, threads_per_block;
+    int shared_per_sm_bytes, shared_per_block_bytes, shared_per_block_optin_bytes;
+    int shared_reserved_bytes; /* a block: 1024 from cc 8.0 on, else 0 */
+    int register_unit;         /* registers are given to a warp in such steps: 256 */
+    int schedulers_per_sm;     /* 4 */
+    int copy_engines;
+    double sm_mhz, memory_mhz;
+    int memory_bus_bits;
+    double memory_gbps, pcie_gbps, fp32_tflops;
+    double l2_bytes, memory_bytes;
+    int slice; /* 1; n: SMs, L2, bandwidths are those of the whole over n */
+} Device;
+
+/* Reads devices/KEY.txt (or the path, if `key` holds a slash). False with `why`: file:line and what
+ * is wrong. Every key must be there once; unknown ones are mistakes. */
+bool device_read(const char *folder, const char *key, Device *device, char *why, size_t size);
+
+/* The whole divided by the smallest number that leaves at most 12 SMs: SMs, L2, memory and link
+ * bandwidth; per-SM figures stay. */
+void device_slice(Device *device);
+
+/* What limits the blocks that fit on one SM. */
+typedef enum Limiter {
+    LIMIT_WARPS,
+    LIMIT_BLOCKS,
+    LIMIT_REGISTERS,
+    LIMIT_SHARED,
+    LIMIT_NONE
+} Limiter;
+
+typedef struct Occupancy {
+    int blocks_per_sm, warps_per_sm;
+    double share; /* of the SM's warps */
+    Limiter limiter;
+} Occupancy;
+
+/* As cudaOccupancyMaxActiveBlocksPerMultiprocessor; 0 blocks if one does not fit at all. */
+Occupancy device_occupancy(const Device *device, int registers_per_thread, int threads_per_block,
+                           size_t shared_bytes);
+const char *limiter_word(Limiter limiter);
+
+#endif

@@ -1,0 +1,270 @@
+/* elf.c - reads ELF files: cubins for what ptxas made of a kernel, programs for where they take the
+ * CUDA runtime from.
+ *
+ * A cubin says about a kernel K: its registers in .nv.info (or, before sm_90, in the top byte of
+ * .text.K's sh_info), its stack in .nv.info, its launch bounds in .nv.info.K, its static shared
+ * memory as the size of .nv.shared.K (from sm_90 on with the block's reserved KiB in it). Nothing
+ * in the file is believed: every offset is checked before it is followed.
+ */
+#include "elf_reader.h"
+
+#include <string.h>
+
+enum { HEADER_BYTES = 64, SECTION_BYTES = 64, SYMBOL_BYTES = 24, DYNAMIC_BYTES = 16 };
+
+/* Attributes of .nv.info: a format byte, an attribute byte, two bytes of value or of size. */
+enum {
+    FORMAT_SIZED = 4,
+    MAX_THREADS = 0x05, /* x, y, z: launch bounds */
+    REQUIRED_THREADS = 0x10,
+    FRAME_SIZE = 0x11,     /* symbol, bytes */
+    MIN_STACK_SIZE = 0x12, /* symbol, bytes: with those of what it calls */
+    REGISTER_COUNT = 0x2f, /* symbol, registers */
+};
+
+enum { RESERVED_SHARED_BYTES = 1024, MOST_REGISTERS = 256, MOST_BYTES = 1 << 30 };
+
+/* ---- Sections ---- */
+
+static uint64_t number_at(const unsigned char *at, int bytes)
+{
+    uint64_t value = 0;
+
+    for (int i = bytes - 1; i >= 0; i--)
+        value = value << 8 | at[i];
+    return value;
+}
+
+bool elf_open(Elf *elf, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+
+    *elf = (Elf){ .bytes = at, .size = size };
+    if (size < HEADER_BYTES || memcmp(at, "\177ELF\2\1", 6)) /* 64 bits, little endian */
+        return false;
+    elf->machine = (uint16_t) number_at(at + 18, 2);
+    elf->headers = number_at(at + 40, 8);
+    elf->count = (uint32_t) number_at(at + 60, 2);
+    elf->names = (uint32_t) number_at(at + 62, 2);
+    return number_at(at + 58, 2) == SECTION_BYTES && elf->headers <= size &&
+           elf->count <= (size - elf->headers) / SECTION_BYTES;
+}
+
+/* All but the name. */
+static bool read_section(const Elf *elf, uint32_t number, ElfSection *section)
+{
+    const unsigned char *at;
+    uint64_t offset;
+
+    if (number >= elf->count)
+        return false;
+    at = elf->bytes + elf->headers + (size_t) number * SECTION_BYTES;
+    offset = number_at(at + 24, 8);
+    *section = (ElfSection){ .name = "",
+                             .type = (uint32_t) number_at(at + 4, 4),
+                             .size = number_at(at + 32, 8),
+                             .link = (uint32_t) number_at(at + 40, 4),
+                             .info = (uint32_t) number_at(at + 44, 4) };
+    if (section->type == ELF_NOBITS)
+        return true;
+    section->bytes = elf->bytes + (offset <= elf->size ? offset : 0);
+    return offset <= elf->size && section->size <= elf->size - offset;
+}
+
+const char *elf_string(const ElfSection *table, uint64_t offset)
+{
+    const char *text = (const char *) table->bytes;
+
+    if (!text || offset >= table->size || !memchr(text + offset, 0, table->size - offset))
+        return "";
+    return text + offset;
+}
+
+bool elf_section(const Elf *elf, uint32_t number, ElfSection *section)
+{
+    ElfSection names;
+    uint64_t name;
+
+    if (!read_section(elf, number, section))
+        return false;
+    name = number_at(elf->bytes + elf->headers + (size_t) number * SECTION_BYTES, 4);
+    if (read_section(elf, elf->names, &names))
+        section->name = elf_string(&names, name);
+    return true;
+}
+
+/* The section whose name is these two put together. */
+static bool find_section(const Elf *elf, const char *prefix, const char *rest, ElfSection *section)
+{
+    size_t length = strlen(prefix);
+
+    for (uint32_t i = 0; i < elf->count; i++)
+        if (elf_section(elf, i, section) && !strncmp(section->name, prefix, length) &&
+            !strcmp(section->name + length, rest))
+            return true;
+    return false;
+}
+
+bool elf_find(const Elf *elf, const char *name, ElfSection *section)
+{
+    return find_section(elf, name, "", section);
+}
+
+static bool find_type(const Elf *elf, uint32_t type, ElfSection *section)
+{
+    for (uint32_t i = 0; i < elf->count; i++)
+        if (elf_section(elf, i, section) && section->type == type)
+            return true;
+    return false;
+}
+
+/* ---- Symbols ---- */
+
+typedef struct Symbols {
+    ElfSection table, names;
+    uint64_t count;
+} Symbols;
+
+static bool find_symbols(const Elf *elf, uint32_t type, Symbols *symbols)
+{
+    if (!find_type(elf, type, &symbols->table) || !symbols->table.bytes ||
+        !read_section(elf, symbols->table.link, &symbols->names))
+        return false;
+    symbols->count = symbols->table.size / SYMBOL_BYTES;
+    return true;
+}
+
+static const char *symbol_name(const Symbols *symbols, uint64_t number)
+{
+    if (number >= symbols->count)
+        return "";
+    return elf_string(&symbols->names, number_at(symbols->table.bytes + number * SYMBOL_BYTES, 4));
+}
+
+static bool is_undefined(const Symbols *symbols, uint64_t number)
+{
+    return !number_at(symbols->table.bytes + number * SYMBOL_BYTES + 6, 2);
+}
+
+/* ---- What ptxas says in .nv.info ---- */
+
+/* Of one kernel; -1: not said. */
+typedef struct Info {
+    int64_t registers, frame, stack, threads;
+} Info;
+
+static int64_t product(const unsigned char *at)
+{
+    uint64_t x = number_at(at, 4), y = number_at(at + 4, 4), z = number_at(at + 8, 4);
+
+    return x <= 1024 && y <= 1024 && z <= 1024 ? (int64_t) (x * y * z) : -1;
+}
+
+/* One attribute of `size` bytes. In a kernel's own section nothing names a symbol. */
+static void take_attribute(Info *info, int attribute, const unsigned char *at, size_t size,
+                           const Symbols *symbols, const char *kernel)
+{
+    if (!symbols && size >= 12 && (attribute == MAX_THREADS || attribute == REQUIRED_THREADS))
+        info->threads = product(at);
+    if (!symbols || size < 8 || strcmp(symbol_name(symbols, number_at(at, 4)), kernel))
+        return;
+    if (attribute == REGISTER_COUNT)
+        info->registers = (int64_t) number_at(at + 4, 4);
+    else if (attribute == FRAME_SIZE)
+        info->frame = (int64_t) number_at(at + 4, 4);
+    else if (attribute == MIN_STACK_SIZE)
+        info->stack = (int64_t) number_at(at + 4, 4);
+}
+
+/* Walks over a section of attributes; false: the last one is cut off. */
+static bool take_attributes(Info *info, const ElfSection *section, const Symbols *symbols,
+                            const char *kernel)
+{
+    const unsigned char *at = section->bytes, *end;
+
+    if (!at)
+        return true;
+    end = at + section->size;
+    while (end - at >= 4) {
+        bool sized = at[0] == FORMAT_SIZED;
+        size_t size = sized ? (size_t) number_at(at + 2, 2) : 0;
+        if (size > (size_t) (end - at) - 4)
+            return false;
+        if (sized)
+            take_attribute(info, at[1], at + 4, size, symbols, kernel);
+        at += 4 + size;
+    }
+    return at == end;
+}
+
+static bool is_sane(const Info *info, uint64_t shared)
+{
+    return info->registers > 0 && info->registers <= MOST_REGISTERS && info->frame <= MOST_BYTES &&
+           info->stack <= MOST_BYTES && shared <= MOST_BYTES;
+}
+
+bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources *found)
+{
+    Info info = { -1, -1, -1, -1 };
+    ElfSection text, section;
+    Symbols symbols;
+    uint64_t shared = 0;
+
+    if (!*kernel || !find_section(elf, ".text.", kernel, &text) ||
+        !find_symbols(elf, ELF_SYMTAB, &symbols))
+        return false;
+    if (elf_find(elf, ".nv.info", &section) && !take_attributes(&info, &section, &symbols, kernel))
+        return false;
+    if (find_section(elf, ".nv.info.", kernel, &section) &&
+        !take_attributes(&info, &section, NULL, kernel))
+        return false;
+    if (find_section(elf, ".nv.shared.", kernel, &section))
+        shared = section.size;
+    if (arch >= 90)
+        shared -= shared < RESERVED_SHARED_BYTES ? shared : RESERVED_SHARED_BYTES;
+    if (info.registers < 0)
+        info.registers = text.info >> 24;
+    if (!is_sane(&info, shared))
+        return false;
+    *found =
+        (KernelResources){ .registers = (int) info.registers, .static_shared_bytes = (int) shared };
+    found->local_bytes = (int) (info.stack > info.frame ? info.stack : info.frame);
+    if (found->local_bytes < 0)
+        found->local_bytes = 0;
+    found->most_threads = info.threads > 0 && info.threads <= 1024 ? (int) info.threads : 0;
+    return true;
+}
+
+/* ---- Host programs ---- */
+
+static bool needs(const Elf *elf, const char *library)
+{
+    enum { NEEDED = 1 };
+    ElfSection dynamic, names;
+
+    if (!find_type(elf, ELF_DYNAMIC, &dynamic) || !read_section(elf, dynamic.link, &names))
+        return false;
+    for (uint64_t at = 0; at + DYNAMIC_BYTES <= dynamic.size; at += DYNAMIC_BYTES)
+        if (number_at(dynamic.bytes + at, 8) == NEEDED &&
+            strstr(elf_string(&names, number_at(dynamic.bytes + at + 8, 8)), library))
+            return true;
+    return false;
+}
+
+bool elf_host(const Elf *elf, ElfHost *host)
+{
+    ElfSection section;
+    Symbols symbols;
+
+    *host = (ElfHost){ 0 };
+    if (!elf->count)
+        return false;
+    host->has_kernels = elf_find(elf, ".nv_fatbin", &section);
+    host->needs_libcudart = needs(elf, "libcudart.so");
+    if (!find_symbols(elf, ELF_DYNSYM, &symbols))
+        return true;
+    for (uint64_t i = 0; i < symbols.count && !host->calls_registered; i++)
+        host->calls_registered = is_undefined(&symbols, i) &&
+                                 !strcmp(symbol_name(&symbols, i), "__cudaRegisterFatBinary");
+    return true;
+}

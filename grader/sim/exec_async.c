@@ -1,0 +1,281 @@
+/* exec_async.c - cp.async: copies from global to shared memory that arrive when they are waited
+ * for.
+ *
+ * On hardware a copy may arrive at any time up to the wait; here always as late as it may, so that
+ * a kernel that does not wait computes with what lay there before. Until then the bytes also count
+ * as not written. The source is read, and both sides are checked, when the copy is issued.
+ */
+#include "access.h"
+#include "bits.h"
+#include "handlers.h"
+
+#include <stdlib.h>
+
+enum { LARGEST_COPY = 16, MOST_COPIES = 1 << 16 };
+
+/* What one instruction copies; lanes leave the mask as they arrive. */
+typedef struct Copy {
+    const Step *step;
+    uint32_t mask;
+    int bytes;
+    uint32_t group[LANES];
+    uint64_t to[LANES];
+    uint8_t data[LANES][LARGEST_COPY];
+} Copy;
+
+typedef struct Async {
+    uint32_t open[LANES]; /* the number of the group that a lane's next copy joins */
+    Copy *copies;         /* under way, in their order */
+    int count, room;
+} Async;
+
+static Async *async_of(Warp *warp)
+{
+    if (!warp->async)
+        warp->async = calloc(1, sizeof(Async));
+    return warp->async;
+}
+
+static Copy *new_copy(Async *async)
+{
+    if (async->count == MOST_COPIES)
+        return NULL;
+    if (async->count == async->room) {
+        int room = async->room ? 2 * async->room : 8;
+        Copy *copies = realloc(async->copies, (size_t) room * sizeof *copies);
+        if (!copies)
+            return NULL;
+        async->copies = copies;
+        async->room = room;
+    }
+    return &async->copies[async->count];
+}
+
+/* ---- Issue ---- */
+
+static uint32_t value_of(Warp *warp, int slot, int lane)
+{
+    return ((const Lane32 *) plane(warp, slot))[slot < 0 ? 0 : lane];
+}
+
+static void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, Space space, int bytes)
+{
+    x->warp = warp;
+    x->step = step;
+    x->mask = mask;
+    x->space = space;
+    x->kind = space == SPACE_SHARED ? ACCESS_STORE : ACCESS_LOAD;
+    x->bytes = bytes;
+    x->strong = x->release = false;
+    x->value = NULL;
+}
+
+/* Whole copies: one access of the warp. */
+static bool read_whole(Access *x, Copy *copy)
+{
+    if (!access_open(x))
+        return false;
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        memcpy(copy->data[lane], x->host + (ptrdiff_t) x->delta[lane], (size_t) x->bytes);
+    }
+    return true;
+}
+
+/* A lane that reads less than it writes, the rest being zeros: rare, so byte by byte. */
+static bool read_part(Access *x, Copy *copy, int lane, uint32_t bytes)
+{
+    Access byte = *x;
+
+    byte.mask = 1u << lane;
+    byte.bytes = 1;
+    for (uint32_t i = 0; i < bytes; i++, byte.address[lane]++) {
+        if (!access_find(&byte))
+            return false;
+        access_check_written(&byte);
+        copy->data[lane][i] = (uint8_t) *byte.host;
+    }
+    return true;
+}
+
+static bool read_source(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
+{
+    bool has_size = step->in->count >= 4 && step->vector == 0;
+    Access x;
+    uint32_t whole = mask;
+
+    begin(&x, warp, step, mask, SPACE_GLOBAL, copy->bytes);
+    access_addresses(x.address, warp, step->b, step->address_size2, step->offset2);
+    for (uint32_t left = has_size ? mask : 0; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint32_t bytes = value_of(warp, step->e, lane);
+        if (bytes >= (uint32_t) copy->bytes)
+            continue;
+        whole &= ~(1u << lane);
+        if (!read_part(&x, copy, lane, bytes))
+            return false;
+    }
+    x.mask = whole;
+    return !whole || read_whole(&x, copy);
+}
+
+/* From now on its bytes are nobody's, and others' accesses to them race with it. */
+static bool claim_target(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
+{
+    Block *block = warp->block;
+    Access x;
+
+    begin(&x, warp, step, mask, SPACE_SHARED, copy->bytes);
+    access_addresses(x.address, warp, step->a, step->address_size, step->offset);
+    if (!access_find(&x))
+        return false;
+    access_count(&x);
+    if (block->launch->check_races)
+        races_shared(&x);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        copy->to[lane] = x.address[lane];
+        if (block->shared_written)
+            bits_fill(block->shared_written, x.address[lane], (size_t) copy->bytes, false);
+    }
+    return true;
+}
+
+static void run_copy(Warp *warp, const Step *step, uint32_t mask)
+{
+    Async *async = async_of(warp);
+    Copy *copy = async ? new_copy(async) : NULL;
+    uint32_t bytes = value_of(warp, step->c, 0);
+
+    if (!copy) {
+        fail(warp, step, first_lane(mask), FINDING_LIMIT,
+             "is one of more than %d copies that were never waited for", MOST_COPIES);
+        return;
+    }
+    if (bytes != 4 && bytes != 8 && bytes != 16) {
+        fail(warp, step, first_lane(mask), FINDING_UNKNOWN_INSTRUCTION,
+             "copies %u bytes: it can copy 4, 8 or 16", bytes);
+        return;
+    }
+    memset(copy, 0, sizeof *copy);
+    copy->step = step;
+    copy->mask = mask;
+    copy->bytes = (int) bytes;
+    memcpy(copy->group, async->open, sizeof copy->group);
+    if (read_source(warp, step, mask, copy) && claim_target(warp, step, mask, copy))
+        async->count++;
+}
+
+/* ---- Arrival ---- */
+
+static void land(Warp *warp, Copy *copy, uint32_t lanes)
+{
+    Access x;
+
+    begin(&x, warp, copy->step, lanes, SPACE_SHARED, copy->bytes);
+    memcpy(x.address, copy->to, sizeof x.address);
+    copy->mask &= ~lanes;
+    if (!access_find(&x))
+        return;
+    access_check_written(&x);
+    if (warp->block->launch->check_races)
+        races_shared(&x);
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        int lane = first_lane(left);
+        memcpy(x.host + (ptrdiff_t) x.delta[lane], copy->data[lane], (size_t) copy->bytes);
+    }
+}
+
+/* All copies of these lanes but for those of their newest `keep` groups. */
+static void land_all(Warp *warp, uint32_t mask, uint32_t keep, bool uncommitted)
+{
+    Async *async = warp->async;
+    int kept = 0;
+
+    for (int i = 0; async && i < async->count; i++) {
+        Copy *copy = &async->copies[i];
+        uint32_t lanes = 0;
+        for (uint32_t left = copy->mask & mask; left; left &= left - 1) {
+            int lane = first_lane(left);
+            uint32_t newer = async->open[lane] - copy->group[lane]; /* 0: not committed */
+            lanes |= (uint32_t) (uncommitted || newer > keep) << lane;
+        }
+        if (lanes)
+            land(warp, copy, lanes);
+        if (copy->mask)
+            async->copies[kept++] = *copy;
+    }
+    if (async)
+        async->count = kept;
+}
+
+static void run_commit(Warp *warp, const Step *step, uint32_t mask)
+{
+    Async *async = async_of(warp);
+
+    (void) step;
+    for (int i = 0; async && i < LANES; i++)
+        async->open[i] += mask >> i & 1;
+}
+
+static void run_wait_group(Warp *warp, const Step *step, uint32_t mask)
+{
+    land_all(warp, mask, value_of(warp, step->a, first_lane(mask)), false);
+}
+
+static void run_wait_all(Warp *warp, const Step *step, uint32_t mask)
+{
+    (void) step;
+    land_all(warp, mask, 0, true);
+}
+
+void async_end(Warp *warp)
+{
+    Async *async = warp->async;
+
+    if (!async)
+        return;
+    free(async->copies);
+    free(async);
+    warp->async = NULL;
+}
+
+const Step *async_pending(const Block *block, uint64_t offset, int bytes)
+{
+    for (int w = 0; w < block->warp_count; w++) {
+        const Async *async = block->warps[w].async;
+        for (int i = 0; async && i < async->count; i++) {
+            const Copy *copy = &async->copies[i];
+            for (uint32_t left = copy->mask; left; left &= left - 1) {
+                uint64_t to = copy->to[first_lane(left)];
+                if (to < offset + (uint64_t) bytes && offset < to + (uint64_t) copy->bytes)
+                    return copy->step;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* ---- Binding ---- */
+
+/* With a cache hint the last operand is its policy, not a size. */
+static bool has_hint(const Instruction *in)
+{
+    return memmem(in->text.at, (size_t) in->text.length, "cache_hint", 10);
+}
+
+bool bind_async(Step *step, const Instruction *in)
+{
+    if (!has_mod(in, MOD_async) || has_mod(in, MOD_bulk))
+        return false;
+    if (has_mod(in, MOD_commit_group))
+        step->run = run_commit;
+    else if (has_mod(in, MOD_wait_group))
+        step->run = run_wait_group;
+    else if (has_mod(in, MOD_wait_all))
+        step->run = run_wait_all;
+    else if ((has_mod(in, MOD_ca) || has_mod(in, MOD_cg)) && in->count >= 3)
+        step->run = run_copy;
+    step->vector = has_hint(in) && in->count == 4; /* then e is no size */
+    return step->run;
+}

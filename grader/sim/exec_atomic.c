@@ -1,0 +1,220 @@
+/* exec_atomic.c - atom and red: read, change, write, lane by lane in their order. */
+#include "access.h"
+#include "handlers.h"
+
+#include <math.h>
+
+/* What becomes of the old bits, given the operands' bits. */
+typedef uint64_t Change(uint64_t old, uint64_t b, uint64_t c);
+
+#define CHANGE(name, T, expression)                                                                \
+    static uint64_t name(uint64_t old_bits, uint64_t b_bits, uint64_t c_bits)                      \
+    {                                                                                              \
+        T old = (T) old_bits, b = (T) b_bits, c = (T) c_bits;                                      \
+        (void) old, (void) b, (void) c;                                                            \
+        return (uint64_t) (expression);                                                            \
+    }
+
+#define INTEGER_CHANGES(bits)                                                                      \
+    CHANGE(add_##bits, uint##bits##_t, old + b)                                                    \
+    CHANGE(and_##bits, uint##bits##_t, old &b)                                                     \
+    CHANGE(or_##bits, uint##bits##_t, old | b)                                                     \
+    CHANGE(xor_##bits, uint##bits##_t, old ^ b)                                                    \
+    CHANGE(exch_##bits, uint##bits##_t, b)                                                         \
+    CHANGE(cas_##bits, uint##bits##_t, old == b ? c : old)                                         \
+    CHANGE(umin_##bits, uint##bits##_t, old < b ? old : b)                                         \
+    CHANGE(umax_##bits, uint##bits##_t, old > b ? old : b)                                         \
+    CHANGE(smin_##bits, int##bits##_t, old < b ? old : b)                                          \
+    CHANGE(smax_##bits, int##bits##_t, old > b ? old : b)
+
+INTEGER_CHANGES(32)
+INTEGER_CHANGES(64)
+CHANGE(inc_32, uint32_t, old >= b ? 0 : old + 1)
+CHANGE(dec_32, uint32_t, !old || old > b ? b : old - 1)
+CHANGE(cas_16, uint16_t, old == b ? c : old)
+CHANGE(exch_16, uint16_t, b)
+
+static float f32_of(uint64_t bits)
+{
+    uint32_t low = (uint32_t) bits;
+    float value;
+
+    memcpy(&value, &low, sizeof value);
+    return value;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return isnan(value) ? 0x7fffffffu : bits;
+}
+
+static uint64_t add_f32(uint64_t old, uint64_t b, uint64_t c)
+{
+    (void) c;
+    return bits_of(f32_of(old) + f32_of(b));
+}
+
+static uint64_t no_subnormal(uint64_t bits)
+{
+    return bits & 0x7f800000u ? bits : bits & 0x80000000u;
+}
+
+/* On global memory subnormal operands and sums count as zeros: so says PTX. */
+static uint64_t add_f32_global(uint64_t old, uint64_t b, uint64_t c)
+{
+    return no_subnormal(add_f32(no_subnormal(old), no_subnormal(b), c));
+}
+
+static uint64_t add_f64(uint64_t old, uint64_t b, uint64_t c)
+{
+    double x, y;
+
+    (void) c;
+    memcpy(&x, &old, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x += y;
+    memcpy(&old, &x, sizeof old);
+    return isnan(x) ? 0x7fffffffffffffffull & (old | 0x7ff8000000000000ull) : old;
+}
+
+/* ---- Which change an instruction means ---- */
+
+#define BITS32 (T(B32) | T(U32) | T(S32))
+#define BITS64 (T(B64) | T(U64) | T(S64))
+
+static const struct {
+    Mod mod;
+    uint32_t types;
+    Change *change, *change_global;
+} changes[] = {
+    { MOD_add, T(U32) | T(S32) | T(B32), add_32, NULL },
+    { MOD_add, T(U64) | T(S64) | T(B64), add_64, NULL },
+    { MOD_add, T(F32), add_f32, add_f32_global },
+    { MOD_add, T(F64), add_f64, NULL },
+    { MOD_and, BITS32, and_32, NULL },
+    { MOD_and, BITS64, and_64, NULL },
+    { MOD_or, BITS32, or_32, NULL },
+    { MOD_or, BITS64, or_64, NULL },
+    { MOD_xor, BITS32, xor_32, NULL },
+    { MOD_xor, BITS64, xor_64, NULL },
+    { MOD_exch, BITS32 | T(F32), exch_32, NULL },
+    { MOD_exch, BITS64 | T(F64), exch_64, NULL },
+    { MOD_exch, T(B16), exch_16, NULL },
+    { MOD_cas, BITS32 | T(F32), cas_32, NULL },
+    { MOD_cas, BITS64 | T(F64), cas_64, NULL },
+    { MOD_cas, T(B16) | T(U16), cas_16, NULL },
+    { MOD_inc, T(U32), inc_32, NULL },
+    { MOD_dec, T(U32), dec_32, NULL },
+    { MOD_min, T(U32), umin_32, NULL },
+    { MOD_min, T(U64), umin_64, NULL },
+    { MOD_min, T(S32), smin_32, NULL },
+    { MOD_min, T(S64), smin_64, NULL },
+    { MOD_max, T(U32), umax_32, NULL },
+    { MOD_max, T(U64), umax_64, NULL },
+    { MOD_max, T(S32), smax_32, NULL },
+    { MOD_max, T(S64), smax_64, NULL },
+};
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+/* ---- Running ---- */
+
+static uint64_t lane_bits(Warp *warp, int slot, int size, int lane)
+{
+    if (size == 8)
+        return ((const Lane64 *) plane(warp, slot))[lane];
+    return ((const Lane32 *) plane(warp, slot))[lane];
+}
+
+static void set_lane_bits(Warp *warp, int slot, int size, int lane, uint64_t bits)
+{
+    if (size == 8)
+        ((Lane64 *) plane(warp, slot))[lane] = bits;
+    else
+        ((Lane32 *) plane(warp, slot))[lane] = (uint32_t) bits;
+}
+
+static bool change_all(Access *x)
+{
+    const Step *step = x->step;
+    int size = step->size, wide = step->data_size;
+    Change *change = changes[step->target].change;
+
+    if (!access_open(x))
+        return false;
+    if (x->space == SPACE_GLOBAL && changes[step->target].change_global)
+        change = changes[step->target].change_global;
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        char *at = x->host + (ptrdiff_t) x->delta[lane];
+        uint64_t old = 0, b = lane_bits(x->warp, step->b, wide, lane);
+        uint64_t c = step->mod == MOD_cas ? lane_bits(x->warp, step->c, wide, lane) : 0;
+        memcpy(&old, at, (size_t) size);
+        uint64_t now = change(old, b, c);
+        memcpy(at, &now, (size_t) size);
+        if (step->in->op == OP_atom && step->d >= 0)
+            set_lane_bits(x->warp, step->d, wide, lane, old);
+    }
+    return true;
+}
+
+static void run_atomic(Warp *warp, const Step *step, uint32_t mask)
+{
+    Access x;
+
+    x.warp = warp;
+    x.step = step;
+    x.mask = mask;
+    x.space = (Space) step->space;
+    x.kind = ACCESS_ATOMIC;
+    x.bytes = step->size;
+    x.strong = true;
+    x.release = step->hi;
+    x.value = NULL;
+    access_addresses(x.address, warp, step->a, step->address_size, step->offset);
+    if (step->space != SPACE_GENERIC) {
+        change_all(&x);
+        return;
+    }
+    while (mask) {
+        mask &= ~access_split(&x, mask);
+        if (!change_all(&x))
+            return;
+    }
+}
+
+/* ---- Binding ---- */
+
+static int row_of(const Instruction *in)
+{
+    for (int i = 0; i < CHANGES; i++)
+        if (has_mod(in, changes[i].mod) && changes[i].types >> in->types[0] & 1)
+            return i;
+    return -1;
+}
+
+bool bind_atomic(Step *step, const Instruction *in)
+{
+    if (!in->type_count || in->vector > 1)
+        return false;
+    int row = row_of(in);
+    bool known_space =
+        in->space == SPACE_GENERIC || in->space == SPACE_GLOBAL || in->space == SPACE_SHARED;
+    if (row < 0 || !known_space)
+        return false;
+    step->type = (uint8_t) in->types[0];
+    step->size = (uint8_t) type_size(in->types[0]);
+    step->vector = 1;
+    if (!step->data_size)
+        step->data_size = step->size == 8 ? 8 : 4;
+    if ((step->data_size != 4 && step->data_size != 8) || step->data_size < step->size)
+        return false;
+    step->space = (uint8_t) in->space;
+    step->mod = (uint8_t) changes[row].mod;
+    step->hi = is_release(in);
+    step->target = row;
+    step->run = run_atomic;
+    return true;
+}

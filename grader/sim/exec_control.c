@@ -1,0 +1,245 @@
+/* exec_control.c - branches, calls and ends, and what does nothing here.
+ *
+ * Lanes that go different ways become parts of the warp (stack.c). A branch by index or a call
+ * through a register takes the lanes that agree with the first one; the others meet the same step
+ * again.
+ */
+#include "warp.h"
+
+/* The lanes of `mask` whose value is that of the first of them. */
+static uint32_t agreeing(const uint64_t values[LANES], uint32_t mask)
+{
+    uint64_t value = values[__builtin_ctz(mask)];
+    uint32_t lanes = 0;
+
+    for (uint32_t left = mask; left; left &= left - 1)
+        if (values[__builtin_ctz(left)] == value)
+            lanes |= left & -left;
+    return lanes;
+}
+
+static int index_of(const Warp *warp, const Step *step)
+{
+    return (int) (step - warp->code->steps);
+}
+
+/* ---- Branches ---- */
+
+static void run_jump(Warp *warp, const Step *step, uint32_t mask)
+{
+    (void) mask;
+    warp->pc = step->target;
+}
+
+static int meeting_point(const Warp *warp, const Step *step)
+{
+    return step->rpc >= 0 ? step->rpc : warp->code->step_count;
+}
+
+static void run_branch(Warp *warp, const Step *step, uint32_t mask)
+{
+    uint32_t others = warp->active & ~mask;
+
+    if (!others) {
+        warp->pc = step->target;
+        return;
+    }
+    count_of(warp, step)->divergent++;
+    warp_split(warp, step, meeting_point(warp, step), others, warp->pc, mask, step->target);
+}
+
+static const Table *table_of(const Warp *warp, const Step *step)
+{
+    const Function *function = warp->code->function;
+    const Operand *last = &function->operands[step->in->first + step->in->count - 1];
+
+    return last->kind == OPERAND_TABLE ? &function->tables[last->index] : NULL;
+}
+
+static void run_indexed(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Table *table = table_of(warp, step);
+    const uint32_t *a = plane(warp, step->a);
+    uint64_t targets[LANES] = { 0 };
+
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        if (!table || a[lane] >= (uint32_t) table->count) {
+            fail(warp, step, lane, FINDING_OUT_OF_BOUNDS, "branches to entry %u of a table of %d",
+                 a[lane], table ? table->count : 0);
+            return;
+        }
+        targets[lane] = (uint64_t) table->entries[a[lane]];
+    }
+    uint32_t first = agreeing(targets, mask), skip = warp->active & ~mask;
+    int target = (int) targets[__builtin_ctz(mask)];
+    if (first == warp->active) {
+        warp->pc = target;
+        return;
+    }
+    count_of(warp, step)->divergent++;
+    if (!skip) {
+        warp_split(warp, step, meeting_point(warp, step), first, target, mask & ~first,
+                   index_of(warp, step));
+        return;
+    }
+    /* The guarded form: those that skip it part first; the others come back to it. */
+    warp_split(warp, step, meeting_point(warp, step), mask, index_of(warp, step), skip, warp->pc);
+}
+
+static bool bind_branch(Step *step, const Instruction *in)
+{
+    step->run = in->guard >= 0 ? run_branch : run_jump;
+    return step->target >= 0;
+}
+
+/* ---- Calls ---- */
+
+static Name shortened(Name name)
+{
+    if (name.length > 200)
+        name.length = 200;
+    return name;
+}
+
+static void call_function(Warp *warp, const Step *step, uint32_t mask, int function)
+{
+    const Function *callee = &warp->code->module->functions[function];
+
+    if (callee->is_extern || !callee->instruction_count)
+        system_call(warp, step, mask, shortened(callee->name));
+    else
+        warp_call(warp, step, mask, function);
+}
+
+static void run_call(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Operand *operands = warp->code->function->operands + step->in->first;
+
+    if (step->target >= 0)
+        call_function(warp, step, mask, step->target);
+    else
+        system_call(warp, step, mask, shortened(operands[step->in->call_returns].name));
+}
+
+static void run_call_register(Warp *warp, const Step *step, uint32_t mask)
+{
+    const uint64_t *a = plane(warp, step->a);
+    uint32_t lanes = agreeing(a, mask);
+    int lane = __builtin_ctz(mask), next = warp->pc;
+    uint64_t index = (a[lane] - FUNCTION_WINDOW) / 16;
+
+    if (a[lane] % 16 || index >= (uint64_t) warp->code->module->function_count) {
+        fail(warp, step, lane, FINDING_UNKNOWN_CALL, "calls 0x%llx, where no function is",
+             (unsigned long long) a[lane]);
+        return;
+    }
+    if (lanes != mask) {
+        count_of(warp, step)->lanes -= (unsigned) __builtin_popcount(mask & ~lanes);
+        warp_split(warp, step, next, lanes, next - 1, mask & ~lanes, next - 1);
+        if (warp->state != WARP_READY)
+            return;
+        warp->pc = next;
+    }
+    call_function(warp, step, lanes, (int) index);
+}
+
+static bool bind_call(Step *step, const Instruction *in)
+{
+    /* Without an index a plane holds the address, or it is a system call by name. */
+    step->run = step->target < 0 && step->a != -1 ? run_call_register : run_call;
+    return in->call_returns < in->count;
+}
+
+/* ---- Ends ---- */
+
+static void run_ret(Warp *warp, const Step *step, uint32_t mask)
+{
+    (void) step;
+    warp_return(warp, mask);
+}
+
+void run_end(Warp *warp, const Step *step, uint32_t mask)
+{
+    run_ret(warp, step, mask);
+}
+
+static void run_exit(Warp *warp, const Step *step, uint32_t mask)
+{
+    (void) step;
+    warp_exit(warp, mask);
+}
+
+static void run_trap(Warp *warp, const Step *step, uint32_t mask)
+{
+    fail(warp, step, __builtin_ctz(mask), FINDING_TRAP,
+         step->in->op == OP_brkpt ? "a breakpoint ended the kernel" : "a trap ended the kernel");
+}
+
+/* ---- What does nothing ---- */
+
+static void run_nothing(Warp *warp, const Step *step, uint32_t mask)
+{
+    (void) warp;
+    (void) step;
+    (void) mask;
+}
+
+static void run_fence(Warp *warp, const Step *step, uint32_t mask)
+{
+    (void) step;
+    (void) mask;
+    races_fence(warp);
+}
+
+static void run_nanosleep(Warp *warp, const Step *step, uint32_t mask)
+{
+    const uint32_t *a = plane(warp, step->a);
+
+    warp->block->launch->clock += a[__builtin_ctz(mask)] & 0xfffff; /* at most 1 ms */
+}
+
+/* Of gpu or sys scope: others may see what was written before. */
+static bool is_wide_fence(const Instruction *in)
+{
+    return has_mod(in, MOD_gl) || has_mod(in, MOD_gpu) || has_mod(in, MOD_sys);
+}
+
+bool bind_control(Step *step, const Instruction *in)
+{
+    switch (in->op) {
+    case OP_bra:
+        return bind_branch(step, in);
+    case OP_brx:
+        step->run = run_indexed;
+        return true;
+    case OP_call:
+        return bind_call(step, in);
+    case OP_ret:
+        step->run = run_ret;
+        return true;
+    case OP_exit:
+        step->run = run_exit;
+        return true;
+    case OP_trap:
+    case OP_brkpt:
+        step->run = run_trap;
+        return true;
+    case OP_fence:
+    case OP_membar:
+        step->run = is_wide_fence(in) ? run_fence : run_nothing;
+        return true;
+    case OP_nanosleep:
+        step->run = run_nanosleep;
+        return true;
+    case OP_griddepcontrol:
+    case OP_pmevent:
+        step->run = run_nothing;
+        return true;
+    case OP_bar:
+    case OP_barrier:
+        return bind_barrier(step, in);
+    default:
+        return false;
+    }
+}

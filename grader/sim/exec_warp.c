@@ -1,0 +1,380 @@
+/* exec_warp.c - lanes that exchange values: shfl, vote, match, redux, elect, activemask.
+ *
+ * All but activemask have a mask of members. Living members that are not here wait elsewhere: on
+ * hardware the step would wait for them, or worse. That is told, and the step is done without them.
+ * Lanes with different masks are groups of their own.
+ */
+#include "warp.h"
+
+#include <string.h>
+
+typedef uint32_t __attribute__((may_alias)) Lane32;
+typedef uint64_t __attribute__((may_alias)) Lane64;
+
+static int first_of(uint32_t mask)
+{
+    return __builtin_ctz(mask);
+}
+
+/* ---- Members ---- */
+
+static void check_members(Warp *warp, const Step *step, uint32_t lanes, uint32_t members)
+{
+    uint32_t missing = members & warp->alive & ~lanes, outside = lanes & ~members;
+    char text[120];
+
+    if (missing) {
+        describe_lanes(missing, text, sizeof text);
+        warn(warp, step, first_of(lanes), FINDING_SHUFFLE,
+             "the mask 0x%08x names lanes %s, which are not here: they took another branch",
+             members, text);
+    }
+    if (outside) {
+        describe_lanes(outside, text, sizeof text);
+        warn(warp, step, first_of(outside), FINDING_SHUFFLE,
+             "lanes %s are here, but the mask 0x%08x does not name them", text, members);
+    }
+}
+
+/* Lanes that give the same mask. */
+typedef struct Group {
+    uint32_t lanes, members;
+} Group;
+
+/* Of the lanes in *left, those with the mask of the first one; they leave *left. */
+static Group next_group(Warp *warp, const Step *step, int slot, uint32_t *left)
+{
+    const Lane32 *masks = plane(warp, slot);
+    Group group = { 0, masks[first_of(*left)] };
+
+    for (int i = 0; i < LANES && slot >= 0; i++)
+        group.lanes |= (uint32_t) (masks[i] == group.members) << i;
+    if (slot < 0) /* a constant */
+        group.lanes = UINT32_MAX;
+    group.lanes &= *left;
+    *left &= ~group.lanes;
+    if (group.lanes != group.members)
+        check_members(warp, step, group.lanes, group.members);
+    races_warp_sync(warp, group.lanes);
+    return group;
+}
+
+/* Lane 0 to 31 of a 32-bit destination. */
+static void set_lanes(Warp *warp, int slot, uint32_t lanes, uint32_t value)
+{
+    Lane32 *d = plane(warp, slot);
+
+    for (; lanes; lanes &= lanes - 1)
+        d[first_of(lanes)] = value;
+}
+
+static void set_bits(Warp *warp, int predicate, uint32_t lanes, uint32_t value)
+{
+    if (predicate >= 0)
+        warp->predicates[predicate] = (warp->predicates[predicate] & ~lanes) | (value & lanes);
+}
+
+/* ---- shfl ---- */
+
+/* Whom each lane reads, and the lanes for which that is inside their segment. */
+typedef struct Route {
+    uint32_t mode, b, c; /* kept under these, where they are the same for all lanes */
+    uint32_t inside;
+    uint8_t source[LANES];
+} Route;
+
+/* c: the segments' mask from bit 8 on, and the clamp. */
+static void find_source(Route *route, Mod mode, int lane, uint32_t b, uint32_t c)
+{
+    int segment = (int) (c >> 8) & 31, by = (int) b & 31, from;
+    int limit = (lane & segment) | ((int) c & 31 & ~segment);
+    bool inside;
+
+    if (mode == MOD_up)
+        from = lane - by;
+    else if (mode == MOD_down)
+        from = lane + by;
+    else if (mode == MOD_bfly)
+        from = lane ^ by;
+    else
+        from = (lane & segment) | (by & ~segment);
+    inside = mode == MOD_up ? from >= limit : from <= limit;
+    route->source[lane] = (uint8_t) (inside ? from : lane);
+    route->inside |= (uint32_t) inside << lane;
+}
+
+static const Route *varying_route(Warp *warp, const Step *step)
+{
+    static _Thread_local Route route;
+    const Lane32 *b = plane(warp, step->b), *c = plane(warp, step->c);
+
+    route.inside = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        find_source(&route, (Mod) step->mod, lane, b[lane], c[lane]);
+    return &route;
+}
+
+/* Constant distances are the rule; there are few of them. */
+static const Route *constant_route(Warp *warp, const Step *step)
+{
+    static _Thread_local Route routes[256];
+    uint32_t b = *(const Lane32 *) plane(warp, step->b), c = *(const Lane32 *) plane(warp, step->c);
+    Route *route = &routes[(b ^ c >> 3 ^ c << 5 ^ step->mod * 31u) & 255];
+
+    if (route->mode == step->mod && route->b == b && route->c == c)
+        return route;
+    *route = (Route){ .mode = step->mod, .b = b, .c = c };
+    for (int lane = 0; lane < LANES; lane++)
+        find_source(route, (Mod) step->mod, lane, b, c);
+    return route;
+}
+
+static void tell_absent_sources(Warp *warp, const Step *step, uint32_t readers, uint32_t absent)
+{
+    char who[100], whom[100];
+
+    describe_lanes(readers, who, sizeof who);
+    describe_lanes(absent, whom, sizeof whom);
+    warn(warp, step, first_of(readers), FINDING_SHUFFLE,
+         "lanes %s read from lanes %s, which are not active here: what they get is undefined", who,
+         whom);
+}
+
+/* Lanes that read from one that is not here keep their own value: they are left out. */
+static uint32_t with_source(Warp *warp, const Step *step, uint32_t lanes, const Route *route)
+{
+    uint32_t readers = 0, absent = 0;
+
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        int i = first_of(left);
+        if (lanes >> route->source[i] & 1)
+            continue;
+        readers |= 1u << i;
+        absent |= 1u << route->source[i];
+    }
+    if (readers)
+        tell_absent_sources(warp, step, readers, absent);
+    return lanes & ~readers;
+}
+
+static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Route *route = step->b < 0 && step->c < 0 ? constant_route(warp, step)
+                                                    : varying_route(warp, step);
+    Lane32 *d = plane(warp, step->d), a[LANES];
+    uint32_t sourced = 0;
+
+    memcpy(a, plane(warp, step->a), sizeof a);
+    for (uint32_t left = mask; left;) {
+        Group group = next_group(warp, step, step->e, &left);
+        sourced |= group.lanes == UINT32_MAX ? UINT32_MAX
+                                             : with_source(warp, step, group.lanes, route);
+    }
+    if (sourced == UINT32_MAX)
+        for (int i = 0; i < LANES; i++)
+            d[i] = a[route->source[i]];
+    else
+        for (uint32_t left = mask; left; left &= left - 1) {
+            int i = first_of(left);
+            d[i] = a[sourced >> i & 1 ? route->source[i] : i];
+        }
+    set_bits(warp, step->d2, mask, route->inside);
+}
+
+static bool bind_shfl(Step *step, const Instruction *in)
+{
+    step->run = run_shfl;
+    return step->mod >= MOD_up && step->mod <= MOD_idx && has_mod(in, MOD_sync) &&
+           type_size(in->types[0]) == 4;
+}
+
+/* ---- vote ---- */
+
+static uint32_t votes_of(const Warp *warp, const Step *step, uint32_t lanes)
+{
+    uint32_t votes = warp->predicates[step->a];
+
+    return (step->negated_a ? ~votes : votes) & lanes;
+}
+
+static void run_vote(Warp *warp, const Step *step, uint32_t mask)
+{
+    for (uint32_t left = mask; left;) {
+        Group group = next_group(warp, step, step->b, &left);
+        uint32_t votes = votes_of(warp, step, group.lanes);
+        bool all = votes == group.lanes;
+        bool result = step->mod == MOD_all   ? all
+                      : step->mod == MOD_any ? votes != 0
+                                             : all || !votes;
+        set_bits(warp, step->d, group.lanes, result ? UINT32_MAX : 0);
+    }
+}
+
+static void run_ballot(Warp *warp, const Step *step, uint32_t mask)
+{
+    uint32_t votes = votes_of(warp, step, mask);
+
+    for (uint32_t left = mask; left;) {
+        Group group = next_group(warp, step, step->b, &left);
+        set_lanes(warp, step->d, group.lanes, votes & group.lanes);
+    }
+}
+
+static bool bind_vote(Step *step, const Instruction *in)
+{
+    if (!has_mod(in, MOD_sync) || step->a < 0)
+        return false;
+    if (step->mod == MOD_ballot)
+        step->run = run_ballot;
+    else if (step->mod == MOD_all || step->mod == MOD_any || has_mod(in, MOD_uni))
+        step->run = run_vote;
+    return step->run;
+}
+
+/* ---- match ---- */
+
+static uint64_t value_at(const void *values, int lane, int size)
+{
+    return size == 8 ? ((const Lane64 *) values)[lane] : ((const Lane32 *) values)[lane];
+}
+
+static uint32_t equal_lanes(const void *values, int size, uint64_t value, uint32_t lanes)
+{
+    uint32_t equal = 0;
+
+    for (; lanes; lanes &= lanes - 1)
+        equal |= (uint32_t) (value_at(values, first_of(lanes), size) == value) << first_of(lanes);
+    return equal;
+}
+
+static void run_match_any(Warp *warp, const Step *step, uint32_t mask)
+{
+    const void *a = plane(warp, step->a);
+    uint32_t found[LANES];
+
+    for (uint32_t left = mask; left;) {
+        Group group = next_group(warp, step, step->b, &left);
+        for (uint32_t rest = group.lanes; rest;) {
+            uint64_t value = value_at(a, first_of(rest), step->size);
+            uint32_t equal = equal_lanes(a, step->size, value, rest);
+            for (uint32_t each = equal; each; each &= each - 1)
+                found[first_of(each)] = equal;
+            rest &= ~equal;
+        }
+    }
+    for (uint32_t left = mask; left; left &= left - 1) /* only now: d may be a */
+        set_lanes(warp, step->d, left & -left, found[first_of(left)]);
+}
+
+static void run_match_all(Warp *warp, const Step *step, uint32_t mask)
+{
+    const void *a = plane(warp, step->a);
+    uint32_t all = 0;
+
+    for (uint32_t left = mask; left;) {
+        Group group = next_group(warp, step, step->b, &left);
+        uint64_t value = value_at(a, first_of(group.lanes), step->size);
+        if (equal_lanes(a, step->size, value, group.lanes) == group.lanes)
+            all |= group.lanes;
+        set_lanes(warp, step->d, group.lanes, all & group.lanes);
+    }
+    set_bits(warp, step->d2, mask, all);
+}
+
+static bool bind_match(Step *step, const Instruction *in)
+{
+    if (!has_mod(in, MOD_sync) || (step->size != 4 && step->size != 8))
+        return false;
+    if (step->mod == MOD_any)
+        step->run = run_match_any;
+    else if (step->mod == MOD_all)
+        step->run = run_match_all;
+    return step->run;
+}
+
+/* ---- redux ---- */
+
+static uint32_t combined(Mod mod, bool is_signed, uint32_t x, uint32_t y)
+{
+    bool less = is_signed ? (int32_t) x < (int32_t) y : x < y;
+
+    switch (mod) {
+    case MOD_add:
+        return x + y;
+    case MOD_min:
+        return less ? x : y;
+    case MOD_max:
+        return less ? y : x;
+    case MOD_and:
+        return x & y;
+    case MOD_or:
+        return x | y;
+    default:
+        return x ^ y;
+    }
+}
+
+static void run_redux(Warp *warp, const Step *step, uint32_t mask)
+{
+    const Lane32 *a = plane(warp, step->a);
+    bool is_signed = step->type == TYPE_S32;
+
+    for (uint32_t left = mask; left;) {
+        Group group = next_group(warp, step, step->b, &left);
+        uint32_t value = a[first_of(group.lanes)];
+        for (uint32_t rest = group.lanes & (group.lanes - 1); rest; rest &= rest - 1)
+            value = combined((Mod) step->mod, is_signed, value, a[first_of(rest)]);
+        set_lanes(warp, step->d, group.lanes, value);
+    }
+}
+
+static bool bind_redux(Step *step, const Instruction *in)
+{
+    bool of_bits = step->mod == MOD_and || step->mod == MOD_or || step->mod == MOD_xor;
+    bool of_numbers = step->mod == MOD_add || step->mod == MOD_min || step->mod == MOD_max;
+    bool number = step->type == TYPE_U32 || step->type == TYPE_S32;
+
+    step->run = run_redux;
+    return has_mod(in, MOD_sync) && ((of_bits && step->type == TYPE_B32) || (of_numbers && number));
+}
+
+/* ---- elect and activemask ---- */
+
+static void run_elect(Warp *warp, const Step *step, uint32_t mask)
+{
+    uint32_t leaders = 0;
+
+    for (uint32_t left = mask; left;) {
+        Group group = next_group(warp, step, step->a, &left);
+        leaders |= group.lanes & -group.lanes;
+        set_lanes(warp, step->d, group.lanes, (uint32_t) first_of(group.lanes));
+    }
+    set_bits(warp, step->d2, mask, leaders);
+}
+
+static void run_activemask(Warp *warp, const Step *step, uint32_t mask)
+{
+    set_lanes(warp, step->d, mask, mask);
+}
+
+bool bind_warp(Step *step, const Instruction *in)
+{
+    switch (in->op) {
+    case OP_shfl:
+        return bind_shfl(step, in);
+    case OP_vote:
+        return bind_vote(step, in);
+    case OP_match:
+        return bind_match(step, in);
+    case OP_redux:
+        return bind_redux(step, in);
+    case OP_elect:
+        step->run = run_elect;
+        return true;
+    case OP_activemask:
+        step->run = run_activemask;
+        return true;
+    default:
+        return false;
+    }
+}

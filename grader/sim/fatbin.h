@@ -1,0 +1,51 @@
+/* fatbin.h - what nvcc has put into a program: PTX texts and cubins, by architecture. */
+#ifndef SIM_FATBIN_H
+#define SIM_FATBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum FatbinKind { FATBIN_PTX = 1, FATBIN_ELF = 2 } FatbinKind;
+
+typedef struct FatbinEntry {
+    FatbinKind kind;
+    int arch;    /* 80 */
+    char *bytes; /* decompressed, with a 0 behind; owned */
+    size_t size;
+} FatbinEntry;
+
+enum { FATBIN_ENTRIES = 64 };
+
+typedef struct Fatbin {
+    FatbinEntry entries[FATBIN_ENTRIES];
+    int count;
+} Fatbin;
+
+/* From the pointer that a program registers (__fatBinC_Wrapper_t), whose memory is trusted as far
+ * as its own headers reach. False with `why` (what to do next included): not a fat binary,
+ * relocatable device code, compressed and no libzstd here. */
+bool fatbin_read(const void *wrapper, Fatbin *fatbin, char *why, size_t size);
+
+/* The same from `size` bytes that start with the fat binary's header: nothing beyond is touched,
+ * whatever they say. For tests and fuzzing, too. */
+bool fatbin_read_bytes(const void *bytes, size_t size, Fatbin *fatbin, char *why, size_t why_size);
+void fatbin_free(Fatbin *fatbin);
+
+/* PTX: the highest architecture of at most `arch`, else the lowest there is; NULL: there is none.
+ */
+const FatbinEntry *fatbin_ptx(const Fatbin *fatbin, int arch);
+
+/* What ptxas made of a kernel. */
+typedef struct KernelResources {
+    int registers; /* a thread */
+    int static_shared_bytes;
+    int local_bytes;  /* stack and spills, a thread */
+    int most_threads; /* a block, by launch bounds; 0: not said */
+} KernelResources;
+
+/* From the cubin (ELF) of the architecture nearest to `arch` in the fat binary. False: not found or
+ * malformed. `kernel` is the mangled name. */
+bool fatbin_resources(const Fatbin *fatbin, int arch, const char *kernel, KernelResources *found);
+
+#endif

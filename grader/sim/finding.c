@@ -1,0 +1,214 @@
+/* finding.c - the table of what is wrong with a program, and how it is told. */
+#include "finding.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FINDINGS = 4096, SLOTS = 2 * MOST_FINDINGS, WIDTH = 80, INDENT = 5 };
+
+static const char *const words[FINDINGS] = {
+    [FINDING_OUT_OF_BOUNDS] = "out of bounds",
+    [FINDING_MISALIGNED] = "misaligned",
+    [FINDING_USE_AFTER_FREE] = "use after free",
+    [FINDING_HOST_POINTER] = "host pointer",
+    [FINDING_FORBIDDEN] = "forbidden",
+    [FINDING_UNINITIALISED] = "uninitialised",
+    [FINDING_RACE_SHARED] = "race",
+    [FINDING_RACE_GLOBAL] = "race between blocks",
+    [FINDING_BARRIER] = "barrier",
+    [FINDING_SHUFFLE] = "shuffle",
+    [FINDING_LAUNCH] = "launch",
+    [FINDING_TRAP] = "trap",
+    [FINDING_ASSERT] = "assertion",
+    [FINDING_ENDLESS] = "endless",
+    [FINDING_STUCK] = "stuck",
+    [FINDING_UNKNOWN_INSTRUCTION] = "unknown instruction",
+    [FINDING_UNKNOWN_CALL] = "unknown call",
+    [FINDING_LEAK] = "leak",
+    [FINDING_MODULE] = "module",
+    [FINDING_LIMIT] = "limit",
+};
+
+static struct {
+    Finding *all;
+    int count;
+    short slot[SLOTS]; /* by hash: 1 + index into all; 0: free */
+    bool quiet, full;
+} table;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+const char *finding_word(FindingKind kind)
+{
+    return (unsigned) kind < FINDINGS ? words[kind] : "finding";
+}
+
+int finding_count(void)
+{
+    return table.count;
+}
+
+const Finding *finding_at(int i)
+{
+    return i >= 0 && i < table.count ? &table.all[i] : NULL;
+}
+
+void finding_quiet(bool quiet)
+{
+    table.quiet = quiet;
+}
+
+void finding_reset(void)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < table.count; i++) {
+        free((char *) table.all[i].place.kernel);
+        free((char *) table.all[i].place.file);
+        free((char *) table.all[i].place.instruction);
+    }
+    free(table.all);
+    table.all = NULL;
+    table.count = 0;
+    table.full = false;
+    memset(table.slot, 0, sizeof table.slot);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- One for each kind, kernel and line ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same(const Finding *f, FindingKind kind, const Place *place)
+{
+    return f->kind == kind && f->place.line == place->line &&
+           same_text(f->place.kernel, place->kernel) && same_text(f->place.file, place->file);
+}
+
+static uint32_t hash(uint32_t h, const char *text)
+{
+    for (; text && *text; text++)
+        h = (h ^ (unsigned char) *text) * 16777619u;
+    return h;
+}
+
+/* The slot that holds it, or the free one for it. Half of the slots are always free. */
+static short *find_slot(FindingKind kind, const Place *place)
+{
+    uint32_t h = hash(2166136261u + (uint32_t) kind * 31u + (uint32_t) place->line, place->kernel);
+
+    for (uint32_t i = hash(h, place->file) % SLOTS;; i = (i + 1) % SLOTS)
+        if (!table.slot[i] || same(&table.all[table.slot[i] - 1], kind, place))
+            return &table.slot[i];
+}
+
+/* The module that the texts point into may be gone before the report is written. */
+static const char *copy(const char *text, size_t length)
+{
+    return text ? strndup(text, length) : NULL;
+}
+
+static Finding *enter(short *slot, FindingKind kind, bool fatal, const Place *place)
+{
+    if (!table.all && !(table.all = calloc(MOST_FINDINGS, sizeof *table.all)))
+        return NULL;
+    if (table.count == MOST_FINDINGS)
+        return NULL;
+    Finding *f = &table.all[table.count];
+    *slot = (short) ++table.count;
+    f->kind = kind;
+    f->fatal = fatal;
+    f->place = *place;
+    f->place.kernel = copy(place->kernel, SIZE_MAX);
+    f->place.file = copy(place->file, SIZE_MAX);
+    f->place.instruction = copy(place->instruction, (size_t) place->instruction_length);
+    return f;
+}
+
+/* ---- Telling ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* A line of words, broken before the 80th column where a blank allows it. */
+static void print_wrapped(const char *text)
+{
+    for (int left = WIDTH; *text; left = WIDTH - INDENT) {
+        int length = (int) strlen(text), cut = length;
+        if (length > left) {
+            for (cut = left; cut > 0 && text[cut] != ' '; cut--)
+                ;
+            if (!cut)
+                cut = (int) strcspn(text, " ");
+        }
+        fprintf(stderr, "%.*s\n", cut, text);
+        text += cut + (text[cut] == ' ');
+        if (*text)
+            fprintf(stderr, "%*s", INDENT, "");
+    }
+}
+
+static void tell_where(const Place *place)
+{
+    if (!place->kernel)
+        return;
+    fprintf(stderr, "%*sin %s", INDENT, "", place->kernel);
+    if (place->has_thread)
+        fprintf(stderr, ", block (%d,%d,%d), thread (%d,%d,%d)", place->block[0], place->block[1],
+                place->block[2], place->thread[0], place->thread[1], place->thread[2]);
+    fprintf(stderr, "\n");
+}
+
+static void tell(const Finding *f)
+{
+    const Place *place = &f->place;
+    char line[2048], where[512] = "";
+
+    if (place->file)
+        snprintf(where, sizeof where, "%.400s:%d: ", base_name(place->file), place->line);
+    else if (place->line > 0)
+        snprintf(where, sizeof where, "PTX line %d: ", place->line);
+    snprintf(line, sizeof line, "sim: %s: %s%.100s%s%s", finding_word(f->kind), where,
+             place->instruction ? place->instruction : "", place->instruction ? " " : "", f->text);
+    print_wrapped(line);
+    tell_where(place);
+}
+
+static void tell_full(void)
+{
+    if (!table.full && !table.quiet)
+        fprintf(stderr, "sim: more than %d different findings: further ones are not told\n",
+                MOST_FINDINGS);
+    table.full = true;
+}
+
+void finding(FindingKind kind, bool fatal, const Place *place, const char *format, ...)
+{
+    static const Place nowhere;
+
+    place = place ? place : &nowhere;
+    pthread_mutex_lock(&lock);
+    short *slot = find_slot(kind, place);
+    Finding *f = *slot ? &table.all[*slot - 1] : enter(slot, kind, fatal, place);
+    if (!f) {
+        tell_full();
+    } else if (f->count++) {
+        f->fatal |= fatal;
+    } else {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(f->text, sizeof f->text, format, args);
+        va_end(args);
+        if (!table.quiet)
+            tell(f);
+    }
+    pthread_mutex_unlock(&lock);
+}

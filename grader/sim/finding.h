@@ -1,0 +1,68 @@
+/* finding.h - what is wrong with a program: told once for each place, kept for the report.
+ *
+ * A finding is fatal (the kernel ends there and the next call returns its error, as on a GPU) or a
+ * warning (races, uninitialised reads: a GPU would go on). Many threads that do the same are one
+ * finding with a count.
+ */
+#ifndef SIM_FINDING_H
+#define SIM_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum FindingKind {
+    FINDING_OUT_OF_BOUNDS,
+    FINDING_MISALIGNED,
+    FINDING_USE_AFTER_FREE,
+    FINDING_HOST_POINTER,
+    FINDING_FORBIDDEN,
+    FINDING_UNINITIALISED,
+    FINDING_RACE_SHARED,
+    FINDING_RACE_GLOBAL,
+    FINDING_BARRIER,
+    FINDING_SHUFFLE,
+    FINDING_LAUNCH,
+    FINDING_TRAP,
+    FINDING_ASSERT,
+    FINDING_ENDLESS,
+    FINDING_STUCK,
+    FINDING_UNKNOWN_INSTRUCTION,
+    FINDING_UNKNOWN_CALL,
+    FINDING_LEAK,
+    FINDING_MODULE,
+    FINDING_LIMIT,
+    FINDINGS
+} FindingKind;
+
+/* Where: all optional. */
+typedef struct Place {
+    const char *kernel; /* demangled as far as it is simple */
+    const char *file;   /* of the source, or NULL */
+    int line;           /* of `file`, else of the PTX */
+    int block[3], thread[3];
+    bool has_thread;
+    const char *instruction; /* the opcode; not ended by 0: instruction_length */
+    int instruction_length;
+} Place;
+
+typedef struct Finding {
+    FindingKind kind;
+    bool fatal;
+    Place place;
+    char text[400]; /* one or two sentences: what, and what to do */
+    uint64_t count; /* of threads or times */
+} Finding;
+
+/* Tells (to stderr, unless quiet) the first time that this kind comes up at this line of a kernel;
+ * counts after. Texts are printf formats. */
+void finding(FindingKind kind, bool fatal, const Place *place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+const char *finding_word(FindingKind kind); /* "out of bounds", for the table and the JSON */
+int finding_count(void);
+const Finding *finding_at(int i);
+void finding_quiet(bool quiet);
+void finding_reset(void); /* forgets all of them */
+
+#endif

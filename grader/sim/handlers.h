@@ -1,0 +1,243 @@
+/* handlers.h - what the files of arithmetic (exec_integer.c ... exec_convert.c) share.
+ *
+ * A handler is one expression over the 32 lanes of its operand planes. The macros make two C
+ * functions of it, one for any x86-64 and one for AVX2 with FMA, each with a loop for full warps
+ * and one for parts of a warp; the compiler turns all of them into vector code (-O3). Tables of
+ * Rows say which instruction means which handler; the processor decides which of the two functions
+ * is bound. Both give the same bits: no expression may depend on contraction or on the order of
+ * operands.
+ *
+ * Registers of 8 and 16 bits live in the low bits of 32-bit lanes. Writers leave the upper bits
+ * zero, but for cvt to .s8 and .s16, which extends the sign to the whole register as PTX demands;
+ * readers take only the bits that their own type names.
+ */
+#ifndef SIM_HANDLERS_H
+#define SIM_HANDLERS_H
+
+#include "exec.h"
+
+#include <string.h>
+
+#define ALL_LANES 0xffffffffu
+
+/* Planes are read as what an instruction takes them for, whatever wrote them. */
+typedef uint32_t __attribute__((may_alias)) Lane32;
+typedef uint64_t __attribute__((may_alias)) Lane64;
+typedef float __attribute__((may_alias)) LaneF32;
+typedef double __attribute__((may_alias)) LaneF64;
+
+#if defined __x86_64__
+#define AVX2 __attribute__((target("avx2,fma")))
+#else
+#define AVX2
+#endif
+#define INLINE static inline __attribute__((always_inline, unused))
+
+/* Which functions are bound: 0 plain, 1 AVX2 and FMA; -1: as the processor has it. Tests set it. */
+extern int simd_level;
+int simd_now(void); /* 0 or 1 */
+
+/* ---- Tables ---- */
+
+typedef unsigned __int128 ModSet;
+_Static_assert(MODS <= 128, "a ModSet has room for 128 mods");
+
+#define M(mod)  ((ModSet) 1 << MOD_##mod)
+#define T(type) (1u << TYPE_##type)
+_Static_assert(TYPES <= 32, "a set of types has room for 32");
+
+/* An instruction means `run` if its first type is in `types`, its second one in `types2` (0: it has
+ * none) and its mods are exactly these, order aside. */
+typedef struct Row {
+    Op op;
+    uint32_t types, types2;
+    ModSet mods;
+    Run *run[2]; /* by simd_level */
+} Row;
+
+#define RUN(name)                                                                                  \
+    {                                                                                              \
+        name, name##_avx2                                                                          \
+    }
+#define RUN1(name)                                                                                 \
+    {                                                                                              \
+        name, name                                                                                 \
+    }
+
+/* All that an instruction says, into the step; then the row's handler. Mods in `ignored` do not
+ * count. False: no row. */
+bool bind_row(Step *step, const Instruction *in, const Row *rows, size_t count, ModSet ignored);
+#define BIND(step, in, rows, ignored)                                                              \
+    bind_row(step, in, rows, sizeof(rows) / sizeof *(rows), ignored)
+
+/* Type, mods and flags of the instruction, into the step. */
+void fill_step(Step *step, const Instruction *in);
+ModSet mods_of(const Instruction *in);
+bool cpu_has_avx2(void);
+
+/* The parts of bind_integer and bind_float that have files of their own. */
+bool bind_bits(Step *step, const Instruction *in);   /* exec_bits.c */
+bool bind_carry(Step *step, const Instruction *in);  /* exec_carry.c */
+bool bind_move(Step *step, const Instruction *in);   /* exec_move.c */
+bool bind_half(Step *step, const Instruction *in);   /* exec_half.c */
+bool bind_approx(Step *step, const Instruction *in); /* exec_approx.c */
+
+/* ---- Handlers ---- */
+
+/* name_lanes is the code, name and name_avx2 its two compilations. */
+#define COMPILE(name)                                                                              \
+    static __attribute__((unused)) void name(Warp *warp, const Step *step, uint32_t mask)          \
+    {                                                                                              \
+        name##_lanes(warp, step, mask);                                                            \
+    }                                                                                              \
+    AVX2 static                                                                                    \
+        __attribute__((unused)) void name##_avx2(Warp *warp, const Step *step, uint32_t mask)      \
+    {                                                                                              \
+        name##_lanes(warp, step, mask);                                                            \
+    }
+
+/* d and a source may be the same plane, never half of one: that is what ivdep promises. */
+#define LANE_LOOP(loads, expression)                                                               \
+    if (mask == ALL_LANES) {                                                                       \
+        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)                                       \
+        {                                                                                          \
+            loads;                                                                                 \
+            d[i] = (expression);                                                                   \
+        }                                                                                          \
+    } else {                                                                                       \
+        const int32_t *chosen = lanes_of(warp, mask);                                              \
+        _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)                                       \
+        {                                                                                          \
+            loads;                                                                                 \
+            __typeof__(*d) value = (expression), old = d[i];                                       \
+            d[i] = chosen[i] ? value : old;                                                        \
+        }                                                                                          \
+    }
+
+#define HANDLER(name, D, pointers, loads, expression)                                              \
+    INLINE void name##_lanes(Warp *warp, const Step *step, uint32_t mask)                          \
+    {                                                                                              \
+        D *d = plane(warp, step->d);                                                               \
+        pointers;                                                                                  \
+        LANE_LOOP(loads, expression)                                                               \
+    }                                                                                              \
+    COMPILE(name)
+
+#define SOURCE(A, name) const A *name##_plane = plane(warp, step->name)
+#define LOAD(A, name)   A name = name##_plane[i]
+
+/* name, the type of a destination lane, those of the sources' lanes, value by a, b, c and e. */
+#define HANDLER1(name, D, A, expression) HANDLER(name, D, SOURCE(A, a), LOAD(A, a), expression)
+#define HANDLER2(name, D, A, B, expression)                                                        \
+    HANDLER(name, D, SOURCE(A, a); SOURCE(B, b), LOAD(A, a); LOAD(B, b), expression)
+#define HANDLER3(name, D, A, B, C, expression)                                                     \
+    HANDLER(name, D, SOURCE(A, a); SOURCE(B, b); SOURCE(C, c), LOAD(A, a); LOAD(B, b);             \
+            LOAD(C, c), expression)
+#define HANDLER4(name, D, A, B, C, E, expression)                                                  \
+    HANDLER(name, D, SOURCE(A, a); SOURCE(B, b); SOURCE(C, c); SOURCE(E, e), LOAD(A, a);           \
+            LOAD(B, b); LOAD(C, c); LOAD(E, e), expression)
+
+/* For what is rare or not to be vectorised: each lane of the mask by itself. */
+#define FOR_LANES(i, mask)                                                                         \
+    for (uint32_t left_ = (mask), i; left_ && (i = (uint32_t) __builtin_ctz(left_), true);         \
+         left_ &= left_ - 1)
+
+/* Widths of integers: lane, unsigned, signed. */
+#define WIDTHS(X)                                                                                  \
+    X(16, Lane32, uint16_t, int16_t)                                                               \
+    X(32, Lane32, uint32_t, int32_t)                                                               \
+    X(64, Lane64, uint64_t, int64_t)
+
+/* ---- Predicates ---- */
+
+/* A predicate source; constants (mov.pred p, 1) are planes as all constants are. */
+INLINE uint32_t predicate_of(const Warp *warp, int slot, bool negated)
+{
+    uint32_t value =
+        slot >= 0 ? warp->predicates[slot] : (*(const Lane32 *) plane(warp, slot) ? ALL_LANES : 0);
+
+    return negated ? ~value : value;
+}
+
+/* `slot` < 0: nobody wants it. */
+INLINE void set_predicate(Warp *warp, int slot, uint32_t mask, uint32_t value)
+{
+    if (slot >= 0)
+        warp->predicates[slot] = (warp->predicates[slot] & ~mask) | (value & mask);
+}
+
+/* 1 << i, for loops over the lanes that make or read masks. */
+extern const uint32_t lane_bit[LANES];
+
+/* ---- Bits of floats ---- */
+
+#define NAN_F32 0x7fffffffu
+#define NAN_F64 0xfff8000000000000ull /* where no operand was one */
+#define NAN_F16 0x7fffu               /* and of bf16 */
+
+INLINE uint32_t bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+INLINE float f32_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+INLINE uint64_t bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+INLINE double f64_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Subnormals become zeros of their sign (.ftz). */
+INLINE float flush(float x)
+{
+    uint32_t bits = bits_f32(x);
+    return f32_bits(bits & 0x7f800000u ? bits : bits & 0x80000000u);
+}
+
+INLINE float same(float x)
+{
+    return x;
+}
+
+/* The bits of a result: any NaN is the one NaN that PTX names. */
+INLINE uint32_t result_f32(float x)
+{
+    return x != x ? NAN_F32 : bits_f32(x);
+}
+
+INLINE uint32_t saturate_f32(float x)
+{
+    return !(x > 0) ? 0 : x > 1 ? 0x3f800000u : bits_f32(x);
+}
+
+INLINE uint64_t quiet_f64(double x)
+{
+    return bits_f64(x) | 0x0008000000000000ull;
+}
+
+/* PTX leaves NaNs of f64 open: the first NaN among the operands, or that of an invalid operation.
+ */
+INLINE uint64_t result_f64(double x, double a, double b, double c)
+{
+    uint64_t nan = a != a ? quiet_f64(a) : b != b ? quiet_f64(b) : c != c ? quiet_f64(c) : NAN_F64;
+
+    return x != x ? nan : bits_f64(x);
+}
+
+#endif

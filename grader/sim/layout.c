@@ -1,0 +1,267 @@
+/* layout.c - where a function's variables and registers lie.
+ *
+ * Parameters of a kernel lie in the order and with the alignment in which they are declared, from 0
+ * on, as the runtime packs them. Shared memory holds the variables that the kernel can reach: its
+ * own, and those of functions that it may call; the external ones, which share the dynamic part,
+ * come behind them. A called function takes the kernel's places.
+ */
+#include "code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool is_kernel_param(const Maker *maker, int variable)
+{
+    if (!maker->function->is_entry)
+        return false;
+    for (int i = 0; i < maker->function->param_count; i++)
+        if (maker->function->params[i] == variable)
+            return true;
+    return false;
+}
+
+/* Puts the variable at the end of `bytes`. */
+static bool place(Maker *maker, int variable, int *bytes)
+{
+    const Variable *v = &maker->module->variables[variable];
+    int align = v->align > 0 && v->align <= 1024 ? v->align : 1;
+    int at = (*bytes + align - 1) / align * align;
+
+    if (v->size > MOST_SPACE || at > MOST_SPACE - (int) v->size)
+        return refuse(maker, "%.*s is too large", v->name.length, v->name.at);
+    maker->code->variable_offset[variable] = at;
+    *bytes = at + (int) v->size;
+    return true;
+}
+
+/* ---- Parameters ---- */
+
+static bool place_params(Maker *maker, int function)
+{
+    const Function *f = maker->function;
+    Code *code = maker->code;
+    int bytes = 0;
+
+    for (int i = 0; f->is_entry && i < f->param_count; i++)
+        if (!place(maker, f->params[i], &bytes))
+            return false;
+    for (int i = 0; i < maker->module->variable_count; i++) {
+        const Variable *v = &maker->module->variables[i];
+        if (v->space == SPACE_PARAM && v->function == function && !is_kernel_param(maker, i) &&
+            !place(maker, i, &code->param_bytes))
+            return false;
+    }
+    code->param_bytes = (code->param_bytes + 15) / 16 * 16;
+    return true;
+}
+
+/* ---- Shared memory ---- */
+
+/* What a kernel can reach. */
+typedef struct Reach {
+    const Module *module;
+    bool *variables, *functions;
+    int *open; /* functions that are still to be looked at */
+    int open_count;
+} Reach;
+
+static void reach_function(Reach *reach, int function)
+{
+    if (function < 0 || reach->functions[function])
+        return;
+    reach->functions[function] = true;
+    reach->open[reach->open_count++] = function;
+}
+
+/* A call through a register may go to any function. */
+static void reach_all(Reach *reach)
+{
+    for (int i = 0; i < reach->module->function_count; i++)
+        if (!reach->module->functions[i].is_entry)
+            reach_function(reach, i);
+}
+
+static void reach_from(Reach *reach, const Function *function)
+{
+    for (int i = 0; i < function->operand_count; i++) {
+        const Operand *operand = &function->operands[i];
+        if (operand->kind == OPERAND_FUNCTION)
+            reach_function(reach, operand->index);
+        if ((operand->kind == OPERAND_VARIABLE ||
+             (operand->kind == OPERAND_ADDRESS && !operand->is_register)) &&
+            operand->index >= 0)
+            reach->variables[operand->index] = true;
+    }
+    for (int i = 0; i < function->instruction_count; i++) {
+        const Instruction *in = &function->instructions[i];
+        if (in->op == OP_call && in->call_returns < in->count &&
+            function->operands[in->first + in->call_returns].kind == OPERAND_REGISTER)
+            reach_all(reach);
+    }
+}
+
+static bool is_dynamic(const Variable *v)
+{
+    return v->space == SPACE_SHARED && v->is_extern;
+}
+
+static void place_dynamic(Maker *maker)
+{
+    const Module *module = maker->module;
+    int align = 16, at = maker->code->static_shared_bytes;
+
+    for (int i = 0; i < module->variable_count; i++)
+        if (is_dynamic(&module->variables[i]) && module->variables[i].align > align &&
+            module->variables[i].align <= 1024)
+            align = module->variables[i].align;
+    at = (at + align - 1) / align * align;
+    for (int i = 0; i < module->variable_count; i++)
+        if (is_dynamic(&module->variables[i]))
+            maker->code->variable_offset[i] = at;
+    maker->code->dynamic_shared_at = at;
+}
+
+static bool place_reached(Maker *maker, const bool *reached)
+{
+    for (int i = 0; i < maker->module->variable_count; i++) {
+        const Variable *v = &maker->module->variables[i];
+        if (v->space == SPACE_SHARED && reached[i] && !v->is_extern &&
+            !place(maker, i, &maker->code->static_shared_bytes))
+            return false;
+    }
+    place_dynamic(maker);
+    return true;
+}
+
+static bool place_shared(Maker *maker, int function)
+{
+    const Module *module = maker->module;
+    Reach reach = { .module = module,
+                    .variables = calloc((size_t) module->variable_count + 1, sizeof(bool)),
+                    .functions = calloc((size_t) module->function_count, sizeof(bool)),
+                    .open = calloc((size_t) module->function_count, sizeof(int)) };
+    bool well = reach.variables && reach.functions && reach.open;
+
+    if (well) {
+        reach_function(&reach, function);
+        while (reach.open_count)
+            reach_from(&reach, &module->functions[reach.open[--reach.open_count]]);
+        well = place_reached(maker, reach.variables);
+    } else {
+        refuse(maker, "no memory");
+    }
+    free(reach.variables);
+    free(reach.functions);
+    free(reach.open);
+    return well;
+}
+
+static void copy_shared(Maker *maker, const Code *kernel)
+{
+    for (int i = 0; i < maker->module->variable_count; i++)
+        if (maker->module->variables[i].space == SPACE_SHARED)
+            maker->code->variable_offset[i] = kernel->variable_offset[i];
+    maker->code->static_shared_bytes = kernel->static_shared_bytes;
+    maker->code->dynamic_shared_at = kernel->dynamic_shared_at;
+    maker->code->layout = kernel;
+}
+
+/* ---- Local memory ---- */
+
+static bool place_local(Maker *maker, int function)
+{
+    Code *code = maker->code;
+
+    for (int i = 0; i < maker->module->variable_count; i++) {
+        const Variable *v = &maker->module->variables[i];
+        if (v->space == SPACE_LOCAL && v->function == function) {
+            if (!place(maker, i, &code->local_bytes) || code->planes > MOST_PLANES)
+                return refuse(maker, "%.*s: too many local variables", maker->function->name.length,
+                              maker->function->name.at);
+            code->local_plane[i] = code->planes;
+            code->planes += 2;
+        }
+    }
+    code->local_bytes = (code->local_bytes + 15) / 16 * 16;
+    return true;
+}
+
+/* ---- Registers ---- */
+
+static void place_specials(Maker *maker)
+{
+    Code *code = maker->code;
+
+    for (int i = 0; i < maker->function->operand_count; i++) {
+        const Operand *operand = &maker->function->operands[i];
+        int component = operand->component;
+        if (operand->kind != OPERAND_SPECIAL || component < 0 || component > 2 ||
+            !special_bytes(operand->special))
+            continue;
+        int *plane = &code->special_plane[operand->special * 3 + component];
+        if (*plane < 0) {
+            *plane = code->planes;
+            code->planes += special_bytes(operand->special) / 4;
+        }
+    }
+}
+
+static bool place_registers(Maker *maker)
+{
+    Code *code = maker->code;
+
+    maker->slot = calloc((size_t) maker->function->register_count + 1, sizeof *maker->slot);
+    if (!maker->slot)
+        return refuse(maker, "no memory");
+    code->predicates = FIRST_PREDICATE;
+    for (int i = 0; i < maker->function->register_count; i++) {
+        PtxType type = maker->function->registers[i].type;
+        int planes = (type_size(type) + 3) / 4;
+        if (type == TYPE_PRED) {
+            maker->slot[i] = code->predicates++;
+            continue;
+        }
+        maker->slot[i] = code->planes;
+        code->planes += planes > 0 ? planes : 1;
+        if (code->planes > MOST_PLANES)
+            return refuse(maker, "%.*s has too many registers", maker->function->name.length,
+                          maker->function->name.at);
+    }
+    maker->unwanted = code->planes;
+    code->planes += SPARE_PLANES;
+    return true;
+}
+
+/* ---- All of it ---- */
+
+static bool make_tables(Maker *maker)
+{
+    Code *code = maker->code;
+    size_t variables = (size_t) maker->module->variable_count + 1;
+
+    code->variable_offset = calloc(variables, sizeof *code->variable_offset);
+    code->local_plane = malloc(variables * sizeof *code->local_plane);
+    code->special_plane = malloc(SPECIAL_UNKNOWN * 3 * sizeof *code->special_plane);
+    if (!code->variable_offset || !code->local_plane || !code->special_plane)
+        return refuse(maker, "no memory");
+    memset(code->local_plane, -1, variables * sizeof *code->local_plane);
+    memset(code->special_plane, -1, SPECIAL_UNKNOWN * 3 * sizeof *code->special_plane);
+    return true;
+}
+
+bool lay_out(Maker *maker, const Code *kernel)
+{
+    int function = (int) (maker->function - maker->module->functions);
+
+    if (!make_tables(maker) || !place_params(maker, function))
+        return false;
+    if (kernel)
+        copy_shared(maker, kernel);
+    else if (!place_shared(maker, function))
+        return false;
+    place_specials(maker);
+    if (!place_local(maker, function))
+        return false;
+    maker->code->specials = maker->code->planes;
+    return place_registers(maker);
+}

@@ -1,0 +1,43 @@
+/* lex.h - PTX text cut into tokens.
+ *
+ * A dot and the word behind it are one token: .global, .v4, .L2::128B. So an opcode is a name and
+ * the dotted words that follow, and %tid.x is two tokens.
+ */
+#ifndef SIM_LEX_H
+#define SIM_LEX_H
+
+#include "module.h"
+
+typedef enum TokenKind {
+    TOKEN_END,     /* of the text, or its first 0 */
+    TOKEN_NAME,    /* kernel, %r1, $str, _ */
+    TOKEN_DOT,     /* .reg; `text` holds the dot, too */
+    TOKEN_INTEGER, /* bits */
+    TOKEN_FLOAT,   /* bits: an f64; `single`: it was written 0f... */
+    TOKEN_STRING,  /* `text`: between the quotes, escapes as they are */
+    TOKEN_PUNCT,   /* punct */
+    TOKEN_BAD      /* bad: what is wrong */
+} TokenKind;
+
+/* Two characters that are one token: << >> <= >= == != && || */
+#define PAIR(a, b) ((a) << 8 | (b))
+
+typedef struct Token {
+    TokenKind kind;
+    int line; /* from 1 */
+    Name text;
+    uint64_t bits;
+    bool single, is_unsigned; /* is_unsigned: U behind it, or too large for 63 bits */
+    int punct;
+    const char *bad;
+} Token;
+
+typedef struct Lexer {
+    const char *at; /* the text ends with a 0 */
+    int line;
+} Lexer;
+
+/* At the end of the text, and behind what is bad, the same again and again. */
+void lex_next(Lexer *lexer, Token *token);
+
+#endif

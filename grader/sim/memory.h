@@ -1,0 +1,94 @@
+/* memory.h - the simulated GPU's memory: what is allocated, where, by whom, and what it holds.
+ *
+ * Global memory is one range of addresses, reserved at a fixed place where nothing may be touched,
+ * so that a host that reads a device pointer faults at once, as with a real GPU. The simulator
+ * keeps the bytes in a second range; of both, only what was touched takes memory. (Managed memory
+ * is the exception: both sides use it at its own address.) Between allocations lie gaps. A freed
+ * range keeps its place until its addresses are needed again, so that use after free is told as
+ * such.
+ *
+ * Generic addresses: shared and local memory have windows of their own (SHARED_WINDOW,
+ * LOCAL_WINDOW); all else is global.
+ */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GLOBAL_BASE   0x700000000000ull
+#define SHARED_WINDOW 0x600000000000ull /* + offset in the block's shared memory */
+#define LOCAL_WINDOW  0x610000000000ull /* + offset in the thread's local memory */
+#define PARAM_WINDOW  0x620000000000ull /* + offset in the kernel's parameters (cvta.param) */
+#define WINDOW_BYTES  0x000100000000ull
+enum { ALLOCATION_ALIGN = 512 };
+
+typedef enum AllocationKind {
+    ALLOCATED,
+    HOST_PINNED,
+    VARIABLE_GLOBAL,
+    VARIABLE_CONST,
+    MANAGED
+} AllocationKind;
+
+/* What simMark says of bytes inside an allocation. */
+typedef enum MarkKind { MARK_OK, MARK_NO_ACCESS, MARK_UNINIT } MarkKind;
+
+typedef struct Allocation {
+    uint64_t base;
+    size_t bytes;
+    char *host; /* where the simulator finds them */
+    AllocationKind kind;
+    int number;       /* 1, 2, ... in the order of allocation */
+    const char *name; /* of a variable; else NULL */
+    bool freed;
+    uint8_t *written;   /* a bit a byte: initialised; NULL while not tracked */
+    uint8_t *forbidden; /* a bit a byte: MARK_NO_ACCESS; NULL: none */
+    int array;          /* its place in launch->arrays; a guess */
+    void *races;        /* shadow of races.c, one piece of malloc's; NULL: none yet */
+} Allocation;
+
+/* Reserves the range; false with `why`. `most_bytes`: what cudaMemGetInfo calls total. */
+bool memory_open(size_t most_bytes, bool track_uninitialised, char *why, size_t why_size);
+void memory_close(void);
+
+Allocation *memory_allocate(size_t bytes, AllocationKind kind,
+                            const char *name); /* NULL: none left */
+Allocation *memory_adopt(void *host, size_t bytes,
+                         AllocationKind kind); /* pinned: base is `host` */
+bool memory_free(uint64_t base);               /* false: nothing begins there, or freed twice */
+size_t memory_in_use(void);
+
+/* The live allocation that holds the byte; NULL. */
+Allocation *memory_find(uint64_t address);
+
+/* The one that is nearest, freed ones included, for messages. "4 bytes after the 4000 bytes of
+ * allocation 3 (cudaMalloc)" */
+void memory_describe(uint64_t address, size_t bytes, char *text, size_t size);
+
+/* What lies at an address: the live memory; a freed range; a place of the GPU's where nothing is;
+ * the host's own memory; the first page; nothing at all. */
+typedef enum Ground {
+    GROUND_LIVE,
+    GROUND_FREED,
+    GROUND_GAP,
+    GROUND_HOST,
+    GROUND_NULL,
+    GROUND_NOTHING
+} Ground;
+Ground memory_ground(uint64_t address);
+/* The allocation that holds it, freed or not; of an address in a gap the nearest; NULL. */
+const Allocation *memory_nearest(uint64_t address);
+uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that was taken */
+
+/* For the runtime's copies: the simulator's view of a range that lies in one live allocation, else
+ * NULL. Marks the bytes as written if `writing`. */
+char *memory_range(uint64_t address, size_t bytes, bool writing);
+
+bool memory_mark(uint64_t address, size_t bytes, MarkKind kind);
+
+/* Every allocation not freed, for the report of leaks. */
+void memory_each(void (*visit)(const Allocation *, void *), void *self);
+
+#endif

@@ -1,0 +1,191 @@
+/* module.c - a PTX module's types and words, and its end. */
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool name_is(Name name, const char *text)
+{
+    size_t length = (size_t) name.length;
+
+    return strlen(text) == length && !memcmp(name.at, text, length);
+}
+
+/* ---- Types ---- */
+
+static const struct {
+    int size;
+    bool is_signed, is_float;
+} types[TYPES] = {
+    [TYPE_B8] = { 1 },
+    [TYPE_B16] = { 2 },
+    [TYPE_B32] = { 4 },
+    [TYPE_B64] = { 8 },
+    [TYPE_B128] = { 16 },
+    [TYPE_U8] = { 1 },
+    [TYPE_U16] = { 2 },
+    [TYPE_U32] = { 4 },
+    [TYPE_U64] = { 8 },
+    [TYPE_S8] = { 1, .is_signed = true },
+    [TYPE_S16] = { 2, .is_signed = true },
+    [TYPE_S32] = { 4, .is_signed = true },
+    [TYPE_S64] = { 8, .is_signed = true },
+    [TYPE_F16] = { 2, .is_float = true },
+    [TYPE_F16X2] = { 4, .is_float = true },
+    [TYPE_BF16] = { 2, .is_float = true },
+    [TYPE_BF16X2] = { 4, .is_float = true },
+    [TYPE_F32] = { 4, .is_float = true },
+    [TYPE_F64] = { 8, .is_float = true },
+};
+
+int type_size(PtxType type)
+{
+    return types[type].size;
+}
+
+bool type_is_signed(PtxType type)
+{
+    return types[type].is_signed;
+}
+
+bool type_is_float(PtxType type)
+{
+    return types[type].is_float;
+}
+
+/* ---- Instructions ---- */
+
+bool has_mod(const Instruction *in, Mod mod)
+{
+    for (int i = 0; i < in->mod_count; i++)
+        if (in->mods[i] == mod)
+            return true;
+    return false;
+}
+
+/* Conversions between integers are moves: registers hold 32 bits at least, and ptxas folds most. */
+static OpClass class_of_cvt(const Instruction *in)
+{
+    bool moves = !type_is_float(in->types[0]) && !type_is_float(in->types[1]);
+
+    return moves && !has_mod(in, MOD_sat) ? CLASS_MOVE : CLASS_CONVERT;
+}
+
+/* What these do to a float is the integer pipe's: comparing, choosing, setting the sign. */
+static bool on_integer_pipe(Op op)
+{
+    static const bool ops[OPS] = {
+        [OP_abs] = true,  [OP_copysign] = true, [OP_max] = true, [OP_min] = true,
+        [OP_neg] = true,  [OP_selp] = true,     [OP_set] = true, [OP_setp] = true,
+        [OP_slct] = true, [OP_testp] = true,
+    };
+
+    return ops[op];
+}
+
+static bool is_half(PtxType type)
+{
+    return type >= TYPE_F16 && type <= TYPE_BF16X2;
+}
+
+static OpClass class_of_float(const Instruction *in, OpClass class_)
+{
+    PtxType type = in->types[0];
+
+    if (in->op == OP_setp || in->op == OP_set)
+        type = in->types[in->op == OP_set && in->type_count > 1];
+    if (type == TYPE_F64)
+        return in->op == OP_selp || in->op == OP_copysign ? CLASS_INT : CLASS_FP64;
+    if (class_ == CLASS_SFU || (in->op == OP_div && type == TYPE_F32))
+        return CLASS_SFU;
+    if (on_integer_pipe(in->op))
+        return CLASS_INT;
+    if (is_half(type))
+        return CLASS_FP16;
+    return type == TYPE_F32 ? CLASS_FP32 : class_;
+}
+
+OpClass class_of(const Instruction *in)
+{
+    static const uint8_t classes[OPS] = {
+#define OP(name, class)              [OP_##name] = CLASS_##class,
+#define OP2(enumerator, name, class) [OP_##enumerator] = CLASS_##class,
+#include "ops.def"
+#undef OP
+#undef OP2
+    };
+    OpClass class_ = classes[in->op];
+
+    switch (class_) {
+    case CLASS_CONVERT:
+        return class_of_cvt(in);
+    case CLASS_INT:
+    case CLASS_FP32:
+    case CLASS_SFU:
+        return class_of_float(in, class_);
+    case CLASS_LOAD:
+        if (in->op == OP_cp_async && !in->count)
+            return CLASS_FENCE; /* commit_group, wait_all */
+        if (in->op == OP_cp_async && has_mod(in, MOD_wait_group))
+            return CLASS_FENCE;
+        return in->space == SPACE_PARAM ? CLASS_MOVE : class_;
+    case CLASS_STORE:
+        return in->space == SPACE_PARAM ? CLASS_MOVE : class_;
+    default:
+        return class_;
+    }
+}
+
+/* ---- Modules ---- */
+
+int module_find(const Module *module, const char *function_name)
+{
+    for (int i = 0; i < module->function_count; i++)
+        if (name_is(module->functions[i].name, function_name))
+            return i;
+    return -1;
+}
+
+static void free_function(Function *f)
+{
+    for (int i = 0; i < f->table_count; i++) {
+        Table *table = &f->tables[i];
+        free(table->entries);
+        free(table->param_names);
+        free(table->param_sizes);
+        free(table->param_aligns);
+        free(table->return_sizes);
+        free(table->return_aligns);
+    }
+    free(f->tables);
+    free(f->params);
+    free(f->returns);
+    free(f->registers);
+    free(f->instructions);
+    free(f->operands);
+}
+
+static void free_texts(char **texts, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void module_free(Module *module)
+{
+    if (!module)
+        return;
+    for (int i = 0; i < module->variable_count; i++) {
+        free(module->variables[i].initial);
+        free(module->variables[i].relocations);
+    }
+    for (int i = 0; i < module->function_count; i++)
+        free_function(&module->functions[i]);
+    free(module->variables);
+    free(module->functions);
+    free_texts(module->files, module->file_count);
+    free_texts(module->warnings, module->warning_count);
+    free(module->text);
+    free(module);
+}

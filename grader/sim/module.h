@@ -1,0 +1,284 @@
+/* module.h - a PTX module as it was read: functions, variables, instructions.
+ *
+ * The parser (parse.c) writes it, everything after it only reads. Names and texts point into the
+ * PTX text, which the module keeps. Indices are into the arrays that the comments name; -1 is none.
+ * Nothing here is trusted: the parser has checked each index, each count and each size.
+ */
+#ifndef SIM_MODULE_H
+#define SIM_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A name in the PTX text, not ended by a 0. */
+typedef struct Name {
+    const char *at;
+    int length;
+} Name;
+
+bool name_is(Name name, const char *text);
+
+/* ---- Types ---- */
+
+typedef enum PtxType {
+    TYPE_NONE,
+    TYPE_PRED,
+    TYPE_B8,
+    TYPE_B16,
+    TYPE_B32,
+    TYPE_B64,
+    TYPE_B128,
+    TYPE_U8,
+    TYPE_U16,
+    TYPE_U32,
+    TYPE_U64,
+    TYPE_S8,
+    TYPE_S16,
+    TYPE_S32,
+    TYPE_S64,
+    TYPE_F16,
+    TYPE_F16X2,
+    TYPE_BF16,
+    TYPE_BF16X2,
+    TYPE_F32,
+    TYPE_F64,
+    TYPES
+} PtxType;
+
+int type_size(PtxType type); /* bytes; 0 for NONE and PRED */
+bool type_is_signed(PtxType type);
+bool type_is_float(PtxType type); /* f16, f16x2, bf16, bf16x2, f32, f64 */
+
+typedef enum Space {
+    SPACE_GENERIC,
+    SPACE_PARAM,
+    SPACE_CONST,
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_LOCAL
+} Space;
+
+/* ---- Opcodes and what follows them ---- */
+
+typedef enum Op {
+#define OP(name, class)              OP_##name,
+#define OP2(enumerator, name, class) OP_##enumerator,
+#include "ops.def"
+#undef OP
+#undef OP2
+    OPS
+} Op;
+
+/* What an instruction counts as; see ops.def. */
+typedef enum OpClass {
+    CLASS_NOTHING,
+    CLASS_MOVE,
+    CLASS_INT,
+    CLASS_FP32,
+    CLASS_FP64,
+    CLASS_FP16,
+    CLASS_SFU,
+    CLASS_CONVERT,
+    CLASS_CONTROL,
+    CLASS_BARRIER,
+    CLASS_FENCE,
+    CLASS_SHUFFLE,
+    CLASS_LOAD,
+    CLASS_STORE,
+    CLASS_ATOMIC,
+    CLASSES
+} OpClass;
+
+/* Parts of an opcode that are neither type nor space: .rn, .ftz, .lo, .eq ... One row a word. */
+#define PTX_MODS(MOD)                                                                              \
+    MOD(rn)                                                                                        \
+    MOD(rz)                                                                                        \
+    MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi) MOD(ftz) MOD(sat) MOD(satfinite)  \
+        MOD(relu) MOD(approx) MOD(full) MOD(lo) MOD(hi) MOD(wide) MOD(cc) MOD(uni) MOD(eq) MOD(ne) \
+            MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) MOD(ltu) MOD(leu)    \
+                MOD(gtu) MOD(geu) MOD(num) MOD(nan) MOD(NaN) MOD(xorsign) MOD(and) MOD(or) MOD(    \
+                    xor) MOD(add) MOD(min) MOD(max) MOD(inc) MOD(dec) MOD(exch) MOD(cas) MOD(popc) \
+                    MOD(v2) MOD(v4) MOD(v8) MOD(nc) MOD(volatile) MOD(weak) MOD(relaxed)           \
+                        MOD(acquire) MOD(release) MOD(acq_rel) MOD(sc) MOD(mmio) MOD(cta)          \
+                            MOD(cluster) MOD(gpu) MOD(sys) MOD(gl) MOD(ca) MOD(cg) MOD(cs) MOD(lu) \
+                                MOD(cv) MOD(wb) MOD(wt) MOD(sync) MOD(arrive) MOD(red) MOD(warp)   \
+                                    MOD(aligned) MOD(noinc) MOD(up) MOD(down) MOD(bfly) MOD(idx)   \
+                                        MOD(all) MOD(any) MOD(ballot) MOD(async) MOD(bulk)         \
+                                            MOD(commit_group) MOD(wait_group) MOD(wait_all) MOD(l) \
+                                                MOD(r) MOD(clamp) MOD(wrap) MOD(f4e) MOD(b4e)      \
+                                                    MOD(rc8) MOD(ecl) MOD(ecr) MOD(rc16)           \
+                                                        MOD(shiftamt) MOD(to) MOD(finite)          \
+                                                            MOD(infinite) MOD(number)              \
+                                                                MOD(notanumber) MOD(normal)        \
+                                                                    MOD(subnormal) MOD(entry)      \
+                                                                        MOD(exact) MOD(noftz)      \
+                                                                            MOD(unified)           \
+                                                                                MOD(other)
+
+typedef enum Mod {
+#define MOD(name) MOD_##name,
+    PTX_MODS(MOD)
+#undef MOD
+        MODS
+} Mod;
+
+/* ---- Operands ---- */
+
+typedef enum Special {
+    SPECIAL_TID,
+    SPECIAL_NTID,
+    SPECIAL_CTAID,
+    SPECIAL_NCTAID,
+    SPECIAL_LANEID,
+    SPECIAL_WARPID,
+    SPECIAL_NWARPID,
+    SPECIAL_SMID,
+    SPECIAL_NSMID,
+    SPECIAL_GRIDID,
+    SPECIAL_LANEMASK_EQ,
+    SPECIAL_LANEMASK_LE,
+    SPECIAL_LANEMASK_LT,
+    SPECIAL_LANEMASK_GE,
+    SPECIAL_LANEMASK_GT,
+    SPECIAL_CLOCK,
+    SPECIAL_CLOCK_HI,
+    SPECIAL_CLOCK64,
+    SPECIAL_GLOBALTIMER,
+    SPECIAL_GLOBALTIMER_LO,
+    SPECIAL_GLOBALTIMER_HI,
+    SPECIAL_ENVREG,
+    SPECIAL_DYNAMIC_SMEM_SIZE,
+    SPECIAL_TOTAL_SMEM_SIZE,
+    SPECIAL_CLUSTER, /* any %cluster... register: told when reached, but for rank 0 of size 1 */
+    SPECIAL_UNKNOWN
+} Special;
+
+typedef enum OperandKind {
+    OPERAND_NONE,
+    OPERAND_REGISTER, /* registers[index]; `negated`: !p, or -x never (PTX has none) */
+    OPERAND_INTEGER,  /* bits: a constant as 64 bits, sign extended */
+    OPERAND_FLOAT,   /* bits: an f64; where written 0f..., an f32 exactly widened (`single` true) */
+    OPERAND_SPECIAL, /* special, component 0..2 for x y z; envreg: its number */
+    OPERAND_VARIABLE, /* the address of variables[index] + offset */
+    OPERAND_FUNCTION, /* functions[index], or the system call `name` where index is -1 */
+    OPERAND_LABEL,    /* index: of the instruction that it names, or instruction_count at the end */
+    OPERAND_ADDRESS,  /* [base + offset]: base is a register (is_register), a variable, or absolute
+                       */
+    OPERAND_VECTOR,   /* {a, b, ...}: operands[first .. first + count - 1] of the function */
+    OPERAND_DISCARD,  /* _ */
+    OPERAND_TABLE /* a .branchtargets or .calltargets list, or a .callprototype: tables[index] */
+} OperandKind;
+
+typedef struct Operand {
+    OperandKind kind;
+    bool negated, is_register, single;
+    int index, component, first, count;
+    Special special;
+    int64_t offset;
+    uint64_t bits;
+    Name name; /* as it was written */
+} Operand;
+
+/* ---- Instructions ---- */
+
+enum { INSTRUCTION_TYPES = 3, INSTRUCTION_MODS = 8 };
+
+typedef struct Instruction {
+    Op op;
+    Space space; /* of ld, st, atom, red, cvta, isspacep, cp.async's source... */
+    bool to;     /* cvta.to */
+    PtxType types[INSTRUCTION_TYPES]; /* in the order written: cvt.D.S is types[0], types[1] */
+    int type_count;
+    uint8_t mods[INSTRUCTION_MODS]; /* Mod, in the order written */
+    int mod_count;
+    int vector; /* 1, 2, 4, 8 */
+    int guard;  /* predicate register, or -1 */
+    bool guard_negated;
+    int first, count; /* operands[]: destinations first, as written. d|p are two of them, in order.
+                       * call: returns first; see call_returns, call_target */
+    int call_returns; /* call: so many of the operands are return parameters; then comes the target
+                       * (FUNCTION, REGISTER, or TABLE last for an indirect one), then arguments */
+    int file, line;   /* by .loc: files[file]; 0 0: unknown */
+    int ptx_line;     /* in the PTX text, from 1 */
+    Name text;        /* the whole opcode as written: ld.global.nc.v4.f32 */
+} Instruction;
+
+bool has_mod(const Instruction *instruction, Mod mod);
+OpClass class_of(const Instruction *instruction);
+
+/* ---- Variables and functions ---- */
+
+/* At `offset` of an initialiser lies the address of a variable or a function, plus addend. */
+typedef struct Relocation {
+    size_t offset;
+    int size; /* 4 or 8 bytes */
+    int variable, function;
+    bool generic; /* generic(x): the generic address */
+    int64_t addend;
+} Relocation;
+
+typedef struct Variable {
+    Name name;
+    Space space; /* PARAM: of a function, or local to a call */
+    PtxType type;
+    size_t size; /* bytes; 0 for .extern .shared x[] */
+    int align;
+    bool is_extern, is_visible, is_managed;
+    int function;     /* whose it is (declared inside it), or -1 */
+    uint8_t *initial; /* size bytes, or NULL: zeros */
+    Relocation *relocations;
+    int relocation_count;
+} Variable;
+
+typedef struct PtxRegister {
+    Name name;
+    PtxType type;
+} PtxRegister;
+
+typedef struct Table { /* .branchtargets: instruction indices; .calltargets: functions */
+    int *entries;
+    int count;
+    Name *param_names; /* of a prototype: unused */
+    int *param_sizes, *param_aligns, *return_sizes, *return_aligns;
+    int param_count, return_count;
+} Table;
+
+typedef struct Function {
+    Name name;
+    bool is_entry, is_extern;
+    int *params, *returns; /* variables[], in order */
+    int param_count, return_count;
+    PtxRegister *registers;
+    int register_count;
+    Instruction *instructions;
+    int instruction_count;
+    Operand *operands;
+    int operand_count;
+    Table *tables;
+    int table_count;
+    int required_threads[3], most_threads[3]; /* .reqntid, .maxntid; 0: not said */
+    int ptx_line;
+} Function;
+
+typedef struct Module {
+    char *text;
+    size_t text_bytes;
+    int isa_major, isa_minor, target; /* .target sm_80: 80 */
+    Variable *variables;
+    int variable_count;
+    Function *functions;
+    int function_count;
+    char **files; /* of .file, by their number; files[0] is NULL */
+    int file_count;
+    char **warnings; /* directives that were skipped: said once, where the user wants to know */
+    int warning_count;
+} Module;
+
+/* Reads a PTX text (copied). NULL: it is none; `why` then says what and where, in one line. The
+ * caller frees with module_free. Instructions that are not known are no error. */
+Module *module_parse(const char *ptx, size_t bytes, char *why, size_t why_size);
+void module_free(Module *module);
+int module_find(const Module *module, const char *function_name); /* -1 */
+
+#endif

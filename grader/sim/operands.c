@@ -1,0 +1,433 @@
+/* operands.c - the operands of one instruction, into its step: planes, predicates, offsets.
+ *
+ * Each operand has a role (roles.h), which says how wide its plane must be. What does not fit makes
+ * the step one that tells so when it is reached: handlers rely on what they find.
+ */
+#include "code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONSTANT_ABSENT = -1, NOT_POSSIBLE = INT32_MIN };
+
+/* ---- Constants: a hash table from value and width to plane ---- */
+
+static Constant *find_constant(Constant *table, int room, uint64_t bits, int size)
+{
+    size_t i = (bits * 0x9e3779b97f4a7c15ull >> 20) + (size_t) size;
+
+    while (table[i % (size_t) room].size &&
+           (table[i % (size_t) room].bits != bits || table[i % (size_t) room].size != size))
+        i++;
+    return &table[i % (size_t) room];
+}
+
+static bool grow_constants(Maker *maker)
+{
+    int room = maker->constants_room ? 2 * maker->constants_room : 64;
+    Constant *table = calloc((size_t) room, sizeof *table);
+
+    if (!table)
+        return refuse(maker, "no memory");
+    for (int i = 0; i < maker->constants_room; i++) {
+        const Constant *old = &maker->constants[i];
+        if (old->size)
+            *find_constant(table, room, old->bits, old->size) = *old;
+    }
+    free(maker->constants);
+    maker->constants = table;
+    maker->constants_room = room;
+    return true;
+}
+
+/* The planes 0 and 1 are those of absent operands. */
+static int constant(Maker *maker, uint64_t bits, int size)
+{
+    if (2 * maker->constants_used >= maker->constants_room && !grow_constants(maker))
+        return NOT_POSSIBLE;
+    if (size == 4)
+        bits = (uint32_t) bits;
+    Constant *place = find_constant(maker->constants, maker->constants_room, bits, size);
+    if (place->size)
+        return ~place->plane;
+    if (maker->constant_planes > MOST_CONSTANTS) {
+        refuse(maker, "too many constants");
+        return NOT_POSSIBLE;
+    }
+    if (!maker->constant_planes)
+        maker->constant_planes = 2;
+    *place = (Constant){ bits, size, maker->constant_planes };
+    maker->constant_planes += size / 4;
+    maker->constants_used++;
+    return ~place->plane;
+}
+
+static void fill_plane(uint8_t *at, const Constant *constant)
+{
+    uint32_t low = (uint32_t) constant->bits;
+
+    for (int lane = 0; lane < LANES; lane++) {
+        const void *from = constant->size == 4 ? (const void *) &low : &constant->bits;
+        size_t bytes = constant->size == 4 ? 4 : 8;
+        memcpy(at + lane * constant->size, from, bytes);
+    }
+}
+
+bool fill_constants(Maker *maker)
+{
+    int planes = maker->constant_planes > 2 ? maker->constant_planes : 2;
+    size_t bytes = (size_t) (planes + SPARE_PLANES) * PLANE;
+
+    maker->code->constants = aligned_alloc(PLANE, bytes);
+    if (!maker->code->constants)
+        return refuse(maker, "no memory");
+    memset(maker->code->constants, 0, bytes);
+    for (int i = 0; i < maker->constants_room; i++)
+        if (maker->constants[i].size)
+            fill_plane(maker->code->constants + (size_t) maker->constants[i].plane * PLANE,
+                       &maker->constants[i]);
+    maker->code->constant_count = planes;
+    return true;
+}
+
+/* ---- Values ---- */
+
+/* The digits of 0f..., so that no bit of a NaN is lost. */
+static bool hexadecimal(const Operand *operand, uint64_t *bits)
+{
+    char digits[9];
+
+    if (!operand->single || operand->name.length != 10 || operand->name.at[0] != '0' ||
+        (operand->name.at[1] | 32) != 'f')
+        return false;
+    memcpy(digits, operand->name.at + 2, 8);
+    digits[8] = 0;
+    *bits = strtoull(digits, NULL, 16);
+    return true;
+}
+
+/* As f32 for types of 4 bytes. False: not a constant of such a type. */
+static bool float_bits(const Operand *operand, PtxType type, uint64_t *bits)
+{
+    double wide;
+    float narrow;
+    uint32_t narrow_bits;
+
+    *bits = operand->bits;
+    if (type_size(type) == 8)
+        return true;
+    if (type_size(type) != 4)
+        return false;
+    if (hexadecimal(operand, bits))
+        return true;
+    memcpy(&wide, &operand->bits, sizeof wide);
+    narrow = (float) wide;
+    memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
+    *bits = narrow_bits;
+    return true;
+}
+
+static uint64_t integer_bits(uint64_t bits, PtxType type)
+{
+    int size = type_size(type);
+
+    return size > 0 && size < 4 ? bits & ((1ull << size * 8) - 1) : bits;
+}
+
+/* Where a variable is, in its space; false: it has no address. */
+static bool variable_at(Maker *maker, int variable, uint64_t *at)
+{
+    const Variable *v = &maker->module->variables[variable];
+
+    switch (v->space) {
+    case SPACE_GLOBAL:
+    case SPACE_CONST:
+        *at = maker->code->variable_address ? maker->code->variable_address[variable] : 0;
+        return *at || refuse(maker, "variable %.*s is not there", v->name.length, v->name.at);
+    case SPACE_PARAM:
+    case SPACE_SHARED:
+    case SPACE_LOCAL:
+        *at = (uint64_t) maker->code->variable_offset[variable];
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int variable_plane(Maker *maker, const Operand *operand, int size)
+{
+    uint64_t at;
+    int plane = maker->code->local_plane[operand->index];
+
+    if (plane >= 0)
+        return size == 8 && !operand->offset ? plane : NOT_POSSIBLE;
+    if (!variable_at(maker, operand->index, &at))
+        return NOT_POSSIBLE;
+    return constant(maker, at + (uint64_t) operand->offset, size);
+}
+
+static bool begins(Name name, const char *text)
+{
+    return (size_t) name.length >= strlen(text) && !memcmp(name.at, text, strlen(text));
+}
+
+/* Each block is a cluster of its own. */
+static int cluster_plane(Maker *maker, const Operand *operand, int size)
+{
+    if (begins(operand->name, "%cluster_nctaid") || begins(operand->name, "%cluster_nctarank"))
+        return constant(maker, 1, size);
+    if (begins(operand->name, "%cluster_ctaid") || begins(operand->name, "%cluster_ctarank"))
+        return constant(maker, 0, size);
+    return NOT_POSSIBLE;
+}
+
+static int special_plane(Maker *maker, Step *step, const Operand *operand, int size)
+{
+    int component = operand->component;
+
+    if (operand->special == SPECIAL_CLUSTER)
+        return cluster_plane(maker, operand, size);
+    if (special_bytes(operand->special) != size)
+        return NOT_POSSIBLE;
+    if (component < 0 || component > 2)
+        return constant(maker, 0, size);
+    if (special_is_clock(operand->special))
+        step->inner = run_clock; /* until its own is known */
+    return maker->code->special_plane[operand->special * 3 + component];
+}
+
+static int register_slot(const Maker *maker, const Operand *operand, int size)
+{
+    PtxType type = maker->function->registers[operand->index].type;
+    int bytes = type_size(type) < 4 ? 4 : type_size(type);
+
+    if (type == TYPE_PRED ? size != -1 : size && size != bytes)
+        return NOT_POSSIBLE;
+    return maker->slot[operand->index];
+}
+
+/* Bytes a lane of the operand's plane, where any will do; 0: it has none. */
+static int natural_bytes(const Maker *maker, const Operand *operand, PtxType type)
+{
+    if (operand->kind == OPERAND_REGISTER)
+        type = maker->function->registers[operand->index].type;
+    return type == TYPE_PRED ? 0 : type_size(type) < 4 ? 4 : type_size(type);
+}
+
+/* The plane (or predicate, size -1) of one operand that is no address and no vector. */
+static int slot_of(Maker *maker, Step *step, const Operand *operand, PtxType type, int size)
+{
+    uint64_t bits;
+
+    switch (operand->kind) {
+    case OPERAND_REGISTER:
+        return register_slot(maker, operand, size);
+    case OPERAND_DISCARD:
+        return size < 0 ? PREDICATE_UNWANTED : maker->unwanted;
+    case OPERAND_INTEGER:
+        if (size < 0)
+            return operand->bits ? PREDICATE_TRUE : PREDICATE_FALSE;
+        return constant(maker, integer_bits(operand->bits, type), size);
+    case OPERAND_FLOAT:
+        return float_bits(operand, type, &bits) && size > 0 ? constant(maker, bits, size)
+                                                            : NOT_POSSIBLE;
+    case OPERAND_SPECIAL:
+        return size > 0 ? special_plane(maker, step, operand, size) : NOT_POSSIBLE;
+    case OPERAND_VARIABLE:
+        return size > 0 ? variable_plane(maker, operand, size) : NOT_POSSIBLE;
+    case OPERAND_FUNCTION:
+        return operand->index >= 0 && size == 8
+                   ? constant(maker, FUNCTION_WINDOW + 16ull * (uint64_t) operand->index, 8)
+                   : NOT_POSSIBLE;
+    default:
+        return NOT_POSSIBLE;
+    }
+}
+
+/* ---- Addresses and vectors ---- */
+
+/* Of a variable or absolute: all of it is the offset. */
+static int fixed_address(Maker *maker, Step *step, const Operand *operand, int64_t *offset)
+{
+    uint64_t at = 0;
+
+    *offset = operand->offset;
+    if (operand->index < 0)
+        return CONSTANT_ABSENT;
+    if (maker->code->local_plane[operand->index] >= 0)
+        return maker->code->local_plane[operand->index];
+    if (!variable_at(maker, operand->index, &at))
+        return NOT_POSSIBLE;
+    step->kernel_param = is_kernel_param(maker, operand->index);
+    *offset = (int64_t) (at + (uint64_t) operand->offset);
+    return CONSTANT_ABSENT;
+}
+
+static int address(Maker *maker, Step *step, const Operand *operand, bool second)
+{
+    int64_t *offset = second ? &step->offset2 : &step->offset;
+    uint8_t *size = second ? &step->address_size2 : &step->address_size;
+
+    *size = 8;
+    if (operand->kind != OPERAND_ADDRESS)
+        return NOT_POSSIBLE;
+    if (!operand->is_register)
+        return fixed_address(maker, step, operand, offset);
+    PtxType type = maker->function->registers[operand->index].type;
+    if (type_size(type) != 4 && type_size(type) != 8)
+        return NOT_POSSIBLE;
+    *size = (uint8_t) type_size(type);
+    *offset = operand->offset;
+    step->kernel_param = step->space == SPACE_PARAM && maker->function->is_entry;
+    return maker->slot[operand->index];
+}
+
+/* Each element is `size` bytes a lane; 0: all alike, as the first register among them. */
+static bool vector(Maker *maker, Step *step, const Operand *operand, PtxType type, int size)
+{
+    const Operand *elements = maker->function->operands + operand->first;
+
+    if (operand->count < 1 || operand->count > 8)
+        return false;
+    for (int i = 0; i < operand->count && !size; i++)
+        if (elements[i].kind == OPERAND_REGISTER)
+            size = natural_bytes(maker, &elements[i], type);
+    if (!size)
+        size = type_size(type) < 4 ? 4 : type_size(type);
+    for (int i = 0; i < operand->count; i++) {
+        step->vector_at[i] = elements[i].kind == OPERAND_DISCARD
+                                 ? -1
+                                 : slot_of(maker, step, &elements[i], type, size);
+        if (step->vector_at[i] == NOT_POSSIBLE)
+            return false;
+    }
+    step->vector = (uint8_t) operand->count;
+    step->data_size = (uint8_t) size;
+    return true;
+}
+
+/* Data of loads, stores and atomics: all of one width. */
+static int data(Maker *maker, Step *step, const Operand *operand)
+{
+    PtxType type = step->in->types[0];
+    int size = natural_bytes(maker, operand, type);
+
+    if (operand->kind == OPERAND_VECTOR)
+        return operand->count == step->in->vector && vector(maker, step, operand, type, 0)
+                   ? step->vector_at[0]
+                   : NOT_POSSIBLE;
+    if (operand->kind == OPERAND_DISCARD || (operand->kind != OPERAND_REGISTER && step->data_size))
+        size = step->data_size ? step->data_size : size;
+    if (!size || (step->data_size && step->data_size != size) || step->in->vector > 1)
+        return NOT_POSSIBLE;
+    step->data_size = (uint8_t) size;
+    return slot_of(maker, step, operand, type, size);
+}
+
+/* mov packs or unpacks: elements of the whole's width over their count. */
+static int packed(Maker *maker, Step *step, const Operand *operand)
+{
+    static const PtxType types[] = {
+        [1] = TYPE_B8, [2] = TYPE_B16, [4] = TYPE_B32, [8] = TYPE_B64
+    };
+    int whole = type_size(step->in->types[0]);
+    int bytes = operand->count > 0 ? whole / operand->count : 0;
+
+    if (bytes * operand->count != whole || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+        return NOT_POSSIBLE;
+    return vector(maker, step, operand, types[bytes], bytes < 4 ? 4 : bytes) ? step->vector_at[0]
+                                                                             : NOT_POSSIBLE;
+}
+
+/* ---- The instruction ---- */
+
+static int operand_slot(Maker *maker, Step *step, const Operand *operand, char role, int source)
+{
+    const Instruction *in = step->in;
+
+    if (role == 'a')
+        return address(maker, step, operand, source == 1);
+    if (role == 'm')
+        return data(maker, step, operand);
+    if (role == 'v' && operand->kind == OPERAND_VECTOR)
+        return packed(maker, step, operand);
+    return slot_of(maker, step, operand, role_type(in, role), role_bytes(in, role));
+}
+
+static bool fill_destinations(Maker *maker, Step *step, const Roles *roles)
+{
+    const Operand *operands = maker->function->operands + step->in->first;
+
+    for (int i = 0; i < roles->destinations; i++) {
+        int slot = NOT_POSSIBLE;
+        if (operands[i].kind == OPERAND_REGISTER || operands[i].kind == OPERAND_DISCARD ||
+            operands[i].kind == OPERAND_VECTOR)
+            slot = operand_slot(maker, step, &operands[i], roles->role[i], -1);
+        if (slot == NOT_POSSIBLE)
+            return false;
+        *(i ? &step->d2 : &step->d) = slot;
+    }
+    return true;
+}
+
+static bool fill_sources(Maker *maker, Step *step, const Roles *roles)
+{
+    const Operand *operands = maker->function->operands + step->in->first;
+    int *const slots[] = { &step->a, &step->b, &step->c, &step->e };
+    bool *const negated[] = { &step->negated_a, &step->negated_b, &step->negated_c, NULL };
+
+    for (int i = roles->destinations; i < roles->count; i++) {
+        int source = i - roles->destinations;
+        if (source > 3) /* cache policies of cp.async: no matter here */
+            return true;
+        *slots[source] = operand_slot(maker, step, &operands[i], roles->role[i], source);
+        if (*slots[source] == NOT_POSSIBLE || (operands[i].negated && !negated[source]))
+            return false;
+        if (negated[source])
+            *negated[source] = operands[i].negated;
+    }
+    return true;
+}
+
+/* A branch's index and a call's are the only operands that these have as planes. */
+static bool fill_index(Maker *maker, Step *step, int operand, int bytes)
+{
+    if (operand >= step->in->count)
+        return false;
+    step->a = slot_of(maker, step, &maker->function->operands[step->in->first + operand], TYPE_B32,
+                      bytes);
+    return step->a != NOT_POSSIBLE;
+}
+
+static bool fill_target(Maker *maker, Step *step)
+{
+    const Operand *operand = &maker->function->operands[step->in->first];
+
+    step->target = step->in->count == 1 ? operand->index : -1;
+    return step->in->count == 1 && operand->kind == OPERAND_LABEL;
+}
+
+static bool fill_call(Maker *maker, Step *step)
+{
+    const Instruction *in = step->in;
+
+    if (in->call_returns >= in->count)
+        return false;
+    const Operand *target = &maker->function->operands[in->first + in->call_returns];
+    step->target = target->kind == OPERAND_FUNCTION ? target->index : -1;
+    return target->kind == OPERAND_FUNCTION || fill_index(maker, step, in->call_returns, 8);
+}
+
+bool fill_operands(Maker *maker, Step *step)
+{
+    Roles roles;
+
+    if (step->in->op == OP_bra)
+        return fill_target(maker, step);
+    if (step->in->op == OP_brx)
+        return fill_index(maker, step, 0, 4);
+    if (step->in->op == OP_call)
+        return fill_call(maker, step);
+    return roles_of(step->in, &roles) && fill_destinations(maker, step, &roles) &&
+           fill_sources(maker, step, &roles);
+}

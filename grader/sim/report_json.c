@@ -1,0 +1,289 @@
+/* report_json.c - the report as JSON lines: a header, then a line a kernel, then a line a finding.
+ */
+#include "report_totals.h"
+#include "util.h" /* WARPBOOK_VERSION; nothing of it is called here */
+
+#include <string.h>
+
+enum { FORMAT = 1 };
+
+typedef unsigned long long ull;
+
+/* ---- Strings ---- */
+
+/* The length of the UTF-8 character at `at`, 0: it is none. `left`: bytes that are there. */
+static int character(const unsigned char *at, size_t left)
+{
+    static const struct {
+        unsigned char mask, is;
+        unsigned least;
+    } forms[] = {
+        { 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 }
+    };
+
+    for (int extra = 0; extra < 4; extra++) {
+        unsigned code = at[0] & (unsigned char) ~forms[extra].mask;
+        if ((at[0] & forms[extra].mask) != forms[extra].is || (size_t) extra >= left)
+            continue;
+        for (int i = 1; i <= extra; i++) {
+            if ((at[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (at[i] & 0x3f);
+        }
+        if (code < forms[extra].least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+            return 0;
+        return extra + 1;
+    }
+    return 0;
+}
+
+static void put_string_of(FILE *out, const char *text, size_t size)
+{
+    const unsigned char *at = (const unsigned char *) text;
+
+    putc('"', out);
+    for (size_t i = 0, length; i < size; i += length) {
+        length = (size_t) character(at + i, size - i);
+        if (!length) {
+            fputs("\\ufffd", out);
+            length = 1;
+        } else if (at[i] < ' ' || at[i] == 127) {
+            fprintf(out, "\\u%04x", at[i]);
+        } else {
+            if (at[i] == '"' || at[i] == '\\')
+                putc('\\', out);
+            fwrite(at + i, 1, length, out);
+        }
+    }
+    putc('"', out);
+}
+
+/* null for NULL */
+static void put_string(FILE *out, const char *text)
+{
+    if (text)
+        put_string_of(out, text, strlen(text));
+    else
+        fputs("null", out);
+}
+
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static void put_three(FILE *out, const char *key, const int *three)
+{
+    fprintf(out, ",\"%s\":[%d,%d,%d]", key, three[0], three[1], three[2]);
+}
+
+static void put_number(FILE *out, const char *key, uint64_t value)
+{
+    fprintf(out, ",\"%s\":%llu", key, (ull) value);
+}
+
+/* ---- The header ---- */
+
+static void put_device(FILE *out, const Device *d)
+{
+    const struct {
+        const char *key;
+        double value;
+    } figures[] = {
+        { "cc", d->cc },
+        { "sms", d->sms },
+        { "slice", d->slice },
+        { "threads_per_sm", d->threads_per_sm },
+        { "shared_per_sm_bytes", d->shared_per_sm_bytes },
+        { "sm_mhz", d->sm_mhz },
+        { "memory_gbps", d->memory_gbps },
+        { "pcie_gbps", d->pcie_gbps },
+        { "fp32_tflops", d->fp32_tflops },
+        { "l2_bytes", d->l2_bytes },
+        { "memory_bytes", d->memory_bytes },
+    };
+
+    fputs("{\"key\":", out);
+    put_string(out, d->key);
+    fputs(",\"name\":", out);
+    put_string(out, d->name);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        fprintf(out, ",\"%s\":%s", figures[i].key, decimal(figures[i].value).text);
+    putc('}', out);
+}
+
+static void put_header(FILE *out, const Report *report)
+{
+    fprintf(out, "{\"record\":\"header\",\"format\":%d,\"version\":", FORMAT);
+    put_string(out, WARPBOOK_VERSION);
+    fputs(",\"simulated\":true,\"device\":", out);
+    if (report->has_device)
+        put_device(out, &report->device);
+    else
+        fputs("null", out);
+    fprintf(out, ",\"kernels\":%d,\"findings\":%d,\"complete\":%s}\n", report->kernel_count,
+            finding_count(), truth(!report->incomplete));
+}
+
+/* ---- Kernels ---- */
+
+/* Kinds that do not occur are left out. */
+static void put_traffic(FILE *out, const char *key, const Traffic *traffic, const char *passes,
+                        const char *asked)
+{
+    const char *comma = "";
+
+    fprintf(out, ",\"%s\":{", key);
+    for (int k = 0; k < KINDS; k++) {
+        if (!traffic[k].requests && !traffic[k].passes)
+            continue;
+        fprintf(out, "%s\"%s\":{\"requests\":%llu,\"%s\":%llu,\"%s\":%llu}", comma, kind_words[k],
+                (ull) traffic[k].requests, passes, (ull) traffic[k].passes, asked,
+                (ull) traffic[k].asked);
+        comma = ",";
+    }
+    putc('}', out);
+}
+
+static void put_classes(FILE *out, const Totals *totals)
+{
+    const char *comma = "";
+
+    fputs(",\"classes\":{", out);
+    for (int c = 0; c < CLASSES; c++) {
+        if (!totals->classes[c])
+            continue;
+        fprintf(out, "%s\"%s\":%llu", comma, class_words[c], (ull) totals->classes[c]);
+        comma = ",";
+    }
+    putc('}', out);
+}
+
+static void put_totals(FILE *out, const Totals *totals)
+{
+    put_number(out, "warp_instructions", totals->executed);
+    put_number(out, "thread_instructions", totals->lanes);
+    fprintf(out, ",\"threads_per_instruction\":%s",
+            quotient(totals->lanes, totals->executed, 4).text);
+    put_number(out, "ffma_threads", totals->ffma_lanes);
+    put_number(out, "divergent_branches", totals->divergent);
+    put_number(out, "cost", totals_cost(totals));
+    put_classes(out, totals);
+    put_traffic(out, "global", totals->global, "sectors", "bytes");
+    put_traffic(out, "shared", totals->shared, "wavefronts", "ideal");
+    put_number(out, "shared_loop_wavefronts", totals->loop_loads);
+}
+
+static void put_resources(FILE *out, const Kernel *kernel)
+{
+    const KernelResources *r = &kernel->resources;
+
+    if (kernel->has_resources)
+        fprintf(out,
+                ",\"resources\":{\"registers\":%d,\"static_shared_bytes\":%d,\"local_bytes\":%d,"
+                "\"most_threads\":%d}",
+                r->registers, r->static_shared_bytes, r->local_bytes, r->most_threads);
+    else
+        fputs(",\"resources\":null", out);
+    if (!kernel->has_occupancy) {
+        fputs(",\"occupancy\":null", out);
+        return;
+    }
+    fprintf(out,
+            ",\"occupancy\":{\"blocks_per_sm\":%d,\"warps_per_sm\":%d,\"share\":%s,\"limiter\":",
+            kernel->occupancy.blocks_per_sm, kernel->occupancy.warps_per_sm,
+            decimal(kernel->occupancy.share).text);
+    put_string(out, limiter_word(kernel->occupancy.limiter));
+    putc('}', out);
+}
+
+static void put_array(FILE *out, const ArrayCount *a)
+{
+    const struct {
+        const char *key;
+        uint64_t requests, sectors, bytes;
+    } rows[] = {
+        { "load", a->load_requests, a->load_sectors, a->load_bytes },
+        { "store", a->store_requests, a->store_sectors, a->store_bytes },
+        { "atomic", a->atomic_requests, a->atomic_sectors, a->atomic_bytes },
+    };
+
+    fprintf(out, "{\"allocation\":%d,\"address\":\"0x%llx\",\"bytes\":%zu", a->allocation,
+            (ull) a->base, a->size);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].requests)
+            fprintf(out, ",\"%s\":{\"requests\":%llu,\"sectors\":%llu,\"bytes\":%llu}", rows[i].key,
+                    (ull) rows[i].requests, (ull) rows[i].sectors, (ull) rows[i].bytes);
+    putc('}', out);
+}
+
+static void put_line(FILE *out, const Report *report, const Line *line)
+{
+    fputs("{\"file\":", out);
+    put_string(out, line->file ? report->files[line->file] : NULL);
+    fprintf(out, ",\"line\":%d", line->line);
+    put_totals(out, &line->totals);
+    putc('}', out);
+}
+
+static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
+{
+    fputs("{\"record\":\"kernel\",\"name\":", out);
+    put_string(out, kernel->name);
+    put_three(out, "grid", kernel->grid);
+    put_three(out, "block", kernel->block);
+    put_number(out, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
+    fprintf(out, ",\"cooperative\":%s", truth(kernel->cooperative));
+    put_number(out, "launches", kernel->launches);
+    put_number(out, "failed", kernel->failed);
+    put_resources(out, kernel);
+    put_totals(out, &kernel->totals);
+    fputs(",\"arrays\":[", out);
+    for (int i = 0; i < kernel->array_count; i++) {
+        fputs(i ? "," : "", out);
+        put_array(out, &kernel->arrays[i]);
+    }
+    fputs("],\"lines\":[", out);
+    for (int i = 0; i < kernel->line_count; i++) {
+        fputs(i ? "," : "", out);
+        put_line(out, report, &kernel->lines[i]);
+    }
+    fputs("]}\n", out);
+}
+
+/* ---- Findings ---- */
+
+static void put_finding(FILE *out, const Finding *f)
+{
+    const Place *place = &f->place;
+
+    fputs("{\"record\":\"finding\",\"kind\":", out);
+    put_string(out, finding_word(f->kind));
+    fprintf(out, ",\"fatal\":%s,\"kernel\":", truth(f->fatal));
+    put_string(out, place->kernel);
+    fputs(",\"file\":", out);
+    put_string(out, place->file);
+    fprintf(out, ",\"line\":%d", place->line);
+    if (place->has_thread) {
+        put_three(out, "block", place->block);
+        put_three(out, "thread", place->thread);
+    }
+    fputs(",\"instruction\":", out);
+    if (place->instruction && place->instruction_length > 0)
+        put_string_of(out, place->instruction, (size_t) place->instruction_length);
+    else
+        fputs("null", out);
+    fputs(",\"text\":", out);
+    put_string_of(out, f->text, strnlen(f->text, sizeof f->text));
+    put_number(out, "count", f->count);
+    fputs("}\n", out);
+}
+
+void report_write_json(const Report *report, FILE *out)
+{
+    put_header(out, report);
+    for (int i = 0; i < report->kernel_count; i++)
+        put_kernel(out, report, report->kernels[i]);
+    for (int i = 0; i < finding_count(); i++)
+        put_finding(out, finding_at(i));
+}

@@ -1,0 +1,218 @@
+/* report_table.c - the report for the eye, 80 columns wide: what each kernel did, and which three
+ * of its source lines cost most. */
+#include "report_totals.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { WIDTH = 80, MOST_KERNELS = 40, DEAREST = 3, LABEL = 18 };
+
+typedef unsigned long long ull;
+
+/* ---- Lines of text ---- */
+
+/* Prints at most WIDTH columns: what is longer loses its end, what would move the cursor is a ?. */
+__attribute__((format(printf, 2, 3))) static void row(FILE *out, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length > WIDTH) {
+        int cut = WIDTH - 3;
+        while (cut > 0 && ((unsigned char) text[cut] & 0xc0) == 0x80) /* inside a character */
+            cut--;
+        strcpy(text + cut, "...");
+    }
+    for (char *at = text; *at; at++)
+        if ((unsigned char) *at < ' ' || *at == 127)
+            *at = '?';
+    fprintf(out, "%s\n", text);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "es";
+}
+
+/* "16 x 8", without what is 1 at its end */
+static Decimal extent(const int *three)
+{
+    Decimal text;
+
+    if (three[2] > 1)
+        snprintf(text.text, sizeof text.text, "%d x %d x %d", three[0], three[1], three[2]);
+    else if (three[1] > 1)
+        snprintf(text.text, sizeof text.text, "%d x %d", three[0], three[1]);
+    else
+        snprintf(text.text, sizeof text.text, "%d", three[0]);
+    return text;
+}
+
+/* ---- One kernel ---- */
+
+static void put_shape(FILE *out, const Kernel *kernel)
+{
+    char more[160] = "";
+    size_t shared = kernel->dynamic_shared_bytes;
+
+    if (kernel->has_resources) {
+        shared += (size_t) kernel->resources.static_shared_bytes;
+        snprintf(more, sizeof more, ", %d registers", kernel->resources.registers);
+    }
+    if (shared)
+        snprintf(more + strlen(more), sizeof more - strlen(more), ", %zu B shared", shared);
+    row(out, "  %llu launch%s%s, grid %s, block %s%s", (ull) kernel->launches,
+        plural(kernel->launches), kernel->failed ? " (failed)" : "", extent(kernel->grid).text,
+        extent(kernel->block).text, more);
+}
+
+static void put_occupancy(FILE *out, const Kernel *kernel)
+{
+    const Occupancy *o = &kernel->occupancy;
+
+    if (kernel->has_occupancy)
+        row(out, "  %-*s %7s %%  %d warps in %d block%s an SM; limit: %s", LABEL, "occupancy",
+            quotient((uint64_t) (o->share * 10000 + 0.5), 100, 1).text, o->warps_per_sm,
+            o->blocks_per_sm, o->blocks_per_sm == 1 ? "" : "s", limiter_word(o->limiter));
+}
+
+static void put_instructions(FILE *out, const Totals *totals)
+{
+    row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads a warp",
+        quotient(totals->lanes, totals->executed, 2).text, (ull) totals->executed);
+}
+
+static void put_global(FILE *out, const Totals *totals)
+{
+    static const char *const labels[KINDS] = { "global loads", "global stores", "global atomics",
+                                               "global to shared" };
+
+    for (int k = 0; k < KINDS; k++) {
+        const Traffic *t = &totals->global[k];
+        if (!t->requests)
+            continue;
+        row(out, "  %-*s %7s    sectors a request, %s %% of their bytes used", LABEL, labels[k],
+            quotient(t->passes, t->requests, 2).text,
+            quotient(t->asked * 100, t->passes * 32, 1).text);
+    }
+}
+
+static void put_shared(FILE *out, const Totals *totals)
+{
+    static const char *const labels[KINDS] = { "shared loads", "shared stores", "shared atomics",
+                                               "shared from global" };
+
+    for (int k = 0; k < KINDS; k++) {
+        const Traffic *t = &totals->shared[k];
+        if (!t->requests)
+            continue;
+        row(out, "  %-*s %7s    wavefronts a request, %s without conflicts", LABEL, labels[k],
+            quotient(t->passes, t->requests, 2).text, quotient(t->asked, t->requests, 2).text);
+    }
+}
+
+/* ---- The lines that cost most ---- */
+
+/* The dearest lines, dearest first; of equals the first in the source. */
+static int find_dearest(const Kernel *kernel, const Line *dearest[DEAREST])
+{
+    int count = 0;
+
+    for (int i = 0; i < kernel->line_count; i++) {
+        const Line *line = &kernel->lines[i];
+        int place = count;
+        while (place > 0 && totals_cost(&line->totals) > totals_cost(&dearest[place - 1]->totals))
+            place--;
+        if (place == DEAREST)
+            continue;
+        count += count < DEAREST;
+        memmove(&dearest[place + 1], &dearest[place],
+                (size_t) (count - place - 1) * sizeof *dearest);
+        dearest[place] = line;
+    }
+    return count;
+}
+
+/* What most of the line's cost is. */
+static void main_cost(const Totals *totals, char *text, size_t size)
+{
+    uint64_t most = totals->executed, requests = 0;
+    const char *what = "";
+
+    for (int k = 0; k < KINDS; k++) {
+        if (totals->global[k].passes > most) {
+            most = totals->global[k].passes;
+            requests = totals->global[k].requests;
+            what = "sectors";
+        }
+        if (totals->shared[k].passes > most) {
+            most = totals->shared[k].passes;
+            requests = totals->shared[k].requests;
+            what = "wavefronts";
+        }
+    }
+    *text = 0;
+    if (*what)
+        snprintf(text, size, "  %s %s a request", quotient(most, requests, 1).text, what);
+}
+
+static const char *short_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
+{
+    const Line *dearest[DEAREST + 1];
+    int count = find_dearest(kernel, dearest);
+
+    for (int i = 0; i < count; i++) {
+        const Line *line = dearest[i];
+        char most[96];
+        main_cost(&line->totals, most, sizeof most);
+        row(out, "  %-*s %7s %%  %.40s:%d%s", LABEL, i ? "" : "costs most",
+            quotient(totals_cost(&line->totals) * 100, totals_cost(&kernel->totals), 1).text,
+            line->file ? short_name(report->files[line->file]) : "PTX", line->line, most);
+    }
+}
+
+/* ---- The table ---- */
+
+static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
+{
+    row(out, "%s", "");
+    row(out, "%s", *kernel->name ? kernel->name : "?");
+    put_shape(out, kernel);
+    put_occupancy(out, kernel);
+    put_instructions(out, &kernel->totals);
+    put_global(out, &kernel->totals);
+    put_shared(out, &kernel->totals);
+    put_dearest(out, report, kernel);
+}
+
+void report_write_table(const Report *report, FILE *out)
+{
+    const Device *d = &report->device;
+
+    row(out, "%s", "");
+    if (report->has_device && d->slice > 1)
+        row(out, "simulated %s, 1/%d: %d SMs", d->name, d->slice, d->sms);
+    else if (report->has_device)
+        row(out, "simulated %s: %d SMs", d->name, d->sms);
+    for (int i = 0; i < report->kernel_count && i < MOST_KERNELS; i++)
+        put_kernel(out, report, report->kernels[i]);
+    row(out, "%s", "");
+    if (report->kernel_count > MOST_KERNELS)
+        row(out, "and %d more kernels, which the JSON report has",
+            report->kernel_count - MOST_KERNELS);
+    if (finding_count())
+        row(out, "%d finding%s, told above", finding_count(), finding_count() == 1 ? "" : "s");
+    if (report->incomplete)
+        row(out, "There was not enough memory to count all of it.");
+}

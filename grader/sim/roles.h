@@ -1,0 +1,29 @@
+/* roles.h - what each operand of an instruction is for, and so how wide it must be. */
+#ifndef SIM_ROLES_H
+#define SIM_ROLES_H
+
+#include "module.h"
+
+/* One character an operand:
+ *   0 1   of the first, second type        w   of twice the first type's width
+ *   4 8   of 4, 8 bytes                    p   a predicate
+ *   a     an address                       m   data of a load, store, atomic: any width, or a
+ * vector v     of the first type, or a vector */
+enum { MOST_ROLES = 8 };
+
+typedef struct Roles {
+    int destinations; /* so many of the operands, from the first on */
+    int count;
+    char role[MOST_ROLES];
+} Roles;
+
+/* False: no such instruction, or not with so many operands. Of call, bra and brx nothing is said.
+ */
+bool roles_of(const Instruction *in, Roles *roles);
+
+/* The bytes a lane that a register must have (4, 8, 16), -1 for a predicate, 0 for any. */
+int role_bytes(const Instruction *in, char role);
+/* What a constant in its place is a constant of. */
+PtxType role_type(const Instruction *in, char role);
+
+#endif

@@ -1,0 +1,305 @@
+/* rt.h - what the parts of the runtime library (rt_*.c) share: the calls that a CUDA program makes.
+ *
+ * A program registers its fat binaries from constructors; nothing is read then. The first call that
+ * needs the GPU reads the environment and the device's description and opens the memory; a module
+ * is parsed when one of its kernels or variables is first used.
+ *
+ * Launches and asynchronous copies become Work in the queue of a stream. It is done when something
+ * must wait for it (finish()), in the calling thread: not earlier, so that a host that reads
+ * without waiting sees what it would see on a slow GPU, each time.
+ *
+ * One lock is held around each call (CALL below), and let go only while a host function of the
+ * program runs. What a call returns other than cudaSuccess is kept for cudaGetLastError.
+ */
+#ifndef SIM_RT_H
+#define SIM_RT_H
+
+#include "device.h"
+#include "exec.h"
+#include "fatbin.h"
+
+#include <cuda_runtime_api.h>
+
+#define API __attribute__((visibility("default")))
+
+/* ---- Calls ---- */
+
+/* Enters the library, does `expression` (a cudaError_t) unless the GPU is unusable, leaves. */
+#define CALL(expression) rt_leave(rt_enter(true) ? rt.refused : (expression))
+
+/* The same for calls that work after a kernel has failed, too. */
+#define CALL_ALWAYS(expression) rt_leave(rt_enter(false) ? rt.refused : (expression))
+
+/* A call that takes a stream, and its twin for programs whose stream 0 is the thread's own. */
+#define STREAM_CALL(name, parameters, expression)                                                  \
+    TWIN_CALLS(name, name##_ptsz, parameters, expression)
+
+/* A blocking call: it works in stream 0, or in the thread's own. */
+#define BLOCKING_CALL(name, parameters, expression)                                                \
+    TWIN_CALLS(name, name##_ptds, parameters, expression)
+
+#define TWIN_CALLS(name, twin, parameters, expression)                                             \
+    API cudaError_t name parameters                                                                \
+    {                                                                                              \
+        const bool per_thread = false;                                                             \
+        return CALL(expression);                                                                   \
+    }                                                                                              \
+    API cudaError_t twin parameters;                                                               \
+    API cudaError_t twin parameters                                                                \
+    {                                                                                              \
+        const bool per_thread = true;                                                              \
+        return CALL(expression);                                                                   \
+    }
+
+/* ---- The program's code ---- */
+
+typedef struct RtModule {
+    struct RtModule *next;
+    const void *wrapper; /* as registered */
+    bool loaded, unregistered;
+    cudaError_t error; /* why it could not be loaded; told when it happened */
+    Fatbin fatbin;
+    Module *module;
+    uint64_t *addresses; /* of its variables, by index; 0: none */
+} RtModule;
+
+/* A __global__ function, by the address of its stub on the host; what cudaKernel_t points to. */
+typedef struct RtFunction {
+    struct RtFunction *next;
+    const void *host;
+    char *name, *plain; /* mangled, and as one would write it */
+    RtModule *owner;
+    int index;    /* in the module, once it is loaded; -1: it is not there */
+    Code *code;   /* NULL until used */
+    Code **codes; /* of functions that it calls */
+    KernelResources resources;
+    bool has_resources;
+    int dynamic_shared_bytes; /* cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set */
+    int carveout;
+} RtFunction;
+
+typedef struct RtVariable {
+    struct RtVariable *next;
+    const void *host;
+    void **managed; /* where the program keeps the pointer to a __managed__ variable */
+    char *name;
+    RtModule *owner;
+    size_t bytes;
+} RtVariable;
+
+/* ---- Work ---- */
+
+typedef struct Stream Stream;
+typedef struct Graph Graph;
+
+/* An event's recording: events are recorded again and again, waits mean the last one at their time.
+ */
+typedef struct Record {
+    Stream *stream;
+    uint64_t number; /* of its work */
+    bool done;
+    double ms; /* the simulated clock when it was done */
+    int users;
+} Record;
+
+typedef enum WorkKind {
+    WORK_KERNEL,
+    WORK_COPY,
+    WORK_FILL,
+    WORK_HOST,
+    WORK_RECORD,
+    WORK_WAIT,
+    WORK_FREE
+} WorkKind;
+
+typedef struct KernelWork {
+    RtFunction *function;
+    int grid[3], block[3];
+    size_t dynamic_shared_bytes;
+    uint8_t *params;
+    size_t param_bytes;
+    bool cooperative;
+} KernelWork;
+
+/* Rows of bytes; a plain copy is one row. */
+typedef struct CopyWork {
+    uint64_t to, from;
+    bool to_device, from_device;
+    size_t to_pitch, from_pitch, width, height;
+    void *staged; /* the bytes were taken from the host when the call was made: owned */
+} CopyWork;
+
+typedef struct FillWork {
+    uint64_t to;
+    size_t pitch, width, height;
+    uint8_t value[4];
+    int value_bytes;
+} FillWork;
+
+typedef struct HostWork {
+    cudaHostFn_t function;
+    cudaStreamCallback_t callback; /* one of both */
+    void *data;
+    cudaStream_t handle; /* for the callback */
+} HostWork;
+
+typedef struct Work {
+    WorkKind kind;
+    struct Work *next;
+    Stream *stream;
+    uint64_t number;   /* 1, 2, ... in the order of issue, over all streams */
+    uint64_t executed; /* warp instructions */
+    union {
+        KernelWork kernel;
+        CopyWork copy;
+        FillWork fill;
+        HostWork host;
+        Record *record; /* RECORD, WAIT */
+        uint64_t free;
+    };
+} Work;
+
+struct Stream {
+    Stream *next;
+    Work *first, *last;
+    bool blocking; /* waits for the default stream, and it for this one */
+    bool is_default, of_thread, destroyed,
+        busy; /* busy: a host function of its runs, without the lock */
+    int id, priority;
+    int users;      /* threads that are in its queue */
+    Graph *capture; /* what is issued goes there instead */
+    bool is_origin; /* the stream where the capture began */
+};
+
+struct Graph {
+    Graph *next;
+    Work *first, *last;      /* in the order of issue, which is one that fits */
+    uint64_t id;             /* 1, 2, ... */
+    bool capturing, relaxed; /* relaxed: other calls may wait meanwhile */
+    bool spoilt;             /* something was called that no graph can hold */
+};
+
+typedef struct Event {
+    Record *record;   /* the last; NULL: never recorded */
+    uint64_t capture; /* the id of the graph, if recorded in a stream that captures; 0 */
+    bool timed;
+} Event;
+
+/* ---- State ---- */
+
+typedef enum HandleKind {
+    HANDLE_NONE,
+    HANDLE_FUNCTION,
+    HANDLE_VARIABLE,
+    HANDLE_STREAM,
+    HANDLE_EVENT,
+    HANDLE_GRAPH,
+    HANDLE_EXEC,
+    HANDLE_PINNED
+} HandleKind;
+
+typedef struct Settings {
+    char device[256], report[4096], ptx[4096];
+    Schedule schedule;
+    uint64_t schedule_seed, budget;
+    bool races, uninitialised, quiet, table;
+} Settings;
+
+typedef struct Runtime {
+    Settings settings;
+    Device device;
+    bool open;           /* device and memory are there */
+    bool forked;         /* this process is a child of one where they are */
+    cudaError_t refusal; /* why no call works at all; told already */
+    cudaError_t sticky;  /* a kernel failed: calls return this until cudaDeviceReset */
+    cudaError_t refused; /* what the call that has just entered is to return */
+    RtModule *modules;
+    RtVariable *variables;
+    RtFunction *functions;
+    Stream *streams; /* the default stream first */
+    Graph *graphs;
+    uint64_t numbers;   /* of work, given so far */
+    double clock_ms;    /* simulated: how long all work took so far */
+    uint64_t workspace; /* of cooperative launches; 0: none yet */
+    size_t limits[16];  /* cudaDeviceSetLimit */
+    unsigned device_flags;
+    int stream_ids; /* given so far */
+    uint64_t graph_ids;
+} Runtime;
+
+extern Runtime rt;
+
+/* rt_state.c. True if the call is to be refused, with rt.refused. */
+bool rt_enter(bool refuse_if_failed);
+cudaError_t rt_leave(cudaError_t error);
+void rt_unlock(void); /* around host functions */
+void rt_lock(void);
+extern _Thread_local bool rt_in_host_function;
+void rt_wait(void); /* until another thread's host function is over */
+void rt_wake(void);
+void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A finding about a call or a launch, without place in a kernel; `kernel` may be NULL. */
+#define rt_finding(kind, fatal, name, ...)                                                         \
+    finding(kind, fatal, &(Place){ .kernel = (name) }, __VA_ARGS__)
+
+/* rt_settings.c: from the environment; what is wrong there is said. */
+void settings_read(Settings *settings);
+
+/* rt_handle.c: what a pointer of the program's stands for. */
+bool handle_set(HandleKind kind, const void *key,
+                void *value); /* NULL: forget it; false: no memory */
+void *handle_get(HandleKind kind, const void *key);
+
+/* rt_module.c */
+cudaError_t module_load(RtModule *module);
+void modules_unload(void);
+cudaError_t function_find(const void *host, RtFunction **function); /* loads its module */
+cudaError_t function_prepare(RtFunction *function);                 /* and makes its code */
+cudaError_t variable_find(const void *host, RtVariable **variable, uint64_t *address);
+Occupancy function_occupancy(const RtFunction *function, int threads, size_t dynamic_bytes);
+int function_most_threads(const RtFunction *function);
+int function_registers(const RtFunction *function);
+int function_most_dynamic(const RtFunction *function);
+void plain_kernel_name(const char *mangled, char *text, size_t size);
+
+/* rt_work.c: queues, and doing what is in them. */
+Work *work_new(WorkKind kind);
+Work *work_copy(const Work *work);
+void work_free(Work *work);
+cudaError_t issue(Stream *stream, Work *work); /* takes it; NULL: no memory */
+cudaError_t finish(Stream *stream, uint64_t number);
+cudaError_t finish_stream(Stream *stream); /* all of it, and what it waits for */
+cudaError_t finish_all(void);
+void finish_one(Stream *stream);
+double work_ms(const Work *work);
+Record *record_new(void);
+void record_drop(Record *record);
+
+/* rt_run.c: one piece of work. */
+void run_kernel(Work *work);
+void run_copy(const CopyWork *copy);
+void run_fill(const FillWork *fill);
+void run_fail(cudaError_t error);
+cudaError_t error_of_finding(FindingKind kind);
+
+/* rt_stream.c */
+Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: there is none */
+void streams_drop(void);                                 /* with all work */
+Stream *stream_first(void);                              /* the default stream */
+
+/* rt_memory.c */
+bool is_device_side(uint64_t address); /* device or managed memory */
+bool is_pinned(uint64_t address);
+void memory_drop_all(void);
+
+/* rt_graph.c */
+cudaError_t graph_capture(Stream *stream, Work *work); /* takes the work */
+Graph *graph_capturing(uint64_t id);                   /* NULL: that capture is over */
+cudaError_t capture_refuses(const Stream *stream);     /* what waits can't be captured */
+cudaError_t any_capture_refuses(void);
+void graphs_drop(void);
+
+/* rt_error.c */
+void last_error_set(cudaError_t error);
+
+#endif

@@ -1,0 +1,355 @@
+/* rt_copy.c - copies and fills, to and from symbols, too.
+ *
+ * When a copy is done follows CUDA's rules: a blocking copy is done before it returns, but from
+ * device to device; an asynchronous one takes what pageable host memory holds at once and waits
+ * where it is to write into such memory; to and from pinned memory it is done when something waits
+ * for it, with what is there by then.
+ */
+#include "rt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A call's words. */
+typedef struct Copy {
+    const char *call;
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+} Copy;
+
+/* ---- Is it what it says? ---- */
+
+static cudaError_t refuse_side(const char *call, const char *which, const void *at, bool on_device)
+{
+    rt_finding(FINDING_HOST_POINTER, true, call,
+               "the %s %p is %s memory, but the kind of the copy (cudaMemcpyHostToDevice ...) says "
+               "otherwise. Are the first two arguments in order? First where to, then from where",
+               which, at, on_device ? "host" : "device");
+    return cudaErrorInvalidValue;
+}
+
+static cudaError_t refuse_range(const char *call, const char *which, const void *at, size_t bytes)
+{
+    char where[200];
+
+    memory_describe((uint64_t) (uintptr_t) at, bytes, where, sizeof where);
+    rt_finding(FINDING_OUT_OF_BOUNDS, true, call, "%zu bytes of the %s at %p: %s", bytes, which, at,
+               where);
+    return cudaErrorInvalidValue;
+}
+
+static cudaError_t check_side(const char *call, const char *which, const void *at, size_t bytes,
+                              bool on_device)
+{
+    const uint64_t address = (uint64_t) (uintptr_t) at;
+    const Allocation *allocation = memory_find(address);
+
+    if (on_device && !allocation && !is_device_side(address))
+        return refuse_side(call, which, at, true);
+    if (!on_device && is_device_side(address) && !is_pinned(address))
+        return refuse_side(call, which, at, false);
+    if (on_device && !memory_range(address, bytes, false))
+        return refuse_range(call, which, at, bytes);
+    if (!on_device && !allocation && memory_ground(address) != GROUND_HOST)
+        return refuse_range(call, which, at, bytes);
+    return cudaSuccess;
+}
+
+static bool add(size_t *sum, size_t height, size_t pitch, size_t width)
+{
+    return !__builtin_mul_overflow(height - 1, pitch, sum) &&
+           !__builtin_add_overflow(*sum, width, sum);
+}
+
+static cudaError_t check_copy(const Copy *copy, bool to_device, bool from_device)
+{
+    size_t to_bytes, from_bytes;
+    cudaError_t error;
+
+    if (!add(&to_bytes, copy->height, copy->to_pitch, copy->width) ||
+        !add(&from_bytes, copy->height, copy->from_pitch, copy->width))
+        return cudaErrorInvalidValue;
+    error = check_side(copy->call, "destination", copy->to, to_bytes, to_device);
+    if (!error)
+        error = check_side(copy->call, "source", copy->from, from_bytes, from_device);
+    return error;
+}
+
+/* ---- From call to work ---- */
+
+static cudaError_t new_work(const Copy *copy, Work **work)
+{
+    const uint64_t to = (uint64_t) (uintptr_t) copy->to, from = (uint64_t) (uintptr_t) copy->from;
+    const bool by_address = copy->kind == cudaMemcpyDefault;
+    const bool to_device =
+        by_address ? is_device_side(to)
+                   : copy->kind == cudaMemcpyHostToDevice || copy->kind == cudaMemcpyDeviceToDevice;
+    const bool from_device =
+        by_address ? is_device_side(from)
+                   : copy->kind == cudaMemcpyDeviceToHost || copy->kind == cudaMemcpyDeviceToDevice;
+    cudaError_t error = check_copy(copy, to_device, from_device);
+
+    if (error)
+        return error;
+    *work = work_new(WORK_COPY);
+    if (!*work)
+        return cudaErrorMemoryAllocation;
+    (*work)->copy = (CopyWork){ .to = to,
+                                .from = from,
+                                .to_device = to_device,
+                                .from_device = from_device,
+                                .to_pitch = copy->to_pitch,
+                                .from_pitch = copy->from_pitch,
+                                .width = copy->width,
+                                .height = copy->height };
+    return cudaSuccess;
+}
+
+/* Pageable memory is read when the call is made. */
+static cudaError_t stage(CopyWork *copy)
+{
+    char *bytes = malloc(copy->width * copy->height);
+
+    if (!bytes)
+        return cudaErrorMemoryAllocation;
+    for (size_t row = 0; row < copy->height; row++)
+        memcpy(bytes + row * copy->width,
+               (const char *) (uintptr_t) (copy->from + row * copy->from_pitch), copy->width);
+    copy->staged = bytes;
+    return cudaSuccess;
+}
+
+static bool must_wait(const CopyWork *copy, bool blocking)
+{
+    if (blocking)
+        return !(copy->to_device && copy->from_device);
+    if (copy->to_device)
+        return false;
+    return !copy->from_device || !is_pinned(copy->to);
+}
+
+static cudaError_t issue_copy(Stream *stream, Work *work, bool blocking)
+{
+    const bool captured = stream->capture, wait = must_wait(&work->copy, blocking);
+    const bool pageable = !work->copy.from_device && !is_pinned(work->copy.from);
+    cudaError_t error = cudaSuccess;
+
+    if (!captured && !wait && pageable)
+        error = stage(&work->copy);
+    if (error) {
+        work_free(work);
+        return error;
+    }
+    error = issue(stream, work);
+    return error || captured || !wait ? error : finish(stream, rt.numbers);
+}
+
+static cudaError_t copy_in(Stream *stream, const Copy *copy, bool blocking)
+{
+    Work *work;
+    cudaError_t error;
+
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    if ((unsigned) copy->kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (copy->height > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
+        return cudaErrorInvalidPitchValue;
+    if (blocking && (error = any_capture_refuses()))
+        return error;
+    if (!copy->width || !copy->height)
+        return cudaSuccess;
+    error = new_work(copy, &work);
+    return error ? error : issue_copy(stream, work, blocking);
+}
+
+/* ---- cudaMemcpy ---- */
+
+#define BYTES(call, to, from, bytes, kind)                                                         \
+    &(Copy)                                                                                        \
+    {                                                                                              \
+        call, to, from, bytes, bytes, bytes, 1, kind                                               \
+    }
+
+#define ROWS(call)                                                                                 \
+    &(Copy)                                                                                        \
+    {                                                                                              \
+        call, to, from, to_pitch, from_pitch, width, height, kind                                  \
+    }
+
+BLOCKING_CALL(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+              copy_in(stream_of(0, per_thread), BYTES("cudaMemcpy", to, from, bytes, kind), true))
+STREAM_CALL(cudaMemcpyAsync,
+            (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+             cudaStream_t stream),
+            copy_in(stream_of(stream, per_thread), BYTES("cudaMemcpyAsync", to, from, bytes, kind),
+                    false))
+BLOCKING_CALL(cudaMemcpy2D,
+              (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+               size_t height, enum cudaMemcpyKind kind),
+              copy_in(stream_of(0, per_thread), ROWS("cudaMemcpy2D"), true))
+STREAM_CALL(cudaMemcpy2DAsync,
+            (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+             size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
+            copy_in(stream_of(stream, per_thread), ROWS("cudaMemcpy2DAsync"), false))
+
+/* There is one device: to and from a peer is to and from itself. */
+static cudaError_t peer(int to, int from)
+{
+    return to || from ? cudaErrorInvalidDevice : cudaSuccess;
+}
+
+API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                               size_t bytes)
+{
+    return CALL(peer(to_device, from_device)
+                    ? cudaErrorInvalidDevice
+                    : copy_in(rt.streams,
+                              BYTES("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice),
+                              true));
+}
+
+API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                    size_t bytes, cudaStream_t stream)
+{
+    return CALL(peer(to_device, from_device) ? cudaErrorInvalidDevice
+                                             : copy_in(stream_of(stream, false),
+                                                       BYTES("cudaMemcpyPeerAsync", to, from, bytes,
+                                                             cudaMemcpyDeviceToDevice),
+                                                       false));
+}
+
+/* ---- Symbols ---- */
+
+static cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, void **pointer)
+{
+    RtVariable *variable;
+    uint64_t address;
+    cudaError_t error = variable_find(symbol, &variable, &address);
+
+    if (error)
+        return error;
+    if (offset > variable->bytes || bytes > variable->bytes - offset) {
+        rt_finding(FINDING_OUT_OF_BOUNDS, true, variable->name,
+                   "a copy of %zu bytes from offset %zu on, but the variable has %zu bytes", bytes,
+                   offset, variable->bytes);
+        return cudaErrorInvalidValue;
+    }
+    *pointer = (void *) (uintptr_t) (address + offset);
+    return cudaSuccess;
+}
+
+static cudaError_t to_symbol(Stream *stream, const void *symbol, const void *from, size_t bytes,
+                             size_t offset, enum cudaMemcpyKind kind, bool blocking)
+{
+    void *to;
+    cudaError_t error = symbol_at(symbol, bytes, offset, &to);
+
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    return error ? error
+                 : copy_in(stream, BYTES("cudaMemcpyToSymbol", to, from, bytes, kind), blocking);
+}
+
+static cudaError_t from_symbol(Stream *stream, void *to, const void *symbol, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind, bool blocking)
+{
+    void *from;
+    cudaError_t error = symbol_at(symbol, bytes, offset, &from);
+
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    return error ? error
+                 : copy_in(stream, BYTES("cudaMemcpyFromSymbol", to, from, bytes, kind), blocking);
+}
+
+BLOCKING_CALL(cudaMemcpyToSymbol,
+              (const void *symbol, const void *from, size_t bytes, size_t offset,
+               enum cudaMemcpyKind kind),
+              to_symbol(stream_of(0, per_thread), symbol, from, bytes, offset, kind, true))
+STREAM_CALL(cudaMemcpyToSymbolAsync,
+            (const void *symbol, const void *from, size_t bytes, size_t offset,
+             enum cudaMemcpyKind kind, cudaStream_t stream),
+            to_symbol(stream_of(stream, per_thread), symbol, from, bytes, offset, kind, false))
+BLOCKING_CALL(cudaMemcpyFromSymbol,
+              (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind),
+              from_symbol(stream_of(0, per_thread), to, symbol, bytes, offset, kind, true))
+STREAM_CALL(cudaMemcpyFromSymbolAsync,
+            (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+             cudaStream_t stream),
+            from_symbol(stream_of(stream, per_thread), to, symbol, bytes, offset, kind, false))
+
+static cudaError_t symbol_place(void **pointer, size_t *bytes, const void *symbol)
+{
+    RtVariable *variable;
+    uint64_t address;
+    cudaError_t error =
+        pointer || bytes ? variable_find(symbol, &variable, &address) : cudaErrorInvalidValue;
+
+    if (error)
+        return error;
+    if (pointer)
+        *pointer = (void *) (uintptr_t) address;
+    if (bytes)
+        *bytes = variable->bytes;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
+{
+    return CALL(symbol_place(pointer, NULL, symbol));
+}
+
+API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
+{
+    return CALL(symbol_place(NULL, bytes, symbol));
+}
+
+/* ---- Fills ---- */
+
+static cudaError_t fill_in(Stream *stream, const char *call, void *to, size_t pitch, int value,
+                           size_t width, size_t height, bool blocking)
+{
+    size_t bytes;
+    Work *work;
+    cudaError_t error;
+
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    if (blocking && (error = any_capture_refuses()))
+        return error;
+    if (!width || !height)
+        return cudaSuccess;
+    if ((height > 1 && pitch < width) || !add(&bytes, height, pitch, width))
+        return cudaErrorInvalidValue;
+    error = check_side(call, "destination", to, bytes, true);
+    if (error)
+        return error;
+    work = work_new(WORK_FILL);
+    if (work)
+        work->fill = (FillWork){ .to = (uint64_t) (uintptr_t) to,
+                                 .pitch = pitch,
+                                 .width = width,
+                                 .height = height,
+                                 .value = { (uint8_t) value },
+                                 .value_bytes = 1 };
+    error = issue(stream, work);
+    return error || !blocking || is_device_side((uint64_t) (uintptr_t) to)
+               ? error
+               : finish(stream, rt.numbers);
+}
+
+BLOCKING_CALL(cudaMemset, (void *to, int value, size_t bytes),
+              fill_in(stream_of(0, per_thread), "cudaMemset", to, bytes, value, bytes, 1, true))
+STREAM_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
+            fill_in(stream_of(stream, per_thread), "cudaMemsetAsync", to, bytes, value, bytes, 1,
+                    false))
+BLOCKING_CALL(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+              fill_in(stream_of(0, per_thread), "cudaMemset2D", to, pitch, value, width, height,
+                      true))
+STREAM_CALL(cudaMemset2DAsync,
+            (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
+            fill_in(stream_of(stream, per_thread), "cudaMemset2DAsync", to, pitch, value, width,
+                    height, false))

@@ -1,0 +1,183 @@
+/* rt_event.c - events: a place in a stream's work that others wait for, and its time. */
+#include "rt.h"
+
+#include <stdlib.h>
+
+static cudaError_t create(cudaEvent_t *handle, unsigned flags)
+{
+    const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    Event *event;
+
+    if (!handle || (flags & ~known))
+        return cudaErrorInvalidValue;
+    event = calloc(1, sizeof *event);
+    if (!event || !handle_set(HANDLE_EVENT, event, event)) {
+        free(event);
+        return cudaErrorMemoryAllocation;
+    }
+    event->timed = !(flags & cudaEventDisableTiming);
+    *handle = (cudaEvent_t) event;
+    return cudaSuccess;
+}
+
+static cudaError_t destroy(Event *event)
+{
+    if (!event)
+        return cudaErrorInvalidResourceHandle;
+    handle_set(HANDLE_EVENT, event, NULL);
+    record_drop(event->record);
+    free(event);
+    return cudaSuccess;
+}
+
+static Event *event_of(cudaEvent_t handle)
+{
+    return handle_get(HANDLE_EVENT, handle);
+}
+
+API cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return CALL(create(event, 0));
+}
+
+API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    return CALL(create(event, flags));
+}
+
+API cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    return CALL(destroy(event_of(event)));
+}
+
+/* ---- Recording ---- */
+
+static cudaError_t record(Event *event, Stream *stream)
+{
+    Work *work;
+
+    if (!event || !stream)
+        return cudaErrorInvalidResourceHandle;
+    event->capture = stream->capture ? stream->capture->id : 0;
+    if (stream->capture) /* it only stands for the place in the graph */
+        return cudaSuccess;
+    work = work_new(WORK_RECORD);
+    if (!work)
+        return cudaErrorMemoryAllocation;
+    work->record = record_new();
+    if (!work->record) {
+        work->kind = WORK_FREE; /* owns nothing */
+        work_free(work);
+        return cudaErrorMemoryAllocation;
+    }
+    record_drop(event->record);
+    event->record = work->record;
+    event->record->users++;
+    return issue(stream, work);
+}
+
+STREAM_CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
+            record(event_of(event), stream_of(stream, per_thread)))
+STREAM_CALL(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags),
+            flags & ~(unsigned) cudaEventRecordExternal
+                ? cudaErrorInvalidValue
+                : record(event_of(event), stream_of(stream, per_thread)))
+
+/* ---- Waiting ---- */
+
+/* A stream that waits for an event of a stream that captures captures, too. */
+static cudaError_t join(Stream *stream, Graph *graph)
+{
+    if (!graph)
+        return cudaErrorCapturedEvent;
+    if (stream->capture && stream->capture != graph)
+        return cudaErrorStreamCaptureMerge;
+    if (stream->is_default)
+        return cudaErrorStreamCaptureImplicit;
+    stream->capture = graph;
+    return cudaSuccess;
+}
+
+static cudaError_t stream_wait(Stream *stream, Event *event)
+{
+    Work *work;
+
+    if (!stream || !event)
+        return cudaErrorInvalidResourceHandle;
+    if (event->capture)
+        return join(stream, graph_capturing(event->capture));
+    if (stream->capture)
+        return cudaErrorStreamCaptureIsolation;
+    if (!event->record || event->record->done)
+        return cudaSuccess;
+    work = work_new(WORK_WAIT);
+    if (!work)
+        return cudaErrorMemoryAllocation;
+    work->record = event->record;
+    work->record->users++;
+    return issue(stream, work);
+}
+
+STREAM_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+            flags & ~(unsigned) cudaEventWaitExternal
+                ? cudaErrorInvalidValue
+                : stream_wait(stream_of(stream, per_thread), event_of(event)))
+
+static cudaError_t synchronize(const Event *event)
+{
+    if (!event)
+        return cudaErrorInvalidResourceHandle;
+    if (event->capture)
+        return cudaErrorCapturedEvent;
+    if (!event->record || event->record->done)
+        return rt.sticky;
+    return finish(event->record->stream, event->record->number);
+}
+
+static cudaError_t query(const Event *event)
+{
+    if (!event)
+        return cudaErrorInvalidResourceHandle;
+    if (event->capture)
+        return cudaErrorCapturedEvent;
+    if (!event->record || event->record->done)
+        return rt.sticky;
+    finish_one(event->record->stream);
+    return rt.sticky ? rt.sticky : cudaErrorNotReady;
+}
+
+API cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    return CALL(synchronize(event_of(event)));
+}
+
+API cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return CALL(query(event_of(event)));
+}
+
+/* ---- Time ---- */
+
+static cudaError_t elapsed(float *ms, const Event *start, const Event *end)
+{
+    if (!ms)
+        return cudaErrorInvalidValue;
+    if (!start || !end || !start->timed || !end->timed || !start->record || !end->record)
+        return cudaErrorInvalidResourceHandle;
+    if (!start->record->done || !end->record->done)
+        return cudaErrorNotReady;
+    *ms = (float) (end->record->ms - start->record->ms);
+    return cudaSuccess;
+}
+
+#undef cudaEventElapsedTime /* CUDA 12's header names it _v2 */
+API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return CALL(elapsed(ms, event_of(start), event_of(end)));
+}
+
+API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
+API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return CALL(elapsed(ms, event_of(start), event_of(end)));
+}

@@ -1,0 +1,213 @@
+/* rt_function.c - what can be asked about a kernel and set for it, and how many blocks fit on an
+ * SM. */
+#include "rt.h"
+
+#include <string.h>
+
+/* Kernel and code; what all calls here begin with. */
+static cudaError_t get(const void *host, RtFunction **function)
+{
+    cudaError_t error = function_find(host, function);
+
+    return error ? error : function_prepare(*function);
+}
+
+/* ---- Attributes ---- */
+
+static size_t constant_bytes(const Module *module)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < module->variable_count; i++)
+        if (module->variables[i].space == SPACE_CONST)
+            bytes += module->variables[i].size;
+    return bytes;
+}
+
+static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const void *host)
+{
+    RtFunction *function;
+    cudaError_t error = attributes ? get(host, &function) : cudaErrorInvalidValue;
+
+    if (error)
+        return error;
+    memset(attributes, 0, sizeof *attributes);
+    attributes->sharedSizeBytes = (size_t) function->code->static_shared_bytes;
+    attributes->constSizeBytes = constant_bytes(function->owner->module);
+    attributes->localSizeBytes = (size_t) (function->has_resources ? function->resources.local_bytes
+                                                                   : function->code->local_bytes);
+    attributes->maxThreadsPerBlock = function_most_threads(function);
+    attributes->numRegs = function_registers(function);
+    attributes->ptxVersion = function->owner->module->target;
+    attributes->binaryVersion = rt.device.cc;
+    attributes->maxDynamicSharedSizeBytes = function_most_dynamic(function);
+    attributes->preferredShmemCarveout = function->carveout;
+    return cudaSuccess;
+}
+
+static cudaError_t set_dynamic(RtFunction *function, int bytes)
+{
+    const int most = rt.device.shared_per_block_optin_bytes - function->code->static_shared_bytes;
+
+    if (bytes < 0)
+        return cudaErrorInvalidValue;
+    if (bytes > most) {
+        rt_finding(
+            FINDING_LAUNCH, true, function->plain,
+            "cudaFuncSetAttribute asks for %d bytes of dynamic shared memory: with %d static "
+            "ones, at most %d are left on this device",
+            bytes, function->code->static_shared_bytes, most);
+        return cudaErrorInvalidValue;
+    }
+    function->dynamic_shared_bytes = bytes;
+    return cudaSuccess;
+}
+
+static cudaError_t set_attribute(const void *host, int attribute, int value)
+{
+    RtFunction *function;
+    cudaError_t error = get(host, &function);
+
+    if (error)
+        return error;
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        return set_dynamic(function, value);
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        if (value < -1 || value > 100)
+            return cudaErrorInvalidValue;
+        function->carveout = value;
+        return cudaSuccess;
+    default: /* clusters */
+        return attribute > 0 && attribute < cudaFuncAttributeMax ? cudaErrorNotSupported
+                                                                 : cudaErrorInvalidValue;
+    }
+}
+
+API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel)
+{
+    return CALL(get_attributes(attributes, kernel));
+}
+
+API cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute id, int value)
+{
+    return CALL(set_attribute(kernel, (int) id, value));
+}
+
+/* ---- Hints ---- */
+
+static cudaError_t accept(const void *host)
+{
+    RtFunction *function;
+
+    return function_find(host, &function);
+}
+
+API cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
+{
+    (void) config;
+    return CALL(accept(kernel));
+}
+
+API cudaError_t cudaFuncSetSharedMemConfig(const void *kernel, enum cudaSharedMemConfig config)
+{
+    (void) config;
+    return CALL(accept(kernel));
+}
+
+/* ---- Name and parameters ---- */
+
+static cudaError_t get_name(const char **name, const void *host)
+{
+    RtFunction *function;
+    cudaError_t error = name ? function_find(host, &function) : cudaErrorInvalidValue;
+
+    if (!error)
+        *name = function->name;
+    return error;
+}
+
+static cudaError_t get_param(const void *host, size_t index, size_t *offset, size_t *bytes)
+{
+    RtFunction *function;
+    const Function *entry;
+    cudaError_t error = offset ? get(host, &function) : cudaErrorInvalidValue;
+
+    if (error)
+        return error;
+    entry = &function->owner->module->functions[function->index];
+    if (index >= (size_t) entry->param_count)
+        return cudaErrorInvalidValue;
+    *offset = (size_t) function->code->variable_offset[entry->params[index]];
+    if (bytes)
+        *bytes = function->owner->module->variables[entry->params[index]].size;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFuncGetName(const char **name, const void *kernel)
+{
+    return CALL(get_name(name, kernel));
+}
+
+API cudaError_t cudaFuncGetParamInfo(const void *kernel, size_t index, size_t *offset,
+                                     size_t *bytes)
+{
+    return CALL(get_param(kernel, index, offset, bytes));
+}
+
+/* ---- Occupancy ---- */
+
+static cudaError_t most_blocks(int *blocks, const void *host, int threads, size_t dynamic_bytes)
+{
+    RtFunction *function;
+    cudaError_t error = blocks && threads > 0 ? get(host, &function) : cudaErrorInvalidValue;
+
+    if (error)
+        return error;
+    *blocks = threads > function_most_threads(function)
+                  ? 0
+                  : function_occupancy(function, threads, dynamic_bytes).blocks_per_sm;
+    return cudaSuccess;
+}
+
+/* The most that leaves `blocks` blocks on an SM: by halves. */
+static cudaError_t available_dynamic(size_t *bytes, const void *host, int blocks, int threads)
+{
+    RtFunction *function;
+    cudaError_t error =
+        bytes && blocks > 0 && threads > 0 ? get(host, &function) : cudaErrorInvalidValue;
+    size_t least = 0, most = (size_t) rt.device.shared_per_block_optin_bytes + 1;
+
+    if (error)
+        return error;
+    if (function_occupancy(function, threads, 0).blocks_per_sm < blocks)
+        return cudaErrorInvalidValue;
+    while (most - least > 1) {
+        const size_t middle = least + (most - least) / 2;
+        if (function_occupancy(function, threads, middle).blocks_per_sm >= blocks)
+            least = middle;
+        else
+            most = middle;
+    }
+    *bytes = least;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                              int threads, size_t dynamic_bytes)
+{
+    return CALL(most_blocks(blocks, kernel, threads, dynamic_bytes));
+}
+
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, const void *kernel, int threads, size_t dynamic_bytes, unsigned flags)
+{
+    return CALL(flags > 1 ? cudaErrorInvalidValue
+                          : most_blocks(blocks, kernel, threads, dynamic_bytes));
+}
+
+API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel,
+                                                          int blocks, int threads)
+{
+    return CALL(available_dynamic(bytes, kernel, blocks, threads));
+}

@@ -1,0 +1,90 @@
+/* rt_handle.c - what a pointer that the program hands in stands for: a function, a variable, a
+ * stream, an event, a graph. A hash table by pointer; what is not in it is no valid handle, so that
+ * no pointer of the program's is followed before it is known.
+ */
+#include "rt.h"
+
+#include <stdlib.h>
+
+typedef struct Handle {
+    HandleKind kind; /* NONE: free; its key, if any, was forgotten */
+    const void *key; /* NULL: never used */
+    void *value;
+} Handle;
+
+static struct {
+    Handle *all;
+    size_t room, used; /* room: a power of two; used: places whose key is not NULL */
+} table;
+
+static size_t hash(const void *key)
+{
+    return (size_t) (((uint64_t) (uintptr_t) key * 0x9e3779b97f4a7c15ull) >> 32);
+}
+
+/* The place of the key, or the one where it would go. The table is never full. */
+static Handle *place_of(const void *key)
+{
+    for (size_t i = hash(key);; i++) {
+        Handle *handle = &table.all[i & (table.room - 1)];
+        if (!handle->key || handle->key == key)
+            return handle;
+    }
+}
+
+/* Forgotten keys are left out. */
+static bool grow(void)
+{
+    Handle *old = table.all;
+    size_t room = table.room;
+    Handle *all = calloc(room ? 2 * room : 256, sizeof *all);
+
+    if (!all)
+        return false;
+    table.all = all;
+    table.room = room ? 2 * room : 256;
+    table.used = 0;
+    for (size_t i = 0; i < room; i++) {
+        if (old[i].kind == HANDLE_NONE)
+            continue;
+        *place_of(old[i].key) = old[i];
+        table.used++;
+    }
+    free(old);
+    return true;
+}
+
+static void forget(const void *key)
+{
+    Handle *handle = table.room ? place_of(key) : NULL;
+
+    if (handle && handle->key) {
+        handle->kind = HANDLE_NONE;
+        handle->value = NULL;
+    }
+}
+
+bool handle_set(HandleKind kind, const void *key, void *value)
+{
+    Handle *handle;
+
+    if (!key)
+        return false;
+    if (!value) {
+        forget(key);
+        return true;
+    }
+    if (table.used * 2 >= table.room && !grow())
+        return false;
+    handle = place_of(key);
+    table.used += !handle->key;
+    *handle = (Handle){ .kind = kind, .key = key, .value = value };
+    return true;
+}
+
+void *handle_get(HandleKind kind, const void *key)
+{
+    const Handle *handle = key && table.room ? place_of(key) : NULL;
+
+    return handle && handle->kind == kind ? handle->value : NULL;
+}

@@ -1,0 +1,285 @@
+/* rt_launch.c - launches: what is asked for is held against the device and the kernel, the
+ * arguments are copied, and the kernel becomes work of its stream. */
+#include "rt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PARAM_BYTES = 1 << 16 };
+
+typedef struct Request {
+    const void *kernel; /* the stub's address, or a cudaKernel_t */
+    dim3 grid, block;
+    void **arguments;
+    size_t dynamic_bytes;
+    bool cooperative;
+} Request;
+
+/* ---- May it be launched? A finding says what is wrong with which number ---- */
+
+#define REFUSE(error, ...)                                                                         \
+    do {                                                                                           \
+        rt_finding(FINDING_LAUNCH, true, function->plain, __VA_ARGS__);                            \
+        return error;                                                                              \
+    } while (0)
+
+static cudaError_t check_grid(const RtFunction *function, dim3 grid)
+{
+    if (!grid.x || !grid.y || !grid.z)
+        REFUSE(cudaErrorInvalidConfiguration,
+               "a grid of (%u,%u,%u) blocks: none at all. Is a size 0, or a division rounded down? "
+               "(n + threads - 1) / threads rounds up",
+               grid.x, grid.y, grid.z);
+    if (grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
+        REFUSE(cudaErrorInvalidConfiguration,
+               "a grid of (%u,%u,%u) blocks: at most (2147483647,65535,65535) are allowed", grid.x,
+               grid.y, grid.z);
+    return cudaSuccess;
+}
+
+static cudaError_t check_block(const RtFunction *function, dim3 block)
+{
+    uint64_t threads = (uint64_t) block.x * block.y; /* what is too large is told before * z */
+
+    if (!block.x || !block.y || !block.z)
+        REFUSE(cudaErrorInvalidConfiguration, "a block of (%u,%u,%u) threads: none at all", block.x,
+               block.y, block.z);
+    if (block.x > 1024 || block.y > 1024 || block.z > 64)
+        REFUSE(cudaErrorInvalidConfiguration,
+               "a block of (%u,%u,%u) threads: at most (1024,1024,64) are allowed, and %d in all",
+               block.x, block.y, block.z, rt.device.threads_per_block);
+    threads *= block.z;
+    if (threads > (uint64_t) rt.device.threads_per_block)
+        REFUSE(cudaErrorInvalidConfiguration,
+               "a block of (%u,%u,%u) = %llu threads: at most %d are allowed", block.x, block.y,
+               block.z, (unsigned long long) threads, rt.device.threads_per_block);
+    return cudaSuccess;
+}
+
+static const Function *entry_of(const RtFunction *function)
+{
+    return &function->owner->module->functions[function->index];
+}
+
+/* .maxntid bounds the product, .reqntid is exact. */
+static cudaError_t check_bounds(const RtFunction *function, dim3 block)
+{
+    const int *required = entry_of(function)->required_threads;
+    const int most = function_most_threads(function);
+    const unsigned threads = block.x * block.y * block.z;
+
+    if (required[0] > 0 && (block.x != (unsigned) required[0] ||
+                            block.y != (unsigned) (required[1] > 0 ? required[1] : 1) ||
+                            block.z != (unsigned) (required[2] > 0 ? required[2] : 1)))
+        REFUSE(cudaErrorInvalidConfiguration,
+               "a block of (%u,%u,%u) threads: __block_size__ of this kernel asks for (%d,%d,%d)",
+               block.x, block.y, block.z, required[0], required[1], required[2]);
+    if (threads > (unsigned) most && entry_of(function)->most_threads[0])
+        REFUSE(cudaErrorInvalidValue,
+               "a block of %u threads: __launch_bounds__ of this kernel promises at most %d",
+               threads, most);
+    if (threads > (unsigned) most)
+        REFUSE(cudaErrorLaunchOutOfResources,
+               "a block of %u threads with %d registers each: an SM has %d registers. At most %d "
+               "threads; or __launch_bounds__(%u) lets the compiler use fewer registers",
+               threads, function_registers(function), rt.device.registers_per_sm, most, threads);
+    return cudaSuccess;
+}
+
+static cudaError_t check_shared(const RtFunction *function, size_t dynamic_bytes)
+{
+    const int fixed = function->code->static_shared_bytes;
+    const int most = function_most_dynamic(function);
+
+    if (dynamic_bytes > (size_t) most)
+        REFUSE(cudaErrorInvalidValue,
+               "%zu bytes of dynamic shared memory beside %d static ones: at most %d. "
+               "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) "
+               "allows up to %d on this device",
+               dynamic_bytes, fixed, most, rt.device.shared_per_block_optin_bytes - fixed);
+    return cudaSuccess;
+}
+
+static cudaError_t check_cooperative(const RtFunction *function, dim3 grid, dim3 block,
+                                     size_t dynamic_bytes)
+{
+    Occupancy fits =
+        function_occupancy(function, (int) (block.x * block.y * block.z), dynamic_bytes);
+    int64_t most = (int64_t) fits.blocks_per_sm * rt.device.sms;
+    unsigned __int128 blocks = (unsigned __int128) grid.x * grid.y * grid.z;
+
+    if (blocks > (unsigned __int128) most)
+        REFUSE(cudaErrorCooperativeLaunchTooLarge,
+               "a cooperative grid of (%u,%u,%u) blocks: all of them must be on the GPU at once, "
+               "and %d a SM on %d SMs are %lld",
+               grid.x, grid.y, grid.z, fits.blocks_per_sm, rt.device.sms, (long long) most);
+    return cudaSuccess;
+}
+
+static cudaError_t check(const RtFunction *function, const Request *request)
+{
+    cudaError_t error = check_grid(function, request->grid);
+
+    if (!error)
+        error = check_block(function, request->block);
+    if (!error)
+        error = check_bounds(function, request->block);
+    if (!error)
+        error = check_shared(function, request->dynamic_bytes);
+    if (!error && request->cooperative)
+        error = check_cooperative(function, request->grid, request->block, request->dynamic_bytes);
+    return error;
+}
+
+/* ---- The arguments, as the kernel's .param list lays them out ---- */
+
+static size_t param_bytes(const RtFunction *function)
+{
+    const Function *entry = entry_of(function);
+    size_t bytes = 0;
+
+    for (int i = 0; i < entry->param_count; i++) {
+        const int variable = entry->params[i];
+        const size_t end = (size_t) function->code->variable_offset[variable] +
+                           function->owner->module->variables[variable].size;
+        bytes = end > bytes ? end : bytes;
+    }
+    return bytes;
+}
+
+static cudaError_t copy_arguments(KernelWork *kernel, void *const *arguments)
+{
+    const RtFunction *function = kernel->function;
+    const Function *entry = entry_of(function);
+    const size_t bytes = param_bytes(function);
+
+    if (bytes > MOST_PARAM_BYTES || (entry->param_count && !arguments))
+        return cudaErrorInvalidValue;
+    kernel->params = calloc(1, bytes + 16); /* a wide load of the last one stays inside */
+    if (!kernel->params)
+        return cudaErrorMemoryAllocation;
+    kernel->param_bytes = bytes;
+    for (int i = 0; i < entry->param_count; i++) {
+        const int variable = entry->params[i];
+        if (!arguments[i])
+            return cudaErrorInvalidValue;
+        memcpy(kernel->params + function->code->variable_offset[variable], arguments[i],
+               function->owner->module->variables[variable].size);
+    }
+    return cudaSuccess;
+}
+
+/* ---- Launching ---- */
+
+static cudaError_t enqueue(Stream *stream, RtFunction *function, const Request *request)
+{
+    Work *work = work_new(WORK_KERNEL);
+    cudaError_t error;
+
+    if (!work)
+        return cudaErrorMemoryAllocation;
+    work->kernel = (KernelWork){
+        .function = function,
+        .grid = { (int) request->grid.x, (int) request->grid.y, (int) request->grid.z },
+        .block = { (int) request->block.x, (int) request->block.y, (int) request->block.z },
+        .dynamic_shared_bytes = request->dynamic_bytes,
+        .cooperative = request->cooperative,
+    };
+    error = copy_arguments(&work->kernel, request->arguments);
+    if (error) {
+        work_free(work);
+        return error;
+    }
+    return issue(stream, work);
+}
+
+static cudaError_t launch(Stream *stream, const Request *request)
+{
+    RtFunction *function;
+    cudaError_t error;
+
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    error = function_find(request->kernel, &function);
+    if (error == cudaErrorInvalidDeviceFunction)
+        rt_finding(FINDING_LAUNCH, true, NULL,
+                   "a launch of %p, which is no kernel of this program: pass the __global__ "
+                   "function itself",
+                   request->kernel);
+    if (!error)
+        error = function_prepare(function);
+    if (!error)
+        error = check(function, request);
+    return error ? error : enqueue(stream, function, request);
+}
+
+#define LAUNCH_PARAMETERS                                                                          \
+    (const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,                   \
+     cudaStream_t stream)
+#define LAUNCH(together)                                                                           \
+    launch(stream_of(stream, per_thread),                                                          \
+           &(Request){ kernel, grid, block, arguments, shared, together })
+
+STREAM_CALL(cudaLaunchKernel, LAUNCH_PARAMETERS, LAUNCH(false))
+STREAM_CALL(cudaLaunchCooperativeKernel, LAUNCH_PARAMETERS, LAUNCH(true))
+
+/* What <<< >>> becomes with nvcc 13. */
+API cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
+                                   size_t shared, cudaStream_t stream);
+API cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
+                                   size_t shared, cudaStream_t stream)
+{
+    return cudaLaunchKernel(handle, grid, block, arguments, shared, stream);
+}
+
+API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t handle, dim3 grid, dim3 block,
+                                        void **arguments, size_t shared, cudaStream_t stream);
+API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t handle, dim3 grid, dim3 block,
+                                        void **arguments, size_t shared, cudaStream_t stream)
+{
+    return cudaLaunchKernel_ptsz(handle, grid, block, arguments, shared, stream);
+}
+
+/* ---- cudaLaunchKernelEx: attributes that change what a kernel does, and hints ---- */
+
+static cudaError_t read_attribute(const cudaLaunchAttribute *attribute, Request *request)
+{
+    switch (attribute->id) {
+    case cudaLaunchAttributeCooperative:
+        request->cooperative = attribute->val.cooperative;
+        return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension:
+        if (attribute->val.clusterDim.x * attribute->val.clusterDim.y *
+                attribute->val.clusterDim.z <=
+            1)
+            return cudaSuccess;
+        rt_finding(FINDING_LAUNCH, true, NULL,
+                   "a launch with clusters of (%u,%u,%u) blocks: clusters are not simulated",
+                   attribute->val.clusterDim.x, attribute->val.clusterDim.y,
+                   attribute->val.clusterDim.z);
+        return cudaErrorNotSupported;
+    default:
+        return cudaSuccess;
+    }
+}
+
+static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *kernel, void **arguments,
+                             bool per_thread)
+{
+    Request request;
+
+    if (!config || (config->numAttrs && !config->attrs))
+        return cudaErrorInvalidValue;
+    request = (Request){ kernel,    config->gridDim,          config->blockDim,
+                         arguments, config->dynamicSmemBytes, false };
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        cudaError_t error = read_attribute(&config->attrs[i], &request);
+        if (error)
+            return error;
+    }
+    return launch(stream_of(config->stream, per_thread), &request);
+}
+
+STREAM_CALL(cudaLaunchKernelExC,
+            (const cudaLaunchConfig_t *config, const void *kernel, void **arguments),
+            launch_ex(config, kernel, arguments, per_thread))

@@ -1,0 +1,418 @@
+/* rt_memory.c - allocating: on the device, pinned on the host, managed; and what a pointer is. */
+#include "rt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PITCH_UNIT = 512, HOST_PAGE = 4096 };
+
+/* ---- What an address is ---- */
+
+static const Allocation *allocation_at(const void *pointer)
+{
+    return memory_find((uint64_t) (uintptr_t) pointer);
+}
+
+bool is_device_side(uint64_t address)
+{
+    Ground ground = memory_ground(address);
+    const Allocation *allocation = memory_find(address);
+
+    if (allocation)
+        return allocation->kind != HOST_PINNED;
+    return ground == GROUND_FREED || ground == GROUND_GAP;
+}
+
+bool is_pinned(uint64_t address)
+{
+    const Allocation *allocation = memory_find(address);
+
+    return allocation && (allocation->kind == HOST_PINNED || allocation->kind == MANAGED);
+}
+
+/* ---- cudaMalloc and its kin ---- */
+
+static cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
+{
+    Allocation *allocation;
+
+    if (!pointer)
+        return cudaErrorInvalidValue;
+    *pointer = NULL;
+    if (!bytes)
+        return kind == MANAGED ? cudaErrorInvalidValue : cudaSuccess;
+    allocation = memory_allocate(bytes, kind, NULL);
+    if (!allocation)
+        return cudaErrorMemoryAllocation;
+    *pointer = (void *) (uintptr_t) allocation->base;
+    return cudaSuccess;
+}
+
+static cudaError_t allocate_rows(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    size_t row;
+
+    if (!pitch || width > SIZE_MAX - PITCH_UNIT)
+        return cudaErrorInvalidValue;
+    row = (width + PITCH_UNIT - 1) / PITCH_UNIT * PITCH_UNIT;
+    if (height && row > SIZE_MAX / height)
+        return cudaErrorMemoryAllocation;
+    *pitch = row;
+    return allocate(pointer, row * height, ALLOCATED);
+}
+
+static cudaError_t allocate_box(struct cudaPitchedPtr *box, struct cudaExtent extent)
+{
+    if (!box || (extent.height && extent.depth > SIZE_MAX / extent.height))
+        return cudaErrorInvalidValue;
+    box->xsize = extent.width;
+    box->ysize = extent.height;
+    return allocate_rows(&box->ptr, &box->pitch, extent.width, extent.height * extent.depth);
+}
+
+API cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    return CALL(allocate(pointer, bytes, ALLOCATED));
+}
+
+API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
+{
+    return CALL(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost
+                    ? allocate(pointer, bytes, MANAGED)
+                    : cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    return CALL(allocate_rows(pointer, pitch, width, height));
+}
+
+API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent extent)
+{
+    return CALL(allocate_box(box, extent));
+}
+
+/* The memory is there at once; when it may be used is up to the program. */
+STREAM_CALL(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t stream),
+            stream_of(stream, per_thread) ? allocate(pointer, bytes, ALLOCATED)
+                                          : cudaErrorInvalidResourceHandle)
+
+/* ---- Freeing ---- */
+
+static cudaError_t not_freeable(const void *pointer, const char *call, const char *reason)
+{
+    char where[200];
+
+    memory_describe((uint64_t) (uintptr_t) pointer, 1, where, sizeof where);
+    rt_finding(FINDING_USE_AFTER_FREE, true, NULL, "%s(%p): %s: %s", call, pointer, reason, where);
+    return cudaErrorInvalidValue;
+}
+
+static cudaError_t check_free(const void *pointer, const char *call, bool pinned)
+{
+    const Allocation *allocation = allocation_at(pointer);
+
+    if (!allocation && memory_ground((uint64_t) (uintptr_t) pointer) == GROUND_FREED)
+        return not_freeable(pointer, call, "this was freed already");
+    if (!allocation)
+        return not_freeable(pointer, call, "nothing is allocated there");
+    if (allocation->base != (uint64_t) (uintptr_t) pointer)
+        return not_freeable(pointer, call, "not the beginning of an allocation");
+    if (allocation->name || (allocation->kind == HOST_PINNED) != pinned)
+        return not_freeable(pointer, call, "this was not allocated by the call that belongs to it");
+    return cudaSuccess;
+}
+
+/* All work is done before, as on a GPU. */
+static cudaError_t release(void *pointer)
+{
+    cudaError_t error;
+
+    if (!pointer)
+        return cudaSuccess;
+    error = check_free(pointer, "cudaFree", false);
+    if (!error)
+        error = any_capture_refuses();
+    if (!error)
+        error = finish_all();
+    memory_free((uint64_t) (uintptr_t) pointer);
+    return error;
+}
+
+static cudaError_t release_later(void *pointer, Stream *stream)
+{
+    cudaError_t error = check_free(pointer, "cudaFreeAsync", false);
+    Work *work = error ? NULL : work_new(WORK_FREE);
+
+    if (error)
+        return error;
+    if (work)
+        work->free = (uint64_t) (uintptr_t) pointer;
+    return issue(stream, work);
+}
+
+API cudaError_t cudaFree(void *pointer)
+{
+    return CALL(release(pointer));
+}
+
+STREAM_CALL(cudaFreeAsync, (void *pointer, cudaStream_t stream),
+            release_later(pointer, stream_of(stream, per_thread)))
+
+/* ---- Pinned memory ---- */
+
+static cudaError_t allocate_host(void **pointer, size_t bytes)
+{
+    void *memory;
+
+    if (!pointer)
+        return cudaErrorInvalidValue;
+    *pointer = NULL;
+    if (!bytes)
+        return cudaSuccess;
+    if (posix_memalign(&memory, HOST_PAGE, bytes))
+        return cudaErrorMemoryAllocation;
+    if (!memory_adopt(memory, bytes, HOST_PINNED)) {
+        free(memory);
+        return cudaErrorMemoryAllocation;
+    }
+    *pointer = memory;
+    return handle_set(HANDLE_PINNED, memory, memory) ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+static cudaError_t release_host(void *pointer)
+{
+    cudaError_t error;
+
+    if (!pointer)
+        return cudaSuccess;
+    error = check_free(pointer, "cudaFreeHost", true);
+    if (error)
+        return error;
+    if (!handle_get(HANDLE_PINNED, pointer))
+        return not_freeable(pointer, "cudaFreeHost", "registered memory: cudaHostUnregister");
+    error = finish_all();
+    handle_set(HANDLE_PINNED, pointer, NULL);
+    memory_free((uint64_t) (uintptr_t) pointer);
+    free(pointer);
+    return error;
+}
+
+static cudaError_t register_host(void *pointer, size_t bytes)
+{
+    if (!pointer || !bytes)
+        return cudaErrorInvalidValue;
+    if (allocation_at(pointer))
+        return cudaErrorHostMemoryAlreadyRegistered;
+    return memory_adopt(pointer, bytes, HOST_PINNED) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+static cudaError_t unregister_host(void *pointer)
+{
+    const Allocation *allocation = allocation_at(pointer);
+    cudaError_t error;
+
+    if (!allocation || allocation->kind != HOST_PINNED ||
+        allocation->base != (uint64_t) (uintptr_t) pointer || handle_get(HANDLE_PINNED, pointer))
+        return cudaErrorHostMemoryNotRegistered;
+    error = finish_all();
+    memory_free((uint64_t) (uintptr_t) pointer);
+    return error;
+}
+
+static cudaError_t device_pointer(void **device, void *host, unsigned flags)
+{
+    const Allocation *allocation = allocation_at(host);
+
+    if (!device || flags || !allocation || allocation->kind != HOST_PINNED)
+        return cudaErrorInvalidValue;
+    *device = host; /* one address space */
+    return cudaSuccess;
+}
+
+static cudaError_t host_flags(unsigned *flags, void *host)
+{
+    const Allocation *allocation = allocation_at(host);
+
+    if (!flags || !allocation || allocation->kind != HOST_PINNED)
+        return cudaErrorInvalidValue;
+    *flags = cudaHostAllocMapped | cudaHostAllocPortable;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+    return CALL(allocate_host(pointer, bytes));
+}
+
+API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
+{
+    return CALL(flags & ~7u ? cudaErrorInvalidValue : allocate_host(pointer, bytes));
+}
+
+API cudaError_t cudaFreeHost(void *pointer)
+{
+    return CALL(release_host(pointer));
+}
+
+API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
+{
+    return CALL(flags & ~15u ? cudaErrorInvalidValue : register_host(pointer, bytes));
+}
+
+API cudaError_t cudaHostUnregister(void *pointer)
+{
+    return CALL(unregister_host(pointer));
+}
+
+API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
+{
+    return CALL(device_pointer(device, host, flags));
+}
+
+API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
+{
+    return CALL(host_flags(flags, host));
+}
+
+/* ---- Asking ---- */
+
+static cudaError_t memory_info(size_t *free_bytes, size_t *total)
+{
+    size_t all = (size_t) rt.device.memory_bytes, used = memory_in_use();
+
+    if (!free_bytes || !total)
+        return cudaErrorInvalidValue;
+    *free_bytes = used < all ? all - used : 0;
+    *total = all;
+    return cudaSuccess;
+}
+
+static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    const Allocation *allocation = allocation_at(pointer);
+
+    if (!attributes)
+        return cudaErrorInvalidValue;
+    *attributes = (struct cudaPointerAttributes){ .type = cudaMemoryTypeUnregistered,
+                                                  .device = cudaInvalidDeviceId };
+    if (!allocation) {
+        if (!is_device_side((uint64_t) (uintptr_t) pointer))
+            attributes->hostPointer = (void *) pointer;
+        return cudaSuccess;
+    }
+    attributes->device = 0;
+    attributes->devicePointer = (void *) pointer;
+    attributes->type = allocation->kind == HOST_PINNED ? cudaMemoryTypeHost
+                       : allocation->kind == MANAGED   ? cudaMemoryTypeManaged
+                                                       : cudaMemoryTypeDevice;
+    if (attributes->type != cudaMemoryTypeDevice)
+        attributes->hostPointer = (void *) pointer;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    return CALL(memory_info(free_bytes, total));
+}
+
+API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+                                         const void *pointer)
+{
+    return CALL(pointer_attributes(attributes, pointer));
+}
+
+/* ---- Hints: nothing moves here. CUDA 12's take a device where 13's take a location ---- */
+
+static cudaError_t accept_hint(const void *pointer, size_t bytes)
+{
+    const Allocation *allocation = allocation_at(pointer);
+
+    if (!allocation || allocation->kind != MANAGED ||
+        bytes > allocation->bytes - ((uint64_t) (uintptr_t) pointer - allocation->base))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+#undef cudaMemPrefetchAsync
+#undef cudaMemAdvise
+#if CUDART_VERSION >= 13000
+STREAM_CALL(cudaMemPrefetchAsync,
+            (const void *pointer, size_t bytes, struct cudaMemLocation where, unsigned flags,
+             cudaStream_t stream),
+            ((void) where, (void) flags, (void) stream, (void) per_thread,
+             accept_hint(pointer, bytes)))
+API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                              struct cudaMemLocation where)
+{
+    (void) advice, (void) where;
+    return CALL(accept_hint(pointer, bytes));
+}
+#else
+STREAM_CALL(cudaMemPrefetchAsync,
+            (const void *pointer, size_t bytes, int device, cudaStream_t stream),
+            ((void) device, (void) stream, (void) per_thread, accept_hint(pointer, bytes)))
+API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                              int device)
+{
+    (void) advice, (void) device;
+    return CALL(accept_hint(pointer, bytes));
+}
+#endif
+
+/* ---- All of it, at a reset ---- */
+
+typedef struct Bases {
+    uint64_t *all;
+    size_t count, room;
+} Bases;
+
+static void note_base(const Allocation *allocation, void *self)
+{
+    Bases *bases = self;
+
+    if (bases->count == bases->room) {
+        size_t room = bases->room ? 2 * bases->room : 64;
+        uint64_t *all = realloc(bases->all, room * sizeof *all);
+        if (!all)
+            return;
+        bases->all = all;
+        bases->room = room;
+    }
+    bases->all[bases->count++] = allocation->base;
+}
+
+void memory_drop_all(void)
+{
+    Bases bases = { 0 };
+
+    memory_each(note_base, &bases);
+    for (size_t i = 0; i < bases.count; i++) {
+        void *pinned = handle_get(HANDLE_PINNED, (void *) (uintptr_t) bases.all[i]);
+        memory_free(bases.all[i]);
+        if (pinned) {
+            handle_set(HANDLE_PINNED, pinned, NULL);
+            free(pinned);
+        }
+    }
+    free(bases.all);
+    rt.workspace = 0;
+}
+
+/* ---- simMark: the grader's word on bytes that a kernel is not to touch, or not to read yet ----
+ */
+
+API int simMark(void *pointer, size_t bytes, int kind);
+API int simMark(void *pointer, size_t bytes, int kind)
+{
+    bool done = false;
+
+    if (kind < MARK_OK || kind > MARK_UNINIT)
+        return 0;
+    if (!rt_enter(true)) {
+        finish_all();
+        done = memory_mark((uint64_t) (uintptr_t) pointer, bytes, (MarkKind) kind);
+    }
+    rt_leave(cudaSuccess);
+    return done;
+}

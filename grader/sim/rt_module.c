@@ -1,0 +1,317 @@
+/* rt_module.c - a registered fat binary becomes a module when it is first used: its PTX is parsed,
+ * its variables get their places and first values; its functions get their code one by one.
+ */
+#include "rt.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a kernel is taken to need whose machine code for the device is not in the program. */
+enum { USUAL_REGISTERS = 32 };
+
+/* ---- Names ---- */
+
+/* _Z3fooPKfi is foo, _ZN3foo3barEv is foo::bar; the rest stays as it is. */
+void plain_kernel_name(const char *mangled, char *text, size_t size)
+{
+    const char *at = mangled + 2;
+    size_t used = 0;
+    bool nested;
+
+    snprintf(text, size, "%s", mangled);
+    if (strncmp(mangled, "_Z", 2))
+        return;
+    nested = *at == 'N';
+    at += nested;
+    at += *at == 'L'; /* static */
+    do {
+        char *end;
+        unsigned long length = isdigit((unsigned char) *at) ? strtoul(at, &end, 10) : 0;
+        if (!length || length > strlen(end) || used + length + 3 > size)
+            return;
+        if (strncmp(end, "_GLOBAL__N", 10)) /* an unnamed namespace */
+            used += (size_t) snprintf(text + used, size - used, "%s%.*s", used ? "::" : "",
+                                      (int) length, end);
+        at = end + length;
+    } while (nested && isdigit((unsigned char) *at));
+}
+
+/* ---- The PTX ---- */
+
+static char *read_whole(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t room = 0, used = 0;
+
+    while (file && !feof(file) && !ferror(file)) {
+        char *larger = used + 1 >= room ? realloc(text, room = room ? 2 * room : 65536) : text;
+        if (!larger)
+            break;
+        text = larger;
+        used += fread(text + used, 1, room - used - 1, file);
+    }
+    if (text)
+        text[used] = 0;
+    if (file)
+        fclose(file);
+    *bytes = used;
+    return text;
+}
+
+static Module *parse_override(char *why, size_t size)
+{
+    size_t bytes;
+    char *text = read_whole(rt.settings.ptx, &bytes);
+    Module *module;
+
+    if (!text) {
+        snprintf(why, size, "SIM_PTX: %.200s cannot be read", rt.settings.ptx);
+        return NULL;
+    }
+    module = module_parse(text, bytes, why, size);
+    free(text);
+    return module;
+}
+
+static cudaError_t complain(const char *why, cudaError_t error)
+{
+    rt_finding(FINDING_MODULE, true, NULL, "%s", why);
+    return error;
+}
+
+static cudaError_t parse(RtModule *module)
+{
+    const FatbinEntry *entry;
+    char why[300];
+
+    if (!fatbin_read(module->wrapper, &module->fatbin, why, sizeof why))
+        return complain(why, cudaErrorInvalidKernelImage);
+    if (*rt.settings.ptx) {
+        module->module = parse_override(why, sizeof why);
+        return module->module ? cudaSuccess : complain(why, cudaErrorInvalidPtx);
+    }
+    entry = fatbin_ptx(&module->fatbin, rt.device.cc);
+    if (!entry)
+        return complain("the program holds machine code, but no PTX, which is what is simulated. "
+                        "Build with: nvcc -gencode arch=compute_80,code=[sm_80,compute_80]",
+                        cudaErrorNoKernelImageForDevice);
+    module->module = module_parse(entry->bytes, entry->size, why, sizeof why);
+    return module->module ? cudaSuccess : complain(why, cudaErrorInvalidPtx);
+}
+
+/* ---- Its variables ---- */
+
+static bool has_address(const Variable *variable)
+{
+    return (variable->space == SPACE_GLOBAL || variable->space == SPACE_CONST) &&
+           variable->function < 0 && !variable->is_extern;
+}
+
+static bool place_variable(RtModule *module, int i)
+{
+    Variable *variable = &module->module->variables[i];
+    char *name = strndup(variable->name.at, (size_t) variable->name.length);
+    AllocationKind kind = variable->is_managed             ? MANAGED
+                          : variable->space == SPACE_CONST ? VARIABLE_CONST
+                                                           : VARIABLE_GLOBAL;
+    Allocation *allocation = name ? memory_allocate(variable->size, kind, name) : NULL;
+
+    if (!allocation)
+        return false;
+    module->addresses[i] = allocation->base;
+    memset(allocation->host, 0, variable->size);
+    if (variable->initial)
+        memcpy(allocation->host, variable->initial, variable->size);
+    memory_mark(allocation->base, variable->size, MARK_OK);
+    return true;
+}
+
+/* The addresses in initialised variables: of other variables and of functions. */
+static void relocate(const RtModule *module, int i)
+{
+    const Variable *variable = &module->module->variables[i];
+
+    for (int r = 0; r < variable->relocation_count; r++) {
+        const Relocation *relocation = &variable->relocations[r];
+        char *host = memory_range(module->addresses[i], variable->size, true);
+        uint64_t value = (uint64_t) relocation->addend;
+
+        if (relocation->variable >= 0)
+            value += module->addresses[relocation->variable];
+        else if (relocation->function >= 0)
+            value += FUNCTION_WINDOW + 16 * (uint64_t) relocation->function;
+        if (host && relocation->size > 0 && relocation->size <= 8 &&
+            relocation->offset + (size_t) relocation->size <= variable->size)
+            memcpy(host + relocation->offset, &value, (size_t) relocation->size);
+    }
+}
+
+static cudaError_t place_variables(RtModule *module)
+{
+    const Module *code = module->module;
+
+    module->addresses = calloc((size_t) code->variable_count + 1, sizeof *module->addresses);
+    if (!module->addresses)
+        return cudaErrorMemoryAllocation;
+    for (int i = 0; i < code->variable_count; i++)
+        if (has_address(&code->variables[i]) && !place_variable(module, i))
+            return complain("there is not enough device memory for the program's __device__ and "
+                            "__constant__ variables",
+                            cudaErrorMemoryAllocation);
+    for (int i = 0; i < code->variable_count; i++)
+        if (module->addresses[i])
+            relocate(module, i);
+    return cudaSuccess;
+}
+
+cudaError_t module_load(RtModule *module)
+{
+    if (module->loaded)
+        return module->error;
+    module->loaded = true;
+    module->error = parse(module);
+    if (!module->error)
+        module->error = place_variables(module);
+    return module->error;
+}
+
+static int find_variable(const Module *module, const char *name)
+{
+    for (int i = 0; i < module->variable_count; i++)
+        if (module->variables[i].function < 0 && name_is(module->variables[i].name, name))
+            return i;
+    return -1;
+}
+
+cudaError_t variable_find(const void *host, RtVariable **variable, uint64_t *address)
+{
+    RtVariable *found = handle_get(HANDLE_VARIABLE, host);
+    cudaError_t error;
+    int index;
+
+    if (!found)
+        return cudaErrorInvalidSymbol;
+    error = module_load(found->owner);
+    if (error)
+        return error;
+    index = find_variable(found->owner->module, found->name);
+    if (index < 0 || !found->owner->addresses[index])
+        return cudaErrorInvalidSymbol;
+    *variable = found;
+    *address = found->owner->addresses[index];
+    return cudaSuccess;
+}
+
+/* ---- Its functions ---- */
+
+cudaError_t function_find(const void *host, RtFunction **function)
+{
+    RtFunction *found = handle_get(HANDLE_FUNCTION, host);
+    cudaError_t error;
+
+    if (!found)
+        return cudaErrorInvalidDeviceFunction;
+    error = module_load(found->owner);
+    if (error)
+        return error;
+    found->index = module_find(found->owner->module, found->name);
+    if (found->index < 0 || !found->owner->module->functions[found->index].is_entry)
+        return cudaErrorInvalidDeviceFunction;
+    *function = found;
+    return cudaSuccess;
+}
+
+cudaError_t function_prepare(RtFunction *function)
+{
+    RtModule *owner = function->owner;
+    char why[300];
+
+    if (function->code)
+        return cudaSuccess;
+    function->code = code_make(owner->module, function->index, owner->addresses, why, sizeof why);
+    if (!function->code) {
+        rt_finding(FINDING_MODULE, true, function->plain, "%s", why);
+        return cudaErrorInvalidPtx;
+    }
+    function->has_resources =
+        fatbin_resources(&owner->fatbin, rt.device.cc, function->name, &function->resources);
+    return cudaSuccess;
+}
+
+/* ---- After cudaDeviceReset all begins anew; codes hold addresses ---- */
+
+static void unload_function(RtFunction *function)
+{
+    const Module *module = function->owner->module;
+
+    for (int i = 0; function->codes && i < module->function_count; i++)
+        code_free(function->codes[i]);
+    free(function->codes);
+    code_free(function->code);
+    function->codes = NULL;
+    function->code = NULL;
+}
+
+static void unload(RtModule *module)
+{
+    fatbin_free(&module->fatbin);
+    module_free(module->module);
+    free(module->addresses);
+    module->module = NULL;
+    module->addresses = NULL;
+    module->loaded = false;
+}
+
+void modules_unload(void)
+{
+    for (RtFunction *function = rt.functions; function; function = function->next)
+        if (function->code)
+            unload_function(function);
+    for (RtModule *module = rt.modules; module; module = module->next)
+        if (module->loaded)
+            unload(module);
+}
+
+/* ---- What it needs of the device ---- */
+
+int function_registers(const RtFunction *function)
+{
+    return function->has_resources ? function->resources.registers : USUAL_REGISTERS;
+}
+
+Occupancy function_occupancy(const RtFunction *function, int threads, size_t dynamic_bytes)
+{
+    return device_occupancy(&rt.device, function_registers(function), threads,
+                            (size_t) function->code->static_shared_bytes + dynamic_bytes);
+}
+
+/* The largest block: by its launch bounds, then by its registers, in whole warps. */
+int function_most_threads(const RtFunction *function)
+{
+    const Function *f = &function->owner->module->functions[function->index];
+    const int *bounds = f->required_threads[0] ? f->required_threads : f->most_threads;
+    int most = rt.device.threads_per_block;
+
+    if (bounds[0]) {
+        int64_t threads = bounds[0];
+        for (int i = 1; i < 3; i++)
+            threads *= bounds[i] ? bounds[i] : 1;
+        most = threads < most ? (int) threads : most;
+    }
+    while (most > LANES &&
+           !device_occupancy(&rt.device, function_registers(function), most, 0).blocks_per_sm)
+        most = (most - 1) / LANES * LANES;
+    return most;
+}
+
+int function_most_dynamic(const RtFunction *function)
+{
+    int most = rt.device.shared_per_block_bytes - function->code->static_shared_bytes;
+
+    if (function->dynamic_shared_bytes >= 0)
+        return function->dynamic_shared_bytes;
+    return most > 0 ? most : 0;
+}

@@ -1,0 +1,154 @@
+/* rt_run.c - one piece of work: a kernel, a copy, a fill. */
+#include "rt.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Failing ---- */
+
+/* What a GPU's calls return after such a failure. */
+cudaError_t error_of_finding(FindingKind kind)
+{
+    switch (kind) {
+    case FINDING_OUT_OF_BOUNDS:
+    case FINDING_USE_AFTER_FREE:
+    case FINDING_HOST_POINTER:
+    case FINDING_FORBIDDEN:
+        return cudaErrorIllegalAddress;
+    case FINDING_MISALIGNED:
+        return cudaErrorMisalignedAddress;
+    case FINDING_ASSERT:
+        return cudaErrorAssert;
+    case FINDING_ENDLESS:
+    case FINDING_STUCK:
+        return cudaErrorLaunchTimeout;
+    case FINDING_UNKNOWN_INSTRUCTION:
+        return cudaErrorIllegalInstruction;
+    default:
+        return cudaErrorLaunchFailure;
+    }
+}
+
+/* All calls return it from now on. */
+void run_fail(cudaError_t error)
+{
+    if (!rt.sticky)
+        rt.sticky = error;
+}
+
+/* ---- Kernels ---- */
+
+/* grid.sync() counts arrivals in a word that the driver gives: its size, then the barrier. */
+static uint64_t workspace(void)
+{
+    enum { BYTES = 64 };
+    Allocation *allocation;
+
+    if (!rt.workspace && (allocation = memory_allocate(BYTES, VARIABLE_GLOBAL, "grid barrier"))) {
+        memset(allocation->host, 0, BYTES);
+        memory_mark(allocation->base, BYTES, MARK_OK);
+        rt.workspace = allocation->base;
+    }
+    return rt.workspace;
+}
+
+static Launch launch_of(const KernelWork *kernel)
+{
+    RtFunction *function = kernel->function;
+    Launch launch = { .module = function->owner->module,
+                      .codes = function->codes,
+                      .kernel = function->code,
+                      .name = function->plain,
+                      .dynamic_shared_bytes = kernel->dynamic_shared_bytes,
+                      .params = kernel->params,
+                      .param_bytes = kernel->param_bytes,
+                      .cooperative = kernel->cooperative,
+                      .schedule = rt.settings.schedule,
+                      .schedule_seed = rt.settings.schedule_seed,
+                      .check_races = rt.settings.races,
+                      .check_uninitialised = rt.settings.uninitialised,
+                      .budget = rt.settings.budget,
+                      .sms = rt.device.sms };
+
+    memcpy(launch.grid, kernel->grid, sizeof launch.grid);
+    memcpy(launch.block, kernel->block, sizeof launch.block);
+    if (kernel->cooperative) {
+        uint64_t address = workspace();
+        launch.envreg[1] = (uint32_t) (address >> 32);
+        launch.envreg[2] = (uint32_t) address;
+    }
+    return launch;
+}
+
+void run_kernel(Work *work)
+{
+    const KernelWork *kernel = &work->kernel;
+    RtFunction *function = kernel->function;
+    Launch launch = launch_of(kernel);
+    Occupancy occupancy =
+        function_occupancy(function, kernel->block[0] * kernel->block[1] * kernel->block[2],
+                           kernel->dynamic_shared_bytes);
+
+    if (!launch_run(&launch))
+        run_fail(error_of_finding(launch.failure));
+    work->executed = launch.executed;
+    report_launch(&launch, function->has_resources ? &function->resources : NULL,
+                  function->has_resources ? &occupancy : NULL);
+    function->codes = launch.codes; /* of called functions: the next launch takes them again */
+    launch.codes = NULL;
+    launch_free(&launch);
+}
+
+/* ---- Copies ---- */
+
+static char *device_bytes(uint64_t address, size_t bytes, bool writing)
+{
+    char where[200], *at = memory_range(address, bytes, writing);
+
+    if (at || !bytes)
+        return at;
+    memory_describe(address, bytes, where, sizeof where);
+    rt_finding(FINDING_USE_AFTER_FREE, true, NULL,
+               "an asynchronous copy of %zu bytes at 0x%llx, done when something waited for it: %s",
+               bytes, (unsigned long long) address, where);
+    run_fail(cudaErrorIllegalAddress);
+    return NULL;
+}
+
+static char *side(uint64_t address, bool on_device, size_t bytes, bool writing)
+{
+    /* Pinned memory is the host's, but an uninitialised read of a kernel's looks there. */
+    if (on_device)
+        return device_bytes(address, bytes, writing);
+    if (writing)
+        memory_range(address, bytes, true);
+    return (char *) (uintptr_t) address;
+}
+
+void run_copy(const CopyWork *copy)
+{
+    for (size_t row = 0; row < copy->height; row++) {
+        char *to = side(copy->to + row * copy->to_pitch, copy->to_device, copy->width, true);
+        char *from = copy->staged ? (char *) copy->staged + row * copy->width
+                                  : side(copy->from + row * copy->from_pitch, copy->from_device,
+                                         copy->width, false);
+        if (!to || !from)
+            return;
+        memmove(to, from, copy->width);
+    }
+}
+
+void run_fill(const FillWork *fill)
+{
+    for (size_t row = 0; row < fill->height; row++) {
+        char *to = device_bytes(fill->to + row * fill->pitch, fill->width, true);
+        if (!to)
+            return;
+        if (fill->value_bytes == 1)
+            memset(to, fill->value[0], fill->width);
+        else
+            for (size_t i = 0; i < fill->width; i++)
+                to[i] = (char) fill->value[i % (size_t) fill->value_bytes];
+    }
+}

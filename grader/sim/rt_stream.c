@@ -1,0 +1,287 @@
+/* rt_stream.c - streams: the default one of the process, one of each thread that asks for it, and
+ * those that the program makes. */
+#include "rt.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* ---- Making them ---- */
+
+static Stream *new_stream(bool blocking, int priority)
+{
+    Stream *stream = calloc(1, sizeof *stream), **last = &rt.streams;
+
+    if (!stream)
+        return NULL;
+    stream->blocking = blocking;
+    stream->priority = priority;
+    stream->id = ++rt.stream_ids;
+    while (*last)
+        last = &(*last)->next;
+    *last = stream;
+    return stream;
+}
+
+Stream *stream_first(void)
+{
+    if (!rt.streams) {
+        Stream *stream = new_stream(false, 0);
+        if (stream)
+            stream->is_default = true;
+    }
+    return rt.streams;
+}
+
+/* Destroyed streams stay until their work is done. */
+static void sweep(void)
+{
+    for (Stream **at = &rt.streams; *at;) {
+        Stream *stream = *at;
+        if (stream->destroyed && !stream->first && !stream->busy && !stream->users) {
+            *at = stream->next;
+            free(stream);
+        } else {
+            at = &stream->next;
+        }
+    }
+}
+
+void streams_drop(void)
+{
+    for (Stream *stream = rt.streams; stream; stream = stream->next) {
+        while (stream->first) {
+            Work *work = stream->first;
+            stream->first = work->next;
+            if (work->kind == WORK_RECORD)
+                work->record->done = true;
+            work_free(work);
+        }
+        stream->last = NULL;
+        stream->capture = NULL;
+        if (!stream->is_default && !stream->of_thread) {
+            handle_set(HANDLE_STREAM, stream, NULL);
+            stream->destroyed = true;
+        }
+    }
+    sweep();
+}
+
+/* ---- A thread's own ---- */
+
+static pthread_key_t own_key;
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+
+static void leave_thread(void *own)
+{
+    rt_lock();
+    ((Stream *) own)->destroyed = true;
+    ((Stream *) own)->of_thread = false;
+    sweep();
+    rt_unlock();
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&own_key, leave_thread);
+}
+
+static Stream *thread_stream(void)
+{
+    Stream *stream;
+
+    pthread_once(&own_once, make_key);
+    stream = pthread_getspecific(own_key);
+    if (!stream && (stream = new_stream(true, 0))) {
+        stream->of_thread = true;
+        pthread_setspecific(own_key, stream);
+    }
+    return stream;
+}
+
+Stream *stream_of(cudaStream_t handle, bool per_thread)
+{
+    if (handle == cudaStreamPerThread || (!handle && per_thread))
+        return thread_stream();
+    if (!handle || handle == cudaStreamLegacy)
+        return rt.streams;
+    return handle_get(HANDLE_STREAM, handle);
+}
+
+/* ---- Create, destroy ---- */
+
+static cudaError_t create(cudaStream_t *handle, unsigned flags, int priority)
+{
+    Stream *stream;
+
+    if (!handle || (flags & ~(unsigned) cudaStreamNonBlocking))
+        return cudaErrorInvalidValue;
+    stream = new_stream(!(flags & cudaStreamNonBlocking), priority);
+    if (!stream || !handle_set(HANDLE_STREAM, stream, stream))
+        return cudaErrorMemoryAllocation;
+    *handle = (cudaStream_t) stream;
+    return cudaSuccess;
+}
+
+/* Its work is still done; the call does not wait. */
+static cudaError_t destroy(cudaStream_t handle)
+{
+    Stream *stream = handle_get(HANDLE_STREAM, handle);
+
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    handle_set(HANDLE_STREAM, stream, NULL);
+    stream->destroyed = true;
+    sweep();
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return CALL(create(stream, 0, 0));
+}
+
+API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    return CALL(create(stream, flags, 0));
+}
+
+API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
+{
+    return CALL(create(stream, flags, priority));
+}
+
+API cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    return CALL(destroy(stream));
+}
+
+/* ---- Waiting and asking ---- */
+
+static cudaError_t synchronize(Stream *stream)
+{
+    cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
+
+    return error ? error : finish_stream(stream);
+}
+
+static bool has_work(const Stream *stream)
+{
+    if (stream->is_default)
+        for (const Stream *other = rt.streams; other; other = other->next)
+            if (other->blocking && other->first)
+                return true;
+    return stream->first;
+}
+
+/* No: but one piece of work gets done, so that who asks often enough gets a yes. */
+static cudaError_t query(Stream *stream)
+{
+    cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
+
+    if (error || !has_work(stream))
+        return error;
+    if (stream->first)
+        finish_one(stream);
+    else
+        finish_stream(stream);
+    return rt.sticky ? rt.sticky : cudaErrorNotReady;
+}
+
+STREAM_CALL(cudaStreamSynchronize, (cudaStream_t stream),
+            synchronize(stream_of(stream, per_thread)))
+STREAM_CALL(cudaStreamQuery, (cudaStream_t stream), query(stream_of(stream, per_thread)))
+
+static cudaError_t synchronize_device(void)
+{
+    cudaError_t error = any_capture_refuses();
+
+    if (!error)
+        error = finish_all();
+    sweep();
+    return error;
+}
+
+API cudaError_t cudaDeviceSynchronize(void)
+{
+    return CALL(synchronize_device());
+}
+
+API cudaError_t cudaThreadSynchronize(void); /* its name in CUDA 12 and before */
+API cudaError_t cudaThreadSynchronize(void)
+{
+    return CALL(synchronize_device());
+}
+
+/* ---- Functions of the host ---- */
+
+static cudaError_t add_host(Stream *stream, HostWork host)
+{
+    Work *work = host.function || host.callback ? work_new(WORK_HOST) : NULL;
+
+    if (!host.function && !host.callback)
+        return cudaErrorInvalidValue;
+    if (work)
+        work->host = host;
+    return issue(stream, work);
+}
+
+STREAM_CALL(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *data),
+            add_host(stream_of(stream, per_thread),
+                     (HostWork){ .function = function, .data = data }))
+
+static cudaError_t add_callback(Stream *stream, HostWork host, unsigned flags)
+{
+    if (flags)
+        return cudaErrorInvalidValue;
+    if (stream && stream->capture)
+        return capture_refuses(stream);
+    return add_host(stream, host);
+}
+
+STREAM_CALL(cudaStreamAddCallback,
+            (cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags),
+            add_callback(stream_of(stream, per_thread),
+                         (HostWork){ .callback = callback, .data = data, .handle = stream }, flags))
+
+/* ---- What a stream is ---- */
+
+static cudaError_t tell(const Stream *stream, int *priority, unsigned *flags,
+                        unsigned long long *id, int *device)
+{
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    if (!priority && !flags && !id && !device)
+        return cudaErrorInvalidValue;
+    if (priority)
+        *priority = stream->priority;
+    if (flags)
+        *flags = stream->blocking || stream->is_default ? 0 : cudaStreamNonBlocking;
+    if (id)
+        *id = (unsigned long long) stream->id;
+    if (device)
+        *device = 0;
+    return cudaSuccess;
+}
+
+STREAM_CALL(cudaStreamGetPriority, (cudaStream_t stream, int *priority),
+            tell(stream_of(stream, per_thread), priority, NULL, NULL, NULL))
+STREAM_CALL(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags),
+            tell(stream_of(stream, per_thread), NULL, flags, NULL, NULL))
+STREAM_CALL(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id),
+            tell(stream_of(stream, per_thread), NULL, NULL, id, NULL))
+STREAM_CALL(cudaStreamGetDevice, (cudaStream_t stream, int *device),
+            tell(stream_of(stream, per_thread), NULL, NULL, NULL, device))
+
+/* Hints about caches and scheduling change nothing here. */
+static cudaError_t accept(const Stream *stream)
+{
+    return stream ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+STREAM_CALL(cudaStreamSetAttribute,
+            (cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue *value),
+            ((void) id, value ? accept(stream_of(stream, per_thread)) : cudaErrorInvalidValue))
+STREAM_CALL(cudaStreamAttachMemAsync,
+            (cudaStream_t stream, void *memory, size_t bytes, unsigned flags),
+            ((void) bytes, (void) flags,
+             memory ? accept(stream_of(stream, per_thread)) : cudaErrorInvalidValue))

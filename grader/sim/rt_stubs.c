@@ -1,0 +1,24 @@
+/* rt_stubs.c - the calls that are not simulated: each says once which it is, and returns an error.
+ *
+ * Without them, a program that uses one would end at its first use with a message of the dynamic
+ * linker's, or not start at all. calls.def lists the names; calls.sh writes it. The header is not
+ * included, since it declares these with their parameters.
+ */
+#include "finding.h"
+
+enum { NOT_SUPPORTED = 801 };
+
+static int refuse(const char *name)
+{
+    finding(FINDING_UNKNOWN_CALL, true, &(Place){ .kernel = name },
+            "the program calls %s, which is not simulated; it returns cudaErrorNotSupported", name);
+    return NOT_SUPPORTED;
+}
+
+#define UNKNOWN_CALL(name)                                                                         \
+    __attribute__((visibility("default"))) int name(void);                                         \
+    int name(void)                                                                                 \
+    {                                                                                              \
+        return refuse(#name);                                                                      \
+    }
+#include "calls.def"

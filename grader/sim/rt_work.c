@@ -1,0 +1,258 @@
+/* rt_work.c - queues of work, and the order in which it is done.
+ *
+ * Work is numbered as it is issued. To do a piece of work, all that is earlier in its stream is
+ * done first; if the stream is the default one, all that is earlier in the streams that wait for
+ * it, too; if it is one of those, all that is earlier in the default stream; and what a wait names.
+ * All of that has smaller numbers, so it ends, and no stream is entered twice on the way.
+ *
+ * While a host function runs, the lock is open. Its stream is busy then: other threads that come to
+ * it wait. They cannot wait for each other in a circle, since numbers only fall.
+ */
+#include "rt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Recordings ---- */
+
+Record *record_new(void)
+{
+    Record *record = calloc(1, sizeof *record);
+
+    if (record)
+        record->users = 1;
+    return record;
+}
+
+void record_drop(Record *record)
+{
+    if (record && !--record->users)
+        free(record);
+}
+
+/* ---- Work ---- */
+
+Work *work_new(WorkKind kind)
+{
+    Work *work = calloc(1, sizeof *work);
+
+    if (work)
+        work->kind = kind;
+    return work;
+}
+
+static bool duplicate(void **bytes, size_t count)
+{
+    void *copy = malloc(count + !count);
+
+    if (copy && count)
+        memcpy(copy, *bytes, count);
+    *bytes = copy;
+    return copy;
+}
+
+/* What a work owns is copied with it. */
+Work *work_copy(const Work *work)
+{
+    Work *copy = work_new(work->kind);
+    bool whole = true;
+
+    if (!copy)
+        return NULL;
+    *copy = *work;
+    copy->next = NULL;
+    if (work->kind == WORK_KERNEL && work->kernel.params) {
+        void *params = work->kernel.params;
+        whole = duplicate(&params, work->kernel.param_bytes);
+        copy->kernel.params = params;
+    } else if (work->kind == WORK_COPY && work->copy.staged) {
+        whole = duplicate(&copy->copy.staged, work->copy.width * work->copy.height);
+    } else if (work->kind == WORK_RECORD || work->kind == WORK_WAIT) {
+        copy->record->users++;
+    }
+    if (whole)
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+void work_free(Work *work)
+{
+    if (!work)
+        return;
+    if (work->kind == WORK_KERNEL)
+        free(work->kernel.params);
+    else if (work->kind == WORK_COPY)
+        free(work->copy.staged);
+    else if (work->kind == WORK_RECORD || work->kind == WORK_WAIT)
+        record_drop(work->record);
+    free(work);
+}
+
+/* ---- Issue ---- */
+
+cudaError_t issue(Stream *stream, Work *work)
+{
+    if (!work)
+        return cudaErrorMemoryAllocation;
+    if (!stream) {
+        work_free(work);
+        return cudaErrorInvalidResourceHandle;
+    }
+    if (stream->capture)
+        return graph_capture(stream, work);
+    work->stream = stream;
+    work->number = ++rt.numbers;
+    if (work->kind == WORK_RECORD) {
+        work->record->stream = stream;
+        work->record->number = work->number;
+    }
+    if (stream->last)
+        stream->last->next = work;
+    else
+        stream->first = work;
+    stream->last = work;
+    return cudaSuccess;
+}
+
+/* ---- Doing it ---- */
+
+/* The model of time puts its own here: how long a piece of work takes. Until then a kernel takes a
+ * microsecond and a nanosecond a warp instruction, a copy a microsecond and 10 GB/s. */
+double work_ms(const Work *work)
+{
+    switch (work->kind) {
+    case WORK_KERNEL:
+        return 1e-3 + (double) work->executed * 1e-6;
+    case WORK_COPY:
+        return 1e-3 + (double) work->copy.width * (double) work->copy.height * 1e-7;
+    case WORK_FILL:
+        return 1e-3 + (double) work->fill.width * (double) work->fill.height * 1e-7;
+    default:
+        return 0;
+    }
+}
+
+static void run_host(Work *work)
+{
+    const HostWork host = work->host;
+
+    work->stream->busy = true;
+    rt_unlock();
+    rt_in_host_function = true;
+    if (host.callback)
+        host.callback(host.handle, rt.sticky, host.data);
+    else
+        host.function(host.data);
+    rt_in_host_function = false;
+    rt_lock();
+    work->stream->busy = false;
+    rt_wake();
+}
+
+static void set_down(Record *record)
+{
+    record->done = true;
+    record->ms = rt.clock_ms;
+}
+
+/* After a kernel has failed, nothing that comes later is done, but callbacks are told. */
+static void run(Work *work)
+{
+    bool failed = rt.sticky != cudaSuccess;
+
+    if (work->kind == WORK_RECORD)
+        set_down(work->record);
+    else if (work->kind == WORK_HOST && (!failed || work->host.callback))
+        run_host(work);
+    else if (work->kind == WORK_KERNEL && !failed)
+        run_kernel(work);
+    else if (work->kind == WORK_COPY && !failed)
+        run_copy(&work->copy);
+    else if (work->kind == WORK_FILL && !failed)
+        run_fill(&work->fill);
+    else if (work->kind == WORK_FREE && !failed)
+        memory_free(work->free);
+    rt.clock_ms += work_ms(work);
+}
+
+static void do_until(Stream *stream, uint64_t number);
+
+/* What must be done before the work, outside its own stream. */
+static void do_before(const Work *work)
+{
+    const Stream *stream = work->stream;
+
+    if (work->kind == WORK_WAIT && work->record->stream && !work->record->done)
+        do_until(work->record->stream, work->record->number);
+    if (stream->is_default) {
+        for (Stream *other = rt.streams; other; other = other->next)
+            if (other->blocking)
+                do_until(other, work->number);
+    } else if (stream->blocking) {
+        do_until(rt.streams, work->number);
+    }
+}
+
+static void do_first(Stream *stream)
+{
+    Work *work = stream->first;
+    const uint64_t number = work->number;
+
+    do_before(work);
+    if (!stream->first || stream->first->number != number || stream->busy)
+        return; /* another thread was faster */
+    run(work);
+    stream->first = work->next;
+    if (!stream->first)
+        stream->last = NULL;
+    work_free(work);
+}
+
+static void do_until(Stream *stream, uint64_t number)
+{
+    stream->users++;
+    while (stream->first && stream->first->number <= number) {
+        if (stream->busy)
+            rt_wait();
+        else
+            do_first(stream);
+    }
+    stream->users--;
+}
+
+/* ---- What waits ---- */
+
+cudaError_t finish(Stream *stream, uint64_t number)
+{
+    do_until(stream, number);
+    return rt.sticky;
+}
+
+/* The default stream is waited for with all that waits for it. */
+cudaError_t finish_stream(Stream *stream)
+{
+    uint64_t number = rt.numbers;
+
+    if (stream->is_default)
+        for (Stream *other = rt.streams; other; other = other->next)
+            if (other->blocking)
+                do_until(other, number);
+    return finish(stream, number);
+}
+
+cudaError_t finish_all(void)
+{
+    uint64_t number = rt.numbers;
+
+    for (Stream *stream = rt.streams; stream; stream = stream->next)
+        do_until(stream, number);
+    return rt.sticky;
+}
+
+/* A query: a program that asks again and again gets on by one piece of work each time. */
+void finish_one(Stream *stream)
+{
+    if (stream->first && !stream->busy)
+        do_first(stream);
+}

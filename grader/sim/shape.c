@@ -1,0 +1,300 @@
+/* shape.c - how the lanes of one access lie to each other, and what that costs the hardware.
+ *
+ * A step mostly meets the same pattern again and again, at another address: the last one of each
+ * step is kept, so that only 32 subtractions and comparisons remain. Sectors depend on the pattern
+ * and on where in a 32-byte sector it begins, bank conflicts on the pattern alone.
+ */
+#include "shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 1024, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
+
+/* Found without a call, in a shared library, too. */
+#define QUICK_TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
+#if defined __x86_64__
+#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
+#else
+#define WITH_AVX2
+#endif
+
+/* A table for each thread: blocks may be run by more than one. */
+static _Thread_local struct Patterns {
+    Shape kept[KEPT];
+} * table;
+
+/* Neighbouring steps never share a place, nor do the two sides of a copy to shared memory. */
+static Shape *place_of(const Step *step, Space space)
+{
+    static _Thread_local Shape spare;
+
+    if (!table) {
+        table = aligned_alloc(64, sizeof *table);
+        if (!table)
+            return &spare;
+        memset(table, 0, sizeof *table);
+    }
+    uintptr_t at = (uintptr_t) step / sizeof *step + (space == SPACE_SHARED ? KEPT / 2 : 0);
+    return &table->kept[at % KEPT];
+}
+
+/* ---- Equal and different ---- */
+
+/* The first lane with each value. `followed`: those of them whose value others have, too. */
+static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_t *followed)
+{
+    uint8_t slot[2 * LANES] = { 0 }; /* by hash: 1 + lane */
+    uint32_t first = 0;
+
+    *followed = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        unsigned at = (unsigned) ((uint64_t) value[lane] * 0x9e3779b97f4a7c15ull >> 58);
+        while (slot[at] && value[slot[at] - 1] != value[lane])
+            at = (at + 1) % (2 * LANES);
+        if (slot[at]) {
+            *followed |= 1u << (slot[at] - 1);
+        } else {
+            slot[at] = (uint8_t) (lane + 1);
+            first |= 1u << lane;
+        }
+    }
+    return first;
+}
+
+static void find_leaders(Shape *s)
+{
+    s->leaders = first_of_each((const int64_t *) s->delta, s->mask, &s->followed);
+}
+
+/* ---- Global memory ---- */
+
+/* Which sector, counted from the first lane's. A lane's bytes, being aligned, lie in one. */
+static int64_t sector_of(const Shape *s, int lane)
+{
+    return ((int64_t) s->delta[lane] + s->start) >> 5;
+}
+
+/* Measured on an H200 (204 patterns, no exception): a request costs the different 32-byte sectors
+ * that the whole warp touches, whatever a lane's width. Atomics go in passes, one lane an address
+ * in each: pass p costs the sectors with an address that at least p lanes share. */
+static int count_sectors(const Shape *s, uint32_t lanes)
+{
+    int64_t sector[LANES];
+    uint32_t followed;
+
+    for (int i = 0; i < LANES; i++)
+        sector[i] = sector_of(s, i);
+    return __builtin_popcount(first_of_each(sector, lanes, &followed));
+}
+
+static int count_sharing(const Shape *s, int lane)
+{
+    int sharing = 0;
+
+    for (uint32_t left = s->mask; left; left &= left - 1)
+        sharing += s->delta[first_lane(left)] == s->delta[lane];
+    return sharing;
+}
+
+static int count_atomic_sectors(const Shape *s)
+{
+    int sharing[LANES], most = 0, sectors = 0;
+
+    for (uint32_t left = s->leaders; left; left &= left - 1) {
+        int lane = first_lane(left);
+        sharing[lane] = count_sharing(s, lane);
+        most = sharing[lane] > most ? sharing[lane] : most;
+    }
+    for (int pass = 1; pass <= most; pass++) {
+        uint32_t lanes = 0;
+        for (uint32_t left = s->leaders; left; left &= left - 1)
+            lanes |= (uint32_t) (sharing[first_lane(left)] >= pass) << first_lane(left);
+        sectors += count_sectors(s, lanes);
+    }
+    return sectors;
+}
+
+/* ---- Shared memory ---- */
+
+/* Whether for each active lane its partner is off, or at the same address. */
+static bool partners_agree(const Shape *s, int distance)
+{
+    for (uint32_t left = s->mask; left; left &= left - 1) {
+        int lane = first_lane(left), partner = lane ^ distance;
+        if (s->mask >> partner & 1 && s->delta[partner] != s->delta[lane])
+            return false;
+    }
+    return true;
+}
+
+/* The most different words in one bank, or (`each_lane`) the most lanes with a word in one bank. A
+ * lane's bytes, 4 or more, fill banks that all lanes share with it wholly or not at all; so units
+ * of a lane's bytes stand for words, and `columns` of them for the 32 banks. */
+static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_lane)
+{
+    int columns = BANKS * BANK_BYTES / unit_bytes, most = 0;
+    int64_t unit[LANES];
+    int8_t last[BANKS], before[LANES]; /* lanes in a column, from the last one on; -1: none */
+    int in_column[BANKS] = { 0 };
+
+    memset(last, -1, sizeof last);
+    for (uint32_t left = phase; left; left &= left - 1) {
+        int lane = first_lane(left);
+        unit[lane] = ((int64_t) s->delta[lane] + s->start) >> __builtin_ctz((unsigned) unit_bytes);
+        int column = (int) (unit[lane] & (columns - 1)), same = each_lane ? -1 : last[column];
+        while (same >= 0 && unit[same] != unit[lane])
+            same = before[same];
+        if (same >= 0)
+            continue;
+        before[lane] = last[column];
+        last[column] = (int8_t) lane;
+        most = ++in_column[column] > most ? in_column[column] : most;
+    }
+    return most;
+}
+
+/* Measured on an H200 (390 patterns: 4, 8 and 16 bytes a lane, loads and stores; no exception):
+ *
+ * The warp is cut into phases of 32 lanes (up to 4 bytes a lane), 16 (8 bytes) or 8 (16 bytes). In
+ * loads only, neighbouring phases become one if for the whole warp each active lane n has the same
+ * address as lane n^1, or for the whole warp as n^2, lanes that are off agreeing with all. A phase
+ * with an active lane then takes as many wavefronts as there are different 4-byte words in the bank
+ * that has most of them. Without conflicts each phase takes one.
+ *
+ * Atomics on integers: as many as there are lanes in the bank that has most of them, equal
+ * addresses not being merged. */
+static void count_wavefronts(Shape *s)
+{
+    int unit = s->bytes < BANK_BYTES ? BANK_BYTES : s->bytes;
+    int phase_lanes = BANKS * BANK_BYTES / unit;
+
+    if (s->kind == ACCESS_LOAD && unit > BANK_BYTES &&
+        (partners_agree(s, 1) || partners_agree(s, 2)))
+        phase_lanes *= 2;
+    s->wavefronts = s->ideal = s->loop_loads = 0;
+    for (int first = 0; first < LANES; first += phase_lanes) {
+        uint32_t lanes = phase_lanes == LANES ? UINT32_MAX : (1u << phase_lanes) - 1;
+        uint32_t phase = s->mask & lanes << first;
+        if (!phase)
+            continue;
+        s->wavefronts += passes_of(s, phase, unit, s->kind == ACCESS_ATOMIC);
+        s->ideal++;
+    }
+}
+
+/* Floating-point atomics on shared memory are a loop of load, add, compare and swap until each lane
+ * has had its turn. Measured: without shared addresses 1 wavefront of loads and 2 of atomics, with
+ * one address for all 32 and 64. */
+static void count_loop_wavefronts(Shape *s)
+{
+    uint32_t waiting = s->mask;
+
+    s->wavefronts = s->loop_loads = 0;
+    s->ideal = 2;
+    while (waiting) {
+        Shape round = *s;
+        uint32_t winners = 0;
+        for (uint32_t left = waiting; left; left &= left - 1) {
+            int lane = first_lane(left);
+            bool taken = false;
+            for (uint32_t before = winners; before; before &= before - 1)
+                taken |= s->delta[first_lane(before)] == s->delta[lane];
+            winners |= (uint32_t) !taken << lane;
+        }
+        round.mask = winners;
+        round.kind = ACCESS_LOAD;
+        count_wavefronts(&round);
+        s->loop_loads += round.wavefronts;
+        s->wavefronts += 2 * round.wavefronts;
+        waiting &= ~winners;
+    }
+}
+
+/* ---- The pattern ---- */
+
+static void find_extent(Shape *s)
+{
+    uint64_t any = s->start;
+
+    s->low = s->high = 0;
+    s->linear = s->mask == UINT32_MAX;
+    for (int i = 0; i < LANES; i++) {
+        int64_t delta = (int64_t) s->delta[i];
+        s->low = delta < s->low ? delta : s->low;
+        s->high = delta > s->high ? delta : s->high;
+        s->linear &= delta == (int64_t) i * s->bytes;
+        any |= s->delta[i];
+    }
+    s->aligned = !(any & (s->bytes - 1u));
+    s->uniform = !s->low && !s->high;
+}
+
+int shape_sectors(const Shape *shape, uint32_t lanes)
+{
+    Shape part = *shape;
+
+    part.mask = lanes;
+    find_leaders(&part);
+    return part.kind == ACCESS_ATOMIC ? count_atomic_sectors(&part) : count_sectors(&part, lanes);
+}
+
+static void work_out(Shape *s, bool is_float)
+{
+    find_extent(s);
+    find_leaders(s);
+    s->asked = __builtin_popcount(s->mask) * s->bytes;
+    if (s->space == SPACE_SHARED) {
+        if (s->kind == ACCESS_ATOMIC && is_float)
+            count_loop_wavefronts(s);
+        else
+            count_wavefronts(s);
+    } else {
+        s->sectors = s->kind == ACCESS_ATOMIC ? count_atomic_sectors(s) : count_sectors(s, s->mask);
+    }
+}
+
+/* Fills in `delta`; false if nothing of it is new. */
+WITH_AVX2 static bool take_deltas(Shape *s, uint32_t mask, uint64_t first,
+                                  const uint64_t address[LANES])
+{
+    uint64_t differ = 0;
+
+    if (mask == UINT32_MAX) {
+        for (int i = 0; i < LANES; i++) {
+            uint64_t delta = address[i] - first;
+            differ |= delta ^ s->delta[i];
+            s->delta[i] = delta;
+        }
+        return differ;
+    }
+    for (int i = 0; i < LANES; i++) {
+        uint64_t delta = (address[i] - first) & -(uint64_t) (mask >> i & 1);
+        differ |= delta ^ s->delta[i];
+        s->delta[i] = delta;
+    }
+    return differ;
+}
+
+const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
+                      const uint64_t address[LANES])
+{
+    Shape *s = place_of(step, space);
+    uint64_t first = address[first_lane(mask)];
+    uint8_t start = (uint8_t) (first % (space == SPACE_SHARED ? (unsigned) bytes : SECTOR_BYTES));
+
+    bool differ = take_deltas(s, mask, first, address);
+    if (!differ && s->step == step && s->mask == mask && s->start == start && s->bytes == bytes &&
+        s->kind == kind && s->space == space)
+        return s;
+    s->step = step;
+    s->mask = mask;
+    s->start = start;
+    s->bytes = (uint8_t) bytes;
+    s->kind = (uint8_t) kind;
+    s->space = (uint8_t) space;
+    work_out(s, type_is_float((PtxType) step->type));
+    return s;
+}

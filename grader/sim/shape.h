@@ -1,0 +1,42 @@
+/* shape.h - how the lanes of one access lie to each other, and what that costs the hardware. */
+#ifndef SIM_SHAPE_H
+#define SIM_SHAPE_H
+
+#include "exec.h"
+
+typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
+
+typedef struct Shape {
+    /* What it is kept under. */
+    const Step *step;
+    uint32_t mask;
+    uint8_t bytes; /* a lane */
+    uint8_t kind, space;
+    uint8_t start; /* the first active lane's place in a sector; of shared memory: mod `bytes` */
+    _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for lanes that are off */
+    /* What follows from it. */
+    int64_t low, high; /* of delta */
+    bool aligned;      /* each lane to `bytes` */
+    bool linear;       /* all lanes on, side by side in their order */
+    bool uniform;      /* one address */
+    uint32_t leaders;  /* the first lane at each address */
+    uint32_t followed; /* leaders with others at their address */
+    int asked;         /* bytes, of all active lanes */
+    int sectors;
+    int wavefronts, ideal, loop_loads;
+} Shape;
+
+/* The shape of the addresses, of global or of shared memory. It stays valid until the next call.
+ * `address` of lanes that are off: anything. */
+const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
+                      const uint64_t address[LANES]);
+
+/* The sectors of some of its lanes alone. */
+int shape_sectors(const Shape *shape, uint32_t lanes);
+
+static inline int first_lane(uint32_t mask)
+{
+    return __builtin_ctz(mask);
+}
+
+#endif

@@ -1,0 +1,30 @@
+# sim.mk - the simulated GPU's library, in three links of the same objects; needs the CUDA headers.
+#
+# $(B)/libcudart-sim.so        for LD_PRELOAD: unversioned, so that it serves programs of any CUDA
+# $(B)/sim/libcudart.so.13     for LD_LIBRARY_PATH: the symbols' version must be the program's
+# $(B)/sim/libcudart.so.12
+
+sim_c       := $(sort $(wildcard grader/sim/*.c))
+sim_o        = $(sim_c:%.c=$(B)/%.pic.o)
+sim_libs     = $(B)/libcudart-sim.so $(B)/sim/libcudart.so.12 $(B)/sim/libcudart.so.13
+sim_folder  := $(abspath grader/sim/devices)
+# Handlers are loops over 32 lanes: -O3 makes vector code of them. No fast-math: results are IEEE's.
+sim_flags    = -O3 -ffp-contract=off -fPIC -fvisibility=hidden -Igrader/sim -isystem $(CUDA)/include \
+               -DSIM_DEVICES='"$(sim_folder)"'
+sim_link     = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,now -Wl,-z,defs -o $@ $(filter %.o,$^) -ldl -lm -lpthread
+
+$(B)/%.pic.o: %.c | $(first)
+	@mkdir -p $(@D)
+	@echo "  cc     $<"; $(compile) $(sim_flags)
+
+$(B)/libcudart-sim.so: $(sim_o) grader/sim/preload.map
+	@echo "  link   $@"; $(sim_link) -Wl,--version-script=grader/sim/preload.map
+
+$(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map
+	@echo "  link   $@"; $(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
+
+$(B)/sim/libcudart.so.%.map:
+	@mkdir -p $(@D)
+	@echo 'libcudart.so.$* { global: __cuda*; cuda*; simMark; local: *; };' > $@
+
+.SECONDARY: $(B)/sim/libcudart.so.12.map $(B)/sim/libcudart.so.13.map

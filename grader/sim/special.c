@@ -1,0 +1,162 @@
+/* special.c - special registers: planes that are filled when a frame begins, and clocks. */
+#include "code.h"
+
+#include <string.h>
+
+enum { COMPONENTS = 3 };
+
+int special_bytes(Special special)
+{
+    switch (special) {
+    case SPECIAL_GRIDID:
+    case SPECIAL_CLOCK64:
+    case SPECIAL_GLOBALTIMER:
+        return 8;
+    case SPECIAL_CLUSTER:
+    case SPECIAL_UNKNOWN:
+        return 0;
+    default:
+        return 4;
+    }
+}
+
+bool special_is_clock(Special special)
+{
+    return special == SPECIAL_CLOCK || special == SPECIAL_CLOCK_HI || special == SPECIAL_CLOCK64 ||
+           special == SPECIAL_GLOBALTIMER || special == SPECIAL_GLOBALTIMER_LO ||
+           special == SPECIAL_GLOBALTIMER_HI;
+}
+
+/* ---- Values ---- */
+
+static uint32_t thread_component(const Warp *warp, int lane, int component)
+{
+    const int *size = warp->block->launch->block;
+    int thread = warp->number * LANES + lane;
+
+    if (component == 0)
+        return (uint32_t) (thread % size[0]);
+    return (uint32_t) (component == 1 ? thread / size[0] % size[1] : thread / size[0] / size[1]);
+}
+
+static uint32_t lanemask(Special special, int lane)
+{
+    uint32_t eq = 1u << lane, lt = eq - 1;
+
+    switch (special) {
+    case SPECIAL_LANEMASK_EQ:
+        return eq;
+    case SPECIAL_LANEMASK_LE:
+        return lt | eq;
+    case SPECIAL_LANEMASK_LT:
+        return lt;
+    case SPECIAL_LANEMASK_GE:
+        return ~lt;
+    default:
+        return ~(lt | eq);
+    }
+}
+
+/* Warp instructions stand for cycles and for nanoseconds alike. */
+static uint64_t clock_value(const Launch *launch, Special special)
+{
+    bool high = special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI;
+
+    return high ? launch->clock >> 32 : launch->clock;
+}
+
+static uint64_t value_in_block(const Warp *warp, Special special, int component)
+{
+    const Block *block = warp->block;
+    const Launch *launch = block->launch;
+
+    switch (special) {
+    case SPECIAL_NTID:
+        return (uint64_t) launch->block[component];
+    case SPECIAL_CTAID:
+        return (uint64_t) block->id[component];
+    case SPECIAL_NCTAID:
+        return (uint64_t) launch->grid[component];
+    case SPECIAL_WARPID:
+        return (uint64_t) warp->number;
+    case SPECIAL_NWARPID:
+        return WARPS_A_BLOCK * 2;
+    case SPECIAL_SMID:
+        return launch->sms > 0 ? (uint64_t) (block->number % launch->sms) : 0;
+    case SPECIAL_NSMID:
+        return launch->sms > 0 ? (uint64_t) launch->sms : 1;
+    case SPECIAL_ENVREG:
+        return launch->envreg[component];
+    case SPECIAL_DYNAMIC_SMEM_SIZE:
+        return launch->dynamic_shared_bytes;
+    case SPECIAL_TOTAL_SMEM_SIZE:
+        return launch->shared_bytes;
+    default:
+        return special_is_clock(special) ? clock_value(launch, special) : 0;
+    }
+}
+
+static bool differs_by_lane(Special special)
+{
+    return special == SPECIAL_TID || special == SPECIAL_LANEID ||
+           (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT);
+}
+
+static uint64_t value_of_lane(const Warp *warp, Special special, int component, int lane)
+{
+    if (special == SPECIAL_TID)
+        return thread_component(warp, lane, component);
+    return special == SPECIAL_LANEID ? (uint64_t) lane : lanemask(special, lane);
+}
+
+/* ---- Planes ---- */
+
+static void fill_plane(const Warp *warp, uint8_t *at, Special special, int component)
+{
+    bool by_lane = differs_by_lane(special);
+    uint64_t value = by_lane ? 0 : value_in_block(warp, special, component);
+    int bytes = special_bytes(special);
+
+    for (int i = 0; i < LANES; i++) {
+        if (by_lane)
+            value = value_of_lane(warp, special, component, i);
+        uint32_t low = (uint32_t) value;
+        memcpy(at + i * bytes, bytes == 8 ? (void *) &value : (void *) &low, (size_t) bytes);
+    }
+}
+
+/* The addresses of local variables lie behind the frame's own base. */
+static void fill_local(const Warp *warp, const Code *code, uint8_t *registers)
+{
+    for (int i = 0; i < code->module->variable_count; i++) {
+        if (code->local_plane[i] < 0)
+            continue;
+        uint8_t *at = registers + (size_t) code->local_plane[i] * PLANE;
+        uint64_t address = (uint64_t) (warp->local_base + code->variable_offset[i]);
+        for (int lane = 0; lane < LANES; lane++)
+            memcpy(at + lane * 8, &address, 8);
+    }
+}
+
+void special_fill(Warp *warp, const Code *code, uint8_t *registers, bool all)
+{
+    for (int i = 0; i < SPECIAL_UNKNOWN * COMPONENTS; i++) {
+        Special special = (Special) (i / COMPONENTS);
+        bool differs = special == SPECIAL_CTAID || special == SPECIAL_SMID;
+        if (code->special_plane[i] >= 0 && (all || differs))
+            fill_plane(warp, registers + (size_t) code->special_plane[i] * PLANE, special,
+                       i % COMPONENTS);
+    }
+    if (all && code->local_plane)
+        fill_local(warp, code, registers);
+}
+
+void run_clock(Warp *warp, const Step *step, uint32_t mask)
+{
+    for (int i = SPECIAL_CLOCK * COMPONENTS; i <= SPECIAL_GLOBALTIMER_HI * COMPONENTS;
+         i += COMPONENTS)
+        if (warp->code->special_plane[i] >= 0)
+            fill_plane(warp, warp->registers + (size_t) warp->code->special_plane[i] * PLANE,
+                       (Special) (i / COMPONENTS), 0);
+    step->inner(warp, step, mask);
+}

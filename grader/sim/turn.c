@@ -1,0 +1,103 @@
+/* turn.c - the loop that runs a warp's steps, for the length of a slice at most.
+ *
+ * At the end of a slice the warp is watched: if it comes back to the very state that it was in, it
+ * waits for something that only others can do, and it is their turn. One that does so turn after
+ * turn while nobody else can do anything either waits in vain (exec.c tells).
+ */
+#include "warp.h"
+
+/* At most `most`. */
+static void run_steps(Warp *warp, long most)
+{
+    Launch *launch = warp->block->launch;
+    long steps = most;
+
+    for (; steps > 0 && warp->state == WARP_READY; steps--) {
+        int pc = warp->pc++;
+        const Step *step = warp->code->steps + pc;
+        uint32_t mask = warp->active;
+        if (step->guard >= 0)
+            mask &= step->guard_negated ? ~warp->predicates[step->guard]
+                                        : warp->predicates[step->guard];
+        launch->clock++;
+        if (mask) {
+            Count *count = warp->counts + pc;
+            count->executed++;
+            count->lanes += mask == UINT32_MAX ? LANES : (unsigned) __builtin_popcount(mask);
+            step->run(warp, step, mask);
+        }
+        if (warp->pc == warp->rpc && warp->state != WARP_DONE)
+            warp_arrive(warp);
+    }
+    warp->executed += (uint64_t) (most - steps);
+    launch->executed += (uint64_t) (most - steps);
+}
+
+/* True if it comes back to the state that it is in now. */
+static bool comes_back(Warp *warp)
+{
+    const int pc = warp->pc, depth = warp->depth, frame = warp->frame;
+    const uint32_t active = warp->active;
+    const uint64_t print = warp_fingerprint(warp);
+
+    for (int i = 0, looks = 0; i < WATCH && looks < 64 && warp->state == WARP_READY; i++) {
+        run_steps(warp, 1);
+        if (warp->pc != pc || warp->depth != depth || warp->frame != frame ||
+            warp->active != active)
+            continue;
+        if (warp_fingerprint(warp) == print)
+            return warp->state == WARP_READY;
+        looks++;
+    }
+    return false;
+}
+
+static const char *others_text(const Warp *warp, char *text, size_t size)
+{
+    uint32_t others = warp->alive & ~warp->active;
+
+    text[0] = 0;
+    if (others)
+        describe_lanes(others, text, size);
+    return text;
+}
+
+static void check_budget(Warp *warp)
+{
+    const Launch *launch = warp->block->launch;
+    const Step *step = &warp->code->steps[warp->pc];
+    char others[120];
+
+    if (!launch->budget || launch->executed < launch->budget || warp->state != WARP_READY)
+        return;
+    others_text(warp, others, sizeof others);
+    fail(warp, step, __builtin_ctz(warp->active), FINDING_ENDLESS,
+         "the kernel has run %llu warp instructions and was stopped here: is this loop without "
+         "end?%s%s",
+         (unsigned long long) launch->executed, others[0] ? " Waiting for it: lanes " : "", others);
+}
+
+static long slice_of(const Launch *launch)
+{
+    long slice = launch->cooperative ? COOPERATIVE_SLICE : SLICE;
+
+    if (launch->budget && launch->budget - launch->executed < (uint64_t) slice)
+        slice = (long) (launch->budget - launch->executed);
+    return slice;
+}
+
+void warp_turn(Warp *warp)
+{
+    Launch *launch = warp->block->launch;
+
+    run_steps(warp, slice_of(launch));
+    if (warp->state == WARP_READY) {
+        bool back = comes_back(warp);
+        warp->spins = back ? warp->spins + 1 : 0;
+        if (back)
+            warp_rotate(warp);
+    } else {
+        warp->spins = 0;
+    }
+    check_budget(warp);
+}

@@ -1,0 +1,381 @@
+/* sim_run.c - `warpbook sim`: puts the simulated GPU in the place of a program's CUDA runtime, and
+ * becomes that program.
+ *
+ * The loader is told by LD_PRELOAD to take the runtime's functions from libcudart-sim.so first.
+ * That does nothing for a program that brings its runtime along (nvcc's default), so the program's
+ * file is looked at before: better a word now than error 35 from a driver that is not there.
+ */
+#include "sim_run.h"
+#include "util.h"
+
+#include "sim/device.h"
+#include "sim/elf_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { USAGE = 2, COULD_NOT = 3, CANNOT_EXECUTE = 126, NOT_FOUND = 127, PROGRAM_BYTES = 1 << 30 };
+
+/* In the environment they need no change of a Makefile, and no quotes against the shell. */
+#define FLAGS                                                                                      \
+    "-lineinfo -cudart shared --no-compress -gencode arch=compute_80,code=[sm_80,compute_80]"
+
+static const char usage[] =
+    "usage: warpbook sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+    "\n"
+    "Runs a CUDA program without a GPU: on a simulated one, which tells what is wrong with its "
+    "kernels\n"
+    "and counts what they do. The program is to be compiled with\n"
+    "\n"
+    "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"\n"
+    "\n"
+    "  --device NAME    the GPU: teaching (if not given), t4, rtx3060, rtx4060-laptop, rtx4090, "
+    "a100,\n"
+    "                   h100, h200, b200, or the path of a description\n"
+    "  --report FILE    writes all counts to it, as JSON lines (docs/simulator.md)\n"
+    "  --checks LIST    all, none, or some of races,uninitialised,leaks\n"
+    "  --sched HOW      the order of blocks and warps: forward, reverse, random:SEED\n"
+    "  --help\n"
+    "\n"
+    "Exit status: the program's; 2 wrong usage, 3 it cannot be simulated, 126 it cannot be "
+    "executed,\n"
+    "127 it was not found.\n";
+
+/* ---- Small steps ---- */
+
+__attribute__((format(printf, 3, 4))) static bool refuse(SimPlan *plan, int status,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(plan->why, sizeof plan->why, format, arguments);
+    va_end(arguments);
+    plan->status = status;
+    return false;
+}
+
+static char *setting(SimPlan *plan, const char *name)
+{
+    if (plan->setting_count == SIM_SETTINGS)
+        die("too many settings for the simulated GPU");
+    plan->settings[plan->setting_count].name = name;
+    return plan->settings[plan->setting_count++].value;
+}
+
+#define SET(plan, name, ...) put(setting(plan, name), sizeof(plan)->settings[0].value, __VA_ARGS__)
+
+/* ---- Options ---- */
+
+static bool set_device(SimPlan *plan, const char *value)
+{
+    SET(plan, "SIM_DEVICE", "%s", value);
+    return *value;
+}
+
+/* The program may go to another folder before its end. The file is made now, so that a path that
+ * cannot be written is told before all the work; what an earlier run wrote goes. */
+static bool set_report(SimPlan *plan, const char *value)
+{
+    char here[SIM_PATH / 2] = "", path[SIM_PATH];
+    int fd;
+
+    if (*value != '/' && !getcwd(here, sizeof here))
+        return refuse(plan, COULD_NOT, "--report %.300s: %s", value, strerror(errno));
+    PUT(path, "%s%s%s", here, *here ? "/" : "", value);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0)
+        return refuse(plan, COULD_NOT, "--report %.300s: %s", value, strerror(errno));
+    close(fd);
+    SET(plan, "SIM_REPORT", "%s", path);
+    return true;
+}
+
+/* True if each word of the list, separated by commas, is among the words. */
+static bool are_among(const char *list, const char *const *words)
+{
+    for (;; list++) {
+        size_t length = strcspn(list, ",");
+        const char *const *word = words;
+        while (*word && (strlen(*word) != length || strncmp(*word, list, length)))
+            word++;
+        if (!*word)
+            return false;
+        list += length;
+        if (!*list)
+            return true;
+    }
+}
+
+static bool set_checks(SimPlan *plan, const char *value)
+{
+    static const char *const whole[] = { "all", "none", NULL };
+    static const char *const parts[] = { "races", "uninitialised", "leaks", NULL };
+
+    SET(plan, "SIM_CHECKS", "%s", value);
+    return (!strchr(value, ',') && are_among(value, whole)) || are_among(value, parts);
+}
+
+static bool set_sched(SimPlan *plan, const char *value)
+{
+    static const char *const words[] = { "forward", "reverse", NULL };
+    size_t digits = strncmp(value, "random:", 7) ? 0 : strspn(value + 7, "0123456789");
+
+    SET(plan, "SIM_SCHED", "%s", value);
+    return (!strchr(value, ',') && are_among(value, words)) ||
+           (digits > 0 && digits < 20 && !value[7 + digits]);
+}
+
+static const struct {
+    const char *name;
+    bool (*set)(SimPlan *, const char *);
+} options[] = {
+    { "--device", set_device },
+    { "--report", set_report },
+    { "--checks", set_checks },
+    { "--sched", set_sched },
+};
+
+/* Takes argv[*at] with its value, from "--name=value" or the next word. */
+static bool take_option(SimPlan *plan, char **argv, int *at)
+{
+    char *equals = strchr(argv[*at], '=');
+    size_t length = equals ? (size_t) (equals - argv[*at]) : strlen(argv[*at]);
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *value = equals ? equals + 1 : argv[*at + 1];
+        if (strlen(options[i].name) != length || strncmp(argv[*at], options[i].name, length))
+            continue;
+        if (!value)
+            return refuse(plan, USAGE, "%s: its value is missing (--help)", options[i].name);
+        if (strlen(value) >= SIM_PATH / 2 || !options[i].set(plan, value))
+            return *plan->why ? false
+                              : refuse(plan, USAGE, "%s: not a value for it: %.300s (--help)",
+                                       options[i].name, value);
+        *at += !equals;
+        return true;
+    }
+    return refuse(plan, USAGE, "%.300s: there is no such option (--help)", argv[*at]);
+}
+
+static bool take_options(SimPlan *plan, int argc, char **argv)
+{
+    int at = 0;
+
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (!strcmp(argv[at], "--")) {
+            at++;
+            break;
+        }
+        if (!strcmp(argv[at], "--help") || !strcmp(argv[at], "-h")) {
+            plan->help = true;
+            return true;
+        }
+        if (!take_option(plan, argv, &at))
+            return false;
+    }
+    plan->arguments = argv + at;
+    return at < argc || refuse(plan, USAGE, "which PROGRAM is to run? (--help)");
+}
+
+/* ---- The program ---- */
+
+static bool is_file(const char *path)
+{
+    struct stat about;
+
+    return !stat(path, &about) && S_ISREG(about.st_mode);
+}
+
+/* As a shell finds it. */
+static bool find_program(SimPlan *plan)
+{
+    const char *name = plan->arguments[0], *folders = getenv("PATH");
+
+    if (strchr(name, '/')) {
+        PUT(plan->program, "%s", name);
+        return is_file(name) || refuse(plan, NOT_FOUND, "%.300s: there is no such file", name);
+    }
+    for (const char *at = folders ? folders : "/usr/bin:/bin"; *name; at++) {
+        size_t length = strcspn(at, ":");
+        PUT(plan->program, "%.*s/%s", length ? (int) length : 1, length ? at : ".", name);
+        if (is_file(plan->program) && !access(plan->program, X_OK))
+            return true;
+        at += length;
+        if (!*at)
+            break;
+    }
+    if (is_file(name))
+        return refuse(plan, NOT_FOUND, "%.300s: not in $PATH; is ./%.300s meant?", name, name);
+    return refuse(plan, NOT_FOUND, "%.300s: not found in $PATH", name);
+}
+
+/* Of an ELF file. What has no section table cannot be told about, and is let run. */
+static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_libcudart)
+{
+    ElfHost host;
+
+    if (!elf_host(elf, &host))
+        return true;
+    *needs_libcudart = host.needs_libcudart;
+    if (!host.has_kernels || host.needs_libcudart || host.calls_registered)
+        return true;
+    return refuse(plan, COULD_NOT,
+                  "%.300s holds its own copy of the CUDA runtime (nvcc's default), which cannot be "
+                  "replaced. Compile it once more, after\n"
+                  "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"",
+                  plan->program);
+}
+
+/* Scripts and the like are let run: what they start finds the simulated GPU, too. */
+static bool check_program(SimPlan *plan, bool *needs_libcudart)
+{
+    struct stat about;
+    size_t size;
+    char *bytes;
+    Elf elf;
+    bool fine = true;
+
+    if (access(plan->program, X_OK))
+        return refuse(plan, CANNOT_EXECUTE, "%.300s cannot be executed: %s", plan->program,
+                      strerror(errno));
+    if (!stat(plan->program, &about) && about.st_mode & (S_ISUID | S_ISGID))
+        return refuse(plan, COULD_NOT,
+                      "%.300s changes its user or group when it starts, so the loader takes no "
+                      "library from us",
+                      plan->program);
+    bytes = read_file(plan->program, PROGRAM_BYTES, &size);
+    if (!bytes)
+        return true; /* may be executed, but not read */
+    if (elf_open(&elf, bytes, size))
+        fine = check_elf(plan, &elf, needs_libcudart);
+    else if (size > 4 && !memcmp(bytes, "\177ELF\1", 5))
+        fine = refuse(plan, COULD_NOT, "%.300s is a 32-bit program: CUDA has 64-bit ones only",
+                      plan->program);
+    free(bytes);
+    return fine;
+}
+
+/* ---- The simulated GPU ---- */
+
+/* The build folder: $WARPBOOK_BUILD, else where this program lies. */
+static bool find_build(char *folder, size_t size)
+{
+    const char *named = getenv("WARPBOOK_BUILD");
+    char path[PATH_MAX];
+    ssize_t length;
+
+    if (named && *named) {
+        if (!realpath(named, path))
+            return false;
+        put(folder, size, "%s", path);
+        return true;
+    }
+    length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return false;
+    path[length] = 0;
+    *strrchr(path, '/') = 0;
+    put(folder, size, "%s", path);
+    return true;
+}
+
+/* Adds to a list that is in the environment already. */
+static void set_list(SimPlan *plan, const char *name, const char *more)
+{
+    const char *old = getenv(name);
+
+    SET(plan, name, "%s%s%s", old ? old : "", old && *old ? ":" : "", more);
+}
+
+static bool find_library(SimPlan *plan, const char *build, bool needs_libcudart)
+{
+    char path[SIM_PATH];
+
+    PUT(path, "%s/libcudart-sim.so", build);
+    if (!is_file(path))
+        return refuse(plan, COULD_NOT, "%.300s is not there: run make first", path);
+    if (strpbrk(path, ": "))
+        return refuse(plan, COULD_NOT,
+                      "%.300s: the loader takes no path with a blank or a colon in it; build "
+                      "elsewhere, as in: make B=/tmp/warpbook",
+                      path);
+    set_list(plan, "LD_PRELOAD", path);
+    PUT(path, "%s/sim", build);
+    if (needs_libcudart && file_exists(path)) /* where there is no toolkit to take it from */
+        set_list(plan, "LD_LIBRARY_PATH", path);
+    return true;
+}
+
+static const char *chosen_device(const SimPlan *plan)
+{
+    const char *chosen = getenv("SIM_DEVICE");
+
+    for (int i = 0; i < plan->setting_count; i++)
+        if (!strcmp(plan->settings[i].name, "SIM_DEVICE"))
+            chosen = plan->settings[i].value;
+    return chosen && *chosen ? chosen : "teaching";
+}
+
+/* The descriptions are copied beside the library; in the source folder they are at home. */
+static bool find_device(SimPlan *plan, const char *build)
+{
+    const char *name = chosen_device(plan);
+    char folder[SIM_PATH], why[500];
+    Device device;
+
+    PUT(folder, "%s/devices", build);
+    if (!file_exists(folder))
+        PUT(folder, "%s/../grader/sim/devices", build);
+    if (!device_read(folder, name, &device, why, sizeof why))
+        return refuse(plan, USAGE, "--device %.100s: %.600s", name, why);
+    if (!strchr(name, '/'))
+        SET(plan, "SIM_DEVICES", "%s", folder);
+    return true;
+}
+
+/* ---- The command ---- */
+
+bool sim_plan(SimPlan *plan, int argc, char **argv)
+{
+    char build[SIM_PATH / 2];
+    bool needs_libcudart = false;
+
+    *plan = (SimPlan){ 0 };
+    if (!take_options(plan, argc, argv))
+        return false;
+    if (plan->help)
+        return true;
+    if (!find_build(build, sizeof build))
+        return refuse(plan, COULD_NOT, "the build folder cannot be found: %s", strerror(errno));
+    SET(plan, "SIM_TABLE", "1");
+    return find_program(plan) && check_program(plan, &needs_libcudart) &&
+           find_library(plan, build, needs_libcudart) && find_device(plan, build);
+}
+
+int sim_run(int argc, char **argv)
+{
+    static SimPlan plan;
+    int error;
+
+    if (!sim_plan(&plan, argc, argv)) {
+        fprintf(stderr, "warpbook: %s\n", plan.why);
+        return plan.status;
+    }
+    if (plan.help)
+        return fputs(usage, stdout) < 0;
+    for (int i = 0; i < plan.setting_count; i++)
+        if (setenv(plan.settings[i].name, plan.settings[i].value, 1))
+            die("the environment cannot be set: %s", strerror(errno));
+    execv(plan.program, plan.arguments);
+    error = errno;
+    fprintf(stderr, "warpbook: %s: %s\n", plan.program, strerror(error));
+    return error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;
+}

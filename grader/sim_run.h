@@ -1,0 +1,30 @@
+/* sim_run.h - `warpbook sim`: runs any CUDA program on the simulated GPU. */
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SIM_PATH = 4096, SIM_SETTINGS = 8 };
+
+/* What is about to be run, and with which environment. */
+typedef struct SimPlan {
+    char program[SIM_PATH]; /* where it was found */
+    char **arguments;       /* its argv, NULL at the end */
+    struct {
+        const char *name;
+        char value[2 * SIM_PATH];
+    } settings[SIM_SETTINGS];
+    int setting_count;
+    bool help;     /* only that was asked for */
+    int status;    /* with which to exit if it can't be run */
+    char why[800]; /* what is wrong, and what to do */
+} SimPlan;
+
+/* From the words behind `warpbook sim`. False: plan->why, plan->status. */
+bool sim_plan(SimPlan *plan, int argc, char **argv);
+
+/* Plans, and becomes the program. Returns only if that can't be: the status to exit with. */
+int sim_run(int argc, char **argv);
+
+#endif

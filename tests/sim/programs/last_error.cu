@@ -1,0 +1,42 @@
+/* last_error.cu - when an error is told, how long it stays, and what a failed kernel leaves behind.
+ * expect: ok
+ * stderr: out of bounds
+ */
+#include "check.h"
+
+static __global__ void touch(int *x, long i)
+{
+    x[i] = 1;
+}
+
+int main()
+{
+    int *x, *y, value;
+
+    /* an error stays until it is asked for, over calls that go well */
+    EXPECT(cudaErrorInvalidValue, cudaMalloc((void **) NULL, 4));
+    OK(cudaMalloc(&x, 4));
+    EXPECT(cudaErrorInvalidValue, cudaPeekAtLastError());
+    EXPECT(cudaErrorInvalidValue, cudaGetLastError());
+    OK(cudaGetLastError());
+    EXPECT(cudaErrorMemoryAllocation, cudaMalloc(&y, (size_t) 1 << 50));
+    EXPECT(cudaErrorMemoryAllocation, cudaGetLastError());
+
+    /* to ask too early is noted, too */
+    touch<<<1, 1>>>(x, 0);
+    while (cudaStreamQuery(0) == cudaErrorNotReady)
+        ;
+    cudaGetLastError();
+    OK(cudaDeviceSynchronize());
+
+    /* a kernel that fails: the launch goes well, all that follows does not */
+    touch<<<1, 1>>>(x, 1l << 40);
+    OK(cudaGetLastError());
+    EXPECT(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+    EXPECT(cudaErrorIllegalAddress, cudaGetLastError());
+    EXPECT(cudaErrorIllegalAddress, cudaMalloc(&y, 4));
+    EXPECT(cudaErrorIllegalAddress, cudaMemcpy(&value, x, 4, cudaMemcpyDeviceToHost));
+    touch<<<1, 1>>>(x, 0);
+    EXPECT(cudaErrorIllegalAddress, cudaGetLastError());
+    puts("ok");
+}

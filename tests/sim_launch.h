@@ -1,0 +1,150 @@
+/* sim_launch.h - for tests: a kernel as PTX text, run, with what it wrote and what was told. */
+#ifndef SIM_LAUNCH_H
+#define SIM_LAUNCH_H
+
+#include "exec.h"
+#include "finding.h"
+#include "memory.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUT_WORDS = 1 << 14, PRINTED = 1 << 14 };
+
+/* A kernel `k`: %r1 is the thread's number in its block, %r2 its lane, %rd1 the array, %rd2 the
+ * thread's word in it (of the block, too). Ends with what is to be stored in %r0. */
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define BEGIN                                                                                      \
+    ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"                                       \
+    ".reg .pred %p<20>;\n.reg .b16 %rs<8>;\n.reg .b32 %r<64>;\n.reg .b64 %rd<32>;\n"               \
+    ".reg .f32 %f<8>;\n.reg .f64 %fd<8>;\n"                                                        \
+    "ld.param.u64 %rd1, [out];\nld.param.u32 %r3, [n];\nmov.u32 %r1, %tid.x;\n"                    \
+    "mov.u32 %r2, %laneid;\nmov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %ntid.x;\n"                       \
+    "mad.lo.s32 %r6, %r4, %r5, %r1;\nmul.wide.u32 %rd3, %r6, 4;\nadd.s64 %rd2, %rd1, %rd3;\n"      \
+    "mov.u32 %r0, 0;\n"
+#define END          "st.global.u32 [%rd2], %r0;\nret;\n}\n"
+#define KERNEL(body) HEAD BEGIN body END
+
+/* A run: fill in what differs, then run(). */
+typedef struct Trial {
+    const char *ptx;
+    int threads, blocks; /* 0: 32, 1 */
+    uint32_t n;
+    Schedule schedule;
+    uint64_t seed, budget;
+    bool cooperative;
+    size_t shared_bytes;
+    /* Out. */
+    bool well;
+    Launch launch;
+    Module *module;
+    Code *code;
+    uint8_t params[16];
+    Allocation *array; /* out, while the memory is open */
+    uint32_t *out;     /* what the kernel left there */
+    char printed[PRINTED];
+    size_t printed_length;
+} Trial;
+
+static inline void keep_printed(void *self, const char *text, size_t length)
+{
+    Trial *trial = self;
+
+    if (trial->printed_length + length < sizeof trial->printed) {
+        memcpy(trial->printed + trial->printed_length, text, length);
+        trial->printed_length += length;
+    }
+}
+
+static inline uint64_t *make_variables(const Module *module)
+{
+    uint64_t *at = calloc((size_t) module->variable_count + 1, sizeof *at);
+
+    for (int i = 0; i < module->variable_count; i++) {
+        const Variable *v = &module->variables[i];
+        if (v->space != SPACE_GLOBAL && v->space != SPACE_CONST)
+            continue;
+        Allocation *a = memory_allocate(v->size, VARIABLE_GLOBAL, "variable");
+        if (v->initial)
+            memcpy(a->host, v->initial, v->size);
+        for (int j = 0; j < v->relocation_count; j++) {
+            uint64_t f = FUNCTION_WINDOW + 16ull * (uint64_t) v->relocations[j].function;
+            memcpy(a->host + v->relocations[j].offset, &f, 8);
+        }
+        at[i] = a->base;
+    }
+    return at;
+}
+
+static inline void trial_close(Trial *trial)
+{
+    launch_free(&trial->launch);
+    if (trial->code)
+        free((void *) trial->code->variable_address);
+    code_free(trial->code);
+    module_free(trial->module);
+    free(trial->out);
+    memory_close();
+}
+
+/* False: it could not even be read. */
+static inline bool trial_run(Trial *trial)
+{
+    char why[300] = "";
+
+    finding_quiet(true);
+    finding_reset();
+    CU_ASSERT_FATAL(memory_open(1 << 24, false, why, sizeof why));
+    trial->out = calloc(OUT_WORDS, sizeof *trial->out);
+    trial->module = module_parse(trial->ptx, strlen(trial->ptx), why, sizeof why);
+    if (trial->module)
+        trial->code = code_make(trial->module, module_find(trial->module, "k"),
+                                make_variables(trial->module), why, sizeof why);
+    CU_ASSERT_PTR_NOT_NULL(trial->code);
+    if (!trial->code) {
+        printf("\n    %s\n", why);
+        return false;
+    }
+    Allocation *array = trial->array = memory_allocate(OUT_WORDS * 4, ALLOCATED, NULL);
+    memset(array->host, 0, OUT_WORDS * 4);
+    memcpy(trial->params, &array->base, 8);
+    memcpy(trial->params + 8, &trial->n, 4);
+    trial->launch = (Launch){ .module = trial->module,
+                              .kernel = trial->code,
+                              .name = "k",
+                              .grid = { trial->blocks ? trial->blocks : 1, 1, 1 },
+                              .block = { trial->threads ? trial->threads : 32, 1, 1 },
+                              .params = trial->params,
+                              .param_bytes = 12,
+                              .schedule = trial->schedule,
+                              .schedule_seed = trial->seed,
+                              .cooperative = trial->cooperative,
+                              .dynamic_shared_bytes = trial->shared_bytes,
+                              .budget = trial->budget ? trial->budget : 100000000,
+                              .sms = 4,
+                              .print = keep_printed,
+                              .print_self = trial };
+    trial->well = launch_run(&trial->launch);
+    memcpy(trial->out, array->host, OUT_WORDS * 4);
+    return true;
+}
+
+/* The finding of this kind; NULL. */
+static inline const Finding *found(FindingKind kind)
+{
+    for (int i = 0; i < finding_count(); i++)
+        if (finding_at(i)->kind == kind)
+            return finding_at(i);
+    return NULL;
+}
+
+static inline void show_findings(const char *name)
+{
+    for (int i = 0; i < finding_count(); i++)
+        printf("\n    %s: %s: %s (line %d)\n", name, finding_word(finding_at(i)->kind),
+               finding_at(i)->text, finding_at(i)->place.line);
+}
+
+#endif

@@ -1,0 +1,578 @@
+/* test_sim_float.c - f32, f64, f16 and bf16 arithmetic of the simulated GPU: bit for bit where PTX
+ * defines the result, within PTX's bounds where it only approximates.
+ */
+#include "sim_oracle.h"
+
+/* ---- f32 and f64 ---- */
+
+static uint64_t finished_f32(const Instruction *in, float x)
+{
+    if (has_mod(in, MOD_ftz))
+        x = flushed(x);
+    if (has_mod(in, MOD_sat))
+        return bits_f32(!(x > 0) ? 0 : x > 1 ? 1 : x);
+    return bits_of_f32(x);
+}
+
+static uint64_t arithmetic_f32(const Instruction *in, const uint64_t *x, bool *any)
+{
+    volatile float v[3], result;
+
+    (void) any;
+    for (int i = 0; i < 3; i++)
+        v[i] = has_mod(in, MOD_ftz) ? flushed(float_at(x[i])) : float_at(x[i]);
+    fesetround(direction_of(in));
+    result = in->op == OP_add    ? v[0] + v[1]
+             : in->op == OP_sub  ? v[0] - v[1]
+             : in->op == OP_mul  ? v[0] * v[1]
+             : in->op == OP_div  ? v[0] / v[1]
+             : in->op == OP_rcp  ? 1 / v[0]
+             : in->op == OP_sqrt ? sqrtf(v[0])
+                                 : fmaf(v[0], v[1], v[2]);
+    fesetround(FE_TONEAREST);
+    return finished_f32(in, result);
+}
+
+static double f64_at(uint64_t bits)
+{
+    return f64_bits(bits);
+}
+
+static uint64_t arithmetic_f64(const Instruction *in, const uint64_t *x, bool *any)
+{
+    volatile double a = f64_at(x[0]), b = f64_at(x[1]), c = f64_at(x[2]), result;
+
+    fesetround(direction_of(in));
+    result = in->op == OP_add    ? a + b
+             : in->op == OP_sub  ? a - b
+             : in->op == OP_mul  ? a * b
+             : in->op == OP_div  ? a / b
+             : in->op == OP_rcp  ? 1 / a
+             : in->op == OP_sqrt ? sqrt(a)
+                                 : fma(a, b, c);
+    fesetround(FE_TONEAREST);
+    *any = isnan(result); /* PTX does not say which; see no_nan_is_lost */
+    return bits_f64(result);
+}
+
+/* min, max, abs, neg, copysign as numbers of the line of signed values, -0 below +0. */
+static double chosen(const Instruction *in, double a, double b)
+{
+    bool a_less = a < b || (a == b && signbit(a));
+
+    return a_less == (in->op == OP_min) ? a : b;
+}
+
+static double extreme_of(const Instruction *in, double a, double b)
+{
+    bool sign = has_mod(in, MOD_xorsign) && signbit(a) != signbit(b);
+
+    if (isnan(a) || isnan(b)) {
+        if (has_mod(in, MOD_NaN) || (isnan(a) && isnan(b)))
+            return NAN;
+        a = b = isnan(a) ? b : a;
+    }
+    if (has_mod(in, MOD_xorsign))
+        return sign ? -chosen(in, fabs(a), fabs(b)) : chosen(in, fabs(a), fabs(b));
+    return chosen(in, a, b);
+}
+
+static uint64_t signs_f32(const Instruction *in, const uint64_t *x, bool *any)
+{
+    bool ftz = has_mod(in, MOD_ftz);
+    uint32_t a = bits_f32(ftz ? flushed(float_at(x[0])) : float_at(x[0]));
+    uint32_t b = bits_f32(ftz ? flushed(float_at(x[1])) : float_at(x[1]));
+
+    (void) any;
+    switch (in->op) {
+    case OP_abs:
+        return a & 0x7fffffff;
+    case OP_neg:
+        return a ^ 0x80000000;
+    case OP_copysign:
+        return (b & 0x7fffffff) | (a & 0x80000000);
+    default:
+        return bits_of_f32((float) extreme_of(in, f32_bits(a), f32_bits(b)));
+    }
+}
+
+static uint64_t signs_f64(const Instruction *in, const uint64_t *x, bool *any)
+{
+    double result;
+
+    switch (in->op) {
+    case OP_abs:
+        return x[0] & ~(1ull << 63);
+    case OP_neg:
+        return x[0] ^ 1ull << 63;
+    case OP_copysign:
+        return (x[1] & ~(1ull << 63)) | (x[0] & 1ull << 63);
+    default:
+        result = extreme_of(in, f64_at(x[0]), f64_at(x[1]));
+        *any = isnan(result);
+        return bits_f64(result);
+    }
+}
+
+/* ---- Halves ---- */
+
+/* So near 0 beside the other that only its sign matters: made large enough for a Quad's 113 bits.
+ */
+static Quad sum_of(Quad p, Quad c)
+{
+    Quad a = p < 0 ? -p : p, b = c < 0 ? -c : c, tiny = 0x1p-90;
+
+    if (a - a == 0 && b - b == 0 && a != 0 && b != 0) {
+        if (b < a * tiny)
+            c = c < 0 ? -a * tiny : a * tiny;
+        if (a < b * tiny)
+            p = p < 0 ? -b * tiny : b * tiny;
+    }
+    return p + c;
+}
+
+static bool is_bf16(const Instruction *in)
+{
+    return in->types[0] == TYPE_BF16 || in->types[0] == TYPE_BF16X2;
+}
+
+static uint32_t flushed_half(const Instruction *in, uint32_t x)
+{
+    return has_mod(in, MOD_ftz) && !(x & 0x7c00) ? x & 0x8000 : x & 0xffff;
+}
+
+static uint32_t one_half_of(const Instruction *in, uint32_t x, uint32_t y, uint32_t z)
+{
+    bool bf16 = is_bf16(in);
+    double a = value_of_half(x = flushed_half(in, x), bf16);
+    double b = value_of_half(y = flushed_half(in, y), bf16);
+    double c = value_of_half(z = flushed_half(in, z), bf16), e;
+    Quad result = 0;
+
+    switch (in->op) {
+    case OP_add:
+        result = sum_of(a, b);
+        break;
+    case OP_sub:
+        result = sum_of(a, -b);
+        break;
+    case OP_mul:
+        result = (Quad) a * b;
+        break;
+    case OP_fma:
+        result = sum_of((Quad) a * b, c);
+        break;
+    case OP_neg:
+        return x ^ 0x8000;
+    case OP_abs:
+        return x & 0x7fff;
+    default:
+        e = extreme_of(in, a, b);
+        return half_from(e, bf16, FE_TONEAREST);
+    }
+    if (has_mod(in, MOD_sat))
+        result = !(result > 0) ? 0 : result > 1 ? 1 : result;
+    if (has_mod(in, MOD_relu) && result <= 0)
+        result = 0;
+    return flushed_half(in, half_from(result, bf16, FE_TONEAREST));
+}
+
+static uint64_t arithmetic_half(const Instruction *in, const uint64_t *x, bool *any)
+{
+    uint32_t a = (uint32_t) x[0], b = (uint32_t) x[1], c = (uint32_t) x[2];
+    uint32_t low = one_half_of(in, a & 0xffff, b & 0xffff, c & 0xffff);
+
+    (void) any;
+    return type_size(in->types[0]) == 4 ? one_half_of(in, a >> 16, b >> 16, c >> 16) << 16 | low
+                                        : low;
+}
+
+/* ---- The table ---- */
+
+typedef struct Trial {
+    const char *opcode;
+    int operands;
+    Oracle *oracle;
+} Trial;
+
+static const char *const roundings[] = { "rn", "rz", "rm", "rp" };
+
+static const Trial rounded[] = {
+    /* % for the rounding */
+    { "add.%s.f32", 3, arithmetic_f32 },     { "add.%s.ftz.f32", 3, arithmetic_f32 },
+    { "add.%s.sat.f32", 3, arithmetic_f32 }, { "add.%s.ftz.sat.f32", 3, arithmetic_f32 },
+    { "sub.%s.f32", 3, arithmetic_f32 },     { "sub.%s.ftz.f32", 3, arithmetic_f32 },
+    { "sub.%s.sat.f32", 3, arithmetic_f32 }, { "sub.%s.ftz.sat.f32", 3, arithmetic_f32 },
+    { "mul.%s.f32", 3, arithmetic_f32 },     { "mul.%s.ftz.f32", 3, arithmetic_f32 },
+    { "mul.%s.sat.f32", 3, arithmetic_f32 }, { "mul.%s.ftz.sat.f32", 3, arithmetic_f32 },
+    { "fma.%s.f32", 4, arithmetic_f32 },     { "fma.%s.ftz.f32", 4, arithmetic_f32 },
+    { "fma.%s.sat.f32", 4, arithmetic_f32 }, { "fma.%s.ftz.sat.f32", 4, arithmetic_f32 },
+    { "mad.%s.f32", 4, arithmetic_f32 },     { "mad.%s.ftz.f32", 4, arithmetic_f32 },
+    { "div.%s.f32", 3, arithmetic_f32 },     { "div.%s.ftz.f32", 3, arithmetic_f32 },
+    { "rcp.%s.f32", 2, arithmetic_f32 },     { "rcp.%s.ftz.f32", 2, arithmetic_f32 },
+    { "sqrt.%s.f32", 2, arithmetic_f32 },    { "sqrt.%s.ftz.f32", 2, arithmetic_f32 },
+    { "add.%s.f64", 3, arithmetic_f64 },     { "sub.%s.f64", 3, arithmetic_f64 },
+    { "mul.%s.f64", 3, arithmetic_f64 },     { "div.%s.f64", 3, arithmetic_f64 },
+    { "fma.%s.f64", 4, arithmetic_f64 },     { "mad.%s.f64", 4, arithmetic_f64 },
+    { "rcp.%s.f64", 2, arithmetic_f64 },     { "sqrt.%s.f64", 2, arithmetic_f64 },
+};
+
+static const Trial plain[] = {
+    { "add.f32", 3, arithmetic_f32 },
+    { "sub.ftz.f32", 3, arithmetic_f32 },
+    { "mul.f32", 3, arithmetic_f32 },
+    { "add.f64", 3, arithmetic_f64 },
+    { "abs.f32", 2, signs_f32 },
+    { "abs.ftz.f32", 2, signs_f32 },
+    { "neg.f32", 2, signs_f32 },
+    { "neg.ftz.f32", 2, signs_f32 },
+    { "min.f32", 3, signs_f32 },
+    { "min.ftz.f32", 3, signs_f32 },
+    { "max.f32", 3, signs_f32 },
+    { "max.ftz.f32", 3, signs_f32 },
+    { "min.NaN.f32", 3, signs_f32 },
+    { "max.ftz.NaN.f32", 3, signs_f32 },
+    { "min.xorsign.abs.f32", 3, signs_f32 },
+    { "max.ftz.NaN.xorsign.abs.f32", 3, signs_f32 },
+    { "max.xorsign.abs.f32", 3, signs_f32 },
+    { "copysign.f32", 3, signs_f32 },
+    { "copysign.f64", 3, signs_f64 },
+    { "abs.f64", 2, signs_f64 },
+    { "neg.f64", 2, signs_f64 },
+    { "min.f64", 3, signs_f64 },
+    { "max.f64", 3, signs_f64 },
+};
+
+static const char *const half_opcodes[] = {
+    /* with f16 and f16x2 */
+    "add.%s",
+    "add.rn.%s",
+    "add.ftz.%s",
+    "add.sat.%s",
+    "add.ftz.sat.%s",
+    "sub.%s",
+    "sub.rn.ftz.%s",
+    "sub.sat.%s",
+    "mul.%s",
+    "mul.ftz.%s",
+    "mul.rn.sat.%s",
+    "fma.rn.%s",
+    "fma.rn.ftz.%s",
+    "fma.rn.sat.%s",
+    "fma.rn.relu.%s",
+    "fma.rn.ftz.relu.%s",
+    "neg.%s",
+    "neg.ftz.%s",
+    "abs.%s",
+    "abs.ftz.%s",
+    "min.%s",
+    "min.ftz.%s",
+    "min.NaN.%s",
+    "max.%s",
+    "max.NaN.%s",
+    "max.ftz.NaN.xorsign.abs.%s",
+    "min.xorsign.abs.%s",
+};
+
+static const char *const bhalf_opcodes[] = {
+    /* with bf16 and bf16x2 */
+    "add.%s",
+    "add.rn.%s",
+    "sub.%s",
+    "mul.%s",
+    "fma.rn.%s",
+    "fma.rn.relu.%s",
+    "neg.%s",
+    "abs.%s",
+    "min.%s",
+    "max.NaN.%s",
+    "min.NaN.xorsign.abs.%s",
+};
+
+static void try_it(const char *opcode, const Trial *trial)
+{
+    bool wide = strstr(opcode, "f64");
+
+    CU_ASSERT(rig_try(opcode, trial->operands, wide ? edges_f64 : edges_f32,
+                      wide ? COUNT(edges_f64) : COUNT(edges_f32), 20000, trial->oracle));
+}
+
+static void singles_and_doubles(void)
+{
+    for (size_t i = 0; i < COUNT(rounded); i++)
+        for (size_t r = 0; r < COUNT(roundings); r++) {
+            char opcode[60];
+            snprintf(opcode, sizeof opcode, rounded[i].opcode, roundings[r]);
+            try_it(opcode, &rounded[i]);
+        }
+    for (size_t i = 0; i < COUNT(plain); i++)
+        try_it(plain[i].opcode, &plain[i]);
+}
+
+static void try_halves(const char *const *opcodes, size_t count, const char *type)
+{
+    for (size_t i = 0; i < count; i++) {
+        char opcode[60];
+        bool one = !strncmp(opcodes[i], "neg", 3) || !strncmp(opcodes[i], "abs", 3);
+        snprintf(opcode, sizeof opcode, opcodes[i], type);
+        CU_ASSERT(rig_try(opcode,
+                          opcodes[i][0] == 'f' ? 4
+                          : one                ? 2
+                                               : 3,
+                          edges_half, COUNT(edges_half), 4000, arithmetic_half));
+    }
+}
+
+static void halves(void)
+{
+    try_halves(half_opcodes, COUNT(half_opcodes), "f16");
+    try_halves(half_opcodes, COUNT(half_opcodes), "f16x2");
+    try_halves(bhalf_opcodes, COUNT(bhalf_opcodes), "bf16");
+    try_halves(bhalf_opcodes, COUNT(bhalf_opcodes), "bf16x2");
+}
+
+static uint64_t nan_f64(const Instruction *in, const uint64_t *x, bool *any)
+{
+    *any = true;
+    for (int i = 0; i < (in->op == OP_fma ? 3 : 2); i++)
+        if (isnan(f64_at(x[i]))) {
+            *any = false;
+            return x[i] | 1ull << 51;
+        }
+    return 0;
+}
+
+static void nans_of_f64_pass_through(void)
+{
+    CU_ASSERT(rig_try("add.f64", 3, edges_f64, COUNT(edges_f64), 0, nan_f64));
+    CU_ASSERT(rig_try("fma.rn.f64", 4, edges_f64, COUNT(edges_f64), 0, nan_f64));
+    CU_ASSERT(rig_try("mul.rz.f64", 3, edges_f64, COUNT(edges_f64), 0, nan_f64));
+}
+
+/* ---- Approximations: the greatest error over a dense sample, and the special values ---- */
+
+typedef enum Measure { RELATIVE, ABSOLUTE, ULPS, LOG } Measure;
+
+static long double rsqrt_of(long double x)
+{
+    return 1 / sqrtl(x);
+}
+
+static long double rcp_of(long double x)
+{
+    return 1 / x;
+}
+
+static const struct {
+    const char *opcode;
+    long double (*function)(long double x);
+    double from, to; /* by equal steps, or by equal ratios where from > 0 */
+    Measure measure;
+    double bound; /* of PTX */
+} approximations[] = {
+    { "ex2.approx.f32", exp2l, -126, 128, RELATIVE, 0x1.6a09e6p-23 },
+    { "ex2.approx.ftz.f32", exp2l, -126, 128, RELATIVE, 0x1.6a09e6p-23 },
+    { "ex2.approx.f32", exp2l, -140, -126, ABSOLUTE, 0x1p-149 },
+    { "lg2.approx.f32", log2l, 0.5, 2, ABSOLUTE, 0x1p-22 },
+    { "lg2.approx.ftz.f32", log2l, 2, 3e38, RELATIVE, 0x1p-22 },
+    { "lg2.approx.f32", log2l, 1e-45, 0.5, RELATIVE, 0x1p-22 },
+    { "sin.approx.f32", sinl, -6.2831855, 6.2831855, ABSOLUTE, 0x1.6a09e6p-21 },
+    { "cos.approx.ftz.f32", cosl, -6.2831855, 6.2831855, ABSOLUTE, 0x1.6a09e6p-21 },
+    { "sin.approx.ftz.f32", sinl, -1e5, 1e5, ABSOLUTE, 0x1p-20 },
+    { "cos.approx.f32", cosl, -1e5, 1e5, ABSOLUTE, 0x1p-20 },
+    { "tanh.approx.f32", tanhl, -12, 12, RELATIVE, 0x1p-11 },
+    { "tanh.approx.f32", tanhl, 1e-38, 1, RELATIVE, 0x1p-11 },
+    { "rsqrt.approx.f32", rsqrt_of, 1.2e-38, 3e38, RELATIVE, 0x1.125p-23 },
+    { "rsqrt.approx.ftz.f32", rsqrt_of, 1.2e-38, 3e38, RELATIVE, 0x1.125p-23 },
+    { "sqrt.approx.f32", sqrtl, 1.2e-38, 3e38, RELATIVE, 0x1p-23 },
+    { "sqrt.approx.ftz.f32", sqrtl, 1.2e-38, 3e38, RELATIVE, 0x1p-23 },
+    { "rcp.approx.f32", rcp_of, 1.2e-38, 8e37, ULPS, 1 },
+    { "rcp.approx.ftz.f32", rcp_of, 1.2e-38, 8e37, ULPS, 1 },
+};
+
+static double error_of(Measure measure, float got, long double want)
+{
+    long double off = fabsl(got - want);
+
+    if (measure == ULPS)
+        off /= ldexpl(1, ilogbl(want) - 23);
+    return (double) (measure == RELATIVE ? off / fabsl(want) : off);
+}
+
+static double greatest_error(size_t row, int samples)
+{
+    static Rig rig[2];
+    double worst = 0, from = approximations[row].from, to = approximations[row].to;
+
+    for (int level = 0; level < 2; level++) {
+        simd_level = level && cpu_has_avx2();
+        CU_ASSERT_FATAL(rig_open(&rig[level], approximations[row].opcode, 2) &&
+                        rig_bind(&rig[level]));
+    }
+    rig_note(&rig[0]);
+    for (int n = 0; n < samples; n += LANES) {
+        uint64_t x[LANES];
+        for (int i = 0; i < LANES; i++) {
+            double t = (double) (n + i) / samples;
+            x[i] = bits_f32((float) (from > 0 ? from * pow(to / from, t) : from + (to - from) * t));
+        }
+        for (int level = 0; level < 2; level++) {
+            rig_put(&rig[level], 1, x);
+            rig[level].step.run(&rig[level].warp, &rig[level].step, ALL_LANES);
+        }
+        for (int i = 0; i < LANES; i++) {
+            uint64_t got = rig_get(&rig[0], 0, i);
+            CU_ASSERT(got == rig_get(&rig[1], 0, i));
+            double error = error_of(approximations[row].measure, float_at(got),
+                                    approximations[row].function(float_at(x[i])));
+            worst = error > worst ? error : worst;
+        }
+    }
+    simd_level = -1;
+    return worst;
+}
+
+static void approximations_keep_their_bounds(void)
+{
+    for (size_t i = 0; i < COUNT(approximations); i++) {
+        double worst = greatest_error(i, 1 << 17);
+        CU_ASSERT(worst <= approximations[i].bound);
+        if (getenv("SIM_RIG_VERBOSE") || worst > approximations[i].bound)
+            printf("\n    %-22s %10.3g .. %-10.3g error %.3g of %.3g", approximations[i].opcode,
+                   approximations[i].from, approximations[i].to, worst, approximations[i].bound);
+    }
+}
+
+static const struct {
+    const char *opcode;
+    uint32_t x, y;
+} specials[] = {
+    { "ex2.approx.f32", 0xff800000, 0 },
+    { "ex2.approx.f32", 0x80000001, 0x3f800000 },
+    { "ex2.approx.f32", 0x7f800000, 0x7f800000 },
+    { "ex2.approx.f32", 0x7fc00001, 0x7fffffff },
+    { "ex2.approx.f32", 0xc3080000, 0x00002000 }, /* 2^-136: subnormal, 0 with .ftz */
+    { "ex2.approx.ftz.f32", 0xc3080000, 0 },
+    { "lg2.approx.f32", 0, 0xff800000 },
+    { "lg2.approx.f32", 0x80000000, 0xff800000 },
+    { "lg2.approx.f32", 0x00000001, 0xc3150000 }, /* -149 */
+    { "lg2.approx.ftz.f32", 0x00000001, 0xff800000 },
+    { "lg2.approx.f32", 0xbf800000, 0x7fffffff },
+    { "lg2.approx.f32", 0x7f800000, 0x7f800000 },
+    { "lg2.approx.f32", 0x3f800000, 0 },
+    { "lg2.approx.f32", 0x7fc00000, 0x7fffffff },
+    { "sin.approx.f32", 0x80000000, 0x80000000 },
+    { "sin.approx.f32", 0x00000001, 0x00000001 },
+    { "sin.approx.ftz.f32", 0x80000001, 0x80000000 },
+    { "sin.approx.f32", 0x7f800000, 0x7fffffff },
+    { "sin.approx.f32", 0xff800000, 0x7fffffff },
+    { "sin.approx.f32", 0x7fc00000, 0x7fffffff },
+    { "cos.approx.f32", 0x80000000, 0x3f800000 },
+    { "cos.approx.f32", 0xff800000, 0x7fffffff },
+    { "tanh.approx.f32", 0x80000000, 0x80000000 },
+    { "tanh.approx.f32", 0x00000001, 0x00000001 },
+    { "tanh.approx.f32", 0x7f800000, 0x3f800000 },
+    { "tanh.approx.f32", 0xff800000, 0xbf800000 },
+    { "tanh.approx.f32", 0x7fc00000, 0x7fffffff },
+    { "rsqrt.approx.f32", 0, 0x7f800000 },
+    { "rsqrt.approx.f32", 0x80000000, 0xff800000 },
+    { "rsqrt.approx.ftz.f32", 0x80000001, 0xff800000 },
+    { "rsqrt.approx.f32", 0x7f800000, 0 },
+    { "rsqrt.approx.f32", 0xbf800000, 0x7fffffff },
+    { "sqrt.approx.f32", 0x80000000, 0x80000000 },
+    { "sqrt.approx.f32", 0xbf800000, 0x7fffffff },
+    { "rcp.approx.f32", 0x80000000, 0xff800000 },
+    { "rcp.approx.ftz.f32", 0x00000001, 0x7f800000 },
+    { "rcp.approx.f32", 0xff800000, 0x80000000 },
+    { "rcp.approx.ftz.f32", 0x7f000000, 0 }, /* 2^-127 */
+    { "tanh.approx.f16", 0x7c00, 0x3c00 },
+    { "tanh.approx.f16x2", 0xfc003c00, 0xbc003a18 },
+    { "ex2.approx.f16", 0x4000, 0x4400 },
+    { "ex2.approx.f16x2", 0xfc004c00, 0x00007c00 },
+    { "tanh.approx.bf16", 0x7f80, 0x3f80 },
+    { "ex2.approx.ftz.bf16", 0x4000, 0x4080 },
+    { "ex2.approx.ftz.bf16x2", 0xff804000, 0x00004080 },
+};
+
+static void special_values_of_approximations(void)
+{
+    for (size_t i = 0; i < COUNT(specials); i++) {
+        static Rig rig;
+        uint64_t x[LANES];
+        for (int n = 0; n < LANES; n++)
+            x[n] = specials[i].x;
+        CU_ASSERT_FATAL(rig_open(&rig, specials[i].opcode, 2) && rig_bind(&rig));
+        rig_note(&rig);
+        rig_put(&rig, 1, x);
+        rig.step.run(&rig.warp, &rig.step, 0x11);
+        CU_ASSERT_EQUAL(rig_get(&rig, 0, 4), specials[i].y);
+        if (rig_get(&rig, 0, 4) != specials[i].y)
+            rig_tell(&rig, (uint64_t[]){ specials[i].x, 0, 0, 0 }, rig_get(&rig, 0, 4),
+                     specials[i].y);
+    }
+}
+
+/* Quotients: .approx and .full within 2 ulp; .approx by more than 2^126 is 0, or NaN of infinity.
+ */
+static uint64_t quotient(const Instruction *in, const uint64_t *x, bool *any)
+{
+    bool ftz = has_mod(in, MOD_ftz);
+    float a = ftz ? flushed(float_at(x[0])) : float_at(x[0]);
+    float b = ftz ? flushed(float_at(x[1])) : float_at(x[1]);
+
+    (void) any;
+    if (has_mod(in, MOD_approx) && fabsf(b) > 0x1p126f && isfinite(b))
+        return isinf(a) || isnan(a) ? 0x7fffffff : bits_f32(copysignf(0, a) * copysignf(1, b));
+    return bits_of_f32(ftz ? flushed(a / b) : a / b);
+}
+
+/* The upper words of f64: to 20 bits, subnormals as zeros. */
+static uint64_t upper_words(const Instruction *in, const uint64_t *x, bool *any)
+{
+    double a = f64_at(x[0] & 0xffffffff00000000);
+
+    if (fpclassify(a) == FP_SUBNORMAL)
+        a = copysign(0, a);
+    double y = in->op == OP_rcp ? 1 / a : 1 / sqrt(a);
+    *any = isnan(y);
+    if (fpclassify(y) == FP_SUBNORMAL)
+        y = copysign(0, y);
+    return bits_f64(y) & 0xffffffff00000000;
+}
+
+static uint64_t rsqrt_f64(const Instruction *in, const uint64_t *x, bool *any)
+{
+    double y = 1 / sqrt(f64_at(x[0]));
+
+    (void) in;
+    *any = isnan(y);
+    return bits_f64(y);
+}
+
+static void quotients_and_upper_words(void)
+{
+    static const Trial trials[] = {
+        { "div.approx.f32", 3, quotient },        { "div.approx.ftz.f32", 3, quotient },
+        { "div.full.f32", 3, quotient },          { "div.full.ftz.f32", 3, quotient },
+        { "rcp.approx.ftz.f64", 2, upper_words }, { "rsqrt.approx.ftz.f64", 2, upper_words },
+        { "rsqrt.approx.f64", 2, rsqrt_f64 },
+    };
+
+    for (size_t i = 0; i < COUNT(trials); i++)
+        try_it(trials[i].opcode, &trials[i]);
+}
+
+CU_SuiteInfo test_sim_float = {
+    "sim_float",
+    .pTests =
+        (CU_TestInfo[]){
+            { "singles and doubles", singles_and_doubles },
+            { "halves", halves },
+            { "NaNs of f64 pass through", nans_of_f64_pass_through },
+            { "approximations keep their bounds", approximations_keep_their_bounds },
+            { "special values of approximations", special_values_of_approximations },
+            { "quotients and upper words", quotients_and_upper_words },
+            { "ptxas accepts what was tried", rig_ptxas },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,370 @@
+/* test_sim_run.c - `warpbook sim`: what its words mean, which programs it refuses, and what it
+ * sets. */
+#include "sim_run.h"
+#include "capture.h"
+#include "sim_images.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static char folder[64];
+static SimPlan plan;
+
+/* ---- A build folder, and programs in it ---- */
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][200];
+    static int turn;
+
+    turn = (turn + 1) % 4;
+    return PUT(path[turn], "%s/%s", folder, name);
+}
+
+static void write_program(const char *name, const void *bytes, size_t size)
+{
+    CU_ASSERT_TRUE_FATAL(write_file(in_folder(name), bytes, size));
+    CU_ASSERT_EQUAL_FATAL(chmod(in_folder(name), 0755), 0);
+}
+
+static void elf_section_add(Image *image, unsigned name, unsigned type, size_t offset, size_t size,
+                            unsigned link)
+{
+    cubin_section(image, name, type, offset, size, link, 0);
+}
+
+/* A program with kernels (or without), that names libcudart (or not), and takes the registration
+ * from outside (or not). */
+static void write_host(const char *name, bool kernels, bool needs, bool calls)
+{
+    static const char strings[] = "\0libcudart.so.13\0__cudaRegisterFatBinary";
+    static const char names[] = "\0.nv_fatbin\0.dynamic\0.dynsym\0.strings";
+    static Image image;
+    size_t text, dynamic, symbols, names_at;
+
+    image.size = 0;
+    image_add(&image, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
+    for (int i = 0; i < 48; i++)
+        image_number(&image, 0, 1);
+    text = image_add(&image, strings, sizeof strings);
+    dynamic = image.size;
+    image_number(&image, needs ? 1 : 5, 8);
+    image_number(&image, 1, 8);
+    symbols = image.size;
+    image_number(&image, 0, 24);
+    image_number(&image, 17, 4);
+    image_number(&image, 0x12, 1);
+    image_number(&image, 0, 1);
+    image_number(&image, calls ? 0 : 7, 2);
+    image_number(&image, 0, 16);
+    names_at = image_add(&image, names, sizeof names);
+    image_set(&image, 40, image.size, 8);
+    image_set(&image, 58, 64, 2);
+    image_set(&image, 60, 6, 2);
+    image_set(&image, 62, 5, 2);
+    elf_section_add(&image, 0, 0, 0, 0, 0);
+    elf_section_add(&image, kernels ? 1 : 0, 1, 64, 0, 0);
+    elf_section_add(&image, 12, 6, dynamic, 16, 4);
+    elf_section_add(&image, 21, 11, symbols, 48, 4);
+    elf_section_add(&image, 29, 3, text, sizeof strings, 0);
+    elf_section_add(&image, 29, 3, names_at, sizeof names, 0);
+    write_program(name, image.bytes, image.size);
+}
+
+static void begin(void)
+{
+    static const char *const ours[] = { "LD_PRELOAD", "LD_LIBRARY_PATH", "SIM_DEVICE" };
+
+    PUT(folder, "/tmp/test_sim_run.%d", (int) getpid());
+    remove_tree(folder);
+    CU_ASSERT_TRUE_FATAL(make_folders(in_folder("sim")));
+    CU_ASSERT_TRUE_FATAL(make_folders(in_folder("devices")));
+    CU_ASSERT_TRUE(write_file(in_folder("libcudart-sim.so"), "", 0));
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "teaching.txt" : "h200.txt";
+        char from[100], *text;
+        size_t size;
+        PUT(from, "grader/sim/devices/%s", name);
+        text = read_file(from, 1 << 20, &size);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+        PUT(from, "devices/%s", name);
+        CU_ASSERT_TRUE(write_file(in_folder(from), text, size));
+        free(text);
+    }
+    write_program("script", "#!/bin/sh\nexit 7\n", 17);
+    for (size_t i = 0; i < COUNT(ours); i++)
+        unsetenv(ours[i]);
+    setenv("WARPBOOK_BUILD", folder, 1);
+}
+
+static void end(void)
+{
+    remove_tree(folder);
+    unsetenv("WARPBOOK_BUILD");
+}
+
+/* Words between blanks, as an argv. */
+static bool plan_for(const char *words)
+{
+    static char text[1000], *argv[20];
+    int argc = 0;
+
+    PUT(text, "%s", words);
+    for (char *word = strtok(text, " "); word && argc < 19; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    return sim_plan(&plan, argc, argv);
+}
+
+static const char *setting(const char *name)
+{
+    for (int i = 0; i < plan.setting_count; i++)
+        if (!strcmp(plan.settings[i].name, name))
+            return plan.settings[i].value;
+    return "";
+}
+
+/* ---- Words ---- */
+
+static void wrong_words(void)
+{
+    static const struct {
+        const char *words;
+        int status;
+        const char *why;
+    } rows[] = {
+        { "", 2, "which PROGRAM is to run? (--help)" },
+        { "--", 2, "which PROGRAM is to run? (--help)" },
+        { "--devic h200 -- sh", 2, "--devic: there is no such option (--help)" },
+        { "-x -- sh", 2, "-x: there is no such option (--help)" },
+        { "--device", 2, "--device: its value is missing (--help)" },
+        { "--device= sh", 2, "--device: not a value for it:  (--help)" },
+        { "--device h201 -- sh", 2,
+          "--device h201: there is no device `h201`; there are: h200 teaching" },
+        { "--sched random -- sh", 2, "--sched: not a value for it: random (--help)" },
+        { "--sched random:x -- sh", 2, "--sched: not a value for it: random:x (--help)" },
+        { "--sched random:1x -- sh", 2, "--sched: not a value for it: random:1x (--help)" },
+        { "--sched forward,reverse sh", 2,
+          "--sched: not a value for it: forward,reverse (--help)" },
+        { "--checks all,races sh", 2, "--checks: not a value for it: all,races (--help)" },
+        { "--checks races,,leaks sh", 2, "--checks: not a value for it: races,,leaks (--help)" },
+        { "--checks race sh", 2, "--checks: not a value for it: race (--help)" },
+        { "--report /proc/none/x -- sh", 3, "--report /proc/none/x: No such file or directory" },
+        { "no-such-program", 127, "no-such-program: not found in $PATH" },
+        { "./no/such/program", 127, "./no/such/program: there is no such file" },
+        { "/tmp", 127, "/tmp: there is no such file" },
+        { "grader/sim_run.c", 126, "grader/sim_run.c cannot be executed: Permission denied" },
+    };
+
+    begin();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CU_ASSERT_FALSE(plan_for(rows[i].words));
+        CU_ASSERT_EQUAL(plan.status, rows[i].status);
+        CU_ASSERT_STRING_EQUAL(plan.why, rows[i].why);
+    }
+    end();
+}
+
+static void right_words(void)
+{
+    static const struct {
+        const char *words, *first, *device, *checks, *sched;
+    } rows[] = {
+        { "sh", "sh", "", "", "" },
+        { "-- sh -c x", "sh", "", "", "" },
+        { "sh --device x", "sh", "", "", "" }, /* the program's own */
+        { "--device h200 -- sh", "sh", "h200", "", "" },
+        { "--device=h200 sh", "sh", "h200", "", "" },
+        { "--device ./grader/sim/devices/t4.txt -- sh", "sh", "./grader/sim/devices/t4.txt", "",
+          "" },
+        { "--checks all sh", "sh", "", "all", "" },
+        { "--checks none --sched reverse sh", "sh", "", "none", "reverse" },
+        { "--checks leaks,races --sched random:17 sh", "sh", "", "leaks,races", "random:17" },
+    };
+
+    begin();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CU_ASSERT_TRUE(plan_for(rows[i].words));
+        CU_ASSERT_STRING_EQUAL(plan.why, "");
+        CU_ASSERT_STRING_EQUAL(plan.arguments[0], rows[i].first);
+        CU_ASSERT_EQUAL(*plan.program, '/'); /* found in $PATH */
+        CU_ASSERT_STRING_EQUAL(setting("SIM_DEVICE"), rows[i].device);
+        CU_ASSERT_STRING_EQUAL(setting("SIM_CHECKS"), rows[i].checks);
+        CU_ASSERT_STRING_EQUAL(setting("SIM_SCHED"), rows[i].sched);
+        CU_ASSERT_STRING_EQUAL(setting("SIM_TABLE"), "1");
+        CU_ASSERT_STRING_EQUAL(setting("LD_PRELOAD"), in_folder("libcudart-sim.so"));
+    }
+    CU_ASSERT_TRUE(plan_for("--help"));
+    CU_ASSERT_TRUE(plan.help);
+    CU_ASSERT_TRUE(plan_for("sh --help")); /* the program's own */
+    CU_ASSERT_FALSE(plan.help);
+    end();
+}
+
+static void the_environment(void)
+{
+    char want[300];
+
+    begin();
+    setenv("LD_PRELOAD", "/lib/other.so", 1);
+    CU_ASSERT_TRUE(plan_for("sh"));
+    PUT(want, "/lib/other.so:%s", in_folder("libcudart-sim.so"));
+    CU_ASSERT_STRING_EQUAL(setting("LD_PRELOAD"), want);
+    setenv("LD_PRELOAD", "", 1);
+    CU_ASSERT_TRUE(plan_for("sh"));
+    CU_ASSERT_STRING_EQUAL(setting("LD_PRELOAD"), in_folder("libcudart-sim.so"));
+    CU_ASSERT_STRING_EQUAL(setting("SIM_DEVICES"), in_folder("devices"));
+    setenv("SIM_DEVICE", "nothing", 1);
+    CU_ASSERT_FALSE(plan_for("sh"));
+    CU_ASSERT_TRUE(plan_for("--device h200 sh"));
+    unsetenv("SIM_DEVICE");
+    setenv("WARPBOOK_BUILD", "no/such/folder", 1);
+    CU_ASSERT_FALSE(plan_for("sh"));
+    CU_ASSERT_EQUAL(plan.status, 3);
+    setenv("WARPBOOK_BUILD", "grader", 1); /* no library there */
+    CU_ASSERT_FALSE(plan_for("sh"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(plan.why, "grader/libcudart-sim.so is not there: run make first"));
+    unsetenv("LD_PRELOAD");
+    end();
+}
+
+static void reports(void)
+{
+    char *text, words[300], want[300], home[4096];
+    size_t size = 1;
+
+    begin();
+    CU_ASSERT_TRUE(write_file(in_folder("report"), "old", 3));
+    PUT(words, "--report %s sh", in_folder("report"));
+    CU_ASSERT_TRUE(plan_for(words));
+    CU_ASSERT_STRING_EQUAL(setting("SIM_REPORT"), in_folder("report"));
+    text = read_file(in_folder("report"), 100, &size);
+    CU_ASSERT_EQUAL(size, 0); /* an old one is not taken for this run's */
+    free(text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(home, sizeof home));
+    CU_ASSERT_EQUAL_FATAL(chdir(folder), 0);
+    CU_ASSERT_TRUE(plan_for("--report here.json sh"));
+    CU_ASSERT_EQUAL(setting("SIM_REPORT")[0], '/');
+    PUT(want, "%s/here.json", strrchr(folder, '/'));
+    CU_ASSERT_PTR_NOT_NULL(strstr(setting("SIM_REPORT"), want));
+    CU_ASSERT_EQUAL_FATAL(chdir(home), 0);
+    end();
+}
+
+/* ---- Programs ---- */
+
+static void programs(void)
+{
+    static const struct {
+        bool kernels, needs, calls, fine;
+    } rows[] = {
+        { true, true, true, true },    /* nvcc -cudart shared */
+        { true, false, true, true },   /* -cudart none, and the library loaded somehow */
+        { true, false, false, false }, /* nvcc's default */
+        { false, true, false, true },  /* a host program that calls kernels of a library */
+        { false, false, false, true }, /* no CUDA in it: what it starts may have some */
+    };
+
+    begin();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char path[200];
+        write_host("program", rows[i].kernels, rows[i].needs, rows[i].calls);
+        PUT(path, "%s", in_folder("program"));
+        CU_ASSERT_EQUAL(plan_for(path), rows[i].fine);
+        if (!rows[i].fine) {
+            CU_ASSERT_EQUAL(plan.status, 3);
+            CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, "-cudart shared --no-compress"));
+        } else {
+            CU_ASSERT_STRING_EQUAL(setting("LD_LIBRARY_PATH"),
+                                   rows[i].needs ? in_folder("sim") : "");
+        }
+    }
+    write_program("old", "\177ELF\1\1\1 and so on", 18);
+    CU_ASSERT_FALSE(plan_for(in_folder("old")));
+    CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, "is a 32-bit program"));
+    write_program("empty", "", 0);
+    CU_ASSERT_TRUE(plan_for(in_folder("empty")));
+    CU_ASSERT_EQUAL(chmod(in_folder("script"), 04755), 0);
+    CU_ASSERT_FALSE(plan_for(in_folder("script")));
+    CU_ASSERT_PTR_NOT_NULL(strstr(plan.why, "changes its user or group"));
+    end();
+}
+
+/* Damaged anywhere, a program is looked at without harm. */
+static void damaged_programs(void)
+{
+    static char *bytes;
+    uint64_t random = 3;
+    size_t size;
+
+    begin();
+    write_host("program", true, true, true);
+    bytes = read_file(in_folder("program"), 1 << 20, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
+    for (int round = 0; round < 300; round++) {
+        size_t at = next_random(&random) % size;
+        char kept = bytes[at];
+        bytes[at] = (char) next_random(&random);
+        write_program("damaged", bytes, round % 3 ? size : next_random(&random) % size);
+        plan_for(in_folder("damaged"));
+        bytes[at] = kept;
+    }
+    free(bytes);
+    end();
+}
+
+/* ---- Running ---- */
+
+/* The status of `warpbook sim`, in a process of its own; what it says is kept. */
+static int run(const char *word, char *said, size_t size)
+{
+    static Capture capture;
+    char *argv[] = { (char *) word, NULL };
+    int status = 0;
+    pid_t child;
+
+    capture_begin(&capture, stderr);
+    child = fork();
+    if (!child)
+        _exit(sim_run(1, argv));
+    waitpid(child, &status, 0);
+    put(said, size, "%s", capture_end(&capture));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void the_programs_status_is_ours(void)
+{
+    char said[1000];
+
+    begin();
+    CU_ASSERT_EQUAL(run(in_folder("script"), said, sizeof said), 7);
+    write_program("odd", "#!/no/such/shell\n", 17);
+    CU_ASSERT_EQUAL(run(in_folder("odd"), said, sizeof said), 127);
+    CU_ASSERT_EQUAL(run("--nonsense", said, sizeof said), 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "warpbook: --nonsense: there is no such option"));
+    end();
+}
+
+CU_SuiteInfo test_sim_run = {
+    "sim_run",
+    .pTests =
+        (CU_TestInfo[]){
+            { "wrong words", wrong_words },
+            { "right words", right_words },
+            { "the environment", the_environment },
+            { "reports", reports },
+            { "programs", programs },
+            { "damaged programs", damaged_programs },
+            { "the program's status is ours", the_programs_status_is_ours },
+            CU_TEST_INFO_NULL,
+        },
+};
