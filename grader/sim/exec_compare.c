@@ -92,19 +92,23 @@ COMPARE_FLOAT(f64, LaneF64, double, )
     ORDER_ROWS(S##W, s##W)                                                                         \
     ROW(T(U##W), M(lo), lt_u##W)                                                                   \
     ROW(T(U##W), M(ls), le_u##W) ROW(T(U##W), M(hi), gt_u##W) ROW(T(U##W), M(hs), ge_u##W)
-#define FLOAT_ROWS(type, more, suffix)                                                             \
-    ROW(T(type), M(eq) | (more), eq_##suffix)                                                      \
-    ROW(T(type), M(ne) | (more), ne_##suffix)                                                      \
-    ROW(T(type), M(lt) | (more), lt_##suffix)                                                      \
-    ROW(T(type), M(le) | (more), le_##suffix)                                                      \
-    ROW(T(type), M(gt) | (more), gt_##suffix) ROW(T(type), M(ge) | (more), ge_##suffix)            \
-        ROW(T(type), M(equ) | (more), equ_##suffix) ROW(T(type), M(neu) | (more), neu_##suffix)    \
-            ROW(T(type), M(ltu) | (more), ltu_##suffix)                                            \
-                ROW(T(type), M(leu) | (more), leu_##suffix)                                        \
-                    ROW(T(type), M(gtu) | (more), gtu_##suffix)                                    \
-                        ROW(T(type), M(geu) | (more), geu_##suffix)                                \
-                            ROW(T(type), M(num) | (more), num_##suffix)                            \
-                                ROW(T(type), M(nan) | (more), nan_##suffix)
+/* clang-format off */
+#define FLOAT_ROWS(type, more, suffix) \
+    ROW(T(type), M(eq) | (more), eq_##suffix) \
+    ROW(T(type), M(ne) | (more), ne_##suffix) \
+    ROW(T(type), M(lt) | (more), lt_##suffix) \
+    ROW(T(type), M(le) | (more), le_##suffix) \
+    ROW(T(type), M(gt) | (more), gt_##suffix) \
+    ROW(T(type), M(ge) | (more), ge_##suffix) \
+    ROW(T(type), M(equ) | (more), equ_##suffix) \
+    ROW(T(type), M(neu) | (more), neu_##suffix) \
+    ROW(T(type), M(ltu) | (more), ltu_##suffix) \
+    ROW(T(type), M(leu) | (more), leu_##suffix) \
+    ROW(T(type), M(gtu) | (more), gtu_##suffix) \
+    ROW(T(type), M(geu) | (more), geu_##suffix) \
+    ROW(T(type), M(num) | (more), num_##suffix) \
+    ROW(T(type), M(nan) | (more), nan_##suffix)
+/* clang-format on */
 
 /* ---- The table: which relations a comparison accepts ---- */
 

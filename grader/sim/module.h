@@ -91,30 +91,22 @@ typedef enum OpClass {
 } OpClass;
 
 /* Parts of an opcode that are neither type nor space: .rn, .ftz, .lo, .eq ... One row a word. */
-#define PTX_MODS(MOD)                                                                              \
-    MOD(rn)                                                                                        \
-    MOD(rz)                                                                                        \
-    MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi) MOD(ftz) MOD(sat) MOD(satfinite)  \
-        MOD(relu) MOD(approx) MOD(full) MOD(lo) MOD(hi) MOD(wide) MOD(cc) MOD(uni) MOD(eq) MOD(ne) \
-            MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) MOD(ltu) MOD(leu)    \
-                MOD(gtu) MOD(geu) MOD(num) MOD(nan) MOD(NaN) MOD(xorsign) MOD(and) MOD(or) MOD(    \
-                    xor) MOD(add) MOD(min) MOD(max) MOD(inc) MOD(dec) MOD(exch) MOD(cas) MOD(popc) \
-                    MOD(v2) MOD(v4) MOD(v8) MOD(nc) MOD(volatile) MOD(weak) MOD(relaxed)           \
-                        MOD(acquire) MOD(release) MOD(acq_rel) MOD(sc) MOD(mmio) MOD(cta)          \
-                            MOD(cluster) MOD(gpu) MOD(sys) MOD(gl) MOD(ca) MOD(cg) MOD(cs) MOD(lu) \
-                                MOD(cv) MOD(wb) MOD(wt) MOD(sync) MOD(arrive) MOD(red) MOD(warp)   \
-                                    MOD(aligned) MOD(noinc) MOD(up) MOD(down) MOD(bfly) MOD(idx)   \
-                                        MOD(all) MOD(any) MOD(ballot) MOD(async) MOD(bulk)         \
-                                            MOD(commit_group) MOD(wait_group) MOD(wait_all) MOD(l) \
-                                                MOD(r) MOD(clamp) MOD(wrap) MOD(f4e) MOD(b4e)      \
-                                                    MOD(rc8) MOD(ecl) MOD(ecr) MOD(rc16)           \
-                                                        MOD(shiftamt) MOD(to) MOD(finite)          \
-                                                            MOD(infinite) MOD(number)              \
-                                                                MOD(notanumber) MOD(normal)        \
-                                                                    MOD(subnormal) MOD(entry)      \
-                                                                        MOD(exact) MOD(noftz)      \
-                                                                            MOD(unified)           \
-                                                                                MOD(other)
+/* clang-format off */
+#define PTX_MODS(MOD) \
+    MOD(rn) MOD(rz) MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi) MOD(ftz) \
+    MOD(sat) MOD(satfinite) MOD(relu) MOD(approx) MOD(full) MOD(lo) MOD(hi) MOD(wide) MOD(cc) \
+    MOD(uni) MOD(eq) MOD(ne) MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) \
+    MOD(ltu) MOD(leu) MOD(gtu) MOD(geu) MOD(num) MOD(nan) MOD(NaN) MOD(xorsign) MOD(and) \
+    MOD(or) MOD(xor) MOD(add) MOD(min) MOD(max) MOD(inc) MOD(dec) MOD(exch) MOD(cas) MOD(popc) \
+    MOD(v2) MOD(v4) MOD(v8) MOD(nc) MOD(volatile) MOD(weak) MOD(relaxed) MOD(acquire) \
+    MOD(release) MOD(acq_rel) MOD(sc) MOD(mmio) MOD(cta) MOD(cluster) MOD(gpu) MOD(sys) \
+    MOD(gl) MOD(ca) MOD(cg) MOD(cs) MOD(lu) MOD(cv) MOD(wb) MOD(wt) MOD(sync) MOD(arrive) \
+    MOD(red) MOD(warp) MOD(aligned) MOD(noinc) MOD(up) MOD(down) MOD(bfly) MOD(idx) MOD(all) \
+    MOD(any) MOD(ballot) MOD(async) MOD(bulk) MOD(commit_group) MOD(wait_group) MOD(wait_all) \
+    MOD(l) MOD(r) MOD(clamp) MOD(wrap) MOD(f4e) MOD(b4e) MOD(rc8) MOD(ecl) MOD(ecr) MOD(rc16) \
+    MOD(shiftamt) MOD(to) MOD(finite) MOD(infinite) MOD(number) MOD(notanumber) MOD(normal) \
+    MOD(subnormal) MOD(entry) MOD(exact) MOD(noftz) MOD(unified) MOD(other)
+/* clang-format on */
 
 typedef enum Mod {
 #define MOD(name) MOD_##name,

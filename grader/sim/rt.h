@@ -297,6 +297,7 @@ cudaError_t graph_capture(Stream *stream, Work *work); /* takes the work */
 Graph *graph_capturing(uint64_t id);                   /* NULL: that capture is over */
 cudaError_t capture_refuses(const Stream *stream);     /* what waits can't be captured */
 cudaError_t any_capture_refuses(void);
+cudaError_t legacy_refuses(const Stream *stream); /* the default one would wait for a capture */
 void graphs_drop(void);
 
 /* rt_error.c */

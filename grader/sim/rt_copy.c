@@ -157,7 +157,10 @@ static cudaError_t copy_in(Stream *stream, const Copy *copy, bool blocking)
         return cudaErrorInvalidMemcpyDirection;
     if (copy->height > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
         return cudaErrorInvalidPitchValue;
-    if (blocking && (error = any_capture_refuses()))
+    error = legacy_refuses(stream);
+    if (!error && blocking)
+        error = any_capture_refuses();
+    if (error)
         return error;
     if (!copy->width || !copy->height)
         return cudaSuccess;
@@ -318,7 +321,10 @@ static cudaError_t fill_in(Stream *stream, const char *call, void *to, size_t pi
 
     if (!stream)
         return cudaErrorInvalidResourceHandle;
-    if (blocking && (error = any_capture_refuses()))
+    error = legacy_refuses(stream);
+    if (!error && blocking)
+        error = any_capture_refuses();
+    if (error)
         return error;
     if (!width || !height)
         return cudaSuccess;

@@ -90,8 +90,9 @@ static cudaError_t spoil(Graph *graph, cudaError_t error)
 {
     graph->spoilt = true;
     rt_finding(FINDING_LAUNCH, true, NULL,
-               "a call that waits was made while a stream captures: nothing runs before the graph "
-               "is launched, so there is nothing to wait for. The capture is void");
+               "a call that waits, or one in the default stream, was made while a stream captures: "
+               "nothing runs before the graph is launched, so there is nothing to wait for. The "
+               "capture is void");
     return error;
 }
 
@@ -106,6 +107,16 @@ cudaError_t any_capture_refuses(void)
     for (Graph *graph = rt.graphs; graph; graph = graph->next)
         if (graph->capturing && !graph->relaxed)
             return spoil(graph, cudaErrorStreamCaptureUnsupported);
+    return cudaSuccess;
+}
+
+cudaError_t legacy_refuses(const Stream *stream)
+{
+    if (!stream->is_default)
+        return cudaSuccess;
+    for (const Stream *other = rt.streams; other; other = other->next)
+        if (other->capture && other->blocking)
+            return spoil(other->capture, cudaErrorStreamCaptureImplicit);
     return cudaSuccess;
 }
 

@@ -200,6 +200,9 @@ static cudaError_t launch(Stream *stream, const Request *request)
 
     if (!stream)
         return cudaErrorInvalidResourceHandle;
+    error = legacy_refuses(stream);
+    if (error)
+        return error;
     error = function_find(request->kernel, &function);
     if (error == cudaErrorInvalidDeviceFunction)
         rt_finding(FINDING_LAUNCH, true, NULL,

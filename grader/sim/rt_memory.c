@@ -15,11 +15,12 @@ static const Allocation *allocation_at(const void *pointer)
 
 bool is_device_side(uint64_t address)
 {
-    Ground ground = memory_ground(address);
     const Allocation *allocation = memory_find(address);
+    Ground ground;
 
     if (allocation)
         return allocation->kind != HOST_PINNED;
+    ground = memory_ground(address);
     return ground == GROUND_FREED || ground == GROUND_GAP;
 }
 

@@ -171,6 +171,8 @@ cudaError_t module_load(RtModule *module)
 {
     if (module->loaded)
         return module->error;
+    if (module->unregistered)
+        return cudaErrorCudartUnloading;
     module->loaded = true;
     module->error = parse(module);
     if (!module->error)

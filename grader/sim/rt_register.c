@@ -47,14 +47,29 @@ API void __cudaRegisterFatBinaryEnd(void **handle)
     (void) handle;
 }
 
-/* A program's end calls this, too; the report still needs the module then, so nothing is freed. */
+/* What pointed into the shared object means nothing any more. */
+static void forget_names(const RtModule *module)
+{
+    for (RtFunction *function = rt.functions; function; function = function->next)
+        if (function->owner == module &&
+            handle_get(HANDLE_FUNCTION, function->host) == (void *) function)
+            handle_set(HANDLE_FUNCTION, function->host, NULL);
+    for (RtVariable *variable = rt.variables; variable; variable = variable->next)
+        if (variable->owner == module &&
+            handle_get(HANDLE_VARIABLE, variable->host) == (void *) variable)
+            handle_set(HANDLE_VARIABLE, variable->host, NULL);
+}
+
+/* A program's end calls this, too, and launches may not have been done: the module itself stays. */
 API void __cudaUnregisterFatBinary(void **handle)
 {
     RtModule *module = (RtModule *) handle;
 
     rt_lock();
-    if (module)
+    if (module) {
         module->unregistered = true;
+        forget_names(module);
+    }
     rt_unlock();
 }
 

@@ -58,7 +58,7 @@ void rt_say(const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    fprintf(stderr, "warpbook sim: %s\n", text);
+    fprintf(stderr, "sim: %s\n", text);
 }
 
 /* ---- Fork ---- */

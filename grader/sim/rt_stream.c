@@ -49,6 +49,8 @@ static void sweep(void)
 void streams_drop(void)
 {
     for (Stream *stream = rt.streams; stream; stream = stream->next) {
+        while (stream->busy) /* a host function is running: no other call comes back before */
+            rt_wait();
         while (stream->first) {
             Work *work = stream->first;
             stream->first = work->next;

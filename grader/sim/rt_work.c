@@ -178,30 +178,40 @@ static void run(Work *work)
 
 static void do_until(Stream *stream, uint64_t number);
 
-/* What must be done before the work, outside its own stream. */
-static void do_before(const Work *work)
+static void do_recorded(Record *record)
 {
-    const Stream *stream = work->stream;
+    record->users++;
+    if (record->stream && !record->done)
+        do_until(record->stream, record->number);
+    record_drop(record);
+}
 
-    if (work->kind == WORK_WAIT && work->record->stream && !work->record->done)
-        do_until(work->record->stream, work->record->number);
+/* What must be done before the stream's first work, outside the stream. While that is done, another
+ * thread may do this work, too, and free it: nothing of it is looked at after. */
+static void do_before_first(Stream *stream)
+{
+    const uint64_t number = stream->first->number;
+
+    if (stream->first->kind == WORK_WAIT)
+        do_recorded(stream->first->record);
     if (stream->is_default) {
         for (Stream *other = rt.streams; other; other = other->next)
             if (other->blocking)
-                do_until(other, work->number);
+                do_until(other, number);
     } else if (stream->blocking) {
-        do_until(rt.streams, work->number);
+        do_until(rt.streams, number);
     }
 }
 
 static void do_first(Stream *stream)
 {
-    Work *work = stream->first;
-    const uint64_t number = work->number;
+    const uint64_t number = stream->first->number;
+    Work *work;
 
-    do_before(work);
+    do_before_first(stream);
     if (!stream->first || stream->first->number != number || stream->busy)
         return; /* another thread was faster */
+    work = stream->first;
     run(work);
     stream->first = work->next;
     if (!stream->first)
@@ -253,6 +263,8 @@ cudaError_t finish_all(void)
 /* A query: a program that asks again and again gets on by one piece of work each time. */
 void finish_one(Stream *stream)
 {
+    stream->users++;
     if (stream->first && !stream->busy)
         do_first(stream);
+    stream->users--;
 }

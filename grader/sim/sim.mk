@@ -11,7 +11,7 @@ sim_folder  := $(abspath grader/sim/devices)
 # Handlers are loops over 32 lanes: -O3 makes vector code of them. No fast-math: results are IEEE's.
 sim_flags    = -O3 -ffp-contract=off -fPIC -fvisibility=hidden -Igrader/sim -isystem $(CUDA)/include \
                -DSIM_DEVICES='"$(sim_folder)"'
-sim_link     = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,now -Wl,-z,defs -o $@ $(filter %.o,$^) -ldl -lm -lpthread
+sim_link     = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,now,-z,defs,-z,nodelete -o $@ $(filter %.o,$^) -ldl -lm -lpthread
 
 $(B)/%.pic.o: %.c | $(first)
 	@mkdir -p $(@D)

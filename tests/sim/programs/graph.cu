@@ -1,6 +1,6 @@
 /* graph.cu - a stream is captured, with a second one that joins in, and launched again and again.
  * expect: ok
- * stderr: so there is nothing to wait for
+ * stderr: nothing to wait for
  */
 #include "check.h"
 
