@@ -10,6 +10,13 @@ void last_error_set(cudaError_t error)
     last = error;
 }
 
+int refuse_unsupported(void); /* for rt_stubs.c, which cannot include the header */
+int refuse_unsupported(void)
+{
+    last = cudaErrorNotSupported;
+    return cudaErrorNotSupported;
+}
+
 /* Neither needs the lock, nor opens the GPU. */
 API cudaError_t cudaGetLastError(void)
 {

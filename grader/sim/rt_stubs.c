@@ -6,13 +6,13 @@
  */
 #include "finding.h"
 
-enum { NOT_SUPPORTED = 801 };
+int refuse_unsupported(void); /* rt_error.c */
 
 static int refuse(const char *name)
 {
     finding(FINDING_UNKNOWN_CALL, true, &(Place){ .kernel = name },
             "the program calls %s, which is not simulated; it returns cudaErrorNotSupported", name);
-    return NOT_SUPPORTED;
+    return refuse_unsupported();
 }
 
 #define UNKNOWN_CALL(name)                                                                         \

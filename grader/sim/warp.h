@@ -1,4 +1,5 @@
-/* warp.h - how a warp moves: its stack of entries and frames (stack.c), its turns (turn.c), its
+/* warp.h - how a warp moves: its stack of entries (stack.c) and of frames
+ * (frame.c), its turns (turn.c), its
  * barriers (barrier.c), what it is told by printf and assert (syscall.c).
  *
  * Each entry of the stack is a part of the warp, with a pc; the top one runs. An entry whose lanes
@@ -34,7 +35,6 @@ void warp_arrive(Warp *warp); /* the same, after the running part's pc has chang
 void warp_unpark(Warp *warp); /* what its lanes waited for has come */
 void warp_return(Warp *warp, uint32_t lanes); /* from the function; from the kernel: exit */
 void warp_exit(Warp *warp, uint32_t lanes);
-void warp_call(Warp *warp, const Step *step, uint32_t lanes, int function);
 bool warp_rotate(Warp *warp); /* to the top: another part that waits for nobody */
 /* True if all that is before these lanes is the end of the kernel. */
 bool warp_only_ends(const Warp *warp, uint32_t lanes);
@@ -42,6 +42,17 @@ bool warp_only_ends(const Warp *warp, uint32_t lanes);
 const Step *warp_step_of(const Warp *warp, int lane);
 /* A hash of all that decides what it does next, memory aside. */
 uint64_t warp_fingerprint(const Warp *warp);
+
+void warp_take_top(Warp *warp); /* pc, rpc and lanes are those of the entry on top */
+bool warp_push(Warp *warp, const Step *step, Entry entry); /* false: told */
+
+/* ---- frame.c ---- */
+
+/* Its memory, for this function, cleared. False: there is none. */
+bool frame_make(Frame *frame, const Code *code);
+void frame_use(Warp *warp);   /* warp->frame is the one that runs */
+bool frame_leave(Warp *warp); /* back into the caller; false: this is the kernel */
+void warp_call(Warp *warp, const Step *step, uint32_t lanes, int function);
 
 /* ---- turn.c ---- */
 

@@ -1,4 +1,5 @@
 /* cooperative.cu - all blocks of a grid wait for each other.
+ *
  * expect: ok
  * stderr: 32 a SM on 8 SMs are 256
  */

@@ -1,5 +1,7 @@
 /* error_codes.cu - which error each misuse returns. error_codes.expected is by CUDA's
- * documentation; it is still to be held against what a GPU says. stderr-any: yes
+ * documentation; it is still to be held against what a GPU says.
+ *
+ * stderr-any: yes
  *
  * Failures of kernels leave a process without a GPU, so each of them has a process of its own.
  */

@@ -1,4 +1,5 @@
 /* graph.cu - a stream is captured, with a second one that joins in, and launched again and again.
+ *
  * expect: ok
  * stderr: nothing to wait for
  */

@@ -1,4 +1,5 @@
 /* host_function.cu - functions of the host between kernels, in the order of the stream; threads.
+ *
  * expect: ok
  */
 #include "check.h"

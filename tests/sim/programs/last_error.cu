@@ -1,4 +1,5 @@
 /* last_error.cu - when an error is told, how long it stays, and what a failed kernel leaves behind.
+ *
  * expect: ok
  * stderr: out of bounds
  */

@@ -1,4 +1,5 @@
 /* launch_errors.cu - what can be wrong with a launch, and which error says so.
+ *
  * expect: ok
  * stderr: launch: a grid of (0,1,1) blocks
  */

@@ -1,4 +1,5 @@
 /* managed.cu - memory that both sides use at one address: allocated and declared.
+ *
  * expect: ok
  */
 #include "check.h"

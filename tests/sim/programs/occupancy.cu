@@ -1,4 +1,5 @@
 /* occupancy.cu - the calls about what fits agree with each other and with the device's figures.
+ *
  * expect: ok
  */
 #include "check.h"

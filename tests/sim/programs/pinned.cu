@@ -1,5 +1,6 @@
 /* pinned.cu - asynchronous copies from and to pinned and pageable memory: who does not wait reads
  * what was there before, each time; pageable memory is taken at once.
+ *
  * expect: ok
  */
 #include "check.h"

@@ -1,4 +1,5 @@
 /* pitch.cu - rows with a pitch: allocated, copied, filled.
+ *
  * expect: ok
  */
 #include "check.h"

@@ -1,4 +1,5 @@
 /* streams.cu - order within a stream, between streams by events, and by the default stream.
+ *
  * expect: ok
  */
 #include "check.h"

@@ -1,4 +1,5 @@
 /* symbols.cu - __constant__ and __device__ variables, their addresses and sizes; struct arguments.
+ *
  * expect: ok
  */
 #include "check.h"

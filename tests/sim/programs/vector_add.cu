@@ -1,4 +1,5 @@
 /* vector_add.cu - the first program of all: allocate, copy, launch, copy back, free.
+ *
  * expect: ok
  */
 #include "check.h"
