@@ -11,8 +11,10 @@ enum { PREDICATE_FALSE, PREDICATE_TRUE, PREDICATE_UNWANTED, FIRST_PREDICATE };
 enum {
     MOST_PLANES = 1 << 16,    /* of a frame: 8 MiB a warp */
     MOST_CONSTANTS = 1 << 20, /* planes */
-    SPARE_PLANES = 4,    /* behind the last register: a handler that reads wider stays inside */
-    MOST_SPACE = 1 << 24 /* bytes of param, local or shared variables */
+    SPARE_PLANES = 4,     /* behind the last register: a handler that reads wider stays inside */
+    MOST_PARAM = 1 << 16, /* bytes of variables of each kind */
+    MOST_SHARED = 1 << 20,
+    MOST_LOCAL = 1 << 19 /* CUDA's own limit */
 };
 
 typedef struct Constant {

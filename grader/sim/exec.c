@@ -399,7 +399,7 @@ static bool complete(Launch *launch)
     size_t shared = (size_t) (launch->dynamic_shared_bytes ? kernel->dynamic_shared_at
                                                            : kernel->static_shared_bytes);
 
-    if (launch->dynamic_shared_bytes > MOST_SPACE)
+    if (launch->dynamic_shared_bytes > MOST_SHARED)
         return fail_launch(launch, FINDING_LAUNCH, "too much dynamic shared memory");
     launch->shared_bytes = shared + launch->dynamic_shared_bytes;
     if (launch->local_bytes <= kernel->local_bytes)

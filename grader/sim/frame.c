@@ -159,7 +159,8 @@ static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code
     int base = warp->local_base + warp->code->local_bytes;
     int next = warp->frame + 1, room = warp->block->launch->local_bytes;
 
-    if (next >= MOST_FRAMES || code->local_bytes > room - base) {
+    if (next >= MOST_FRAMES || code->local_bytes > room - base ||
+        (size_t) next * (size_t) code->planes * PLANE > MOST_FRAME_BYTES) {
         fail(warp, step, lane, FINDING_LIMIT,
              "calls are %d deep here and the stack (%d bytes a thread) is full: recursion without "
              "end, or a larger cudaLimitStackSize is needed",

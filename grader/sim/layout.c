@@ -21,13 +21,13 @@ bool is_kernel_param(const Maker *maker, int variable)
 }
 
 /* Puts the variable at the end of `bytes`. */
-static bool place(Maker *maker, int variable, int *bytes)
+static bool place(Maker *maker, int variable, int *bytes, int most)
 {
     const Variable *v = &maker->module->variables[variable];
     int align = v->align > 0 && v->align <= 1024 ? v->align : 1;
     int at = (*bytes + align - 1) / align * align;
 
-    if (v->size > MOST_SPACE || at > MOST_SPACE - (int) v->size)
+    if (v->size > (size_t) most || at > most - (int) v->size)
         return refuse(maker, "%.*s is too large", v->name.length, v->name.at);
     maker->code->variable_offset[variable] = at;
     *bytes = at + (int) v->size;
@@ -43,12 +43,12 @@ static bool place_params(Maker *maker, int function)
     int bytes = 0;
 
     for (int i = 0; f->is_entry && i < f->param_count; i++)
-        if (!place(maker, f->params[i], &bytes))
+        if (!place(maker, f->params[i], &bytes, MOST_PARAM))
             return false;
     for (int i = 0; i < maker->module->variable_count; i++) {
         const Variable *v = &maker->module->variables[i];
         if (v->space == SPACE_PARAM && v->function == function && !is_kernel_param(maker, i) &&
-            !place(maker, i, &code->param_bytes))
+            !place(maker, i, &code->param_bytes, MOST_PARAM))
             return false;
     }
     code->param_bytes = (code->param_bytes + 15) / 16 * 16;
@@ -126,7 +126,7 @@ static bool place_reached(Maker *maker, const bool *reached)
     for (int i = 0; i < maker->module->variable_count; i++) {
         const Variable *v = &maker->module->variables[i];
         if (v->space == SPACE_SHARED && reached[i] && !v->is_extern &&
-            !place(maker, i, &maker->code->static_shared_bytes))
+            !place(maker, i, &maker->code->static_shared_bytes, MOST_SHARED))
             return false;
     }
     place_dynamic(maker);
@@ -175,7 +175,7 @@ static bool place_local(Maker *maker, int function)
     for (int i = 0; i < maker->module->variable_count; i++) {
         const Variable *v = &maker->module->variables[i];
         if (v->space == SPACE_LOCAL && v->function == function) {
-            if (!place(maker, i, &code->local_bytes) || code->planes > MOST_PLANES)
+            if (!place(maker, i, &code->local_bytes, MOST_LOCAL) || code->planes > MOST_PLANES)
                 return refuse(maker, "%.*s: too many local variables", maker->function->name.length,
                               maker->function->name.at);
             code->local_plane[i] = code->planes;

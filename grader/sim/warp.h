@@ -1,6 +1,5 @@
-/* warp.h - how a warp moves: its stack of entries (stack.c) and of frames
- * (frame.c), its turns (turn.c), its
- * barriers (barrier.c), what it is told by printf and assert (syscall.c).
+/* warp.h - how a warp moves: its stack of entries (stack.c) and of frames (frame.c), its turns
+ * (turn.c), its barriers (barrier.c), what it prints and asserts (syscall.c).
  *
  * Each entry of the stack is a part of the warp, with a pc; the top one runs. An entry whose lanes
  * are all in entries above it waits for them at its pc: there they meet again. The lowest entry of
@@ -13,8 +12,9 @@
 
 enum {
     MOST_ENTRIES = 1 << 16,
-    MOST_FRAMES = 1024, /* of calls within each other */
-    SLICE = 1 << 15,    /* warp instructions that a warp runs before it is another one's turn */
+    MOST_FRAMES = 1024,         /* of calls within each other */
+    MOST_FRAME_BYTES = 1 << 24, /* of all of them, a warp */
+    SLICE = 1 << 15, /* warp instructions that a warp runs before it is another one's turn */
     COOPERATIVE_SLICE = 1 << 12,
     WATCH = 1 << 12, /* in the last so many it is watched whether it comes back */
     HOPELESS = 64    /* turns in a row: it waits for what nobody will do */

@@ -1,5 +1,5 @@
-/* error_codes.cu - which error each misuse returns. error_codes.expected is by CUDA's
- * documentation; it is still to be held against what a GPU says.
+/* error_codes.cu - which error each misuse returns. error_codes.expected is what the simulated GPU
+ * returned when it was written, so it shows changes; no real GPU has been asked yet.
  *
  * stderr-any: yes
  *
