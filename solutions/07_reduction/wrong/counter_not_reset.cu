@@ -66,10 +66,12 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
     int device, sms;
+    long enough = (n + BLOCK - 1) / BLOCK;
 
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
 
-    sum_kernel<<<BLOCKS_A_SM * sms, BLOCK>>>(out, in, n, scratch);
+    long resident = BLOCKS_A_SM * (long) sms;
+    sum_kernel<<<enough < resident ? enough : resident, BLOCK>>>(out, in, n, scratch);
     CUDA_CHECK(cudaGetLastError());
 }
