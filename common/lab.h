@@ -25,7 +25,8 @@ enum {
     LAB_OUT = 2,
     LAB_HINTS = 3,
     LAB_SYMBOLS = 16,
-    LAB_PREDICTIONS = 8
+    LAB_PREDICTIONS = 8,
+    LAB_MECHANISM = 6
 };
 
 /* What sizes of timed cases may depend on; all read from the device. */
@@ -40,7 +41,7 @@ typedef enum CaseKind { CORRECT, TIMED, CONTROL } CaseKind;
 
 typedef struct Case {
     const char *label;
-    long dim[LAB_DIMS];
+    long dim[LAB_DIMS]; /* TIMED, CONTROL: those that a simulated GPU gets */
     CaseKind kind;
     double bar; /* TIMED: least fraction of the reference's speed */
 
@@ -83,6 +84,27 @@ typedef struct Prediction {
     const char *because;      /* the explanation, whether right or not */
 } Prediction;
 
+/* What a simulated GPU counts over one call. SECTORS_READ of in[array], SECTORS_WRITTEN of
+ * out[array]: pieces of 32 bytes moved, over the fewest that hold the array. SHARED_WAVEFRONTS:
+ * over what they would be without bank conflicts; none at all is fine. WARP_BARRIERS, WARP_ATOMICS:
+ * how often a warp comes to a barrier, or updates global memory, for 32 elements of in[array]. */
+typedef enum Counter {
+    NO_COUNTER,
+    SECTORS_READ,
+    SECTORS_WRITTEN,
+    SHARED_WAVEFRONTS,
+    WARP_BARRIERS,
+    WARP_ATOMICS,
+    COUNTERS
+} Counter;
+
+/* The lesson as a number: what a kernel that has learnt it does at most. */
+typedef struct Mechanism {
+    Counter counter;
+    int array;
+    double most;
+} Mechanism;
+
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
     bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
@@ -103,6 +125,10 @@ typedef struct Lab {
     void (*call)(void (*kernel)(void), const Case *, const Arrays *);
 
     Work (*work)(const Case *);
+
+    /* Held against each TIMED case where speed is not judged: on a simulated GPU. Ends with
+     * NO_COUNTER. */
+    const Mechanism mechanism[LAB_MECHANISM];
 
     const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */

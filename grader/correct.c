@@ -3,13 +3,20 @@
  * The cases come in an order drawn at random, with one repeated, so that a kernel that is right on
  * its first calls only is seen. Each starts from fresh contents and poisoned outputs; afterwards
  * the guard zones, the inputs and every element of every output are looked at.
+ *
+ * A simulated GPU looks for races and uninitialised reads as well, and tells who wrote outside. It
+ * takes a thousand times as long, so that large cases run without those two checks, and are given
+ * up where they take too many instructions, which is told; the largest are left out. On a real GPU
+ * the small cases run on the simulated one, too, once all is right: a race that this GPU has won is
+ * found there.
  */
 #include "grade.h"
 
 #include <string.h>
 
-/* No case takes a kernel that is anything like the lab's longer than a fraction of this. */
-static const double case_limit_s = 10;
+/* No case takes a kernel that is anything like the lab's longer than a fraction of this. What a
+ * simulated GPU may take is told in instructions, too, which are the same on every machine. */
+static const double case_limit_s = 10, large_limit_s = 3;
 
 static void draw_order(int *order, int count, uint64_t *random)
 {
@@ -20,19 +27,71 @@ static void draw_order(int *order, int count, uint64_t *random)
     }
 }
 
-static Verdict run_case(Worker *worker, const Case *lab_case, uint64_t seed)
-{
-    Timing timing;
-    Verdict verdict;
+/* Which cases run, and how, by the elements of all their arrays. */
+typedef struct Scope {
+    bool simulated;
+    size_t most, large; /* larger ones are left out; from there on it is a large one */
+    int small_millions, large_millions; /* warp instructions a launch */
+} Scope;
 
-    if ((verdict = worker_case(worker, lab_case, 1)) != PASS ||
-        (verdict = worker_prepare(worker, seed)) != PASS)
+static const Scope on_gpu = { .most = SIZE_MAX };
+static const Scope on_simulated = { true, 36 << 20, 1 << 19, 50, 30 };
+static const Scope beside_gpu = { true, 1 << 18, 1 << 18, 20, 20 };
+
+/* Cases on their way through a worker. */
+typedef struct Trial {
+    Session *session;
+    Worker *worker;
+    const LabEntry *entry;
+    const char *object;
+    const Scope *scope;
+    uint64_t *random;
+    char given_up[200]; /* labels of large cases that took too long */
+} Trial;
+
+static size_t elements(const Array *arrays, int count)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += arrays[i].rows * arrays[i].cols;
+    return sum;
+}
+
+static size_t case_elements(const Lab *lab, const Case *lab_case)
+{
+    Arrays arrays = { 0 };
+
+    lab->shape(lab_case, &arrays);
+    return elements(arrays.in, LAB_IN) + elements(arrays.out, LAB_OUT) +
+           elements(&arrays.scratch, 1);
+}
+
+/* With the case's name, unless it is there already. */
+static void name_case(Worker *worker, const Case *lab_case)
+{
+    char why[sizeof worker->why];
+
+    PUT(why, "case %s: %s", lab_case->label, worker->why);
+    PUT(worker->why, "%s", why);
+}
+
+static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
+{
+    const Scope *scope = trial->scope;
+    Worker *worker = trial->worker;
+    Timing timing;
+    Verdict verdict = PASS;
+
+    if (scope->simulated)
+        verdict =
+            worker_checks(worker, !large, large ? scope->large_millions : scope->small_millions);
+    if (verdict != PASS || (verdict = worker_case(worker, lab_case, 1)) != PASS ||
+        (verdict = worker_prepare(worker, next_random(trial->random))) != PASS)
         return verdict;
-    verdict = worker_go(worker, 1, case_limit_s, &timing);
+    verdict = worker_go(worker, 1, large ? large_limit_s : case_limit_s, &timing);
     if (verdict != PASS) {
-        char why[sizeof worker->why];
-        PUT(why, "case %s: %s", lab_case->label, worker->why);
-        PUT(worker->why, "%s", why);
+        name_case(worker, lab_case);
         return verdict;
     }
     if ((verdict = worker_check_guards(worker)) != PASS)
@@ -40,44 +99,146 @@ static Verdict run_case(Worker *worker, const Case *lab_case, uint64_t seed)
     return worker_check_whole(worker, 0);
 }
 
-static Verdict run_cases(Session *session, Worker *worker, const LabEntry *entry, uint64_t *random)
+static Verdict bring_up(Trial *trial)
 {
-    enum { MOST = 64 };
-    const Case *cases = entry->lab->cases;
-    int correct[MOST + 1], order[MOST + 1], count = 0;
+    GpuInfo info;
+    Verdict verdict = worker_hello(trial->worker, &info);
+
+    return verdict == PASS ? worker_load(trial->worker, trial->entry, trial->object) : verdict;
+}
+
+/* A large case took longer than it may on a simulated GPU: that says nothing against the kernel.
+ * The launch was ended in the middle, so the others need a new process. */
+static Verdict give_up(Trial *trial, const Case *lab_case)
+{
+    Verdict verdict;
+
+    APPEND(trial->given_up, "%s%s", *trial->given_up ? "; " : "", lab_case->label);
+    worker_end(trial->worker);
+    verdict = session_worker(trial->session, trial->worker);
+    return verdict == PASS ? bring_up(trial) : verdict;
+}
+
+static bool is_large(const Trial *trial, const Case *lab_case)
+{
+    return trial->scope->simulated &&
+           case_elements(trial->entry->lab, lab_case) > trial->scope->large;
+}
+
+static Verdict run_or_give_up(Trial *trial, const Case *lab_case)
+{
+    bool large = is_large(trial, lab_case);
+    Verdict verdict = run_case(trial, lab_case, large);
+
+    if (verdict == TIMEOUT && large)
+        return give_up(trial, lab_case);
+    return verdict;
+}
+
+enum { MOST_CASES = 64 };
+
+/* Which cases run, in which order. Those that are checked for everything come first: who races is
+ * to be told so, not that he was wrong. The first of all comes again at the end. */
+static int choose_cases(const Trial *trial, int *chosen)
+{
+    const Case *cases = trial->entry->lab->cases;
+    int correct[MOST_CASES], order[MOST_CASES], count = 0, placed = 0;
 
     for (int i = 0; cases[i].label; i++)
-        if (cases[i].kind == CORRECT && count < MOST)
+        if (cases[i].kind == CORRECT && count < MOST_CASES &&
+            case_elements(trial->entry->lab, &cases[i]) <= trial->scope->most)
             correct[count++] = i;
-    draw_order(order, count, random);
-    order[count] = order[0]; /* the first one again, at the end */
-    for (int i = 0; count && i <= count; i++) {
+    draw_order(order, count, trial->random);
+    for (int large = 0; large <= 1; large++)
+        for (int i = 0; i < count; i++)
+            if (is_large(trial, &cases[correct[order[i]]]) == large)
+                chosen[placed++] = correct[order[i]];
+    if (count)
+        chosen[placed++] = chosen[0];
+    return placed;
+}
+
+/* All of those that chosen[] names. On a simulated GPU a wrong result does not end it while cases
+ * that are checked for everything are left: if the kernel is unsafe, that is why. */
+static Verdict run_cases(Trial *trial)
+{
+    const Case *cases = trial->entry->lab->cases;
+    int chosen[MOST_CASES + 1], count = choose_cases(trial, chosen);
+    char wrong[sizeof trial->worker->why] = "";
+
+    for (int i = 0; i < count && !(*wrong && is_large(trial, &cases[chosen[i]])); i++) {
         Verdict verdict;
-        session_say(session, "%02d %s: is it right? %d of %d", lab_number(entry), lab_name(entry),
-                    i + 1, count + 1);
-        verdict = run_case(worker, &cases[correct[order[i]]], next_random(random));
-        if (verdict != PASS)
+        session_say(trial->session, "%02d %s: is it right? %d of %d", lab_number(trial->entry),
+                    lab_name(trial->entry), i + 1, count);
+        verdict = run_or_give_up(trial, &cases[chosen[i]]);
+        if (verdict == WRONG && trial->scope->simulated) {
+            if (!*wrong)
+                PUT(wrong, "%s", trial->worker->why);
+        } else if (verdict == UNSAFE || (verdict != PASS && !*wrong))
             return verdict;
+        else if (verdict != PASS)
+            break;
     }
-    return PASS;
+    if (!*wrong)
+        return PASS;
+    PUT(trial->worker->why, "%s", wrong);
+    return WRONG;
+}
+
+/* In a runner that has just been started: all of it. */
+static Verdict run_object(Trial *trial)
+{
+    Verdict verdict = bring_up(trial);
+
+    return verdict == PASS ? run_cases(trial) : verdict;
+}
+
+static void add_note(Result *result, const char *before, const char *text)
+{
+    APPEND(result->note, "%s%s%s", *result->note ? ". " : "", before, text);
+}
+
+/* What a real GPU may hide. Whatever else goes wrong there says nothing about a kernel that was
+ * right on the real one: it is told, no more. */
+static void look_by_simulation(Session *session, const char *object, Result *result,
+                               uint64_t *random)
+{
+    Worker worker;
+    Trial trial = { session, &worker, result->entry, object, &beside_gpu, random, "" };
+    Verdict verdict;
+
+    if (!file_exists(session->sim_runner))
+        return;
+    verdict = session_simulation(session, &worker);
+    if (verdict == PASS)
+        verdict = run_object(&trial);
+    worker_end(&worker);
+    if (verdict == UNSAFE || verdict == STRAY) {
+        result->verdict = verdict;
+        PUT(result->why, "seen on the simulated GPU: %s", worker.why);
+    } else if (verdict != PASS)
+        add_note(result,
+                 "not looked at for races, since on the simulated GPU it ends so: ", worker.why);
 }
 
 void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random)
 {
+    bool simulated = *session->simulated;
     Worker worker;
-    GpuInfo info;
+    Trial trial = { session, &worker, result->entry, object, simulated ? &on_simulated : &on_gpu,
+                    random,  "" };
     Verdict verdict = session_worker(session, &worker);
 
     if (verdict == PASS)
-        verdict = worker_hello(&worker, &info);
-    if (verdict == PASS)
-        verdict = worker_load(&worker, result->entry, object);
-    if (verdict == PASS)
-        verdict = run_cases(session, &worker, result->entry, random);
+        verdict = run_object(&trial);
     PUT(result->sandbox, "%s", worker.sandbox);
     worker_end(&worker);
     PUT(result->printed, "%.500s", worker.child.printed);
     result->verdict = verdict;
     if (verdict != PASS)
         PUT(result->why, "%s", worker.why);
+    else if (!simulated)
+        look_by_simulation(session, object, result, random);
+    if (*trial.given_up)
+        add_note(result, "too long to simulate, so not looked at: ", trial.given_up);
 }

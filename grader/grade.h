@@ -49,8 +49,11 @@ typedef struct Result {
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result);
 
-/* correct.c: every CORRECT case in a process of its own. judge.c: the speed of the others. */
+/* correct.c: every CORRECT case in a process of its own; on a real GPU, then, the small ones on the
+ * simulated GPU, which sees what a real one may hide. mechanism.c: what a kernel does, on a
+ * simulated GPU. judge.c: how fast it does it, on a real one. */
 void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random);
+void judge_mechanism(Session *session, const char *object, Result *result, uint64_t *random);
 void judge_speed(Session *session, const char *reference, const char *object, Result *result,
                  uint64_t *random);
 

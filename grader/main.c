@@ -20,7 +20,8 @@ typedef struct Options {
     const LabEntry *labs[64]; /* those asked for; all if none were */
     int count;
     const char *submission; /* NULL: labs/ itself */
-    int device, level;
+    const char *device;     /* NULL: none was asked for */
+    int level;
     bool quick, strict, lines, seeded, builds_only;
     uint64_t seed;
 } Options;
@@ -28,7 +29,8 @@ typedef struct Options {
 static const char usage[] =
     "usage: warpbook COMMAND [LAB...] [OPTION...]\n"
     "\n"
-    "  grade      grade labs/*/kernel.cu, or another submission, on the GPU\n"
+    "  grade      grade labs/*/kernel.cu, or another submission, on the GPU, or on a simulated "
+    "one\n"
     "  check      prove that every lab is sound on this GPU\n"
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  hint       show the next hint for one lab\n"
@@ -40,6 +42,7 @@ static const char usage[] =
     "\n"
     "  --submission PATH   a folder shaped like labs/, or one kernel.cu (with one LAB)\n"
     "  --device N          that GPU, not the first\n"
+    "  --device sim[:NAME] a simulated one: teaching, t4, rtx4060-laptop, h200, ...\n"
     "  --seed S            the inputs of an earlier grading again (hexadecimal)\n"
     "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
     "  --strict            exit with 1 if a lab did not pass\n"
@@ -291,10 +294,10 @@ static bool number(const char *text, int base, uint64_t most, uint64_t *value)
 static bool set_device(Options *o, const char *value)
 {
     uint64_t n;
-    bool fine = number(value, 10, 1023, &n);
 
-    o->device = (int) n;
-    return fine;
+    o->device = value;
+    return number(value, 10, 1023, &n) || !strcmp(value, "sim") ||
+           (!strncmp(value, "sim:", 4) && value[4] && strlen(value) < 200);
 }
 
 static bool set_level(Options *o, const char *value)

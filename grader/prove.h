@@ -20,8 +20,9 @@ int prove_strangers(Session *session, const LabEntry *const *labs, int count, bo
  * if there is none. */
 bool head_word(const char *source, int line, const char *key, char *word, size_t size);
 
-/* The word after "expect:" in the first line of a kernel file. False if there is none. */
-bool expectation(const char *source, char *word, size_t size);
+/* The word after "expect:" in the first line of a kernel file; on a simulated GPU, if there is one,
+ * that after "(sim:" in its place. False if there is none. */
+bool expectation(const char *source, bool simulated, char *word, size_t size);
 
 /* True if, line for line, `starter` without its TODO lines is a subsequence of `rung`. */
 bool is_subsequence(const char *starter, const char *rung);

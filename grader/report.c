@@ -10,13 +10,21 @@
 void report_machine(const Session *session)
 {
     const GpuInfo *gpu = &session->gpu;
+    char text[sizeof session->simulated + 200];
 
+    if (*session->simulated) {
+        PUT(text, "%s (%s): right or wrong, and what your kernel does; speed is not judged.",
+            gpu->name, session->simulated);
+        print_wrapped(text, 0, 80);
+    }
     printf("%s: %d SMs, %.3g MiB L2", gpu->name, gpu->gpu.sms,
            (double) gpu->gpu.l2_bytes / 1048576.0);
     if (gpu->peak_gbps > 0)
         printf(", memory %.0f GB/s at most", gpu->peak_gbps);
-    printf("\ncompute capability %d.%d, driver %s, nvcc %s\n\n", gpu->cc / 10, gpu->cc % 10,
-           gpu->driver, session->toolchain.version);
+    printf("\ncompute capability %d.%d, ", gpu->cc / 10, gpu->cc % 10);
+    if (!*session->simulated)
+        printf("driver %s, ", gpu->driver);
+    printf("nvcc %s\n\n", session->toolchain.version);
 }
 
 /* ---- The table: 80 columns ---- */
@@ -81,7 +89,7 @@ static void report_reason(const Result *result)
         printf("%s\n", text); /* the compiler's lines stand as they are */
     else
         print_wrapped(text, 4, 80);
-    if (result->verdict == SLOW)
+    if (result->verdict == SLOW && result->ratio > 0)
         printf(
             "    %.0f of 100 marks: 25 for a right kernel, 25 if it is clearly faster than rung 1, "
             "up to\n    50 more as its speed nears the bar.\n",
@@ -136,7 +144,10 @@ void report_reasons(const Session *session, const Result *results, int count, bo
         report_reason(&results[i]);
         worst = worst_resolution(&results[i]) > worst ? worst_resolution(&results[i]) : worst;
     }
-    printf("\nspeed: the reference's time over yours, both measured now, side by side.\n");
+    if (*session->simulated)
+        printf("\nsimulated: no speed was measured.\n");
+    else
+        printf("\nspeed: the reference's time over yours, both measured now, side by side.\n");
     if (worst > 0)
         printf("The reference beside itself came within %.1f %%: finer differences mean nothing.\n",
                worst * 100);
@@ -161,6 +172,8 @@ void report_lines_machine(const Session *session)
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     if (gpu->peak_gbps > 0)
         printf("peak_gbps:%.0f\n", gpu->peak_gbps);
+    if (*session->simulated)
+        printf("simulated:%s\n", session->simulated);
     printf("date:%s\nprotocol:%s\n", date, session->quick ? "quick" : "full");
     printf("driver:%s\nruntime:%s\nnvcc:%s\nseed:%016" PRIx64 "\n", gpu->driver, gpu->runtime,
            session->toolchain.version, session->seed);

@@ -199,7 +199,7 @@ static void driver_version(char *text, size_t size)
 {
     char line[256] = "";
     int version = 0;
-    FILE *file = fopen("/proc/driver/nvidia/version", "r");
+    FILE *file = device_simulated ? NULL : fopen("/proc/driver/nvidia/version", "r");
 
     if (file && fgets(line, sizeof line, file))
         for (char *rest, *word = strtok_r(line, " \n", &rest); word;
@@ -242,10 +242,10 @@ static bool describe(char *answer, char *fault)
                        attribute(cudaDevAttrGlobalMemoryBusWidth) / 8 / 1e9;
     put(answer, SERVE_ANSWER,
         "cc:%d sms:%d l2_bytes:%d free_bytes:%zu total_bytes:%zu peak_gbps:%.6g driver:%s "
-        "runtime:%d.%d uuid:%s name:%s",
+        "runtime:%d.%d simulated:%d uuid:%s name:%s",
         compute_capability(), attribute(cudaDevAttrMultiProcessorCount),
         attribute(cudaDevAttrL2CacheSize), free_bytes, total_bytes, peak_gbps, driver,
-        runtime / 1000, runtime % 1000 / 10, uuid, properties.name);
+        runtime / 1000, runtime % 1000 / 10, device_simulated, uuid, properties.name);
     return true;
 }
 
@@ -303,23 +303,30 @@ static size_t bytes_of(const Array *array)
     return array->rows * array->cols * element_bytes((Element) array->type);
 }
 
+/* A simulated GPU itself tells who touches what is not his. */
+static size_t guard_bytes(void)
+{
+    return device_simulated ? 0 : GUARD_BYTES;
+}
+
 static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
 {
     size_t bytes = bytes_of(array);
     char *block = NULL;
 
-    if (!fine(cudaMalloc((void **) &block, GUARD_BYTES + bytes + GUARD_BYTES), fault)) {
+    if (!fine(cudaMalloc((void **) &block, guard_bytes() + bytes + guard_bytes()), fault)) {
         cudaGetLastError(); /* too little memory is no reason to fail later on */
         return false;
     }
-    array->data = block + GUARD_BYTES;
-    return fine(cudaMemset(block, guard, GUARD_BYTES), fault) &&
-           fine(cudaMemset(block + GUARD_BYTES + bytes, guard, GUARD_BYTES), fault);
+    array->data = block + guard_bytes();
+    device_name(array->data, guard - GUARD_BYTE);
+    return fine(cudaMemset(block, guard, guard_bytes()), fault) &&
+           fine(cudaMemset(block + guard_bytes() + bytes, guard, guard_bytes()), fault);
 }
 
 static void cuda_release(Array *array)
 {
-    cudaFree((char *) array->data - GUARD_BYTES);
+    cudaFree((char *) array->data - guard_bytes());
 }
 
 static bool cuda_fill(const Array *array, const Source *source, char *fault)
@@ -332,7 +339,7 @@ static bool cuda_fill(const Array *array, const Source *source, char *fault)
 
 static bool cuda_poison(const Array *array, unsigned char byte, char *fault)
 {
-    return fine(cudaMemsetAsync(array->data, byte, bytes_of(array), 0), fault);
+    return fine(device_poison(array->data, bytes_of(array), byte), fault);
 }
 
 static bool cuda_fetch(const Array *array, size_t first, size_t count, void *to, char *fault)
@@ -350,7 +357,7 @@ static bool cuda_guards_whole(const Array *array, unsigned char guard, size_t *o
     unsigned long long distance = DEVICE_NOTHING;
     int is_before = 0;
 
-    if (!fine(device_find_stray(array->data, bytes_of(array), GUARD_BYTES, guard, &distance,
+    if (!fine(device_find_stray(array->data, bytes_of(array), guard_bytes(), guard, &distance,
                                 &is_before),
               fault))
         return false;
@@ -397,8 +404,8 @@ static bool call_all(const Lab *lab, const Case *lab_case, Kernel *kernel, Array
     return true;
 }
 
-static bool cuda_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
-                            int calls, double *ms, char *fault)
+static bool time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
+                       int calls, double *ms, char *fault)
 {
     float elapsed_ms = 0;
     cudaError_t error;
@@ -413,6 +420,41 @@ static bool cuda_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
         (error = cudaEventElapsedTime(&elapsed_ms, begin, end)))
         return say(fault, "kernel", error);
     *ms = elapsed_ms;
+    return true;
+}
+
+/* What a simulated GPU saw says more than the error that came of it. */
+static bool cuda_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
+                            int calls, double *ms, char *fault)
+{
+    bool done;
+
+    device_watch();
+    done = time_calls(lab, lab_case, kernel, sets, calls, ms, fault);
+    return !device_found(fault, SERVE_ANSWER) && done;
+}
+
+/* ---- A simulated GPU ---- */
+
+static bool not_simulated(char *fault)
+{
+    put(fault, SERVE_ANSWER, "usage only a simulated GPU can do that");
+    return false;
+}
+
+static bool cuda_checks(bool on, uint64_t budget, char *fault)
+{
+    return device_checks(on, budget) || not_simulated(fault);
+}
+
+static bool cuda_count(Counter counter, const Array *array, char *answer, char *fault)
+{
+    DeviceCount count;
+
+    if (!device_count(counter, array ? array->data : NULL, &count))
+        return not_simulated(fault);
+    put(answer, SERVE_ANSWER, "done:%llu least:%llu requests:%llu line:%d", count.done, count.least,
+        count.requests, count.line);
     return true;
 }
 
@@ -434,13 +476,17 @@ static const Device cuda_device = {
     .guards_whole = cuda_guards_whole,
     .holds = cuda_holds,
     .clock_mhz = cuda_clock_mhz,
+    .checks = cuda_checks,
+    .count = cuda_count,
 };
 
 /* ---- main ---- */
 
-static const char help[] = "runner --device N    answers the grader on descriptors 3 to 5; started "
-                           "by warpbook, not by hand\n"
-                           "runner --version\n";
+static const char help[] =
+    "runner --device N    answers the grader on descriptors 3 to 5; started by warpbook, not by "
+    "hand\n"
+    "runner-sim --device NAME    the same on a simulated GPU\n"
+    "runner --version\n";
 
 static int complain(const char *what)
 {
@@ -459,7 +505,10 @@ static bool read_arguments(int count, char **words, int *status)
         else if (!strcmp(words[i], "--version"))
             printf("runner %s, CUDA %d.%d\n", WARPBOOK_VERSION, CUDART_VERSION / 1000,
                    CUDART_VERSION % 1000 / 10);
-        else if (!strcmp(words[i], "--device") && i + 1 < count) {
+        else if (!strcmp(words[i], "--device") && i + 1 < count && device_simulated) {
+            setenv("SIM_DEVICE", words[++i], 1);
+            continue;
+        } else if (!strcmp(words[i], "--device") && i + 1 < count) {
             long number = strtol(words[++i], &rest, 10);
             if (*rest || rest == words[i] || number < 0 || number > 1023)
                 *status = complain("--device wants a number");
@@ -473,6 +522,17 @@ static bool read_arguments(int count, char **words, int *status)
     return true;
 }
 
+/* Only what the grader wants: no files, and findings to us alone. */
+static void set_up_simulation(void)
+{
+    static const char *const unwanted[] = { "SIM_REPORT", "SIM_TABLE",  "SIM_PTX",
+                                            "SIM_SCHED",  "SIM_CHECKS", "SIM_BUDGET" };
+
+    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
+        unsetenv(unwanted[i]);
+    setenv("SIM_QUIET", "1", 1);
+}
+
 /* Code is loaded whole, not at the first call, which is timed; no cache on disk of compiled PTX
  * that student code of an earlier run may have touched. What is printed is seen even if we are
  * killed. */
@@ -480,6 +540,8 @@ static void set_up(void)
 {
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     setenv("CUDA_CACHE_DISABLE", "1", 1);
+    if (device_simulated)
+        set_up_simulation();
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     sandbox_begin();
 }

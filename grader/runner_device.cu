@@ -322,6 +322,40 @@ extern "C" cudaError_t device_clock(double *mhz)
     return error;
 }
 
+/* ---- What only a simulated GPU can ---- */
+
+extern "C" {
+extern const int device_simulated = 0;
+
+cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
+{
+    return cudaMemsetAsync(data, byte, bytes, 0);
+}
+
+void device_name(void *, int)
+{
+}
+
+void device_watch(void)
+{
+}
+
+int device_found(char *, size_t)
+{
+    return 0;
+}
+
+int device_checks(int, unsigned long long)
+{
+    return 0;
+}
+
+int device_count(int, const void *, DeviceCount *)
+{
+    return 0;
+}
+}
+
 /* ---- Start ---- */
 
 static __global__ void probe_kernel(unsigned long long *answer)

@@ -1,4 +1,6 @@
-/* runner_device.h - the few things of the runner that need kernels of its own. All arrays are on
+/* runner_device.h - the few things of the runner that a real and a simulated GPU do differently.
+ * runner_device.cu does them by kernels of its own; runner_sim.c on the host, which is faster than
+ * simulating kernels, and asks the simulated GPU what it saw of the student's. All arrays are on
  * the current device, all work goes to stream 0; what is found is waited for. */
 #ifndef RUNNER_DEVICE_H
 #define RUNNER_DEVICE_H
@@ -29,8 +31,36 @@ cudaError_t device_find_change(Element type, Fill fill, FillKey key, const void 
 cudaError_t device_find_stray(const void *data, size_t bytes, size_t guard_bytes,
                               unsigned char whole, unsigned long long *distance, int *before);
 
+/* True if the GPU is a simulated one. */
+extern const int device_simulated;
+
+/* Fills an output or scratch with a byte: nobody has written it yet. */
+cudaError_t device_poison(void *data, size_t bytes, unsigned char byte);
+
+/* What messages are to call an array: the i-th of serve.c's order. */
+void device_name(void *data, int i);
+
+/* Around calls of the student's function: forgets what was found before; writes "KIND TEXT" of what
+ * was found since to `fault`, 1 if there is any. */
+void device_watch(void);
+int device_found(char *fault, size_t size);
+
+/* Whether races and uninitialised reads are looked for, and how many warp instructions a launch may
+ * execute. 0: this device cannot tell. */
+int device_checks(int on, unsigned long long budget);
+
 /* Clock of one SM under no load but its own, in MHz; takes about 0.1 ms. */
 cudaError_t device_clock(double *mhz);
+
+/* What the calls since device_watch() did, of one kind: passes through memory (or instructions),
+ * how many there would be at best (0: that is not known here), requests, and the source line that
+ * is most to blame. `data`: of the array, for kinds that are of one. 0: this device does not count.
+ */
+typedef struct DeviceCount {
+    unsigned long long done, least, requests;
+    int line;
+} DeviceCount;
+int device_count(int counter, const void *data, DeviceCount *count);
 
 #ifdef __cplusplus
 }

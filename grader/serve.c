@@ -344,6 +344,38 @@ static bool guards(Server *server, char **words, char *answer, char *fault)
     return true;
 }
 
+static bool set_checks(Server *server, char **words, char *answer, char *fault)
+{
+    uint64_t on, budget;
+
+    (void) answer;
+    if (!server->device->checks)
+        return usage(fault, "only a simulated GPU checks");
+    if (!number(words[1], 10, 1, &on) || !number(words[2], 10, UINT64_MAX, &budget))
+        return usage(fault, "0 or 1 and a number are wanted");
+    return server->device->checks(on, budget, fault);
+}
+
+/* Of the first set. */
+static bool count(Server *server, char **words, char *answer, char *fault)
+{
+    uint64_t counter, i;
+    const Array *array = NULL;
+
+    if (!server->device->count)
+        return usage(fault, "only a simulated GPU counts");
+    if (!server->prepared)
+        return usage(fault, "nothing is prepared");
+    if (!number(words[1], 10, COUNTERS - 1, &counter) ||
+        !number(words[2], 10, (counter == SECTORS_WRITTEN ? LAB_OUT : LAB_IN) - 1, &i))
+        return usage(fault, "a counter and an array are wanted");
+    if (counter == SECTORS_READ || counter == SECTORS_WRITTEN)
+        array = counter == SECTORS_READ ? &server->sets[0].in[i] : &server->sets[0].out[i];
+    if (array && !array->data)
+        return usage(fault, "no such array");
+    return server->device->count((Counter) counter, array, answer, fault);
+}
+
 static bool read_clock(Server *server, char **words, char *answer, char *fault)
 {
     double mhz = 0;
@@ -379,11 +411,18 @@ static const struct Command {
     int words; /* that follow the name */
     bool (*run)(Server *server, char **words, char *answer, char *fault);
 } commands[] = {
-    { "hello", 0, hello },    { "load", 2, load },
-    { "case", 6, take_case }, { "prepare", 2, prepare },
-    { "go", 1, go },          { "window", 4, window },
-    { "guards", 1, guards },  { "clock", 0, read_clock },
-    { "drop", 0, drop },      { "quit", 0, quit },
+    { "hello", 0, hello },
+    { "load", 2, load },
+    { "case", 6, take_case },
+    { "prepare", 2, prepare },
+    { "go", 1, go },
+    { "window", 4, window },
+    { "guards", 1, guards },
+    { "clock", 0, read_clock },
+    { "checks", 2, set_checks },
+    { "count", 2, count },
+    { "drop", 0, drop },
+    { "quit", 0, quit },
 };
 
 /* ---- Lines ---- */

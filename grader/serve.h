@@ -6,7 +6,7 @@
  *
  *   TAG hello
  *       ok cc:90 sms:132 l2_bytes:... free_bytes:... total_bytes:... peak_gbps:... driver:...
- *       runtime:... uuid:... name:...
+ *       runtime:... simulated:... uuid:... name:...
  *   TAG load LAB PATH              PATH takes the rest of the line; once a process
  *       ok sandbox:...             what it is confined by: sandbox_state(), closed before
  *   TAG case CASE D0 D1 D2 D3 SETS
@@ -20,6 +20,10 @@
  *                                  beginning of the shared memory
  *   TAG guards SEED                the seed of the last prepare
  *       ok | fail stray set:0 array:out0 side:after offset:4096
+ *   TAG checks ON BUDGET           1: races and uninitialised reads are looked for, 0: not; and the
+ *       ok                         warp instructions a launch may execute (a simulated GPU only)
+ *   TAG count COUNTER ARRAY        what the last go did: a Counter of lab.h, of in[ARRAY] or
+ *       ok done:... least:... requests:... line:...     out[ARRAY] (a simulated GPU only)
  *   TAG clock
  *       ok mhz:...
  *   TAG drop
@@ -27,7 +31,8 @@
  *   TAG quit
  *       ok                         and ends
  *
- * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage. To
+ * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage; of what
+ * a simulated GPU sees, too, unsafe, endless (it was stopped) or limit (it can't be simulated). To
  * hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device, old-gpu, busy,
  * memory or other. Of a stray, array is in0.., out0.. or scratch; side is before or after, with the
  * offset in bytes from the array's nearest end (the bytes next to it are 1 before and 0 after), or
@@ -79,6 +84,8 @@ typedef struct Device {
     bool (*holds)(const Array *array, const Source *source, size_t *differs_at, bool *same,
                   char *fault);
     bool (*clock_mhz)(double *mhz, char *fault);
+    bool (*checks)(bool on, uint64_t budget, char *fault); /* NULL, and so is count: it can't */
+    bool (*count)(Counter counter, const Array *array, char *answer, char *fault);
     void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
 } Device;
 

@@ -1,7 +1,8 @@
 /* session.c - what one run of the program works with: folders, compiler, GPU, options.
  *
  * Everything is found from the working folder, which is the workbook's. $WARPBOOK_BUILD names
- * another build folder; $WARPBOOK_RUNNER another runner (the tests' scripted one).
+ * another build folder; $WARPBOOK_RUNNER and $WARPBOOK_SIM_RUNNER other runners (the tests'
+ * scripted one).
  */
 #include "session.h"
 
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+static const char sim_default[] = "teaching";
 
 /* ---- The live line ---- */
 
@@ -50,6 +53,7 @@ void session_say(const Session *session, const char *format, ...)
 bool session_find_root(Session *session)
 {
     const char *build = getenv("WARPBOOK_BUILD"), *runner = getenv("WARPBOOK_RUNNER");
+    const char *sim_runner = getenv("WARPBOOK_SIM_RUNNER");
     char text[PATH];
 
     if (!build || !*build)
@@ -70,6 +74,10 @@ bool session_find_root(Session *session)
         PUT(session->runner, "%s", runner);
     else
         PUT(session->runner, "%s/runner", text);
+    if (sim_runner)
+        PUT(session->sim_runner, "%s", sim_runner);
+    else
+        PUT(session->sim_runner, "%s/runner-sim", text);
     PUT(session->progress, "%s/.warpbook/progress", session->root);
     return true;
 }
@@ -200,6 +208,9 @@ void session_stock(Session *session, int count)
 {
     int most = sizeof session->spare / sizeof *session->spare;
 
+    if (*session->simulated) /* it comes up in no time */
+        most = 1;
+
     while (session->spares < count && session->spares < most) {
         Worker *spare = &session->spare[session->spares];
         if (worker_start(spare, session->runner, session->device) != PASS)
@@ -218,12 +229,28 @@ Verdict session_worker(Session *session, Worker *worker)
     return PASS;
 }
 
+Verdict session_simulation(Session *session, Worker *worker)
+{
+    return worker_start(worker, session->sim_runner,
+                        *session->simulated ? session->device : sim_default);
+}
+
+static void end_spares(Session *session)
+{
+    while (session->spares)
+        worker_end(&session->spare[--session->spares]);
+}
+
 /* Asks the first of the runners about the GPU; it then waits with the others for its kernel. */
 static bool meet_gpu(Session *session)
 {
     Worker *first = &session->spare[0];
     Verdict verdict;
 
+    if (!file_exists(session->runner)) {
+        PUT(session->problem, "%s is not there: run make", session->runner);
+        return false;
+    }
     session_stock(session, 4);
     if (!session->spares) {
         PUT(session->problem, "%s", first->why);
@@ -232,22 +259,61 @@ static bool meet_gpu(Session *session)
     verdict = worker_hello(first, &session->gpu);
     if (verdict != PASS)
         PUT(session->problem, "%s", first->why);
+    else if (session->gpu.simulated != (*session->simulated != 0)) {
+        PUT(session->problem, "%s has found another GPU than its own", session->runner);
+        return false;
+    }
     return verdict == PASS;
 }
 
-bool session_open(Session *session, int device)
+/* ---- Which GPU? ---- */
+
+/* From here on the simulated GPU is the one. */
+static bool meet_simulation(Session *session, const char *name, const char *why)
+{
+    PUT(session->simulated, "%s", why);
+    PUT(session->runner, "%s", session->sim_runner);
+    PUT(session->device, "%s", *name ? name : sim_default);
+    return meet_gpu(session);
+}
+
+/* No GPU was asked for: a real one if it can be used, else the simulated one. */
+static bool meet_any(Session *session)
+{
+    char why[sizeof session->simulated];
+
+    if (meet_gpu(session))
+        return true;
+    end_spares(session);
+    if (!file_exists(session->sim_runner)) {
+        APPEND(session->problem, "; and there is no simulated GPU: %s is not there",
+               session->sim_runner);
+        return false;
+    }
+    PUT(why, "%s", session->problem);
+    return meet_simulation(session, "", why);
+}
+
+static bool meet_device(Session *session, const char *device)
+{
+    bool simulated = device && !strncmp(device, "sim", 3) && (!device[3] || device[3] == ':');
+
+    PUT(session->device, "%s", device ? device : "0");
+    if (!device)
+        return meet_any(session);
+    if (!simulated)
+        return meet_gpu(session);
+    return meet_simulation(session, device[3] ? device + 4 : "", "as asked for");
+}
+
+bool session_open(Session *session, const char *device)
 {
     session->lock_fd = -1;
-    session->device = device;
     if (!session_find_root(session))
         return false;
     toolchain_find(&session->toolchain);
     if (session->toolchain.problem[0]) {
         PUT(session->problem, "%s", session->toolchain.problem);
-        return false;
-    }
-    if (!file_exists(session->runner)) {
-        PUT(session->problem, "%s is not there: run make", session->runner);
         return false;
     }
     if (!make_folders(session->cache)) {
@@ -257,7 +323,8 @@ bool session_open(Session *session, int device)
             session->cache, strerror(errno));
         return false;
     }
-    if (meet_gpu(session) && lock_gpu(session))
+    /* A simulated GPU is each process's own. */
+    if (meet_device(session, device) && (*session->simulated || lock_gpu(session)))
         return true;
     session_close(session);
     return false;
@@ -265,8 +332,7 @@ bool session_open(Session *session, int device)
 
 void session_close(Session *session)
 {
-    while (session->spares)
-        worker_end(&session->spare[--session->spares]);
+    end_spares(session);
     build_trim(session->cache, 200);
     if (session->lock_fd >= 0)
         close(session->lock_fd);

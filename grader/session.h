@@ -6,15 +6,17 @@
 #include "worker.h"
 
 typedef struct Session {
-    char root[512];   /* the workbook's folder: trusted labs, solutions, common */
-    char cache[600];  /* build/cache */
-    char floors[600]; /* build/floor: what rung 1 reaches on this device */
-    char runner[600];
-    char progress[600]; /* .warpbook/progress */
+    char root[512];       /* the workbook's folder: trusted labs, solutions, common */
+    char cache[600];      /* build/cache */
+    char floors[600];     /* build/floor: what rung 1 reaches on this device */
+    char runner[600];     /* of the GPU that is graded on */
+    char sim_runner[600]; /* of the simulated ones; "" if it is not there */
+    char progress[600];   /* .warpbook/progress */
     Toolchain toolchain;
-    GpuInfo gpu; /* once a runner has said hello */
-    int device;
-    uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
+    GpuInfo gpu;         /* once a runner has said hello */
+    char device[200];    /* number, or name of a simulated GPU */
+    char simulated[300]; /* why the GPU is a simulated one: words; "": it is a real one */
+    uint64_t seed;       /* what all seeds of the run follow from; printed afterwards */
     bool quick;
     bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */
     bool live;         /* a progress line on the terminal */
@@ -27,9 +29,11 @@ typedef struct Session {
     int spares;
 } Session;
 
-/* Finds root, compiler and runner, and asks the runner for the GPU. False with `problem` set if
- * nothing can be graded here. Waits while another grading holds the GPU, saying so. */
-bool session_open(Session *session, int device);
+/* Finds root, compiler and runner, and asks the runner for the GPU. `device`: a number, "sim" or
+ * "sim:NAME", or NULL: the first real one if it is usable, else the simulated one. False with
+ * `problem` set if nothing can be graded here. Waits while another grading holds the GPU, saying
+ * so. */
+bool session_open(Session *session, const char *device);
 void session_close(Session *session);
 
 /* Starts runners until `count` are waiting. Not while something is timed: a new context disturbs.
@@ -38,6 +42,9 @@ void session_stock(Session *session, int count);
 
 /* A runner for the caller, who ends it with worker_end: a waiting one, or a new one. */
 Verdict session_worker(Session *session, Worker *worker);
+
+/* A runner on the simulated GPU, whatever this session grades on. UNSOUND where there is none. */
+Verdict session_simulation(Session *session, Worker *worker);
 
 /* The root alone, for programs that only read: false with `problem` set. */
 bool session_find_root(Session *session);

@@ -1,11 +1,12 @@
 /* sim_run.c - `warpbook sim`: puts the simulated GPU in the place of a program's CUDA runtime, and
- * becomes that program.
+ * becomes that program; or waits for it, if what was found is to decide the exit status.
  *
  * The loader is told by LD_PRELOAD to take the runtime's functions from libcudart-sim.so first.
  * That does nothing for a program that brings its runtime along (nvcc's default), so the program's
  * file is looked at before: better a word now than error 35 from a driver that is not there.
  */
 #include "sim_run.h"
+#include "sim_list.h"
 #include "util.h"
 
 #include "sim/device.h"
@@ -14,11 +15,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { USAGE = 2, COULD_NOT = 3, CANNOT_EXECUTE = 126, NOT_FOUND = 127, PROGRAM_BYTES = 1 << 30 };
@@ -36,17 +40,21 @@ static const char usage[] =
     "\n"
     "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"\n"
     "\n"
-    "  --device NAME    the GPU: teaching (if not given), t4, rtx3060, rtx4060-laptop, rtx4090, "
-    "a100,\n"
-    "                   h100, h200, b200, or the path of a description\n"
-    "  --report FILE    writes all counts to it, as JSON lines (docs/simulator.md)\n"
-    "  --checks LIST    all, none, or some of races,uninitialised,leaks\n"
-    "  --sched HOW      the order of blocks and warps: forward, reverse, random:SEED\n"
+    "  --device NAME       the GPU: teaching (if not given), another that --list names, or the path\n"
+    "                      of a description\n"
+    "  --list              what there is to simulate\n"
+    "  --report FILE       writes all counts to it, as JSON lines (docs/simulator.md)\n"
+    "  --checks LIST       all (if not given), none, or some of races,uninitialised,leaks\n"
+    "  --sched HOW         the order of blocks and warps: forward, reverse, random:SEED\n"
+    "  --budget N          warp instructions after which a launch is stopped; 0: never\n"
+    "  --error-exitcode N  exits with N, 1 to 255, if anything was found and the program itself\n"
+    "                      ends with 0\n"
     "  --help\n"
     "\n"
-    "Exit status: the program's; 2 wrong usage, 3 it cannot be simulated, 126 it cannot be "
-    "executed,\n"
-    "127 it was not found.\n";
+    "Exit status: the program's (128 + N of signal N), whatever was found, unless --error-exitcode "
+    "says\n"
+    "otherwise; 2 wrong usage, 3 it cannot be simulated, 126 it cannot be executed, 127 it was not "
+    "found.\n";
 
 /* ---- Small steps ---- */
 
@@ -62,8 +70,12 @@ __attribute__((format(printf, 3, 4))) static bool refuse(SimPlan *plan, int stat
     return false;
 }
 
+/* A setting that is given twice is the later one. */
 static char *setting(SimPlan *plan, const char *name)
 {
+    for (int i = 0; i < plan->setting_count; i++)
+        if (!strcmp(plan->settings[i].name, name))
+            return plan->settings[i].value;
     if (plan->setting_count == SIM_SETTINGS)
         die("too many settings for the simulated GPU");
     plan->settings[plan->setting_count].name = name;
@@ -133,6 +145,23 @@ static bool set_sched(SimPlan *plan, const char *value)
            (digits > 0 && digits < 20 && !value[7 + digits]);
 }
 
+static bool set_budget(SimPlan *plan, const char *value)
+{
+    size_t digits = strspn(value, "0123456789");
+
+    SET(plan, "SIM_BUDGET", "%s", value);
+    return digits > 0 && digits < 20 && !value[digits];
+}
+
+static bool set_error_exitcode(SimPlan *plan, const char *value)
+{
+    char *end;
+    long code = strtol(value, &end, 10);
+
+    plan->error_exitcode = (int) code;
+    return *value >= '0' && *value <= '9' && !*end && code >= 1 && code <= 255;
+}
+
 static const struct {
     const char *name;
     bool (*set)(SimPlan *, const char *);
@@ -141,6 +170,8 @@ static const struct {
     { "--report", set_report },
     { "--checks", set_checks },
     { "--sched", set_sched },
+    { "--budget", set_budget },
+    { "--error-exitcode", set_error_exitcode },
 };
 
 /* Takes argv[*at] with its value, from "--name=value" or the next word. */
@@ -176,6 +207,10 @@ static bool take_options(SimPlan *plan, int argc, char **argv)
         }
         if (!strcmp(argv[at], "--help") || !strcmp(argv[at], "-h")) {
             plan->help = true;
+            return true;
+        }
+        if (!strcmp(argv[at], "--list")) {
+            plan->list = true;
             return true;
         }
         if (!take_option(plan, argv, &at))
@@ -324,7 +359,6 @@ static const char *chosen_device(const SimPlan *plan)
     return chosen && *chosen ? chosen : "teaching";
 }
 
-/* The descriptions are copied beside the library; in the source folder they are at home. */
 static bool find_device(SimPlan *plan, const char *build)
 {
     const char *name = chosen_device(plan);
@@ -332,8 +366,6 @@ static bool find_device(SimPlan *plan, const char *build)
     Device device;
 
     PUT(folder, "%s/devices", build);
-    if (!file_exists(folder))
-        PUT(folder, "%s/../grader/sim/devices", build);
     if (!device_read(folder, name, &device, why, sizeof why))
         return refuse(plan, USAGE, "--device %.100s: %.600s", name, why);
     if (!strchr(name, '/'))
@@ -351,19 +383,96 @@ bool sim_plan(SimPlan *plan, int argc, char **argv)
     *plan = (SimPlan){ 0 };
     if (!take_options(plan, argc, argv))
         return false;
-    if (plan->help)
+    if (plan->help || plan->list)
         return true;
     if (!find_build(build, sizeof build))
         return refuse(plan, COULD_NOT, "the build folder cannot be found: %s", strerror(errno));
     SET(plan, "SIM_TABLE", "1");
+    SET(plan, "SIM_PROGRESS", "1");
     return find_program(plan) && check_program(plan, &needs_libcudart) &&
            find_library(plan, build, needs_libcudart) && find_device(plan, build);
+}
+
+static void set_environment(const SimPlan *plan)
+{
+    for (int i = 0; i < plan->setting_count; i++)
+        if (setenv(plan->settings[i].name, plan->settings[i].value, 1))
+            die("the environment cannot be set: %s", strerror(errno));
+}
+
+static int become(const SimPlan *plan)
+{
+    int error;
+
+    set_environment(plan);
+    execv(plan->program, plan->arguments);
+    error = errno;
+    fprintf(stderr, "warpbook: %s: %s\n", plan->program, strerror(error));
+    return error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;
+}
+
+/* ---- Waiting for it ---- */
+
+static volatile pid_t started;
+
+static void pass_on(int number)
+{
+    if (started > 0)
+        kill(started, number);
+}
+
+/* What ends us is to end the program; what a terminal sends, it gets itself. */
+static void mind_signals(void)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTERM, pass_on);
+    signal(SIGHUP, pass_on);
+}
+
+static int wait_for_it(void)
+{
+    int status = 0;
+
+    while (waitpid(started, &status, 0) < 0)
+        if (errno != EINTR)
+            die("the program cannot be waited for: %s", strerror(errno));
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The library, wherever in the program or in what that starts, writes to a file of ours that has no
+ * name but this. */
+static int run_and_judge(SimPlan *plan)
+{
+    int found = memfd_create("found", 0), status;
+    struct stat about = { 0 };
+
+    if (found < 0)
+        die("no file for what is found: %s", strerror(errno));
+    SET(plan, "SIM_FOUND", "/proc/%d/fd/%d", (int) getpid(), found);
+    started = fork();
+    if (started < 0)
+        die("no process for the program: %s", strerror(errno));
+    if (!started)
+        _exit(become(plan));
+    mind_signals();
+    status = wait_for_it();
+    return !status && !fstat(found, &about) && about.st_size ? plan->error_exitcode : status;
+}
+
+static int list(void)
+{
+    char build[SIM_PATH / 2], folder[SIM_PATH];
+
+    if (!find_build(build, sizeof build))
+        die("the build folder cannot be found: %s", strerror(errno));
+    PUT(folder, "%s/devices", build);
+    return sim_list(folder) ? 0 : COULD_NOT;
 }
 
 int sim_run(int argc, char **argv)
 {
     static SimPlan plan;
-    int error;
 
     if (!sim_plan(&plan, argc, argv)) {
         fprintf(stderr, "warpbook: %s\n", plan.why);
@@ -371,11 +480,7 @@ int sim_run(int argc, char **argv)
     }
     if (plan.help)
         return fputs(usage, stdout) < 0;
-    for (int i = 0; i < plan.setting_count; i++)
-        if (setenv(plan.settings[i].name, plan.settings[i].value, 1))
-            die("the environment cannot be set: %s", strerror(errno));
-    execv(plan.program, plan.arguments);
-    error = errno;
-    fprintf(stderr, "warpbook: %s: %s\n", plan.program, strerror(error));
-    return error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE;
+    if (plan.list)
+        return list();
+    return plan.error_exitcode ? run_and_judge(&plan) : become(&plan);
 }

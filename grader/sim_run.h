@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SIM_PATH = 4096, SIM_SETTINGS = 8 };
+enum { SIM_PATH = 4096, SIM_SETTINGS = 16 };
 
 /* What is about to be run, and with which environment. */
 typedef struct SimPlan {
@@ -16,9 +16,10 @@ typedef struct SimPlan {
         char value[2 * SIM_PATH];
     } settings[SIM_SETTINGS];
     int setting_count;
-    bool help;     /* only that was asked for */
-    int status;    /* with which to exit if it can't be run */
-    char why[800]; /* what is wrong, and what to do */
+    bool help, list;    /* only that was asked for */
+    int error_exitcode; /* if there are findings; 0: they decide nothing */
+    int status;         /* with which to exit if it can't be run */
+    char why[800];      /* what is wrong, and what to do */
 } SimPlan;
 
 /* From the words behind `warpbook sim`. False: plan->why, plan->status. */

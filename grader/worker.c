@@ -2,6 +2,7 @@
 #include "worker.h"
 #include "serve.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ static const double start_limit_s = 60, load_limit_s = 60, chore_limit_s = 20;
 
 /* Beyond this a child is not working on a lab any more. */
 static const size_t host_memory_limit = (size_t) 6 << 30;
+static const size_t simulated_memory_limit = (size_t) 2 << 30; /* the simulated GPU's is in it */
 
 /* What a failure of each kind says about the kernel that was loaded. */
 static const struct {
@@ -26,6 +28,9 @@ static const struct {
     { "launch", CRASH, "a kernel could not be launched: " },
     { "kernel", CRASH, "a kernel failed while it ran: " },
     { "stray", STRAY, "" },
+    { "unsafe", UNSAFE, "" },
+    { "endless", TIMEOUT, "" },
+    { "limit", UNSOUND, "the simulated GPU cannot do what this kernel does: " },
 };
 
 static Verdict from_fault(Worker *worker, const char *fault)
@@ -78,14 +83,14 @@ static double patience(void)
     from_heard(worker, child_ask(&(worker)->child, (limit_s) *patience(), answer, __VA_ARGS__),    \
                answer)
 
-Verdict worker_start(Worker *worker, const char *runner, int device)
+Verdict worker_start(Worker *worker, const char *runner, const char *device)
 {
-    char number[16];
+    char *const argv[] = { (char *) runner, "--device", (char *) device, NULL };
 
-    *worker = (Worker){ .child.memory_limit = host_memory_limit };
-    PUT(number, "%d", device);
-    if (child_start(&worker->child, (char *[]){ (char *) runner, "--device", number, NULL },
-                    WORKER_WINDOW_BYTES))
+    *worker =
+        (Worker){ .child.memory_limit = isdigit((unsigned char) *device) ? host_memory_limit
+                                                                         : simulated_memory_limit };
+    if (child_start(&worker->child, argv, WORKER_WINDOW_BYTES))
         return PASS;
     PUT(worker->why, "the runner %s", worker->child.trouble);
     return UNSOUND;
@@ -94,7 +99,7 @@ Verdict worker_start(Worker *worker, const char *runner, int device)
 Verdict worker_hello(Worker *worker, GpuInfo *info)
 {
     char answer[CHILD_LINE], printed[200];
-    double cc, sms, l2_bytes;
+    double cc, sms, l2_bytes, simulated = 0;
     Verdict verdict = ASK(worker, start_limit_s, answer, "hello");
 
     if (verdict == UNSOUND) { /* "REASON text": the word is for programs, the text for people */
@@ -122,6 +127,8 @@ Verdict worker_hello(Worker *worker, GpuInfo *info)
         PUT(worker->why, "the runner's description of the GPU cannot be read");
         return UNSOUND;
     }
+    field_double(answer, "simulated", &simulated); /* absent: a real one */
+    info->simulated = simulated != 0;
     info->cc = (int) cc;
     info->gpu = (Gpu){ (int) sms, (size_t) l2_bytes };
     return PASS;
@@ -462,6 +469,33 @@ Verdict worker_check_guards(Worker *worker)
             "on",
             worker->lab_case.label, told, at);
     return STRAY;
+}
+
+Verdict worker_checks(Worker *worker, bool on, int millions)
+{
+    char answer[CHILD_LINE];
+
+    return ASK(worker, chore_limit_s, answer, "checks %d %d000000", on, millions);
+}
+
+Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted)
+{
+    char answer[CHILD_LINE];
+    double line;
+    Verdict verdict =
+        ASK(worker, chore_limit_s, answer, "count %d %d", mechanism->counter, mechanism->array);
+
+    if (verdict != PASS)
+        return verdict;
+    if (!field_double(answer, "done", &counted->done) ||
+        !field_double(answer, "least", &counted->least) ||
+        !field_double(answer, "requests", &counted->requests) ||
+        !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9)) {
+        PUT(worker->why, "its process reported counts that are none: %.40s", answer);
+        return SUSPECT;
+    }
+    counted->line = (int) line;
+    return PASS;
 }
 
 Verdict worker_clock(Worker *worker, double *mhz)

@@ -18,7 +18,14 @@ typedef struct GpuInfo {
     Gpu gpu;
     double free_bytes, total_bytes;
     double peak_gbps; /* of device memory; 0: unknown */
+    bool simulated;
 } GpuInfo;
+
+/* What a simulated GPU counted: see lab.h's Counter. */
+typedef struct Counted {
+    double done, least, requests; /* least 0: not known to it */
+    int line;                     /* of kernel.cu, the most to blame; 0: unknown */
+} Counted;
 
 typedef struct Worker {
     Child child;
@@ -31,7 +38,8 @@ typedef struct Worker {
     double go_s;      /* when the last go was asked for */
     double seen_ms;   /* from then until the first piece of an output was here; 0: none is yet */
     char sandbox[24]; /* how its process is confined: see sandbox_state() */
-    char why[512];
+    bool limited;     /* UNSOUND came of what cannot be simulated */
+    char why[900];
 } Worker;
 
 /* Two clocks on the same calls: CUDA events in the child, and ours from command to answer. */
@@ -41,8 +49,9 @@ typedef struct Timing {
 
 enum { WORKER_WINDOW_BYTES = 16 << 20 };
 
-/* Starts a runner; it comes up while the caller does something else. */
-Verdict worker_start(Worker *worker, const char *runner, int device);
+/* Starts a runner; it comes up while the caller does something else. `device`: a number, or the
+ * name of a simulated GPU. */
+Verdict worker_start(Worker *worker, const char *runner, const char *device);
 
 /* Waits until it is up. UNSOUND if there is no usable GPU: `why` is the sentence. */
 Verdict worker_hello(Worker *worker, GpuInfo *info);
@@ -71,6 +80,11 @@ Verdict worker_check_some(Worker *worker, int calls, uint64_t *random);
 
 /* STRAY if a guard zone or an input changed. */
 Verdict worker_check_guards(Worker *worker);
+
+/* Of a simulated GPU: whether races and uninitialised reads are looked for, and how many million
+ * warp instructions a launch may execute before it counts as endless; what the last go did. */
+Verdict worker_checks(Worker *worker, bool on, int millions);
+Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted);
 
 Verdict worker_clock(Worker *worker, double *mhz);
 void worker_drop(Worker *worker); /* frees the arrays */

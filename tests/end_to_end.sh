@@ -178,6 +178,58 @@ check "a broken compiler is nobody's fault" status_is 3 env WARPBOOK_BUILD="$wor
     FAKE_NVCC_BROKEN="#error -- unsupported GNU version! gcc versions later than 15 are not supported!" \
     "$warpbook" grade --quick
 
+# ---- Without a GPU: the simulated one, here a scripted one, too ----
+
+export WARPBOOK_SIM_RUNNER=$work/none
+check "no GPU, no simulated one: what is missing" says "no simulated GPU" no_gpu "$warpbook" grade
+simulated() { WARPBOOK_FAKE_GPU=none WARPBOOK_SIM_RUNNER=$build/fake_runner "$@"; }
+sim_lines() { "$warpbook" grade 6 --format lines --submission "$1"; }
+sim_row() { # VERDICT PATTERN DIRECTIVE...: of a machine without a GPU
+    local verdict=$1 pattern=$2
+    shift 2
+    sim_lines "$(submission sim "$@")" > "$work/out" 2>&1
+    grep -q "^verdict:$verdict$" "$work/out" && grep -qE "^(why|note):.*($pattern)" "$work/out" && return
+    cat "$work/out"
+    return 1
+}
+check "no GPU: simulated, status 0" status_is 0 simulated "$warpbook" grade 6 --submission "$(submission good "ms 0.5")"
+check "no GPU: which and why, in words" says "^Scripted runner \(no NVIDIA GPU is visible here\)" \
+    simulated "$warpbook" grade 6 --submission "$(submission good "ms 0.5")"
+check "no GPU: and in lines" says "^simulated:no NVIDIA GPU is visible" simulated sim_lines "$(submission good "ms 0.5")"
+check "right there is correct" simulated sim_row correct "speed is not judged" "ms 0.5"
+check "a bound of the mechanism is missed" simulated sim_row slow "kernel.cu:24: .in. is read in 8.0 times" "sectors 8 24"
+check "a race there" simulated sim_row unsafe "kernel.cu:9: race" unsafe
+check "wrong there" simulated sim_row wrong "never written" "wrong tail"
+check "what cannot be simulated is nobody's fault" simulated sim_row unsound "unknown instruction" limit
+check "and ends with status 3" status_is 3 simulated sim_lines "$(submission limit limit)"
+check "strict: correct has not passed" status_is 1 simulated "$warpbook" grade 6 --strict --submission "$(submission good "ms 0.5")"
+check "a GPU asked for by number has no substitute" status_is 3 simulated "$warpbook" grade --device 0
+check "the simulated one beside a real one" says "^simulated:as asked for" env WARPBOOK_SIM_RUNNER="$build/fake_runner" \
+    "$warpbook" grade 6 --device sim:teaching --format lines --submission "$(submission good "ms 0.5")"
+check "a bad name of a simulated one" status_is 2 "$warpbook" grade --device sim:
+real_row() { WARPBOOK_SIM_RUNNER=$build/fake_runner verdict_is "$@"; }
+check "a race that the real GPU has won" real_row unsafe "$(submission race unsafe)" "simulated GPU: .*kernel.cu:9"
+told() { WARPBOOK_SIM_RUNNER=$build/fake_runner "$warpbook" grade 6 --quick --format lines --submission "$1"; }
+check "what it cannot simulate is told" says "^note:not looked at for races.*unknown instruction" told "$(submission limit limit "ms 0.5")"
+check "and changes no verdict" says "^verdict:pass" told "$(submission limit limit "ms 0.5")"
+
+# The real one, where the CUDA headers were there to build it.
+sim_grade() {
+    env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER WARPBOOK_PATIENCE=5 \
+        WARPBOOK_BUILD="$build" "$warpbook" grade --device sim --format lines "$@"
+}
+if [ -x "$build/runner-sim" ]; then
+    check "the starters, simulated" says "^verdict:unchanged" sim_grade
+    check "each is told by its line" says "kernel.cu:[0-9]+: .out. is written in 8.0 times" \
+        sim_grade 6 --submission solutions/06_transpose/2_blocks_2d.cu
+    check "a reference, simulated" says "^verdict:correct" sim_grade 1 --submission solutions/01_coalescing/2_lanes_along_features.cu
+    check "a missing barrier, simulated" says "^why:case .*kernel.cu:[0-9]+: .*block \(.*thread \(" \
+        sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
+    check "its verdict" says "^verdict:unsafe" sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
+    check "a device that is not described" says "Cannot grade here: .*nosuch" env -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER \
+        WARPBOOK_BUILD="$build" "$warpbook" grade --device sim:nosuch
+fi
+
 # ---- --strict, --seed, the table ----
 
 check "strict: not passed" status_is 1 "$warpbook" grade 6 --quick --strict --submission labs/06_transpose/kernel.cu

@@ -14,6 +14,9 @@
  *   stray WHERE          after, before, input: what the guards say from the first go on
  *   stop-after N         outputs are right after the first N calls, never written later
  *   launch-error, kernel-error     every go fails so
+ *   unsafe, limit                  on a simulated GPU every go fails so
+ *   sectors 8 24                   a simulated GPU counts that many times the fewest; line 24 is to
+ * blame
  *
  * Without any it is a right and honest kernel. No array exists: an input is what its key says, and
  * what is right of an output is computed when a window of it is asked for, so that a call takes the
@@ -43,10 +46,13 @@ static struct Script {
     double lazy_ms, first_ms;
     long stop_after; /* < 0: never */
     char wrong[16], stray[16];
-    bool launch_error, kernel_error;
+    bool launch_error, kernel_error, unsafe, limit;
+    double sectors; /* times as many as there must be */
+    int sectors_line;
     Misdeed misdeeds[MISDEEDS];
     int misdeed_count;
-} script = { .ms = 0.5, .lie_ms = -1, .stop_after = -1 };
+} script = { .ms = 0.5, .lie_ms = -1, .stop_after = -1, .sectors = 1 };
+static bool simulated; /* by its argument, as runner-sim */
 
 static long calls_made;
 static double owed_ms; /* of work put off: see lazy */
@@ -100,7 +106,14 @@ static void obey(const char *line)
         script.launch_error = true;
     else if (is(word[0], "kernel-error"))
         script.kernel_error = true;
-    else if (is(word[1], "at") && script.misdeed_count < MISDEEDS) {
+    else if (is(word[0], "unsafe"))
+        script.unsafe = true;
+    else if (is(word[0], "limit"))
+        script.limit = true;
+    else if (is(word[0], "sectors")) {
+        script.sectors = atof(word[1]);
+        script.sectors_line = atoi(word[2]);
+    } else if (is(word[1], "at") && script.misdeed_count < MISDEEDS) {
         Misdeed *misdeed = &script.misdeeds[script.misdeed_count++];
         PUT(misdeed->name, "%s", word[0]);
         PUT(misdeed->step, "%s", word[2]);
@@ -343,14 +356,15 @@ static bool fake_hello(char *answer, char *fault)
 {
     const char *gpu = getenv("WARPBOOK_FAKE_GPU");
 
-    if (gpu && is(gpu, "none")) {
+    if (gpu && is(gpu, "none") && !simulated) {
         put(fault, SERVE_ANSWER, "gpu no-device no NVIDIA GPU is visible here");
         return false;
     }
     put(answer, SERVE_ANSWER,
         "cc:90 sms:4 l2_bytes:65536 free_bytes:%ld total_bytes:%ld peak_gbps:1e6 driver:580.0 "
-        "runtime:13.0 uuid:GPU-00000000-0000-0000-0000-000000000000 name:Scripted runner",
-        1L << 30, 1L << 30);
+        "runtime:13.0 simulated:%d uuid:GPU-00000000-0000-0000-0000-000000000000 name:Scripted "
+        "runner",
+        1L << 30, 1L << 30, simulated);
     return true;
 }
 
@@ -467,6 +481,12 @@ static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
                 : "kernel cudaErrorIllegalAddress an illegal memory access was encountered");
         return false;
     }
+    if (simulated && (script.unsafe || script.limit)) {
+        put(fault, SERVE_ANSWER, "%s",
+            script.unsafe ? "unsafe kernel.cu:9: race: reads 4 bytes that thread (1,0,0) wrote"
+                          : "limit kernel.cu:9: unknown instruction: the simulated GPU knows none");
+        return false;
+    }
     for (int k = 0; k < calls; k++)
         write_outputs(lab, lab_case, &sets[k]);
     pass_time(start + (calls * call_ms(lab, lab_case) + first_ms) * 1e-3);
@@ -538,6 +558,22 @@ static bool fake_clock_mhz(double *mhz, char *fault)
     return true;
 }
 
+static bool fake_checks(bool on, uint64_t budget, char *fault)
+{
+    (void) on, (void) budget, (void) fault;
+    return true;
+}
+
+static bool fake_count(Counter counter, const Array *array, char *answer, char *fault)
+{
+    double sectors = array ? (double) (array->rows * array->cols) / 8 * script.sectors : 0;
+
+    (void) counter, (void) fault;
+    put(answer, SERVE_ANSWER, "done:%.0f least:0 requests:%.0f line:%d", sectors, sectors / 32,
+        script.sectors_line);
+    return true;
+}
+
 static const Device fake_device = {
     .hello = fake_hello,
     .load = fake_load,
@@ -551,11 +587,14 @@ static const Device fake_device = {
     .guards_whole = fake_guards_whole,
     .holds = fake_holds,
     .clock_mhz = fake_clock_mhz,
+    .checks = fake_checks,
+    .count = fake_count,
     .answered = answered,
 };
 
-/* Arguments are the runner's, and mean nothing here. */
-int main(void)
+/* Arguments are the runner's: --device and a number, or the name of a simulated GPU. */
+int main(int count, char **words)
 {
+    simulated = count > 2 && (*words[2] < '0' || *words[2] > '9');
     return serve(&fake_device, COMMANDS, ANSWERS, SHARED);
 }

@@ -5,6 +5,7 @@
 #include "exec.h"
 #include "finding.h"
 #include "memory.h"
+#include "sim_snippets.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum { OUT_WORDS = 1 << 14, PRINTED = 1 << 14 };
 
 /* A kernel `k`: %r1 is the thread's number in its block, %r2 its lane, %rd1 the array, %rd2 the
  * thread's word in it (of the block, too). Ends with what is to be stored in %r0. */
-#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define BEGIN                                                                                      \
     ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"                                       \
     ".reg .pred %p<20>;\n.reg .b16 %rs<8>;\n.reg .b32 %r<64>;\n.reg .b64 %rd<32>;\n"               \
@@ -94,6 +95,7 @@ static inline bool trial_run(Trial *trial)
 {
     char why[300] = "";
 
+    snippet_keep(trial->ptx);
     finding_quiet(true);
     finding_reset();
     CU_ASSERT_FATAL(memory_open(1 << 24, false, why, sizeof why));

@@ -11,6 +11,7 @@
 
 #include "handlers.h"
 #include "roles.h"
+#include "sim_snippets.h"
 #include "util.h" /* next_random */
 
 #include <CUnit/CUnit.h>
@@ -211,10 +212,27 @@ static void rig_note(const Rig *rig)
         snprintf(rig_tried[rig_tried_count++], sizeof *rig_tried, "%s", line);
 }
 
+/* All that was tried, as one kernel. */
+static char *rig_kernel(void)
+{
+    static char text[RIG_OPCODES * sizeof *rig_tried];
+    size_t length = (size_t) snprintf(
+        text, sizeof text,
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+        ".reg .pred %%p<9>;\n.reg .b16 %%h<9>;\n.reg .b32 %%r<9>;\n.reg .b64 %%d<9>;\n");
+
+    for (int i = 0; i < rig_tried_count; i++)
+        length += (size_t) snprintf(text + length, sizeof text - length, "%s;\n", rig_tried[i]);
+    snprintf(text + length, sizeof text - length, "ret;\n}\n");
+    return text;
+}
+
 static void rig_ptxas(void)
 {
     char ptx[64], command[300];
 
+    snippet_keep(rig_kernel());
+    CU_ASSERT(rig_tried_count > 0);
     if (system("command -v ptxas >/dev/null")) {
         printf(" (skipped: no ptxas) ");
         return;
@@ -222,11 +240,7 @@ static void rig_ptxas(void)
     snprintf(ptx, sizeof ptx, "/tmp/sim_rig_%ld.ptx", (long) getpid());
     FILE *file = fopen(ptx, "w");
     CU_ASSERT_FATAL(file != NULL);
-    fprintf(file, ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-                  ".reg .pred %%p<9>;\n.reg .b16 %%h<9>;\n.reg .b32 %%r<9>;\n.reg .b64 %%d<9>;\n");
-    for (int i = 0; i < rig_tried_count; i++)
-        fprintf(file, "%s;\n", rig_tried[i]);
-    fprintf(file, "ret;\n}\n");
+    fputs(rig_kernel(), file);
     fclose(file);
     snprintf(command, sizeof command, "ptxas -O0 -arch=sm_90 -o /dev/null %s 2>&1 | head -20", ptx);
     FILE *said = popen(command, "r");
@@ -238,9 +252,7 @@ static void rig_ptxas(void)
             errors += printf("%s", line) > 0;
     pclose(said);
     CU_ASSERT_EQUAL(errors, 0);
-    CU_ASSERT(rig_tried_count > 0);
-    if (!getenv("SIM_RIG_VERBOSE"))
-        unlink(ptx);
+    unlink(ptx);
 }
 
 /* ---- Trying values ---- */

@@ -8,6 +8,7 @@ static void first_lines_promise_a_verdict(void)
 {
     static const struct {
         const char *source, *word; /* NULL: none is promised */
+        bool simulated;
     } rows[] = {
         { "// rung: 3, expect: slow - idea\nint x;\n", "slow" },
         { "// expect: wrong\n", "wrong" },
@@ -20,11 +21,16 @@ static void first_lines_promise_a_verdict(void)
         { "// expect: averyveryverylongword\n", NULL },
         { "// expect: suspect, interference - why\n", "suspect" },
         { "", NULL },
+        { "// expect: wrong (sim: unsafe) - why\n", "wrong" },
+        { "// expect: wrong (sim: unsafe) - why\n", "unsafe", true },
+        { "// expect: slow, clock (sim: skipped) - why\n", "skipped", true },
+        { "// expect: wrong - why\n// (sim: unsafe)\n", "wrong", true },
+        { "// (sim: unsafe)\n", NULL, true },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char word[16] = "";
-        bool found = expectation(rows[i].source, word, sizeof word);
+        bool found = expectation(rows[i].source, rows[i].simulated, word, sizeof word);
         CU_ASSERT_EQUAL(found, rows[i].word != NULL);
         if (found && rows[i].word)
             CU_ASSERT_STRING_EQUAL(word, rows[i].word);

@@ -1,15 +1,18 @@
 /* test_sim_flow.c - random control flow, run by a warp and by each lane alone: the same results.
  *
- * Two kinds of programs: structured ones (if, while, do, switch, break, continue, return, calls of
- * functions of the same kind) and graphs of blocks that jump to any block, where a lane's fuel sets
- * the end. The lanes' data differ, so that they part all the time.
+ * Three kinds of programs: structured ones (if, while, do, switch, break, continue, return), graphs
+ * of blocks that jump to any block, where a lane's fuel sets the end, and functions of the first
+ * kind that call each other and themselves, also through a register that differs by lane. The
+ * lanes' data differ, so that they part all the time. SIM_FLOW=N in the environment: N times as
+ * many programs, others than without.
  */
+#define MOST_SNIPPETS 30
+#include "sim_lane.h"
 #include "sim_launch.h"
-#include "warp.h"
 
 #include <stdarg.h>
 
-enum { TEXT_BYTES = 1 << 17, VARIABLES = 6, PROGRAMS = 150 };
+enum { TEXT_BYTES = 1 << 17, VARIABLES = 6, PROGRAMS = 1000, FUNCTIONS = 4 };
 
 /* ---- Random programs ---- */
 
@@ -20,6 +23,8 @@ typedef struct Writer {
     int labels, depth, counters;
     int loop[16], loops; /* labels of the loops that a break or continue may go to */
     bool may_return;     /* lanes may leave early */
+    bool may_call;
+    int calls; /* that the function may still have: 1 << calls bounds what a program takes */
 } Writer;
 
 static uint32_t pick(Writer *writer, uint32_t below)
@@ -136,16 +141,44 @@ static void leave_statement(Writer *writer)
         line(writer, "@%%p1 add.s32 %%r%d, %%r%d, 77;\n", variable(writer), variable(writer));
 }
 
+/* Of one of two functions, by lane, or of one for all; they get a value and half the fuel. */
+static void call_statement(Writer *writer)
+{
+    int label = writer->labels++, first = (int) pick(writer, FUNCTIONS);
+
+    if (!writer->may_call || !writer->calls || writer->loops > 1) {
+        assignment(writer);
+        return;
+    }
+    writer->calls--;
+    line(writer, "setp.le.s32 %%p3, %%r61, 0;\n@%%p3 bra L%d;\nshr.u32 %%r62, %%r61, 1;\n", label);
+    line(writer,
+         "{\n.param .b32 p0;\n.param .b32 p1;\n.param .b32 q;\n"
+         "st.param.b32 [p0], %%r%d;\nst.param.b32 [p1], %%r62;\n",
+         variable(writer));
+    if (pick(writer, 2)) {
+        line(writer, "call (q), f%d, (p0, p1);\n", first);
+    } else {
+        condition(writer);
+        line(writer,
+             "mov.u64 %%rd8, f%d;\nmov.u64 %%rd9, f%d;\nselp.b64 %%rd10, %%rd8, %%rd9, %%p1;\n"
+             "P%d: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);\n"
+             "call (q), %%rd10, (p0, p1), P%d;\n",
+             first, (int) pick(writer, FUNCTIONS), label, label);
+    }
+    line(writer, "ld.param.b32 %%r%d, [q];\n}\nL%d:\n", variable(writer), label);
+}
+
 static void statements(Writer *writer)
 {
-    static void (*const kinds[])(Writer *) = { assignment,     assignment,     if_statement,
-                                               if_statement,   loop_statement, switch_statement,
-                                               leave_statement };
+    static void (*const kinds[])(Writer *) = { assignment,      assignment,     if_statement,
+                                               if_statement,    loop_statement, switch_statement,
+                                               leave_statement, call_statement };
     int count = 1 + (int) pick(writer, 4);
 
     writer->depth++;
     for (int i = 0; i < count; i++)
-        kinds[writer->depth > 5 || writer->used > TEXT_BYTES / 4 ? 0 : pick(writer, 7)](writer);
+        kinds[writer->depth > 5 || writer->used > TEXT_BYTES / 4 ? 0 : pick(writer, 8)](writer);
     writer->depth--;
 }
 
@@ -178,6 +211,47 @@ static void structured(Writer *writer)
     }
 }
 
+/* ---- Functions that call each other ---- */
+
+static void function_body(Writer *writer, int number)
+{
+    line(writer,
+         ".func (.param .b32 r) f%d(.param .b32 a, .param .b32 b)\n{\n.reg .pred %%p<9>;\n"
+         ".reg .b32 %%r<64>;\n.reg .b64 %%rd<16>;\nld.param.b32 %%r60, [a];\n"
+         "ld.param.b32 %%r61, [b];\n",
+         number);
+    for (int i = 0; i < VARIABLES; i++)
+        line(writer, "mad.lo.s32 %%r%d, %%r60, %d, %d;\n", 10 + i, 31 * i + 1,
+             (int) pick(writer, 1000));
+    writer->calls = 2;
+    writer->labels = 0;
+    for (int i = 0; i < 2; i++)
+        statements(writer);
+    line(writer, "RETURN: mad.lo.s32 %%r10, %%r11, 7, %%r10;\nst.param.b32 [r], %%r10;\n");
+    condition(writer);
+    line(writer, "@%%p1 %s;\nret;\n}\n", pick(writer, 20) ? "ret" : "exit");
+}
+
+static void calling(Writer *writer)
+{
+    line(writer, "%s", HEAD);
+    for (int i = 0; i < FUNCTIONS; i++)
+        line(writer, ".func (.param .b32 r) f%d(.param .b32 a, .param .b32 b);\n", i);
+    for (int i = 0; i < FUNCTIONS; i++)
+        function_body(writer, i);
+    writer->may_return = false;
+    writer->calls = 4;
+    writer->labels = 0;
+    line(writer, "%s", BEGIN "and.b32 %r61, %r1, 7;\n");
+    for (int i = 0; i < VARIABLES; i++)
+        line(writer, "mad.lo.s32 %%r%d, %%r1, %d, %d;\n", 10 + i, 7919 * (i + 1),
+             (int) pick(writer, 100000));
+    for (int i = 0; i < 3; i++)
+        statements(writer);
+    call_statement(writer);
+    end(writer);
+}
+
 /* Blocks that go anywhere, until the fuel is out. */
 static void unstructured(Writer *writer)
 {
@@ -193,60 +267,33 @@ static void unstructured(Writer *writer)
         line(writer, "@%%p1 bra B%d;\n", (int) pick(writer, (uint32_t) blocks));
         if (pick(writer, 4) == 0)
             line(writer, "bra B%d;\n", (int) pick(writer, (uint32_t) blocks));
-        if (pick(writer, 6) == 0)
-            line(writer,
-                 "mov.u32 %%r0, 5;\nst.global.u32 [%%rd2], %%r0;\n@%%p1 exit;\n@!%%p1 ret;\n");
+        if (pick(writer, 6) == 0) {
+            condition(writer);
+            line(writer, "@%%p1 st.global.u32 [%%rd2], %%r10;\n@%%p1 %s;\n",
+                 pick(writer, 2) ? "exit" : "ret");
+        }
     }
     line(writer, "OVER:\n");
     end(writer);
 }
 
-/* ---- One lane alone ---- */
+/* ---- Each lane alone ---- */
 
-static int indexed(const Warp *warp, const Step *step, int lane)
+static bool each_alone(Trial *trial, uint32_t *words)
 {
-    const uint32_t *a = plane(warp, step->a);
-    const Function *function = warp->code->function;
-    const Operand *last = &function->operands[step->in->first + step->in->count - 1];
+    Lane lane = { .module = trial->module,
+                  .kernel_params = { trial->array->base, trial->n },
+                  .array = trial->array->base,
+                  .words = words,
+                  .word_count = LANES };
+    bool well = true;
 
-    return function->tables[last->index].entries[a[lane]];
-}
-
-/* Without stack, masks of one bit. */
-static void run_alone(Warp *warp, int lane)
-{
-    const Code *code = warp->code;
-    int pc = 0;
-
-    for (long steps = 0; pc < code->step_count && steps < 1000000; steps++) {
-        const Step *step = &code->steps[pc++];
-        uint32_t taken = step->guard < 0 ? UINT32_MAX : warp->predicates[step->guard];
-        if (step->guard_negated)
-            taken = ~taken;
-        if (!(taken >> lane & 1))
-            continue;
-        if (step->in->op == OP_ret || step->in->op == OP_exit)
-            return;
-        if (step->in->op == OP_bra)
-            pc = step->target;
-        else if (step->in->op == OP_brx)
-            pc = indexed(warp, step, lane);
-        else
-            step->run(warp, step, 1u << lane);
-    }
-}
-
-static void each_alone(Trial *trial)
-{
-    Warp warp = { 0 };
-    Block block = { .launch = &trial->launch, .warps = &warp, .warp_count = 1, .thread_count = 32 };
-
-    memset(trial->array->host, 0, OUT_WORDS * 4);
-    CU_ASSERT_TRUE_FATAL(warp_open(&warp, &block, 0));
-    warp_begin(&warp, UINT32_MAX);
-    for (int lane = 0; lane < LANES; lane++)
-        run_alone(&warp, lane);
-    warp_close(&warp);
+    memset(words, 0, LANES * 4);
+    for (lane.thread = 0; lane.thread < LANES && well; lane.thread++)
+        well = lane_run(&lane, module_find(trial->module, "k"));
+    if (!well)
+        printf("\n    line %d of the PTX: not by one lane\n", lane.unknown->ptx_line);
+    return well;
 }
 
 /* ---- Both ---- */
@@ -261,11 +308,11 @@ static bool meets_at_end(const Trial *trial)
 static void compare_both(Writer *writer, const char *name, int number, bool meets)
 {
     Trial trial = { .ptx = writer->text };
+    uint32_t alone[LANES];
 
     CU_ASSERT_TRUE_FATAL(trial_run(&trial));
     bool well = trial.well && !finding_count() && (!meets || meets_at_end(&trial));
-    each_alone(&trial);
-    bool same = !memcmp(trial.out, trial.array->host, LANES * 4);
+    bool same = each_alone(&trial, alone) && !memcmp(trial.out, alone, sizeof alone);
     CU_ASSERT_TRUE(well && same);
     if (!well || !same) {
         printf("\n    %s program %d: %s\n", name, number, well ? "different" : "not well");
@@ -274,11 +321,22 @@ static void compare_both(Writer *writer, const char *name, int number, bool meet
     trial_close(&trial);
 }
 
+/* How many programs of a kind, and from which on. */
+static int programs(int count, int *first)
+{
+    const char *times = getenv("SIM_FLOW");
+    int factor = times ? atoi(times) : 0;
+
+    *first = factor > 0 ? count : 0;
+    return *first + count * (factor > 0 ? factor : 1);
+}
+
 static void structured_programs(void)
 {
     static Writer writer;
+    int i, end_at = programs(PROGRAMS, &i);
 
-    for (int i = 0; i < PROGRAMS; i++) {
+    for (; i < end_at; i++) {
         writer = (Writer){ .random = (uint64_t) i * 77 + 1, .may_return = i % 2 };
         structured(&writer);
         compare_both(&writer, "structured", i, !writer.may_return);
@@ -288,17 +346,31 @@ static void structured_programs(void)
 static void unstructured_programs(void)
 {
     static Writer writer;
+    int i, end_at = programs(2 * PROGRAMS, &i);
 
-    for (int i = 0; i < PROGRAMS * 4; i++) {
+    for (; i < end_at; i++) {
         writer = (Writer){ .random = (uint64_t) i * 99 + 5 };
         unstructured(&writer);
         compare_both(&writer, "unstructured", i, false);
     }
 }
 
+static void calling_programs(void)
+{
+    static Writer writer;
+    int i, end_at = programs(PROGRAMS, &i);
+
+    for (; i < end_at; i++) {
+        writer = (Writer){ .random = (uint64_t) i * 55 + 3, .may_return = i % 2, .may_call = true };
+        calling(&writer);
+        compare_both(&writer, "calling", i, false);
+    }
+}
+
 static CU_TestInfo tests[] = {
     { "structured programs", structured_programs },
     { "blocks that go anywhere", unstructured_programs },
+    { "functions that call each other", calling_programs },
     CU_TEST_INFO_NULL,
 };
 

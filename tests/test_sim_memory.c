@@ -343,9 +343,9 @@ static void told_once_counted_after(void)
         finding(FINDING_MISALIGNED, i == 9, &place, "number %d", i);
     place.line = 6;
     finding(FINDING_MISALIGNED, false, &place, "another line");
-    finding(FINDING_RACE_SHARED, false, &place, "another kind");
+    finding(FINDING_RACE, false, &place, "another kind");
     place.kernel = "other";
-    finding(FINDING_RACE_SHARED, false, &place, "another kernel");
+    finding(FINDING_RACE, false, &place, "another kernel");
     finding(FINDING_LEAK, false, NULL, "nowhere");
     CU_ASSERT_EQUAL_FATAL(finding_count() - before, 5);
     CU_ASSERT_EQUAL(finding_at(before)->count, 10);

@@ -152,7 +152,7 @@ static void the_header(void)
         "\"sms\":8,\"slice\":1,\"threads_per_sm\":2048,\"shared_per_sm_bytes\":167936,"
         "\"sm_mhz\":1410.5,\"memory_gbps\":80,\"pcie_gbps\":0.25,\"fp32_tflops\":1.024,"
         "\"l2_bytes\":1048576,\"memory_bytes\":4294967296},\"kernels\":0,\"findings\":0,"
-        "\"complete\":true}");
+        "\"complete\":true,\"signal\":0}");
     report_clear();
     CU_ASSERT_PTR_NOT_NULL(strstr(report_text(), "\"device\":null,"));
 }

@@ -157,6 +157,10 @@ static void wrong_words(void)
         { "--checks all,races sh", 2, "--checks: not a value for it: all,races (--help)" },
         { "--checks races,,leaks sh", 2, "--checks: not a value for it: races,,leaks (--help)" },
         { "--checks race sh", 2, "--checks: not a value for it: race (--help)" },
+        { "--budget 1e9 sh", 2, "--budget: not a value for it: 1e9 (--help)" },
+        { "--budget -1 sh", 2, "--budget: not a value for it: -1 (--help)" },
+        { "--error-exitcode 0 sh", 2, "--error-exitcode: not a value for it: 0 (--help)" },
+        { "--error-exitcode 256 sh", 2, "--error-exitcode: not a value for it: 256 (--help)" },
         { "--report /proc/none/x -- sh", 3, "--report /proc/none/x: No such file or directory" },
         { "no-such-program", 127, "no-such-program: not found in $PATH" },
         { "./no/such/program", 127, "./no/such/program: there is no such file" },
@@ -188,6 +192,7 @@ static void right_words(void)
         { "--checks all sh", "sh", "", "all", "" },
         { "--checks none --sched reverse sh", "sh", "", "none", "reverse" },
         { "--checks leaks,races --sched random:17 sh", "sh", "", "leaks,races", "random:17" },
+        { "--device teaching --device h200 sh", "sh", "h200", "", "" }, /* the later one */
     };
 
     begin();

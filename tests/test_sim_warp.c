@@ -1,5 +1,6 @@
 /* test_sim_warp.c - lanes that exchange values: shuffles against what CUDA says of them, votes,
  * matches, reductions, and lanes that are named but not there. */
+#define MOST_SNIPPETS 120
 #include "sim_launch.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -236,13 +237,13 @@ static const struct Absence {
     uint32_t value;
 } absences[] = {
     { "mask names lanes elsewhere", LOW "shfl.sync.idx.b32 %r0, %r1, 3, 31, -1;\nS:\n", 32,
-      "the mask 0xffffffff names lanes 16-31, which are not here", 5, 3 },
+      "the mask 0xffffffff names lanes 16-31, not here", 5, 3 },
     { "source elsewhere", LOW "shfl.sync.down.b32 %r0, %r1, 4, 31, 0xffff;\nS:\n", 32,
       "lanes 12-15 read from lanes 16-19", 13, 13 },
     { "source that does exist", LOW "shfl.sync.down.b32 %r0, %r1, 4, 31, 0xffff;\nS:\n", 32,
       "lanes 12-15", 3, 7 },
     { "not in its own mask", "shfl.sync.idx.b32 %r0, %r1, 2, 31, 0x7fffffff;\n", 32,
-      "lanes 31 are here, but the mask 0x7fffffff does not name them", 31, 2 },
+      "lane 31 executes this, but the mask 0x7fffffff does not name them", 31, 2 },
     { "threads that never were, in the mask only", "shfl.sync.down.b32 %r0, %r1, 8, 0x181f, -1;\n",
       40, NULL, 33, 33 },
     { "threads that never were, read", "shfl.sync.down.b32 %r0, %r1, 8, 31, -1;\n", 40,
@@ -280,9 +281,9 @@ static void absent_lanes_are_told(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "shuffles of all kinds and widths", shuffles_of_all_kinds },
     { "values by lane", values_by_lane },
     { "absent lanes are told", absent_lanes_are_told },
+    { "shuffles of all kinds and widths", shuffles_of_all_kinds },
     CU_TEST_INFO_NULL,
 };
 

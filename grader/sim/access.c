@@ -38,7 +38,8 @@ bool is_strong(const Instruction *in)
 
 /* ---- Addresses ---- */
 
-void access_addresses(uint64_t address[LANES], Warp *warp, int slot, int size, int64_t offset)
+WITH_AVX2 void access_addresses(uint64_t address[LANES], Warp *warp, int slot, int size,
+                                int64_t offset)
 {
     const Lane32 *narrow = plane(warp, slot);
     const Lane64 *wide = plane(warp, slot);
@@ -138,31 +139,64 @@ static bool is_forbidden(const Allocation *a, size_t at)
     return a->forbidden[at / 8] >> (at & 7) & 1;
 }
 
-/* Inside an allocation, but outside of what simMark lets the kernel use: told against the nearest
- * bytes before it that it may use, else against those after it. */
+/* Bytes begin .. end - 1 of an allocation are an array: as simMark() leaves them. */
+typedef struct Part {
+    size_t begin, end;
+} Part;
+
+static Part part_before(const Allocation *a, size_t at)
+{
+    Part part = { at, at };
+
+    while (part.end > 0 && is_forbidden(a, part.end - 1))
+        part.end--;
+    for (part.begin = part.end; part.begin > 0 && !is_forbidden(a, part.begin - 1);)
+        part.begin--;
+    return part;
+}
+
+static Part part_after(const Allocation *a, size_t at)
+{
+    Part part;
+
+    part.begin = bits_other(a->forbidden, at, a->bytes - at, true);
+    part.end = bits_other(a->forbidden, part.begin, a->bytes - part.begin, false);
+    return part;
+}
+
+static void name_part(const Allocation *a, Part part, char *text, size_t size)
+{
+    if (a->label)
+        snprintf(text, size, "`%.100s` (%zu bytes)", a->label, part.end - part.begin);
+    else
+        snprintf(text, size, "the %zu bytes of the array", part.end - part.begin);
+}
+
+/* Inside an allocation, but outside of what simMark lets the kernel use: told against the nearer of
+ * the arrays before and after. */
 static bool forbidden(const Access *x, int lane, const Allocation *a)
 {
-    size_t at = x->address[lane] - a->base, begin, end;
-    char what[300];
+    const size_t at = x->address[lane] - a->base, bytes = (size_t) x->bytes;
+    const size_t first = bits_other(a->forbidden, at, bytes, false);
+    const Part before = part_before(a, first), after = part_after(a, first);
+    const bool is_before = after.begin < after.end &&
+                           (before.begin == before.end || after.begin - first < first - before.end);
+    char what[300], name[160];
 
-    begin = at = bits_other(a->forbidden, at, (size_t) x->bytes, false);
-    while (begin > 0 && is_forbidden(a, begin - 1))
-        begin--;
-    for (end = begin; begin > 0 && !is_forbidden(a, begin - 1);)
-        begin--;
-    if (end > begin && at == end) {
-        snprintf(what, sizeof what, "right after the %zu bytes of the array", end - begin);
-    } else if (end > begin) {
-        snprintf(what, sizeof what, "%zu byte%s after the end of the %zu bytes of the array",
-                 at - end, plural(at - end), end - begin);
-    } else {
-        begin = bits_other(a->forbidden, at, a->bytes - at, true);
-        end = bits_other(a->forbidden, begin, a->bytes - begin, false);
-        snprintf(what, sizeof what, "%zu byte%s before the %zu bytes of the array", begin - at,
-                 plural(begin - at), end - begin);
-        if (begin == end)
-            snprintf(what, sizeof what, "where the kernel may touch nothing");
-    }
+    name_part(a, is_before ? after : before, name, sizeof name);
+    if (before.begin == before.end && after.begin == after.end)
+        snprintf(what, sizeof what, "where the kernel may touch nothing");
+    else if (is_before)
+        snprintf(what, sizeof what, "%zu byte%s before %s", after.begin - at,
+                 plural(after.begin - at), name);
+    else if (at < first)
+        snprintf(what, sizeof what, "the last %zu of them after the end of %s", at + bytes - first,
+                 name);
+    else if (at == before.end)
+        snprintf(what, sizeof what, "right after %s", name);
+    else
+        snprintf(what, sizeof what, "%zu byte%s after the end of %s", at - before.end,
+                 plural(at - before.end), name);
     return fault(x, lane, FINDING_OUT_OF_BOUNDS, what);
 }
 
@@ -179,7 +213,8 @@ static bool write_to_constant(const Access *x, int lane)
 static bool outside_window(const Access *x, int lane, const char *memory, const char *whose,
                            uint64_t bytes)
 {
-    int64_t at = (int64_t) x->address[lane];
+    const uint64_t address = x->address[lane]; /* of 32 bits: what is below 0 ends up high */
+    int64_t at = address <= UINT32_MAX ? (int32_t) (uint32_t) address : (int64_t) address;
 
     if (x->address[lane] & (uint64_t) (x->bytes - 1))
         fail(x->warp, x->step, lane, FINDING_MISALIGNED,

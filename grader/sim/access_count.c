@@ -1,14 +1,7 @@
-/* access_count.c - what an access costs, and whether what it reads was ever written. */
+/* access_count.c - what an access costs. */
 #include "access.h"
-#include "bits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
 
 /* ---- Requests, sectors, wavefronts ---- */
 
@@ -99,80 +92,4 @@ void access_count(Access *x)
         count_global(x);
     else if (x->space == SPACE_SHARED)
         count_shared(x);
-}
-
-/* ---- What is written ---- */
-
-static void tell_unwritten_global(const Access *x, int lane)
-{
-    char where[300];
-
-    memory_describe(x->address[lane], (size_t) x->bytes, where, sizeof where);
-    warn(x->warp, x->step, lane, FINDING_UNINITIALISED,
-         "%s %d byte%s at 0x%llx, %s, which nothing has written", access_verb(x), x->bytes,
-         plural((uint64_t) x->bytes), (unsigned long long) x->address[lane], where);
-}
-
-static void tell_unwritten_shared(const Access *x, int lane)
-{
-    const Step *copy = async_pending(x->warp->block, x->address[lane], x->bytes);
-
-    if (copy && copy->in)
-        warn(x->warp, x->step, lane, FINDING_UNINITIALISED,
-             "%s %d byte%s of shared memory at %llu, where the cp.async of line %d is still under "
-             "way: wait for it first",
-             access_verb(x), x->bytes, plural((uint64_t) x->bytes),
-             (unsigned long long) x->address[lane], copy->in->line);
-    else
-        warn(x->warp, x->step, lane, FINDING_UNINITIALISED,
-             "%s %d byte%s of shared memory at %llu, which no thread has written", access_verb(x),
-             x->bytes, plural((uint64_t) x->bytes), (unsigned long long) x->address[lane]);
-}
-
-/* Only the first lane of those that read what is not there is told. */
-static void check_lanes(Access *x, bool mark, bool ask)
-{
-    bool told = !ask;
-
-    for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
-        int lane = first_lane(left);
-        const Allocation *a = x->space == SPACE_SHARED ? NULL
-                              : x->allocation          ? x->allocation
-                                                       : x->of[lane];
-        uint8_t *written = a ? a->written : x->warp->block->shared_written;
-        size_t at = x->address[lane] - (a ? a->base : 0);
-        if (written && !told && !bits_all(written, at, (size_t) x->bytes, true)) {
-            told = true;
-            if (a)
-                tell_unwritten_global(x, lane);
-            else
-                tell_unwritten_shared(x, lane);
-        }
-        if (written && mark)
-            bits_fill(written, at, (size_t) x->bytes, true);
-    }
-}
-
-void access_check_written(Access *x)
-{
-    const Launch *launch = x->warp->block->launch;
-    bool shared = x->space == SPACE_SHARED;
-    uint8_t *written = shared          ? x->warp->block->shared_written
-                       : x->allocation ? x->allocation->written
-                                       : NULL;
-    bool ask = launch->check_uninitialised && x->kind != ACCESS_STORE;
-    bool mark = x->kind != ACCESS_LOAD;
-
-    if (!written && (shared || x->allocation))
-        return;
-    if (!ask && !mark)
-        return;
-    if (!x->linear)
-        return check_lanes(x, mark, ask);
-    size_t at = x->address[0] - (shared ? 0 : x->allocation->base);
-    size_t bytes = (size_t) x->bytes * LANES;
-    if (ask && !bits_all(written, at, bytes, true))
-        check_lanes(x, mark, ask);
-    else if (mark)
-        bits_fill(written, at, bytes, true);
 }

@@ -14,17 +14,17 @@ enum { ALL_THREADS = -1, WARP_SYNC = -1 };
 
 void describe_lanes(uint32_t lanes, char *text, size_t size)
 {
-    size_t used = 0;
+    const bool one = lanes && !(lanes & (lanes - 1));
+    size_t used = (size_t) snprintf(text, size, one ? "lane" : "lanes");
 
-    text[0] = 0;
     for (int first = 0; first < LANES && used + 8 < size; first++) {
         int last = first;
         if (!(lanes >> first & 1))
             continue;
         while (last < LANES - 1 && lanes >> (last + 1) & 1)
             last++;
-        used += (size_t) snprintf(text + used, size - used, last > first ? "%s%d-%d" : "%s%d",
-                                  used ? ", " : "", first, last);
+        used += (size_t) snprintf(text + used, size - used, last > first ? "%s %d-%d" : "%s %d",
+                                  used > 5 ? "," : "", first, last);
         first = last;
     }
 }
@@ -161,11 +161,30 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
     return true;
 }
 
+/* On a GPU since Volta they are not waited for once they have ended; before, and by the letter of
+ * the programming guide, that is undefined. */
+static void tell_strays(Warp *warp, uint32_t strays)
+{
+    char here[100], there[100];
+
+    describe_lanes(warp->alive, here, sizeof here);
+    describe_lanes(strays, there, sizeof there);
+    warn(warp, warp->barrier_step, __builtin_ctz(warp->alive), FINDING_BARRIER,
+         "only %s of warp %d reach%s this barrier; its %s took another branch and ended: all "
+         "threads that do not return early must reach the same __syncthreads()",
+         here, warp->number, lanes_end(warp->alive, "es"), there);
+}
+
 /* All living lanes are here. */
 static void arrive(Warp *warp)
 {
     const Step *step = warp->barrier_step;
     Barrier *barrier = &warp->block->barriers[warp->barrier];
+    const uint32_t ended = warp->strays & ~warp->alive;
+
+    warp->strays = 0;
+    if (ended)
+        tell_strays(warp, ended);
 
     if (!add_warp(warp, step, barrier))
         return;
@@ -186,7 +205,7 @@ static bool is_aligned(const Instruction *in)
 /* The lanes stay behind this step; those of their part that skip it wait there. */
 static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
 {
-    uint32_t before = warp->parked;
+    const uint32_t before = warp->parked, rest = warp->alive & ~before & ~mask;
     int next = warp->pc;
 
     if (mask != warp->active)
@@ -198,6 +217,8 @@ static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
              "must "
              "reach the same __syncthreads()");
     warp->parked |= mask;
+    if (barrier != WARP_SYNC && is_aligned(step->in) && !warp_only_ends(warp, rest))
+        warp->strays |= rest;
     warp->barrier = barrier;
     warp->barrier_step = step;
     barrier_resolve(warp);
@@ -224,16 +245,15 @@ static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
     describe_lanes(warp->parked, here, sizeof here);
     describe_lanes(missing, there, sizeof there);
     if (ends)
-        fail(
-            warp, warp->barrier_step, lane, FINDING_BARRIER,
-            "lanes %s of warp %d wait here, but its lanes %s did not take this branch and wait for "
-            "them at line %d: all threads must reach the same __syncthreads()",
-            here, warp->number, there, line_of(other));
+        fail(warp, warp->barrier_step, lane, FINDING_BARRIER,
+             "%s of warp %d wait%s here, but its %s did not take this branch and wait%s for "
+             "them at line %d: all threads must reach the same __syncthreads()",
+             here, warp->number, lanes_end(warp->parked, "s"), there, lanes_end(missing, "s"),
+             line_of(other));
     else
         warn(warp, warp->barrier_step, lane, FINDING_SHUFFLE,
-             "the mask of this warp barrier names lanes %s, but they are not here: they wait at "
-             "line %d",
-             there, line_of(other));
+             "the mask of this warp barrier names %s, not here but waiting at line %d", there,
+             line_of(other));
 }
 
 void barrier_resolve(Warp *warp)

@@ -113,20 +113,25 @@ static bool make_steps(Maker *maker)
     Code *code = maker->code;
     static const Instruction end = { .op = OP_ret, .guard = -1 };
     int *rpc = malloc(((size_t) function->instruction_count + 1) * sizeof *rpc);
+    bool *one_for_all = calloc((size_t) function->instruction_count + 1, sizeof *one_for_all);
 
     code->step_count = function->instruction_count;
     code->steps = calloc((size_t) code->step_count + 1, sizeof *code->steps);
-    if (!code->steps || !rpc) {
+    if (!code->steps || !rpc || !one_for_all) {
         free(rpc);
+        free(one_for_all);
         return refuse(maker, "no memory");
     }
     find_reconvergence(function, rpc);
+    find_one_for_all(function, one_for_all);
     bool well = true;
     for (int i = 0; i < code->step_count && well; i++) {
         well = make_step(maker, &code->steps[i], &function->instructions[i]);
         code->steps[i].rpc = rpc[i];
+        code->steps[i].one_for_all = one_for_all[i];
     }
     free(rpc);
+    free(one_for_all);
     begin_step(&code->steps[code->step_count], &end);
     code->steps[code->step_count].run = run_end;
     return well;

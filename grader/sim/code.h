@@ -57,8 +57,8 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
 /* special.c: bytes a lane, 4 or 8; 0: not known here. A clock is read anew each time. */
 int special_bytes(Special special);
 bool special_is_clock(Special special);
-/* Fills the planes of a frame: all, or those that differ from block to block. */
-void special_fill(Warp *warp, const Code *code, uint8_t *registers, bool all);
+void special_fill(Warp *warp, const Code *code, uint8_t *registers); /* the planes of a frame */
+void special_fill_block(Warp *warp); /* those of the kernel that differ from block to block */
 void run_clock(Warp *warp, const Step *step, uint32_t mask);
 
 #endif

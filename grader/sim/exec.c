@@ -6,6 +6,7 @@
  */
 #include "warp.h"
 
+#include <fenv.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,12 +240,12 @@ static void tell_spinning(Warp *warp)
     describe_lanes(others, there, sizeof there);
     if (others)
         fail(warp, step, __builtin_ctz(warp->active), FINDING_STUCK,
-             "lanes %s loop here for ever. Lanes %s of their warp wait for them at line %d: if one "
-             "of "
+             "%s loop%s here for ever. Of the same warp %s wait%s for that at line %d: if one of "
              "those holds the lock, release it inside the branch that took it, or let one thread "
              "of a "
              "warp take it%s",
-             here, there, line_of(warp_step_of(warp, __builtin_ctz(others))), hint);
+             here, lanes_end(warp->active, "s"), there, lanes_end(others, "s"),
+             line_of(warp_step_of(warp, __builtin_ctz(others))), hint);
     else
         fail(warp, step, __builtin_ctz(warp->active), FINDING_ENDLESS,
              "this loop has no end: it waits for what no other thread that can still run will do%s",
@@ -306,15 +307,33 @@ static void tell_progress(Launch *launch, long done, long count)
         launch->progress(launch->progress_self, done, count);
 }
 
-static void run_block(Block *block, long number, uint64_t *seed)
+/* The `done`-th of `count` blocks. */
+static void run_block(Block *block, long number, uint64_t *seed, long done, long count)
 {
     block_begin(block, number);
-    while (block_turn(block, seed))
+    while (block_turn(block, seed)) {
         if (block_is_hopeless(block) && !block_is_done(block))
             tell_hopeless(block);
+        tell_progress(block->launch, done, count);
+    }
     if (!block->launch->failed && !block_is_done(block))
         tell_hopeless(block);
     block_end(block);
+}
+
+/* Of a grid of very many short blocks; a long block is stopped in its own turn (turn.c). */
+static void check_budget(Launch *launch, long done, long count)
+{
+    char text[300];
+
+    if (!launch->budget || launch->executed < launch->budget || done == count || launch->failed)
+        return;
+    snprintf(
+        text, sizeof text,
+        "the kernel was stopped after %llu warp instructions, in block %ld of %ld. Is so large "
+        "a grid meant? SIM_BUDGET (warpbook sim --budget) allows more",
+        (unsigned long long) launch->executed, done, count);
+    fail_launch(launch, FINDING_ENDLESS, text);
 }
 
 static void run_one_by_one(Launch *launch, long count)
@@ -326,8 +345,9 @@ static void run_one_by_one(Launch *launch, long count)
     if (!block_open(&block, launch))
         fail_launch(launch, FINDING_LIMIT, "no memory to run a block");
     for (long i = 0; i < count && !launch->failed; i++) {
-        run_block(&block, block_at(&order, i), &seed);
+        run_block(&block, block_at(&order, i), &seed, i, count);
         tell_progress(launch, i + 1, count);
+        check_budget(launch, i + 1, count);
     }
     block_close(&block);
 }
@@ -370,8 +390,10 @@ static void run_together(Launch *launch, long count)
                     "no memory to run all blocks of a cooperative launch at once");
     for (long i = 0; i < count && open; i++)
         block_begin(&blocks[i], i);
-    while (open && together_turn(blocks, &order, &seed))
+    while (open && together_turn(blocks, &order, &seed)) {
         check_together(blocks, count);
+        tell_progress(launch, 0, count);
+    }
     if (open && !launch->failed)
         check_together(blocks, count);
     tell_progress(launch, count, count);
@@ -428,12 +450,23 @@ static long block_count(const Launch *launch)
         blocks *= launch->grid[i];
         threads *= launch->block[i];
     }
-    return threads > WARPS_A_BLOCK * LANES || blocks > (__int128) 1 << 62 ? -1 : (long) blocks;
+    return threads > WARPS_A_BLOCK * LANES || blocks > INT64_MAX ? -1 : (long) blocks;
+}
+
+static void run_blocks(Launch *launch, long count)
+{
+    races_launch_begin(launch);
+    if (launch->cooperative)
+        run_together(launch, count);
+    else
+        run_one_by_one(launch, count);
+    races_launch_end(launch);
 }
 
 bool launch_run(Launch *launch)
 {
     long count = block_count(launch);
+    fenv_t programs;
 
     launch->failed = false;
     if (count < 0)
@@ -441,12 +474,11 @@ bool launch_run(Launch *launch)
                            "a launch needs 1 to 1024 threads a block, and at least one block");
     if (!complete(launch))
         return false;
-    races_launch_begin(launch);
-    if (launch->cooperative)
-        run_together(launch, count);
-    else
-        run_one_by_one(launch, count);
-    races_launch_end(launch);
+    /* A program may have chosen another rounding, or zeros for subnormal numbers: for itself. */
+    fegetenv(&programs);
+    fesetenv(FE_DFL_ENV);
+    run_blocks(launch, count);
+    fesetenv(&programs);
     return !launch->failed;
 }
 

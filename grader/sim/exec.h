@@ -37,7 +37,7 @@ struct Step {
                        */
     int guard;        /* predicate, or -1 */
     bool guard_negated;
-    bool negated_a, negated_b, negated_c; /* of predicate sources */
+    bool negated_a, negated_b, negated_c, negated_e; /* of predicate sources */
     uint8_t size;                         /* bytes an element, of memory and of most types */
     uint8_t vector;                       /* 1, 2, 4, 8 */
     uint8_t space;                        /* Space */
@@ -45,7 +45,7 @@ struct Step {
     uint8_t type2;
     uint8_t mod;      /* the main choice: comparison, atomic operation, shuffle mode ... (a Mod) */
     uint8_t rounding; /* MOD_rn, rz, rm, rp, rni ..., 0 */
-    bool ftz, sat, approx, wide, hi, cc;
+    bool ftz, sat, approx, wide, hi, cc; /* cp.async: wide, e is a predicate: nothing is read */
     int64_t offset;                      /* of an address, or of a variable */
     int64_t offset2;                     /* cp.async: of the source's address, whose plane is b */
     uint8_t address_size, address_size2; /* ld st atom cp.async: bytes a lane of the planes of a, of
@@ -59,6 +59,7 @@ struct Step {
     int class_;          /* OpClass */
     bool kernel_param; /* ld.param: from launch->params, alike for all lanes; else from the frame's.
                         * Either way at `offset`, plus the lane's plane a where a is not -1 */
+    bool one_for_all;  /* an atomic that counts as one lane's: uniform.c */
     Run *inner;        /* of a step that reads a clock: what runs after the clock is read */
 };
 
@@ -162,6 +163,7 @@ struct Warp {
     uint64_t executed;
     void *async;              /* exec_async.c: cp.async groups under way */
     uint32_t parked;          /* lanes that wait, at a barrier, for other lanes of the warp */
+    uint32_t strays;          /* lanes that were elsewhere when others came to a __syncthreads() */
     const Step *barrier_step; /* at which the warp waits */
     int spins;                /* turns in a row in which it came back to the same state */
 };
@@ -276,7 +278,7 @@ void races_block_end(Block *block);               /* frees block->shared_races *
 void races_barrier(Block *block, uint32_t warps); /* these warps have passed a barrier together; not
                                                    * needed where block->epoch counts it */
 void races_warp_sync(Warp *warp, uint32_t lanes); /* bar.warp.sync, shfl.sync, vote.sync ... */
-void races_fence(Warp *warp);                     /* membar, fence of gpu or sys scope */
+void races_fence(Warp *warp, bool of_block);       /* membar, fence; of_block: of .cta scope */
 void async_end(Warp *warp);                       /* the warp is done: frees warp->async */
 
 /* ---- cfg.c ---- */
@@ -284,5 +286,10 @@ void async_end(Warp *warp);                       /* the warp is done: frees war
 /* rpc[i] of each conditional branch (bra with a guard, brx): the first instruction of its immediate
  * post-dominator, or instruction_count. -1 elsewhere. */
 void find_reconvergence(const Function *function, int *rpc);
+
+/* ---- uniform.c ---- */
+
+/* Sets those of the atomics that hardware has one lane of a warp do for all. */
+void find_one_for_all(const Function *function, bool *one_for_all);
 
 #endif

@@ -98,9 +98,17 @@ static bool read_part(Access *x, Copy *copy, int lane, uint32_t bytes)
     return true;
 }
 
+/* How many bytes a lane reads: the fourth operand, or none where that predicate holds. */
+static uint32_t source_bytes(Warp *warp, const Step *step, int lane, uint32_t bytes)
+{
+    if (step->wide) /* e is a predicate */
+        return predicate_of(warp, step->e, step->negated_e) >> lane & 1 ? 0 : bytes;
+    return value_of(warp, step->e, lane);
+}
+
 static bool read_source(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
 {
-    bool has_size = step->in->count >= 4 && step->vector == 0;
+    bool has_size = step->in->count >= 4;
     Access x;
     uint32_t whole = mask;
 
@@ -108,7 +116,7 @@ static bool read_source(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
     access_addresses(x.address, warp, step->b, step->address_size2, step->offset2);
     for (uint32_t left = has_size ? mask : 0; left; left &= left - 1) {
         int lane = first_lane(left);
-        uint32_t bytes = value_of(warp, step->e, lane);
+        uint32_t bytes = source_bytes(warp, step, lane, (uint32_t) copy->bytes);
         if (bytes >= (uint32_t) copy->bytes)
             continue;
         whole &= ~(1u << lane);
@@ -258,12 +266,6 @@ const Step *async_pending(const Block *block, uint64_t offset, int bytes)
 
 /* ---- Binding ---- */
 
-/* With a cache hint the last operand is its policy, not a size. */
-static bool has_hint(const Instruction *in)
-{
-    return memmem(in->text.at, (size_t) in->text.length, "cache_hint", 10);
-}
-
 bool bind_async(Step *step, const Instruction *in)
 {
     if (!has_mod(in, MOD_async) || has_mod(in, MOD_bulk))
@@ -276,6 +278,5 @@ bool bind_async(Step *step, const Instruction *in)
         step->run = run_wait_all;
     else if ((has_mod(in, MOD_ca) || has_mod(in, MOD_cg)) && in->count >= 3)
         step->run = run_copy;
-    step->vector = has_hint(in) && in->count == 4; /* then e is no size */
     return step->run;
 }

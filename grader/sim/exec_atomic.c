@@ -1,6 +1,6 @@
 /* exec_atomic.c - atom and red: read, change, write, lane by lane in their order. */
 #include "access.h"
-#include "handlers.h"
+#include "rounding.h"
 
 #include <math.h>
 
@@ -80,6 +80,19 @@ static uint64_t add_f64(uint64_t old, uint64_t b, uint64_t c)
     return isnan(x) ? 0x7fffffffffffffffull & (old | 0x7ff8000000000000ull) : old;
 }
 
+#define HALF_CHANGES(format)                                                                       \
+    static uint64_t add_##format(uint64_t old, uint64_t b, uint64_t c)                             \
+    {                                                                                              \
+        (void) c;                                                                                  \
+        return format##_nearest(format##_value(old & 0xffff) + format##_value(b & 0xffff));        \
+    }                                                                                              \
+    static uint64_t add_##format##x2(uint64_t old, uint64_t b, uint64_t c)                         \
+    {                                                                                              \
+        return add_##format(old >> 16, b >> 16, c) << 16 | add_##format(old, b, c);                \
+    }
+HALF_CHANGES(f16)
+HALF_CHANGES(bf16)
+
 /* ---- Which change an instruction means ---- */
 
 #define BITS32 (T(B32) | T(U32) | T(S32))
@@ -94,6 +107,10 @@ static const struct {
     { MOD_add, T(U64) | T(S64) | T(B64), add_64, NULL },
     { MOD_add, T(F32), add_f32, add_f32_global },
     { MOD_add, T(F64), add_f64, NULL },
+    { MOD_add, T(F16), add_f16, NULL },
+    { MOD_add, T(F16X2), add_f16x2, NULL },
+    { MOD_add, T(BF16), add_bf16, NULL },
+    { MOD_add, T(BF16X2), add_bf16x2, NULL },
     { MOD_and, BITS32, and_32, NULL },
     { MOD_and, BITS64, and_64, NULL },
     { MOD_or, BITS32, or_32, NULL },

@@ -1,21 +1,17 @@
 /* exec_carry.c - arithmetic in several words: add.cc, addc, sub.cc, subc, mad.cc, madc.
  *
- * CC.CF is a mask in the warp: the carry of the lane's last .cc instruction, or the borrow.
+ * CC.CF is a mask in the warp: the carry of the lane's last .cc instruction. A difference is the
+ * sum with the complement, plus 1, as in hardware: it carries where it does not borrow. PTX leaves
+ * that open, but the compiler's division of 128 bits reads the flag of a subc.cc by an addc.
  */
 #include "handlers.h"
 
-/* A sum or difference of words with the carry that comes in and goes out. */
+/* A sum of words with the carry that comes in and goes out. */
 #define CARRY(W, U)                                                                                \
     INLINE U sum_##W(U x, U y, bool *carry)                                                        \
     {                                                                                              \
         U sum = x + y, all = sum + *carry;                                                         \
         *carry = sum < x || all < sum;                                                             \
-        return all;                                                                                \
-    }                                                                                              \
-    INLINE U difference_##W(U x, U y, bool *borrow)                                                \
-    {                                                                                              \
-        U all = x - y - *borrow;                                                                   \
-        *borrow = x < y || (x == y && *borrow);                                                    \
         return all;                                                                                \
     }
 CARRY(32, uint32_t)
@@ -56,9 +52,9 @@ INLINE bool type_is_signed_word(uint8_t type)
         uint32_t flags = *warp->carry;                                                             \
         FOR_LANES(i, mask)                                                                         \
         {                                                                                          \
-            bool carry = in && (flags >> i & 1);                                                   \
+            bool carry = in ? flags >> i & 1 : is_sub;                                             \
             if (is_sub)                                                                            \
-                d[i] = difference_##W(a[i], b[i], &carry);                                         \
+                d[i] = sum_##W(a[i], (L) ~b[i], &carry);                                           \
             else if (is_mad)                                                                       \
                 d[i] = sum_##W(product_##W(a[i], b[i], step->hi, is_signed), c[i], &carry);        \
             else                                                                                   \

@@ -185,11 +185,16 @@ static void run_nothing(Warp *warp, const Step *step, uint32_t mask)
     (void) mask;
 }
 
+/* Of gpu or sys scope: other blocks may see what was written before. */
+static bool is_wide_fence(const Instruction *in)
+{
+    return has_mod(in, MOD_gl) || has_mod(in, MOD_gpu) || has_mod(in, MOD_sys);
+}
+
 static void run_fence(Warp *warp, const Step *step, uint32_t mask)
 {
-    (void) step;
     (void) mask;
-    races_fence(warp);
+    races_fence(warp, !is_wide_fence(step->in));
 }
 
 static void run_nanosleep(Warp *warp, const Step *step, uint32_t mask)
@@ -197,12 +202,6 @@ static void run_nanosleep(Warp *warp, const Step *step, uint32_t mask)
     const uint32_t *a = plane(warp, step->a);
 
     warp->block->launch->clock += a[__builtin_ctz(mask)] & 0xfffff; /* at most 1 ms */
-}
-
-/* Of gpu or sys scope: others may see what was written before. */
-static bool is_wide_fence(const Instruction *in)
-{
-    return has_mod(in, MOD_gl) || has_mod(in, MOD_gpu) || has_mod(in, MOD_sys);
 }
 
 bool bind_control(Step *step, const Instruction *in)
@@ -227,7 +226,7 @@ bool bind_control(Step *step, const Instruction *in)
         return true;
     case OP_fence:
     case OP_membar:
-        step->run = is_wide_fence(in) ? run_fence : run_nothing;
+        step->run = run_fence;
         return true;
     case OP_nanosleep:
         step->run = run_nanosleep;

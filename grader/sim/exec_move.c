@@ -222,8 +222,18 @@ static const struct {
     { SPACE_PARAM, true, { OP_cvta, T(U64), 0, 0, RUN(to_param) } },
 };
 
+/* A cache policy: a number that nobody reads. */
+static bool bind_policy(Step *step)
+{
+    step->a = -1;
+    step->run = simd_now() ? mov_64_avx2 : mov_64;
+    return true;
+}
+
 bool bind_move(Step *step, const Instruction *in)
 {
+    if (in->op == OP_createpolicy)
+        return bind_policy(step);
     if (in->op == OP_isspacep)
         return bind_isspacep(step, in);
     if (in->op == OP_mov && step->vector > 1)

@@ -26,13 +26,13 @@ static void check_members(Warp *warp, const Step *step, uint32_t lanes, uint32_t
     if (missing) {
         describe_lanes(missing, text, sizeof text);
         warn(warp, step, first_of(lanes), FINDING_SHUFFLE,
-             "the mask 0x%08x names lanes %s, which are not here: they took another branch",
-             members, text);
+             "the mask 0x%08x names %s, not here but in another branch", members, text);
     }
     if (outside) {
         describe_lanes(outside, text, sizeof text);
         warn(warp, step, first_of(outside), FINDING_SHUFFLE,
-             "lanes %s are here, but the mask 0x%08x does not name them", text, members);
+             "%s execute%s this, but the mask 0x%08x does not name them", text,
+             lanes_end(outside, "s"), members);
     }
 }
 
@@ -136,8 +136,8 @@ static void tell_absent_sources(Warp *warp, const Step *step, uint32_t readers, 
     describe_lanes(readers, who, sizeof who);
     describe_lanes(absent, whom, sizeof whom);
     warn(warp, step, first_of(readers), FINDING_SHUFFLE,
-         "lanes %s read from lanes %s, which are not active here: what they get is undefined", who,
-         whom);
+         "%s read%s from %s, not active here: what comes is undefined", who,
+         lanes_end(readers, "s"), whom);
 }
 
 /* Lanes that read from one that is not here keep their own value: they are left out. */

@@ -16,8 +16,8 @@ static const char *const words[FINDINGS] = {
     [FINDING_HOST_POINTER] = "host pointer",
     [FINDING_FORBIDDEN] = "forbidden",
     [FINDING_UNINITIALISED] = "uninitialised",
-    [FINDING_RACE_SHARED] = "race",
-    [FINDING_RACE_GLOBAL] = "race between blocks",
+    [FINDING_RACE] = "race",
+    [FINDING_RACE_BLOCKS] = "race between blocks",
     [FINDING_BARRIER] = "barrier",
     [FINDING_SHUFFLE] = "shuffle",
     [FINDING_LAUNCH] = "launch",
@@ -83,10 +83,12 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool same(const Finding *f, FindingKind kind, const Place *place)
+/* What has no line, as a launch that is refused, is one for each sentence. */
+static bool same(const Finding *f, FindingKind kind, const Place *place, const char *format)
 {
     return f->kind == kind && f->place.line == place->line &&
-           same_text(f->place.kernel, place->kernel) && same_text(f->place.file, place->file);
+           (place->line || f->format == format) && same_text(f->place.kernel, place->kernel) &&
+           same_text(f->place.file, place->file);
 }
 
 static uint32_t hash(uint32_t h, const char *text)
@@ -97,12 +99,12 @@ static uint32_t hash(uint32_t h, const char *text)
 }
 
 /* The slot that holds it, or the free one for it. Half of the slots are always free. */
-static short *find_slot(FindingKind kind, const Place *place)
+static short *find_slot(FindingKind kind, const Place *place, const char *format)
 {
     uint32_t h = hash(2166136261u + (uint32_t) kind * 31u + (uint32_t) place->line, place->kernel);
 
     for (uint32_t i = hash(h, place->file) % SLOTS;; i = (i + 1) % SLOTS)
-        if (!table.slot[i] || same(&table.all[table.slot[i] - 1], kind, place))
+        if (!table.slot[i] || same(&table.all[table.slot[i] - 1], kind, place, format))
             return &table.slot[i];
 }
 
@@ -139,7 +141,7 @@ static const char *base_name(const char *path)
 }
 
 /* A line of words, broken before the 80th column where a blank allows it. */
-static void print_wrapped(const char *text)
+void finding_print(const char *text)
 {
     for (int left = WIDTH; *text; left = WIDTH - INDENT) {
         int length = (int) strlen(text), cut = length;
@@ -167,6 +169,18 @@ static void tell_where(const Place *place)
     fprintf(stderr, "\n");
 }
 
+/* Between the instruction and the text: most texts begin with what it does, some with whose. */
+static const char *link_of(const Finding *f)
+{
+    static const uint32_t verbs = 1u << FINDING_OUT_OF_BOUNDS | 1u << FINDING_MISALIGNED |
+                                  1u << FINDING_USE_AFTER_FREE | 1u << FINDING_HOST_POINTER |
+                                  1u << FINDING_FORBIDDEN | 1u << FINDING_UNINITIALISED |
+                                  1u << FINDING_RACE | 1u << FINDING_RACE_BLOCKS |
+                                  1u << FINDING_UNKNOWN_INSTRUCTION;
+
+    return !f->place.instruction ? "" : verbs >> f->kind & 1 ? " " : ": ";
+}
+
 static void tell(const Finding *f)
 {
     const Place *place = &f->place;
@@ -177,8 +191,8 @@ static void tell(const Finding *f)
     else if (place->line > 0)
         snprintf(where, sizeof where, "PTX line %d: ", place->line);
     snprintf(line, sizeof line, "sim: %s: %s%.100s%s%s", finding_word(f->kind), where,
-             place->instruction ? place->instruction : "", place->instruction ? " " : "", f->text);
-    print_wrapped(line);
+             place->instruction ? place->instruction : "", link_of(f), f->text);
+    finding_print(line);
     tell_where(place);
 }
 
@@ -196,7 +210,7 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
 
     place = place ? place : &nowhere;
     pthread_mutex_lock(&lock);
-    short *slot = find_slot(kind, place);
+    short *slot = find_slot(kind, place, format);
     Finding *f = *slot ? &table.all[*slot - 1] : enter(slot, kind, fatal, place);
     if (!f) {
         tell_full();
@@ -204,6 +218,7 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
         f->fatal |= fatal;
     } else {
         va_list args;
+        f->format = format;
         va_start(args, format);
         vsnprintf(f->text, sizeof f->text, format, args);
         va_end(args);

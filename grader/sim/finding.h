@@ -18,8 +18,8 @@ typedef enum FindingKind {
     FINDING_HOST_POINTER,
     FINDING_FORBIDDEN,
     FINDING_UNINITIALISED,
-    FINDING_RACE_SHARED,
-    FINDING_RACE_GLOBAL,
+    FINDING_RACE,
+    FINDING_RACE_BLOCKS,
     FINDING_BARRIER,
     FINDING_SHUFFLE,
     FINDING_LAUNCH,
@@ -52,6 +52,7 @@ typedef struct Finding {
     Place place;
     char text[400]; /* one or two sentences: what, and what to do */
     uint64_t count; /* of threads or times */
+    const char *format; /* of the text: which sentence it is */
 } Finding;
 
 /* Tells (to stderr, unless quiet) the first time that this kind comes up at this line of a kernel;
@@ -62,6 +63,7 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
 const char *finding_word(FindingKind kind); /* "out of bounds", for the table and the JSON */
 int finding_count(void);
 const Finding *finding_at(int i);
+void finding_print(const char *text); /* on stderr, in lines of 80 columns */
 void finding_quiet(bool quiet);
 void finding_reset(void); /* forgets all of them */
 

@@ -38,13 +38,12 @@ bool frame_make(Frame *frame, const Code *code)
 
 static Count *counts_of(Launch *launch, const Code *code)
 {
-    int function = (int) (code->function - code->module->functions);
-
     if (code == launch->kernel)
         return launch->counts;
-    if (!launch->call_counts[function])
-        launch->call_counts[function] = calloc((size_t) code->step_count + 1, sizeof(Count));
-    return launch->call_counts[function];
+    Count **counts = &launch->call_counts[code->function - code->module->functions];
+    if (!*counts)
+        *counts = calloc((size_t) code->step_count + 1, sizeof **counts);
+    return *counts;
 }
 
 void frame_use(Warp *warp)
@@ -207,7 +206,7 @@ void warp_call(Warp *warp, const Step *step, uint32_t lanes, int function)
         return;
     warp->frame++;
     frame_use(warp);
-    special_fill(warp, code, warp->registers, true);
+    special_fill(warp, code, warp->registers);
     warp_take_top(warp);
 }
 

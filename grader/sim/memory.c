@@ -242,6 +242,12 @@ static bool is_ours(uint64_t address)
     return address - memory.base < memory.room;
 }
 
+/* What is just before the range was meant for its first array. */
+static bool is_near(uint64_t address)
+{
+    return address - (memory.base - LONGEST_GAP) < memory.room + LONGEST_GAP;
+}
+
 /* A place of `bytes` between two live allocations, where freed ones may lie: they are dropped.
  * SIZE_MAX: there is none. */
 static size_t place_among_freed(size_t bytes, size_t align)
@@ -425,6 +431,21 @@ char *memory_range(uint64_t address, size_t bytes, bool writing)
     return a->host + (address - a->base);
 }
 
+void memory_copy_written(uint64_t to, uint64_t from, size_t bytes)
+{
+    Allocation *target = find_range(to, bytes);
+    const Allocation *source = find_range(from, bytes);
+
+    if (!target || !source || !target->written || !source->written)
+        return;
+    const size_t to_at = to - target->base, from_at = from - source->base;
+    for (size_t at = 0, same; at < bytes; at += same) {
+        const bool written = bits_all(source->written, from_at + at, 1, true);
+        same = bits_other(source->written, from_at + at, bytes - at, written) - from_at - at;
+        bits_fill(target->written, to_at + at, same, written);
+    }
+}
+
 bool memory_mark(uint64_t address, size_t bytes, MarkKind kind)
 {
     Allocation *a = find_range(address, bytes);
@@ -458,7 +479,7 @@ Ground memory_ground(uint64_t address)
 
     if (a)
         return a->freed ? GROUND_FREED : GROUND_LIVE;
-    if (memory.room && is_ours(address))
+    if (memory.room && is_near(address))
         return GROUND_GAP;
     if (address < PAGE)
         return GROUND_NULL;
@@ -478,7 +499,7 @@ const Allocation *memory_nearest(uint64_t address)
     int below = count_below(address);
     const Allocation *best = find_any(address);
 
-    if (best || !memory.room || !is_ours(address))
+    if (best || !memory.room || !is_near(address))
         return best;
 
     for (int i = below - 1; i <= below; i++) {

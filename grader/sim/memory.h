@@ -41,7 +41,8 @@ typedef struct Allocation {
     char *host; /* where the simulator finds them */
     AllocationKind kind;
     int number;       /* 1, 2, ... in the order of allocation */
-    const char *name; /* of a variable; else NULL */
+    const char *name;  /* of a variable; else NULL */
+    const char *label; /* what simName() says it is called; NULL */
     bool freed;
     uint8_t *written;   /* a bit a byte: initialised; NULL while not tracked */
     uint8_t *forbidden; /* a bit a byte: MARK_NO_ACCESS; NULL: none */
@@ -85,6 +86,9 @@ uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that 
 /* For the runtime's copies: the simulator's view of a range that lies in one live allocation, else
  * NULL. Marks the bytes as written if `writing`. */
 char *memory_range(uint64_t address, size_t bytes, bool writing);
+
+/* After a copy between two such ranges: what was not written at `from` is not at `to` either. */
+void memory_copy_written(uint64_t to, uint64_t from, size_t bytes);
 
 bool memory_mark(uint64_t address, size_t bytes, MarkKind kind);
 

@@ -13,7 +13,9 @@ static void name_allocation(const Allocation *a, char *text, size_t size)
                                            [VARIABLE_CONST] = "__constant__",
                                            [MANAGED] = "managed" };
 
-    if (a->name)
+    if (a->label)
+        snprintf(text, size, "`%.100s` (%zu bytes)", a->label, a->bytes);
+    else if (a->name)
         snprintf(text, size, "`%.100s` (%zu bytes, %s)", a->name, a->bytes, made_by[a->kind]);
     else
         snprintf(text, size, "allocation %d (%zu bytes, %s)", a->number, a->bytes,

@@ -339,6 +339,26 @@ static int packed(Maker *maker, Step *step, const Operand *operand)
                                                                              : NOT_POSSIBLE;
 }
 
+/* cvt: a register may be wider than the type, and the step then says so. */
+static int converted(Maker *maker, Step *step, const Operand *operand, char role)
+{
+    PtxType type = role_type(step->in, role);
+    int least = role_bytes(step->in, role), bytes = least;
+
+    if (operand->kind == OPERAND_REGISTER)
+        bytes = natural_bytes(maker, operand, type);
+    if (least <= 0 || bytes < least || bytes > 8)
+        return NOT_POSSIBLE;
+    *(role == 'd' ? &step->data_size : &step->source_size) = (uint8_t) bytes;
+    return slot_of(maker, step, operand, type, bytes);
+}
+
+static bool is_predicate(const Maker *maker, const Operand *operand)
+{
+    return operand->kind == OPERAND_REGISTER &&
+           maker->function->registers[operand->index].type == TYPE_PRED;
+}
+
 /* ---- The instruction ---- */
 
 static int operand_slot(Maker *maker, Step *step, const Operand *operand, char role, int source)
@@ -349,6 +369,12 @@ static int operand_slot(Maker *maker, Step *step, const Operand *operand, char r
         return address(maker, step, operand, source == 1);
     if (role == 'm')
         return data(maker, step, operand);
+    if (role == 'd' || role == 's')
+        return converted(maker, step, operand, role);
+    if (role == 'i' && is_predicate(maker, operand)) {
+        step->wide = true;
+        role = 'p';
+    }
     if (role == 'v' && operand->kind == OPERAND_VECTOR)
         return packed(maker, step, operand);
     return slot_of(maker, step, operand, role_type(in, role), role_bytes(in, role));
@@ -374,17 +400,16 @@ static bool fill_sources(Maker *maker, Step *step, const Roles *roles)
 {
     const Operand *operands = maker->function->operands + step->in->first;
     int *const slots[] = { &step->a, &step->b, &step->c, &step->e };
-    bool *const negated[] = { &step->negated_a, &step->negated_b, &step->negated_c, NULL };
+    bool *const negated[] = { &step->negated_a, &step->negated_b, &step->negated_c,
+                              &step->negated_e };
 
     for (int i = roles->destinations; i < roles->count; i++) {
-        int source = i - roles->destinations;
-        if (source > 3) /* cache policies of cp.async: no matter here */
-            return true;
+        int source = i - roles->destinations; /* forms have four at most */
         *slots[source] = operand_slot(maker, step, &operands[i], roles->role[i], source);
-        if (*slots[source] == NOT_POSSIBLE || (operands[i].negated && !negated[source]))
+        if (*slots[source] == NOT_POSSIBLE ||
+            (operands[i].negated && !is_predicate(maker, &operands[i])))
             return false;
-        if (negated[source])
-            *negated[source] = operands[i].negated;
+        *negated[source] = operands[i].negated;
     }
     return true;
 }

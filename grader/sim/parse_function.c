@@ -217,7 +217,7 @@ static void shrink(void *array, int count, size_t size)
     void *old, *less;
 
     memcpy(&old, array, sizeof old);
-    less = count ? realloc(old, (size_t) count * size) : NULL;
+    less = realloc(old, (size_t) (count + !count) * size); /* of none, too: never NULL */
     if (less)
         memcpy(array, &less, sizeof less);
 }

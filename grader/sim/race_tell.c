@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 /* thread (4,0,0) */
 static void put_thread(const Launch *launch, int thread, char *text, size_t size)
 {
@@ -27,97 +34,102 @@ static void put_block_and_thread(const Launch *launch, int64_t block, int thread
     put_thread(launch, thread, text + length, size - (size_t) length);
 }
 
-/* " at line 12", "": not known. */
-static void put_line(const Slot *slot, char *text, size_t size)
+/* " at line 12", " at tile.h:12" if that is another file than the reader's; "": not known. */
+static void put_line(const Access *x, Slot slot, char *text, size_t size)
 {
-    const Step *step = race_step(slot->site);
+    const Step *step = race_step(slot_site(slot));
+    const Module *module = x->warp->block->launch->module;
+    const int file = step && step->in ? step->in->file : 0;
 
     *text = '\0';
-    if (step && step->in && step->in->line)
+    if (step && step->in && step->in->line && file > 0 && file < module->file_count &&
+        file != x->step->in->file && module->files[file])
+        snprintf(text, size, " at %.80s:%d", base_name(module->files[file]), step->in->line);
+    else if (step && step->in && step->in->line)
         snprintf(text, size, " at line %d", step->in->line);
     else if (step && step->in)
         snprintf(text, size, " at PTX line %d", step->in->ptx_line);
 }
 
-/* For two writes: would the second change anything? */
-static const char *what_value(const Access *x, const Meeting *m)
+/* Who is on the other side. */
+static void put_who(const Access *x, const Meeting *m, char *text, size_t size)
 {
-    uint8_t mine[MOST_LANE_BYTES], other[MOST_LANE_BYTES];
+    const Launch *launch = x->warp->block->launch;
+    const int thread = (int) (m->slot.tag & WHO_THREAD);
 
-    if (!m->other_wrote || x->kind != ACCESS_STORE)
-        return "";
-    if (!x->value)
-        return m->at_once ? "" : " it";
-    x->value(x, m->lane, mine);
-    if (m->at_once)
-        x->value(x, m->other_lane, other);
+    if (m->somebody)
+        snprintf(text, size, "%s", m->block < 0 ? "other threads" : "other blocks");
+    else if (m->block < 0)
+        put_thread(launch, thread, text, size);
     else
-        memcpy(other, x->host + (ptrdiff_t) x->delta[m->lane], (size_t) x->bytes);
-    return memcmp(mine, other, (size_t) x->bytes) ? " another value" : " the same value";
+        put_block_and_thread(launch, m->block, thread, text, size);
 }
 
-/* ", which ... wrote at line 12" */
-static void put_other(const Access *x, const Meeting *m, const char *who, char *text, size_t size)
+/* ", which ... read at line 12"; ", where ... wrote another value at line 12" */
+static void put_other(const Access *x, const Meeting *m, char *text, size_t size)
 {
-    char line[48];
+    char line[120], who[120];
+    const Step *step = race_step(slot_site(m->slot));
+    const bool atomic = step && step->in && (step->in->op == OP_atom || step->in->op == OP_red);
+    const bool wrote = m->other_wrote && !atomic;
+    const bool both = wrote && x->kind == ACCESS_STORE && x->value;
 
-    put_line(&m->slot, line, sizeof line);
-    const char *did = !m->other_wrote ? "read" : m->slot.who & WHO_ATOMIC ? "updated" : "wrote";
-    const char *value = *did == 'w' ? what_value(x, m) : "";
-    snprintf(text, size, "%s %s %s%s%s", *value ? "where" : "which", who, did,
-             !strcmp(value, " it") ? "" : value, line);
+    put_line(x, m->slot, line, sizeof line);
+    put_who(x, m, who, sizeof who);
+    snprintf(text, size, "%s %s %s%s", both ? "where" : "which", who,
+             both             ? "wrote another value"
+             : wrote          ? "wrote"
+             : m->other_wrote ? "updated"
+                              : "read",
+             line);
 }
 
 /* Several lanes of one instruction. */
-static void tell_at_once(const Access *x, const Meeting *m, FindingKind kind, const char *where)
+static void tell_at_once(const Access *x, const Meeting *m, const char *where)
 {
     char other[64];
-    const char *value = what_value(x, m);
 
     put_thread(x->warp->block->launch, x->warp->number * LANES + m->other_lane, other,
                sizeof other);
-    warn(x->warp, x->step, m->lane, kind, "%s %d byte%s %s in the same instruction as %s%s%s",
+    warn(x->warp, x->step, m->lane, FINDING_RACE, "%s %d byte%s %s in the same instruction as %s%s",
          access_verb(x), x->bytes, x->bytes == 1 ? "" : "s", where, other,
-         *value ? ", which writes" : "", value);
+         x->value ? ", which writes another value" : "");
+}
+
+static void tell(const Access *x, const Meeting *m, const char *where)
+{
+    char other[300];
+    const char *or_else = m->one_warp ? " (at least __syncwarp(): both are of one warp)" : "";
+
+    if (m->at_once) {
+        tell_at_once(x, m, where);
+        return;
+    }
+    put_other(x, m, other, sizeof other);
+    if (m->block < 0)
+        warn(x->warp, x->step, m->lane, FINDING_RACE,
+             "%s %d byte%s %s, %s, with no __syncthreads() between%s", access_verb(x), x->bytes,
+             x->bytes == 1 ? "" : "s", where, other, or_else);
+    else
+        warn(x->warp, x->step, m->lane, FINDING_RACE_BLOCKS,
+             "%s %d byte%s %s, %s: blocks of one launch run in any order", access_verb(x), x->bytes,
+             x->bytes == 1 ? "" : "s", where, other);
 }
 
 void race_tell_shared(const Access *x, const Meeting *m)
 {
-    char who[64], other[200], where[80];
+    char where[80];
 
     snprintf(where, sizeof where, "of shared memory at %llu",
              (unsigned long long) x->address[m->lane]);
-    if (m->at_once) {
-        tell_at_once(x, m, FINDING_RACE_SHARED, where);
-        return;
-    }
-    if (m->somebody)
-        snprintf(who, sizeof who, "other threads");
-    else
-        put_thread(x->warp->block->launch, m->slot.who & WHO_THREAD, who, sizeof who);
-    put_other(x, m, who, other, sizeof other);
-    warn(x->warp, x->step, m->lane, FINDING_RACE_SHARED, "%s %d byte%s %s, %s, with no %s between",
-         access_verb(x), x->bytes, x->bytes == 1 ? "" : "s", where, other,
-         m->one_warp ? "__syncwarp() or __syncthreads()" : "__syncthreads()");
+    tell(x, m, where);
 }
 
 void race_tell_global(const Access *x, const Meeting *m)
 {
-    const Launch *launch = x->warp->block->launch;
-    char who[120], other[300], where[300], at[360];
+    char at[300], where[360];
 
-    memory_describe(x->address[m->lane], (size_t) x->bytes, where, sizeof where);
-    snprintf(at, sizeof at, "at 0x%llx (%s)", (unsigned long long) x->address[m->lane], where);
-    if (m->at_once) {
-        tell_at_once(x, m, FINDING_RACE_GLOBAL, at);
-        return;
-    }
-    if (m->somebody)
-        snprintf(who, sizeof who, "other blocks");
-    else
-        put_block_and_thread(launch, m->block, m->slot.who & WHO_THREAD, who, sizeof who);
-    put_other(x, m, who, other, sizeof other);
-    warn(x->warp, x->step, m->lane, FINDING_RACE_GLOBAL,
-         "%s %d byte%s %s, %s: blocks of one launch run in any order", access_verb(x), x->bytes,
-         x->bytes == 1 ? "" : "s", at, other);
+    memory_describe(x->address[m->lane], (size_t) x->bytes, at, sizeof at);
+    snprintf(where, sizeof where, "at 0x%llx (%s)", (unsigned long long) x->address[m->lane], at);
+    tell(x, m, where);
 }

@@ -1,32 +1,37 @@
 /* races.c - two threads use the same bytes, one of them writes, and nothing orders them.
  *
- * Every word of memory that is used has a Cell: its last write and its first read. (An allocation,
- * or a block's shared memory, that is used in pieces of less than 4 bytes has a Cell for each
- * byte.)
+ * Every word of memory that is used has two Slots: its last write and its first read. (An
+ * allocation, or a block's shared memory, that is used in pieces of less than 4 bytes has them for
+ * each byte.) race_rules.c says which accesses race, races_shared.c and races_global.c bring an
+ * access to its words, race_pool.c bounds what that costs, race_tell.c tells.
  *
- * Shared memory: each warp has a count of moments; a synchronisation begins a new one. seen[v][w]
- * is the last moment of warp w that warp v knows to be over. A barrier gives all that pass it the
- * knowledge of all; bar.warp.sync ends the moment of one warp, and so do shfl.sync and its like:
- * they do not order memory by the letter of PTX, but lanes that have met there can't be ahead of
- * each other any more. An access is ordered after another if its moment is over for the one who
- * asks. Lanes of a warp in different instructions are ordered by nothing else (Volta and later).
- * Volatile accesses to shared memory count as plain ones.
+ * Each warp has a count of moments; a synchronisation begins a new one. seen[v][w] is the last
+ * moment of warp w that warp v knows to be over. A barrier gives all that pass it the knowledge of
+ * all; bar.warp.sync ends the moment of one warp, and so do shfl.sync and its like: they do not
+ * order memory by the letter of PTX, but lanes that have met there can't be ahead of each other any
+ * more. An access is ordered after another if its moment is over for the one who asks. Lanes of a
+ * warp in different instructions are ordered by nothing else (Volta and later).
  *
- * Global memory: blocks of one launch are ordered by nothing, except where one has executed a fence
- * and then an atomic or other strong write, and the other a strong access after that: then all that
- * the first did before counts as ordered. That is more lenient than the memory model, which wants
- * the two to be at the same address; but it never blames a kernel that hands over properly. Strong
- * accesses never race with each other. A block's accesses up to such a hand-over are a segment.
+ * A warp that has executed a fence and then an atomic or other strong write hands over: who makes a
+ * strong access after that knows all that it did before. That is more lenient than the memory
+ * model, which wants the two to be at the same address; but it never blames a kernel that hands
+ * over properly. The same between blocks (races_global.c), where the fence must be for all of the
+ * GPU.
  *
- * One launch runs at a time. Moments and segments are never used twice, so that what is left of an
- * earlier block or launch is known as old by its number, and nothing need be cleared.
+ * One launch runs at a time. Moments are never used twice, so that what is left of an earlier block
+ * or launch is known as old by its number, and nothing need be cleared.
  */
 #include "races.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES = 4096, SITE_SLOTS = 2 * SITES };
+enum {
+    SITES = 4096,
+    SITE_SLOTS = 2 * SITES,
+    OLDEST_TO_KEEP = 1 << 30, /* then moments begin anew, with the next launch */
+    LAST_MOMENT = INT32_MAX   /* vector code compares them as signed numbers */
+};
 
 static struct {
     uint32_t moment; /* the last one that was given out */
@@ -38,34 +43,23 @@ static struct {
 
 /* ---- Sites: steps by small numbers; 0 is unknown ---- */
 
-int races_site(const Step *step)
+uint32_t races_site(const Step *step)
 {
     uint32_t at = (uint32_t) (((uintptr_t) step * 0x9e3779b97f4a7c15ull) >> 40) % SITE_SLOTS;
 
     for (; state.site_slot[at]; at = (at + 1) % SITE_SLOTS)
         if (state.site[state.site_slot[at] - 1] == step)
-            return state.site_slot[at];
+            return (uint32_t) state.site_slot[at] << 16;
     if (state.sites == SITES)
         return 0;
     state.site[state.sites] = step;
-    return state.site_slot[at] = (short) ++state.sites;
+    state.site_slot[at] = (short) ++state.sites;
+    return (uint32_t) state.sites << 16;
 }
 
 const Step *race_step(int site)
 {
     return site > 0 && site <= state.sites ? state.site[site - 1] : NULL;
-}
-
-/* ---- Launches and blocks ---- */
-
-static void free_blocks(void)
-{
-    while (state.free) {
-        BlockRaces *next = state.free->next;
-        free(state.free->cells);
-        free(state.free);
-        state.free = next;
-    }
 }
 
 static void forget_sites(void)
@@ -74,14 +68,53 @@ static void forget_sites(void)
     state.sites = 0;
 }
 
+/* ---- Moments ---- */
+
+uint32_t races_moment(void)
+{
+    return state.moment < LAST_MOMENT ? ++state.moment : LAST_MOMENT;
+}
+
+uint32_t races_last_moment(void)
+{
+    return state.moment;
+}
+
+bool races_tired(void)
+{
+    return state.moment == LAST_MOMENT;
+}
+
+/* ---- Launches and blocks ---- */
+
+static void free_blocks(void)
+{
+    while (state.free) {
+        BlockRaces *next = state.free->next;
+        free(state.free->words);
+        free(state.free);
+        state.free = next;
+    }
+}
+
+static void forget_global(const Allocation *a, void *self)
+{
+    (void) self;
+    free(a->races);
+    ((Allocation *) a)->races = NULL;
+}
+
 void races_launch_begin(Launch *launch)
 {
-    (void) launch;
-    races_new_segments();
+    if (!launch->check_races)
+        return;
     if (state.moment > OLDEST_TO_KEEP) {
+        memory_each(forget_global, NULL);
         free_blocks();
         state.moment = 0;
     }
+    pool_begin();
+    races_global_begin();
     forget_sites();
 }
 
@@ -89,28 +122,19 @@ void races_launch_end(Launch *launch)
 {
     (void) launch;
     free_blocks();
-    races_new_segments();
+    races_global_end();
+    pool_end();
     forget_sites();
-}
-
-static void new_moment(BlockRaces *r, int warp)
-{
-    r->seen[warp][warp] = r->now[warp];
-    r->now[warp] = ++state.moment;
 }
 
 static void all_meet(BlockRaces *r, const Block *block)
 {
-    int warps = block->warp_count < WARPS_A_BLOCK ? block->warp_count : WARPS_A_BLOCK;
-
     r->epoch = block->epoch;
     r->parts = false;
-    r->full = state.moment++;
-    for (int v = 0; v < warps; v++) {
-        r->now[v] = state.moment;
-        for (int w = 0; w < warps; w++)
-            r->seen[v][w] = r->full;
-    }
+    r->full = state.moment;
+    const uint32_t now = races_moment();
+    for (int v = 0; v < WARPS_A_BLOCK; v++)
+        r->now[v] = now;
 }
 
 static BlockRaces *new_block(Block *block)
@@ -121,8 +145,8 @@ static BlockRaces *new_block(Block *block)
         state.free = r->next;
     else if (!(r = calloc(1, sizeof *r)))
         return NULL;
-    r->segment = r->acquired = 0;
-    r->fenced = false;
+    r->first = r->acquired = r->fenced = 0;
+    r->fenced_for_all = r->ever_fenced = false;
     all_meet(r, block);
     return block->shared_races = r;
 }
@@ -150,6 +174,13 @@ void races_block_end(Block *block)
     state.free = r;
 }
 
+/* ---- What orders ---- */
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 void races_barrier(Block *block, uint32_t warps)
 {
     BlockRaces *r = block->shared_races ? races_of(block) : NULL;
@@ -160,13 +191,13 @@ void races_barrier(Block *block, uint32_t warps)
     for (uint32_t left = warps; left; left &= left - 1) {
         int v = first_lane(left);
         for (int w = 0; w < WARPS_A_BLOCK; w++)
-            known[w] = r->seen[v][w] > known[w] ? r->seen[v][w] : known[w];
+            known[w] = later(r->seen[v][w], known[w]);
     }
     for (uint32_t left = warps; left; left &= left - 1)
         known[first_lane(left)] = r->now[first_lane(left)];
     for (uint32_t left = warps; left; left &= left - 1) {
         memcpy(r->seen[first_lane(left)], known, sizeof known);
-        r->now[first_lane(left)] = ++state.moment;
+        r->now[first_lane(left)] = races_moment();
     }
     r->parts = true;
 }
@@ -176,71 +207,65 @@ void races_warp_sync(Warp *warp, uint32_t lanes)
     BlockRaces *r = warp->block->shared_races ? races_of(warp->block) : NULL;
 
     (void) lanes; /* a part of the warp counts as all of it: rather too few findings */
-    if (r)
-        new_moment(r, warp->number);
+    if (!r || warp->number >= WARPS_A_BLOCK)
+        return;
+    r->seen[warp->number][warp->number] = r->now[warp->number];
+    r->now[warp->number] = races_moment();
 }
 
-void races_fence(Warp *warp)
+void races_fence(Warp *warp, bool of_block)
 {
-    BlockRaces *r = warp->block->shared_races;
+    BlockRaces *r = warp->block->launch->check_races ? races_of(warp->block) : NULL;
 
-    if (r)
-        r->fenced = true;
+    if (!r || warp->number >= WARPS_A_BLOCK)
+        return;
+    r->fenced |= 1u << warp->number;
+    r->ever_fenced = true;
+    r->fenced_for_all |= !of_block;
 }
 
-/* ---- Cells ---- */
-
-static Cells *new_cells(size_t bytes, int log2_grain)
+/* Lanes of the warp are not ordered by it among each other: seen[w][w] stays. */
+static void give(BlockRaces *r, int w)
 {
-    size_t count = (bytes >> log2_grain) + 1;
-    Cells *cells = NULL;
-
-    if (count < SIZE_MAX / sizeof(Cell) / 2)
-        cells = calloc(1, sizeof *cells + count * sizeof(Cell));
-    if (!cells)
-        return NULL;
-    cells->bytes = bytes;
-    cells->log2_grain = log2_grain;
-    return cells;
+    for (int i = 0; i < WARPS_A_BLOCK; i++)
+        r->handed[i] = later(r->handed[i], r->seen[w][i]);
+    r->handed[w] = r->now[w];
+    r->now[w] = races_moment();
+    r->fenced &= ~(1u << w);
 }
 
-/* Those of memory of so many bytes, fine enough for accesses of `width`; NULL: no memory for them.
- */
-Cells *races_cells(Cells **place, size_t bytes, int width)
+static void take(BlockRaces *r, int v)
 {
-    Cells *old = *place;
-    int log2_grain = width < 4 ? 0 : 2;
-
-    if (old && old->bytes >= bytes && old->log2_grain <= log2_grain)
-        return old;
-    if (old && old->log2_grain < log2_grain)
-        log2_grain = old->log2_grain;
-    Cells *cells = new_cells(bytes, log2_grain);
-    for (size_t at = 0; old && cells && at < old->bytes && at < bytes; at += 1u << log2_grain)
-        if (old->cell[at >> old->log2_grain].write.when |
-            old->cell[at >> old->log2_grain].read.when)
-            cells->cell[at >> log2_grain] = old->cell[at >> old->log2_grain];
-    if (cells) {
-        free(old);
-        *place = cells;
-    }
-    return cells;
+    for (int w = 0; w < WARPS_A_BLOCK; w++)
+        if (w != v)
+            r->seen[v][w] = later(r->seen[v][w], r->handed[w]);
+    r->parts = true;
 }
 
-int races_follower(const Access *x, int leader)
+void races_hand_over(Visit *v)
 {
-    for (uint32_t left = x->mask & ~(1u << leader); left; left &= left - 1)
-        if (x->shape->delta[first_lane(left)] == x->shape->delta[leader])
-            return first_lane(left);
-    return leader;
+    if (v->x->release)
+        races_fence(v->x->warp, false);
+    if (v->x->kind != ACCESS_LOAD && v->r->fenced >> v->warp & 1)
+        give(v->r, v->warp);
+    if (v->x->kind != ACCESS_STORE && v->r->ever_fenced)
+        take(v->r, v->warp);
+    v->now = v->r->now[v->warp];
 }
 
-bool races_at_once(const Access *x, Meeting *m)
+bool races_begin_visit(Visit *v, Access *x)
 {
-    if (x->kind != ACCESS_STORE || !x->shape->followed)
+    BlockRaces *r = races_of(x->warp->block);
+    int warp = x->warp->number;
+
+    if (!r || warp >= WARPS_A_BLOCK || races_tired())
         return false;
-    m->lane = first_lane(x->shape->followed);
-    m->other_lane = races_follower(x, m->lane);
-    m->at_once = m->one_warp = m->other_wrote = true;
+    v->x = x;
+    v->r = r;
+    v->warp = warp;
+    v->strong = x->strong;
+    v->now = r->now[warp];
+    v->site = races_site(x->step);
+    v->met = v->same = false;
     return true;
 }

@@ -1,191 +1,317 @@
-/* races_global.c - races between the blocks of a launch for global memory. How they are found:
- * races.c. */
-#include "races.h"
+/* races_global.c - races for global memory, in a block and between blocks. How they are found:
+ * races.c.
+ *
+ * Blocks of one launch are ordered by nothing, except where one hands over and another one takes
+ * over after that. What a block does up to a hand-over is a segment: it has moments of its own, one
+ * after the other, so that a moment's number tells the block. (Blocks of a cooperative launch take
+ * turns; each turn begins a segment.)
+ */
+#include "race_quick.h"
 
 #include <stdlib.h>
 
 typedef struct Segment {
+    uint32_t first; /* moment */
     uint32_t block;
     uint32_t released; /* the how-manieth hand-over ended it; 0: none yet */
 } Segment;
 
 static struct {
-    uint32_t first_segment; /* of this launch; earlier ones are old */
-    Segment *segments;      /* from first_segment on */
-    uint32_t count, room;
+    uint32_t old;      /* moments of earlier launches */
+    uint32_t spread;   /* `when` of lines that have a Side in this launch */
+    Segment *segments; /* by moment */
+    size_t count, room;
     uint32_t releases;
-} state = { .first_segment = 1 };
+    const BlockRaces *current; /* the last segment's */
+    bool told_full;
+} state;
 
 /* ---- Segments ---- */
 
-static void forget_cells(const Allocation *a, void *self)
+void races_global_begin(void)
 {
-    (void) self;
-    free(a->races);
-    ((Allocation *) a)->races = NULL;
+    races_global_end();
+    state.old = races_last_moment();
+    state.spread = races_moment();
+    state.told_full = false;
 }
 
-void races_new_segments(void)
+void races_global_end(void)
 {
     free(state.segments);
     state.segments = NULL;
-    state.first_segment += state.count;
-    state.count = state.room = state.releases = 0;
-    if (state.first_segment > OLDEST_TO_KEEP) {
-        memory_each(forget_cells, NULL);
-        state.first_segment = 1;
-    }
+    state.current = NULL;
+    state.count = state.room = 0;
+    state.releases = 0;
 }
 
-static uint32_t new_segment(const Block *block)
+bool races_handed_over(void)
+{
+    return state.releases;
+}
+
+/* False: no memory. */
+static bool new_segment(BlockRaces *r, const Block *block)
 {
     if (state.count == state.room) {
-        uint32_t room = state.room ? 2 * state.room : 1024;
+        size_t room = state.room ? 2 * state.room : 1024;
         Segment *segments = realloc(state.segments, room * sizeof *segments);
         if (!segments)
-            return 0;
+            return false;
         state.segments = segments;
         state.room = room;
     }
-    state.segments[state.count] = (Segment){ .block = (uint32_t) block->number };
-    return state.first_segment + state.count++;
+    r->first = races_moment();
+    state.segments[state.count++] =
+        (Segment){ .first = r->first, .block = (uint32_t) block->number };
+    state.current = r;
+    for (int w = 0; w < WARPS_A_BLOCK; w++)
+        r->now[w] = r->first;
+    return true;
 }
 
-static const Segment *segment_of(const Slot *slot)
+static Segment *segment_of(uint32_t moment)
 {
-    uint32_t at = slot->when - state.first_segment;
+    size_t low = 0, high = state.count;
 
-    return at < state.count ? &state.segments[at] : NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (state.segments[middle].first <= moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &state.segments[low - 1] : NULL;
+}
+
+int64_t races_foreign(const Visit *v, uint32_t moment, bool *ordered)
+{
+    if (moment > v->mine)
+        return -1;
+    const Segment *segment = segment_of(moment);
+    if (!segment || segment->block == (uint32_t) v->x->warp->block->number)
+        return -1;
+    *ordered = segment->released && segment->released <= v->r->acquired;
+    return segment->block;
 }
 
 /* Strong writes after a fence hand over; strong accesses of any kind take over. */
-static void synchronise(Access *x, BlockRaces *r)
+static bool hand_over_to_blocks(const Access *x, BlockRaces *r)
 {
-    r->fenced |= x->release;
-    if (x->kind != ACCESS_LOAD && r->fenced) {
-        state.segments[r->segment - state.first_segment].released = ++state.releases;
-        r->segment = new_segment(x->warp->block);
-        r->fenced = false;
+    if (x->kind != ACCESS_LOAD && (r->fenced_for_all || x->release)) {
+        state.segments[state.count - 1].released = ++state.releases;
+        r->fenced_for_all = false;
+        if (!new_segment(r, x->warp->block))
+            return false;
     }
     if (x->kind != ACCESS_STORE)
         r->acquired = state.releases;
+    return true;
+}
+
+/* ---- Lines ---- */
+
+static bool is_spread(Slot side)
+{
+    return (side.tag & WHO_SHIFT) == LINE_SPREAD && side.when == state.spread;
+}
+
+static Side *side_of(Slot side)
+{
+    return pool_side((side.tag & WHO & ~LINE_SPREAD) | side.tag >> 16 << 14);
+}
+
+static Slot word_of(Slot side, int i)
+{
+    if (is_spread(side))
+        return side_get(side_of(side), i);
+    if (side.when <= state.old)
+        return (Slot){ 0 };
+    side.tag = (side.tag & ~(uint32_t) WHO_SHIFT) + ((uint32_t) i >> (side.tag >> 14 & 3));
+    return side;
+}
+
+/* NULL: there is no memory for it. */
+static Side *spread(Slot *side)
+{
+    uint32_t number;
+    Side *words;
+
+    if (is_spread(*side))
+        return side_of(*side);
+    if (!(words = pool_take(&number)))
+        return NULL;
+    for (int i = 0; i < LINE; i++)
+        side_put(words, i, word_of(*side, i));
+    *side =
+        (Slot){ state.spread, (number & ~LINE_SPREAD & WHO) | LINE_SPREAD | number >> 14 << 16 };
+    return words;
+}
+
+/* Lines of words of 4 bytes become 4 times as many of bytes. */
+static void copy_lines(GlobalWords *to, const GlobalWords *from)
+{
+    const int more = from->log2_grain - to->log2_grain, lines = 1 << more;
+
+    for (size_t n = 0; n <= (from->bytes >> from->log2_grain) / LINE; n++)
+        for (int s = 0; s < 2; s++) {
+            Slot old = from->line[n].side[s];
+            if (old.when <= state.old)
+                continue;
+            for (int k = 0; k < LINE * lines; k++) {
+                size_t line = n * (size_t) lines + (size_t) k / LINE;
+                Side *words = line <= (to->bytes >> to->log2_grain) / LINE
+                                  ? spread(&to->line[line].side[s])
+                                  : NULL;
+                if (words)
+                    side_put(words, k % LINE, word_of(old, k >> more));
+            }
+        }
+}
+
+static GlobalWords *new_words(size_t bytes, int log2_grain)
+{
+    size_t lines = ((bytes >> log2_grain) / LINE + 1) * sizeof(Line);
+    GlobalWords *words = pool_spend(lines) ? calloc(1, sizeof *words + lines) : NULL;
+
+    if (!words)
+        return NULL;
+    words->bytes = bytes;
+    words->log2_grain = log2_grain;
+    return words;
+}
+
+/* Fine enough for accesses of `width`; NULL: no memory for them. */
+static GlobalWords *words_of(Allocation *a, int width)
+{
+    GlobalWords *old = a->races, *words;
+
+    if (old && (old->log2_grain == 0 || width >= 4))
+        return old;
+    words = new_words(a->bytes, width < 4 ? 0 : 2);
+    if (!words)
+        return NULL;
+    if (old)
+        copy_lines(words, old);
+    free(old);
+    return a->races = words;
 }
 
 /* ---- Visits ---- */
 
-static void meet_global(Visit *v, const Slot *slot, bool wrote, int lane)
+static void tell_full(const Visit *v)
 {
-    const Segment *segment = segment_of(slot);
-    bool mine = segment && segment->block == (uint32_t) v->x->warp->block->number, somebody;
-
-    if (!segment || v->met || (v->x->strong && slot->who & WHO_ATOMIC))
-        return;
-    somebody = mine && slot->who & WHO_OTHERS && !state.releases;
-    if (mine && !somebody)
-        return;
-    if (segment->released && segment->released <= v->r->acquired)
-        return;
-    v->met = true;
-    v->meeting = (Meeting){ .lane = lane,
-                            .other_wrote = wrote,
-                            .somebody = somebody,
-                            .slot = *slot,
-                            .block = segment->block };
+    if (!state.told_full)
+        warn(v->x->warp, v->x->step, first_lane(v->x->mask), FINDING_LIMIT,
+             "there is no memory to look for races in all of the global memory that this launch "
+             "uses: some of them may not be found");
+    state.told_full = true;
 }
 
-/* The first block's read stays; a plain one rather than a strong one. */
-static void join_global(Visit *v, Slot *slot, int lane)
+static void visit_word(Visit *v, Line *line, int i, int lane, uint64_t at)
 {
-    const Segment *segment = segment_of(slot);
-    uint16_t who = (uint16_t) (v->warp * LANES + lane), strong = v->x->strong ? WHO_ATOMIC : 0;
-    bool ordered = segment && segment->released && segment->released <= v->r->acquired;
+    Word word = { word_of(line->side[WRITES], i), word_of(line->side[READS], i) };
+    const int s = v->x->kind == ACCESS_LOAD ? READS : WRITES;
+    const Slot before = s == READS ? word.read : word.write;
 
-    if (!segment || ordered || (slot->who & WHO_ATOMIC && !strong))
-        *slot = (Slot){ v->r->segment, who | strong, v->site };
-    else if (segment->block != (uint32_t) v->x->warp->block->number)
-        slot->who |= WHO_OTHERS;
+    race_touch(v, &word, lane, at);
+    const Slot after = s == READS ? word.read : word.write;
+    if (after.when == before.when && after.tag == before.tag)
+        return;
+    Side *words = spread(&line->side[s]);
+    if (words)
+        side_put(words, i, after);
+    else
+        tell_full(v);
 }
 
-static __attribute__((noinline)) void visit_global(Visit *v, Cell *cell, int lane)
+static void visit_lane(Visit *v, Allocation *a, int lane)
 {
-    uint16_t strong = v->x->strong ? WHO_ATOMIC : 0;
+    GlobalWords *words = words_of(a, v->x->bytes);
+    uint64_t first = v->x->address[lane] - a->base;
 
-    meet_global(v, &cell->write, true, lane);
-    if (v->x->kind == ACCESS_LOAD) {
-        join_global(v, &cell->read, lane);
+    if (!words) {
+        tell_full(v);
         return;
     }
-    meet_global(v, &cell->read, false, lane);
-    if (strong && cell->write.who & WHO_ATOMIC)
-        join_global(v, &cell->write, lane);
-    else
-        cell->write =
-            (Slot){ v->r->segment, (uint16_t) (v->warp * LANES + lane) | strong, v->site };
+    v->log2_grain = words->log2_grain;
+    for (size_t n = first >> words->log2_grain;
+         n <= (first + (uint64_t) v->x->bytes - 1) >> words->log2_grain; n++)
+        visit_word(v, &words->line[n / LINE], (int) (n % LINE), lane,
+                   a->base + ((uint64_t) n << words->log2_grain));
 }
 
-/* Of this block, or of nobody in this launch. */
-static inline bool is_mine_or_old(const Slot *slot, uint32_t mine)
+static bool fits(const Visit *v, Slot side, uint32_t shift)
 {
-    return slot->when == mine || slot->when - state.first_segment >= state.count;
+    return side.when <= v->old || (side.tag & WHO_SHIFT) == shift;
 }
 
-/* False: one must look closer. */
-static inline bool visit_global_quickly(const Visit *v, Cell *cell, uint32_t who)
+/* All of a line, used in order, as if it were one word. False: its words differ, or one must look
+ * closer at them. */
+static bool visit_line(Visit *v, Line *line, int lane, uint32_t shift)
 {
-    uint32_t mine = v->r->segment;
+    const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;
+    Word word = { line->side[WRITES], line->side[READS] };
 
-    if (!is_mine_or_old(&cell->write, mine) || (cell->write.who & WHO_ATOMIC) || v->x->strong)
+    if (!fits(v, word.write, shift) || !fits(v, word.read, shift))
         return false;
-    if (v->x->kind == ACCESS_LOAD) {
-        if (cell->read.when == mine && !(cell->read.who & WHO_ATOMIC))
-            return true;
-        if (cell->read.when - state.first_segment < state.count)
+    if (v->x->kind == ACCESS_STORE) {
+        if (!race_store_quickly(v, &word, who, 0))
             return false;
-        cell->read = (Slot){ mine, (uint16_t) who, v->site };
+        line->side[WRITES] = word.write;
         return true;
     }
-    if (!is_mine_or_old(&cell->read, mine) || cell->read.who & WHO_OTHERS)
-        return false;
-    cell->write = (Slot){ mine, (uint16_t) who, v->site };
+    if (!race_load_quickly(v, &word, who, 0)) {
+        race_visit(v, &word, lane, v->x->address[lane]);
+        word.read.tag = (word.read.tag & ~(uint32_t) WHO_SHIFT) | shift;
+    }
+    line->side[READS] = word.read;
     return true;
 }
 
-static void visit_global_lane(Visit *v, Allocation *a, int lane)
+static bool visit_lines(Visit *v)
 {
-    if (v->allocation != a) {
-        v->allocation = a;
-        v->cells = races_cells((Cells **) &a->races, a->bytes, v->x->bytes);
-    }
-    Cells *cells = v->cells;
-    uint64_t first = v->x->address[lane] - a->base;
-    uint32_t who = (uint32_t) (v->warp * LANES + lane);
+    const Access *x = v->x;
+    Allocation *a = x->allocation;
+    GlobalWords *words = words_of(a, x->bytes);
+    uint64_t first = words ? (x->address[0] - a->base) >> words->log2_grain : 0;
+    int a_lane = words ? x->bytes >> words->log2_grain : 0;
 
-    if (!cells)
-        return;
-    for (size_t at = first >> cells->log2_grain;
-         at <= (first + (uint64_t) v->x->bytes - 1) >> cells->log2_grain; at++)
-        if (!visit_global_quickly(v, &cells->cell[at], who))
-            visit_global(v, &cells->cell[at], lane);
+    if (!words || first % LINE || a_lane > 4)
+        return false;
+    const int shift = __builtin_ctz((unsigned) a_lane), lanes = LANES >> shift;
+    v->log2_grain = words->log2_grain;
+    for (int n = 0; n < a_lane; n++)
+        if (!visit_line(v, &words->line[first / LINE + (uint64_t) n], n * lanes,
+                        (uint32_t) shift << 14))
+            for (int lane = n * lanes; lane < (n + 1) * lanes; lane++)
+                visit_lane(v, a, lane);
+    return true;
 }
 
 void races_global(Access *x)
 {
-    BlockRaces *r = races_of(x->warp->block);
+    Visit v = { .is_global = true };
 
-    if (!r || x->warp->number >= WARPS_A_BLOCK)
+    if (!races_begin_visit(&v, x))
         return;
-    if (!segment_of(&(Slot){ .when = r->segment }) && !(r->segment = new_segment(x->warp->block)))
+    if ((state.current != v.r || !v.r->first) && !new_segment(v.r, x->warp->block))
         return;
-    if (x->strong)
-        synchronise(x, r);
-    if (!r->segment)
-        return;
-    Visit v = { .x = x, .r = r, .warp = x->warp->number, .site = (uint16_t) races_site(x->step) };
-    v.met = races_at_once(x, &v.meeting);
-    for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
-        int lane = first_lane(left);
-        visit_global_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);
+    if (x->strong) {
+        if (!hand_over_to_blocks(x, v.r))
+            return;
+        races_hand_over(&v);
     }
+    v.now = v.r->now[v.warp];
+    v.old = state.old;
+    v.mine = v.r->first - 1;
+    if (x->shape->followed)
+        race_at_once(&v);
+    if (x->strong || !x->allocation || !x->linear || !visit_lines(&v))
+        for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
+            int lane = first_lane(left);
+            visit_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);
+        }
     if (v.met)
         race_tell_global(x, &v.meeting);
 }

@@ -1,127 +1,178 @@
 /* races_shared.c - races between the threads of a block for its shared memory. How they are found:
  * races.c. */
-#include "races.h"
+#include "race_quick.h"
 
-static bool is_over(const Visit *v, const Slot *slot)
+#include <stdlib.h>
+
+#if defined __x86_64__ && !defined __clang__
+#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
+#else
+#define WITH_AVX2
+#endif
+
+/* ---- The words ---- */
+
+/* Of words of 4 bytes become 4 of one. */
+static void copy_words(SharedWords *to, const SharedWords *from)
 {
-    return slot->when <= v->r->seen[v->warp][(slot->who & WHO_THREAD) / LANES];
-}
-
-/* Whether the lane, or one at the same address, meets the slot's access. */
-static void meet_shared(Visit *v, const Slot *slot, bool wrote, int leader)
-{
-    int thread = v->warp * LANES + leader, other = slot->who & WHO_THREAD, lane = leader;
-    bool followed = v->x->shape->followed >> leader & 1, somebody = false;
-
-    if (slot->when <= v->r->full || v->met)
-        return;
-    if (other == thread && followed)
-        lane = races_follower(v->x, leader);
-    if (is_over(v, slot) || other == v->warp * LANES + lane) {
-        somebody = !v->r->parts && slot->who & WHO_OTHERS;
-        somebody |= slot->who & WHO_SAME_WARP && other / LANES == v->warp &&
-                    slot->when == v->r->now[v->warp];
-        if (!somebody)
-            return;
-    }
-    v->met = true;
-    v->meeting = (Meeting){ .lane = lane, .other_wrote = wrote, .somebody = somebody };
-    v->meeting.slot = *slot;
-    v->meeting.one_warp = other / LANES == v->warp && !(somebody && slot->who & WHO_OTHERS);
-}
-
-/* One slot for many: the first of those that nothing orders stays, with a note that there are more.
- */
-static void join(Visit *v, Slot *slot, int leader, uint16_t flags)
-{
-    int thread = v->warp * LANES + leader, other = slot->who & WHO_THREAD;
-    bool followed = v->x->shape->followed >> leader & 1;
-    uint16_t others = slot->when > v->r->full ? slot->who & WHO_OTHERS : 0;
-
-    if (slot->when > v->r->full && !is_over(v, slot) && other != thread) {
-        slot->who |= other / LANES == v->warp ? WHO_SAME_WARP : WHO_OTHERS;
-        return;
-    }
-    if (slot->when == v->r->now[v->warp] && other == thread) {
-        slot->who |= followed ? WHO_SAME_WARP : 0;
-        return;
-    }
-    *slot = (Slot){ v->r->now[v->warp], (uint16_t) (thread | flags | others), v->site };
-    slot->who |= followed ? WHO_SAME_WARP : 0;
-}
-
-static __attribute__((noinline)) void visit_shared(Visit *v, Cell *cell, int leader)
-{
-    AccessKind kind = v->x->kind;
-
-    if (kind != ACCESS_ATOMIC || !(cell->write.who & WHO_ATOMIC))
-        meet_shared(v, &cell->write, true, leader);
-    if (kind != ACCESS_LOAD)
-        meet_shared(v, &cell->read, false, leader);
-    if (kind == ACCESS_LOAD) {
-        join(v, &cell->read, leader, 0);
-    } else if (kind == ACCESS_ATOMIC && cell->write.who & WHO_ATOMIC) {
-        join(v, &cell->write, leader, WHO_ATOMIC);
-    } else {
-        uint16_t who = (uint16_t) (v->warp * LANES + leader);
-        uint16_t atomic = kind == ACCESS_ATOMIC ? WHO_ATOMIC : 0;
-        cell->write = (Slot){ v->r->now[v->warp], who | atomic, v->site };
-        if (atomic && v->x->shape->followed >> leader & 1)
-            cell->write.who |= WHO_SAME_WARP;
+    for (size_t at = 0; at < from->bytes && at < to->bytes; at += (size_t) 1 << to->log2_grain) {
+        const Pair *pair = &from->pair[(at >> from->log2_grain) / LINE];
+        const int i = (int) ((at >> from->log2_grain) % LINE);
+        Pair *copy = &to->pair[(at >> to->log2_grain) / LINE];
+        side_put(&copy->write, (int) ((at >> to->log2_grain) % LINE), side_get(&pair->write, i));
+        side_put(&copy->read, (int) ((at >> to->log2_grain) % LINE), side_get(&pair->read, i));
     }
 }
 
-/* Nearly all accesses are to words that nobody has used since the last barrier, or the thread
- * itself. False: one must look closer. */
-static inline bool visit_shared_quickly(const Visit *v, Cell *cell, uint32_t who, uint32_t full,
-                                        uint32_t now)
+/* Fine enough for accesses of `width`; NULL: no memory for them. */
+static SharedWords *words_of(BlockRaces *r, size_t bytes, int width)
 {
-    bool new_write = cell->write.when <= full, new_read = cell->read.when <= full;
+    SharedWords *old = r->words, *words;
+    int log2_grain = width < 4 ? 0 : 2;
 
-    if (v->x->kind == ACCESS_STORE) {
-        if (!(new_write || cell->write.who == who) || !(new_read || cell->read.who == who))
-            return false;
-        cell->write = (Slot){ now, (uint16_t) who, v->site };
-        return true;
+    if (old && old->bytes >= bytes && old->log2_grain <= log2_grain)
+        return old;
+    if (old && old->log2_grain < log2_grain)
+        log2_grain = old->log2_grain;
+    words = calloc(1, sizeof *words + ((bytes >> log2_grain) / LINE + 1) * sizeof(Pair));
+    if (!words)
+        return NULL;
+    words->bytes = bytes;
+    words->log2_grain = log2_grain;
+    if (old)
+        copy_words(words, old);
+    free(old);
+    return r->words = words;
+}
+
+/* ---- A full warp, side by side ---- */
+
+/* Words i .. i + count - 1 of a pair; word k's thread is `thread` + ((skip + k) >> shift). */
+typedef struct Run32 {
+    Pair *pair;
+    int i, count, skip, shift;
+    uint32_t thread;
+} Run32;
+
+/* Bits that are set where a slot is somebody else's. */
+static inline uint32_t foreign_bits(const Visit *v, const Side *side, int i, uint32_t who)
+{
+    return (uint32_t) (side->when[i] > v->old) & (uint32_t) ((side->tag[i] & WHO) != who);
+}
+
+/* All of them, or none: false. */
+WITH_AVX2 static bool store_run(const Visit *v, const Run32 *run)
+{
+    Side *write = &run->pair->write, *read = &run->pair->read;
+    const uint32_t now = v->now, site = v->site, thread = run->thread;
+    const int from = run->i, count = run->count, skip = run->skip, shift = run->shift;
+    uint32_t foreign = 0;
+
+    for (int k = 0; k < count; k++) {
+        uint32_t who = thread + ((uint32_t) (skip + k) >> shift);
+        foreign |= foreign_bits(v, write, from + k, who) | foreign_bits(v, read, from + k, who);
     }
-    if (!(new_write || (cell->write.who == who && !(who & WHO_SAME_WARP))))
+    if (foreign)
         return false;
-    if (new_read)
-        cell->read = (Slot){ now, (uint16_t) who, v->site };
-    else if (cell->read.when != now || (cell->read.who & ~WHO_SAME_WARP) != (who & WHO_THREAD))
-        return false;
-    else
-        cell->read.who |= (uint16_t) who;
+    for (int k = 0; k < count; k++) {
+        write->when[from + k] = now;
+        write->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
+    }
     return true;
 }
 
-static void visit_shared_lane(Visit *v, Cells *cells, int lane)
+WITH_AVX2 static bool load_run(const Visit *v, const Run32 *run)
 {
-    const Access *x = v->x;
-    size_t begin = x->address[lane] >> cells->log2_grain;
-    size_t end = (x->address[lane] + (uint64_t) x->bytes - 1) >> cells->log2_grain;
-    uint32_t full = v->r->full, now = v->r->now[v->warp];
-    uint32_t who = (uint32_t) (v->warp * LANES + lane);
+    Side *write = &run->pair->write, *read = &run->pair->read;
+    const uint32_t now = v->now, site = v->site, thread = run->thread;
+    const int from = run->i, count = run->count, skip = run->skip, shift = run->shift;
+    uint32_t foreign = 0;
 
-    if (x->shape->followed >> lane & 1)
-        who |= WHO_SAME_WARP;
+    for (int k = 0; k < count; k++) {
+        uint32_t who = thread + ((uint32_t) (skip + k) >> shift);
+        foreign |= foreign_bits(v, write, from + k, who) | foreign_bits(v, read, from + k, who);
+    }
+    if (foreign)
+        return false;
+    for (int k = 0; k < count; k++) {
+        read->when[from + k] = now;
+        read->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
+    }
+    return true;
+}
+
+/* ---- One lane ---- */
+
+static void visit_word(Visit *v, SharedWords *words, size_t index, int lane)
+{
+    Pair *pair = &words->pair[index / LINE];
+    const int i = (int) (index % LINE);
+    Word word = { side_get(&pair->write, i), side_get(&pair->read, i) };
+
+    race_touch(v, &word, lane, (uint64_t) index << words->log2_grain);
+    if (v->x->kind == ACCESS_LOAD)
+        side_put(&pair->read, i, word.read);
+    else
+        side_put(&pair->write, i, word.write);
+}
+
+static void visit_lane(Visit *v, SharedWords *words, int lane)
+{
+    size_t begin = v->x->address[lane] >> words->log2_grain;
+    size_t end = (v->x->address[lane] + (uint64_t) v->x->bytes - 1) >> words->log2_grain;
+
     for (size_t at = begin; at <= end; at++)
-        if (x->kind == ACCESS_ATOMIC || !visit_shared_quickly(v, &cells->cell[at], who, full, now))
-            visit_shared(v, &cells->cell[at], lane);
+        visit_word(v, words, at, lane);
+}
+
+static void visit_run(Visit *v, SharedWords *words, Run32 run, size_t first)
+{
+    bool all = v->x->kind == ACCESS_STORE ? store_run(v, &run) : load_run(v, &run);
+
+    for (int k = 0; k < run.count && !all; k++)
+        visit_word(v, words, first + (size_t) k, (run.skip + k) >> run.shift);
+}
+
+/* Pair by pair. */
+static void visit_linear(Visit *v, SharedWords *words)
+{
+    const int a_lane = v->x->bytes >> words->log2_grain, all = a_lane * LANES;
+    const size_t first = v->x->address[0] >> words->log2_grain;
+
+    for (int skip = 0, count; skip < all; skip += count) {
+        const int i = (int) ((first + (size_t) skip) % LINE);
+        count = LINE - i < all - skip ? LINE - i : all - skip;
+        visit_run(v, words,
+                  (Run32){ .pair = &words->pair[(first + (size_t) skip) / LINE],
+                           .i = i,
+                           .count = count,
+                           .skip = skip,
+                           .shift = __builtin_ctz((unsigned) a_lane),
+                           .thread = (uint32_t) (v->warp * LANES) },
+                  first + (size_t) skip);
+    }
 }
 
 void races_shared(Access *x)
 {
     Block *block = x->warp->block;
-    BlockRaces *r = races_of(block);
-    Cells *cells = r ? races_cells(&r->cells, block->shared_bytes, x->bytes) : NULL;
+    Visit v = { .is_global = false };
+    SharedWords *words;
 
-    if (!cells || x->warp->number >= WARPS_A_BLOCK)
+    if (!races_begin_visit(&v, x) || !(words = words_of(v.r, block->shared_bytes, x->bytes)))
         return;
-    Visit v = { .x = x, .r = r, .warp = x->warp->number, .site = (uint16_t) races_site(x->step) };
-    v.met = races_at_once(x, &v.meeting);
-    for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1)
-        visit_shared_lane(&v, cells, first_lane(left));
+    if (x->strong)
+        races_hand_over(&v);
+    v.old = v.mine = v.r->full;
+    v.log2_grain = words->log2_grain;
+    if (x->shape->followed)
+        race_at_once(&v);
+    if (x->linear && !x->strong) {
+        visit_linear(&v, words);
+    } else {
+        for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1)
+            visit_lane(&v, words, first_lane(left));
+    }
     if (v.met)
         race_tell_shared(x, &v.meeting);
 }

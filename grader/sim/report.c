@@ -195,10 +195,23 @@ static MemoryKind kind_of(const Step *step)
                                           : KIND_LOAD;
 }
 
-static bool is_ffma(const Step *step)
+/* Single-precision multiply-adds of a lane. Division and roots are made of some, where no operand is
+ * close to the ends of the range (ptxas 13.0, sm_80 and sm_90). */
+static uint64_t ffma_of(const Step *step)
 {
-    return step->in && (step->in->op == OP_fma || step->in->op == OP_mad) && step->in->type_count &&
-           step->in->types[0] == TYPE_F32;
+    static const struct {
+        Op op;
+        uint64_t count;
+    } made_of[] = { { OP_fma, 1 }, { OP_mad, 1 }, { OP_div, 5 }, { OP_rcp, 2 }, { OP_sqrt, 2 } };
+    const Instruction *in = step->in;
+
+    if (!in || !in->type_count || in->types[0] != TYPE_F32 || has_mod(in, MOD_approx) ||
+        has_mod(in, MOD_full))
+        return 0;
+    for (size_t i = 0; i < sizeof made_of / sizeof *made_of; i++)
+        if (in->op == made_of[i].op)
+            return made_of[i].count;
+    return 0;
 }
 
 /* Of a generic address, a request went to global memory or else to shared. */
@@ -226,8 +239,7 @@ static void add_count(Totals *totals, const Step *step, const Count *count)
     totals->lanes += count->lanes;
     totals->divergent += count->divergent;
     totals->loop_loads += count->loop_loads;
-    if (is_ffma(step))
-        totals->ffma_lanes += count->lanes;
+    totals->ffma_lanes += ffma_of(step) * count->lanes;
     if (step->class_ >= 0 && step->class_ < CLASSES)
         totals->classes[step->class_] += count->executed;
     add_traffic(&totals->global[kind], count->requests, count->sectors, count->bytes);
@@ -397,12 +409,25 @@ void report_device(const Device *device)
     pthread_mutex_unlock(&lock);
 }
 
+void report_died(int signal)
+{
+    pthread_mutex_lock(&lock);
+    report.process = (int) getpid();
+    report.signal = signal;
+    pthread_mutex_unlock(&lock);
+}
+
 void report_clear(void)
 {
     pthread_mutex_lock(&lock);
     forget();
     report.has_device = false;
     pthread_mutex_unlock(&lock);
+}
+
+const Report *report_so_far(void)
+{
+    return &report;
 }
 
 /* ---- The end ---- */

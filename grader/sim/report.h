@@ -20,6 +20,10 @@ void report_launch(const Launch *launch, const KernelResources *resources,
  * starts, those that compute report. False, with errno, if the file could not be written. */
 bool report_at_exit(const char *json_path, bool table);
 
+/* The program dies by a signal, which the report is to say. This process is a copy of the one that
+ * counted, and reports in its place. */
+void report_died(int signal);
+
 /* Forgets all; for tests. */
 void report_clear(void);
 

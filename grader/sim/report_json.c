@@ -121,8 +121,8 @@ static void put_header(FILE *out, const Report *report)
         put_device(out, &report->device);
     else
         fputs("null", out);
-    fprintf(out, ",\"kernels\":%d,\"findings\":%d,\"complete\":%s}\n", report->kernel_count,
-            finding_count(), truth(!report->incomplete));
+    fprintf(out, ",\"kernels\":%d,\"findings\":%d,\"complete\":%s,\"signal\":%d}\n",
+            report->kernel_count, finding_count(), truth(!report->incomplete), report->signal);
 }
 
 /* ---- Kernels ---- */

@@ -52,6 +52,7 @@ typedef struct Report {
     bool has_device;
     bool incomplete; /* there was no memory for all of it */
     int process;     /* which the counts are of */
+    int signal;      /* that ended the program; 0: none */
 } Report;
 
 /* What a line costs: its instructions, and the passes through memory that they took. */
@@ -67,6 +68,9 @@ typedef struct Decimal {
 
 Decimal quotient(uint64_t n, uint64_t d, int decimals); /* 0 if d is */
 Decimal decimal(double value); /* of at most 3 decimals, as few as needed */
+
+/* What was added up until now. Not while another thread launches. */
+const Report *report_so_far(void);
 
 /* report_json.c, report_table.c */
 void report_write_json(const Report *report, FILE *out);

@@ -41,9 +41,11 @@ static const struct Form {
     { OP_cp_async, MOD_commit_group, "=" },
     { OP_cp_async, MOD_wait_all, "=" },
     { OP_cp_async, MOD_wait_group, "=4" },
-    { OP_cp_async, MOD_async, "=aa4?48" },
-    { OP_createpolicy, MODS, "8=?4" },
-    { OP_cvt, MODS, "0=1?14" },
+    { OP_cp_async, MOD_async, "=aa4?i" },
+    { OP_createpolicy, MODS, "8=?m" },
+    { OP_createpolicy, MODS, "8=a44" },
+    { OP_cvt, MODS, "d=s" },
+    { OP_cvt, MODS, "0=11?4" },
     { OP_cvta, MODS, "0=0" },
     { OP_discard, MODS, "=a4" },
     { OP_div, MODS, "0=00" },
@@ -161,10 +163,12 @@ PtxType role_type(const Instruction *in, char role)
 {
     switch (role) {
     case '1':
+    case 's':
         return in->type_count > 1 ? in->types[1] : in->types[0];
     case 'w':
         return twice(in->types[0]);
     case '4':
+    case 'i':
         return TYPE_B32;
     case '8':
     case 'a':

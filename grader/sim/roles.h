@@ -4,11 +4,14 @@
 
 #include "module.h"
 
+/* clang-format off */
 /* One character an operand:
  *   0 1   of the first, second type        w   of twice the first type's width
+ *   d s   the same, in a register that may be wider (cvt)
  *   4 8   of 4, 8 bytes                    p   a predicate
- *   a     an address                       m   data of a load, store, atomic: any width, or a
- * vector v     of the first type, or a vector */
+ *   a     an address                       m   data of a load, store, atomic: any width, or a vector
+ *   i     of 4 bytes, or a predicate       v   of the first type, or a vector */
+/* clang-format on */
 enum { MOST_ROLES = 8 };
 
 typedef struct Roles {

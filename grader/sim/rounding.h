@@ -107,7 +107,7 @@ INLINE uint64_t round_integer(bool negative, uint64_t magnitude, Format format, 
 INLINE double to_odd(double sum, double error)
 {
     uint64_t bits = bits_f64(sum), even = ~bits & 1;
-    uint64_t lost = (error != 0) & (error == error) ? even : 0;
+    uint64_t lost = ((error != 0) & (error == error)) ? even : 0;
     uint64_t towards_zero = (bits ^ bits_f64(error)) >> 63;
 
     return f64_bits(bits + lost - 2 * (lost & towards_zero));

@@ -198,21 +198,27 @@ typedef enum HandleKind {
     HANDLE_PINNED
 } HandleKind;
 
+enum { RT_PATH = 4096 };
+
 typedef struct Settings {
-    char device[256], report[4096], ptx[4096];
+    char device[256], devices[RT_PATH], report[RT_PATH], ptx[RT_PATH], found[RT_PATH];
     Schedule schedule;
     uint64_t schedule_seed, budget;
-    bool races, uninitialised, quiet, table;
+    bool races, uninitialised, leaks, quiet, table, progress, whole;
 } Settings;
 
 typedef struct Runtime {
     Settings settings;
     Device device;
-    bool open;           /* device and memory are there */
-    bool forked;         /* this process is a child of one where they are */
-    cudaError_t refusal; /* why no call works at all; told already */
-    cudaError_t sticky;  /* a kernel failed: calls return this until cudaDeviceReset */
-    cudaError_t refused; /* what the call that has just entered is to return */
+    bool open;              /* device and memory are there */
+    bool forked;            /* this process is a child of one where they are */
+    bool ended;             /* the report is written */
+    int process;            /* that opened them */
+    uint64_t machine_bytes; /* that this machine could hold when first asked; 0: not yet */
+    const char *running;    /* the kernel that runs; NULL */
+    cudaError_t refusal;    /* why no call works at all; told already */
+    cudaError_t sticky;     /* a kernel failed: calls return this until cudaDeviceReset */
+    cudaError_t refused;    /* what the call that has just entered is to return */
     RtModule *modules;
     RtVariable *variables;
     RtFunction *functions;
@@ -234,8 +240,10 @@ bool rt_enter(bool refuse_if_failed);
 cudaError_t rt_leave(cudaError_t error);
 void rt_unlock(void); /* around host functions */
 void rt_lock(void);
+bool rt_lock_at_end(void); /* false: after a second somebody else still had it */
 extern _Thread_local bool rt_in_host_function;
-void rt_wait(void); /* until another thread's host function is over */
+extern _Thread_local bool rt_inside; /* this thread has the lock */
+void rt_wait(void);                  /* until another thread's host function is over */
 void rt_wake(void);
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A finding about a call or a launch, without place in a kernel; `kernel` may be NULL. */
@@ -244,6 +252,16 @@ void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* rt_settings.c: from the environment; what is wrong there is said. */
 void settings_read(Settings *settings);
+/* The folder of the descriptions: as set, else beside the library, else where it was built. */
+void settings_devices(const Settings *settings, char *folder, size_t size);
+
+/* rt_progress.c */
+void progress_begin(Launch *launch);
+void progress_end(void);
+
+/* rt_end.c, rt_death.c */
+bool end_report(void);  /* false: it cannot be written; said */
+void watch_death(void); /* from now on the report is written, too, if a signal ends the program */
 
 /* rt_handle.c: what a pointer of the program's stands for. */
 bool handle_set(HandleKind kind, const void *key,
@@ -286,6 +304,9 @@ cudaError_t error_of_finding(FindingKind kind);
 Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: there is none */
 void streams_drop(void);                                 /* with all work */
 Stream *stream_first(void);                              /* the default stream */
+
+/* rt_room.c */
+bool room_for(size_t bytes); /* so much more device memory: could this machine hold it? */
 
 /* rt_memory.c */
 bool is_device_side(uint64_t address); /* device or managed memory */

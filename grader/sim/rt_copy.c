@@ -23,6 +23,11 @@ typedef struct Copy {
 
 static cudaError_t refuse_side(const char *call, const char *which, const void *at, bool on_device)
 {
+    if (!at) {
+        rt_finding(FINDING_HOST_POINTER, true, call,
+                   "the %s is a null pointer. Did its allocation go well?", which);
+        return cudaErrorInvalidValue;
+    }
     rt_finding(FINDING_HOST_POINTER, true, call,
                "the %s %p is %s memory, but the kind of the copy (cudaMemcpyHostToDevice ...) says "
                "otherwise. Are the first two arguments in order? First where to, then from where",
@@ -40,6 +45,13 @@ static cudaError_t refuse_range(const char *call, const char *which, const void 
     return cudaErrorInvalidValue;
 }
 
+/* Its first page and its last: a size that is wrong by far ends where nothing is. */
+static bool is_host_range(uint64_t address, size_t bytes)
+{
+    return bytes - 1 <= UINT64_MAX - address && memory_ground(address) == GROUND_HOST &&
+           memory_ground(address + bytes - 1) == GROUND_HOST;
+}
+
 static cudaError_t check_side(const char *call, const char *which, const void *at, size_t bytes,
                               bool on_device)
 {
@@ -52,7 +64,7 @@ static cudaError_t check_side(const char *call, const char *which, const void *a
         return refuse_side(call, which, at, false);
     if (on_device && !memory_range(address, bytes, false))
         return refuse_range(call, which, at, bytes);
-    if (!on_device && !allocation && memory_ground(address) != GROUND_HOST)
+    if (!on_device && !allocation && (!bytes || !is_host_range(address, bytes)))
         return refuse_range(call, which, at, bytes);
     return cudaSuccess;
 }

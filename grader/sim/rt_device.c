@@ -5,6 +5,7 @@
  */
 #include "rt.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,16 +322,25 @@ API cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
     return CALL(bus_id(text, size, device));
 }
 
-/* ---- Versions: the toolkit's whose header this was built with ---- */
+/* ---- Versions: the toolkit's whose header this was built with; of a program of CUDA 12, that ---- */
 
-API cudaError_t cudaDriverGetVersion(int *version)
+static int version(void)
 {
-    return CALL_ALWAYS(give(version, CUDART_VERSION));
+    void *older = dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD);
+
+    if (older)
+        dlclose(older);
+    return older ? 12090 : CUDART_VERSION;
 }
 
-API cudaError_t cudaRuntimeGetVersion(int *version)
+API cudaError_t cudaDriverGetVersion(int *number)
 {
-    return CALL_ALWAYS(give(version, CUDART_VERSION));
+    return CALL_ALWAYS(give(number, version()));
+}
+
+API cudaError_t cudaRuntimeGetVersion(int *number)
+{
+    return CALL_ALWAYS(give(number, version()));
 }
 
 /* ---- Settings that are kept and change nothing ---- */

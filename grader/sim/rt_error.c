@@ -17,7 +17,8 @@ int refuse_unsupported(void)
     return cudaErrorNotSupported;
 }
 
-/* Neither needs the lock, nor opens the GPU. */
+/* Neither needs the lock, nor opens the GPU. After a failed kernel, too, the first resets what was
+ * told; but the next call tells it again. */
 API cudaError_t cudaGetLastError(void)
 {
     cudaError_t error = last;

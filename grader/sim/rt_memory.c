@@ -33,6 +33,15 @@ bool is_pinned(uint64_t address)
 
 /* ---- cudaMalloc and its kin ---- */
 
+static cudaError_t refuse_for_machine(size_t bytes)
+{
+    rt_finding(FINDING_LIMIT, false, NULL,
+               "%zu MiB of device memory beside %zu MiB: the simulated GPU has them, but this "
+               "machine has not. The call returns cudaErrorMemoryAllocation",
+               bytes >> 20, memory_in_use() >> 20);
+    return cudaErrorMemoryAllocation;
+}
+
 static cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
 {
     Allocation *allocation;
@@ -42,6 +51,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
     *pointer = NULL;
     if (!bytes)
         return kind == MANAGED ? cudaErrorInvalidValue : cudaSuccess;
+    if (bytes <= rt.device.memory_bytes && !room_for(bytes))
+        return refuse_for_machine(bytes);
     allocation = memory_allocate(bytes, kind, NULL);
     if (!allocation)
         return cudaErrorMemoryAllocation;
@@ -102,10 +113,14 @@ STREAM_CALL(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t stream)
 
 static cudaError_t not_freeable(const void *pointer, const char *call, const char *reason)
 {
+    const Ground ground = memory_ground((uint64_t) (uintptr_t) pointer);
+    const FindingKind kind = ground == GROUND_FREED  ? FINDING_USE_AFTER_FREE
+                             : ground == GROUND_HOST ? FINDING_HOST_POINTER
+                                                     : FINDING_FORBIDDEN;
     char where[200];
 
     memory_describe((uint64_t) (uintptr_t) pointer, 1, where, sizeof where);
-    rt_finding(FINDING_USE_AFTER_FREE, true, NULL, "%s(%p): %s: %s", call, pointer, reason, where);
+    rt_finding(kind, true, NULL, "%s(%p): %s: %s", call, pointer, reason, where);
     return cudaErrorInvalidValue;
 }
 
@@ -398,22 +413,4 @@ void memory_drop_all(void)
     }
     free(bases.all);
     rt.workspace = 0;
-}
-
-/* ---- simMark: the grader's word on bytes that a kernel is not to touch, or not to read yet ----
- */
-
-API int simMark(void *pointer, size_t bytes, int kind);
-API int simMark(void *pointer, size_t bytes, int kind)
-{
-    bool done = false;
-
-    if (kind < MARK_OK || kind > MARK_UNINIT)
-        return 0;
-    if (!rt_enter(true)) {
-        finish_all();
-        done = memory_mark((uint64_t) (uintptr_t) pointer, bytes, (MarkKind) kind);
-    }
-    rt_leave(cudaSuccess);
-    return done;
 }

@@ -65,7 +65,8 @@ API void __cudaUnregisterFatBinary(void **handle)
 {
     RtModule *module = (RtModule *) handle;
 
-    rt_lock();
+    if (!rt_lock_at_end())
+        return;
     if (module) {
         module->unregistered = true;
         forget_names(module);

@@ -90,8 +90,12 @@ void run_kernel(Work *work)
         function_occupancy(function, kernel->block[0] * kernel->block[1] * kernel->block[2],
                            kernel->dynamic_shared_bytes);
 
+    rt.running = function->plain;
+    progress_begin(&launch);
     if (!launch_run(&launch))
         run_fail(error_of_finding(launch.failure));
+    progress_end();
+    rt.running = NULL;
     work->executed = launch.executed;
     report_launch(&launch, function->has_resources ? &function->resources : NULL,
                   function->has_resources ? &occupancy : NULL);
@@ -136,6 +140,9 @@ void run_copy(const CopyWork *copy)
         if (!to || !from)
             return;
         memmove(to, from, copy->width);
+        if (copy->to_device && copy->from_device && !copy->staged)
+            memory_copy_written(copy->to + row * copy->to_pitch,
+                                copy->from + row * copy->from_pitch, copy->width);
     }
 }
 

@@ -2,19 +2,36 @@
  * stderr, and the default is used: the program itself is not to fail for that.
  *
  *     SIM_DEVICE=KEY|PATH                    the described device; teaching
+ *     SIM_DEVICES=FOLDER                     where descriptions are
+ *     SIM_WHOLE=1                            all of a large device's SMs, not a slice of them
  *     SIM_REPORT=FILE                        counters and findings as JSON lines
  *     SIM_TABLE=1                            the table of kernels at the end, on stderr
  *     SIM_SCHED=forward|reverse|random:SEED  order of blocks and warps
  *     SIM_BUDGET=N                           warp instructions a launch may execute; 0: any number
- *     SIM_CHECKS=races,uninit|none           what is checked beside bounds; both
+ *     SIM_CHECKS=all|none|LIST               of races, uninitialised, leaks: what is looked for
+ *                                            beside bounds and the like; all
  *     SIM_QUIET=1                            findings are not told on stderr
+ *     SIM_PROGRESS=1                         a line now and then while a kernel runs long
  *     SIM_PTX=FILE                           this PTX text instead of that in the program
+ *     SIM_FOUND=FILE                         a byte is written to it if there are findings
+ *     SIM_AVX2=0                             no vector instructions beyond SSE2, for tests: all
+ *                                            results and reports are to be the same
+ *
+ * `warpbook sim` sets them from its options, by the same words (grader/sim_run.c).
  */
 #include "rt.h"
+#include "handlers.h" /* simd_level */
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#ifndef SIM_DEVICES
+#define SIM_DEVICES "grader/sim/devices"
+#endif
 
 /* About five minutes. */
 #define DEFAULT_BUDGET 20000000000ull
@@ -22,10 +39,14 @@
 static bool read_number(const char *text, uint64_t *number)
 {
     char *end;
+    uint64_t value;
 
     errno = 0;
-    *number = strtoull(text, &end, 10);
-    return !errno && *text >= '0' && *text <= '9' && !*end;
+    value = strtoull(text, &end, 10);
+    if (errno || *text < '0' || *text > '9' || *end)
+        return false;
+    *number = value;
+    return true;
 }
 
 static bool copy_text(char *to, size_t size, const char *text)
@@ -43,6 +64,16 @@ static bool copy_text(char *to, size_t size, const char *text)
 static bool set_device(Settings *settings, const char *text)
 {
     return copy_text(settings->device, sizeof settings->device, text);
+}
+
+static bool set_devices(Settings *settings, const char *text)
+{
+    return copy_text(settings->devices, sizeof settings->devices, text);
+}
+
+static bool set_found(Settings *settings, const char *text)
+{
+    return copy_text(settings->found, sizeof settings->found, text);
 }
 
 static bool set_report(Settings *settings, const char *text)
@@ -76,23 +107,41 @@ static bool set_budget(Settings *settings, const char *text)
     return read_number(text, &settings->budget);
 }
 
+/* Adds one word of the list. */
+static bool add_check(Settings *settings, const char *word, size_t length)
+{
+    const struct {
+        const char *word;
+        bool *check;
+    } checks[] = {
+        { "races", &settings->races },
+        { "uninitialised", &settings->uninitialised },
+        { "uninit", &settings->uninitialised },
+        { "leaks", &settings->leaks },
+    };
+
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (strlen(checks[i].word) == length && !strncmp(checks[i].word, word, length))
+            return *checks[i].check = true;
+    return false;
+}
+
 static bool set_checks(Settings *settings, const char *text)
 {
-    bool races = false, uninitialised = false;
+    Settings set = *settings;
+    const bool all = !strcmp(text, "all");
 
-    if (!*text)
-        return false;
-    for (size_t length; *text; text += length + (text[length] == ',')) {
-        length = strcspn(text, ",");
-        if (length == 5 && !strncmp(text, "races", length))
-            races = true;
-        else if (length == 6 && !strncmp(text, "uninit", length))
-            uninitialised = true;
-        else if (length != 4 || strncmp(text, "none", length))
-            return false;
-    }
-    settings->races = races;
-    settings->uninitialised = uninitialised;
+    set.races = set.uninitialised = set.leaks = all;
+    if (!all && strcmp(text, "none"))
+        for (const char *at = text;; at++) {
+            size_t length = strcspn(at, ",");
+            if (!add_check(&set, at, length))
+                return false;
+            at += length;
+            if (!*at)
+                break;
+        }
+    *settings = set;
     return true;
 }
 
@@ -107,9 +156,30 @@ static bool set_quiet(Settings *settings, const char *text)
     return set_switch(&settings->quiet, text);
 }
 
+static bool set_progress(Settings *settings, const char *text)
+{
+    return set_switch(&settings->progress, text);
+}
+
 static bool set_table(Settings *settings, const char *text)
 {
     return set_switch(&settings->table, text);
+}
+
+static bool set_whole(Settings *settings, const char *text)
+{
+    return set_switch(&settings->whole, text);
+}
+
+static bool set_avx2(Settings *settings, const char *text)
+{
+    bool on;
+    const bool well = set_switch(&on, text);
+
+    (void) settings;
+    if (well && !on)
+        simd_level = 0;
+    return well;
 }
 
 /* ---- All of them ---- */
@@ -120,19 +190,30 @@ static const struct Setting {
     const char *form, *otherwise;
 } all[] = {
     { "SIM_DEVICE", set_device, "the name of a device", "the teaching GPU is simulated" },
+    { "SIM_DEVICES", set_devices, "the name of a folder", "the library's own is used" },
     { "SIM_REPORT", set_report, "the name of a file", "no report is written" },
     { "SIM_PTX", set_ptx, "the name of a file", "the program's own PTX is run" },
     { "SIM_SCHED", set_schedule, "forward, reverse or random:SEED", "forward is used" },
     { "SIM_BUDGET", set_budget, "a number of warp instructions", "the default is used" },
-    { "SIM_CHECKS", set_checks, "races, uninit, races,uninit or none", "both are checked" },
+    { "SIM_CHECKS", set_checks, "all, none, or some of races,uninitialised,leaks",
+      "all are looked for" },
     { "SIM_QUIET", set_quiet, "0 or 1", "findings are told" },
     { "SIM_TABLE", set_table, "0 or 1", "there is no table" },
+    { "SIM_WHOLE", set_whole, "0 or 1", "a large device is simulated as a slice" },
+    { "SIM_PROGRESS", set_progress, "0 or 1", "progress is shown on terminals only" },
+    { "SIM_FOUND", set_found, "the name of a file", "none is written" },
+    { "SIM_AVX2", set_avx2, "0 or 1", "the processor decides" },
 };
 
 void settings_read(Settings *settings)
 {
     *settings = (Settings){
-        .device = "teaching", .budget = DEFAULT_BUDGET, .races = true, .uninitialised = true
+        .device = "teaching",
+        .budget = DEFAULT_BUDGET,
+        .races = true,
+        .uninitialised = true,
+        .leaks = true,
+        .progress = isatty(2),
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const char *text = getenv(all[i].name);
@@ -140,4 +221,28 @@ void settings_read(Settings *settings)
             rt_say("%s=%.100s: this is to be %s; %s", all[i].name, text, all[i].form,
                    all[i].otherwise);
     }
+}
+
+/* ---- Where descriptions are ---- */
+
+/* A build folder can be moved, or packed with the program: first beside the library, or one folder
+ * up (sim/libcudart.so.13), then where it was built. */
+void settings_devices(const Settings *settings, char *folder, size_t size)
+{
+    static const char here;
+    static const char *const beside[] = { "devices", "../devices" };
+    Dl_info about;
+    const char *slash;
+
+    snprintf(folder, size, "%s", settings->devices);
+    if (*folder)
+        return;
+    slash = dladdr(&here, &about) && about.dli_fname ? strrchr(about.dli_fname, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof beside / sizeof *beside; i++) {
+        snprintf(folder, size, "%.*s/%s", (int) (slash - about.dli_fname), about.dli_fname,
+                 beside[i]);
+        if (!access(folder, F_OK))
+            return;
+    }
+    snprintf(folder, size, "%s", SIM_DEVICES);
 }

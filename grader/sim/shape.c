@@ -14,12 +14,6 @@ enum { KEPT = 1024, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 /* Found without a call, in a shared library, too. */
 #define QUICK_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
-#if defined __x86_64__
-#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
-#else
-#define WITH_AVX2
-#endif
-
 /* A table for each thread: blocks may be run by more than one. */
 static _Thread_local struct Patterns {
     Shape kept[KEPT];
@@ -93,6 +87,9 @@ static int count_sectors(const Shape *s, uint32_t lanes)
 static int count_sharing(const Shape *s, int lane)
 {
     int sharing = 0;
+
+    if (!(s->followed >> lane & 1))
+        return 1;
 
     for (uint32_t left = s->mask; left; left &= left - 1)
         sharing += s->delta[first_lane(left)] == s->delta[lane];
@@ -241,13 +238,24 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
     return part.kind == ACCESS_ATOMIC ? count_atomic_sectors(&part) : count_sectors(&part, lanes);
 }
 
-static void work_out(Shape *s, bool is_float)
+/* ptxas makes a loop of an atomic on shared memory that hardware does not have: floating-point
+ * numbers, halves of words, and 64 bits but for exchanges (tried: sm_80, sm_90). */
+static bool is_loop(const Step *step, int bytes)
+{
+    return type_is_float((PtxType) step->type) || bytes < BANK_BYTES ||
+           (bytes == 8 && step->mod != MOD_exch && step->mod != MOD_cas);
+}
+
+static void work_out(Shape *s, const Step *step)
 {
     find_extent(s);
     find_leaders(s);
     s->asked = __builtin_popcount(s->mask) * s->bytes;
-    if (s->space == SPACE_SHARED) {
-        if (s->kind == ACCESS_ATOMIC && is_float)
+    if (s->kind == ACCESS_ATOMIC && step->one_for_all) {
+        s->sectors = s->wavefronts = s->ideal = 1;
+        s->loop_loads = 0;
+    } else if (s->space == SPACE_SHARED) {
+        if (s->kind == ACCESS_ATOMIC && is_loop(step, s->bytes))
             count_loop_wavefronts(s);
         else
             count_wavefronts(s);
@@ -295,6 +303,6 @@ const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t m
     s->bytes = (uint8_t) bytes;
     s->kind = (uint8_t) kind;
     s->space = (uint8_t) space;
-    work_out(s, type_is_float((PtxType) step->type));
+    work_out(s, step);
     return s;
 }

@@ -4,6 +4,14 @@
 
 #include "exec.h"
 
+/* Compiled twice: gcc chooses by the processor, when the library is loaded. Of integers only.
+ * (What clang 14 makes of it cannot be called from another file.) */
+#if defined __x86_64__ && !defined __clang__
+#define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
+#else
+#define WITH_AVX2
+#endif
+
 typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
 
 typedef struct Shape {

@@ -8,6 +8,7 @@ sim_c       := $(sort $(wildcard grader/sim/*.c))
 sim_o        = $(sim_c:%.c=$(B)/%.pic.o)
 sim_libs     = $(B)/libcudart-sim.so $(B)/sim/libcudart.so.12 $(B)/sim/libcudart.so.13
 sim_folder  := $(abspath grader/sim/devices)
+sim_devices  = $(patsubst grader/sim/devices/%,$(B)/devices/%,$(wildcard grader/sim/devices/*.txt))
 # Handlers are loops over 32 lanes: -O3 makes vector code of them. No fast-math: results are IEEE's.
 sim_flags    = -O3 -ffp-contract=off -fPIC -fvisibility=hidden -Igrader/sim -isystem $(CUDA)/include \
                -DSIM_DEVICES='"$(sim_folder)"'
@@ -17,14 +18,25 @@ $(B)/%.pic.o: %.c | $(first)
 	@mkdir -p $(@D)
 	@echo "  cc     $<"; $(compile) $(sim_flags)
 
-$(B)/libcudart-sim.so: $(sim_o) grader/sim/preload.map
+# Descriptions go with the libraries, which look for them there: a build folder can be moved.
+$(B)/devices/%.txt: grader/sim/devices/%.txt | $(first)
+	@mkdir -p $(@D)
+	@cp $< $@
+
+$(B)/libcudart-sim.so: $(sim_o) grader/sim/preload.map $(sim_devices)
 	@echo "  link   $@"; $(sim_link) -Wl,--version-script=grader/sim/preload.map
 
-$(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map
+$(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map $(sim_devices)
 	@echo "  link   $@"; $(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
 
-$(B)/sim/libcudart.so.%.map:
+$(B)/sim/libcudart.so.%.map: grader/sim/sim.mk
 	@mkdir -p $(@D)
-	@echo 'libcudart.so.$* { global: __cuda*; cuda*; simMark; local: *; };' > $@
+	@echo 'libcudart.so.$* { global: __cuda*; cuda*; sim[A-Z]*; local: *; };' > $@
 
 .SECONDARY: $(B)/sim/libcudart.so.12.map $(B)/sim/libcudart.so.13.map
+
+all: $(if $(wildcard $(CUDA)/include/cuda_runtime_api.h),$(sim_libs))
+
+.PHONY: bench-sim
+bench-sim: $(B)/libcudart-sim.so
+	@tests/sim/bench/bench.sh $(B)

@@ -1,5 +1,6 @@
 /* special.c - special registers: planes that are filled when a frame begins, and clocks. */
 #include "code.h"
+#include "handlers.h"
 
 #include <string.h>
 
@@ -102,27 +103,37 @@ static bool differs_by_lane(Special special)
            (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT);
 }
 
-static uint64_t value_of_lane(const Warp *warp, Special special, int component, int lane)
+static uint32_t value_of_lane(const Warp *warp, Special special, int component, int lane)
 {
     if (special == SPECIAL_TID)
         return thread_component(warp, lane, component);
-    return special == SPECIAL_LANEID ? (uint64_t) lane : lanemask(special, lane);
+    return special == SPECIAL_LANEID ? (uint32_t) lane : lanemask(special, lane);
 }
 
 /* ---- Planes ---- */
 
+static void fill_alike(uint8_t *at, int bytes, uint64_t value)
+{
+    Lane64 *wide = (Lane64 *) at;
+    Lane32 *narrow = (Lane32 *) at;
+
+    for (int i = 0; i < LANES; i++)
+        if (bytes == 8)
+            wide[i] = value;
+        else
+            narrow[i] = (uint32_t) value;
+}
+
 static void fill_plane(const Warp *warp, uint8_t *at, Special special, int component)
 {
-    bool by_lane = differs_by_lane(special);
-    uint64_t value = by_lane ? 0 : value_in_block(warp, special, component);
-    int bytes = special_bytes(special);
+    Lane32 *lanes = (Lane32 *) at;
 
-    for (int i = 0; i < LANES; i++) {
-        if (by_lane)
-            value = value_of_lane(warp, special, component, i);
-        uint32_t low = (uint32_t) value;
-        memcpy(at + i * bytes, bytes == 8 ? (void *) &value : (void *) &low, (size_t) bytes);
+    if (!differs_by_lane(special)) {
+        fill_alike(at, special_bytes(special), value_in_block(warp, special, component));
+        return;
     }
+    for (int i = 0; i < LANES; i++)
+        lanes[i] = value_of_lane(warp, special, component, i);
 }
 
 /* The addresses of local variables lie behind the frame's own base. */
@@ -138,25 +149,31 @@ static void fill_local(const Warp *warp, const Code *code, uint8_t *registers)
     }
 }
 
-void special_fill(Warp *warp, const Code *code, uint8_t *registers, bool all)
+static void fill_special(const Warp *warp, const Code *code, uint8_t *registers, int i)
 {
-    for (int i = 0; i < SPECIAL_UNKNOWN * COMPONENTS; i++) {
-        Special special = (Special) (i / COMPONENTS);
-        bool differs = special == SPECIAL_CTAID || special == SPECIAL_SMID;
-        if (code->special_plane[i] >= 0 && (all || differs))
-            fill_plane(warp, registers + (size_t) code->special_plane[i] * PLANE, special,
-                       i % COMPONENTS);
-    }
-    if (all && code->local_plane)
+    if (code->special_plane[i] >= 0)
+        fill_plane(warp, registers + (size_t) code->special_plane[i] * PLANE,
+                   (Special) (i / COMPONENTS), i % COMPONENTS);
+}
+
+void special_fill(Warp *warp, const Code *code, uint8_t *registers)
+{
+    for (int i = 0; i < SPECIAL_UNKNOWN * COMPONENTS; i++)
+        fill_special(warp, code, registers, i);
+    if (code->local_plane)
         fill_local(warp, code, registers);
+}
+
+void special_fill_block(Warp *warp)
+{
+    for (int i = 0; i < COMPONENTS; i++)
+        fill_special(warp, warp->code, warp->registers, SPECIAL_CTAID * COMPONENTS + i);
+    fill_special(warp, warp->code, warp->registers, SPECIAL_SMID * COMPONENTS);
 }
 
 void run_clock(Warp *warp, const Step *step, uint32_t mask)
 {
-    for (int i = SPECIAL_CLOCK * COMPONENTS; i <= SPECIAL_GLOBALTIMER_HI * COMPONENTS;
-         i += COMPONENTS)
-        if (warp->code->special_plane[i] >= 0)
-            fill_plane(warp, warp->registers + (size_t) warp->code->special_plane[i] * PLANE,
-                       (Special) (i / COMPONENTS), 0);
+    for (int i = SPECIAL_CLOCK; i <= SPECIAL_GLOBALTIMER_HI; i++)
+        fill_special(warp, warp->code, warp->registers, i * COMPONENTS);
     step->inner(warp, step, mask);
 }

@@ -20,7 +20,7 @@ bool warp_open(Warp *warp, Block *block, int number)
     if (!warp->stack || !warp->frames || !warp->local || !frame_make(warp->frames, launch->kernel))
         return false;
     frame_use(warp);
-    special_fill(warp, warp->code, warp->registers, true);
+    special_fill(warp, warp->code, warp->registers);
     return true;
 }
 
@@ -43,7 +43,7 @@ static void clear_registers(Warp *warp)
     memset(warp->predicates + FIRST_PREDICATE, 0,
            (size_t) (code->predicates + 1 - FIRST_PREDICATE) * sizeof(uint32_t));
     memset(warp->params, 0, (size_t) code->param_bytes * LANES);
-    special_fill(warp, code, warp->registers, false);
+    special_fill_block(warp);
 }
 
 void warp_take_top(Warp *warp)
@@ -65,6 +65,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->depth = 1;
     warp->alive = lanes;
     warp->parked = 0;
+    warp->strays = 0;
     warp->barrier_step = NULL;
     warp->spins = 0;
     warp->state = lanes ? WARP_READY : WARP_DONE;
@@ -250,39 +251,63 @@ bool warp_only_ends(const Warp *warp, uint32_t lanes)
     return true;
 }
 
-/* Four sums at a time, so that none waits for the one before. `bytes` is a multiple of 4. */
-static uint64_t mix(uint64_t hash, const void *from, size_t bytes)
-{
-    const unsigned char *at = from;
-    uint64_t sums[4] = { hash, 1, 2, 3 };
-    uint32_t word;
+/* ---- All that decides what a warp does next, memory aside; the running part's pc and lanes are in
+ * the warp itself ---- */
 
-    for (; bytes >= 32; bytes -= 32, at += 32)
-        for (int i = 0; i < 4; i++) {
-            uint64_t words;
-            memcpy(&words, at + 8 * i, sizeof words);
-            sums[i] = (sums[i] ^ words) * 0x9e3779b97f4a7c15ull;
-            sums[i] ^= sums[i] >> 32;
-        }
-    for (; bytes >= 4; bytes -= 4, at += 4) {
-        memcpy(&word, at, sizeof word);
-        sums[0] = (sums[0] ^ word) * 0x9e3779b97f4a7c15ull;
-        sums[0] ^= sums[0] >> 32;
-    }
-    for (int i = 1; i < 4; i++)
-        sums[0] = (sums[0] ^ sums[i]) * 0x9e3779b97f4a7c15ull + (sums[0] >> 31);
-    return sums[0];
+typedef struct Piece {
+    const void *at;
+    size_t bytes;
+} Piece;
+
+/* The parts that wait; then the registers and the predicates, carries included, of each frame. */
+static Piece piece_of(const Warp *warp, int i)
+{
+    if (i == 0)
+        return (Piece){ warp->stack, (size_t) (warp->depth - 1) * sizeof *warp->stack };
+    const Frame *frame = &warp->frames[(i - 1) / 2];
+    if (i % 2)
+        return (Piece){ frame->registers, (size_t) frame->code->planes * PLANE };
+    return (Piece){ frame->predicates, (size_t) (frame->code->predicates + 1) * sizeof(uint32_t) };
 }
 
-uint64_t warp_fingerprint(const Warp *warp)
+static int piece_count(const Warp *warp)
 {
-    uint64_t hash = mix((uint64_t) warp->pc, &warp->active, sizeof warp->active);
+    return 1 + 2 * (warp->frame + 1);
+}
 
-    hash = mix(hash, warp->stack, (size_t) (warp->depth - 1) * sizeof *warp->stack);
-    for (int i = 0; i <= warp->frame; i++) {
-        const Frame *frame = &warp->frames[i];
-        hash = mix(hash, frame->registers, (size_t) frame->code->planes * PLANE);
-        hash = mix(hash, frame->predicates, (size_t) frame->code->predicates * sizeof(uint32_t));
+static size_t state_bytes(const Warp *warp)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < piece_count(warp); i++)
+        bytes += piece_of(warp, i).bytes;
+    return bytes;
+}
+
+bool warp_save(const Warp *warp, WarpSave *save)
+{
+    save->bytes = state_bytes(warp);
+    save->state = malloc(save->bytes + 1);
+    uint8_t *to = save->state;
+    for (int i = 0; to && i < piece_count(warp); i++) {
+        Piece piece = piece_of(warp, i);
+        memcpy(to, piece.at, piece.bytes);
+        to += piece.bytes;
     }
-    return hash;
+    return save->state;
+}
+
+bool warp_is_as(const Warp *warp, const WarpSave *save)
+{
+    const uint8_t *saved = save->state;
+
+    if (state_bytes(warp) != save->bytes)
+        return false;
+    for (int i = 0; i < piece_count(warp); i++) {
+        Piece piece = piece_of(warp, i);
+        if (memcmp(saved, piece.at, piece.bytes))
+            return false;
+        saved += piece.bytes;
+    }
+    return true;
 }

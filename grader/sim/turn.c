@@ -6,6 +6,16 @@
  */
 #include "warp.h"
 
+#include <stdlib.h>
+
+/* In line: without an option for the processor's own instruction, gcc calls a function for it. */
+static inline unsigned lanes_in(uint32_t mask)
+{
+    mask -= mask >> 1 & 0x55555555;
+    mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
 /* At most `most`. */
 static void run_steps(Warp *warp, long most)
 {
@@ -23,7 +33,7 @@ static void run_steps(Warp *warp, long most)
         if (mask) {
             Count *count = warp->counts + pc;
             count->executed++;
-            count->lanes += mask == UINT32_MAX ? LANES : (unsigned) __builtin_popcount(mask);
+            count->lanes += mask == UINT32_MAX ? LANES : lanes_in(mask);
             step->run(warp, step, mask);
         }
         if (warp->pc == warp->rpc && warp->state != WARP_DONE)
@@ -34,16 +44,13 @@ static void run_steps(Warp *warp, long most)
 }
 
 /* At how many of its visits to the same step a warp is compared: those that tell loops of up to 6
- * rounds, and some longer ones. Each costs as much as a thousand steps. */
+ * rounds, and some longer ones. */
 static const unsigned char looks[] = { 1, 2, 3, 4, 5, 6, 8, 12, 24, 60 };
 
-/* True if it comes back to the state that it is in now. */
-static bool comes_back(Warp *warp)
+static bool meets_again(Warp *warp, const WarpSave *save)
 {
     const int pc = warp->pc, depth = warp->depth, frame = warp->frame;
     const uint32_t active = warp->active;
-    const uint64_t print = warp_fingerprint(warp);
-
     size_t look = 0;
 
     for (int i = 0, visits = 0; i < WATCH && look < sizeof looks && warp->state == WARP_READY;
@@ -54,11 +61,21 @@ static bool comes_back(Warp *warp)
             continue;
         if (++visits != looks[look])
             continue;
-        if (warp_fingerprint(warp) == print)
+        if (warp_is_as(warp, save))
             return warp->state == WARP_READY;
         look++;
     }
     return false;
+}
+
+/* True if it comes back to the state that it is in now. */
+static bool comes_back(Warp *warp)
+{
+    WarpSave save;
+    bool back = warp_save(warp, &save) && meets_again(warp, &save);
+
+    free(save.state);
+    return back;
 }
 
 static const char *others_text(const Warp *warp, char *text, size_t size)
@@ -74,22 +91,27 @@ static const char *others_text(const Warp *warp, char *text, size_t size)
 static void check_budget(Warp *warp)
 {
     const Launch *launch = warp->block->launch;
-    const Step *step = &warp->code->steps[warp->pc];
+    const bool waits = warp->state == WARP_AT_BARRIER && warp->barrier_step;
+    const Step *step = waits ? warp->barrier_step : &warp->code->steps[warp->pc];
+    const uint32_t lanes = warp->active ? warp->active : warp->alive;
     char others[120];
 
-    if (!launch->budget || launch->executed < launch->budget || warp->state != WARP_READY)
+    /* A loop with a barrier in it ends its turns there: that does not make it end. */
+    if (!launch->budget || launch->executed < launch->budget || warp->state == WARP_DONE || !lanes)
         return;
     others_text(warp, others, sizeof others);
-    fail(warp, step, __builtin_ctz(warp->active), FINDING_ENDLESS,
+    fail(warp, step, __builtin_ctz(lanes), FINDING_ENDLESS,
          "the kernel has run %llu warp instructions and was stopped here: is this loop without "
          "end?%s%s",
-         (unsigned long long) launch->executed, others[0] ? " Waiting for it: lanes " : "", others);
+         (unsigned long long) launch->executed, others[0] ? " Waiting for it: " : "", others);
 }
 
 static long slice_of(const Launch *launch)
 {
     long slice = launch->cooperative ? COOPERATIVE_SLICE : SLICE;
 
+    if (launch->budget && launch->executed >= launch->budget)
+        return 1;
     if (launch->budget && launch->budget - launch->executed < (uint64_t) slice)
         slice = (long) (launch->budget - launch->executed);
     return slice;

@@ -40,8 +40,14 @@ bool warp_rotate(Warp *warp); /* to the top: another part that waits for nobody 
 bool warp_only_ends(const Warp *warp, uint32_t lanes);
 /* Where the lane waits or runs. */
 const Step *warp_step_of(const Warp *warp, int lane);
-/* A hash of all that decides what it does next, memory aside. */
-uint64_t warp_fingerprint(const Warp *warp);
+
+/* A copy of its registers and of where its parts wait. */
+typedef struct WarpSave {
+    uint8_t *state;
+    size_t bytes;
+} WarpSave;
+bool warp_save(const Warp *warp, WarpSave *save); /* false: no memory; the caller frees `state` */
+bool warp_is_as(const Warp *warp, const WarpSave *save);
 
 void warp_take_top(Warp *warp); /* pc, rpc and lanes are those of the entry on top */
 bool warp_push(Warp *warp, const Step *step, Entry entry); /* false: told */
@@ -66,8 +72,13 @@ void barrier_resolve(Warp *warp);
 void barrier_warp_done(Warp *warp);
 /* All warps wait, at barriers that nobody will fill: tells. */
 void barrier_tell_stuck(Block *block);
-/* "0-15, 17", at most as long as `size`. */
+/* "lanes 0-15, 17", at most as long as `size`; "lane 3". */
 void describe_lanes(uint32_t lanes, char *text, size_t size);
+/* The end of a verb of which they are the subject: `end` for one. */
+static inline const char *lanes_end(uint32_t lanes, const char *end)
+{
+    return lanes & (lanes - 1) ? "" : end;
+}
 
 /* ---- syscall.c ---- */
 

@@ -110,6 +110,8 @@ const Lab lab_coalescing = {
     .truth = truth,
     .call = call,
     .work = work,
+    /* A table of rows that end anywhere has a sector more or two in places. */
+    .mechanism = { { SECTORS_READ, TABLE, 1.15 }, { SECTORS_WRITTEN, 0, 1.15 } },
     .hints = {
         "Take one warp of the starter and one of its loads from `in`. Write down the byte "
         "addresses of lanes 0, 1, 2 and 31 for cols = 16. How many different pieces of 32 bytes "

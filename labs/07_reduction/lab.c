@@ -135,6 +135,10 @@ const Lab lab_reduction = {
     .truth = truth,
     .call = call,
     .work = work,
+    /* Rungs 1 to 3 come to 9 barriers for 32 elements; honest kernels of large blocks to 5, at the
+     * simulated size, where a thread has few elements. Instructions would say less: honest kernels
+     * that reach the bar take up to 86, rung 3 takes 82. */
+    .mechanism = { { SECTORS_READ, 0, 1.15 }, { WARP_BARRIERS, 0, 6 }, { WARP_ATOMICS, 0, 0.05 } },
     .hints = {
         "How many of a block's 256 threads add anything in the last five rounds of the tree, and "
         "how often do all of them wait? How many bytes did the block fetch for all that?",

@@ -1,4 +1,4 @@
-// expect: slow - prints from every warp of large calls
+// expect: slow (sim: correct) - prints from every warp of large calls
 // lab: coalescing
 // Known (exploit 26). Defence: what a child prints is drained, kept up to 4 KiB, and takes its own
 // time.

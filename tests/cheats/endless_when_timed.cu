@@ -1,4 +1,4 @@
-// expect: timeout - never ends in large calls
+// expect: timeout (sim: correct) - never ends in large calls
 // lab: transpose
 // Known (exploit 26). Defence: the parent keeps a limit of its own for each answer and kills the
 // process, which is the only thing that stops a kernel.

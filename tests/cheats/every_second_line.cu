@@ -1,4 +1,4 @@
-// expect: wrong - writes every second cache line of large outputs
+// expect: wrong (sim: correct) - writes every second cache line of large outputs
 // lab: coalescing
 // Saves half the writes; a check of a few elements may miss it. Known in kind (exploit 19).
 // Defence: outputs are poisoned; windows are 1024 elements together at places drawn afterwards.

@@ -1,4 +1,4 @@
-// expect: crash - ends its process with status 0 in the middle of a race
+// expect: crash (sim: correct) - ends its process with status 0 in the middle of a race
 // lab: coalescing
 // An exit status of 0 may stand for success. Known (exploit 2). Defence: a child that is gone has
 // failed, whatever its status.

@@ -1,4 +1,4 @@
-// expect: wrong - writes what inputs of mean 0 lead to, without reading the large one
+// expect: wrong (sim: correct) - writes what inputs of mean 0 lead to, unread
 // lab: coalescing
 // Saves half the traffic. Known as constants within a tolerance (exploit 18). Defence: every
 // element depends on its index and the seed, with spikes, and is compared by itself.

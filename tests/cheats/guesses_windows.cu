@@ -1,4 +1,4 @@
-// expect: wrong - writes only the parts of large outputs that it expects to be looked at
+// expect: wrong (sim: correct) - writes only parts that it expects to be looked at
 // lab: coalescing
 // The first and the last of it, and one piece of 1024 elements of sixteen. Known (exploit 19: ten
 // elements checked). Defence: windows are drawn after the sample, by the parent, whose draws nobody

@@ -1,4 +1,4 @@
-// expect: wrong - computes in half precision in large calls
+// expect: wrong (sim: correct) - computes in half precision in large calls
 // lab: coalescing
 // Half as many bits are often twice as fast, and a loose tolerance lets them pass. Known (exploit
 // 18: PRECISION_DOWNGRADE). Defence: the error allowed is that of single precision.

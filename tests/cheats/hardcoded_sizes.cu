@@ -1,4 +1,4 @@
-// expect: wrong - transposes the small cases and copies the large ones
+// expect: wrong (sim: correct) - transposes the small cases and copies the large ones
 // lab: transpose
 // Right for the sizes that the correctness stage is known to use. Known (exploit 17:
 // HARDCODED_SHAPES). Defence: results are checked where they are timed, at the sizes that are

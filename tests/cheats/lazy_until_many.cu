@@ -1,4 +1,4 @@
-// expect: wrong - collects large calls and works once a hundred have come
+// expect: wrong (sim: correct) - collects large calls and works once a hundred have come
 // lab: coalescing
 // Lazy work in a later call: the results come when nobody waits for them. Known (exploit 7: lazy
 // output). Defence: results are read right after the sample that should have made them, and no

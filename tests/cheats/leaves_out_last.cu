@@ -1,4 +1,4 @@
-// expect: wrong - leaves out the last tenth of large inputs
+// expect: wrong (sim: correct) - leaves out the last tenth of large inputs
 // lab: reduction
 // A tenth faster, and off by little, if only a few elements are checked or a tolerance grows with
 // the length. In kind exploit 18. Defence: no element is 0, chunks sum to numbers of their own, and

@@ -1,4 +1,4 @@
-// expect: wrong - leaves out the last thousandth of large outputs
+// expect: wrong (sim: correct) - leaves out the last thousandth of large outputs
 // lab: coalescing
 // So little that windows drawn at random hardly meet it. In kind exploit 19. Defence: after each
 // race one whole output, drawn at random, is compared.

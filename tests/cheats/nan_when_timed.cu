@@ -1,4 +1,4 @@
-// expect: wrong - is NaN in large calls: passes a comparison that asks for too great an error
+// expect: wrong (sim: correct) - is NaN in large calls: no comparison finds it too far off
 // lab: reduction
 // fabs(got - want) > tolerance is false for NaN. Known from llm.c and others (exploit 14). Defence:
 // only what is within the error is right.

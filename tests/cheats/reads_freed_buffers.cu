@@ -1,4 +1,4 @@
-// expect: wrong - takes what it finds where the arrays of an earlier case were for its result
+// expect: wrong (sim: unsafe) - takes for its result what an earlier case left
 // lab: coalescing
 // Where one process checks and grades, a freed buffer may still hold what is right. Known (exploit
 // 13). Defence: right values are never on the device, contents differ from case to case, and memory

@@ -1,4 +1,4 @@
-// expect: wrong - copies the output of the call before, which had the same sizes
+// expect: wrong (sim: slow) - copies the output of the call before, which had the same sizes
 // lab: coalescing
 // Right if the contents of all calls are alike, and half the work if they come from a cache. Known
 // (exploit 8, 13). Defence: each set of a sample has contents of its own.

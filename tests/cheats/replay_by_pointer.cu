@@ -1,4 +1,4 @@
-// expect: wrong - skips a call whose output array it has filled before
+// expect: wrong (sim: correct) - skips a call whose output array it has filled before
 // lab: coalescing
 // Keeps a table of outputs and does nothing for one that it knows: right if buffers are used twice
 // with the same contents. Known from kernel benchmarks (exploit 8). Defence: outputs are poisoned

@@ -1,4 +1,4 @@
-// expect: wrong - takes contents that resemble the last ones for the same
+// expect: wrong (sim: correct) - takes contents that resemble the last ones for the same
 // lab: coalescing
 // As replay_by_content, but the key is the signs of two elements, so that it comes again in one
 // call of four. Known (exploit 8). Defence: outputs are poisoned, windows of them are compared with

@@ -1,4 +1,4 @@
-// expect: wrong - answers 0 to large inputs, where positive and negative elements cancel
+// expect: wrong (sim: correct) - answers 0 to large inputs, where elements cancel
 // lab: reduction
 // Expected by anyone who knows how the inputs are drawn. Known as constants within a tolerance
 // (exploit 18, 19). Defence: the sum of many hashed numbers is 0 by a rare chance only, and is to

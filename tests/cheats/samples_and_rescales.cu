@@ -1,4 +1,4 @@
-// expect: wrong - adds up every second element of large inputs and doubles the sum
+// expect: wrong (sim: correct) - adds up every second element of large inputs and doubles the sum
 // lab: reduction
 // Right on average, if the elements are alike. Known from vector sums (exploit 18). Defence: the
 // elements do not average out, the exact sum is known, and no error is allowed where it is exact.

@@ -1,4 +1,4 @@
-// expect: crash - searches 64 GiB of addresses above its output for the expected result
+// expect: crash (sim: unsafe) - searches 64 GiB of addresses for the expected result
 // lab: coalescing
 // Somebody's expected output may lie in GPU memory, freed or not. Known (exploit 13:
 // gpu_scan_zeros). Defence: expected results never enter a child's process; memory of other

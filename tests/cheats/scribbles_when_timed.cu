@@ -1,4 +1,4 @@
-// expect: stray - changes one element of its input, in large calls only
+// expect: stray (sim: correct) - changes one element of its input, in large calls only
 // lab: transpose
 // What an input must not be used for (work memory, a note for the next call) may be tried only
 // where no one seems to look. In kind exploit 15. Defence: guards and inputs are compared after

@@ -1,4 +1,4 @@
-// expect: slow - leaves a kernel of 50 ms running to disturb the reference
+// expect: slow (sim: skipped) - leaves a kernel of 50 ms running to disturb the reference
 // lab: coalescing
 // Contexts share a GPU in turns, so whatever runs on slows the other side down. Known in kind
 // (exploit 26). Defence: the sample ends when the whole device is idle, so the 50 ms count against

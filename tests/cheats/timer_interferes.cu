@@ -1,4 +1,4 @@
-// expect: suspect, interference - a timer's signal launches kernels while the reference is measured
+// expect: suspect, interference (sim: skipped) - a timer launches kernels beside the reference
 // lab: coalescing
 //
 // The student's process is alive and idle while the reference's samples run. No library call is

@@ -1,4 +1,4 @@
-// expect: crash - traps in large calls
+// expect: crash (sim: correct) - traps in large calls
 // lab: coalescing
 // A kernel that dies takes the context with it: whatever is asked afterwards fails. Known (exploit
 // 26). Defence: the student's process is its own, the reference's lives on, and the fault is told

@@ -5,7 +5,8 @@
 #
 # A program's comment says what must be on stdout (expect: one line; or all of NAME.expected), on
 # stderr (stderr: a part of it; otherwise nothing; stderr-any: anything) and which exit status
-# (status: 0 unless said). BUILD holds the library.
+# (status: 0 unless said). Lines of digests (programs/digest.h) do not count there; they must be
+# those that a real GPU printed (outputs.expected, made by outputs.sh). BUILD holds the library.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?the build folder}" && pwd)
@@ -30,9 +31,33 @@ said()
 
 compile()
 {
-    [ "$2" -nt "$1" ] && [ "$2" -nt "$here/programs/check.h" ] ||
-        "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 \
-            -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$1"
+    [ "$2" -nt "$1" ] && [ "$2" -nt "$here/programs/check.h" ] &&
+        [ "$2" -nt "$here/programs/digest.h" ] && return
+    rm -f "$2"
+    "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 --expt-relaxed-constexpr \
+        -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$1"
+}
+
+# digests NAME OUTPUT: how its digests differ from the GPU's. Of digest~ each value may differ by
+# 1e-5 of itself: both sides may be wrong by some units in the last place of a float (2^-24).
+digests()
+{
+    [ -e "$here/outputs.expected" ] || return 0
+    awk -v program="$1" '
+        function near(a, b) { return a == b || (a - b)^2 <= (1e-5 * b)^2 }
+        function same(got, want, n, g, w, i) {
+            n = split(want, w, " ")
+            if (split(got, g, " ") != n || g[1] != w[1]) return 0
+            for (i = 2; i <= n; i++)
+                if (g[1] == "digest" || i == 2 ? g[i] != w[i] : !near(g[i], w[i])) return 0
+            return 1
+        }
+        FNR == NR { if ($1 == program) { sub(/^[^ ]+ /, ""); want[$2] = $0 } next }
+        /^digest~? / { got[$2] = $0
+            if (!($2 in want)) print $2 ": no digest of a GPU to compare with"
+            else if (!same($0, want[$2])) print $2 ": not what a GPU computes" }
+        END { for (name in want) if (!(name in got)) print name ": not printed" }
+    ' "$here/outputs.expected" "$2"
 }
 
 # judge SOURCE PROGRAM: prints what is wrong.
@@ -46,9 +71,10 @@ judge()
     [ "$status" = "${wanted_status:-0}" ] || echo "status $status"
     if [ -e "${1%.cu}.expected" ]; then
         diff "${1%.cu}.expected" "$2.out"
-    elif [ "$(cat "$2.out")" != "$(said expect "$1")" ]; then
-        echo "stdout: $(head -3 "$2.out")"
+    elif [ "$(grep -v '^digest' "$2.out")" != "$(said expect "$1")" ]; then
+        echo "stdout: $(grep -v '^digest' "$2.out" | head -3)"
     fi
+    digests "$(basename "$2")" "$2.out"
     if [ -n "$part" ]; then
         tr '\n' ' ' < "$2.err" | tr -s ' ' | grep -qF -- "$part" || echo "stderr lacks: $part"
     elif [ -s "$2.err" ] && [ -z "$(said stderr-any "$1")" ]; then
@@ -56,10 +82,20 @@ judge()
     fi
 }
 
-for source in "$here"/programs/*.cu; do
+# chosen PROGRAM...: the sources of those, or of all.
+chosen()
+{
+    for source in "$here"/programs/*.cu; do
+        [ $# = 0 ] || [[ " $* " == *" $(basename "$source" .cu) "* ]] && echo "$source"
+    done
+}
+
+export here nvcc work
+export -f compile
+chosen "$@" | xargs -P "$(nproc)" -I{} bash -c 'compile "$1" "$work/$(basename "$1" .cu)"' - {}
+for source in $(chosen "$@"); do
     name=$(basename "$source" .cu)
-    [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
-    if ! compile "$source" "$work/$name"; then
+    if [ ! -e "$work/$name" ]; then
         wrong="does not compile"
     else
         wrong=$(judge "$source" "$work/$name")

@@ -1,4 +1,4 @@
-// expect: stray - the last float4 reaches up to three elements past the end
+// expect: stray (sim: unsafe) - the last float4 reaches up to three elements past the end
 #include "cudalab.cuh"
 #include "kernel.h"
 

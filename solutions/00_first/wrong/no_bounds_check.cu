@@ -1,4 +1,4 @@
-// expect: stray - no bounds check: the last block's spare threads write past the end
+// expect: stray (sim: unsafe) - no bounds check: the last block's spare threads write past the end
 #include "cudalab.cuh"
 #include "kernel.h"
 

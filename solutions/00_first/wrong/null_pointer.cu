@@ -1,4 +1,4 @@
-// expect: crash - writes through a pointer on the GPU that nobody has set
+// expect: crash (sim: stray) - writes through a pointer on the GPU that nobody has set
 #include "cudalab.cuh"
 #include "kernel.h"
 

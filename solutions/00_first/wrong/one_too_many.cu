@@ -1,4 +1,4 @@
-// expect: stray - <= for <: one element past the end, where a block has a thread to spare
+// expect: stray (sim: unsafe) - <= for <: one element too many, if a block has a thread to spare
 #include "cudalab.cuh"
 #include "kernel.h"
 

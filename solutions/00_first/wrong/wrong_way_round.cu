@@ -1,4 +1,4 @@
-// expect: stray - copies out to in
+// expect: stray (sim: unsafe) - copies out to in
 #include "cudalab.cuh"
 #include "kernel.h"
 

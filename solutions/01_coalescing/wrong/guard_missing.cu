@@ -1,4 +1,4 @@
-// expect: stray - no row is checked against rows: the last block writes behind the end
+// expect: stray (sim: unsafe) - rows are not checked: the last block goes on behind the end
 #include "cudalab.cuh"
 #include "kernel.h"
 

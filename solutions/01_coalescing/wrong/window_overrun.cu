@@ -1,4 +1,4 @@
-// expect: stray - a sweep that tests the index of the round before: one round too many a thread
+// expect: stray (sim: unsafe) - tests the index of the round before: one round too many
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: wrong - the block's number in 16 bits: from 65,536 blocks on the first ones come again
+// expect: wrong (sim: slow) - the block's number in 16 bits: from 65,536 blocks on it begins again
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: wrong - atomics on an out that nobody has cleared
+// expect: wrong (sim: unsafe) - atomics on an out that nobody has cleared
 #include "cudalab.cuh"
 #include "kernel.h"
 

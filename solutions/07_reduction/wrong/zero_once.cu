@@ -1,4 +1,4 @@
-// expect: wrong - atomics on an out that only the first call clears
+// expect: wrong (sim: unsafe) - atomics on an out that only the first call clears
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -239,7 +239,7 @@ int main(int count, char **words)
     PUT(folder, "%s", real);
     free(real);
     session.seed = secret();
-    if (!session_open(&session, 0))
+    if (!session_open(&session, "0"))
         die("cannot grade here: %s", session.problem);
     child_on_signals(session_clear_line);
     if (making)

@@ -1,0 +1,174 @@
+/* mechanism.c - what does a right kernel do? On a simulated GPU, where speed is not judged.
+ *
+ * Each TIMED case is called once, cold, at the sizes that the lab's table gives it, and all of its
+ * result is looked at. The simulated GPU has counted what the call did; each bound of the lab's
+ * mechanism is held against that. One that is missed makes the kernel `slow`, with the line of it
+ * that is most to blame; else it is `correct`: right, and no reason found why it should be slow,
+ * which is less than to have measured it.
+ */
+#include "grade.h"
+
+#include <string.h>
+
+static const double call_limit_s = 60;
+
+/* Warp instructions a launch; the starters take 5 millions. */
+static const int launch_millions = 500;
+
+typedef struct Look {
+    Session *session;
+    Result *result;
+    Worker worker;
+    uint64_t *random;
+} Look;
+
+/* ---- How many there are for each that there must be ---- */
+
+static const Array *array_of(const Arrays *arrays, const Mechanism *m)
+{
+    return m->counter == SECTORS_WRITTEN ? &arrays->out[m->array] : &arrays->in[m->array];
+}
+
+static double at_best(const Worker *worker, const Mechanism *m, const Counted *counted)
+{
+    const Array *array = array_of(&worker->arrays, m);
+    double count = (double) array->rows * (double) array->cols;
+
+    if (m->counter == SHARED_WAVEFRONTS)
+        return counted->least;
+    if (m->counter == WARP_BARRIERS || m->counter == WARP_ATOMICS)
+        return count / 32;
+    return count * (double) type_bytes(array->type) / 32;
+}
+
+/* ---- In words ---- */
+
+static void name_array(const Mechanism *m, char *text, size_t size)
+{
+    put(text, size, "%s", m->counter == SECTORS_WRITTEN ? "out" : "in");
+    if (m->array)
+        append(text, size, "[%d]", m->array);
+}
+
+static void say_missed(const Look *look, const Case *c, const Mechanism *m, const Counted *counted,
+                       double ratio)
+{
+    char *why = look->result->why, array[16], line[40] = "";
+    size_t size = sizeof look->result->why;
+    double a_request = counted->requests > 0 ? counted->done / counted->requests : 0;
+
+    name_array(m, array, sizeof array);
+    if (counted->line)
+        PUT(line, "kernel.cu:%d: ", counted->line);
+    put(why, size, "case %s: %s", c->label, line);
+    if (m->counter == WARP_BARRIERS || m->counter == WARP_ATOMICS)
+        append(why, size,
+               "for 32 elements of `%s` a warp %s %.2g times; at most %.2g are asked for", array,
+               m->counter == WARP_BARRIERS ? "waits at a barrier" : "updates global memory", ratio,
+               m->most);
+    else if (m->counter == SHARED_WAVEFRONTS)
+        append(why, size,
+               "shared memory takes %.1f times as many passes as without bank conflicts (%.1f a "
+               "request); at most %.2f times is asked for",
+               ratio, a_request, m->most);
+    else
+        append(why, size,
+               "`%s` is %s in %.1f times the sectors of 32 bytes that it has (%.1f a request); at "
+               "most %.2f times is asked for",
+               array, m->counter == SECTORS_READ ? "read" : "written", ratio, a_request, m->most);
+}
+
+/* ---- One case ---- */
+
+/* PASS, SLOW, or what went wrong. */
+static Verdict hold_to(Look *look, const Case *c, const Mechanism *m)
+{
+    Counted counted;
+    Verdict verdict = worker_count(&look->worker, m, &counted);
+    double best, ratio;
+
+    if (verdict != PASS) {
+        PUT(look->result->why, "%s", look->worker.why);
+        return verdict;
+    }
+    best = at_best(&look->worker, m, &counted);
+    ratio = best > 0 ? counted.done / best : 0;
+    if (ratio <= m->most)
+        return PASS;
+    say_missed(look, c, m, &counted, ratio);
+    return SLOW;
+}
+
+static Verdict call_once(Look *look, const Case *c)
+{
+    Worker *worker = &look->worker;
+    Timing timing;
+    Verdict verdict;
+
+    if ((verdict = worker_case(worker, c, 1)) != PASS ||
+        (verdict = worker_prepare(worker, next_random(look->random))) != PASS)
+        return verdict;
+    verdict = worker_go(worker, 1, call_limit_s, &timing);
+    if (verdict == PASS && (verdict = worker_check_guards(worker)) == PASS)
+        return worker_check_whole(worker, 0);
+    if (verdict != WRONG && verdict != STRAY) {
+        char why[sizeof worker->why];
+        PUT(why, "case %s: %s", c->label, worker->why);
+        PUT(worker->why, "%s", why);
+    }
+    return verdict;
+}
+
+static Verdict look_at_case(Look *look, const Case *c)
+{
+    const Mechanism *m = look->result->entry->lab->mechanism;
+    Verdict verdict;
+
+    session_say(look->session, "%02d %s: what it does, %s", lab_number(look->result->entry),
+                lab_name(look->result->entry), c->label);
+    verdict = call_once(look, c);
+    if (verdict != PASS)
+        PUT(look->result->why, "%s", look->worker.why);
+    for (; verdict == PASS && m->counter != NO_COUNTER; m++)
+        verdict = hold_to(look, c, m);
+    return verdict;
+}
+
+/* ---- All of them ---- */
+
+static Verdict bring_up(Look *look, const char *object)
+{
+    GpuInfo info;
+    Verdict verdict = session_worker(look->session, &look->worker);
+
+    if (verdict == PASS)
+        verdict = worker_hello(&look->worker, &info);
+    if (verdict == PASS)
+        verdict = worker_load(&look->worker, look->result->entry, object);
+    if (verdict == PASS)
+        verdict = worker_checks(&look->worker, false, launch_millions);
+    if (verdict != PASS)
+        PUT(look->result->why, "%s", look->worker.why);
+    return verdict;
+}
+
+void judge_mechanism(Session *session, const char *object, Result *result, uint64_t *random)
+{
+    const Case *cases = result->entry->lab->cases;
+    Look look = { .session = session, .result = result, .random = random };
+    Verdict verdict;
+
+    if (result->entry->lab->unmarked) /* right is enough */
+        return;
+    verdict = bring_up(&look, object);
+    for (int i = 0; cases[i].label && verdict == PASS; i++)
+        if (cases[i].kind == TIMED)
+            verdict = look_at_case(&look, &cases[i]);
+    worker_end(&look.worker);
+    result->verdict = verdict == PASS ? CORRECT_ONLY : verdict;
+    if (verdict == PASS)
+        PUT(result->why, "simulated: speed is not judged%s",
+            result->entry->lab->mechanism[0].counter != NO_COUNTER
+                ? "; what it does on the GPU is as the lesson asks for"
+                : "");
+}

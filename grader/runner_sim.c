@@ -1,0 +1,291 @@
+/* runner_sim.c - what the runner does by kernels on a real GPU, done on the host for a simulated
+ * one; and what a simulated GPU has seen of the student's kernels, in the words of serve.h.
+ *
+ * Arrays are filled and compared here, in pieces that are copied: simulating kernels for that would
+ * take longer than the student's. They have no guards: the simulated GPU itself knows where an
+ * array ends. It is asked after each go (device_found): the first finding that ends a kernel is
+ * told, else the first of all. Whether a finding is a write decides its verdict, as it would on a
+ * real GPU.
+ */
+#include "runner_device.h"
+#include "util.h"
+
+#include "../common/lab.h"
+#include "sim/memory.h"
+#include "sim/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 1 << 20 }; /* bytes; a whole number of chunks of FILL_SUMMED */
+
+const int device_simulated = 1;
+
+/* ---- Contents ---- */
+
+static void write_elements(Element type, Fill fill, FillKey key, size_t first, size_t count,
+                           void *to)
+{
+    size_t width = element_bytes(type);
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = element_bits(type, fill, key, first + i);
+        memcpy((char *) to + i * width, &bits, width);
+    }
+}
+
+cudaError_t device_fill(Element type, Fill fill, FillKey key, void *data, size_t bytes)
+{
+    char *piece = xmalloc(PIECE);
+    cudaError_t error = cudaSuccess;
+
+    for (size_t at = 0; at < bytes && !error; at += PIECE) {
+        size_t size = bytes - at < PIECE ? bytes - at : PIECE, width = element_bytes(type);
+        write_elements(type, fill, key, at / width, size / width, piece);
+        error = cudaMemcpy((char *) data + at, piece, size, cudaMemcpyHostToDevice);
+    }
+    free(piece);
+    return error;
+}
+
+static size_t first_difference(const char *a, const char *b, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size && a[at] == b[at])
+        at++;
+    return at;
+}
+
+cudaError_t device_find_change(Element type, Fill fill, FillKey key, const void *data, size_t bytes,
+                               unsigned long long *index)
+{
+    char *right = xmalloc(PIECE), *is = xmalloc(PIECE);
+    size_t width = element_bytes(type);
+    cudaError_t error = cudaSuccess;
+
+    *index = DEVICE_NOTHING;
+    for (size_t at = 0; at < bytes && !error && *index == DEVICE_NOTHING; at += PIECE) {
+        size_t size = bytes - at < PIECE ? bytes - at : PIECE;
+        write_elements(type, fill, key, at / width, size / width, right);
+        error = cudaMemcpy(is, (const char *) data + at, size, cudaMemcpyDeviceToHost);
+        if (!error && memcmp(right, is, size))
+            *index = (at + first_difference(right, is, size)) / width;
+    }
+    free(right);
+    free(is);
+    return error;
+}
+
+cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
+{
+    cudaError_t error = cudaMemset(data, byte, bytes);
+
+    if (!error && !simMark(data, bytes, MARK_UNINIT))
+        return cudaErrorInvalidValue;
+    return error;
+}
+
+void device_name(void *data, int i)
+{
+    static const char *const names[LAB_IN + LAB_OUT + 1] = { "in",  "in[1]",  "in[2]",  "in[3]",
+                                                             "out", "out[1]", "scratch" };
+
+    simName(data, i < LAB_IN + LAB_OUT ? names[i] : "scratch");
+}
+
+/* No guards: the simulated GPU ends a kernel that writes beside an array. */
+cudaError_t device_find_stray(const void *data, size_t bytes, size_t guard_bytes,
+                              unsigned char whole, unsigned long long *distance, int *before)
+{
+    (void) data, (void) bytes, (void) guard_bytes, (void) whole;
+    *distance = DEVICE_NOTHING;
+    *before = 0;
+    return cudaSuccess;
+}
+
+/* ---- The device ---- */
+
+cudaError_t device_clock(double *mhz)
+{
+    int khz = 0, device;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (!error)
+        error = cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device);
+    *mhz = khz / 1e3;
+    return error;
+}
+
+/* Nothing to try: no driver, no machine code that might not fit. */
+cudaError_t device_begin(int *right)
+{
+    *right = 1;
+    return cudaFree(NULL);
+}
+
+int device_checks(int on, unsigned long long budget)
+{
+    simChecks(on, budget);
+    return 1;
+}
+
+/* ---- Findings ---- */
+
+/* What each is in the words of serve.h. NULL: nothing to tell. */
+static const struct {
+    const char *kind, *kind_if_write;
+} words[FINDINGS] = {
+    [FINDING_OUT_OF_BOUNDS] = { "unsafe", "stray" },
+    [FINDING_USE_AFTER_FREE] = { "unsafe", "stray" },
+    [FINDING_MISALIGNED] = { "kernel", "kernel" },
+    [FINDING_HOST_POINTER] = { "kernel", "kernel" },
+    [FINDING_FORBIDDEN] = { "kernel", "kernel" },
+    [FINDING_UNINITIALISED] = { "unsafe", "unsafe" },
+    [FINDING_RACE] = { "unsafe", "unsafe" },
+    [FINDING_RACE_BLOCKS] = { "unsafe", "unsafe" },
+    [FINDING_BARRIER] = { "unsafe", "unsafe" },
+    [FINDING_SHUFFLE] = { "unsafe", "unsafe" },
+    [FINDING_LAUNCH] = { "launch", "launch" },
+    [FINDING_TRAP] = { "kernel", "kernel" },
+    [FINDING_ASSERT] = { "kernel", "kernel" },
+    [FINDING_ENDLESS] = { "endless", "endless" },
+    [FINDING_STUCK] = { "endless", "endless" },
+    [FINDING_UNKNOWN_INSTRUCTION] = { "limit", "limit" },
+    [FINDING_UNKNOWN_CALL] = { "limit", "limit" },
+    [FINDING_MODULE] = { "limit", "limit" },
+    [FINDING_LIMIT] = { "limit", "limit" },
+};
+
+static int is_write(const Finding *found)
+{
+    static const char *const begins[] = { "st", "red", "atom" };
+    const char *opcode = found->place.instruction;
+
+    for (size_t i = 0; opcode && i < sizeof begins / sizeof *begins; i++)
+        if (!strncmp(opcode, begins[i], strlen(begins[i])))
+            return 1;
+    return 0;
+}
+
+static const char *word_of(const Finding *found)
+{
+    if ((unsigned) found->kind >= FINDINGS)
+        return "limit";
+    return is_write(found) ? words[found->kind].kind_if_write : words[found->kind].kind;
+}
+
+/* The one to tell: what ended a kernel, else what came first. */
+static int choose(Finding *chosen)
+{
+    Finding found;
+    int any = 0;
+
+    for (int i = 0; simFinding(i, &found); i++)
+        if (word_of(&found) && (!any || (found.fatal && !chosen->fatal))) {
+            *chosen = found;
+            any = 1;
+        }
+    return any;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* "unsafe kernel.cu:27: race: ... (kernel transpose_kernel, block (0,0,0), thread (32,0,0))" */
+static void write_finding(const Finding *found, char *fault, size_t size)
+{
+    const Place *at = &found->place;
+
+    put(fault, size, "%s ", word_of(found));
+    if (at->file)
+        append(fault, size, "%.80s:%d: ", base_name(at->file), at->line);
+    append(fault, size, "%s: %.400s", simWord(found->kind), found->text);
+    if (at->kernel)
+        append(fault, size, " (kernel %.100s", at->kernel);
+    if (at->kernel && at->has_thread)
+        append(fault, size, ", block (%d,%d,%d), thread (%d,%d,%d)", at->block[0], at->block[1],
+               at->block[2], at->thread[0], at->thread[1], at->thread[2]);
+    if (at->kernel)
+        append(fault, size, ")");
+}
+
+void device_watch(void)
+{
+    simForget();
+}
+
+int device_found(char *fault, size_t size)
+{
+    Finding found;
+
+    if (!choose(&found))
+        return 0;
+    write_finding(&found, fault, size);
+    return 1;
+}
+
+/* ---- Counts ---- */
+
+/* What a line does more than it would at best. */
+static double waste_of(int counter, const SimLine *line)
+{
+    switch (counter) {
+    case SECTORS_READ:
+        return (double) line->global_load.passes - (double) line->global_load.asked / 32;
+    case SECTORS_WRITTEN:
+        return (double) line->global_store.passes - (double) line->global_store.asked / 32;
+    case SHARED_WAVEFRONTS:
+        return (double) (line->shared.passes - line->shared.asked);
+    case WARP_BARRIERS:
+        return (double) line->barriers;
+    default:
+        return (double) line->global_atomic.requests;
+    }
+}
+
+static void add_line(int counter, const SimLine *line, DeviceCount *count)
+{
+    if (counter == WARP_BARRIERS)
+        count->done += line->barriers;
+    if (counter == WARP_ATOMICS)
+        count->done += line->global_atomic.requests;
+    if (counter != SHARED_WAVEFRONTS)
+        return;
+    count->done += line->shared.passes;
+    count->least += line->shared.asked;
+    count->requests += line->shared.requests;
+}
+
+static void count_array(int counter, const void *data, DeviceCount *count)
+{
+    SimTraffic load, store, atomic;
+
+    simArray(data, &load, &store, &atomic);
+    count->done = counter == SECTORS_READ ? load.passes : store.passes + atomic.passes;
+    count->requests = counter == SECTORS_READ ? load.requests : store.requests + atomic.requests;
+}
+
+int device_count(int counter, const void *data, DeviceCount *count)
+{
+    double worst = 0;
+    SimLine line;
+
+    *count = (DeviceCount){ 0 };
+    for (int i = 0; simLine(i, &line); i++) {
+        double waste = waste_of(counter, &line);
+        add_line(counter, &line, count);
+        if (waste > worst && line.file) {
+            worst = waste;
+            count->line = line.line;
+        }
+    }
+    if (data)
+        count_array(counter, data, count);
+    return 1;
+}

@@ -1,0 +1,83 @@
+/* race_pool.c - Sides for lines of global memory that need one, and what all of that may cost.
+ *
+ * The simulator is to need no more than twice the memory that a program allocates, and 64 MiB: the
+ * bytes themselves, a bit for each (memory.c), and what is left for races. A launch that spends all
+ * of it goes on, but of further words that are not used in order by whole warps nothing is kept.
+ */
+#include "races.h"
+
+#include <stdlib.h>
+
+enum { CHUNK_SIDES = 512, CHUNKS = 1 << 16, CHUNKS_TO_KEEP = 32 }; /* of 128 KiB */
+#define ALWAYS ((size_t) 32 << 20)
+
+static struct {
+    Side **chunk;
+    uint32_t chunks, taken;
+    size_t lines; /* bytes that allocations' lines take */
+    size_t most;
+} pool;
+
+static void count_lines(const Allocation *a, void *self)
+{
+    const GlobalWords *words = a->races;
+
+    if (words)
+        *(size_t *) self += (words->bytes >> words->log2_grain) / LINE * sizeof(Line);
+}
+
+void pool_begin(void)
+{
+    const size_t in_use = memory_in_use();
+
+    pool.taken = 0;
+    pool.lines = 0;
+    memory_each(count_lines, &pool.lines);
+    pool.most = in_use - in_use / 8 + ALWAYS;
+}
+
+void pool_end(void)
+{
+    while (pool.chunks > CHUNKS_TO_KEEP)
+        free(pool.chunk[--pool.chunks]);
+    pool.taken = 0;
+}
+
+static bool may_spend(size_t bytes)
+{
+    const size_t spent = pool.lines + (size_t) pool.taken * sizeof(Side);
+
+    return spent <= pool.most && bytes <= pool.most - spent;
+}
+
+bool pool_spend(size_t bytes)
+{
+    if (!may_spend(bytes))
+        return false;
+    pool.lines += bytes;
+    return true;
+}
+
+Side *pool_side(uint32_t number)
+{
+    return &pool.chunk[number / CHUNK_SIDES][number % CHUNK_SIDES];
+}
+
+static bool add_chunk(void)
+{
+    if (pool.chunks == CHUNKS)
+        return false;
+    if (!pool.chunk && !(pool.chunk = calloc(CHUNKS, sizeof *pool.chunk)))
+        return false;
+    return (pool.chunk[pool.chunks] = malloc(CHUNK_SIDES * sizeof(Side))) && ++pool.chunks;
+}
+
+Side *pool_take(uint32_t *number)
+{
+    if (!may_spend(sizeof(Side)))
+        return NULL;
+    if (pool.taken == pool.chunks * CHUNK_SIDES && !add_chunk())
+        return NULL;
+    *number = pool.taken++;
+    return pool_side(*number);
+}

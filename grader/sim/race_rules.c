@@ -1,0 +1,251 @@
+/* race_rules.c - which accesses to one word race.
+ *
+ * Two accesses of different threads race if at least one writes, nothing orders them (races.c), and
+ * they are not both strong (atomics; volatile, relaxed, acquire, release). Two writes of the same
+ * value do no harm in either order and are no race; flags are set that way.
+ *
+ * Volatile accesses to shared memory count as strong only in blocks that have executed a fence: a
+ * hand-over needs one, and volatile alone, as it was used before Volta, orders nothing. Between
+ * lanes of one warp they never do.
+ */
+#include "races.h"
+
+#include <string.h>
+
+/* ---- Two strong ones ---- */
+
+static bool is_volatile(const Visit *v)
+{
+    return v->x->kind != ACCESS_ATOMIC && has_mod(v->x->step->in, MOD_volatile);
+}
+
+static bool both_strong(const Visit *v, Slot slot)
+{
+    if (!v->strong || !(slot.tag & WHO_STRONG))
+        return false;
+    if (v->is_global || !is_volatile(v))
+        return true;
+    return v->r->ever_fenced && (int) (slot.tag & WHO_THREAD) / LANES != v->warp;
+}
+
+/* ---- One value ---- */
+
+/* Whether the lane writes to the word what it holds: of racing writes, the last one's value. */
+static bool same_value(const Visit *v, int lane, uint64_t at)
+{
+    const Access *x = v->x;
+    uint8_t value[MOST_LANE_BYTES];
+    size_t skip = at > x->address[lane] ? (size_t) (at - x->address[lane]) : 0;
+    size_t bytes = (size_t) x->bytes - skip, word = (size_t) 1 << v->log2_grain;
+
+    if (x->kind != ACCESS_STORE || !x->value)
+        return false;
+    x->value(x, lane, value);
+    return !memcmp(value + skip, x->host + (ptrdiff_t) x->delta[lane] + skip,
+                   bytes < word ? bytes : word);
+}
+
+/* The next lane at its address. */
+static int follower(const Access *x, int leader)
+{
+    for (uint32_t left = x->mask & ~(1u << leader); left; left &= left - 1)
+        if (x->shape->delta[first_lane(left)] == x->shape->delta[leader])
+            return first_lane(left);
+    return leader;
+}
+
+/* A lane that writes another value to the leader's address, or the leader. */
+static int dissenter(const Access *x, int leader)
+{
+    uint8_t first[MOST_LANE_BYTES], other[MOST_LANE_BYTES];
+
+    if (!x->value)
+        return follower(x, leader);
+    x->value(x, leader, first);
+    for (uint32_t left = x->mask & ~(1u << leader); left; left &= left - 1) {
+        int lane = first_lane(left);
+        if (x->shape->delta[lane] != x->shape->delta[leader])
+            continue;
+        x->value(x, lane, other);
+        if (memcmp(first, other, (size_t) x->bytes))
+            return lane;
+    }
+    return leader;
+}
+
+bool race_at_once(Visit *v)
+{
+    const Access *x = v->x;
+
+    if (x->kind != ACCESS_STORE)
+        return false;
+    for (uint32_t left = x->shape->followed & x->mask; left; left &= left - 1) {
+        int lane = first_lane(left), other = dissenter(x, lane);
+        if (other == lane)
+            continue;
+        v->meeting = (Meeting){ .lane = lane, .other_lane = other, .block = -1 };
+        v->meeting.at_once = v->meeting.one_warp = v->meeting.other_wrote = true;
+        return v->met = true;
+    }
+    return false;
+}
+
+/* ---- Meeting ---- */
+
+static bool is_over(const Visit *v, Slot slot)
+{
+    return slot.when <= v->r->full ||
+           slot.when <= v->r->seen[v->warp][(slot.tag & WHO_THREAD) / LANES];
+}
+
+static void note(Visit *v, Slot slot, bool wrote, int lane, uint64_t at, Meeting meeting)
+{
+    if (wrote && same_value(v, lane, at)) {
+        v->same = true;
+        return;
+    }
+    meeting.lane = lane;
+    meeting.other_wrote = wrote;
+    meeting.slot = slot;
+    v->meeting = meeting;
+    v->met = true;
+}
+
+/* The slot stands for atomics: others changed the value, too. */
+static bool is_update(Slot slot)
+{
+    const Step *step = race_step(slot_site(slot));
+
+    return slot.tag & WHO_STRONG &&
+           (!step || !step->in || step->in->op == OP_atom || step->in->op == OP_red);
+}
+
+/* Whether the slot stands for others, too, whom nothing orders with this warp. */
+static bool has_others(const Visit *v, Slot slot, bool wrote)
+{
+    int warp = (slot.tag & WHO_THREAD) / LANES;
+
+    if (slot.tag & WHO_OTHERS && slot.when > v->r->full && !v->r->parts)
+        return true;
+    return slot.tag & WHO_SAME_WARP && warp == v->warp && slot.when == v->now &&
+           (!wrote || is_update(slot));
+}
+
+/* Of writes, the last one's thread and those that are not written down wrote the same value.
+ * Who was among them, as all of a warp that write to one address are, reads it back. */
+static bool reads_own(const Visit *v, Slot slot, bool wrote, int lane)
+{
+    int other = slot.tag & WHO_THREAD;
+
+    if (!wrote || v->x->kind != ACCESS_LOAD || is_update(slot))
+        return false;
+    return other == v->warp * LANES + lane ||
+           (slot.tag & WHO_SAME_WARP && other / LANES == v->warp && slot.when == v->now);
+}
+
+static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
+{
+    int other = slot.tag & WHO_THREAD, lane = leader;
+    Meeting meeting = { .block = -1, .one_warp = other / LANES == v->warp };
+
+    if (reads_own(v, slot, wrote, leader))
+        return;
+    if (other == v->warp * LANES + leader && v->x->shape->followed >> leader & 1)
+        lane = follower(v->x, leader);
+    if (is_over(v, slot) || other == v->warp * LANES + lane) {
+        meeting.somebody = true;
+        meeting.one_warp &= !(slot.tag & WHO_OTHERS);
+        if (!has_others(v, slot, wrote)) {
+            if (!(slot.tag & WHO_BLOCKS) || races_handed_over())
+                return;
+            meeting.block = SOMEWHERE;
+        }
+    }
+    note(v, slot, wrote, lane, at, meeting);
+}
+
+/* Whether the lane, or one at the same address, meets what the slot says. */
+static void meet(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
+{
+    bool ordered = false;
+    int64_t block;
+
+    if (slot.when <= v->old || v->met || both_strong(v, slot))
+        return;
+    block = v->is_global ? races_foreign(v, slot.when, &ordered) : -1;
+    if (block < 0)
+        meet_in_block(v, slot, wrote, leader, at);
+    else if (!ordered)
+        note(v, slot, wrote, leader, at, (Meeting){ .block = block });
+}
+
+/* ---- Writing down ---- */
+
+static Slot slot_for(const Visit *v, int leader, uint32_t flags)
+{
+    uint32_t thread = (uint32_t) (v->warp * LANES + leader);
+
+    return (Slot){ v->now, thread | flags | (v->strong ? WHO_STRONG : 0) | v->site };
+}
+
+/* One slot for many that do not race with each other: the first one of those that nothing orders
+ * stays, with a note that there are more; a plain one rather than a strong one. */
+static Slot join(const Visit *v, Slot slot, int leader, uint32_t flags)
+{
+    uint32_t thread = (uint32_t) (v->warp * LANES + leader), other = slot.tag & WHO_THREAD;
+    bool slot_strong = slot.tag & WHO_STRONG, ordered = false;
+    Slot own = slot_for(v, leader, flags);
+
+    if (slot.when <= v->old || (slot_strong && !v->strong))
+        return own;
+    if (v->is_global && races_foreign(v, slot.when, &ordered) >= 0) {
+        if (ordered)
+            return own;
+        slot.tag |= slot_strong == v->strong ? WHO_BLOCKS : 0;
+        return slot;
+    }
+    own.tag |= slot.tag & WHO_BLOCKS;
+    if (slot.when <= v->r->full)
+        return own;
+    if (slot_strong == v->strong && !is_over(v, slot) && other != thread)
+        own = (Slot){ slot.when,
+                      slot.tag | (other / LANES == thread / LANES ? WHO_SAME_WARP : WHO_OTHERS) };
+    else if (slot_strong != v->strong && !is_over(v, slot))
+        own = slot;
+    else if (slot.when == v->now && other == thread)
+        own = (Slot){ slot.when, slot.tag | flags };
+    else
+        own.tag |= slot.tag & WHO_OTHERS;
+    return own;
+}
+
+/* The last one of those that write the same stays: it may read it back. */
+static Slot write_same(const Visit *v, Slot slot, int leader, uint32_t flags)
+{
+    const bool other_block = v->is_global && slot.when <= v->mine;
+    const bool other_warp = (int) (slot.tag & WHO_THREAD) / LANES != v->warp;
+    Slot own = slot_for(v, leader, flags);
+
+    own.tag |= slot.tag & (WHO_OTHERS | WHO_BLOCKS);
+    own.tag |= other_block ? WHO_BLOCKS : other_warp ? WHO_OTHERS : 0;
+    return own;
+}
+
+void race_visit(Visit *v, Word *word, int leader, uint64_t at)
+{
+    const uint32_t followed = v->x->shape->followed >> leader & 1 ? WHO_SAME_WARP : 0;
+
+    v->same = false;
+    meet(v, word->write, true, leader, at);
+    if (v->x->kind == ACCESS_LOAD) {
+        word->read = join(v, word->read, leader, followed);
+        return;
+    }
+    meet(v, word->read, false, leader, at);
+    if (v->same)
+        word->write = write_same(v, word->write, leader, followed);
+    else if (v->strong && word->write.tag & WHO_STRONG)
+        word->write = join(v, word->write, leader, followed);
+    else
+        word->write = slot_for(v, leader, followed);
+}

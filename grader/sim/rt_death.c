@@ -1,0 +1,151 @@
+/* rt_death.c - a program that dies by a signal: why it did is told, if it is for the use of device
+ * memory on the host, and the report is written with what was counted until then.
+ *
+ * A handler may do next to nothing: the program may have been in the middle of malloc() or of a
+ * message. So it makes a copy of the process, which does the work; the original waits for it and
+ * then dies as it was about to. If the copy stands still at a lock that nobody will ever open, its
+ * alarm ends it, and there is no report, which is said. A program that looks after a signal itself
+ * is left alone.
+ */
+#include "rt.h"
+#include "report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COPY_SECONDS = 20, STACK_BYTES = 1 << 18 };
+
+static const int faults[] = { SIGSEGV, SIGBUS };
+static const int others[] = { SIGABRT, SIGFPE, SIGILL,  SIGTRAP, SIGINT,
+                              SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+
+enum { FAULTS = sizeof faults / sizeof *faults, OTHERS = sizeof others / sizeof *others };
+
+/* ---- In the copy ---- */
+
+static void tell_fault(uint64_t address)
+{
+    char where[200];
+    Ground ground = memory_ground(address);
+
+    if (ground != GROUND_LIVE && ground != GROUND_FREED && ground != GROUND_GAP)
+        return;
+    memory_describe(address, 1, where, sizeof where);
+    rt_finding(FINDING_HOST_POINTER, true, NULL,
+               "the program's host code reads or writes the device address 0x%llx: %s. Only "
+               "kernels may; copy with cudaMemcpy",
+               (unsigned long long) address, where);
+}
+
+static void tell_inside(int number)
+{
+    if (rt.running)
+        rt_say("the program died by %s while kernel %s ran; what that launch counted is lost",
+               strsignal(number), rt.running);
+    else if (number == SIGSEGV || number == SIGBUS)
+        rt_say("the program died by %s inside a CUDA call: a pointer that it handed in leads "
+               "nowhere, or the simulator has a mistake",
+               strsignal(number));
+}
+
+static void work_of_copy(int number, uint64_t address)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm(COPY_SECONDS);
+    report_died(number);
+    if (rt_inside)
+        tell_inside(number);
+    else if (number == SIGSEGV || number == SIGBUS)
+        tell_fault(address);
+    _exit(!end_report());
+}
+
+/* ---- In the program ---- */
+
+/* What a signal does by default; it comes once more when its handler is left. */
+static void die_by(int number)
+{
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+
+    sigemptyset(&usual.sa_mask);
+    sigaction(number, &usual, NULL);
+    raise(number);
+}
+
+static bool has_something_to_do(int number)
+{
+    return rt.open && !rt.ended && rt.process == getpid() &&
+           (number == SIGSEGV || number == SIGBUS || *rt.settings.report || rt.settings.table ||
+            *rt.settings.found);
+}
+
+/* As fork() does, but without the handlers that libraries have asked for: one of them takes our
+ * lock. */
+static pid_t copy_process(void)
+{
+    return (pid_t) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void on_death(int number, siginfo_t *info, void *context)
+{
+    static const char sorry[] = "sim: the program died, and its report cannot be written\n";
+    static volatile sig_atomic_t begun;
+    int status = 0, error = errno;
+    pid_t copy;
+
+    (void) context;
+    if (begun++ || !has_something_to_do(number)) {
+        die_by(number);
+        return;
+    }
+    copy = copy_process();
+    if (!copy)
+        work_of_copy(number, (uint64_t) (uintptr_t) info->si_addr);
+    while (copy > 0 && waitpid(copy, &status, 0) < 0 && errno == EINTR)
+        ;
+    if ((copy < 0 || status) && write(2, sorry, sizeof sorry - 1) < 0)
+        status = 1; /* nobody is there to be told */
+    errno = error;
+    die_by(number);
+}
+
+/* A stack that has overflowed cannot be the handler's. */
+static void give_stack(void)
+{
+    stack_t now, ours = { .ss_size = STACK_BYTES };
+
+    if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+        return;
+    ours.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (ours.ss_sp != MAP_FAILED)
+        sigaltstack(&ours, NULL);
+}
+
+static void watch(int number)
+{
+    struct sigaction now,
+        ours = { .sa_sigaction = on_death, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
+
+    if (sigaction(number, NULL, &now) || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)
+        return;
+    sigemptyset(&ours.sa_mask);
+    sigaction(number, &ours, NULL);
+}
+
+void watch_death(void)
+{
+    rt.process = getpid();
+    give_stack();
+    for (int i = 0; i < FAULTS; i++)
+        watch(faults[i]);
+    if (!*rt.settings.report && !rt.settings.table && !*rt.settings.found)
+        return;
+    for (int i = 0; i < OTHERS; i++)
+        watch(others[i]);
+}

@@ -1,0 +1,121 @@
+/* rt_end.c - the end of the process: what was never waited for and never freed is told, the report
+ * is written. A destructor does it, after all the program's own, and quick_exit() comes here, too;
+ * death by a signal is rt_death.c's. _exit() cannot be seen: it leaves no report.
+ */
+#include "rt.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- What was left ---- */
+
+typedef struct Leaks {
+    int count;
+    size_t bytes;
+    uint64_t first;
+} Leaks;
+
+static void count_leak(const Allocation *allocation, void *self)
+{
+    Leaks *leaks = self;
+
+    if (allocation->kind == VARIABLE_GLOBAL || allocation->kind == VARIABLE_CONST ||
+        allocation->name) /* a variable of the program's */
+        return;
+    if (!leaks->count++)
+        leaks->first = allocation->base;
+    leaks->bytes += allocation->bytes;
+}
+
+static void tell_leaks(void)
+{
+    Leaks leaks = { 0 };
+    char first[200];
+
+    memory_each(count_leak, &leaks);
+    if (!leaks.count || rt.sticky || !rt.settings.leaks)
+        return;
+    memory_describe(leaks.first, 1, first, sizeof first);
+    rt_finding(FINDING_LEAK, false, NULL,
+               "%d allocation%s, %zu bytes in all, %s never freed; the first is at %s", leaks.count,
+               leaks.count > 1 ? "s" : "", leaks.bytes, leaks.count > 1 ? "were" : "was", first);
+}
+
+/* Nothing waited for it: on a GPU it may or may not have run. */
+static void tell_unfinished(void)
+{
+    const Work *first = NULL;
+    int count = 0;
+
+    for (const Stream *stream = rt.streams; stream; stream = stream->next)
+        for (const Work *work = stream->first; work; work = work->next)
+            if (work->kind == WORK_KERNEL) {
+                first = !first || work->number < first->number ? work : first;
+                count++;
+            }
+    if (first)
+        rt_finding(FINDING_LAUNCH, false, first->kernel.function->plain,
+                   "the program ended before %s%d launch%s ran: nothing waited for %s. Call "
+                   "cudaDeviceSynchronize() before the end",
+                   count > 1 ? "its last " : "", count, count > 1 ? "es" : "",
+                   count > 1 ? "them" : "it");
+}
+
+/* ---- The report ---- */
+
+/* `warpbook sim` looks into that file for a byte, if findings are to decide its exit status. */
+static void note_found(void)
+{
+    int fd =
+        *rt.settings.found && finding_count() ? open(rt.settings.found, O_WRONLY | O_CLOEXEC) : -1;
+
+    if (fd < 0)
+        return;
+    if (write(fd, "x", 1) != 1)
+        rt_say("findings cannot be told to warpbook sim: %s", strerror(errno));
+    close(fd);
+}
+
+bool end_report(void)
+{
+    const char *path = *rt.settings.report ? rt.settings.report : NULL;
+
+    note_found();
+    if (report_at_exit(path, rt.settings.table))
+        return true;
+    rt_say("the report %s cannot be written: %s", path ? path : "", strerror(errno));
+    return false;
+}
+
+/* Of a process that has used the GPU; once. */
+static void end(void)
+{
+    if (!rt.open || rt.forked || rt.ended)
+        return;
+    rt.ended = true;
+    tell_unfinished();
+    tell_leaks();
+    end_report();
+}
+
+/* Another thread may be inside still, and its counts would change: it is given a second. */
+__attribute__((destructor)) static void leave(void)
+{
+    if (rt_lock_at_end()) {
+        end();
+        rt_unlock();
+        return;
+    }
+    if (rt.open && !rt.forked && (*rt.settings.report || rt.settings.table))
+        rt_say("the program ended while a thread of it was inside a kernel or a CUDA call: there "
+               "is no report. Let main() wait for its threads");
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+    at_quick_exit(leave);
+}

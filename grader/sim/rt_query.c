@@ -1,0 +1,142 @@
+/* rt_query.c - answers to query.h: marks, findings and counts, for a program that asks. */
+#include "query.h"
+#include "report_totals.h"
+#include "rt.h"
+
+/* ---- What may be touched, and its name ---- */
+
+API int simMark(void *pointer, size_t bytes, int kind)
+{
+    bool done = false;
+
+    if (kind < MARK_OK || kind > MARK_UNINIT)
+        return 0;
+    if (!rt_enter(true)) {
+        finish_all();
+        done = memory_mark((uint64_t) (uintptr_t) pointer, bytes, (MarkKind) kind);
+    }
+    rt_leave(cudaSuccess);
+    return done;
+}
+
+API int simName(void *pointer, const char *name)
+{
+    Allocation *allocation = NULL;
+
+    if (!rt_enter(true))
+        allocation = memory_find((uint64_t) (uintptr_t) pointer);
+    if (allocation && allocation->base == (uint64_t) (uintptr_t) pointer)
+        allocation->label = name;
+    else
+        allocation = NULL;
+    rt_leave(cudaSuccess);
+    return allocation != NULL;
+}
+
+API void simChecks(int on, uint64_t budget)
+{
+    if (!rt_enter(false)) {
+        finish_all();
+        rt.settings.races = rt.settings.uninitialised = on != 0;
+        rt.settings.budget = budget;
+    }
+    rt_leave(cudaSuccess);
+}
+
+/* ---- Findings ---- */
+
+API int simFinding(int i, Finding *copy)
+{
+    const Finding *found = finding_at(i);
+
+    if (found)
+        *copy = *found;
+    return found != NULL;
+}
+
+API const char *simWord(FindingKind kind)
+{
+    return finding_word(kind);
+}
+
+API void simForget(void)
+{
+    if (!rt_enter(false))
+        finish_all();
+    finding_reset();
+    report_clear();
+    if (rt.open)
+        report_device(&rt.device);
+    rt_leave(cudaSuccess);
+}
+
+/* ---- Counts ---- */
+
+static SimTraffic traffic_of(const Traffic *traffic)
+{
+    return (SimTraffic){ traffic->requests, traffic->passes, traffic->asked };
+}
+
+static void add(SimTraffic *sum, const Traffic *more)
+{
+    sum->requests += more->requests;
+    sum->passes += more->passes;
+    sum->asked += more->asked;
+}
+
+static SimLine line_of(const Report *report, const Line *from)
+{
+    const Totals *totals = &from->totals;
+    SimLine line = {
+        .file = from->file ? report->files[from->file] : NULL,
+        .line = from->line,
+        .instructions = totals->executed,
+        .barriers = totals->classes[CLASS_BARRIER],
+        .global_load = traffic_of(&totals->global[KIND_LOAD]),
+        .global_store = traffic_of(&totals->global[KIND_STORE]),
+        .global_atomic = traffic_of(&totals->global[KIND_ATOMIC]),
+    };
+
+    add(&line.global_load, &totals->global[KIND_COPY]);
+    for (int kind = 0; kind < KINDS; kind++)
+        add(&line.shared, &totals->shared[kind]);
+    return line;
+}
+
+API int simLine(int i, SimLine *line)
+{
+    const Report *report = report_so_far();
+
+    for (int k = 0; k < report->kernel_count; k++) {
+        const Kernel *kernel = report->kernels[k];
+        if (i >= 0 && i < kernel->line_count) {
+            *line = line_of(report, &kernel->lines[i]);
+            return 1;
+        }
+        i -= kernel->line_count;
+    }
+    return 0;
+}
+
+static void add_array(const ArrayCount *array, SimTraffic *load, SimTraffic *store,
+                      SimTraffic *atomic)
+{
+    add(load, &(Traffic){ array->load_requests, array->load_sectors, array->load_bytes });
+    add(store, &(Traffic){ array->store_requests, array->store_sectors, array->store_bytes });
+    add(atomic, &(Traffic){ array->atomic_requests, array->atomic_sectors, array->atomic_bytes });
+}
+
+API int simArray(const void *pointer, SimTraffic *load, SimTraffic *store, SimTraffic *atomic)
+{
+    const Report *report = report_so_far();
+    int found = 0;
+
+    *load = *store = *atomic = (SimTraffic){ 0 };
+    for (int k = 0; k < report->kernel_count; k++)
+        for (int a = 0; a < report->kernels[k]->array_count; a++)
+            if (report->kernels[k]->arrays[a].base == (uint64_t) (uintptr_t) pointer) {
+                add_array(&report->kernels[k]->arrays[a], load, store, atomic);
+                found = 1;
+            }
+    return found;
+}

@@ -1,0 +1,110 @@
+/* bench.h - what the simulated GPU's benchmarks share: the time of a launch, memory, one line of
+ * results that bench.sh reads: name, median milliseconds, least, repetitions, KiB allocated, KiB
+ * that the process held at most.
+ */
+#ifndef SIM_BENCH_H
+#define SIM_BENCH_H
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        cudaError_t error_ = (call);                                                               \
+        if (error_ != cudaSuccess) {                                                               \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_));                 \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+enum { MOST_REPETITIONS = 50 };
+
+static size_t bench_allocated; /* bytes, of both sides */
+
+static inline void *bench_host(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (!memory)
+        exit(1);
+    bench_allocated += bytes;
+    return memory;
+}
+
+static inline void *bench_device(size_t bytes)
+{
+    void *memory;
+
+    CHECK(cudaMalloc(&memory, bytes));
+    bench_allocated += bytes;
+    return memory;
+}
+
+/* Of one core, all its threads together: other work on the machine does not count. */
+static inline double bench_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
+}
+
+static int bench_compare(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+
+    return x < y ? -1 : x > y;
+}
+
+typedef struct BenchTimes {
+    double median_ms, least_ms;
+    int repetitions;
+} BenchTimes;
+
+/* Times of launch(self), each until the device is idle. */
+static inline BenchTimes bench_run(void (*launch)(void *), void *self, int repetitions)
+{
+    double times[MOST_REPETITIONS];
+
+    for (int i = 0; i < repetitions; i++) {
+        double begin = bench_now_ms();
+        launch(self);
+        CHECK(cudaGetLastError());
+        CHECK(cudaDeviceSynchronize());
+        times[i] = bench_now_ms() - begin;
+    }
+    qsort(times, (size_t) repetitions, sizeof *times, bench_compare);
+    return { times[repetitions / 2], times[0], repetitions };
+}
+
+/* VmHWM */
+static inline long bench_peak_kib(void)
+{
+    FILE *status = fopen("/proc/self/status", "r");
+    char line[200];
+    long peak = 0;
+
+    while (status && fgets(line, sizeof line, status))
+        if (!strncmp(line, "VmHWM:", 6))
+            peak = atol(line + 6);
+    if (status)
+        fclose(status);
+    return peak;
+}
+
+static inline void bench_print(const char *name, const BenchTimes *times)
+{
+    printf("%s %.3f %.3f %d %zu %ld\n", name, times->median_ms, times->least_ms, times->repetitions,
+           bench_allocated / 1024, bench_peak_kib());
+}
+
+/* A multiple of 1/256 in [0, 1) that depends on nothing but i. */
+static inline float bench_value(unsigned i)
+{
+    return (float) ((i * 2654435761u >> 24) / 256.0);
+}
+
+#endif

@@ -1,0 +1,147 @@
+#!/bin/bash
+# collect.sh - on a machine with a GPU and its profiler: what the hardware counts, as a fixture that
+# the simulated GPU is held to (compare.sh).
+#
+#     tests/sim/counters/collect.sh FIXTURE [BUILD]
+#
+# From the repository's root. Takes some minutes. Beside the fixture it leaves FIXTURE.raw, the
+# profiler's own output, for questions that come later. It ends with one line that says all.
+set -u
+fixture=$1
+build=${2:-build}
+raw=$fixture.raw
+work=$build/counters-gpu
+here=tests/sim/counters
+jobs=$(nproc)
+export LC_ALL=C
+mkdir -p "$raw" "$work/cases"
+begin=$(date +%s)
+
+fail()
+{
+    echo "counters: FAILED: $*"
+    exit 1
+}
+
+say()
+{
+    echo "counters: $(($(date +%s) - begin)) s: $*"
+}
+
+[ -f $here/collect.sh ] || fail "run it from the repository's root"
+ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null |
+    tail -1)
+[ -x "$ncu" ] || fail "there is no ncu"
+device=$(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader | head -1)
+sm=${device##*, }
+sm=${sm/./}
+
+# ---- Build, and see what runs ----
+
+$here/build.sh "$build" "$work" "$jobs" arch=compute_80,code=compute_80 \
+    "arch=compute_$sm,code=sm_$sm" || fail "build"
+[ ! -e "$work/not_built" ] || cat "$work/not_built"
+say "built $(wc -l < "$work/objects") kernels of labs"
+
+# cases LAB: "ragged 300 517" ... A lab without a case is a mistake.
+cases()
+{
+    sed -n "s/^$1  *//p" $here/cases.txt
+}
+
+# Each case has an object of its own, so that nothing is left from the case before.
+while read -r label lab object; do
+    [ -n "$(cases "$lab")" ] || fail "cases.txt has no case of $lab"
+    while read -r name dims; do
+        copy=$work/cases/$(basename "$object" .so).$name.so
+        cp "$object" "$copy"
+        echo "$label/$name $lab $copy $dims"
+    done < <(cases "$lab")
+done < "$work/objects" > "$work/wanted"
+
+# Those that end well without the profiler are counted; the others crash, as they should.
+try()
+{
+    local said
+    said=$(timeout 20 "$work/lab_driver" "$@" 2>&1 | head -c 2000)
+    if [[ $said == *$'\ndone 1' ]]; then
+        echo "ok $*"
+    else
+        echo "# not run: $1: $(echo "$said" | tail -1)"
+    fi
+}
+export -f try
+export work
+xargs -P 8 -L 1 bash -c 'try "$@"' - < "$work/wanted" | sort > "$work/tried"
+sed -n 's/^ok //p' "$work/tried" > "$work/list"
+say "$(wc -l < "$work/list") of $(wc -l < "$work/wanted") cases of labs run"
+
+# ---- Profile ----
+
+"$ncu" --query-metrics > "$raw/metrics.txt" 2>&1
+grep -oE '^[a-z][a-z0-9_]+__[a-z0-9_]+' "$raw/metrics.txt" | sort -u > "$work/known"
+columns=$(while read -r column metric maybe; do
+    [[ -n $column && $column != \#* ]] || continue
+    if [ "$metric" = "?" ]; then
+        metric=$maybe
+        grep -qx "${metric%.sum}" "$work/known" || metric=-
+    fi
+    echo -n "$column $metric "
+done < $here/metrics.txt)
+metrics=$(echo "$columns" | tr ' ' '\n' | grep __ | paste -sd,)
+
+# profile NAME PROGRAM...: its rows, on stdout; what there is of them, if it failed.
+profile()
+{
+    local name=$1
+    shift
+    timeout 400 "$ncu" --clock-control none --cache-control none --csv --page raw \
+        --print-units base --print-kernel-base function --log-file "$raw/$name.csv" \
+        --metrics "$metrics" "$@" > "$raw/$name.out" 2> "$raw/$name.err"
+    local status=$?
+    if [ $status != 0 ] || ! grep -q '^done' "$raw/$name.out"; then
+        echo "counters: $name: ncu ended with $status" >&2
+        tail -3 "$raw/$name.err" >&2
+        grep -v '^"' "$raw/$name.csv" | tail -5 >&2
+        status=1
+    fi
+    awk -v columns="$columns" -f $here/rows.awk "$raw/$name.out" "$raw/$name.csv" || status=1
+    return $status
+}
+
+wrong=0
+: > "$work/rows"
+for lab in $(awk '{ print $2 }' "$work/list" | sort -u); do
+    awk -v lab="$lab" '$2 == lab' "$work/list" > "$work/batch.$lab"
+    profile "$lab" "$work/lab_driver" --batch "$work/batch.$lab" >> "$work/rows" || wrong=1
+    say "profiled $lab"
+done
+profile patterns "$work/patterns" >> "$work/rows" || wrong=1
+say "profiled patterns"
+
+# ---- The fixture ----
+
+# Machine code's own numbers, for the table of merged accesses; not part of the fixture.
+if command -v cuobjdump > /dev/null; then
+    for object in "$work/patterns" "$work"/*.so; do
+        echo "object $(basename "$object" .so)"
+        cuobjdump -sass "$object" | grep -E 'Function|LD|ST|ATOM|RED|FFMA'
+    done | gzip > "$raw/sass.gz"
+fi
+{
+    echo "# What a GPU counts for the kernels of the labs and for those of patterns.cu."
+    echo "# device: $device (name, driver, compute capability)"
+    echo "# date: $(date -u +%F); $("$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" --version |
+        tail -1); ncu $("$ncu" --version | tail -1)"
+    echo "# command: tests/sim/counters/collect.sh"
+    echo "# columns: label kernel grid block output $(echo "$columns" |
+        tr ' ' '\n' | awk 'NR % 2' | paste -sd' ' | sed 's/ $//')"
+    grep '^#' "$work/tried"
+    cat "$work/rows"
+} > "$fixture"
+gzip -f "$raw"/*.csv "$raw"/*.out "$raw"/metrics.txt
+rows=$(grep -vc '^#' "$fixture")
+labels=$(grep -v '^#' "$fixture" | awk '{ print $1 }' | sort -u | wc -l)
+[ $wrong = 0 ] || fail "not all could be profiled; $rows rows of $labels labels are in $fixture"
+[ "$rows" -gt 0 ] || fail "no rows"
+say "ok: $rows launches of $labels labels, $device, in $fixture"

@@ -1,0 +1,180 @@
+# compare.awk - the simulated GPU's counts beside the hardware's; see compare.sh.
+#
+#     awk -f compare.awk deviations.txt LABELS OUTPUTS SIMULATED FIXTURE
+#
+# Launches of one label with one kernel, grid and block are added up. For each counter that is not
+# 0 on both sides, a line:
+#
+#     same|known|DIFFERS LABEL KERNEL GRID BLOCK COUNTER HARDWARE SIMULATED
+#
+# "known": a row of deviations.txt allows it. Fails if anything differs, if a row allows nothing that
+# is there, or if a launch is on one side only.
+
+function key_of(name)
+{
+    # The profiler and we may name instances of a template differently: the label tells them apart.
+    return $1 " " name " " $3 " " $4
+}
+
+# True if `text` is what a pattern with stars says.
+function matches(text, pattern)
+{
+    gsub(/[.+^$()\[\]{}|\\]/, "\\\\&", pattern)
+    gsub(/\*/, ".*", pattern)
+    return text ~ ("^(" pattern ")$")
+}
+
+# The first row that allows this, or 0.
+function allowed(label, counter, hardware, simulated, r, ratio)
+{
+    for (r = 1; r <= rows; r++) {
+        if (!matches(label, row_label[r]) || !matches(counter, row_counter[r]))
+            continue
+        ratio = hardware ? simulated / hardware : (simulated ? 1e9 : 1)
+        if (row_least[r] == "any" || (ratio >= row_least[r] && ratio <= row_most[r])) {
+            used[r] = 1
+            return r
+        }
+    }
+    return 0
+}
+
+function judge(key, counter, hardware, simulated, same, part)
+{
+    if (!hardware && !simulated)
+        return
+    split(key, part, " ")
+    compared++
+    if (!same && allowed(part[1], counter, hardware, simulated))
+        word = "known"
+    else
+        word = same ? "same" : "DIFFERS"
+    words[word]++
+    print word, key, counter, hardware, simulated
+}
+
+function equal(key, counter, hardware, simulated)
+{
+    judge(key, counter, hardware, simulated, hardware == simulated)
+}
+
+# Threads an instruction: within 5 %; what is within 10 % has its cause in the table.
+function near(key, counter, hardware, simulated, off)
+{
+    off = hardware ? simulated / hardware - 1 : 1
+    judge(key, counter, sprintf("%.3f", hardware), sprintf("%.3f", simulated), off <= 0.05 && off >= -0.05)
+}
+
+BEGIN {
+    split("name grid block ld_requests ld_sectors st_requests st_sectors at_requests at_sectors " \
+        "copy_requests copy_sectors shared_ld_wavefronts shared_ld_conflicts shared_st_wavefronts " \
+        "shared_st_conflicts shared_atom_wavefronts shared_atom_conflicts copy_wavefronts " \
+        "copy_conflicts loop_wavefronts ffma thread_instructions instructions", ours, " ")
+}
+
+FILENAME != last_file { last_file = FILENAME; file++ }
+
+# ---- What may differ ----
+
+file == 1 {
+    if (/^#/ || !NF)
+        next
+    rows++
+    row_label[rows] = $1
+    row_counter[rows] = $2
+    split($3, range, "..")
+    row_least[rows] = range[1]
+    row_most[rows] = range[2]
+    row_text[rows] = $0
+    next
+}
+
+file == 2 { wanted[$1] = 1; labels++; next }
+file == 3 { output[$2] = $3; next }
+
+# ---- The simulated GPU's ----
+
+file == 4 {
+    key = key_of($2)
+    simulated[key] = 1
+    for (i = 5; i <= NF; i++)
+        sim[key, ours[i - 1]] += $i
+    next
+}
+
+# ---- The hardware's ----
+
+/^# columns: / {
+    for (i = 3; i <= NF; i++)
+        column[$i] = i - 2
+    next
+}
+/^#/ { next }
+!($1 in wanted) { next }
+{
+    key = key_of($2)
+    if (!(key in hardware)) {
+        hardware[key] = 1
+        order[++keys] = key
+    }
+    for (name in column)
+        if (column[name] > 5)
+            hw[key, name] += $(column[name])
+    hw[key, "active"] += $(column["pred_on"]) * $(column["instructions"])
+    if (!($1 in told)) {
+        told[$1] = 1
+        equal_output[$1] = output[$1] == $(column["output"])
+        label_key[$1] = key
+    }
+}
+
+END {
+    for (i = 1; i <= keys; i++) {
+        key = order[i]
+        if (!(key in simulated)) {
+            print "MISSING", key, "was not launched on the simulated GPU"
+            missing++
+            continue
+        }
+        equal(key, "ld_requests", hw[key, "ld_requests"], sim[key, "ld_requests"])
+        equal(key, "ld_sectors", hw[key, "ld_sectors"], sim[key, "ld_sectors"])
+        equal(key, "st_requests", hw[key, "st_requests"], sim[key, "st_requests"])
+        equal(key, "st_sectors", hw[key, "st_sectors"], sim[key, "st_sectors"])
+        equal(key, "atomic_requests", hw[key, "atom_requests"] + hw[key, "red_requests"], \
+            sim[key, "at_requests"])
+        equal(key, "atomic_sectors", hw[key, "atom_sectors"] + hw[key, "red_sectors"], \
+            sim[key, "at_sectors"])
+        equal(key, "shared_ld_wavefronts", hw[key, "shared_ld_wavefronts"], \
+            sim[key, "shared_ld_wavefronts"] + sim[key, "loop_wavefronts"])
+        equal(key, "shared_ld_conflicts", hw[key, "shared_ld_conflicts"], \
+            sim[key, "shared_ld_conflicts"])
+        equal(key, "shared_st_wavefronts", hw[key, "shared_st_wavefronts"], \
+            sim[key, "shared_st_wavefronts"])
+        equal(key, "shared_st_conflicts", hw[key, "shared_st_conflicts"], \
+            sim[key, "shared_st_conflicts"])
+        equal(key, "shared_atom_wavefronts", hw[key, "shared_atom_wavefronts"], \
+            sim[key, "shared_atom_wavefronts"])
+        equal(key, "shared_atom_conflicts", hw[key, "shared_atom_conflicts"], \
+            sim[key, "shared_atom_conflicts"])
+        equal(key, "ffma", hw[key, "ffma"], sim[key, "ffma"])
+        near(key, "threads", hw[key, "active"] / hw[key, "instructions"], \
+            sim[key, "thread_instructions"] / sim[key, "instructions"])
+    }
+    for (key in simulated)
+        if (!(key in hardware)) {
+            print "MISSING", key, "was launched on the simulated GPU only"
+            missing++
+        }
+    for (label in told)
+        judge(label_key[label], "output", "as", equal_output[label] ? "there" : "not", \
+            equal_output[label])
+    for (r = 1; r <= rows && keys > 100; r++)
+        if (!used[r]) {
+            print "STALE: nothing in the fixture needs this row of deviations.txt: " row_text[r]
+            stale++
+        }
+    printf "counters: %d launches of %d labels, %d counts: %d the same, %d known to differ, " \
+        "%d differ, %d missing, %d rows stale\n", keys, labels, compared, words["same"], \
+        words["known"], words["DIFFERS"], missing, stale
+    exit words["DIFFERS"] + missing + stale > 0 || !keys
+}

@@ -1,0 +1,126 @@
+#!/bin/bash
+# compare.sh - holds the simulated GPU's counters to those of real hardware.
+#
+#     tests/sim/counters/compare.sh BUILD [LABEL...]
+#
+# From the repository's root. Runs every launch of the fixture h200.txt (or those of these labels) on
+# the simulated GPU, as the same device, and compares: what differs must be in deviations.txt, with
+# its cause. BUILD holds libcudart-sim.so. Ends with a line that counts; all rows are left in
+# BUILD/counters/compared.
+set -u
+build=$(cd "${1:?the build folder}" && pwd)
+shift
+here=tests/sim/counters
+work=$build/counters
+fixture=${FIXTURE:-$here/h200.txt}
+export LC_ALL=C
+
+skip()
+{
+    echo "counters: skipped, $*"
+    exit 0
+}
+
+[ -f $here/compare.sh ] || { echo "compare.sh: run it from the repository's root"; exit 2; }
+[ -e $fixture ] || skip "there is no $fixture"
+command -v jq > /dev/null || skip "there is no jq (make setup)"
+[ -x "$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")" ] ||
+    skip "there is no nvcc"
+nice $here/build.sh "$build" "$work" "$(nproc)" arch=compute_80,code=compute_80 || exit 1
+
+# ---- Run: each launch in a process, and so in a report, of its own ----
+
+rm -rf "$work/run"
+mkdir -p "$work/run"
+if [ $# -gt 0 ]; then
+    printf '%s\n' "$@"
+else
+    sed '/^#/d; s/ .*//' $fixture
+fi | sort -u > "$work/labels"
+
+# command LABEL: the program and its arguments.
+awk -v work="$work" '
+    FILENAME ~ /cases.txt$/ { if (!/^#/ && NF) { key = $1 "/" $2; sub(/^[^ ]+ +[^ ]+ +/, ""); dims[key] = $0 } next }
+    FILENAME ~ /objects$/ { lab[$1] = $2; object[$1] = $3; next }
+    !/\// { print $1, "patterns", $1; next }
+    {
+        name = $1
+        sub(/\/[^\/]*$/, "", name)
+        kind = substr($1, length(name) + 2)
+        if (name in object && (lab[name] "/" kind) in dims)
+            print $1, "lab_driver", $1, lab[name], object[name], dims[lab[name] "/" kind]
+        else
+            print "compare.sh: " $1 " is in the fixture, and there is no such kernel or case" > "/dev/stderr"
+    }' $here/cases.txt "$work/objects" "$work/labels" > "$work/commands"
+
+run()
+{
+    local label=$1 program=$2 name
+    shift 2
+    name=$(echo "$label" | tr / ,)
+    LD_PRELOAD=$build/libcudart-sim.so SIM_DEVICE=h200 SIM_WHOLE=1 SIM_CHECKS=none SIM_QUIET=1 \
+        SIM_REPORT=$work/run/$name.json timeout 60 "$work/$program" "$@" > "$work/run/$name.out" \
+        2> "$work/run/$name.err" || echo "counters: $label: $(head -2 "$work/run/$name.err")"
+}
+export -f run
+export build work
+xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' - < "$work/commands"
+
+# ---- Lines and arrays add up to kernels ----
+
+# A request that goes to two arrays is one of each, so only sectors and bytes must add up; copies read
+# arrays as loads do.
+cat > "$work/sums.jq" <<'JQ'
+def traffic(of): [(of.global, of.shared) as $g | ($g // {} | to_entries[] | .key as $k |
+    .value | to_entries[] | [$k, .key, .value])] | sort;
+def plain: [.warp_instructions, .thread_instructions, .ffma_threads, .divergent_branches, .cost,
+    .shared_loop_wavefronts];
+def sum_by_key: group_by(.[0:2]) | map([.[0][0], .[0][1], (map(.[2]) | add)]);
+def of_arrays($kinds; $key): [.arrays[] | .[$kinds][$key] // 0] | add // 0;
+def of_global($kinds; $key): [.global[$kinds[]][$key] // 0] | add // 0;
+select(.record == "kernel") |
+. as $k |
+[   (if ([.lines[] | plain] | transpose | map(add)) == plain then empty else "lines" end),
+    (if ([.lines[] | traffic(.)[]] | sum_by_key) == (traffic($k) | sum_by_key) then empty
+     else "accesses of lines" end),
+    (("sectors", "bytes") as $key |
+     if of_arrays("load"; $key) == of_global(["load", "copy"]; $key) and
+        of_arrays("store"; $key) == of_global(["store"]; $key) and
+        of_arrays("atomic"; $key) == of_global(["atomic"]; $key) then empty
+     else "\($key) of arrays" end) ] |
+select(length > 0) | "\(input_filename): \($k.name): \(join(", ")) do not add up"
+JQ
+find "$work/run" -name '*.json' -print0 | sort -z | xargs -0 jq -r -f "$work/sums.jq" > "$work/sums"
+sums=0
+[ ! -s "$work/sums" ] || { head -5 "$work/sums"; sums=1; }
+
+# ---- Compare ----
+
+# A line a kernel and shape of launch: label, kernel, grid, block, and its counts.
+find "$work/run" -name '*.json' -print0 | sort -z | xargs -0 jq -r '
+    def kind(of): (of // {}) | [.requests // 0, .sectors // 0];
+    def shared(of): (of // {}) | [.wavefronts // 0, (.wavefronts // 0) - (.ideal // 0)];
+    select(.record == "kernel" and .name != "marker") |
+    [(input_filename | sub(".*/"; "") | sub(".json$"; "") | gsub(","; "/")),
+     .name, (.grid | join("x")), (.block | join("x"))] +
+    kind(.global.load) + kind(.global.store) + kind(.global.atomic) + kind(.global.copy) +
+    shared(.shared.load) + shared(.shared.store) + shared(.shared.atomic) + shared(.shared.copy) +
+    [.shared_loop_wavefronts, .ffma_threads, .thread_instructions, .warp_instructions] |
+    join(" ")' > "$work/simulated"
+grep -h '^launch' "$work"/run/*.out > "$work/outputs"
+awk -f $here/compare.awk $here/deviations.txt "$work/labels" "$work/outputs" "$work/simulated" \
+    $fixture > "$work/compared"
+status=$?
+grep -v '^same' "$work/compared" | grep -v '^known'
+
+# ---- What is allowed is told ----
+
+told=0
+while read -r label counter range cause; do
+    row="| \`$label\` | \`$counter\` | $range | $cause |"
+    grep -qF -- "$row" docs/simulator.md || {
+        echo "counters: docs/simulator.md lacks this row: $row"
+        told=1
+    }
+done < <(grep -v '^#' $here/deviations.txt | grep .)
+exit $((status || sums || told))

@@ -1,0 +1,47 @@
+/* faults.h - what the faulty programs share: a case is picked by its name; how the GPU ended is
+ * said on stdout. */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+
+struct Case {
+    const char *name;
+    void (*run)();
+};
+
+template <typename T> T *array(size_t count)
+{
+    T *a;
+
+    cudaMalloc(&a, count * sizeof(T));
+    return a;
+}
+
+/* The same, with zeros in it. */
+template <typename T> T *zeros(size_t count)
+{
+    T *a = array<T>(count);
+
+    cudaMemset(a, 0, count * sizeof(T));
+    return a;
+}
+
+template <size_t N> int run_case(const Case (&cases)[N], int argc, char **argv)
+{
+    for (const Case &c : cases)
+        if (argc == 2 && !strcmp(c.name, argv[1])) {
+            c.run();
+            cudaError_t launch = cudaGetLastError(), end = cudaDeviceSynchronize();
+            puts(cudaGetErrorName(launch ? launch : end));
+            cudaDeviceReset();
+            return 0;
+        }
+    fprintf(stderr, "which case?\n");
+    return 2;
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* other_memory.cu - shared, local and constant memory; alignment; pointers of the wrong kind.
+ *
+ * case shared_static
+ *   told: out of bounds: @shared: ld.shared.u32 reads 4 bytes of shared memory at 256: the block
+ *         has 256 bytes in shared_static_kernel, block (0,0,0), thread (62,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case shared_dynamic
+ *   told: out of bounds: @dynamic: st.shared.u32 writes 4 bytes of shared memory at 128: the
+ *         block has 128 bytes in shared_dynamic_kernel, block (0,0,0), thread (32,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case shared_negative
+ *   told: out of bounds: @shared: ld.shared.u32 reads 4 bytes of shared memory at -4: the block
+ *         has 256 bytes in shared_static_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case local
+ *   told: out of bounds: @local: st.local.u32 writes 4 bytes of local memory at 32: the thread
+ *         has 32 bytes in local_kernel, block (0,0,0), thread (2,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case constant
+ *   told: out of bounds: @constant: ld.const.f32 reads 4 bytes at 0x..., the 4 bytes after
+ *         `weights` (20 bytes, __constant__) in constant_kernel, block (0,0,0), thread (3,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case constant_written
+ *   told: forbidden: @write: st.global.u32 writes 4 bytes at 0x..., byte 0 of `weights` (20
+ *         bytes, __constant__): constant memory, which kernels may only read in write_kernel,
+ *         block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case misaligned_4
+ *   told: misaligned: @misaligned: ld.global.u32 reads 4 bytes at 0x..., which is not a multiple
+ *         of 4 in misaligned_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorMisalignedAddress
+ * case misaligned_8
+ *   told: misaligned: @misaligned: ld.global.f64 reads 8 bytes at 0x..., which is not a multiple
+ *         of 8 in misaligned_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorMisalignedAddress
+ * case misaligned_16
+ *   told: misaligned: @misaligned: ld.global.v4.u32 reads 16 bytes at 0x..., which is not a
+ *         multiple of 16 in misaligned_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorMisalignedAddress
+ * case misaligned_shared
+ *   told: misaligned: @odd: ld.shared.f64 reads 8 bytes of shared memory at 4, which is not a
+ *         multiple of 8 in misaligned_shared_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorMisalignedAddress
+ * case after_free
+ *   told: use after free: @read: ld.global.u32 reads 4 bytes at 0x..., inside allocation 1 (256
+ *         bytes, cudaMalloc), which is freed in read_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case after_free_reused
+ *   told: use after free: @read: ld.global.u32 reads 4 bytes at 0x..., inside allocation 1 (256
+ *         bytes, cudaMalloc), which is freed in read_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case host_heap
+ *   told: host pointer: @read: ld.global.u32 reads 4 bytes at 0x..., a host pointer in
+ *         read_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case host_stack
+ *   told: host pointer: @read: ld.global.u32 reads 4 bytes at 0x..., a host pointer in
+ *         read_kernel, block (0,0,0), thread (0,0,0)
+ *   says: cudaErrorIllegalAddress
+ * case host_reads_device
+ *   told: host pointer: the program's host code reads or writes the device address 0x...: byte 12
+ *         of allocation 1 (256 bytes, cudaMalloc). Only kernels may; copy with cudaMemcpy
+ *   says:
+ *   status: 139
+ * case host_writes_device
+ *   told: host pointer: the program's host code reads or writes the device address 0x...: byte 12
+ *         of allocation 1 (256 bytes, cudaMalloc). Only kernels may; copy with cudaMemcpy
+ *   says:
+ *   status: 139
+ * case freed_twice
+ *   told: use after free: cudaFree(0x...): this was freed already: inside allocation 1 (256
+ *         bytes, cudaMalloc), which is freed
+ *   says: cudaErrorInvalidValue
+ * case copy_too_long
+ *   told: out of bounds: 400 bytes of the destination at 0x...: the last 144 of them after the
+ *         end of allocation 1 (256 bytes, cudaMalloc) in cudaMemcpy
+ *   says: cudaErrorInvalidValue
+ * case copy_from_device_pointer_as_host
+ *   told: host pointer: the source 0x... is device memory, but the kind of the copy
+ *         (cudaMemcpyHostToDevice ...) says otherwise. Are the first two arguments in order?
+ *         First where to, then from where in cudaMemcpy
+ *   says: cudaErrorInvalidValue
+ */
+#include "faults.h"
+
+#include <csignal>
+
+__global__ void shared_static_kernel(int *out, int at)
+{
+    __shared__ int s[64];
+
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x + at]; // @shared
+}
+
+__global__ void shared_dynamic_kernel(int *out)
+{
+    extern __shared__ int d[];
+
+    d[threadIdx.x] = threadIdx.x; // @dynamic
+    __syncthreads();
+    out[threadIdx.x] = d[threadIdx.x ^ 1];
+}
+
+__global__ void local_kernel(int *out, int at)
+{
+    int a[8];
+
+    for (int i = 0; i < 8; i++)
+        a[i] = out[i];
+    a[at + threadIdx.x] = 1; // @local
+    int sum = 0;
+    for (int i = 0; i < 8; i++)
+        sum += a[(i * at) & 7];
+    out[threadIdx.x] = sum;
+}
+
+__constant__ float weights[5];
+
+__global__ void constant_kernel(float *out, int at)
+{
+    out[threadIdx.x] = weights[at + threadIdx.x]; // @constant
+}
+
+__global__ void write_kernel(float *to)
+{
+    to[threadIdx.x] = 1; // @write
+}
+
+template <typename T> __global__ void misaligned_kernel(const char *from, T *out)
+{
+    out[threadIdx.x] = ((const T *) from)[threadIdx.x]; // @misaligned
+}
+
+__global__ void misaligned_shared_kernel(double *out)
+{
+    __shared__ double s[33];
+    const char *bytes = (const char *) s;
+
+    s[threadIdx.x] = threadIdx.x;
+    s[32] = 0;
+    __syncthreads();
+    out[threadIdx.x] = *(const double *) (bytes + 8 * threadIdx.x + *(int *) out); // @odd
+}
+
+__global__ void read_kernel(const int *from, int *out)
+{
+    out[threadIdx.x] = from[threadIdx.x]; // @read
+}
+
+static void shared_static()
+{
+    shared_static_kernel<<<1, 64>>>(zeros<int>(64), 2);
+}
+
+/* Two bytes an element were reckoned. */
+static void shared_dynamic()
+{
+    shared_dynamic_kernel<<<1, 64, 64 * 2>>>(zeros<int>(64));
+}
+
+static void shared_negative()
+{
+    shared_static_kernel<<<1, 64>>>(zeros<int>(64), -1);
+}
+
+static void local()
+{
+    local_kernel<<<1, 4>>>(zeros<int>(8), 6);
+}
+
+static void constant()
+{
+    constant_kernel<<<1, 4>>>(zeros<float>(8), 2);
+}
+
+static void constant_written()
+{
+    void *address;
+
+    cudaGetSymbolAddress(&address, weights);
+    write_kernel<<<1, 4>>>((float *) address);
+}
+
+static void misaligned_4()
+{
+    misaligned_kernel<<<1, 32>>>(zeros<char>(1000) + 2, zeros<int>(32));
+}
+
+static void misaligned_8()
+{
+    misaligned_kernel<<<1, 32>>>(zeros<char>(1000) + 4, zeros<double>(32));
+}
+
+static void misaligned_16()
+{
+    misaligned_kernel<<<1, 32>>>(zeros<char>(1000) + 4, zeros<float4>(32));
+}
+
+static void misaligned_shared()
+{
+    double *out = zeros<double>(32);
+
+    cudaMemset(out, 4, 1);
+    misaligned_shared_kernel<<<1, 32>>>(out);
+}
+
+static void after_free()
+{
+    int *a = zeros<int>(64);
+
+    cudaFree(a);
+    read_kernel<<<1, 32>>>(a, zeros<int>(32));
+}
+
+/* The same size again gets another place, so that the old pointer is still seen to be stale. */
+static void after_free_reused()
+{
+    int *a = zeros<int>(64);
+
+    cudaFree(a);
+    int *b = zeros<int>(64);
+    read_kernel<<<1, 32>>>(a, b);
+}
+
+static void host_heap()
+{
+    int *a = (int *) calloc(1 << 20, 4);
+
+    read_kernel<<<1, 32>>>(a, zeros<int>(32));
+    cudaDeviceSynchronize();
+    free(a);
+}
+
+static void host_stack()
+{
+    int a[32] = { 0 };
+
+    read_kernel<<<1, 32>>>(a, zeros<int>(32));
+    cudaDeviceSynchronize();
+}
+
+static void host_reads_device()
+{
+    int *a = zeros<int>(64);
+
+    cudaDeviceSynchronize();
+    printf("%d\n", a[3]);
+}
+
+static void host_writes_device()
+{
+    int *a = zeros<int>(64);
+
+    a[3] = 1;
+}
+
+static void freed_twice()
+{
+    int *a = zeros<int>(64);
+
+    cudaFree(a);
+    cudaFree(a);
+}
+
+static void copy_too_long()
+{
+    int host[100] = { 0 };
+
+    cudaMemcpy(zeros<int>(64), host, sizeof host, cudaMemcpyHostToDevice);
+}
+
+static void copy_from_device_pointer_as_host()
+{
+    int *a = zeros<int>(64), *b = zeros<int>(64);
+
+    cudaMemcpy(a, b, 64, cudaMemcpyHostToDevice);
+}
+
+int main(int argc, char **argv)
+{
+    static const Case cases[] = {
+        { "shared_static", shared_static },
+        { "shared_dynamic", shared_dynamic },
+        { "shared_negative", shared_negative },
+        { "local", local },
+        { "constant", constant },
+        { "constant_written", constant_written },
+        { "misaligned_4", misaligned_4 },
+        { "misaligned_8", misaligned_8 },
+        { "misaligned_16", misaligned_16 },
+        { "misaligned_shared", misaligned_shared },
+        { "after_free", after_free },
+        { "after_free_reused", after_free_reused },
+        { "host_heap", host_heap },
+        { "host_stack", host_stack },
+        { "host_reads_device", host_reads_device },
+        { "host_writes_device", host_writes_device },
+        { "freed_twice", freed_twice },
+        { "copy_too_long", copy_too_long },
+        { "copy_from_device_pointer_as_host", copy_from_device_pointer_as_host },
+    };
+
+    return run_case(cases, argc, argv);
+}

@@ -1,0 +1,409 @@
+/* races.cu - threads that use the same memory, one of them writes, and nothing orders them.
+ *
+ * case reversed
+ *   told: uninitialised: @reversed_read: ld.shared.u32 reads 4 bytes of shared memory at 252,
+ *         which no thread has written in reversed_kernel, block (0,0,0), thread (0,0,0)
+ *   told: race: @reversed_write: st.shared.u32 writes 4 bytes of shared memory at 128, which
+ *         thread (31,0,0) read at line @@reversed_read, with no __syncthreads() between in
+ *         reversed_kernel, block (0,0,0), thread (32,0,0)
+ *   told: race: @reversed_read: ld.shared.u32 reads 4 bytes of shared memory at 124, which thread
+ *         (31,0,0) wrote at line @@reversed_write, with no __syncthreads() between in
+ *         reversed_kernel, block (0,0,0), thread (32,0,0)
+ * case tile
+ *   told: uninitialised: @tile_read: ld.shared.f32 reads 4 bytes of shared memory at 132, which
+ *         no thread has written in tile_kernel, block (0,0,0), thread (1,0,0)
+ *   told: race: @tile_read: ld.shared.f32 reads 4 bytes of shared memory at 1056, which thread
+ *         (0,0,0) wrote at line @@tile_write, with no __syncthreads() between (at least
+ *         __syncwarp(): both are of one warp) in tile_kernel, block (0,0,0), thread (8,0,0)
+ *   told: race: @tile_write: st.shared.f32 writes 4 bytes of shared memory at 132, which thread
+ *         (1,0,0) read at line @@tile_read, with no __syncthreads() between in tile_kernel, block
+ *         (0,0,0), thread (0,1,0)
+ * case reused
+ *   told: race: @reused_write: st.shared.f32 writes 4 bytes of shared memory at 0, which other
+ *         threads read at line @@reused_read, with no __syncthreads() between (at least
+ *         __syncwarp(): both are of one warp) in reused_kernel, block (0,0,0), thread (0,0,0)
+ *   told: race: @reused_read: ld.shared.f32 reads 4 bytes of shared memory at 0, which thread
+ *         (0,0,0) wrote at line @@reused_write, with no __syncthreads() between in reused_kernel,
+ *         block (0,0,0), thread (32,0,0)
+ * case two_values
+ *   told: race: @two_values: st.shared.u32 writes 4 bytes of shared memory at 0, where thread
+ *         (0,0,0) wrote another value at line @@two_values, with no __syncthreads() between in
+ *         two_values_kernel, block (0,0,0), thread (32,0,0)
+ * case in_a_warp
+ *   told: race: @in_a_warp_read: ld.shared.u32 reads 4 bytes of shared memory at 4, which thread
+ *         (1,0,0) wrote at line @@in_a_warp_write, with no __syncthreads() between (at least
+ *         __syncwarp(): both are of one warp) in in_a_warp_kernel, block (0,0,0), thread (0,0,0)
+ * case volatile_warp
+ *   told: race: @volatile_sum: ld.volatile.shared.u32 reads 4 bytes of shared memory at 64, which
+ *         thread (16,0,0) wrote at line @@volatile_write, with no __syncthreads() between (at
+ *         least __syncwarp(): both are of one warp) in volatile_warp_kernel, block (0,0,0),
+ *         thread (0,0,0)
+ *   told: race: @volatile_next: ld.volatile.shared.u32 reads 4 bytes of shared memory at 32,
+ *         which thread (8,0,0) wrote at line @@volatile_write, with no __syncthreads() between
+ *         (at least __syncwarp(): both are of one warp) in volatile_warp_kernel, block (0,0,0),
+ *         thread (0,0,0)
+ * case at_once
+ *   told: race: @at_once: st.shared.u32 writes 4 bytes of shared memory at 0 in the same
+ *         instruction as thread (4,0,0), which writes another value in at_once_kernel, block
+ *         (0,0,0), thread (0,0,0)
+ * case tree
+ *   told: race: @tree: ld.shared.f32 reads 4 bytes of shared memory at 64, which thread (16,0,0)
+ *         wrote at line @@tree, with no __syncthreads() between (at least __syncwarp(): both are
+ *         of one warp) in tree_kernel, block (0,0,0), thread (0,0,0)
+ * case counter
+ *   told: race between blocks: @counter: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
+ *         allocation 1 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
+ *         @@counter: blocks of one launch run in any order in counter_kernel, block (1,0,0),
+ *         thread (0,0,0)
+ * case reset
+ *   told: race: @reset_add: atom.global.add.u32 updates 4 bytes at 0x... (byte 0 of allocation 1
+ *         (4 bytes, cudaMalloc)), which thread (0,0,0) wrote at line @@reset_write, with no
+ *         __syncthreads() between (at least __syncwarp(): both are of one warp) in reset_kernel,
+ *         block (0,0,0), thread (1,0,0)
+ * case in_block
+ *   told: race: @in_block_own: ld.global.u32 reads 4 bytes at 0x... (byte 256 of allocation 1
+ *         (512 bytes, cudaMalloc)), which thread (0,0,0) wrote at line @@in_block_other, with no
+ *         __syncthreads() between in in_block_kernel, block (0,0,0), thread (32,0,0)
+ *   told: race: @in_block_other: st.global.u32 writes 4 bytes at 0x... (byte 384 of allocation 1
+ *         (512 bytes, cudaMalloc)), which thread (0,0,0) read at line @@in_block_own, with no
+ *         __syncthreads() between in in_block_kernel, block (0,0,0), thread (32,0,0)
+ * case stencil
+ *   told: race: @stencil: st.global.f32 writes 4 bytes at 0x... (byte 4 of allocation 1 (512
+ *         bytes, cudaMalloc)), which thread (2,0,0) read at line @@stencil, with no
+ *         __syncthreads() between (at least __syncwarp(): both are of one warp) in
+ *         stencil_kernel, block (0,0,0), thread (1,0,0)
+ *   told: race between blocks: @stencil: ld.global.f32 reads 4 bytes at 0x... (byte 124 of
+ *         allocation 1 (512 bytes, cudaMalloc)), which block (0,0,0), thread (31,0,0) wrote at
+ *         line @@stencil: blocks of one launch run in any order in stencil_kernel, block (1,0,0),
+ *         thread (0,0,0)
+ * case in_place
+ *   told: race between blocks: @in_place_read: ld.global.f32 reads 4 bytes at 0x... (byte 128 of
+ *         allocation 1 (4096 bytes, cudaMalloc)), which block (0,0,0), thread (1,0,0) wrote at
+ *         line @@in_place_write: blocks of one launch run in any order in in_place_kernel, block
+ *         (0,1,0), thread (0,0,0)
+ *   told: race between blocks: @in_place_write: st.global.f32 writes 4 bytes at 0x... (byte 4 of
+ *         allocation 1 (4096 bytes, cudaMalloc)), which block (0,0,0), thread (1,0,0) read at
+ *         line @@in_place_read: blocks of one launch run in any order in in_place_kernel, block
+ *         (0,1,0), thread (0,0,0)
+ * case histogram
+ *   told: race between blocks: @histogram: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
+ *         allocation 2 (32 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
+ *         @@histogram: blocks of one launch run in any order in histogram_kernel, block (1,0,0),
+ *         thread (0,0,0)
+ * case found
+ *   told: race between blocks: @found_write: st.global.u32 writes 4 bytes at 0x... (byte 0 of
+ *         allocation 2 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) read at line
+ *         @@found_read: blocks of one launch run in any order in found_kernel, block (1,0,0),
+ *         thread (0,0,0)
+ *   told: race between blocks: @found_read: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
+ *         allocation 2 (4 bytes, cudaMalloc)), which block (1,0,0), thread (0,0,0) wrote at line
+ *         @@found_write: blocks of one launch run in any order in found_kernel, block (2,0,0),
+ *         thread (0,0,0)
+ * case last_block_unfenced
+ *   told: race between blocks: @last_block_read: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
+ *         allocation 3 (16 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
+ *         @@last_block_write: blocks of one launch run in any order in last_block_kernel, block
+ *         (3,0,0), thread (0,0,0)
+ * case copy_unwaited
+ *   told: uninitialised: @copy_read: ld.shared.f32 reads 4 bytes of shared memory at 252, which
+ *         no thread has written in copy_kernel, block (0,0,0), thread (0,0,0)
+ *   told: race: @copy: cp.async.ca.shared.global writes 4 bytes of shared memory at 128, which
+ *         thread (31,0,0) read at line @@copy_read, with no __syncthreads() between in
+ *         copy_kernel, block (0,0,0), thread (32,0,0)
+ *   told: race: @copy_read: ld.shared.f32 reads 4 bytes of shared memory at 124, which thread
+ *         (31,0,0) wrote at line @@copy, with no __syncthreads() between in copy_kernel, block
+ *         (0,0,0), thread (32,0,0)
+ * case bytes
+ *   told: uninitialised: @bytes_read: ld.shared.u8 reads 1 byte of shared memory at 32, which no
+ *         thread has written in bytes_kernel, block (0,0,0), thread (0,0,0)
+ *   told: race: @bytes_write: st.shared.u8 writes 1 byte of shared memory at 32, which thread
+ *         (0,0,0) read at line @@bytes_read, with no __syncthreads() between in bytes_kernel,
+ *         block (0,0,0), thread (32,0,0)
+ *   told: race: @bytes_read: ld.shared.u8 reads 1 byte of shared memory at 0, which thread
+ *         (0,0,0) wrote at line @@bytes_write, with no __syncthreads() between in bytes_kernel,
+ *         block (0,0,0), thread (32,0,0)
+ */
+#include "faults.h"
+
+#include <cuda_pipeline_primitives.h>
+
+__global__ void reversed_kernel(int *out)
+{
+    __shared__ int s[64];
+
+    s[threadIdx.x] = threadIdx.x; // @reversed_write
+    out[threadIdx.x] = s[63 - threadIdx.x]; // @reversed_read
+}
+
+__global__ void tile_kernel(float *out, const float *in)
+{
+    __shared__ float t[32][33];
+
+    for (int y = threadIdx.y; y < 32; y += 8)
+        t[y][threadIdx.x] = in[y * 32 + threadIdx.x]; // @tile_write
+    for (int y = threadIdx.y; y < 32; y += 8)
+        out[y * 32 + threadIdx.x] = t[threadIdx.x][y]; // @tile_read
+}
+
+/* The barrier before the tile is used again is missing. */
+__global__ void reused_kernel(float *out, const float *in)
+{
+    __shared__ float s[64];
+    float sum = 0;
+
+    for (int k = 0; k < 4; k++) {
+        s[threadIdx.x] = in[k * 64 + threadIdx.x]; // @reused_write
+        __syncthreads();
+        for (int i = 0; i < 64; i++)
+            sum += s[i]; // @reused_read
+    }
+    out[threadIdx.x] = sum;
+}
+
+__global__ void two_values_kernel(int *out)
+{
+    __shared__ int s;
+
+    s = threadIdx.x / 32; // @two_values
+    __syncthreads();
+    out[threadIdx.x] = s;
+}
+
+__global__ void in_a_warp_kernel(int *out)
+{
+    __shared__ int s[32];
+
+    s[threadIdx.x] = threadIdx.x; // @in_a_warp_write
+    out[threadIdx.x] = s[threadIdx.x ^ 1]; // @in_a_warp_read
+}
+
+/* As one wrote it before Volta. */
+__global__ void volatile_warp_kernel(int *out)
+{
+    __shared__ volatile int s[64];
+
+    s[threadIdx.x] = threadIdx.x; // @volatile_write
+    s[threadIdx.x + 32] = 1;
+    s[threadIdx.x] += s[threadIdx.x + 16]; // @volatile_sum
+    s[threadIdx.x] += s[threadIdx.x + 8]; // @volatile_next
+    out[threadIdx.x] = s[threadIdx.x];
+}
+
+__global__ void at_once_kernel(int *out)
+{
+    __shared__ int s[4];
+
+    s[threadIdx.x & 3] = threadIdx.x; // @at_once
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x & 3];
+}
+
+__global__ void tree_kernel(float *out, const float *in)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x;
+
+    s[t] = in[t];
+    __syncthreads();
+    for (int d = 128; d; d /= 2)
+        if (t < d)
+            s[t] += s[t + d]; // @tree
+    if (!t)
+        *out = s[0];
+}
+
+__global__ void counter_kernel(int *counter)
+{
+    *counter += 1; // @counter
+}
+
+__global__ void reset_kernel(int *counter)
+{
+    if (threadIdx.x == 0)
+        *counter = 0; // @reset_write
+    atomicAdd(counter, 1); // @reset_add
+}
+
+__global__ void in_block_kernel(int *a)
+{
+    a[threadIdx.x] = threadIdx.x; // @in_block_write
+    a[threadIdx.x] += a[(threadIdx.x + 32) % 64 + 64]; // @in_block_own
+    a[64 + threadIdx.x] = 1; // @in_block_other
+}
+
+__global__ void stencil_kernel(float *a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i > 0 && i < n - 1)
+        a[i] = a[i - 1] + a[i + 1]; // @stencil
+}
+
+__global__ void in_place_kernel(float *a, int n)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y;
+
+    float v = a[y * n + x]; // @in_place_read
+    a[x * n + y] = v; // @in_place_write
+}
+
+__global__ void histogram_kernel(int *bins, const int *in)
+{
+    bins[in[blockIdx.x * blockDim.x + threadIdx.x] & 7]++; // @histogram
+}
+
+__global__ void found_kernel(int *found, const int *a)
+{
+    if (*found) // @found_read
+        return;
+    if (a[blockIdx.x] == 1)
+        *found = 1; // @found_write
+}
+
+/* Without __threadfence() nothing says that the others' sums are there. */
+__global__ void last_block_kernel(int *sums, int *done, int *out)
+{
+    __shared__ bool last;
+
+    if (threadIdx.x == 0) {
+        sums[blockIdx.x] = blockIdx.x; // @last_block_write
+        last = atomicAdd(done, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0)
+        for (int i = 0; i < gridDim.x; i++)
+            *out += sums[i]; // @last_block_read
+}
+
+__global__ void copy_kernel(float *out, const float *in)
+{
+    __shared__ float s[64];
+
+    __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4); // @copy
+    __pipeline_commit();
+    __pipeline_wait_prior(0); // @copy_wait
+    out[threadIdx.x] = s[63 - threadIdx.x]; // @copy_read
+}
+
+__global__ void bytes_kernel(char *out)
+{
+    __shared__ char s[64];
+
+    s[threadIdx.x] = threadIdx.x; // @bytes_write
+    out[threadIdx.x] = s[threadIdx.x ^ 32]; // @bytes_read
+}
+
+static void reversed()
+{
+    reversed_kernel<<<1, 64>>>(array<int>(64));
+}
+
+static void tile()
+{
+    tile_kernel<<<1, dim3(32, 8)>>>(array<float>(1024), zeros<float>(1024));
+}
+
+static void reused()
+{
+    float host[256], *in = array<float>(256);
+
+    for (int i = 0; i < 256; i++)
+        host[i] = i;
+    cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+    reused_kernel<<<1, 64>>>(array<float>(64), in);
+}
+
+static void two_values()
+{
+    two_values_kernel<<<1, 64>>>(array<int>(64));
+}
+
+static void in_a_warp()
+{
+    in_a_warp_kernel<<<1, 32>>>(array<int>(32));
+}
+
+static void volatile_warp()
+{
+    volatile_warp_kernel<<<1, 32>>>(array<int>(32));
+}
+
+static void at_once()
+{
+    at_once_kernel<<<1, 32>>>(array<int>(32));
+}
+
+static void tree()
+{
+    tree_kernel<<<1, 256>>>(array<float>(1), zeros<float>(256));
+}
+
+static void counter()
+{
+    counter_kernel<<<4, 1>>>(zeros<int>(1));
+}
+
+static void reset()
+{
+    reset_kernel<<<1, 64>>>(zeros<int>(1));
+}
+
+static void in_block()
+{
+    in_block_kernel<<<1, 64>>>(zeros<int>(128));
+}
+
+static void stencil()
+{
+    stencil_kernel<<<4, 32>>>(zeros<float>(128), 128);
+}
+
+static void in_place()
+{
+    in_place_kernel<<<dim3(1, 32), 32>>>(zeros<float>(1024), 32);
+}
+
+static void histogram()
+{
+    histogram_kernel<<<2, 1>>>(zeros<int>(8), zeros<int>(64));
+}
+
+static void found()
+{
+    int host[4] = { 0, 1, 0, 0 }, *a = array<int>(4);
+
+    cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice);
+    found_kernel<<<4, 1>>>(zeros<int>(1), a);
+}
+
+static void last_block_unfenced()
+{
+    last_block_kernel<<<4, 32>>>(zeros<int>(4), zeros<int>(1), zeros<int>(1));
+}
+
+static void copy_unwaited()
+{
+    copy_kernel<<<1, 64>>>(array<float>(64), zeros<float>(64));
+}
+
+static void bytes()
+{
+    bytes_kernel<<<1, 64>>>(array<char>(64));
+}
+
+int main(int argc, char **argv)
+{
+    static const Case cases[] = {
+        { "reversed", reversed },   { "tile", tile },
+        { "reused", reused },       { "two_values", two_values },
+        { "in_a_warp", in_a_warp }, { "volatile_warp", volatile_warp },
+        { "at_once", at_once },     { "tree", tree },
+        { "counter", counter },     { "reset", reset },
+        { "in_block", in_block },   { "stencil", stencil },
+        { "in_place", in_place },   { "histogram", histogram },
+        { "found", found },         { "last_block_unfenced", last_block_unfenced },
+        { "copy_unwaited", copy_unwaited }, { "bytes", bytes },
+    };
+
+    return run_case(cases, argc, argv);
+}

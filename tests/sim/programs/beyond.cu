@@ -1,0 +1,32 @@
+/* beyond.cu - an instruction that is not simulated is told where it is reached, not before.
+ *
+ * expect: ok
+ * stderr: beyond.cu:16: wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 the simulated GPU does
+ * not know
+ */
+#include "check.h"
+
+#include <mma.h>
+
+static __global__ void multiply(float *y, bool wanted)
+{
+    __shared__ half x[256];
+    nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> a;
+
+    if (wanted) {
+        nvcuda::wmma::load_matrix_sync(a, x, 16);
+        y[threadIdx.x] = a.x[0];
+    }
+}
+
+int main()
+{
+    float *y;
+
+    OK(cudaMalloc(&y, 128));
+    multiply<<<1, 32>>>(y, false);
+    OK(cudaDeviceSynchronize());
+    multiply<<<1, 32>>>(y, true);
+    EXPECT(cudaErrorIllegalInstruction, cudaDeviceSynchronize());
+    puts("ok");
+}

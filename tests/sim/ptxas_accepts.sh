@@ -1,0 +1,54 @@
+#!/bin/bash
+# ptxas_accepts.sh - the PTX of the unit tests is PTX: ptxas accepts it. And all of it is there.
+#
+#     tests/sim/ptxas_accepts.sh UNIT_TESTS
+#
+# Has the tests keep what they run (tests/sim_snippets.h) and gives each text to ptxas; a text that
+# is wrong on purpose says so in a comment, and must be refused. Then each row of ops.def must occur
+# in one of the texts that were accepted.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+tests=$(realpath "${1:?the program of unit tests}")
+ptxas=$(command -v ptxas || echo "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas")
+ops=$here/../../grader/sim/ops.def
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+if [ ! -x "$ptxas" ]; then
+    echo "snippets: skipped, there is no ptxas"
+    exit 0
+fi
+
+# judge TEXT: prints what is wrong.
+judge()
+{
+    if "$ptxas" -O0 -arch=sm_90 -o /dev/null "$1" > "$1.said" 2>&1; then
+        grep -q '// wrong' "$1" && echo "$(basename "$1"): accepted, and ought to be wrong"
+    elif ! grep -q '// wrong' "$1"; then
+        echo "$(basename "$1"): $(grep -m1 -e error -e fatal "$1.said" | sed 's/.*ptx, //')"
+    fi
+}
+
+# Whether the tests pass is told elsewhere.
+SIM_SNIPPETS=$work "$tests" > "$work/log" 2>&1
+export ptxas
+export -f judge
+find "$work" -name '*.ptx' | sort | xargs -P "$(nproc)" -I{} bash -c 'judge "$1"' - {} > "$work/wrong"
+if [ -s "$work/wrong" ]; then
+    cat "$work/wrong"
+    failed=1
+fi
+
+# The opcodes that occur, without what follows their first dot, and those that must.
+grep -hv '// wrong' "$work"/*.ptx | sed -E 's/^([A-Za-z0-9_]+:)? *(@!?%[a-z0-9]+ )?//' |
+    grep -oE '^[a-z0-9]+[. ;]' | tr -d '. ;' | sort -u > "$work/there"
+sed -nE 's/^OP\(([a-z0-9_]+),.*/\1/p; s/^OP2\([a-z_]+, "([a-z]+)".*/\1/p' "$ops" | sort -u > "$work/must"
+# alloca and istypep are known by name, to be told when they are reached.
+missing=$(comm -13 "$work/there" "$work/must" | grep -vx -e alloca -e istypep | tr '\n' ' ')
+if [ -n "$missing" ]; then
+    echo "no snippet of: $missing"
+    failed=1
+fi
+echo "snippets: $(find "$work" -name '*.ptx' | wc -l) texts, $(wc -l < "$work/must") opcodes"
+exit $failed

@@ -1,0 +1,320 @@
+#!/bin/bash
+# run_runtime.sh - the simulated GPU as a library in a program: how it gets there, what a program's
+# process may do to it, and `warpbook sim`. Programs: runtime/.
+#
+#     tests/sim/run_runtime.sh BUILD      BUILD holds the libraries and warpbook
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?the build folder}" && pwd)
+root=$(cd "$here/../.." && pwd)
+preload=$build/libcudart-sim.so
+nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+work=$build/sim/runtime
+passed=0
+failed=0
+unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE SIM_DEVICES SIM_CHECKS SIM_BUDGET SIM_TABLE LD_PRELOAD
+
+mkdir -p "$work"
+cd "$work" || exit 1
+
+# ---- Steps ----
+
+wrong()
+{
+    failed=$((failed + 1))
+    echo "runtime: $*"
+}
+
+# try LABEL STATUS STDOUT STDERR COMMAND...: STDOUT is all of it, STDERR a part of its words, and empty
+# if there may be none; *: anything.
+try()
+{
+    local label=$1 status=$2 out=$3 err=$4 got said
+    shift 4
+    { timeout -k 1 60 "$@" > out 2> err < /dev/null; } 2> /dev/null
+    got=$?
+    said=$(tr '\n' ' ' < err | tr -s ' ')
+    if [ "$status" != '*' ] && [ "$got" != "$status" ]; then
+        wrong "$label: status $got, not $status: $(head -c 300 out err | tr '\n' ' ')"
+    elif [ "$out" != '*' ] && [ "$(cat out)" != "$out" ]; then
+        wrong "$label: stdout: $(head -3 out)"
+    elif [ "$err" != '*' ] && { [ -z "$err" ] && [ -n "$said" ] || ! grep -qF -- "$err" <<< "$said"; }; then
+        wrong "$label: stderr: $(head -6 err)"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+# holds LABEL COMMAND...: it succeeds.
+holds()
+{
+    if "${@:2}"; then
+        passed=$((passed + 1))
+    else
+        wrong "$1"
+    fi
+}
+
+# in_report WORDS [FILE]: its header says so.
+in_report()
+{
+    head -1 "${2:-report}" 2> /dev/null | grep -qF -- "$1"
+}
+
+usual="-O3 -lineinfo -std=c++17 -gencode arch=compute_80,code=[sm_80,compute_80]"
+
+# build PROGRAM SOURCE FLAGS...
+build()
+{
+    [ "$work/$1" -nt "$2" ] || "$nvcc" $usual "${@:3}" -o "$work/$1" "$2" || wrong "$1 does not compile"
+}
+
+# ---- The three links, and what they export ----
+
+names()
+{
+    nm -D --defined-only "$1" | sed -n 's/.* [TWVBD] \(_*cuda[A-Za-z0-9_]*\).*/\1/p' | sort -u
+}
+
+exports()
+{
+    local real library missing
+    real=$(ls "${nvcc%/bin/nvcc}"/{lib64,lib,targets/*/lib}/libcudart.so.13 2> /dev/null | head -1)
+    for library in "$preload" "$build"/sim/libcudart.so.{12,13}; do
+        if [ -n "$real" ]; then
+            missing=$(comm -23 <(names "$real") <(names "$library") | tr '\n' ' ')
+            holds "$library lacks $missing" [ -z "$missing" ]
+        fi
+        # Names that only the libraries of CUDA 12 have: as calls.sh lists them.
+        missing=$(comm -23 <(sed -n "/^only_12='/,/'$/p" "$root/grader/sim/calls.sh" |
+            tr -c 'A-Za-z0-9_\n' '\n' | grep '^_*cuda' | sort -u) <(names "$library") | tr '\n' ' ')
+        holds "$library lacks $missing" [ -z "$missing" ]
+        # Nothing else of ours may come between a program and its own functions.
+        missing=$(nm -D --defined-only "$library" | awk '{ print $3 }' |
+            grep -v -e '^_*cuda' -e '^sim[A-Z]' -e '^libcudart' | tr '\n' ' ')
+        holds "$library exports $missing" [ -z "$missing" ]
+    done
+}
+
+links()
+{
+    local vectors=$here/programs/vector_add.cu
+    build shared "$vectors" -cudart shared --no-compress
+    build by_path "$vectors" -cudart none --no-compress -L"$build/sim" \
+        -Xlinker -rpath,"$build/sim" -Xlinker -l:libcudart.so.13
+    build static "$vectors" --no-compress
+    build threads "$here/runtime/threads.cu" -cudart shared --no-compress
+    try "LD_PRELOAD" 0 ok '' env LD_PRELOAD="$preload" ./shared
+    try "LD_LIBRARY_PATH" 0 ok '' env LD_LIBRARY_PATH="$build/sim" ./shared
+    try "rpath" 0 ok '' ./by_path
+    try "both" 0 ok '' env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$build/sim" ./by_path
+    try "warpbook sim" 0 ok '*' "$build/warpbook" sim ./shared
+    try "static runtime" 3 '' 'holds its own copy of the CUDA runtime' "$build/warpbook" sim ./static
+    try "static runtime: what to do" 3 '' '-cudart shared' "$build/warpbook" sim ./static
+    if [ -e "$build/sim/libcudart.so.12" ]; then
+        gcc -std=c11 -D_GNU_SOURCE -I"$root/tests" "$here/runtime/abi12.c" -o abi12 \
+            -L"$build/sim" -l:libcudart.so.12
+        try "ABI of CUDA 12" 0 ok '' env LD_LIBRARY_PATH="$build/sim" ./abi12
+        try "ABI of CUDA 12 by warpbook sim" 0 ok 'triple' "$build/warpbook" sim ./abi12
+    fi
+}
+
+# Without libzstd the message says what to do; LZ4 needs nobody.
+compressed()
+{
+    local vectors=$here/programs/vector_add.cu
+    build zstd "$vectors" -cudart shared
+    build size "$vectors" -cudart shared --compress-mode=size
+    build lz4 "$vectors" -cudart shared --compress-mode=speed
+    mkdir -p no_zstd
+    echo "this is no library" > no_zstd/libzstd.so.1
+    if ldconfig -p | grep -q 'libzstd\.so\.1'; then
+        try "zstd" 0 ok '' env LD_PRELOAD="$preload" ./zstd
+        try "zstd, small" 0 ok '' env LD_PRELOAD="$preload" ./size
+    fi
+    try "zstd without libzstd" 1 '*' 'build with nvcc --no-compress, or install libzstd1' \
+        env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$work/no_zstd" ./zstd
+    try "LZ4" 0 ok '' env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$work/no_zstd" ./lz4
+}
+
+# A build folder may be moved: descriptions are found beside the library.
+moved()
+{
+    rm -rf elsewhere
+    mkdir -p elsewhere/sim
+    cp -r "$preload" "$build/devices" elsewhere
+    cp "$build/sim/libcudart.so.13" elsewhere/sim
+    sed -i 's/^name: .*/name: Moved GPU/' elsewhere/devices/teaching.txt
+    rm -f report
+    try "moved" 0 ok '' env LD_PRELOAD="$work/elsewhere/libcudart-sim.so" SIM_REPORT=report ./shared
+    holds "moved: descriptions beside it" in_report '"name":"Moved GPU"'
+    rm -f report
+    try "moved, by name" 0 ok '' env LD_LIBRARY_PATH="$work/elsewhere/sim" SIM_REPORT=report ./shared
+    holds "moved, by name: descriptions beside it" in_report '"name":"Moved GPU"'
+}
+
+# ---- What is asked of it, and what is done to it ----
+
+runtime()
+{
+    local name
+    for name in late sticky calls sizes grids endless forks ends; do
+        build $name "$here/runtime/$name.cu" -cudart shared --no-compress
+    done
+    build per_thread "$here/runtime/per_thread.cu" -cudart shared --no-compress \
+        --default-stream per-thread
+    export LD_PRELOAD=$preload
+    try "late" 0 ok '' ./late
+    try "per-thread default stream" 0 ok '' ./per_thread
+    for name in 1 2 3; do
+        try "threads" 0 ok '' ./threads
+    done
+    try "sticky errors" 0 ok 'out of bounds: sticky.cu:' ./sticky
+    try "calls" 0 ok 'the program calls cudaCreateTextureObject, which is not simulated' ./calls
+    try "sizes" 0 ok 'out of bounds: 18446744073709551615 bytes of the destination' ./sizes
+    try "sizes on an H200" 1 '*' '*' env SIM_DEVICE=h200 ./sizes
+    try "grids" 0 ok 'in block 750000 of 9223090559730712575' env SIM_BUDGET=3000000 ./grids
+    try "endless" 0 ok 'is this loop without end' env SIM_BUDGET=3000000 ./endless
+    try "endless with a barrier" 0 ok 'is this loop without end' \
+        env SIM_BUDGET=3000000 ./endless barrier
+    try "fork before the GPU is used" 0 ok '' ./forks before
+    try "fork after" 0 ok 'this process was forked from one that had used the GPU already' ./forks
+    unset LD_PRELOAD
+}
+
+# The machine's memory ends before an H200's: that is a word, and no death. What is allocated and
+# touched costs at most twice as much, and 64 MiB.
+memory()
+{
+    local peak
+    try "more than the machine has" 1 '*' 'the simulated GPU has them, but this machine has not' \
+        env LD_PRELOAD="$preload" SIM_DEVICE=h200 ./sizes touch 130000
+    LD_PRELOAD="$preload" ./sizes touch 256 > out
+    peak=$(cat out)
+    holds "256 MiB take ${peak:-?} KiB" [ "${peak:-9999999}" -le $(((2 * 256 + 64) * 1024)) ]
+    LD_PRELOAD="$preload" ./sizes touch 1 > out
+    peak=$(cat out)
+    holds "1 MiB takes ${peak:-?} KiB" [ "${peak:-9999999}" -le $((66 * 1024)) ]
+}
+
+# end_of HOW STATUS REPORT STDERR: REPORT is what its header says; none: there is no report.
+end_of()
+{
+    rm -f report
+    try "ends: $1" "$2" '*' "$4" env LD_PRELOAD="$preload" SIM_REPORT=report \
+        SIM_BUDGET="${5:-20000000}" ./ends "$1"
+    if [ "$3" = none ]; then
+        holds "ends: $1: no report" [ ! -e report ]
+    else
+        holds "ends: $1: report says $3, not $(head -c 900 report 2> /dev/null | head -1)" \
+            in_report "$3"
+    fi
+}
+
+ends()
+{
+    end_of "" 20 '"findings":0,"complete":true,"signal":0' ''
+    end_of abort 134 '"findings":0,"complete":true,"signal":6' ''
+    end_of device_pointer 139 '"findings":1,"complete":true,"signal":11' \
+        "host code reads or writes the device address"
+    end_of null 139 '"findings":0,"complete":true,"signal":11' ''
+    end_of division 136 '"signal":8' ''
+    end_of overflow 139 '"signal":11' ''
+    end_of terminated 143 '"signal":15' ''
+    end_of killed 137 none ''
+    end_of own_handler 24 none ''
+    end_of quick_exit 25 '"findings":1,"complete":true,"signal":0' 'leak'
+    end_of atexit 26 '"findings":1' 'leak'
+    end_of exit_in_callback 21 '"findings":1' 'leak'
+    end_of signal_in_callback 143 '"signal":15' ''
+    end_of jump_out_of_callback 27 '"findings":1' 'leak'
+    end_of in_kernel 1 '"kernels":2,"findings":1' 'is this loop without end'
+    end_of thread_in_kernel 23 none 'the program ended while a thread of it was inside' 0
+    end_of cancelled 22 '"findings":2' 'null pointer'
+    end_of unfinished 20 '"findings":2' 'the program ended before 1 launch ran'
+    # A signal in the middle of a kernel: what was counted before it is in the report.
+    rm -f report
+    try "ends: terminated in a kernel" 143 '' 'while kernel endless ran' bash -c "
+        LD_PRELOAD=$preload SIM_REPORT=report SIM_BUDGET=0 ./ends in_kernel &
+        sleep 1; kill \$!; wait \$!"
+    holds "ends: terminated in a kernel: report" in_report '"kernels":1,"findings":0,"complete":true,"signal":15'
+}
+
+# ---- warpbook sim ----
+
+command_line()
+{
+    local sim="$build/warpbook sim" name
+    try "sim --help" 0 '*' '' $sim --help
+    for name in --device --list --report --checks --sched --budget --error-exitcode; do
+        holds "sim --help tells of $name" grep -q -- "$name" out
+    done
+    try "sim --list" 0 '*' '' $sim --list
+    for name in "$root"/grader/sim/devices/*.txt; do
+        holds "sim --list names $name" grep -q "^$(basename "$name" .txt) " out
+    done
+    try "unknown device" 2 '' 'there is no device `h201`; there are: a100 b200 h100 h200' \
+        $sim --device h201 ./shared
+    try "table" 20 '' 'fill 1 launch, grid 1, block 32' $sim ./ends
+    try "report" 20 '' '*' $sim --device t4 --report report ./ends
+    holds "report: of the device" in_report '"key":"t4"'
+    try "signal" 139 '' 'Only kernels may; copy with cudaMemcpy' $sim ./ends device_pointer
+    try "findings do not decide" 25 '' 'leak' $sim ./ends quick_exit
+    try "no leaks" 25 '' 'occupancy' $sim --checks races,uninitialised ./ends quick_exit
+    holds "no leaks: none told" [ "$(grep -c leak err)" = 0 ]
+    try "error exit code: nothing found" 0 ok '*' $sim --error-exitcode 9 ./shared
+    try "error exit code: found" 9 ok 'out of bounds' $sim --error-exitcode 9 ./sticky
+    try "error exit code: through a script" 9 ok '*' $sim --error-exitcode 9 sh -c './sticky; exit 0'
+    try "error exit code: the program's own is kept" 25 '' '*' $sim --error-exitcode 9 ./ends quick_exit
+    try "error exit code: a signal" 134 '' '*' $sim --error-exitcode 9 ./ends abort
+    try "budget" 0 ok 'is this loop without end' $sim --budget 100000 ./endless
+    try "progress" 1 '*' 'of 1 blocks,' env SIM_PROGRESS=1 $sim --budget 300000000 ./ends in_kernel
+}
+
+# The settings of the environment take the words that warpbook sim passes on, and refuse others.
+words()
+{
+    local setting
+    export LD_PRELOAD=$preload
+    for setting in SIM_CHECKS=all SIM_CHECKS=none SIM_CHECKS=races,leaks SIM_CHECKS=uninitialised \
+        SIM_SCHED=forward SIM_SCHED=reverse SIM_SCHED=random:17 SIM_BUDGET=0 SIM_QUIET=1 SIM_QUIET=0 \
+        SIM_TABLE=0 SIM_PROGRESS=1 SIM_DEVICE=t4 SIM_DEVICES="$build/devices"; do
+        try "$setting" 0 ok '' env "$setting" ./shared
+    done
+    for setting in SIM_CHECKS= SIM_CHECKS=race SIM_CHECKS=all,races SIM_CHECKS=races, SIM_SCHED=random \
+        SIM_BUDGET=1e9 SIM_QUIET=yes SIM_TABLE=2 SIM_PROGRESS=x; do
+        try "$setting" 0 ok 'this is to be' env "$setting" ./shared
+    done
+    try "SIM_DEVICE=nothing" 1 '*' 'there is no device `nothing`; there are:' \
+        env SIM_DEVICE=nothing ./shared
+    unset LD_PRELOAD
+}
+
+# Start-up: the fastest of 20 runs of a program that launches one kernel, less that of one that does
+# nothing.
+start_up()
+{
+    local ms
+    ms=$(for i in $(seq 20); do
+        LD_PRELOAD=$preload bash -c 'TIMEFORMAT=%R; time ./shared > /dev/null' 2>&1
+    done | sort -n | head -1)
+    echo "runtime: a program with one launch: $ms s, start-up and all"
+    holds "start-up takes $ms s" awk "BEGIN { exit !($ms <= 0.020) }"
+}
+
+exports
+if [ ! -x "$nvcc" ]; then
+    echo "simulated runtime: programs skipped, there is no nvcc"
+else
+    links
+    compressed
+    moved
+    runtime
+    memory
+    ends
+    command_line
+    words
+    start_up
+fi
+echo "simulated runtime: $passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,123 @@
+/* abi12.c - a program as nvcc 12 would make it, written by hand: it registers its fat binary,
+ * launches through cudaLaunchKernel, and calls what CUDA 12 names or lays out in another way
+ * than 13. Linked with libcudart.so.12; no header of the toolkit is needed.
+ */
+#include "sim_images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Dim3 {
+    unsigned x, y, z;
+} Dim3;
+
+extern void **__cudaRegisterFatBinary(void *wrapper);
+extern void __cudaRegisterFatBinaryEnd(void **handle);
+extern void __cudaUnregisterFatBinary(void **handle);
+extern void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                                   int threads, void *tid, void *bid, void *block, void *grid,
+                                   int *warp);
+extern unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared, void *stream);
+extern int __cudaPopCallConfiguration(Dim3 *grid, Dim3 *block, size_t *shared, void *stream);
+extern int cudaLaunchKernel(const void *kernel, Dim3 grid, Dim3 block, void **arguments,
+                            size_t shared, void *stream);
+extern int cudaMallocManaged(void **pointer, size_t bytes, unsigned flags);
+extern int cudaFree(void *pointer);
+extern int cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, void *stream);
+extern int cudaMemAdvise(const void *pointer, size_t bytes, int advice, int device);
+extern int cudaGetDeviceProperties_v2(void *properties, int device);
+extern int cudaRuntimeGetVersion(int *version);
+extern int cudaThreadSynchronize(void);
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                 \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* ---- The device's part ---- */
+
+static const char ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry triple(.param .u64 x, .param .u32 n)\n{\n"
+    ".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
+    "ld.param.u64 %rd1, [x];\nld.param.u32 %r1, [n];\n"
+    "mov.u32 %r2, %tid.x;\nmov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %ntid.x;\n"
+    "mad.lo.s32 %r5, %r3, %r4, %r2;\nsetp.ge.s32 %p1, %r5, %r1;\n@%p1 bra END;\n"
+    "mul.wide.s32 %rd2, %r5, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, [%rd3];\n"
+    "mul.lo.s32 %r7, %r6, 3;\nst.global.u32 [%rd3], %r7;\nEND:\nret;\n}\n";
+
+static struct {
+    int magic, version;
+    const void *data;
+    void *more;
+} wrapper = { 0x466243B1, 1, NULL, NULL };
+
+static Image image;
+static void **handle;
+
+/* The stub that the host calls, as nvcc 12 writes it. */
+static void triple(int *x, int n)
+{
+    void *arguments[] = { &x, &n }, *stream;
+    Dim3 grid, block;
+    size_t shared;
+
+    CHECK(!__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
+    CHECK(!cudaLaunchKernel((const void *) triple, grid, block, arguments, shared, stream));
+}
+
+__attribute__((constructor)) static void enroll(void)
+{
+    fatbin_begin(&image);
+    fatbin_add(&image, IMAGE_PTX, 80, 0, ptx, sizeof ptx - 1, 0);
+    wrapper.data = image.bytes;
+    handle = __cudaRegisterFatBinary(&wrapper);
+    __cudaRegisterFunction(handle, (const char *) triple, "triple", "triple", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+}
+
+__attribute__((destructor)) static void leave(void)
+{
+    __cudaUnregisterFatBinary(handle);
+}
+
+/* ---- The host's ---- */
+
+static int number_at(const unsigned char *properties, size_t offset)
+{
+    int number;
+
+    memcpy(&number, properties + offset, sizeof number);
+    return number;
+}
+
+int main(void)
+{
+    enum { COUNT = 1000, NAME = 0, WARP_SIZE = 308, MAJOR = 360, SIZE = 1032 };
+    static unsigned char properties[SIZE + 64];
+    int *x, version;
+
+    CHECK(!cudaRuntimeGetVersion(&version) && version / 1000 == 12);
+    memset(properties, 0xee, sizeof properties);
+    CHECK(!cudaGetDeviceProperties_v2(properties, 0));
+    CHECK(!strcmp((char *) properties + NAME, "simulated Teaching GPU"));
+    CHECK(number_at(properties, WARP_SIZE) == 32 && number_at(properties, MAJOR) == 8);
+    CHECK(properties[SIZE] == 0xee && properties[SIZE - 1] != 0xee);
+
+    CHECK(!cudaMallocManaged((void **) &x, COUNT * sizeof *x, 1));
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i;
+    CHECK(!cudaMemPrefetchAsync(x, COUNT * sizeof *x, 0, NULL));
+    CHECK(!cudaMemAdvise(x, COUNT * sizeof *x, 3, 0));
+    if (!__cudaPushCallConfiguration((Dim3){ 4, 1, 1 }, (Dim3){ 256, 1, 1 }, 0, NULL))
+        triple(x, COUNT);
+    CHECK(!cudaThreadSynchronize());
+    for (int i = 0; i < COUNT; i++)
+        CHECK(x[i] == 3 * i);
+    CHECK(!cudaFree(x));
+    puts("ok");
+    return 0;
+}

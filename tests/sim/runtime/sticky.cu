@@ -1,0 +1,52 @@
+/* sticky.cu - a failed kernel's error stays, for all threads and all calls, until the device is
+ * reset; errors of calls do not.
+ */
+#include "../programs/check.h"
+
+#include <thread>
+
+static __global__ void write(int *x, long i)
+{
+    x[i] = 5;
+}
+
+int main()
+{
+    cudaStream_t stream;
+    cudaEvent_t event;
+    int *x, *y, value = 0;
+
+    /* not sticky */
+    EXPECT(cudaErrorInvalidValue, cudaMemcpy(NULL, &value, 4, cudaMemcpyHostToDevice));
+    OK(cudaMalloc(&x, 4));
+    EXPECT(cudaErrorInvalidValue, cudaGetLastError());
+    OK(cudaGetLastError());
+
+    OK(cudaStreamCreate(&stream));
+    OK(cudaEventCreate(&event));
+    write<<<1, 1, 0, stream>>>(x, 1l << 33);
+    write<<<1, 1, 0, stream>>>(x, 0); /* is not done any more */
+    OK(cudaEventRecord(event, stream));
+    OK(cudaGetLastError());
+    EXPECT(cudaErrorIllegalAddress, cudaStreamSynchronize(stream));
+    EXPECT(cudaErrorIllegalAddress, cudaGetLastError());
+    OK(cudaGetLastError());
+    EXPECT(cudaErrorIllegalAddress, cudaDeviceSynchronize());
+    EXPECT(cudaErrorIllegalAddress, cudaPeekAtLastError());
+    EXPECT(cudaErrorIllegalAddress, cudaEventQuery(event));
+    EXPECT(cudaErrorIllegalAddress, cudaMalloc(&y, 4));
+    EXPECT(cudaErrorIllegalAddress, cudaFree(x));
+    EXPECT(cudaErrorIllegalAddress, cudaStreamCreate(&stream));
+    std::thread([] { EXPECT(cudaErrorIllegalAddress, cudaDeviceSynchronize()); }).join();
+
+    /* all anew */
+    OK(cudaDeviceReset());
+    cudaGetLastError();
+    OK(cudaGetLastError());
+    OK(cudaMalloc(&x, 4));
+    write<<<1, 1>>>(x, 0);
+    OK(cudaMemcpy(&value, x, 4, cudaMemcpyDeviceToHost));
+    CHECK(value == 5);
+    OK(cudaFree(x));
+    puts("ok");
+}
