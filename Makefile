@@ -4,8 +4,9 @@
 # make check           prove every lab on this GPU       make clean     remove build/
 # make check-cheats    prove that cheats are caught
 #
-# LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one; B=DIR builds in DIR; FLAGS="--quick" goes to the
-# program: make grade FLAGS=--help shows all options.
+# LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
+# also taken where no GPU is usable; B=DIR builds in DIR; FLAGS="--quick" goes to the program:
+# make grade FLAGS=--help shows all options.
 
 LAB      ?=
 FLAGS    ?=
@@ -24,7 +25,7 @@ labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites   := $(sort $(patsubst tests/%.c,%,$(wildcard tests/test_*.c)))
 objects   = $(1:%.c=$(B)/%.o)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
-runner_c := grader/runner.c grader/runner_sim.c grader/serve.c grader/sandbox.c
+runner_c := grader/runner.c grader/runner_reason.c grader/runner_sim.c grader/serve.c grader/sandbox.c
 serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) grader/sim/device.c grader/sim/elf.c)
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
@@ -63,8 +64,10 @@ protocols: all $(B)/protocols_ours $(B)/protocols_foreign
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
-test: unit $(B)/warpbook $(B)/fake_runner
+test: unit $(B)/warpbook $(B)/fake_runner $(if $(NVCC),$(B)/libcudart-sim.so)
 	@tests/end_to_end.sh $(B)
+	@tests/sim/counters/compare.sh $(B)
+	@tests/sim/merged.sh $(B)
 
 unit: $(B)/unit-tests
 	@$<
@@ -92,13 +95,13 @@ help:
 $(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_device.o $(serve_o) $(lab_o)
+$(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_device.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 # The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
 # name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH.
 cudart    = $(notdir $(firstword $(sort $(wildcard $(CUDA_LIB)/libcudart.so.1[23])) libcudart.so.13))
-$(B)/runner-sim: $(B)/grader/runner.o $(B)/grader/runner_sim.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
+$(B)/runner-sim: $(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_sim.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim' -ldl -lm -lpthread
 
 $(B)/fake_runner: $(B)/tests/fake_runner.o $(serve_o) $(lab_o)
@@ -124,7 +127,7 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
-$(B)/grader/runner.o $(B)/grader/runner_sim.o: CPPFLAGS += -isystem $(CUDA)/include
+$(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_sim.o: CPPFLAGS += -isystem $(CUDA)/include
 
 include grader/sim/sim.mk
 include tests/fuzz/fuzz.mk

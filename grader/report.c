@@ -12,13 +12,14 @@ void report_machine(const Session *session)
     const GpuInfo *gpu = &session->gpu;
     char text[sizeof session->simulated + 200];
 
-    if (*session->simulated) {
-        PUT(text, "%s (%s): right or wrong, and what your kernel does; speed is not judged.",
-            gpu->name, session->simulated);
+    if (*session->simulated) { /* the reason without the advice that follows it */
+        PUT(text, "%s (%.*s): speed is not judged", gpu->name,
+            (int) strcspn(session->simulated, ";"), session->simulated);
         print_wrapped(text, 0, 80);
+    } else {
+        printf("%s: ", gpu->name);
     }
-    printf("%s: %d SMs, %.3g MiB L2", gpu->name, gpu->gpu.sms,
-           (double) gpu->gpu.l2_bytes / 1048576.0);
+    printf("%d SMs, %.3g MiB L2", gpu->gpu.sms, (double) gpu->gpu.l2_bytes / 1048576.0);
     if (gpu->peak_gbps > 0)
         printf(", memory %.0f GB/s at most", gpu->peak_gbps);
     printf("\ncompute capability %d.%d, ", gpu->cc / 10, gpu->cc % 10);
@@ -107,8 +108,10 @@ static void report_reason(const Result *result)
 }
 
 /* The first lab to go on with, and the command for it. */
-static void report_next(const Result *results, int count)
+static void report_next(const Session *session, const Result *results, int count)
 {
+    bool simulated = *session->simulated;
+
     for (int i = 0; i < count; i++) {
         const Result *r = &results[i];
         const char *name = lab_name(r->entry);
@@ -116,6 +119,11 @@ static void report_next(const Result *results, int count)
         case PASS:
         case CLOSE:
             continue;
+        case CORRECT_ONLY:
+            if (simulated)
+                continue;
+            printf("Next: make grade LAB=%s again, where its speed can be judged.\n", name);
+            return;
         case UNCHANGED:
             printf("Next: read labs/%s/README.md, then edit kernel.cu beside it.\n",
                    r->entry->folder);
@@ -132,7 +140,10 @@ static void report_next(const Result *results, int count)
             return;
         }
     }
-    printf("Next: all of these pass. make progress shows what is left.\n");
+    if (simulated)
+        printf("Next: all of these are right; a GPU would tell how fast they are.\n");
+    else
+        printf("Next: all of these pass. make progress shows what is left.\n");
 }
 
 void report_reasons(const Session *session, const Result *results, int count, bool submission)
@@ -155,7 +166,7 @@ void report_reasons(const Session *session, const Result *results, int count, bo
     if (submission)
         printf("Graded as a submission: not kept in make progress.\n");
     else
-        report_next(results, count);
+        report_next(session, results, count);
 }
 
 /* ---- Lines for programs ---- */

@@ -10,6 +10,7 @@
  * foretell.
  */
 #include "runner_device.h"
+#include "runner_reason.h"
 #include "sandbox.h"
 #include "serve.h"
 #include "util.h"
@@ -69,76 +70,6 @@ static bool fine(cudaError_t error, char *fault)
 
 /* ---- hello: is there a usable GPU? ---- */
 
-/* Reasons for which a GPU can't be used, as far as an error code tells them. */
-static const struct {
-    cudaError_t error;
-    const char *reason, *what_to_do;
-} reasons[] = {
-    { cudaErrorNoDevice, "no-device",
-      "no NVIDIA GPU is visible here; see nvidia-smi and CUDA_VISIBLE_DEVICES" },
-    { cudaErrorInvalidDevice, "no-device",
-      "there is no GPU of that number here; nvidia-smi lists those that are" },
-    { cudaErrorDevicesUnavailable, "busy",
-      "the GPU is taken by another program, or in exclusive mode; wait, or nvidia-smi -c DEFAULT" },
-    { cudaErrorMemoryAllocation, "memory",
-      "the GPU has too little free memory to start; nvidia-smi shows who holds it" },
-    { cudaErrorNoKernelImageForDevice, "old-gpu",
-      "the runner was not built for this GPU; make clean, then build it here" },
-    { cudaErrorUnsupportedPtxVersion, "old-driver",
-      "the NVIDIA driver is older than the CUDA Toolkit that built the runner; update the driver" },
-    { cudaErrorSystemNotReady, "other",
-      "the GPUs' fabric is not up; start nvidia-fabricmanager, or restart the machine" },
-    { cudaErrorSystemDriverMismatch, "other",
-      "the NVIDIA driver's parts do not match each other; restart the machine" },
-    { cudaErrorInitializationError, "other",
-      "the NVIDIA driver did not start; does nvidia-smi work?" },
-    { cudaErrorCompatNotSupportedOnDevice, "old-driver",
-      "CUDA's forward compatibility does not suit this GPU; update the driver" },
-};
-
-static bool unusable(char *fault, const char *reason, const char *what_to_do)
-{
-    put(fault, SERVE_ANSWER, "gpu %s %s", reason, what_to_do);
-    return false;
-}
-
-static bool kernel_driver_is_there(void)
-{
-    return file_exists("/proc/driver/nvidia/version");
-}
-
-/* CUDA says cudaErrorInsufficientDriver both where there is none and where it is too old. */
-static bool say_driver(char *fault)
-{
-    int version = 0;
-
-    if (cudaDriverGetVersion(&version) == cudaSuccess && version)
-        return unusable(fault, "old-driver",
-                        PUT((char[160]){ "" },
-                            "the NVIDIA driver (for CUDA %d.%d) is older than this CUDA Toolkit "
-                            "(%d.%d); update the driver",
-                            version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
-                            CUDART_VERSION % 1000 / 10));
-    if (kernel_driver_is_there())
-        return unusable(fault, "no-driver",
-                        "the NVIDIA driver runs, but its library libcuda.so.1 is not here; in a "
-                        "container, start it with --gpus all");
-    return unusable(fault, "no-driver",
-                    "no NVIDIA driver is installed here; with an NVIDIA GPU, install its driver");
-}
-
-static bool say_unusable(cudaError_t error, char *fault)
-{
-    if (error == cudaErrorInsufficientDriver)
-        return say_driver(fault);
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (error == reasons[i].error)
-            return unusable(fault, reasons[i].reason, reasons[i].what_to_do);
-    put(fault, SERVE_ANSWER, "gpu other the GPU did not start: %s (%s)", cudaGetErrorString(error),
-        cudaGetErrorName(error));
-    return false;
-}
-
 /* 0 where the device can't tell. */
 static int attribute(enum cudaDeviceAttr which)
 {
@@ -166,13 +97,15 @@ static bool may_be_used(char *fault)
     if (!error && device_number >= count)
         error = cudaErrorInvalidDevice;
     if (error)
-        return say_unusable(error, fault);
+        return reason_of_error(error, fault);
     if (compute_capability() < OLDEST_CC)
-        return unusable(fault, "old-gpu", "the GPU is older than Turing (compute capability 7.5)");
+        return reason_say(fault, "old-gpu",
+                          "the GPU is older than Turing (compute capability 7.5)");
     if (attribute(cudaDevAttrComputeMode) != cudaComputeModeDefault)
-        return unusable(fault, "busy",
-                        "the GPU is in exclusive or prohibited mode, and two processes must use it "
-                        "side by side; nvidia-smi -c DEFAULT allows that");
+        return reason_say(
+            fault, "busy",
+            "the GPU is in exclusive or prohibited mode, and two processes must use it "
+            "side by side; nvidia-smi -c DEFAULT allows that");
     return true;
 }
 
@@ -234,7 +167,7 @@ static bool describe(char *answer, char *fault)
     if ((error = cudaGetDeviceProperties(&properties, device_number)) ||
         (error = cudaMemGetInfo(&free_bytes, &total_bytes)) ||
         (error = cudaRuntimeGetVersion(&runtime)))
-        return say_unusable(error, fault);
+        return reason_of_error(error, fault);
     driver_version(driver, sizeof driver);
     uuid_text(&properties.uuid, uuid, sizeof uuid);
     /* Two transfers a clock; kHz times bits. */
@@ -258,9 +191,9 @@ static bool cuda_hello(char *answer, char *fault)
     if (!is_up && !may_be_used(fault))
         return false;
     if (!is_up && (error = bring_up(&right)))
-        return say_unusable(error, fault);
+        return reason_of_error(error, fault);
     if (!right)
-        return unusable(fault, "other", "a trial kernel gave a wrong answer on this GPU");
+        return reason_say(fault, "other", "a trial kernel gave a wrong answer on this GPU");
     is_up = true;
     return describe(answer, fault);
 }

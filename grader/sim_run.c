@@ -40,7 +40,8 @@ static const char usage[] =
     "\n"
     "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"\n"
     "\n"
-    "  --device NAME       the GPU: teaching (if not given), another that --list names, or the path\n"
+    "  --device NAME       the GPU: teaching (if not given), another that --list names, or the "
+    "path\n"
     "                      of a description\n"
     "  --list              what there is to simulate\n"
     "  --report FILE       writes all counts to it, as JSON lines (docs/simulator.md)\n"
@@ -166,12 +167,9 @@ static const struct {
     const char *name;
     bool (*set)(SimPlan *, const char *);
 } options[] = {
-    { "--device", set_device },
-    { "--report", set_report },
-    { "--checks", set_checks },
-    { "--sched", set_sched },
-    { "--budget", set_budget },
-    { "--error-exitcode", set_error_exitcode },
+    { "--device", set_device }, { "--report", set_report },
+    { "--checks", set_checks }, { "--sched", set_sched },
+    { "--budget", set_budget }, { "--error-exitcode", set_error_exitcode },
 };
 
 /* Takes argv[*at] with its value, from "--name=value" or the next word. */

@@ -22,7 +22,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { SOURCES = 4, RIG_PLANES = 64, RIG_OPCODES = 2000 };
+enum { SOURCES = 4, RIG_PLANES = 64, RIG_OPCODES = 4000 };
 
 /* ---- Instructions from texts ---- */
 
@@ -232,7 +232,7 @@ static void rig_ptxas(void)
     char ptx[64], command[300];
 
     snippet_keep(rig_kernel());
-    CU_ASSERT(rig_tried_count > 0);
+    CU_ASSERT(rig_tried_count > 0 && rig_tried_count < RIG_OPCODES);
     if (system("command -v ptxas >/dev/null")) {
         printf(" (skipped: no ptxas) ");
         return;

@@ -52,6 +52,8 @@ static const struct {
     { GOOD U("execve"), "starts, ends and asks nothing" },
     { GOOD U("system"), "starts, ends and asks nothing" },
     { GOOD U("dlsym"), "loads no other code" },
+    { GOOD U("simForget"), "not among" },
+    { GOOD U("simMark"), "not among" },
     { GOOD U("fopen"), "reads and writes no files" },
     { GOOD U("_ZSt4cout"), "uses `std::cout`: printf is there" },
     { GOOD U("cublasSgeam"), "not to call a library's" },

@@ -229,6 +229,9 @@ static void try_pair(PtxType to, PtxType from)
             snprintf(mods, sizeof mods, "%s.sat", word);
             if (!bf16)
                 try_cvt(mods, to, from);
+            snprintf(mods, sizeof mods, "%s.ftz.sat", word);
+            if (f32 && !bf16)
+                try_cvt(mods, to, from);
         }
     }
     if (to_float == from_float && !narrows && !(bf16 && to == from))
@@ -437,10 +440,11 @@ static void try_orders(const char *const *words, size_t count, const char *patte
     }
 }
 
+static const char *const bits[] = { "b16", "b32", "b64" };
+
 static void comparisons(void)
 {
     static const char *const integers[] = { "u16", "s16", "u32", "s32", "u64", "s64" };
-    static const char *const bits[] = { "b16", "b32", "b64" };
     static const char *const floats[] = { "f32", "f64", "f16", "bf16" };
 
     for (size_t i = 0; i < COUNT(bits); i++)
@@ -467,20 +471,36 @@ static void comparisons_with_predicates(void)
         "set.%s.u32.%s",     "set.%s.s32.%s",    "set.%s.f32.%s",
         "set.%s.and.u32.%s", "set.%s.or.s32.%s", "set.%s.xor.f32.%s"
     };
-    static const char *const types[] = { "s32", "u64", "f32", "f64", "s16" };
+    static const char *const types[] = { "u16", "s16", "u32", "s32", "u64",
+                                         "s64", "f32", "f64", "f16", "bf16" };
 
     for (size_t i = 0; i < COUNT(types); i++) {
-        for (size_t r = 0; r < COUNT(rows); r++)
+        bool is_float = strchr(types[i], 'f');
+        for (size_t r = 0; r < COUNT(rows); r++) {
             try_orders(orders, COUNT(orders), rows[r], types[i], 4, predicate_p);
-        for (size_t r = 0; r < COUNT(sets); r++)
+            if (is_float)
+                try_orders(unordered, COUNT(unordered), rows[r], types[i], 4, predicate_p);
+        }
+        for (size_t r = 0; r < COUNT(sets); r++) {
+            if (strstr(types[i], "f16") && r % 3 == 2)
+                continue; /* there is no set.f32.f16 */
             try_orders(orders, COUNT(orders), sets[r], types[i], r < 3 ? 3 : 4, word);
+            if (is_float)
+                try_orders(unordered, COUNT(unordered), sets[r], types[i], r < 3 ? 3 : 4, word);
+        }
     }
+    for (size_t r = 0; r < COUNT(sets); r++)
+        for (size_t i = 0; i < 3; i++)
+            try_orders(orders, 2, sets[r], bits[i], r < 3 ? 3 : 4, word);
     try_orders(unordered, COUNT(unordered), "set.%s.ftz.u32.%s", "f32", 3, word);
     try_orders(unordered, COUNT(unordered), "set.%s.f16.%s", "f16", 3, word);
     try_orders(unordered, COUNT(unordered), "set.%s.f16x2.%s", "f16x2", 3, word);
     try_orders(unordered, COUNT(unordered), "set.%s.and.u32.%s", "f16x2", 4, word);
     try_orders(orders, COUNT(orders), "set.%s.bf16x2.%s", "bf16x2", 3, word);
     try_orders(orders, COUNT(orders), "set.%s.u16.%s", "f16", 3, word);
+    try_orders(orders, COUNT(orders), "set.%s.bf16.%s", "bf16", 3, word);
+    try_orders(orders, COUNT(orders), "set.%s.ftz.f16.%s", "f16", 3, word);
+    try_orders(unordered, COUNT(unordered), "setp.%s.ftz.and.%s", "f32", 4, predicate_p);
 }
 
 /* p and q, c and !c, and lanes that are not chosen. */

@@ -218,76 +218,77 @@ static const Trial rounded[] = {
 };
 
 static const Trial plain[] = {
-    { "add.f32", 3, arithmetic_f32 },
-    { "sub.ftz.f32", 3, arithmetic_f32 },
-    { "mul.f32", 3, arithmetic_f32 },
-    { "add.f64", 3, arithmetic_f64 },
-    { "abs.f32", 2, signs_f32 },
-    { "abs.ftz.f32", 2, signs_f32 },
-    { "neg.f32", 2, signs_f32 },
-    { "neg.ftz.f32", 2, signs_f32 },
-    { "min.f32", 3, signs_f32 },
-    { "min.ftz.f32", 3, signs_f32 },
-    { "max.f32", 3, signs_f32 },
-    { "max.ftz.f32", 3, signs_f32 },
-    { "min.NaN.f32", 3, signs_f32 },
-    { "max.ftz.NaN.f32", 3, signs_f32 },
-    { "min.xorsign.abs.f32", 3, signs_f32 },
-    { "max.ftz.NaN.xorsign.abs.f32", 3, signs_f32 },
-    { "max.xorsign.abs.f32", 3, signs_f32 },
-    { "copysign.f32", 3, signs_f32 },
-    { "copysign.f64", 3, signs_f64 },
-    { "abs.f64", 2, signs_f64 },
-    { "neg.f64", 2, signs_f64 },
-    { "min.f64", 3, signs_f64 },
-    { "max.f64", 3, signs_f64 },
+    { "copysign.f32", 3, signs_f32 }, { "copysign.f64", 3, signs_f64 },
+    { "abs.f64", 2, signs_f64 },      { "neg.f64", 2, signs_f64 },
+    { "min.f64", 3, signs_f64 },      { "max.f64", 3, signs_f64 },
+    { "add.f64", 3, arithmetic_f64 }, { "sub.f64", 3, arithmetic_f64 },
+    { "mul.f64", 3, arithmetic_f64 },
 };
 
-static const char *const half_opcodes[] = {
-    /* with f16 and f16x2 */
-    "add.%s",
-    "add.rn.%s",
-    "add.ftz.%s",
-    "add.sat.%s",
-    "add.ftz.sat.%s",
-    "sub.%s",
-    "sub.rn.ftz.%s",
-    "sub.sat.%s",
-    "mul.%s",
-    "mul.ftz.%s",
-    "mul.rn.sat.%s",
-    "fma.rn.%s",
-    "fma.rn.ftz.%s",
-    "fma.rn.sat.%s",
-    "fma.rn.relu.%s",
-    "fma.rn.ftz.relu.%s",
-    "neg.%s",
-    "neg.ftz.%s",
-    "abs.%s",
-    "abs.ftz.%s",
-    "min.%s",
-    "min.ftz.%s",
-    "min.NaN.%s",
-    "max.%s",
-    "max.NaN.%s",
-    "max.ftz.NaN.xorsign.abs.%s",
-    "min.xorsign.abs.%s",
+/* Opcodes with every choice of each of their mods: op, then for each mod whether it may be there.
+ */
+typedef struct Family {
+    const char *ops;
+    int operands;
+    const char *mods; /* in their order; `|`: one of two; `=`: always there */
+} Family;
+
+static const Family families_f32[] = {
+    { "add sub mul", 3, "ftz sat" },
+    { "abs neg", 2, "ftz" },
+    { "min max", 3, "ftz NaN xorsign.abs" },
+};
+static const Family families_f16[] = {
+    { "add sub mul", 3, "rn ftz sat" },
+    { "fma", 4, "=rn ftz sat|relu" },
+    { "abs neg", 2, "ftz" },
+    { "min max", 3, "ftz NaN xorsign.abs" },
+};
+static const Family families_bf16[] = {
+    { "add sub mul", 3, "rn" },
+    { "fma", 4, "=rn relu" },
+    { "abs neg", 2, "" },
+    { "min max", 3, "NaN xorsign.abs" },
 };
 
-static const char *const bhalf_opcodes[] = {
-    /* with bf16 and bf16x2 */
-    "add.%s",
-    "add.rn.%s",
-    "sub.%s",
-    "mul.%s",
-    "fma.rn.%s",
-    "fma.rn.relu.%s",
-    "neg.%s",
-    "abs.%s",
-    "min.%s",
-    "max.NaN.%s",
-    "min.NaN.xorsign.abs.%s",
-};
+typedef void TryOpcode(const char *opcode, int operands);
+
+/* `opcode` so far, and the mods that are still to be chosen. */
+static void try_mods(const char *opcode, const char *mods, const char *type, int operands,
+                     TryOpcode *attempt)
+{
+    char longer[80], mod[20];
+    size_t length = strcspn(mods, " |");
+    bool always = mods[0] == '=';
+    const char *rest = mods + strcspn(mods, " ");
+
+    if (!mods[0]) {
+        snprintf(longer, sizeof longer, "%s.%s", opcode, type);
+        attempt(longer, operands);
+        return;
+    }
+    rest += *rest == ' ';
+    if (!always)
+        try_mods(opcode, rest, type, operands, attempt);
+    snprintf(mod, sizeof mod, "%.*s", (int) length - always, mods + always);
+    snprintf(longer, sizeof longer, "%s.%s", opcode, mod);
+    try_mods(longer, rest, type, operands, attempt);
+    if (mods[length] == '|') {
+        snprintf(longer, sizeof longer, "%s.%.*s", opcode, (int) strcspn(mods + length + 1, " "),
+                 mods + length + 1);
+        try_mods(longer, rest, type, operands, attempt);
+    }
+}
+
+static void try_families(const Family *families, size_t count, const char *type, TryOpcode *attempt)
+{
+    for (size_t i = 0; i < count; i++) {
+        char ops[40], *rest = ops, *op;
+        snprintf(ops, sizeof ops, "%s", families[i].ops);
+        while ((op = strsep(&rest, " ")))
+            try_mods(op, families[i].mods, type, families[i].operands, attempt);
+    }
+}
 
 static void try_it(const char *opcode, const Trial *trial)
 {
@@ -295,6 +296,14 @@ static void try_it(const char *opcode, const Trial *trial)
 
     CU_ASSERT(rig_try(opcode, trial->operands, wide ? edges_f64 : edges_f32,
                       wide ? COUNT(edges_f64) : COUNT(edges_f32), 20000, trial->oracle));
+}
+
+static void try_f32(const char *opcode, int operands)
+{
+    bool arithmetic =
+        !strncmp(opcode, "add", 3) || !strncmp(opcode, "sub", 3) || !strncmp(opcode, "mul", 3);
+
+    try_it(opcode, &(Trial){ opcode, operands, arithmetic ? arithmetic_f32 : signs_f32 });
 }
 
 static void singles_and_doubles(void)
@@ -307,28 +316,20 @@ static void singles_and_doubles(void)
         }
     for (size_t i = 0; i < COUNT(plain); i++)
         try_it(plain[i].opcode, &plain[i]);
+    try_families(families_f32, COUNT(families_f32), "f32", try_f32);
 }
 
-static void try_halves(const char *const *opcodes, size_t count, const char *type)
+static void try_half(const char *opcode, int operands)
 {
-    for (size_t i = 0; i < count; i++) {
-        char opcode[60];
-        bool one = !strncmp(opcodes[i], "neg", 3) || !strncmp(opcodes[i], "abs", 3);
-        snprintf(opcode, sizeof opcode, opcodes[i], type);
-        CU_ASSERT(rig_try(opcode,
-                          opcodes[i][0] == 'f' ? 4
-                          : one                ? 2
-                                               : 3,
-                          edges_half, COUNT(edges_half), 4000, arithmetic_half));
-    }
+    CU_ASSERT(rig_try(opcode, operands, edges_half, COUNT(edges_half), 4000, arithmetic_half));
 }
 
 static void halves(void)
 {
-    try_halves(half_opcodes, COUNT(half_opcodes), "f16");
-    try_halves(half_opcodes, COUNT(half_opcodes), "f16x2");
-    try_halves(bhalf_opcodes, COUNT(bhalf_opcodes), "bf16");
-    try_halves(bhalf_opcodes, COUNT(bhalf_opcodes), "bf16x2");
+    try_families(families_f16, COUNT(families_f16), "f16", try_half);
+    try_families(families_f16, COUNT(families_f16), "f16x2", try_half);
+    try_families(families_bf16, COUNT(families_bf16), "bf16", try_half);
+    try_families(families_bf16, COUNT(families_bf16), "bf16x2", try_half);
 }
 
 static uint64_t nan_f64(const Instruction *in, const uint64_t *x, bool *any)

@@ -239,6 +239,27 @@ static void ranges_and_marks(void)
     memory_close();
 }
 
+/* A copy writes what was written, and no more. */
+static void copies_of_what_is_not_written(void)
+{
+    open_memory(1 << 20, true);
+    Allocation *from = memory_allocate(1000, ALLOCATED, NULL);
+    Allocation *to = memory_allocate(1000, ALLOCATED, NULL);
+    memory_range(from->base + 3, 100, true);
+    memory_range(from->base + 500, 77, true);
+    memory_range(to->base, 1000, true);
+    memory_copy_written(to->base + 10, from->base, 900);
+    for (int i = 0; i < 1000; i++) {
+        int source = i - 10;
+        bool copied = source >= 0 && source < 900;
+        bool written = (source >= 3 && source < 103) || (source >= 500 && source < 577);
+        CU_ASSERT_EQUAL(to->written[i / 8] >> (i & 7) & 1, !copied || written);
+    }
+    memory_copy_written(to->base + 200, from->base, 900); /* more than there is: nothing */
+    CU_ASSERT_EQUAL(to->written[950 / 8] >> (950 & 7) & 1, 1);
+    memory_close();
+}
+
 static void bits_of_any_length(void)
 {
     uint8_t bits[40], plain[300];
@@ -401,6 +422,27 @@ static void how_it_looks(void)
                            "     in transpose_kernel, block (3,0,0), thread (31,0,0)\n");
 }
 
+static void tell_others(void)
+{
+    Place place = {
+        .kernel = "k", .file = "k.cu", .line = 2, .instruction = "bar.sync", .instruction_length = 8
+    };
+
+    finding(FINDING_BARRIER, true, &place, "lanes 0-15 of warp 0 wait here");
+    finding_note("not all of it is watched");
+}
+
+/* A text that does not begin with what the instruction does; what is no fault. */
+static void how_others_look(void)
+{
+    char text[1000];
+
+    capture(tell_others, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "sim: barrier: k.cu:2: bar.sync: lanes 0-15 of warp 0 wait here\n"
+                                 "     in k\n"
+                                 "sim: note: not all of it is watched\n");
+}
+
 static void the_table_ends(void)
 {
     Place place = { .kernel = "many" };
@@ -423,11 +465,13 @@ static CU_TestInfo tests[] = {
     { "the host sees managed memory only", the_host_sees_managed_memory_only },
     { "pinned memory is found where it is", pinned_memory_is_found_where_it_is },
     { "ranges and marks", ranges_and_marks },
+    { "copies of what is not written", copies_of_what_is_not_written },
     { "bits of any length", bits_of_any_length },
     { "addresses in words", addresses_in_words },
     { "leaks are those not freed", leaks_are_those_not_freed },
     { "told once, counted after", told_once_counted_after },
     { "how it looks", how_it_looks },
+    { "how others look", how_others_look },
     { "the table ends", the_table_ends },
     CU_TEST_INFO_NULL,
 };

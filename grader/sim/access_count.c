@@ -83,6 +83,7 @@ static void count_shared(Access *x)
     count->wavefronts += (uint64_t) x->shape->wavefronts;
     count->ideal += (uint64_t) x->shape->ideal;
     count->loop_loads += (uint64_t) x->shape->loop_loads;
+    count->loop_ideal += (uint64_t) x->shape->loop_ideal;
 }
 
 /* Constant memory has a cache and counters of its own on hardware; local memory, too. */

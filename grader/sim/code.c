@@ -113,25 +113,25 @@ static bool make_steps(Maker *maker)
     Code *code = maker->code;
     static const Instruction end = { .op = OP_ret, .guard = -1 };
     int *rpc = malloc(((size_t) function->instruction_count + 1) * sizeof *rpc);
-    bool *one_for_all = calloc((size_t) function->instruction_count + 1, sizeof *one_for_all);
+    uint8_t *treatment = calloc((size_t) function->instruction_count + 1, 1);
 
     code->step_count = function->instruction_count;
     code->steps = calloc((size_t) code->step_count + 1, sizeof *code->steps);
-    if (!code->steps || !rpc || !one_for_all) {
+    if (!code->steps || !rpc || !treatment) {
         free(rpc);
-        free(one_for_all);
+        free(treatment);
         return refuse(maker, "no memory");
     }
     find_reconvergence(function, rpc);
-    find_one_for_all(function, one_for_all);
+    find_treatments(function, treatment);
     bool well = true;
     for (int i = 0; i < code->step_count && well; i++) {
         well = make_step(maker, &code->steps[i], &function->instructions[i]);
         code->steps[i].rpc = rpc[i];
-        code->steps[i].one_for_all = one_for_all[i];
+        code->steps[i].treatment = treatment[i];
     }
     free(rpc);
-    free(one_for_all);
+    free(treatment);
     begin_step(&code->steps[code->step_count], &end);
     code->steps[code->step_count].run = run_end;
     return well;

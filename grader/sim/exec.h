@@ -59,7 +59,7 @@ struct Step {
     int class_;          /* OpClass */
     bool kernel_param; /* ld.param: from launch->params, alike for all lanes; else from the frame's.
                         * Either way at `offset`, plus the lane's plane a where a is not -1 */
-    bool one_for_all;  /* an atomic that counts as one lane's: uniform.c */
+    uint8_t treatment; /* Treatment */
     Run *inner;        /* of a step that reads a clock: what runs after the clock is read */
 };
 
@@ -94,13 +94,15 @@ struct Code {
 /* ---- What is counted: for each step of a kernel's code ---- */
 
 typedef struct Count {
+    uint64_t skipped;  /* warps that came to it, but its guard held for no lane */
     uint64_t executed; /* warps that executed it, with at least one lane whose guard holds */
     uint64_t lanes;    /* such lanes */
     uint64_t requests, sectors; /* global memory: one request a warp, 32-byte sectors */
     uint64_t bytes;             /* that the lanes asked for */
     uint64_t wavefronts, ideal; /* shared memory: passes needed, and without conflicts */
-    uint64_t loop_loads;        /* wavefronts of the loads in the loops that shared atomics on
-                                 * floating-point numbers are; ncu has them among the loads */
+    uint64_t loop_loads, loop_ideal; /* wavefronts of the loads in the loops that some shared
+                                      * atomics are, and without conflicts; ncu has them among the
+                                      * loads */
     uint64_t divergent;         /* branches that split the warp */
 } Count;
 
@@ -287,9 +289,17 @@ void async_end(Warp *warp);                       /* the warp is done: frees war
  * post-dominator, or instruction_count. -1 elsewhere. */
 void find_reconvergence(const Function *function, int *rpc);
 
-/* ---- uniform.c ---- */
+/* ---- ptxas.c ---- */
 
-/* Sets those of the atomics that hardware has one lane of a warp do for all. */
-void find_one_for_all(const Function *function, bool *one_for_all);
+/* What the machine has in an instruction's place, as far as it is counted otherwise. */
+typedef enum Treatment {
+    AS_WRITTEN,
+    ONE_FOR_ALL,   /* an atomic: one lane does it for all */
+    ONE_FOR_EQUAL, /* an atomic: equal addresses cost no more than one */
+    FUSED,         /* an addition: with the multiplication before it, one instruction */
+} Treatment;
+
+/* treatment[i]: of instruction i. They are AS_WRITTEN on entry. */
+void find_treatments(const Function *function, uint8_t *treatment);
 
 #endif

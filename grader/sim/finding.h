@@ -50,8 +50,8 @@ typedef struct Finding {
     FindingKind kind;
     bool fatal;
     Place place;
-    char text[400]; /* one or two sentences: what, and what to do */
-    uint64_t count; /* of threads or times */
+    char text[400];     /* one or two sentences: what, and what to do */
+    uint64_t count;     /* of threads or times */
     const char *format; /* of the text: which sentence it is */
 } Finding;
 
@@ -59,6 +59,9 @@ typedef struct Finding {
  * counts after. Texts are printf formats. */
 void finding(FindingKind kind, bool fatal, const Place *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Says something that is no fault of the program's, unless quiet. It is not kept. */
+void finding_note(const char *text);
 
 const char *finding_word(FindingKind kind); /* "out of bounds", for the table and the JSON */
 int finding_count(void);

@@ -431,21 +431,6 @@ char *memory_range(uint64_t address, size_t bytes, bool writing)
     return a->host + (address - a->base);
 }
 
-void memory_copy_written(uint64_t to, uint64_t from, size_t bytes)
-{
-    Allocation *target = find_range(to, bytes);
-    const Allocation *source = find_range(from, bytes);
-
-    if (!target || !source || !target->written || !source->written)
-        return;
-    const size_t to_at = to - target->base, from_at = from - source->base;
-    for (size_t at = 0, same; at < bytes; at += same) {
-        const bool written = bits_all(source->written, from_at + at, 1, true);
-        same = bits_other(source->written, from_at + at, bytes - at, written) - from_at - at;
-        bits_fill(target->written, to_at + at, same, written);
-    }
-}
-
 bool memory_mark(uint64_t address, size_t bytes, MarkKind kind)
 {
     Allocation *a = find_range(address, bytes);

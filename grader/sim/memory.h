@@ -87,7 +87,7 @@ uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that 
  * NULL. Marks the bytes as written if `writing`. */
 char *memory_range(uint64_t address, size_t bytes, bool writing);
 
-/* After a copy between two such ranges: what was not written at `from` is not at `to` either. */
+/* written.c. After a copy between two such ranges: what was not written at `from` is not at `to` either. */
 void memory_copy_written(uint64_t to, uint64_t from, size_t bytes);
 
 bool memory_mark(uint64_t address, size_t bytes, MarkKind kind);

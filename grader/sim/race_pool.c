@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum { CHUNK_SIDES = 512, CHUNKS = 1 << 16, CHUNKS_TO_KEEP = 32 }; /* of 128 KiB */
-#define ALWAYS ((size_t) 32 << 20)
+#define ALWAYS ((size_t) 48 << 20)
 
 static struct {
     Side **chunk;

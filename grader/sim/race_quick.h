@@ -53,7 +53,7 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
 
 static inline bool race_load_quickly(const Visit *v, Word *word, uint32_t who, uint32_t followed)
 {
-    if (word->write.when > v->old && !race_is_own(v, word->write, who))
+    if (word->write.when > v->old && (followed || !race_is_own(v, word->write, who)))
         return false;
     return race_join_quickly(v, &word->read, who, followed);
 }

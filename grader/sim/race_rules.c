@@ -148,10 +148,10 @@ static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t 
     int other = slot.tag & WHO_THREAD, lane = leader;
     Meeting meeting = { .block = -1, .one_warp = other / LANES == v->warp };
 
-    if (reads_own(v, slot, wrote, leader))
-        return;
     if (other == v->warp * LANES + leader && v->x->shape->followed >> leader & 1)
         lane = follower(v->x, leader);
+    if (reads_own(v, slot, wrote, lane))
+        return;
     if (is_over(v, slot) || other == v->warp * LANES + lane) {
         meeting.somebody = true;
         meeting.one_warp &= !(slot.tag & WHO_OTHERS);

@@ -145,7 +145,7 @@ static BlockRaces *new_block(Block *block)
         state.free = r->next;
     else if (!(r = calloc(1, sizeof *r)))
         return NULL;
-    r->first = r->acquired = r->fenced = 0;
+    r->first = r->segment = r->acquired = r->fenced = 0;
     r->fenced_for_all = r->ever_fenced = false;
     all_meet(r, block);
     return block->shared_races = r;

@@ -104,6 +104,7 @@ typedef struct BlockRaces {
     /* Of global memory. */
     bool fenced_for_all; /* for other blocks, too */
     uint32_t first;      /* moment of its newest segment; 0: none yet */
+    uint32_t segment;    /* that, as 1 + index */
     uint32_t acquired;   /* how many hand-overs it knows of */
 } BlockRaces;
 

@@ -8,12 +8,14 @@
  */
 #include "race_quick.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct Segment {
     uint32_t first; /* moment */
     uint32_t block;
-    uint32_t released; /* the how-manieth hand-over ended it; 0: none yet */
+    uint32_t released; /* the how-manieth hand-over covers it; 0: none yet */
+    uint32_t before;   /* the same block's one before, as 1 + index */
 } Segment;
 
 static struct {
@@ -63,7 +65,8 @@ static bool new_segment(BlockRaces *r, const Block *block)
     }
     r->first = races_moment();
     state.segments[state.count++] =
-        (Segment){ .first = r->first, .block = (uint32_t) block->number };
+        (Segment){ .first = r->first, .block = (uint32_t) block->number, .before = r->segment };
+    r->segment = (uint32_t) state.count;
     state.current = r;
     for (int w = 0; w < WARPS_A_BLOCK; w++)
         r->now[w] = r->first;
@@ -99,7 +102,10 @@ int64_t races_foreign(const Visit *v, uint32_t moment, bool *ordered)
 static bool hand_over_to_blocks(const Access *x, BlockRaces *r)
 {
     if (x->kind != ACCESS_LOAD && (r->fenced_for_all || x->release)) {
-        state.segments[state.count - 1].released = ++state.releases;
+        state.releases++;
+        for (uint32_t n = r->segment; n && !state.segments[n - 1].released;
+             n = state.segments[n - 1].before)
+            state.segments[n - 1].released = state.releases;
         r->fenced_for_all = false;
         if (!new_segment(r, x->warp->block))
             return false;
@@ -201,10 +207,17 @@ static GlobalWords *words_of(Allocation *a, int width)
 
 static void tell_full(const Visit *v)
 {
-    if (!state.told_full)
-        warn(v->x->warp, v->x->step, first_lane(v->x->mask), FINDING_LIMIT,
-             "there is no memory to look for races in all of the global memory that this launch "
-             "uses: some of them may not be found");
+    const Launch *launch = v->x->warp->block->launch;
+    char text[300];
+
+    if (!state.told_full) {
+        snprintf(
+            text, sizeof text,
+            "%.100s uses much memory in other than whole lines: from block %lld on, not all of "
+            "it is watched for races",
+            launch->name ? launch->name : "a kernel", (long long) v->x->warp->block->number);
+        finding_note(text);
+    }
     state.told_full = true;
 }
 

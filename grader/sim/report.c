@@ -4,6 +4,7 @@
  * are left out, and the report says so. Order of output is that of first launches, of names and of
  * numbers, never that of addresses: the same run gives the same bytes.
  */
+#include "issue.h"
 #include "report_totals.h"
 
 #include <errno.h>
@@ -195,21 +196,24 @@ static MemoryKind kind_of(const Step *step)
                                           : KIND_LOAD;
 }
 
-/* Single-precision multiply-adds of a lane. Division and roots are made of some, where no operand is
- * close to the ends of the range (ptxas 13.0, sm_80 and sm_90). */
+/* Single-precision multiply-adds of a lane. Division and roots are made of some, where no operand
+ * is close to the ends of the range (ptxas 13.0, sm_80 and sm_90; an H200 counts as many). */
 static uint64_t ffma_of(const Step *step)
 {
     static const struct {
         Op op;
+        PtxType type;
         uint64_t count;
-    } made_of[] = { { OP_fma, 1 }, { OP_mad, 1 }, { OP_div, 5 }, { OP_rcp, 2 }, { OP_sqrt, 2 } };
+    } made_of[] = { { OP_fma, TYPE_F32, 1 }, { OP_mad, TYPE_F32, 1 },  { OP_div, TYPE_F32, 5 },
+                    { OP_rcp, TYPE_F32, 2 }, { OP_sqrt, TYPE_F32, 2 }, { OP_div, TYPE_F64, 1 } };
     const Instruction *in = step->in;
 
-    if (!in || !in->type_count || in->types[0] != TYPE_F32 || has_mod(in, MOD_approx) ||
-        has_mod(in, MOD_full))
+    if (step->treatment == FUSED)
+        return 1;
+    if (!in || !in->type_count || has_mod(in, MOD_approx) || has_mod(in, MOD_full))
         return 0;
     for (size_t i = 0; i < sizeof made_of / sizeof *made_of; i++)
-        if (in->op == made_of[i].op)
+        if (in->op == made_of[i].op && in->types[0] == made_of[i].type)
             return made_of[i].count;
     return 0;
 }
@@ -231,7 +235,7 @@ static void add_traffic(Traffic *traffic, uint64_t requests, uint64_t passes, ui
     traffic->asked += asked;
 }
 
-static void add_count(Totals *totals, const Step *step, const Count *count)
+static void add_count(Totals *totals, const Step *step, const Count *count, const Issue *issue)
 {
     MemoryKind kind = kind_of(step);
 
@@ -239,6 +243,9 @@ static void add_count(Totals *totals, const Step *step, const Count *count)
     totals->lanes += count->lanes;
     totals->divergent += count->divergent;
     totals->loop_loads += count->loop_loads;
+    totals->loop_ideal += count->loop_ideal;
+    totals->issued += issue->instructions;
+    totals->issued_lanes += issue->threads;
     totals->ffma_lanes += ffma_of(step) * count->lanes;
     if (step->class_ >= 0 && step->class_ < CLASSES)
         totals->classes[step->class_] += count->executed;
@@ -249,14 +256,25 @@ static void add_count(Totals *totals, const Step *step, const Count *count)
 
 static bool is_nothing(const Count *count)
 {
-    return !count->executed && !count->requests && !count->wavefronts && !count->loop_loads;
+    return !count->executed && !count->skipped && !count->requests && !count->wavefronts &&
+           !count->loop_loads;
 }
 
 /* The counts of one function's steps. `numbers`: those of the module's files. */
 static void add_code(Kernel *kernel, const Code *code, const Count *counts, const int *numbers,
                      int file_count)
 {
-    for (int i = 0; code && counts && i < code->step_count; i++) {
+    Issue *issues;
+
+    if (!code || !counts)
+        return;
+    issues = calloc((size_t) code->step_count + 1, sizeof *issues);
+    if (!issues) {
+        report.incomplete = true;
+        return;
+    }
+    estimate_issues(code, counts, issues);
+    for (int i = 0; i < code->step_count; i++) {
         const Step *step = &code->steps[i];
         int file = step->in && step->in->file > 0 && step->in->file < file_count
                        ? numbers[step->in->file]
@@ -267,9 +285,10 @@ static void add_code(Kernel *kernel, const Code *code, const Count *counts, cons
             continue;
         totals = totals_of_line(kernel, file, line);
         if (totals)
-            add_count(totals, step, &counts[i]);
-        add_count(&kernel->totals, step, &counts[i]);
+            add_count(totals, step, &counts[i], &issues[i]);
+        add_count(&kernel->totals, step, &counts[i], &issues[i]);
     }
+    free(issues);
 }
 
 static void add_codes(Kernel *kernel, const Launch *launch)

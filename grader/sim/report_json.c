@@ -164,7 +164,9 @@ static void put_totals(FILE *out, const Totals *totals)
     put_number(out, "warp_instructions", totals->executed);
     put_number(out, "thread_instructions", totals->lanes);
     fprintf(out, ",\"threads_per_instruction\":%s",
-            quotient(totals->lanes, totals->executed, 4).text);
+            quotient(totals->issued_lanes, totals->issued, 4).text);
+    put_number(out, "machine_instructions", totals->issued);
+    put_number(out, "machine_threads", totals->issued_lanes);
     put_number(out, "ffma_threads", totals->ffma_lanes);
     put_number(out, "divergent_branches", totals->divergent);
     put_number(out, "cost", totals_cost(totals));
@@ -172,6 +174,7 @@ static void put_totals(FILE *out, const Totals *totals)
     put_traffic(out, "global", totals->global, "sectors", "bytes");
     put_traffic(out, "shared", totals->shared, "wavefronts", "ideal");
     put_number(out, "shared_loop_wavefronts", totals->loop_loads);
+    put_number(out, "shared_loop_ideal", totals->loop_ideal);
 }
 
 static void put_resources(FILE *out, const Kernel *kernel)

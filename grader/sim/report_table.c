@@ -83,7 +83,7 @@ static void put_occupancy(FILE *out, const Kernel *kernel)
 static void put_instructions(FILE *out, const Totals *totals)
 {
     row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads a warp",
-        quotient(totals->lanes, totals->executed, 2).text, (ull) totals->executed);
+        quotient(totals->issued_lanes, totals->issued, 2).text, (ull) totals->executed);
 }
 
 static void put_global(FILE *out, const Totals *totals)

@@ -17,8 +17,9 @@ typedef struct Traffic {
 
 /* Of one line, or of a kernel. */
 typedef struct Totals {
-    uint64_t executed, lanes, divergent, ffma_lanes, loop_loads;
-    uint64_t classes[CLASSES]; /* warp instructions */
+    uint64_t executed, lanes, divergent, ffma_lanes, loop_loads, loop_ideal;
+    uint64_t issued, issued_lanes; /* of the machine, estimated: issue.h */
+    uint64_t classes[CLASSES];     /* warp instructions */
     Traffic global[KINDS], shared[KINDS];
 } Totals;
 

@@ -322,7 +322,8 @@ API cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
     return CALL(bus_id(text, size, device));
 }
 
-/* ---- Versions: the toolkit's whose header this was built with; of a program of CUDA 12, that ---- */
+/* ---- Versions: the toolkit's whose header this was built with; of a program of CUDA 12, that ----
+ */
 
 static int version(void)
 {

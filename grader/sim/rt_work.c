@@ -138,6 +138,7 @@ static void run_host(Work *work)
     const HostWork host = work->host;
 
     work->stream->busy = true;
+    rt_inside = false;
     rt_unlock();
     rt_in_host_function = true;
     if (host.callback)
@@ -146,6 +147,7 @@ static void run_host(Work *work)
         host.function(host.data);
     rt_in_host_function = false;
     rt_lock();
+    rt_inside = true;
     work->stream->busy = false;
     rt_wake();
 }

@@ -31,7 +31,7 @@ typedef struct Shape {
     uint32_t followed; /* leaders with others at their address */
     int asked;         /* bytes, of all active lanes */
     int sectors;
-    int wavefronts, ideal, loop_loads;
+    int wavefronts, ideal, loop_loads, loop_ideal;
 } Shape;
 
 /* The shape of the addresses, of global or of shared memory. It stays valid until the next call.

@@ -40,3 +40,9 @@ all: $(if $(wildcard $(CUDA)/include/cuda_runtime_api.h),$(sim_libs))
 .PHONY: bench-sim
 bench-sim: $(B)/libcudart-sim.so
 	@tests/sim/bench/bench.sh $(B)
+
+# Real programs, faulty ones, what a process does to the library, the same bytes each time. Needs nvcc.
+.PHONY: test-sim
+test-sim: $(sim_libs) $(B)/warpbook
+	@failed=0; for script in run_programs run_faults run_runtime same_report; do \
+	    tests/sim/$$script.sh $(B) || failed=1; done; exit $$failed

@@ -35,6 +35,8 @@ static void run_steps(Warp *warp, long most)
             count->executed++;
             count->lanes += mask == UINT32_MAX ? LANES : lanes_in(mask);
             step->run(warp, step, mask);
+        } else {
+            warp->counts[pc].skipped++;
         }
         if (warp->pc == warp->rpc && warp->state != WARP_DONE)
             warp_arrive(warp);

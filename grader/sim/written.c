@@ -224,3 +224,28 @@ void access_check_written(Access *x)
     else if (mark)
         bits_fill(written, at, bytes, true);
 }
+
+/* ---- Copies ---- */
+
+/* The allocation, if it holds all of the bytes and is watched. */
+static Allocation *watched(uint64_t address, size_t bytes)
+{
+    Allocation *a = memory_find(address);
+
+    return a && a->written && bytes <= a->bytes - (address - a->base) ? a : NULL;
+}
+
+void memory_copy_written(uint64_t to, uint64_t from, size_t bytes)
+{
+    Allocation *target = watched(to, bytes);
+    const Allocation *source = watched(from, bytes);
+
+    if (!target || !source)
+        return;
+    const size_t to_at = to - target->base, from_at = from - source->base;
+    for (size_t at = 0, same; at < bytes; at += same) {
+        const bool written = bits_all(source->written, from_at + at, 1, true);
+        same = bits_other(source->written, from_at + at, bytes - at, written) - from_at - at;
+        bits_fill(target->written, to_at + at, same, written);
+    }
+}

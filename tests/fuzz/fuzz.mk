@@ -1,4 +1,4 @@
-# fuzz.mk - any bytes for what reads a program's code: `make fuzz`, with clang's libFuzzer, all under
+# fuzz.mk - any bytes for what reads a program's code: `make fuzz`, with libFuzzer (Debian: clang), all under
 # the sanitizers for memory and undefined behaviour.
 #
 #     make fuzz [FUZZ="ptx fatbin launch"] [SECONDS=60] [EXECUTIONS=1000000]

@@ -38,8 +38,8 @@ static void check(const float *out, const std::vector<double> &want, double tole
 {
     std::vector<float> got(want.size());
 
-    if (cudaDeviceSynchronize() || cudaMemcpy(got.data(), out, got.size() * sizeof(float),
-                                              cudaMemcpyDeviceToHost)) {
+    if (cudaDeviceSynchronize() ||
+        cudaMemcpy(got.data(), out, got.size() * sizeof(float), cudaMemcpyDeviceToHost)) {
         printf("failed: %s\n", cudaGetErrorString(cudaGetLastError()));
         exit(1);
     }

@@ -21,7 +21,7 @@ failed=0
 
 compile()
 {
-    "$nvcc" -O3 -std=c++17 --expt-relaxed-constexpr -gencode "arch=compute_80,code=$arch" \
+    "$nvcc" -O3 -std=c++17 -gencode "arch=compute_80,code=$arch" \
         -o "$work/$(basename "$1" .cu)" "$1" >&2
 }
 

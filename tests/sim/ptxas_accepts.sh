@@ -34,7 +34,8 @@ judge()
 SIM_SNIPPETS=$work "$tests" > "$work/log" 2>&1
 export ptxas
 export -f judge
-find "$work" -name '*.ptx' | sort | xargs -P "$(nproc)" -I{} bash -c 'judge "$1"' - {} > "$work/wrong"
+find "$work" -name '*.ptx' | sort |
+    xargs -P "$(nproc)" -I{} bash -c 'judge "$1"' - {} > "$work/wrong"
 if [ -s "$work/wrong" ]; then
     cat "$work/wrong"
     failed=1
@@ -43,7 +44,8 @@ fi
 # The opcodes that occur, without what follows their first dot, and those that must.
 grep -hv '// wrong' "$work"/*.ptx | sed -E 's/^([A-Za-z0-9_]+:)? *(@!?%[a-z0-9]+ )?//' |
     grep -oE '^[a-z0-9]+[. ;]' | tr -d '. ;' | sort -u > "$work/there"
-sed -nE 's/^OP\(([a-z0-9_]+),.*/\1/p; s/^OP2\([a-z_]+, "([a-z]+)".*/\1/p' "$ops" | sort -u > "$work/must"
+sed -nE 's/^OP\(([a-z0-9_]+),.*/\1/p; s/^OP2\([a-z_]+, "([a-z]+)".*/\1/p' "$ops" |
+    sort -u > "$work/must"
 # alloca and istypep are known by name, to be told when they are reached.
 missing=$(comm -13 "$work/there" "$work/must" | grep -vx -e alloca -e istypep | tr '\n' ' ')
 if [ -n "$missing" ]; then

@@ -28,7 +28,8 @@ build_one()
             -DKERNEL="\"$1\"" -DLAB="${2#0}" -DSCRATCH=4096 -o "$3" "$root/tests/sim/honest.cu"
 }
 
-[ $# = 0 ] && set -- "$root"/solutions/*/[0-9]*.cu "$root"/solutions/*/beyond/*.cu "$root"/tests/honest/*.cu
+[ $# = 0 ] &&
+    set -- "$root"/solutions/*/[0-9]*.cu "$root"/solutions/*/beyond/*.cu "$root"/tests/honest/*.cu
 for file; do
     name=$(echo "${file#"$root"/}" | tr / _)
     lab=$(echo "${file#"$root"/}" | grep -o '[0-9][0-9]' | head -1)

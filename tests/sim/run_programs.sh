@@ -34,7 +34,7 @@ compile()
     [ "$2" -nt "$1" ] && [ "$2" -nt "$here/programs/check.h" ] &&
         [ "$2" -nt "$here/programs/digest.h" ] && return
     rm -f "$2"
-    "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 --expt-relaxed-constexpr \
+    "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 \
         -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$1"
 }
 

@@ -73,8 +73,8 @@ xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' - < "$work/commands"
 cat > "$work/sums.jq" <<'JQ'
 def traffic(of): [(of.global, of.shared) as $g | ($g // {} | to_entries[] | .key as $k |
     .value | to_entries[] | [$k, .key, .value])] | sort;
-def plain: [.warp_instructions, .thread_instructions, .ffma_threads, .divergent_branches, .cost,
-    .shared_loop_wavefronts];
+def plain: [.warp_instructions, .thread_instructions, .machine_instructions, .machine_threads, .ffma_threads, .divergent_branches, .cost,
+    .shared_loop_wavefronts, .shared_loop_ideal];
 def sum_by_key: group_by(.[0:2]) | map([.[0][0], .[0][1], (map(.[2]) | add)]);
 def of_arrays($kinds; $key): [.arrays[] | .[$kinds][$key] // 0] | add // 0;
 def of_global($kinds; $key): [.global[$kinds[]][$key] // 0] | add // 0;
@@ -105,7 +105,7 @@ find "$work/run" -name '*.json' -print0 | sort -z | xargs -0 jq -r '
      .name, (.grid | join("x")), (.block | join("x"))] +
     kind(.global.load) + kind(.global.store) + kind(.global.atomic) + kind(.global.copy) +
     shared(.shared.load) + shared(.shared.store) + shared(.shared.atomic) + shared(.shared.copy) +
-    [.shared_loop_wavefronts, .ffma_threads, .thread_instructions, .warp_instructions] |
+    [.shared_loop_wavefronts, .shared_loop_ideal, .ffma_threads, .machine_threads, .machine_instructions] |
     join(" ")' > "$work/simulated"
 grep -h '^launch' "$work"/run/*.out > "$work/outputs"
 awk -f $here/compare.awk $here/deviations.txt "$work/labels" "$work/outputs" "$work/simulated" \

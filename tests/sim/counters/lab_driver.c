@@ -139,7 +139,8 @@ static void run(char **words, int count, unsigned number)
     void (*kernel)(void);
 
     if (!entry)
-        stop(count > 1 ? words[1] : "a line", "a label, a lab, an object and dimensions are wanted");
+        stop(count > 1 ? words[1] : "a line",
+             "a label, a lab, an object and dimensions are wanted");
     for (int d = 0; d < LAB_DIMS && 3 + d < count; d++)
         lab_case.dim[d] = atol(words[3 + d]);
     *(void **) &kernel = function_of(words[2], entry->lab->function);

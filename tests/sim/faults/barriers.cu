@@ -152,9 +152,9 @@ __global__ void loop_kernel(int *out, int n)
     __shared__ int s[64];
 
     for (int i = threadIdx.x; i < n; i += 64) {
-        s[threadIdx.x] = i; // @loop_write
+        s[threadIdx.x] = i;              // @loop_write
         asm volatile("bar.sync 0, 64;"); // @loop
-        out[i] = s[63 - threadIdx.x]; // @loop_read
+        out[i] = s[63 - threadIdx.x];    // @loop_read
     }
 }
 
@@ -166,7 +166,7 @@ __global__ void warp_barrier_kernel(int *out)
     if (threadIdx.x < 16)
         __syncwarp(); // @warp_barrier
     else
-        __syncwarp(0xffff0000); // @warp_barrier_other
+        __syncwarp(0xffff0000);        // @warp_barrier_other
     out[threadIdx.x] = s[threadIdx.x]; // @warp_barrier_after
 }
 
@@ -210,7 +210,7 @@ __global__ void vote_kernel(int *out, const int *in)
 
 __global__ void endless_kernel(int *out, int step)
 {
-    for (int i = 0; i < 10; i += step) // @endless_loop
+    for (int i = 0; i < 10; i += step)           // @endless_loop
         ((volatile int *) out)[threadIdx.x] = i; // @endless
 }
 

@@ -177,12 +177,18 @@ static void function()
 int main(int argc, char **argv)
 {
     static const Case cases[] = {
-        { "missing_check", missing_check }, { "past_end", past_end },
-        { "before_start", before_start },   { "far_away", far_away },
-        { "between_arrays", between_arrays }, { "next_array", next_array },
-        { "last_half", last_half },         { "null", null },
-        { "wild", wild },                   { "atomic", atomic },
-        { "wide_index", wide_index },       { "device_array", device_array },
+        { "missing_check", missing_check },
+        { "past_end", past_end },
+        { "before_start", before_start },
+        { "far_away", far_away },
+        { "between_arrays", between_arrays },
+        { "next_array", next_array },
+        { "last_half", last_half },
+        { "null", null },
+        { "wild", wild },
+        { "atomic", atomic },
+        { "wide_index", wide_index },
+        { "device_array", device_array },
         { "function", function },
     };
 

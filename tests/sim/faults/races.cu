@@ -131,7 +131,7 @@ __global__ void reversed_kernel(int *out)
 {
     __shared__ int s[64];
 
-    s[threadIdx.x] = threadIdx.x; // @reversed_write
+    s[threadIdx.x] = threadIdx.x;           // @reversed_write
     out[threadIdx.x] = s[63 - threadIdx.x]; // @reversed_read
 }
 
@@ -173,7 +173,7 @@ __global__ void in_a_warp_kernel(int *out)
 {
     __shared__ int s[32];
 
-    s[threadIdx.x] = threadIdx.x; // @in_a_warp_write
+    s[threadIdx.x] = threadIdx.x;          // @in_a_warp_write
     out[threadIdx.x] = s[threadIdx.x ^ 1]; // @in_a_warp_read
 }
 
@@ -185,7 +185,7 @@ __global__ void volatile_warp_kernel(int *out)
     s[threadIdx.x] = threadIdx.x; // @volatile_write
     s[threadIdx.x + 32] = 1;
     s[threadIdx.x] += s[threadIdx.x + 16]; // @volatile_sum
-    s[threadIdx.x] += s[threadIdx.x + 8]; // @volatile_next
+    s[threadIdx.x] += s[threadIdx.x + 8];  // @volatile_next
     out[threadIdx.x] = s[threadIdx.x];
 }
 
@@ -220,15 +220,15 @@ __global__ void counter_kernel(int *counter)
 __global__ void reset_kernel(int *counter)
 {
     if (threadIdx.x == 0)
-        *counter = 0; // @reset_write
+        *counter = 0;      // @reset_write
     atomicAdd(counter, 1); // @reset_add
 }
 
 __global__ void in_block_kernel(int *a)
 {
-    a[threadIdx.x] = threadIdx.x; // @in_block_write
+    a[threadIdx.x] = threadIdx.x;                      // @in_block_write
     a[threadIdx.x] += a[(threadIdx.x + 32) % 64 + 64]; // @in_block_own
-    a[64 + threadIdx.x] = 1; // @in_block_other
+    a[64 + threadIdx.x] = 1;                           // @in_block_other
 }
 
 __global__ void stencil_kernel(float *a, int n)
@@ -244,7 +244,7 @@ __global__ void in_place_kernel(float *a, int n)
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y;
 
     float v = a[y * n + x]; // @in_place_read
-    a[x * n + y] = v; // @in_place_write
+    a[x * n + y] = v;       // @in_place_write
 }
 
 __global__ void histogram_kernel(int *bins, const int *in)
@@ -281,7 +281,7 @@ __global__ void copy_kernel(float *out, const float *in)
 
     __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4); // @copy
     __pipeline_commit();
-    __pipeline_wait_prior(0); // @copy_wait
+    __pipeline_wait_prior(0);               // @copy_wait
     out[threadIdx.x] = s[63 - threadIdx.x]; // @copy_read
 }
 
@@ -289,7 +289,7 @@ __global__ void bytes_kernel(char *out)
 {
     __shared__ char s[64];
 
-    s[threadIdx.x] = threadIdx.x; // @bytes_write
+    s[threadIdx.x] = threadIdx.x;           // @bytes_write
     out[threadIdx.x] = s[threadIdx.x ^ 32]; // @bytes_read
 }
 
@@ -394,15 +394,24 @@ static void bytes()
 int main(int argc, char **argv)
 {
     static const Case cases[] = {
-        { "reversed", reversed },   { "tile", tile },
-        { "reused", reused },       { "two_values", two_values },
-        { "in_a_warp", in_a_warp }, { "volatile_warp", volatile_warp },
-        { "at_once", at_once },     { "tree", tree },
-        { "counter", counter },     { "reset", reset },
-        { "in_block", in_block },   { "stencil", stencil },
-        { "in_place", in_place },   { "histogram", histogram },
-        { "found", found },         { "last_block_unfenced", last_block_unfenced },
-        { "copy_unwaited", copy_unwaited }, { "bytes", bytes },
+        { "reversed", reversed },
+        { "tile", tile },
+        { "reused", reused },
+        { "two_values", two_values },
+        { "in_a_warp", in_a_warp },
+        { "volatile_warp", volatile_warp },
+        { "at_once", at_once },
+        { "tree", tree },
+        { "counter", counter },
+        { "reset", reset },
+        { "in_block", in_block },
+        { "stencil", stencil },
+        { "in_place", in_place },
+        { "histogram", histogram },
+        { "found", found },
+        { "last_block_unfenced", last_block_unfenced },
+        { "copy_unwaited", copy_unwaited },
+        { "bytes", bytes },
     };
 
     return run_case(cases, argc, argv);

@@ -274,6 +274,7 @@ template <Function function> static void compare(const char *name, int n)
 
 int main()
 {
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, 16384)); /* a GPU's 1 KB is too little for them */
     compare<recursion>("recursion", 100);
     compare<through_pointers>("pointers", 200);
     compare<through_classes>("virtual", 200);

@@ -154,6 +154,7 @@ static __global__ void variables(int *y)
         table[t % 8] * 1000 + (int) (settings.scale * settings.from[t]) + grid_table[t & 1][t % 3];
     if (t == 5)
         y[t] = *names[0] + *names[1];
+    __syncthreads(); // thread 5 reads the counter before
     atomicAdd(&counter, 2);
 }
 

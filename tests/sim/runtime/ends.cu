@@ -42,6 +42,11 @@ static void CUDART_CB jump(void *)
     longjmp(back, 1);
 }
 
+static void CUDART_CB touch(void *)
+{
+    exit(x[3]);
+}
+
 static void CUDART_CB stop(void *)
 {
     raise(SIGTERM);
@@ -128,6 +133,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(how, "exit_in_callback"))
         callback(leave);
+    if (!strcmp(how, "fault_in_callback"))
+        callback(touch);
     if (!strcmp(how, "signal_in_callback"))
         callback(stop);
     if (!strcmp(how, "jump_out_of_callback")) {

@@ -1,0 +1,15 @@
+/* issue.h - how many instructions of the machine stand behind those of PTX, and with how many
+ * threads. */
+#ifndef SIM_ISSUE_H
+#define SIM_ISSUE_H
+
+#include "exec.h"
+
+typedef struct Issue {
+    uint64_t instructions, threads;
+} Issue;
+
+/* issues[i]: of step i, over all that `counts` counts. They are 0 on entry. */
+void estimate_issues(const Code *code, const Count *counts, Issue *issues);
+
+#endif

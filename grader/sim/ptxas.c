@@ -1,0 +1,291 @@
+/* ptxas.c - what the assembler makes of some instructions, where that changes what is counted.
+ *
+ * ONE_FOR_ALL: where ptxas sees that all lanes update one address, and their updates can be
+ * combined beforehand, it combines them (REDUX, or a count of lanes) and one lane sends the sum:
+ * the hardware then counts an access of one lane. ONE_FOR_EQUAL: adding 1 to shared memory has an
+ * instruction that counts the lanes of each address. FUSED: an addition of a product is a
+ * multiply-add, unless a rounding is written. PTX does not show any of these, so we look for them
+ * as ptxas does. Found by what ptxas 13.0 makes, for sm_80 and sm_90 alike, of each operation, its
+ * address uniform or not, its result used or not, its operand a constant or not; ONE_FOR_EQUAL and
+ * FUSED also by the counters of an H200.
+ *
+ * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
+ * what the lanes of a block share. That is less than could be known, on the safe side for most.
+ */
+#include "exec.h"
+#include "roles.h"
+
+#include <stdlib.h>
+
+/* Of a register. */
+typedef struct Known {
+    bool varies;
+    int readers, writers;
+    const Instruction *writer; /* the last one in the text */
+} Known;
+
+typedef struct Combined {
+    Mod mod;
+    int bytes;
+    bool result_may_be_used, operand_must_be_constant;
+} Combined;
+
+static const Combined combined[] = {
+    { MOD_add, 4, true, false },  { MOD_add, 8, true, true },   { MOD_min, 4, false, false },
+    { MOD_max, 4, false, false }, { MOD_and, 4, false, false }, { MOD_or, 4, false, false },
+    { MOD_xor, 4, false, false },
+};
+
+/* ---- What varies ---- */
+
+static bool special_varies(Special special)
+{
+    return special != SPECIAL_NTID && special != SPECIAL_CTAID && special != SPECIAL_NCTAID &&
+           special != SPECIAL_NWARPID && special != SPECIAL_DYNAMIC_SMEM_SIZE &&
+           special != SPECIAL_TOTAL_SMEM_SIZE;
+}
+
+static bool operand_varies(const Function *f, const Operand *o, const Known *known)
+{
+    switch (o->kind) {
+    case OPERAND_REGISTER:
+        return known[o->index].varies;
+    case OPERAND_ADDRESS:
+        return o->is_register && known[o->index].varies;
+    case OPERAND_SPECIAL:
+        return special_varies(o->special);
+    case OPERAND_VECTOR:
+        for (int i = 0; i < o->count; i++)
+            if (operand_varies(f, &f->operands[o->first + i], known))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* A kernel's parameter is the same for all; a function's, or what a call returns, need not be. */
+static bool is_kernel_param(const Function *f, const Instruction *in)
+{
+    const Operand *address = in->count > 1 ? &f->operands[in->first + in->count - 1] : NULL;
+
+    for (int i = 0; address && f->is_entry && !address->is_register && i < f->param_count; i++)
+        if (f->params[i] == address->index)
+            return true;
+    return false;
+}
+
+/* Whether it gives all lanes the same, if its sources are the same for all. */
+static bool keeps_uniform(const Function *f, const Instruction *in)
+{
+    if (in->op == OP_ld)
+        return in->space == SPACE_CONST || (in->space == SPACE_PARAM && is_kernel_param(f, in));
+    return class_of(in) == CLASS_MOVE || class_of(in) == CLASS_INT ||
+           class_of(in) == CLASS_CONVERT || class_of(in) == CLASS_FP32;
+}
+
+static bool result_varies(const Function *f, const Instruction *in, int destinations,
+                          const Known *known)
+{
+    if (!keeps_uniform(f, in) || (in->guard >= 0 && known[in->guard].varies))
+        return true;
+    for (int i = destinations; i < in->count; i++)
+        if (operand_varies(f, &f->operands[in->first + i], known))
+            return true;
+    return false;
+}
+
+static int destinations_of(const Instruction *in)
+{
+    Roles roles;
+
+    if (!roles_of(in, &roles))
+        return 0;
+    return roles.destinations < in->count ? roles.destinations : in->count;
+}
+
+/* ---- Each register that an operand names ---- */
+
+/* True if it knows more then. */
+typedef bool See(Known *known);
+
+static bool see_read(Known *known)
+{
+    known->readers++;
+    return true;
+}
+
+static bool see_written(Known *known)
+{
+    known->writers++;
+    return true;
+}
+
+static bool see_varies(Known *known)
+{
+    const bool news = !known->varies;
+
+    known->varies = true;
+    return news;
+}
+
+static bool see(const Function *f, const Operand *o, Known *known, See *one)
+{
+    bool news = false;
+
+    if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register))
+        news = one(&known[o->index]);
+    for (int i = 0; o->kind == OPERAND_VECTOR && i < o->count; i++)
+        news |= see(f, &f->operands[o->first + i], known, one);
+    return news;
+}
+
+/* What is read and written; of a call, whatever it names is both. */
+static void look_at_uses(const Function *f, Known *known)
+{
+    for (int i = 0; i < f->instruction_count; i++) {
+        const Instruction *in = &f->instructions[i];
+        int destinations = destinations_of(in);
+        if (in->guard >= 0)
+            known[in->guard].readers++;
+        for (int o = 0; o < in->count; o++) {
+            const Operand *operand = &f->operands[in->first + o];
+            see(f, operand, known, o < destinations ? see_written : see_read);
+            if (o < destinations && operand->kind == OPERAND_REGISTER)
+                known[operand->index].writer = in;
+            if (in->op == OP_call)
+                see(f, operand, known, see_varies);
+        }
+    }
+    for (int r = 0; r < f->register_count; r++)
+        known[r].varies |= known[r].writers != 1;
+}
+
+/* Each result that varies, in the order of the text. True if there were new ones. */
+static bool look_once(const Function *f, Known *known)
+{
+    bool news = false;
+
+    for (int i = 0; i < f->instruction_count; i++) {
+        const Instruction *in = &f->instructions[i];
+        int destinations = destinations_of(in);
+        if (!destinations || !result_varies(f, in, destinations, known))
+            continue;
+        for (int o = 0; o < destinations; o++)
+            news |= see(f, &f->operands[in->first + o], known, see_varies);
+    }
+    return news;
+}
+
+/* Until nothing new is found: what varies only becomes more. A text whose registers are written
+ * after they are read, again and again, could take as many rounds as it has lines: then all vary.
+ */
+static void look_for_variation(const Function *f, Known *known)
+{
+    enum { MOST_ROUNDS = 40 };
+    int rounds = 0;
+
+    while (look_once(f, known) && rounds < MOST_ROUNDS)
+        rounds++;
+    for (int r = 0; rounds == MOST_ROUNDS && r < f->register_count; r++)
+        known[r].varies = true;
+}
+
+/* ---- Atomics ---- */
+
+static bool is_whole_number(PtxType type)
+{
+    return !type_is_float(type) && type != TYPE_PRED;
+}
+
+static const Combined *row_of(const Instruction *in)
+{
+    for (size_t i = 0; i < sizeof combined / sizeof *combined; i++)
+        if (has_mod(in, combined[i].mod) && (int) type_size(in->types[0]) == combined[i].bytes &&
+            is_whole_number(in->types[0]))
+            return &combined[i];
+    return NULL;
+}
+
+/* Behind the destination: the address, then what is added, or the like. */
+static const Operand *operand_of(const Function *f, const Instruction *in)
+{
+    return &f->operands[in->first + destinations_of(in) + 1];
+}
+
+static bool result_is_used(const Function *f, const Instruction *in, const Known *known)
+{
+    const Operand *result = &f->operands[in->first];
+
+    return destinations_of(in) && result->kind == OPERAND_REGISTER && known[result->index].readers;
+}
+
+static bool one_does_it(const Function *f, const Instruction *in, const Known *known)
+{
+    const Combined *row = row_of(in);
+
+    if (!row || in->space == SPACE_GENERIC ||
+        (!row->result_may_be_used && result_is_used(f, in, known)))
+        return false;
+    if (row->operand_must_be_constant && operand_of(f, in)->kind != OPERAND_INTEGER)
+        return false;
+    return !operand_varies(f, operand_of(f, in) - 1, known);
+}
+
+static bool counts_lanes(const Function *f, const Instruction *in, const Known *known)
+{
+    const Operand *operand = operand_of(f, in);
+
+    return in->space == SPACE_SHARED && has_mod(in, MOD_add) && in->types[0] == TYPE_U32 &&
+           operand->kind == OPERAND_INTEGER && operand->bits == 1 && !result_is_used(f, in, known);
+}
+
+static Treatment treatment_of_atomic(const Function *f, const Instruction *in, const Known *known)
+{
+    if (!in->type_count || in->count < destinations_of(in) + 2)
+        return AS_WRITTEN;
+    if (one_does_it(f, in, known))
+        return ONE_FOR_ALL;
+    return counts_lanes(f, in, known) ? ONE_FOR_EQUAL : AS_WRITTEN;
+}
+
+/* ---- Sums of products ---- */
+
+/* add.f32, add.ftz.f32: nothing about how it is rounded. */
+static bool may_be_fused(const Instruction *in)
+{
+    return in->type_count && in->types[0] == TYPE_F32 &&
+           in->mod_count == (has_mod(in, MOD_ftz) ? 1 : 0) && in->guard < 0;
+}
+
+static Treatment treatment_of_sum(const Function *f, const Instruction *in, const Known *known)
+{
+    if (!may_be_fused(in) || in->count != 3)
+        return AS_WRITTEN;
+    for (int i = 1; i < 3; i++) {
+        const Operand *o = &f->operands[in->first + i];
+        const Known *k = o->kind == OPERAND_REGISTER ? &known[o->index] : NULL;
+        if (k && k->writers == 1 && k->readers == 1 && k->writer && k->writer->op == OP_mul &&
+            may_be_fused(k->writer) && k->writer->mod_count == in->mod_count)
+            return FUSED;
+    }
+    return AS_WRITTEN;
+}
+
+void find_treatments(const Function *function, uint8_t *treatment)
+{
+    Known *known = calloc((size_t) function->register_count + 1, sizeof *known);
+
+    if (!known) /* then nothing is found, and more is counted */
+        return;
+    look_at_uses(function, known);
+    look_for_variation(function, known);
+    for (int i = 0; i < function->instruction_count; i++) {
+        const Instruction *in = &function->instructions[i];
+        if (in->op == OP_atom || in->op == OP_red)
+            treatment[i] = (uint8_t) treatment_of_atomic(function, in, known);
+        else if (in->op == OP_add || in->op == OP_sub)
+            treatment[i] = (uint8_t) treatment_of_sum(function, in, known);
+    }
+    free(known);
+}
