@@ -162,6 +162,8 @@ static bool keeps(const Proof *proof, const char *promise, Verdict verdict)
         return verdict == SLOW || fast;
     if (!strcmp(promise, "pass"))
         return fast;
+    if (!strcmp(promise, "wrong_or_unsafe")) /* as the order of the cases has it */
+        return verdict == WRONG || verdict == UNSAFE;
     if (!strcmp(promise, "unsafe") && !is_simulated(proof))
         return verdict == UNSAFE || verdict == WRONG || verdict == CRASH || verdict == TIMEOUT;
     return !strcmp(promise, verdict_word(verdict));

@@ -36,6 +36,7 @@ typedef struct Trial {
     Schedule schedule;
     uint64_t seed, budget;
     bool cooperative;
+    long resident;
     size_t shared_bytes;
     /* Out. */
     bool well;
@@ -123,6 +124,7 @@ static inline bool trial_run(Trial *trial)
                               .schedule = trial->schedule,
                               .schedule_seed = trial->seed,
                               .cooperative = trial->cooperative,
+                              .resident = trial->resident,
                               .dynamic_shared_bytes = trial->shared_bytes,
                               .budget = trial->budget ? trial->budget : 100000000,
                               .sms = 4,

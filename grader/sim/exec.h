@@ -2,7 +2,7 @@
  *
  * code_make() turns a function of a module into Steps, in which every operand is a place in memory
  * and every step knows the C function that does it. launch_run() runs the blocks one after another
- * (a cooperative launch: all of them in turns), the warps of a block in turns between barriers.
+ * (those that wait for each other: in turns), the warps of a block in turns between barriers.
  *
  * Registers are planes: 32 lanes of 4 bytes, or of 8 for 64-bit types (then two planes long), side
  * by side, so that the compiler turns a handler's loop over the lanes into vector code. Constants
@@ -168,6 +168,9 @@ struct Warp {
     uint32_t strays;          /* lanes that were elsewhere when others came to a __syncthreads() */
     const Step *barrier_step; /* at which the warp waits */
     int spins;                /* turns in a row in which it came back to the same state */
+    const Step *poll;         /* the last load of such a turn, NULL: none; of the lanes: */
+    uint32_t poll_lanes;
+    int naps;                 /* nanosleeps and looks at a clock in its last turn */
 };
 
 typedef struct Barrier {
@@ -207,6 +210,7 @@ struct Launch {
     size_t param_bytes;
     int local_bytes; /* a lane, with room for calls */
     bool cooperative;
+    long resident; /* blocks that the GPU holds at once, of this kernel; 0: not said */
     Schedule schedule;
     uint64_t schedule_seed;
     bool check_races, check_uninitialised;

@@ -32,7 +32,7 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
     if (read->tag & WHO_STRONG || read->when <= v->r->full)
         return false;
     if (read->when <= v->mine)
-        return read->tag & WHO_BLOCKS && !races_handed_over();
+        return read->tag & WHO_BLOCKS && !races_handed_over(false);
     if (!((read->tag ^ who) & (WHO_THREAD | WHO_SHIFT))) {
         if (read->when != v->now)
             return false;

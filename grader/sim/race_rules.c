@@ -156,7 +156,7 @@ static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t 
         meeting.somebody = true;
         meeting.one_warp &= !(slot.tag & WHO_OTHERS);
         if (!has_others(v, slot, wrote)) {
-            if (!(slot.tag & WHO_BLOCKS) || races_handed_over())
+            if (!(slot.tag & WHO_BLOCKS) || races_handed_over(wrote))
                 return;
             meeting.block = SOMEWHERE;
         }
@@ -172,7 +172,7 @@ static void meet(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 
     if (slot.when <= v->old || v->met || both_strong(v, slot))
         return;
-    block = v->is_global ? races_foreign(v, slot.when, &ordered) : -1;
+    block = v->is_global ? races_foreign(v, slot.when, wrote, &ordered) : -1;
     if (block < 0)
         meet_in_block(v, slot, wrote, leader, at);
     else if (!ordered)
@@ -190,7 +190,7 @@ static Slot slot_for(const Visit *v, int leader, uint32_t flags)
 
 /* One slot for many that do not race with each other: the first one of those that nothing orders
  * stays, with a note that there are more; a plain one rather than a strong one. */
-static Slot join(const Visit *v, Slot slot, int leader, uint32_t flags)
+static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t flags)
 {
     uint32_t thread = (uint32_t) (v->warp * LANES + leader), other = slot.tag & WHO_THREAD;
     bool slot_strong = slot.tag & WHO_STRONG, ordered = false;
@@ -198,7 +198,7 @@ static Slot join(const Visit *v, Slot slot, int leader, uint32_t flags)
 
     if (slot.when <= v->old || (slot_strong && !v->strong))
         return own;
-    if (v->is_global && races_foreign(v, slot.when, &ordered) >= 0) {
+    if (v->is_global && races_foreign(v, slot.when, wrote, &ordered) >= 0) {
         if (ordered)
             return own;
         slot.tag |= slot_strong == v->strong ? WHO_BLOCKS : 0;
@@ -238,14 +238,14 @@ void race_visit(Visit *v, Word *word, int leader, uint64_t at)
     v->same = false;
     meet(v, word->write, true, leader, at);
     if (v->x->kind == ACCESS_LOAD) {
-        word->read = join(v, word->read, leader, followed);
+        word->read = join(v, word->read, false, leader, followed);
         return;
     }
     meet(v, word->read, false, leader, at);
     if (v->same)
         word->write = write_same(v, word->write, leader, followed);
     else if (v->strong && word->write.tag & WHO_STRONG)
-        word->write = join(v, word->write, leader, followed);
+        word->write = join(v, word->write, true, leader, followed);
     else
         word->write = slot_for(v, leader, followed);
 }

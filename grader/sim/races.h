@@ -146,8 +146,8 @@ void races_global_begin(void); /* a launch */
 void races_global_end(void);
 /* The block that a moment is of, if it is none of `mine`, and whether what it did then was handed
  * over to it; -1: it is of mine. */
-int64_t races_foreign(const Visit *visit, uint32_t moment, bool *ordered);
-bool races_handed_over(void); /* has any block, in this launch? */
+int64_t races_foreign(const Visit *visit, uint32_t moment, bool wrote, bool *ordered);
+bool races_handed_over(bool wrote); /* has any block, in this launch? */
 
 /* ---- race_pool.c: Sides for lines of global memory that need them ---- */
 

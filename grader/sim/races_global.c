@@ -3,8 +3,11 @@
  *
  * Blocks of one launch are ordered by nothing, except where one hands over and another one takes
  * over after that. What a block does up to a hand-over is a segment: it has moments of its own, one
- * after the other, so that a moment's number tells the block. (Blocks of a cooperative launch take
+ * after the other, so that a moment's number tells the block. (Blocks that wait for each other take
  * turns; each turn begins a segment.)
+ *
+ * What was written needs a fence before the flag. What was only read needs none, to be written by
+ * others after that, if a barrier lies between: there, what was read has arrived.
  */
 #include "race_quick.h"
 
@@ -16,6 +19,8 @@ typedef struct Segment {
     uint32_t block;
     uint32_t released; /* the how-manieth hand-over covers it; 0: none yet */
     uint32_t before;   /* the same block's one before, as 1 + index */
+    /* The same for reads alone: of those up to a moment, and of the rest. */
+    uint32_t reads_until, reads_released, rest_released;
 } Segment;
 
 static struct {
@@ -24,6 +29,7 @@ static struct {
     Segment *segments; /* by moment */
     size_t count, room;
     uint32_t releases;
+    bool handed_over;          /* one of them was of all, not of reads alone */
     const BlockRaces *current; /* the last segment's */
     bool told_full;
 } state;
@@ -45,11 +51,12 @@ void races_global_end(void)
     state.current = NULL;
     state.count = state.room = 0;
     state.releases = 0;
+    state.handed_over = false;
 }
 
-bool races_handed_over(void)
+bool races_handed_over(bool wrote)
 {
-    return state.releases;
+    return wrote ? state.handed_over : state.releases;
 }
 
 /* False: no memory. */
@@ -87,26 +94,57 @@ static Segment *segment_of(uint32_t moment)
     return low ? &state.segments[low - 1] : NULL;
 }
 
-int64_t races_foreign(const Visit *v, uint32_t moment, bool *ordered)
+static bool is_known(const BlockRaces *r, uint32_t released)
+{
+    return released && released <= r->acquired;
+}
+
+int64_t races_foreign(const Visit *v, uint32_t moment, bool wrote, bool *ordered)
 {
     if (moment > v->mine)
         return -1;
     const Segment *segment = segment_of(moment);
     if (!segment || segment->block == (uint32_t) v->x->warp->block->number)
         return -1;
-    *ordered = segment->released && segment->released <= v->r->acquired;
+    *ordered = is_known(v->r, segment->released) ||
+               (!wrote && is_known(v->r, moment <= segment->reads_until ? segment->reads_released
+                                                                        : segment->rest_released));
     return segment->block;
+}
+
+static void release_all(BlockRaces *r)
+{
+    state.releases++;
+    state.handed_over = true;
+    for (uint32_t n = r->segment; n && !state.segments[n - 1].released;
+         n = state.segments[n - 1].before)
+        state.segments[n - 1].released = state.releases;
+    r->fenced_for_all = false;
+}
+
+/* Those before the last barrier. */
+static void release_reads(BlockRaces *r)
+{
+    Segment *segment = &state.segments[r->segment - 1];
+
+    state.releases++;
+    segment->reads_until = r->full;
+    segment->reads_released = state.releases;
+    for (uint32_t n = segment->before; n && !state.segments[n - 1].rest_released;
+         n = state.segments[n - 1].before)
+        state.segments[n - 1].rest_released = state.releases;
 }
 
 /* Strong writes after a fence hand over; strong accesses of any kind take over. */
 static bool hand_over_to_blocks(const Access *x, BlockRaces *r)
 {
-    if (x->kind != ACCESS_LOAD && (r->fenced_for_all || x->release)) {
-        state.releases++;
-        for (uint32_t n = r->segment; n && !state.segments[n - 1].released;
-             n = state.segments[n - 1].before)
-            state.segments[n - 1].released = state.releases;
-        r->fenced_for_all = false;
+    const bool writes = x->kind != ACCESS_LOAD, fenced = r->fenced_for_all || x->release;
+
+    if (writes && (fenced || r->full >= r->first)) {
+        if (fenced)
+            release_all(r);
+        else
+            release_reads(r);
         if (!new_segment(r, x->warp->block))
             return false;
     }

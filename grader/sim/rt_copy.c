@@ -21,18 +21,28 @@ typedef struct Copy {
 
 /* ---- Is it what it says? ---- */
 
-static cudaError_t refuse_side(const char *call, const char *which, const void *at, bool on_device)
+static cudaError_t refuse_host_side(const char *call, const char *which, const void *at)
 {
     if (!at) {
         rt_finding(FINDING_HOST_POINTER, true, call,
                    "the %s is a null pointer. Did its allocation go well?", which);
         return cudaErrorInvalidValue;
     }
-    rt_finding(FINDING_HOST_POINTER, true, call,
-               "the %s %p is %s memory, but the kind of the copy (cudaMemcpyHostToDevice ...) says "
-               "otherwise. Are the first two arguments in order? First where to, then from where",
-               which, at, on_device ? "host" : "device");
+    rt_finding(
+        FINDING_HOST_POINTER, true, call,
+        "the %s %p is host memory, but the kind of the copy (cudaMemcpyHostToDevice ...) says "
+        "otherwise. Are the first two arguments in order? First where to, then from where",
+        which, at);
     return cudaErrorInvalidValue;
+}
+
+/* A GPU goes by the address of memory that it knows, and says nothing (error_codes.expected). */
+static void tell_device_side(const char *call, const char *which, const void *at)
+{
+    rt_finding(FINDING_HOST_POINTER, false, call,
+               "the %s %p is device memory, but the kind of the copy (cudaMemcpyHostToDevice ...) "
+               "says otherwise; it is copied all the same",
+               which, at);
 }
 
 static cudaError_t refuse_range(const char *call, const char *which, const void *at, size_t bytes)
@@ -59,9 +69,7 @@ static cudaError_t check_side(const char *call, const char *which, const void *a
     const Allocation *allocation = memory_find(address);
 
     if (on_device && !allocation && !is_device_side(address))
-        return refuse_side(call, which, at, true);
-    if (!on_device && is_device_side(address) && !is_pinned(address))
-        return refuse_side(call, which, at, false);
+        return refuse_host_side(call, which, at);
     if (on_device && !memory_range(address, bytes, false))
         return refuse_range(call, which, at, bytes);
     if (!on_device && !allocation && (!bytes || !is_host_range(address, bytes)))
@@ -91,16 +99,26 @@ static cudaError_t check_copy(const Copy *copy, bool to_device, bool from_device
 
 /* ---- From call to work ---- */
 
+/* `kind`: the one that says that this side is on the device and the other is not. */
+static bool on_device_side(const Copy *copy, const char *which, uint64_t address,
+                           enum cudaMemcpyKind kind)
+{
+    const bool said = copy->kind == kind || copy->kind == cudaMemcpyDeviceToDevice;
+    const bool known = is_device_side(address);
+
+    if (copy->kind == cudaMemcpyDefault)
+        return known;
+    if (said || !known || is_pinned(address))
+        return said;
+    tell_device_side(copy->call, which, (const void *) (uintptr_t) address);
+    return true;
+}
+
 static cudaError_t new_work(const Copy *copy, Work **work)
 {
     const uint64_t to = (uint64_t) (uintptr_t) copy->to, from = (uint64_t) (uintptr_t) copy->from;
-    const bool by_address = copy->kind == cudaMemcpyDefault;
-    const bool to_device =
-        by_address ? is_device_side(to)
-                   : copy->kind == cudaMemcpyHostToDevice || copy->kind == cudaMemcpyDeviceToDevice;
-    const bool from_device =
-        by_address ? is_device_side(from)
-                   : copy->kind == cudaMemcpyDeviceToHost || copy->kind == cudaMemcpyDeviceToDevice;
+    const bool to_device = on_device_side(copy, "destination", to, cudaMemcpyHostToDevice);
+    const bool from_device = on_device_side(copy, "source", from, cudaMemcpyDeviceToHost);
     cudaError_t error = check_copy(copy, to_device, from_device);
 
     if (error)

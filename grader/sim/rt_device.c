@@ -269,7 +269,7 @@ API cudaError_t cudaGetDevice(int *device)
 
 API cudaError_t cudaSetDevice(int device)
 {
-    return CALL(only_device(device));
+    return CALL_ALWAYS(only_device(device));
 }
 
 API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
@@ -366,7 +366,7 @@ static size_t usual_limit(int limit)
 static cudaError_t set_limit(int limit, size_t value)
 {
     if (limit < 0 || limit >= KNOWN_LIMITS)
-        return cudaErrorUnsupportedLimit;
+        return cudaErrorInvalidValue;
     rt.limits[limit] = value;
     return cudaSuccess;
 }
@@ -374,7 +374,7 @@ static cudaError_t set_limit(int limit, size_t value)
 static cudaError_t get_limit(size_t *value, int limit)
 {
     if (!value || limit < 0 || limit >= KNOWN_LIMITS)
-        return value ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue;
+        return cudaErrorInvalidValue;
     *value = rt.limits[limit] ? rt.limits[limit] : usual_limit(limit);
     return cudaSuccess;
 }
@@ -431,17 +431,20 @@ API cudaError_t cudaProfilerStop(void)
 
 /* ---- The end ---- */
 
-/* All that the program had on the device is gone; after a failure, too, it can begin anew. */
+/* All that the program had on the device is gone. After a failed kernel a process gets no device
+ * any more: only a new one does. */
 static cudaError_t reset(void)
 {
-    if (!rt.sticky)
+    const bool failed = rt.sticky != cudaSuccess;
+
+    if (!failed)
         finish_all();
     streams_drop();
     graphs_drop();
     memory_drop_all();
     modules_unload();
     memset(rt.limits, 0, sizeof rt.limits);
-    rt.sticky = cudaSuccess;
+    rt.sticky = failed ? cudaErrorDevicesUnavailable : cudaSuccess;
     return cudaSuccess;
 }
 

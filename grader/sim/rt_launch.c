@@ -15,7 +15,9 @@ typedef struct Request {
     bool cooperative;
 } Request;
 
-/* ---- May it be launched? A finding says what is wrong with which number ---- */
+/* ---- May it be launched? A finding says what is wrong with which number. The errors are those of
+ * CUDA 13 on an H200 (tests/sim/programs/error_codes.expected); CUDA 12 says
+ * cudaErrorInvalidConfiguration where the shape is wrong ---- */
 
 #define REFUSE(error, ...)                                                                         \
     do {                                                                                           \
@@ -26,12 +28,12 @@ typedef struct Request {
 static cudaError_t check_grid(const RtFunction *function, dim3 grid)
 {
     if (!grid.x || !grid.y || !grid.z)
-        REFUSE(cudaErrorInvalidConfiguration,
+        REFUSE(cudaErrorInvalidValue,
                "a grid of (%u,%u,%u) blocks: none at all. Is a size 0, or a division rounded down? "
                "(n + threads - 1) / threads rounds up",
                grid.x, grid.y, grid.z);
     if (grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
-        REFUSE(cudaErrorInvalidConfiguration,
+        REFUSE(cudaErrorInvalidValue,
                "a grid of (%u,%u,%u) blocks: at most (2147483647,65535,65535) are allowed", grid.x,
                grid.y, grid.z);
     return cudaSuccess;
@@ -42,15 +44,15 @@ static cudaError_t check_block(const RtFunction *function, dim3 block)
     uint64_t threads = (uint64_t) block.x * block.y; /* what is too large is told before * z */
 
     if (!block.x || !block.y || !block.z)
-        REFUSE(cudaErrorInvalidConfiguration, "a block of (%u,%u,%u) threads: none at all", block.x,
+        REFUSE(cudaErrorInvalidValue, "a block of (%u,%u,%u) threads: none at all", block.x,
                block.y, block.z);
     if (block.x > 1024 || block.y > 1024 || block.z > 64)
-        REFUSE(cudaErrorInvalidConfiguration,
+        REFUSE(cudaErrorInvalidValue,
                "a block of (%u,%u,%u) threads: at most (1024,1024,64) are allowed, and %d in all",
                block.x, block.y, block.z, rt.device.threads_per_block);
     threads *= block.z;
     if (threads > (uint64_t) rt.device.threads_per_block)
-        REFUSE(cudaErrorInvalidConfiguration,
+        REFUSE(cudaErrorInvalidValue,
                "a block of (%u,%u,%u) = %llu threads: at most %d are allowed", block.x, block.y,
                block.z, (unsigned long long) threads, rt.device.threads_per_block);
     return cudaSuccess;
@@ -204,7 +206,7 @@ static cudaError_t launch(Stream *stream, const Request *request)
     if (error)
         return error;
     error = function_find(request->kernel, &function);
-    if (error == cudaErrorInvalidDeviceFunction)
+    if (error == cudaErrorInvalidResourceHandle)
         rt_finding(FINDING_LAUNCH, true, NULL,
                    "a launch of %p, which is no kernel of this program: pass the __global__ "
                    "function itself",

@@ -50,7 +50,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind)
         return cudaErrorInvalidValue;
     *pointer = NULL;
     if (!bytes)
-        return kind == MANAGED ? cudaErrorInvalidValue : cudaSuccess;
+        return cudaSuccess;
     if (bytes <= rt.device.memory_bytes && !room_for(bytes))
         return refuse_for_machine(bytes);
     allocation = memory_allocate(bytes, kind, NULL);

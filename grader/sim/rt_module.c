@@ -215,7 +215,7 @@ cudaError_t function_find(const void *host, RtFunction **function)
     cudaError_t error;
 
     if (!found)
-        return cudaErrorInvalidDeviceFunction;
+        return cudaErrorInvalidResourceHandle;
     error = module_load(found->owner);
     if (error)
         return error;

@@ -86,10 +86,11 @@ void run_kernel(Work *work)
     const KernelWork *kernel = &work->kernel;
     RtFunction *function = kernel->function;
     Launch launch = launch_of(kernel);
-    Occupancy occupancy =
+    const Occupancy occupancy =
         function_occupancy(function, kernel->block[0] * kernel->block[1] * kernel->block[2],
                            kernel->dynamic_shared_bytes);
 
+    launch.resident = (long) occupancy.blocks_per_sm * rt.device.sms;
     rt.running = function->plain;
     progress_begin(&launch);
     if (!launch_run(&launch))

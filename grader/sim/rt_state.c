@@ -155,7 +155,7 @@ bool rt_enter(bool refuse_if_failed)
 
 cudaError_t rt_leave(cudaError_t error)
 {
-    if (error)
+    if (error && error != cudaErrorNotReady) /* not done yet is no error */
         last_error_set(error);
     rt_inside = false;
     rt_unlock();

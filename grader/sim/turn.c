@@ -49,6 +49,18 @@ static void run_steps(Warp *warp, long most)
  * rounds, and some longer ones. */
 static const unsigned char looks[] = { 1, 2, 3, 4, 5, 6, 8, 12, 24, 60 };
 
+/* What it waits for comes through one of these. */
+static void keep_poll(Warp *warp)
+{
+    const Step *step = &warp->code->steps[warp->pc];
+
+    if ((step->in->op == OP_ld && step->space != SPACE_PARAM && step->space != SPACE_LOCAL) ||
+        step->in->op == OP_atom) {
+        warp->poll = step;
+        warp->poll_lanes = warp->active;
+    }
+}
+
 static bool meets_again(Warp *warp, const WarpSave *save)
 {
     const int pc = warp->pc, depth = warp->depth, frame = warp->frame;
@@ -57,6 +69,7 @@ static bool meets_again(Warp *warp, const WarpSave *save)
 
     for (int i = 0, visits = 0; i < WATCH && look < sizeof looks && warp->state == WARP_READY;
          i++) {
+        keep_poll(warp);
         run_steps(warp, 1);
         if (warp->pc != pc || warp->depth != depth || warp->frame != frame ||
             warp->active != active)
@@ -74,8 +87,10 @@ static bool meets_again(Warp *warp, const WarpSave *save)
 static bool comes_back(Warp *warp)
 {
     WarpSave save;
-    bool back = warp_save(warp, &save) && meets_again(warp, &save);
+    bool back;
 
+    warp->poll = NULL;
+    back = warp_save(warp, &save) && meets_again(warp, &save);
     free(save.state);
     return back;
 }
@@ -123,7 +138,10 @@ void warp_turn(Warp *warp)
 {
     Launch *launch = warp->block->launch;
 
-    run_steps(warp, slice_of(launch));
+    warp->naps = 0;
+    /* Who went round in a loop is only looked at, whether it still does. */
+    if (!warp->spins)
+        run_steps(warp, slice_of(launch));
     if (warp->state == WARP_READY) {
         bool back = comes_back(warp);
         warp->spins = back ? warp->spins + 1 : 0;

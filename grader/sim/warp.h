@@ -17,7 +17,8 @@ enum {
     SLICE = 1 << 15, /* warp instructions that a warp runs before it is another one's turn */
     COOPERATIVE_SLICE = 1 << 12,
     WATCH = 1 << 12, /* in the last so many it is watched whether it comes back */
-    HOPELESS = 64    /* turns in a row: it waits for what nobody will do */
+    HOPELESS = 64, /* rounds in a row in which nobody got anywhere */
+    NAPS = 8       /* sleeps, or looks at a clock, in a turn: it waits for what others do */
 };
 
 /* ---- stack.c ---- */
@@ -63,6 +64,12 @@ void warp_call(Warp *warp, const Step *step, uint32_t lanes, int function);
 /* ---- turn.c ---- */
 
 void warp_turn(Warp *warp); /* until it waits, ends, or has had its slice */
+
+/* ---- exec.c, blocks.c ---- */
+
+/* What is wrong with all of it; false. */
+bool fail_launch(Launch *launch, FindingKind kind, const char *text);
+void blocks_run(Launch *launch, long count); /* to their ends, or until it has failed */
 
 /* ---- barrier.c ---- */
 

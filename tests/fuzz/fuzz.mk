@@ -1,7 +1,7 @@
 # fuzz.mk - any bytes for what reads a program's code: `make fuzz`, with libFuzzer (Debian: clang), all under
 # the sanitizers for memory and undefined behaviour.
 #
-#     make fuzz [FUZZ="ptx fatbin launch"] [SECONDS=60] [EXECUTIONS=1000000]
+#     make fuzz [FUZZ="ptx fatbin launch"] [SECONDS=60] [EXECUTIONS=1000000]   SECONDS=0: no limit
 #     make fuzz-corpus            what was found, minimised, becomes tests/fuzz/corpus
 #     make fuzz-check             runs the corpus, and a few mutations, without libFuzzer: by gcc
 #

@@ -5,7 +5,7 @@
 #
 # A program's comment says what must be on stdout (expect: one line; or all of NAME.expected), on
 # stderr (stderr: a part of it; otherwise nothing; stderr-any: anything) and which exit status
-# (status: 0 unless said). Lines of digests (programs/digest.h) do not count there; they must be
+# (status: 0 unless said), and in which orders of blocks it is run (schedules: forward unless said). Lines of digests (programs/digest.h) do not count there; they must be
 # those that a real GPU printed (outputs.expected, made by outputs.sh). BUILD holds the library.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,6 +22,7 @@ if [ ! -x "$nvcc" ]; then
     exit 0
 fi
 mkdir -p "$work"
+: > "$work/unasked"
 
 # said WORD FILE: what the program's comment says under that word.
 said()
@@ -39,11 +40,12 @@ compile()
 }
 
 # digests NAME OUTPUT: how its digests differ from the GPU's. Of digest~ each value may differ by
-# 1e-5 of itself: both sides may be wrong by some units in the last place of a float (2^-24).
+# 1e-5 of itself: both sides may be wrong by some units in the last place of a float (2^-24). Those
+# that no GPU has been asked for yet are named in $work/unasked.
 digests()
 {
     [ -e "$here/outputs.expected" ] || return 0
-    awk -v program="$1" '
+    awk -v program="$1" -v unasked="$work/unasked" '
         function near(a, b) { return a == b || (a - b)^2 <= (1e-5 * b)^2 }
         function same(got, want, n, g, w, i) {
             n = split(want, w, " ")
@@ -54,17 +56,17 @@ digests()
         }
         FNR == NR { if ($1 == program) { sub(/^[^ ]+ /, ""); want[$2] = $0 } next }
         /^digest~? / { got[$2] = $0
-            if (!($2 in want)) print $2 ": no digest of a GPU to compare with"
+            if (!($2 in want)) print program, $2 >> unasked
             else if (!same($0, want[$2])) print $2 ": not what a GPU computes" }
         END { for (name in want) if (!(name in got)) print name ": not printed" }
     ' "$here/outputs.expected" "$2"
 }
 
-# judge SOURCE PROGRAM: prints what is wrong.
+# judge SOURCE PROGRAM ORDER: prints what is wrong.
 judge()
 {
     local status wanted_status part
-    env -u SIM_REPORT -u SIM_QUIET LD_PRELOAD="$library" timeout 60 "$2" > "$2.out" 2> "$2.err"
+    env -u SIM_REPORT -u SIM_QUIET SIM_SCHED="$3" LD_PRELOAD="$library" timeout 60 "$2" > "$2.out" 2> "$2.err"
     status=$?
     wanted_status=$(said status "$1")
     part=$(said stderr "$1")
@@ -98,7 +100,12 @@ for source in $(chosen "$@"); do
     if [ ! -e "$work/$name" ]; then
         wrong="does not compile"
     else
-        wrong=$(judge "$source" "$work/$name")
+        wrong=
+        schedules=$(said schedules "$source")
+        for order in ${schedules:-forward}; do
+            fault=$(judge "$source" "$work/$name" "$order")
+            wrong+=${fault:+$order: $fault}
+        done
     fi
     if [ -z "$wrong" ]; then
         passed=$((passed + 1))
@@ -107,5 +114,6 @@ for source in $(chosen "$@"); do
         echo "$name: $wrong"
     fi
 done
+[ ! -s "$work/unasked" ] || echo "digests that no GPU has been asked for yet:" $(cat "$work/unasked")
 echo "simulated programs: $passed passed, $failed failed"
 [ "$failed" = 0 ]

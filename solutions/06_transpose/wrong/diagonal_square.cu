@@ -1,4 +1,4 @@
-// expect: wrong (sim: unsafe) - the diagonal order of square grids: elsewhere tiles are left out
+// expect: wrong - the diagonal order of square grids: elsewhere tiles are left out
 #include "cudalab.cuh"
 #include "kernel.h"
 

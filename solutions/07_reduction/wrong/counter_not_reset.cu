@@ -1,4 +1,4 @@
-// expect: wrong - the last block is found by a counter that nobody sets back: right once
+// expect: wrong (sim: wrong_or_unsafe) - a counter finds the last block, and stays: right once
 #include "cudalab.cuh"
 #include "kernel.h"
 

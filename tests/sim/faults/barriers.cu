@@ -68,8 +68,9 @@
  *   says: cudaErrorLaunchTimeout
  * case wait_for_block
  *   told: endless: @wait_block: ld.volatile.global.u32: this loop has no end: it waits for what
- *         no other thread that can still run will do. Blocks can wait for each other only with
- *         cudaLaunchCooperativeKernel in wait_block_kernel, block (0,0,0), thread (0,0,0)
+ *         no other thread that can still run will do. 256 blocks wait, as many as the GPU holds
+ *         at once; 144 have not begun, and will not before one of those has ended in
+ *         wait_block_kernel, block (0,0,0), thread (0,0,0)
  *   says: cudaErrorLaunchTimeout
  * case lanes_wait
  *   told: stuck: @lanes_other: ld.volatile.shared.u32: lanes 16-31 loop here for ever. Of the
@@ -78,7 +79,7 @@
  *         lanes_kernel, block (0,0,0), thread (16,0,0)
  *   says: cudaErrorLaunchTimeout
  * case lock_in_a_warp
- *   told: stuck: @lock: setp.ne.s32: lanes 1-31 loop here for ever. Of the same warp lane 0 waits
+ *   told: stuck: @lock: atom.global.cas.b32: lanes 1-31 loop here for ever. Of the same warp lane 0 waits
  *         for that at line @@lock_inside: if one of those holds the lock, release it inside the
  *         branch that took it, or let one thread of a warp take it in lock_kernel, block (0,0,0),
  *         thread (1,0,0)
@@ -237,7 +238,7 @@ __global__ void wait_kernel(volatile int *flag)
 
 __global__ void wait_block_kernel(volatile int *flag)
 {
-    if (blockIdx.x == 0)
+    if (blockIdx.x + 1 < gridDim.x)
         while (!*flag) // @wait_block
             ;
     else
@@ -386,7 +387,7 @@ static void wait_for_nobody()
 
 static void wait_for_block()
 {
-    wait_block_kernel<<<2, 1>>>(zeros<int>(1));
+    wait_block_kernel<<<400, 1>>>(zeros<int>(1));
 }
 
 static void lanes_wait()

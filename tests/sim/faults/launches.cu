@@ -3,21 +3,21 @@
  * case block_too_large
  *   told: launch: a block of (2048,1,1) threads: at most (1024,1024,64) are allowed, and 1024 in
  *         all in fill
- *   says: cudaErrorInvalidConfiguration
+ *   says: cudaErrorInvalidValue
  * case block_of_none
  *   told: launch: a block of (0,1,1) threads: none at all in fill
- *   says: cudaErrorInvalidConfiguration
+ *   says: cudaErrorInvalidValue
  * case block_too_deep
  *   told: launch: a block of (32,8,8) = 2048 threads: at most 1024 are allowed in fill
- *   says: cudaErrorInvalidConfiguration
+ *   says: cudaErrorInvalidValue
  * case zero_grid
  *   told: launch: a grid of (0,1,1) blocks: none at all. Is a size 0, or a division rounded down?
  *         (n + threads - 1) / threads rounds up in fill
- *   says: cudaErrorInvalidConfiguration
+ *   says: cudaErrorInvalidValue
  * case grid_too_high
  *   told: launch: a grid of (1,70000,1) blocks: at most (2147483647,65535,65535) are allowed in
  *         fill
- *   says: cudaErrorInvalidConfiguration
+ *   says: cudaErrorInvalidValue
  * case shared_too_much
  *   told: launch: 204800 bytes of dynamic shared memory beside 0 static ones: at most 49152.
  *         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) allows

@@ -1,5 +1,6 @@
 /* cubs.cu - cub's algorithms of device, block and warp.
  *
+ * schedules: forward reverse random:7
  * expect: ok
  */
 #include "digest.h"

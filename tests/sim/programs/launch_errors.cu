@@ -43,15 +43,15 @@ int main()
     void *arguments[] = { &none };
 
     plain<<<0, 32>>>(none);
-    EXPECT(cudaErrorInvalidConfiguration, last());
+    EXPECT(cudaErrorInvalidValue, last());
     plain<<<1, 0>>>(none);
-    EXPECT(cudaErrorInvalidConfiguration, last());
+    EXPECT(cudaErrorInvalidValue, last());
     plain<<<dim3(1, 65536), 32>>>(none);
-    EXPECT(cudaErrorInvalidConfiguration, last());
+    EXPECT(cudaErrorInvalidValue, last());
     plain<<<1, 1025>>>(none);
-    EXPECT(cudaErrorInvalidConfiguration, last());
+    EXPECT(cudaErrorInvalidValue, last());
     plain<<<1, dim3(1, 1, 65)>>>(none);
-    EXPECT(cudaErrorInvalidConfiguration, last());
+    EXPECT(cudaErrorInvalidValue, last());
     plain<<<1, 1024>>>(none);
     OK(last());
 
@@ -71,9 +71,9 @@ int main()
            cudaFuncSetAttribute(with_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20));
     EXPECT(cudaErrorInvalidValue, cudaGetLastError());
 
-    EXPECT(cudaErrorInvalidDeviceFunction,
+    EXPECT(cudaErrorInvalidResourceHandle,
            cudaLaunchKernel(&not_a_kernel, dim3(1), dim3(1), arguments, 0, 0));
-    EXPECT(cudaErrorInvalidDeviceFunction, last());
+    EXPECT(cudaErrorInvalidResourceHandle, last());
     OK(cudaLaunchKernel((const void *) plain, dim3(1), dim3(1), arguments, 0, 0));
     OK(last());
     puts("ok");

@@ -1,5 +1,6 @@
 /* scans.cu - reductions, scans, histograms and one pass of a radix sort.
  *
+ * schedules: forward reverse random:7
  * expect: ok
  */
 #include "digest.h"

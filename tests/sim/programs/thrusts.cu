@@ -1,5 +1,6 @@
 /* thrusts.cu - thrust's algorithms on device vectors.
  *
+ * schedules: forward reverse random:7
  * expect: ok
  */
 #include "digest.h"

@@ -19,15 +19,15 @@ int main()
 {
     const unsigned most = ~0u;
 
-    EXPECT(cudaErrorInvalidConfiguration, launch(most, 1, 0));
-    EXPECT(cudaErrorInvalidConfiguration, launch(1u << 31, 1, 0));
-    EXPECT(cudaErrorInvalidConfiguration, launch(dim3(1, most, 1), 1, 0));
-    EXPECT(cudaErrorInvalidConfiguration, launch(dim3(1, 1, 65536), 1, 0));
-    EXPECT(cudaErrorInvalidConfiguration,
+    EXPECT(cudaErrorInvalidValue, launch(most, 1, 0));
+    EXPECT(cudaErrorInvalidValue, launch(1u << 31, 1, 0));
+    EXPECT(cudaErrorInvalidValue, launch(dim3(1, most, 1), 1, 0));
+    EXPECT(cudaErrorInvalidValue, launch(dim3(1, 1, 65536), 1, 0));
+    EXPECT(cudaErrorInvalidValue,
            launch(dim3(most, most, most), dim3(most, most, most), 0));
-    EXPECT(cudaErrorInvalidConfiguration, launch(1, dim3(65536, 65536, 1), 0)); /* 2^32: 0 */
-    EXPECT(cudaErrorInvalidConfiguration, launch(1, dim3(1u << 31, 2, 1), 0));
-    EXPECT(cudaErrorInvalidConfiguration, launch(1, dim3(0, 1, 1), 0));
+    EXPECT(cudaErrorInvalidValue, launch(1, dim3(65536, 65536, 1), 0)); /* 2^32: 0 */
+    EXPECT(cudaErrorInvalidValue, launch(1, dim3(1u << 31, 2, 1), 0));
+    EXPECT(cudaErrorInvalidValue, launch(1, dim3(0, 1, 1), 0));
     EXPECT(cudaErrorInvalidValue, launch(1, 1, ~(size_t) 0));
     EXPECT(cudaErrorInvalidValue, launch(1, 1, (size_t) 1 << 32));
     OK(cudaDeviceSynchronize());

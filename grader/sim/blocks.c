@@ -1,0 +1,405 @@
+/* blocks.c - which blocks of a launch run when, in each the warps in turns.
+ *
+ * A block of an ordinary launch runs to its end, then the next one begins, in the same memory
+ * (registers, local and shared memory). If all that a block could do is to wait in a loop, the next
+ * one begins beside it, as long as there are no more than the GPU holds at once; then all of those
+ * take turns. If none gets anywhere then, a GPU would hang, too. Of a cooperative launch all blocks
+ * are there from the beginning.
+ *
+ * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that waits
+ * for the block before). So what SIM_SCHED changes is the order inside a batch: as many of the next
+ * ones as there is room for.
+ */
+#include "warp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THERE = 1024 }; /* where the caller does not say what the GPU holds */
+
+/* ---- A block ---- */
+
+static bool block_open(Block *block, Launch *launch)
+{
+    block->launch = launch;
+    block->thread_count = launch->block[0] * launch->block[1] * launch->block[2];
+    block->warp_count = (block->thread_count + LANES - 1) / LANES;
+    block->shared_bytes = launch->shared_bytes;
+    block->shared = aligned_alloc(1024, (launch->shared_bytes / 1024 + 1) * 1024);
+    block->warps = calloc((size_t) block->warp_count, sizeof *block->warps);
+    if (launch->check_uninitialised)
+        block->shared_written = malloc(launch->shared_bytes / 8 + 1);
+    if (!block->shared || !block->warps || (launch->check_uninitialised && !block->shared_written))
+        return false;
+    for (int i = 0; i < block->warp_count; i++)
+        if (!warp_open(&block->warps[i], block, i))
+            return false;
+    return true;
+}
+
+static void block_close(Block *block)
+{
+    for (int i = 0; block->warps && i < block->warp_count; i++)
+        warp_close(&block->warps[i]);
+    free(block->warps);
+    free(block->shared);
+    free(block->shared_written);
+}
+
+static void block_begin(Block *block, long number)
+{
+    const int *grid = block->launch->grid;
+
+    block->number = number;
+    block->id[0] = (int) (number % grid[0]);
+    block->id[1] = (int) (number / grid[0] % grid[1]);
+    block->id[2] = (int) (number / grid[0] / grid[1]);
+    block->epoch = 0;
+    block->ended = false;
+    memset(block->barriers, 0, sizeof block->barriers);
+    /* What nobody has written there is no number that anyone could take for a result. */
+    memset(block->shared, 0xff, block->shared_bytes);
+    if (block->shared_written)
+        memset(block->shared_written, 0, block->shared_bytes / 8 + 1);
+    for (int i = 0; i < block->warp_count; i++) {
+        int lanes = block->thread_count - i * LANES;
+        warp_begin(&block->warps[i], lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
+    }
+}
+
+static void block_end(Block *block)
+{
+    for (int i = 0; i < block->warp_count; i++)
+        async_end(&block->warps[i]);
+    races_block_end(block);
+}
+
+static uint64_t random_of(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15ull;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+static void order_warps(const Block *block, uint64_t *seed, int order[WARPS_A_BLOCK])
+{
+    int count = block->warp_count;
+
+    for (int i = 0; i < count; i++)
+        order[i] = block->launch->schedule == SCHEDULE_REVERSE ? count - 1 - i : i;
+    for (int i = count - 1; i > 0 && block->launch->schedule == SCHEDULE_RANDOM; i--) {
+        int other = (int) (random_of(seed) % (uint64_t) (i + 1)), swap = order[i];
+        order[i] = order[other];
+        order[other] = swap;
+    }
+}
+
+typedef enum Turn {
+    TURN_NONE,  /* no warp could, or a fatal finding ended it */
+    TURN_SPUN,  /* those that could came back to where they were */
+    TURN_MOVED, /* one got somewhere */
+} Turn;
+
+/* Each warp that can has its turn. */
+static Turn block_turn(Block *block, uint64_t *seed)
+{
+    int order[WARPS_A_BLOCK];
+    Turn turn = TURN_NONE;
+
+    order_warps(block, seed, order);
+    for (int i = 0; i < block->warp_count; i++)
+        if (block->warps[i].state == WARP_WAITING)
+            block->warps[i].state = WARP_READY;
+    for (int i = 0; i < block->warp_count && !block->launch->failed; i++) {
+        Warp *warp = &block->warps[order[i]];
+        if (warp->state != WARP_READY)
+            continue;
+        warp_turn(warp);
+        if (turn < TURN_MOVED)
+            turn = warp->spins ? TURN_SPUN : TURN_MOVED;
+    }
+    return block->launch->failed ? TURN_NONE : turn;
+}
+
+static bool block_is_done(const Block *block)
+{
+    for (int i = 0; i < block->warp_count; i++)
+        if (block->warps[i].state != WARP_DONE)
+            return false;
+    return true;
+}
+
+/* It goes round in a loop, with each of its parts, or takes naps. */
+static bool warp_waits(const Warp *warp)
+{
+    return warp->spins > warp->depth || warp->naps >= NAPS;
+}
+
+/* All of its warps that could go on wait: it is other blocks' turn. */
+static bool block_waits(const Block *block)
+{
+    bool any = false;
+
+    for (int i = 0; i < block->warp_count; i++) {
+        const Warp *warp = &block->warps[i];
+        if (warp->state == WARP_WAITING || (warp->state == WARP_READY && !warp_waits(warp)))
+            return false;
+        any |= warp->state == WARP_READY;
+    }
+    return any;
+}
+
+/* ---- Waiting in vain ---- */
+
+static int line_of(const Step *step)
+{
+    if (!step)
+        return 0;
+    return step->in->line ? step->in->line : step->in->ptx_line;
+}
+
+static void tell_spinning(Warp *warp, const char *hint)
+{
+    const Step *step = warp->poll ? warp->poll : &warp->code->steps[warp->pc];
+    const uint32_t lanes = warp->poll ? warp->poll_lanes : warp->active;
+    uint32_t others = warp->alive & ~lanes;
+    char here[100], there[100];
+
+    describe_lanes(lanes, here, sizeof here);
+    describe_lanes(others, there, sizeof there);
+    if (others)
+        fail(warp, step, __builtin_ctz(lanes), FINDING_STUCK,
+             "%s loop%s here for ever. Of the same warp %s wait%s for that at line %d: if one of "
+             "those holds the lock, release it inside the branch that took it, or let one thread "
+             "of a warp take it%s",
+             here, lanes_end(lanes, "s"), there, lanes_end(others, "s"),
+             line_of(warp_step_of(warp, __builtin_ctz(others))), hint);
+    else
+        fail(warp, step, __builtin_ctz(lanes), FINDING_ENDLESS,
+             "this loop has no end: it waits for what no other thread that can still run will do%s",
+             hint);
+}
+
+/* Told for the first warp of the block that loops; else for the barriers. */
+static void tell_hopeless(Block *block, const char *hint)
+{
+    for (int i = 0; i < block->warp_count; i++)
+        if (block->warps[i].state == WARP_READY) {
+            tell_spinning(&block->warps[i], hint);
+            return;
+        }
+    barrier_tell_stuck(block);
+}
+
+/* ---- The blocks that are there at once ---- */
+
+/* i -> first + (step * i + start mod count) meets each block of the batch once, if step and count
+ * have no common divisor. */
+typedef struct Batch {
+    long first, count, step, start;
+    long begun; /* of them */
+} Batch;
+
+typedef struct Crew {
+    Launch *launch;
+    Block **blocks; /* `there` of them run, in the order in which they began; the others of `made`
+                     * have ended: memory for the next */
+    long there, made, most;
+    long done, total;
+    bool moved; /* one of them, in this round */
+    int idle;   /* rounds in a row in which none did */
+    Batch batch;
+    uint64_t seed; /* of the warps' order */
+} Crew;
+
+static long gcd(long a, long b)
+{
+    return b ? gcd(b, a % b) : a;
+}
+
+/* The next ones, as many as there is room for. */
+static Batch next_batch(const Crew *crew)
+{
+    const Launch *launch = crew->launch;
+    const long first = crew->batch.first + crew->batch.count, left = crew->total - first;
+    const long room = crew->most - crew->there;
+    Batch batch = { .first = first, .count = left < room ? left : room, .step = 1 };
+    uint64_t seed = launch->schedule_seed + (uint64_t) first;
+
+    if (launch->schedule == SCHEDULE_RANDOM && batch.count > 1) {
+        batch.start = (long) (random_of(&seed) % (uint64_t) batch.count);
+        do
+            batch.step = 1 + (long) (random_of(&seed) % (uint64_t) (batch.count - 1));
+        while (gcd(batch.step, batch.count) != 1);
+    }
+    if (launch->schedule == SCHEDULE_REVERSE) {
+        batch.step = batch.count - 1;
+        batch.start = batch.count - 1;
+    }
+    return batch;
+}
+
+static long next_number(Crew *crew)
+{
+    if (crew->batch.begun == crew->batch.count)
+        crew->batch = next_batch(crew);
+    const Batch *batch = &crew->batch;
+    return batch->first +
+           (long) (((__int128) batch->step * crew->batch.begun++ + batch->start) % batch->count);
+}
+
+static long not_begun(const Crew *crew)
+{
+    return crew->total - crew->done - crew->there;
+}
+
+/* False: no memory. */
+static bool make_block(Crew *crew)
+{
+    Block *block = crew->blocks[crew->made] = calloc(1, sizeof *block);
+
+    crew->made += block != NULL;
+    return block && block_open(block, crew->launch);
+}
+
+static bool crew_open(Crew *crew, Launch *launch, long total)
+{
+    const long most = launch->cooperative    ? total
+                      : launch->resident > 0 ? launch->resident
+                                             : MOST_THERE;
+
+    *crew = (Crew){ .launch = launch, .total = total, .most = most < total ? most : total };
+    crew->seed = launch->schedule_seed ^ 0x5eed;
+    crew->blocks = calloc((size_t) crew->most, sizeof *crew->blocks);
+    if (!crew->blocks)
+        fail_launch(launch, FINDING_LIMIT, "no memory to run the launch");
+    return crew->blocks;
+}
+
+static void crew_close(Crew *crew)
+{
+    for (long i = 0; i < crew->there; i++)
+        block_end(crew->blocks[i]);
+    for (long i = 0; i < crew->made; i++) {
+        block_close(crew->blocks[i]);
+        free(crew->blocks[i]);
+    }
+    free(crew->blocks);
+}
+
+/* ---- Turns ---- */
+
+static void tell_progress(const Crew *crew)
+{
+    Launch *launch = crew->launch;
+
+    if (launch->progress)
+        launch->progress(launch->progress_self, crew->done, crew->total);
+}
+
+/* Of a grid of very many short blocks; a long block is stopped in its own turn (turn.c). */
+static void check_budget(Launch *launch, long done, long count)
+{
+    char text[300];
+
+    if (!launch->budget || launch->executed < launch->budget || done == count || launch->failed)
+        return;
+    snprintf(
+        text, sizeof text,
+        "the kernel was stopped after %llu warp instructions, in block %ld of %ld. Is so large "
+        "a grid meant? SIM_BUDGET (warpbook sim --budget) allows more",
+        (unsigned long long) launch->executed, done, count);
+    fail_launch(launch, FINDING_ENDLESS, text);
+}
+
+static void leave(Crew *crew, long i)
+{
+    Block *block = crew->blocks[i];
+
+    block_end(block);
+    crew->there--;
+    memmove(&crew->blocks[i], &crew->blocks[i + 1],
+            (size_t) (crew->there - i) * sizeof *crew->blocks);
+    crew->blocks[crew->there] = block;
+    crew->done++;
+    tell_progress(crew);
+    check_budget(crew->launch, crew->done, crew->total);
+}
+
+/* The i-th block goes on until it ends or waits; of a cooperative launch, for one turn. True: it
+ * has ended, and is not there any more. */
+static bool go_on(Crew *crew, long i)
+{
+    Block *block = crew->blocks[i];
+    Turn turn;
+
+    do {
+        turn = block_turn(block, &crew->seed);
+        crew->moved |= turn == TURN_MOVED;
+        tell_progress(crew);
+    } while (turn && !crew->launch->cooperative && !block_waits(block));
+    if (crew->launch->failed)
+        return false;
+    if (block_is_done(block)) {
+        leave(crew, i);
+        return true;
+    }
+    if (turn == TURN_NONE)
+        tell_hopeless(block, "");
+    return false;
+}
+
+static void begin_next(Crew *crew)
+{
+    if (crew->there == crew->made && !make_block(crew)) {
+        fail_launch(crew->launch, FINDING_LIMIT,
+                    crew->there ? "no memory to run so many blocks that wait for each other"
+                                : "no memory to run a block");
+        return;
+    }
+    block_begin(crew->blocks[crew->there++], next_number(crew));
+    if (!crew->launch->cooperative)
+        go_on(crew, crew->there - 1);
+}
+
+/* Blocks that have not begun can't be waited for. */
+static void tell_all_wait(const Crew *crew)
+{
+    char hint[200] = "";
+
+    if (not_begun(crew))
+        snprintf(hint, sizeof hint,
+                 ". %ld block%s, as many as the GPU holds at once; %ld %s not begun, and will not "
+                 "before one of those has ended",
+                 crew->there, crew->there == 1 ? " waits" : "s wait", not_begun(crew),
+                 not_begun(crew) == 1 ? "has" : "have");
+    tell_hopeless(crew->blocks[0], hint);
+}
+
+static void take_turns(Crew *crew)
+{
+    crew->moved = false;
+    for (long i = 0; i < crew->there && !crew->launch->failed;)
+        i += !go_on(crew, i);
+    crew->idle = crew->moved ? 0 : crew->idle + 1;
+    if (crew->idle >= HOPELESS && !crew->launch->failed)
+        tell_all_wait(crew);
+}
+
+void blocks_run(Launch *launch, long count)
+{
+    Crew crew;
+
+    if (!crew_open(&crew, launch, count))
+        return;
+    while (!launch->failed && crew.done < crew.total) {
+        if (not_begun(&crew) && crew.there < crew.most)
+            begin_next(&crew);
+        else
+            take_turns(&crew);
+    }
+    crew_close(&crew);
+}

@@ -1,0 +1,280 @@
+/* test_sim_blocks.c - blocks of a launch: their order, barriers in them, and blocks that wait for
+ * each other. */
+#include "sim_launch.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- Blocks, warps, schedules ---- */
+
+#define SUM_OF_BLOCK                                                                               \
+    ".shared .align 4 .b8 s[4096];\nmov.u32 %r10, s;\nshl.b32 %r11, %r1, 2;\n"                     \
+    "add.s32 %r10, %r10, %r11;\nst.shared.u32 [%r10], %r6;\nbar.sync 0;\n"                         \
+    "shr.u32 %r12, %r5, 1;\nLOOP: setp.ge.u32 %p1, %r1, %r12;\n@%p1 bra SKIP;\n"                   \
+    "shl.b32 %r13, %r12, 2;\nadd.s32 %r14, %r10, %r13;\nld.shared.u32 %r15, [%r14];\n"             \
+    "ld.shared.u32 %r16, [%r10];\nadd.s32 %r16, %r16, %r15;\nst.shared.u32 [%r10], %r16;\n"        \
+    "SKIP: bar.sync 0;\nshr.u32 %r12, %r12, 1;\nsetp.ne.u32 %p2, %r12, 0;\n@%p2 bra LOOP;\n"       \
+    "ld.shared.u32 %r0, [s];\n"
+
+static void barriers_in_any_order(void)
+{
+    static const Schedule schedules[] = { SCHEDULE_FORWARD, SCHEDULE_REVERSE, SCHEDULE_RANDOM };
+
+    for (int i = 0; i < 12; i++) {
+        Trial trial = { .ptx = KERNEL(SUM_OF_BLOCK),
+                        .threads = 256,
+                        .blocks = 7,
+                        .schedule = schedules[i % 3],
+                        .seed = (uint64_t) i,
+                        .cooperative = i >= 6 };
+        CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+        CU_ASSERT_TRUE(trial.well);
+        CU_ASSERT_EQUAL(finding_count(), 0);
+        for (uint32_t t = 0; t < 7 * 256; t++) {
+            uint32_t first = t / 256 * 256;
+            CU_ASSERT_EQUAL(trial.out[t], 256 * first + 255 * 256 / 2);
+        }
+        trial_close(&trial);
+    }
+}
+
+/* Blocks write their turn: an atomic counter. */
+#define TURN                                                                                       \
+    "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra SKIP;\nadd.s64 %rd4, %rd1, 40000;\n"                       \
+    "atom.global.add.u32 %r0, [%rd4], 1;\nSKIP:\n"
+
+static void blocks_in_their_order(void)
+{
+    enum { BLOCKS = 100 };
+
+    for (int s = SCHEDULE_FORWARD; s <= SCHEDULE_RANDOM; s++) {
+        Trial trial = {
+            .ptx = KERNEL(TURN), .blocks = BLOCKS, .schedule = (Schedule) s, .seed = 5
+        };
+        bool seen[BLOCKS] = { false };
+        int in_place = 0;
+        CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+        for (uint32_t b = 0; b < BLOCKS; b++) {
+            uint32_t turn = trial.out[b * 32];
+            CU_ASSERT_FATAL(turn < BLOCKS && !seen[turn]);
+            seen[turn] = true;
+            in_place += turn == b;
+            if (s == SCHEDULE_REVERSE)
+                CU_ASSERT_EQUAL(turn, BLOCKS - 1 - b);
+        }
+        CU_ASSERT(s == SCHEDULE_FORWARD ? in_place == BLOCKS : in_place < BLOCKS / 4);
+        trial_close(&trial);
+    }
+}
+
+/* ---- Blocks that wait for each other ---- */
+
+/* Block number b has its flag in word b behind the threads' ones. */
+#define FLAGS                                                                                      \
+    "add.s64 %rd4, %rd1, 40000;\nmul.wide.u32 %rd5, %r4, 4;\nadd.s64 %rd5, %rd4, %rd5;\n"          \
+    "mov.u32 %r12, %nctaid.x;\nsub.u32 %r13, %r12, 1;\nmul.wide.u32 %rd6, %r13, 4;\n"              \
+    "add.s64 %rd6, %rd4, %rd6;\nmov.u32 %r0, 9;\n"
+#define SPIN(at) "SPIN: ld.volatile.global.u32 %r11, [" at "];\nsetp.eq.u32 %p2, %r11, 0;\n"
+#define RAISE    "DONE: st.volatile.global.u32 [%rd5], 1;\n"
+
+/* All count up, and wait until all have. */
+#define GRID_SYNC                                                                                  \
+    "bar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra SKIP;\nadd.s64 %rd4, %rd1, 40000;\n"          \
+    "atom.global.add.u32 %r10, [%rd4], 1;\nmov.u32 %r12, %nctaid.x;\n"                             \
+    "SPIN: ld.volatile.global.u32 %r11, [%rd4];\nsetp.lt.u32 %p2, %r11, %r12;\n@%p2 bra SPIN;\n"   \
+    "SKIP: bar.sync 0;\nmov.u32 %r0, 9;\n"
+/* Each waits for the one before. */
+#define CHAIN                                                                                      \
+    FLAGS "setp.eq.u32 %p1, %r4, 0;\n@%p1 bra DONE;\n" SPIN("%rd5+-4") "@%p2 bra SPIN;\n" RAISE
+/* The first one, or all others, wait for the last one. */
+#define FIRST_FOR_LAST                                                                             \
+    FLAGS "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra DONE;\n" SPIN("%rd6") "@%p2 bra SPIN;\n" RAISE
+#define ALL_FOR_LAST                                                                               \
+    FLAGS "setp.eq.u32 %p1, %r4, %r13;\n@%p1 bra DONE;\n" SPIN("%rd6") "@%p2 bra SPIN;\n" RAISE
+/* The same, but gives up in the end: no two rounds are alike. */
+#define TRIES(before_it, tries)                                                                    \
+    FLAGS "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra DONE;\nmov.u32 %r14, 0;\n" SPIN("%rd6") before_it    \
+        "add.u32 %r14, %r14, 1;\nsetp.lt.u32 %p3, %r14, " tries ";\n"                              \
+        "and.pred %p4, %p2, %p3;\n@%p4 bra SPIN;\nselp.u32 %r0, 1, 9, %p2;\n" RAISE
+
+/* `waits`: it is told that so many wait, and `left` have not begun; 0: all get through. */
+typedef struct Wait {
+    const char *name, *ptx;
+    int blocks;
+    long resident;
+    bool cooperative;
+    int waits, left;
+} Wait;
+
+static const Wait waits[] = {
+    { "grid sync, cooperative", KERNEL(GRID_SYNC), 20, 20, true, 0, 0 },
+    { "grid sync of all that fit", KERNEL(GRID_SYNC), 20, 20, false, 0, 0 },
+    { "grid sync, one too many", KERNEL(GRID_SYNC), 20, 19, false, 19, 1 },
+    { "grid sync of far too many", KERNEL(GRID_SYNC), 100, 7, false, 7, 93 },
+    { "chain", KERNEL(CHAIN), 100, 100, false, 0, 0 },
+    { "chain, few at once", KERNEL(CHAIN), 100, 7, false, 0, 0 },
+    { "chain, one at once", KERNEL(CHAIN), 40, 1, false, 0, 0 },
+    { "first for last", KERNEL(FIRST_FOR_LAST), 100, 100, false, 0, 0 },
+    { "first for last, a place beside it", KERNEL(FIRST_FOR_LAST), 100, 2, false, 0, 0 },
+    { "first for last, no place", KERNEL(FIRST_FOR_LAST), 100, 1, false, 1, 99 },
+    { "all for last", KERNEL(ALL_FOR_LAST), 30, 30, false, 0, 0 },
+    { "all for last, one too many", KERNEL(ALL_FOR_LAST), 30, 29, false, 29, 1 },
+    { "naps", KERNEL(TRIES("nanosleep.u32 20;\n", "1000000")), 50, 50, false, 0, 0 },
+    { "looks at a clock", KERNEL(TRIES("mov.u64 %rd9, %clock64;\n", "1000000")), 50, 50, false, 0,
+      0 },
+};
+
+static int line_of(const char *ptx, const char *text)
+{
+    int line = 1;
+
+    for (const char *at = ptx, *end = strstr(ptx, text); at < end; at++)
+        line += *at == '\n';
+    return line;
+}
+
+static void see_told(const Trial *trial, const Wait *wait)
+{
+    const Finding *told = found(FINDING_ENDLESS) ? found(FINDING_ENDLESS) : found(FINDING_STUCK);
+    const int loop = line_of(wait->ptx, "SPIN:");
+    char want[100];
+
+    CU_ASSERT_FALSE(trial->well);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(told);
+    snprintf(want, sizeof want, "%d block%s as many as the GPU holds at once; %d ha", wait->waits,
+             wait->waits == 1 ? " waits," : "s wait,", wait->left);
+    CU_ASSERT_PTR_NOT_NULL(strstr(told->text, want));
+    CU_ASSERT_EQUAL(told->place.line, loop);
+    CU_ASSERT(told->place.instruction && !strncmp(told->place.instruction, "ld.volatile", 11));
+    CU_ASSERT(trial->launch.executed < 10000000);
+}
+
+static void see_through(const Trial *trial, int blocks)
+{
+    int through = 0;
+
+    CU_ASSERT_TRUE(trial->well);
+    CU_ASSERT_EQUAL(finding_count(), 0);
+    for (int t = 0; t < blocks * 32; t++)
+        through += trial->out[t] == 9;
+    CU_ASSERT_EQUAL(through, blocks * 32);
+}
+
+static void blocks_that_wait(void)
+{
+    for (size_t i = 0; i < COUNT(waits); i++)
+        for (int s = SCHEDULE_FORWARD; s <= SCHEDULE_RANDOM; s++) {
+            const Wait *wait = &waits[i];
+            Trial trial = { .ptx = wait->ptx,
+                            .blocks = wait->blocks,
+                            .resident = wait->resident,
+                            .cooperative = wait->cooperative,
+                            .schedule = (Schedule) s,
+                            .seed = 7 };
+            CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+            if (trial.well != !wait->waits)
+                show_findings(wait->name);
+            if (wait->waits)
+                see_told(&trial, wait);
+            else
+                see_through(&trial, wait->blocks);
+            trial_close(&trial);
+        }
+}
+
+/* The order in which blocks begin is a batch's, of those that fit: nobody overtakes another batch.
+ */
+static void batches_in_their_order(void)
+{
+    for (int s = SCHEDULE_REVERSE; s <= SCHEDULE_RANDOM; s++) {
+        Trial trial = {
+            .ptx = KERNEL(TURN), .blocks = 100, .resident = 8, .schedule = (Schedule) s, .seed = 5
+        };
+        int in_place = 0;
+        CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+        for (uint32_t b = 0; b < 100; b++) {
+            CU_ASSERT_EQUAL(trial.out[b * 32] / 8, b / 8);
+            in_place += trial.out[b * 32] == b;
+        }
+        CU_ASSERT(in_place < 30);
+        trial_close(&trial);
+    }
+}
+
+/* ---- Named barriers, votes of blocks ---- */
+
+static void barriers_of_kinds(void)
+{
+    static const struct {
+        const char *name, *body;
+        int threads;
+        uint32_t want;
+    } rows[] = {
+        { "popc",
+          "and.b32 %r10, %r1, 1;\nsetp.ne.u32 %p1, %r10, 0;\nbar.red.popc.u32 %r0, 0, %p1;\n", 100,
+          50 },
+        { "popc, not", "setp.lt.u32 %p1, %r1, 10;\nbar.red.popc.u32 %r0, 0, !%p1;\n", 100, 90 },
+        { "or",
+          "setp.eq.u32 %p1, %r1, 77;\nbar.red.or.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
+          100, 5 },
+        { "or of none",
+          "setp.eq.u32 %p1, %r1, 177;\nbar.red.or.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
+          100, 6 },
+        { "and",
+          "setp.lt.u32 %p1, %r1, 100;\nbar.red.and.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
+          100, 5 },
+        { "and but one",
+          "setp.ne.u32 %p1, %r1, 99;\nbar.red.and.pred %p2, 0, %p1;\nselp.u32 %r0, 5, 6, %p2;\n",
+          100, 6 },
+        { "half of the warps at another barrier",
+          "setp.lt.u32 %p1, %r1, 64;\n@%p1 bra A;\nbar.sync 2, 64;\nbra J;\nA: bar.sync 1, 64;\n"
+          "J: mov.u32 %r0, 3;\nbarrier.sync 0;\n",
+          128, 3 },
+        { "arrive and sync",
+          "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra A;\nbar.arrive 1, 64;\nbra J;\nA: bar.sync 1, 64;\n"
+          "J: mov.u32 %r0, 4;\n",
+          64, 4 },
+        { "threads that have ended are not waited for",
+          "mov.u32 %r0, 8;\nst.global.u32 [%rd2], %r0;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 "
+          "exit;\nbar.sync 0;\n",
+          96, 8 },
+        { "those on their way to the end neither",
+          "mov.u32 %r0, 8;\nst.global.u32 [%rd2], %r0;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 bra OVER;\n"
+          "bar.sync 0;\nbar.sync 0;\nst.global.u32 [%rd2], %r0;\nOVER: ret;\n",
+          96, 8 },
+        { "barrier.sync in both branches, without .aligned",
+          "setp.lt.u32 %p1, %r2, 16;\n@%p1 bra A;\nbarrier.sync 0;\nbra J;\nA: barrier.sync 0;\n"
+          "J: mov.u32 %r0, 3;\n",
+          64, 3 },
+        { "lanes of a warp that hand over by turns",
+          "mov.u32 %r0, 6;\nsetp.lt.u32 %p1, %r2, 16;\n@%p1 bra A;\nbar.warp.sync "
+          "-1;\nbar.warp.sync -1;\n"
+          "bra J;\nA: bar.warp.sync -1;\nbar.warp.sync -1;\nJ:\n",
+          64, 6 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char ptx[4000];
+        Trial trial = { .ptx = ptx, .threads = rows[i].threads };
+        snprintf(ptx, sizeof ptx, "%s%s%s", HEAD BEGIN, rows[i].body, END);
+        bool well = trial_run(&trial) && trial.well && !finding_count();
+        for (int t = 0; well && t < rows[i].threads; t++)
+            well = trial.out[t] == rows[i].want;
+        CU_ASSERT_TRUE(well);
+        if (!well) {
+            printf("\n    %s: %u\n", rows[i].name, trial.out ? trial.out[0] : 0);
+            show_findings(rows[i].name);
+        }
+        trial_close(&trial);
+    }
+}
+
+static CU_TestInfo tests[] = {
+    { "barriers in any order of warps", barriers_in_any_order },
+    { "blocks in their order", blocks_in_their_order },
+    { "batches in their order", batches_in_their_order },
+    { "blocks that wait for each other", blocks_that_wait },
+    { "kinds of barriers", barriers_of_kinds },
+    CU_TEST_INFO_NULL,
+};
+
+CU_SuiteInfo test_sim_blocks = { "test_sim_blocks", NULL, NULL, NULL, NULL, tests };
