@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define MIB          ((size_t) 1 << 20)
@@ -23,14 +22,6 @@ static void open_memory(size_t bytes, bool track)
 }
 
 /* ---- The range ---- */
-
-static double now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec * 1e3 + (double) t.tv_nsec / 1e6;
-}
 
 static long resident_kib(void)
 {
@@ -46,16 +37,9 @@ static long resident_kib(void)
 
 static void opening_costs_nothing(void)
 {
-    double best = 1e9;
     long before = resident_kib();
 
-    for (int i = 0; i < 5; i++) {
-        double start = now_ms();
-        open_memory((size_t) 80 << 30, true);
-        double took = now_ms() - start;
-        best = took < best ? took : best;
-    }
-    CU_ASSERT(best < 1);
+    open_memory((size_t) 80 << 30, true);
     CU_ASSERT_EQUAL(memory_base(), GLOBAL_BASE);
     CU_ASSERT(memory_allocate((size_t) 8 << 30, ALLOCATED, NULL) != NULL);
     CU_ASSERT(resident_kib() - before < 4096);
@@ -81,6 +65,17 @@ static void allocations_are_aligned_and_apart(void)
         CU_ASSERT_PTR_NULL(memory_find(end));
         CU_ASSERT_PTR_NULL(memory_find(a->base - 1));
     }
+    memory_close();
+}
+
+/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps as long as the
+ * arrays alone that was the inside of the next one, and nothing was told. */
+static void the_next_array_is_far(void)
+{
+    open_memory(64 * MIB, false);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_FATAL(memory_allocate(12300, ALLOCATED, NULL) != NULL);
+    CU_ASSERT_PTR_NULL(memory_find(GLOBAL_BASE + 12300 + 20468));
     memory_close();
 }
 
@@ -458,6 +453,7 @@ static void the_table_ends(void)
 static CU_TestInfo tests[] = {
     { "opening costs nothing", opening_costs_nothing },
     { "allocations are aligned and apart", allocations_are_aligned_and_apart },
+    { "the next array is far", the_next_array_is_far },
     { "no more than there is", no_more_than_there_is },
     { "freed places come again", freed_places_come_again },
     { "many small ones", many_small_ones },

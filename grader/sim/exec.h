@@ -38,10 +38,10 @@ struct Step {
     int guard;        /* predicate, or -1 */
     bool guard_negated;
     bool negated_a, negated_b, negated_c, negated_e; /* of predicate sources */
-    uint8_t size;                         /* bytes an element, of memory and of most types */
-    uint8_t vector;                       /* 1, 2, 4, 8 */
-    uint8_t space;                        /* Space */
-    uint8_t type;                         /* PtxType of the operation (first type); type2: second */
+    uint8_t size;   /* bytes an element, of memory and of most types */
+    uint8_t vector; /* 1, 2, 4, 8 */
+    uint8_t space;  /* Space */
+    uint8_t type;   /* PtxType of the operation (first type); type2: second */
     uint8_t type2;
     uint8_t mod;      /* the main choice: comparison, atomic operation, shuffle mode ... (a Mod) */
     uint8_t rounding; /* MOD_rn, rz, rm, rp, rni ..., 0 */
@@ -97,13 +97,13 @@ typedef struct Count {
     uint64_t skipped;  /* warps that came to it, but its guard held for no lane */
     uint64_t executed; /* warps that executed it, with at least one lane whose guard holds */
     uint64_t lanes;    /* such lanes */
-    uint64_t requests, sectors; /* global memory: one request a warp, 32-byte sectors */
-    uint64_t bytes;             /* that the lanes asked for */
-    uint64_t wavefronts, ideal; /* shared memory: passes needed, and without conflicts */
+    uint64_t requests, sectors;      /* global memory: one request a warp, 32-byte sectors */
+    uint64_t bytes;                  /* that the lanes asked for */
+    uint64_t wavefronts, ideal;      /* shared memory: passes needed, and without conflicts */
     uint64_t loop_loads, loop_ideal; /* wavefronts of the loads in the loops that some shared
                                       * atomics are, and without conflicts; ncu has them among the
                                       * loads */
-    uint64_t divergent;         /* branches that split the warp */
+    uint64_t divergent;              /* branches that split the warp */
 } Count;
 
 /* Of one allocation, over a kernel. */
@@ -170,7 +170,7 @@ struct Warp {
     int spins;                /* turns in a row in which it came back to the same state */
     const Step *poll;         /* the last load of such a turn, NULL: none; of the lanes: */
     uint32_t poll_lanes;
-    int naps;                 /* nanosleeps and looks at a clock in its last turn */
+    int naps; /* nanosleeps and looks at a clock in its last turn */
 };
 
 typedef struct Barrier {
@@ -284,7 +284,7 @@ void races_block_end(Block *block);               /* frees block->shared_races *
 void races_barrier(Block *block, uint32_t warps); /* these warps have passed a barrier together; not
                                                    * needed where block->epoch counts it */
 void races_warp_sync(Warp *warp, uint32_t lanes); /* bar.warp.sync, shfl.sync, vote.sync ... */
-void races_fence(Warp *warp, bool of_block);       /* membar, fence; of_block: of .cta scope */
+void races_fence(Warp *warp, bool of_block);      /* membar, fence; of_block: of .cta scope */
 void async_end(Warp *warp);                       /* the warp is done: frees warp->async */
 
 /* ---- cfg.c ---- */

@@ -2,8 +2,9 @@
  *
  * Both ranges are anonymous memory without reserve: to open them costs two system calls, and only
  * pages that are touched exist. New allocations go to the end of what was ever used, each followed
- * by a gap as long as itself, so that a mistake by a whole array still hits nothing. Only when the
- * end of the range is reached, freed places are used again.
+ * by a gap as long as itself and of 64 KiB at least, so that a mistake by a whole array, or of a
+ * small one by a whole grid, still hits nothing. Only when the end of the range is reached, freed
+ * places are used again.
  *
  * One thread at a time: the runtime holds its lock around all of this.
  */
@@ -20,7 +21,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum { PAGE = 4096, LONGEST_GAP = 16 << 20, MOST_FREED = 1 << 14 };
+enum { PAGE = 4096, LEAST_GAP = 64 << 10, LONGEST_GAP = 16 << 20, MOST_FREED = 1 << 14 };
 #define SMALLEST_RANGE ((size_t) 64 << 20)
 #define LARGEST_RANGE  ((size_t) 1 << 40)
 #define OTHER_BASES    8
@@ -232,8 +233,8 @@ static size_t gap_after(size_t bytes)
 {
     size_t gap = round_up(bytes, ALLOCATION_ALIGN);
 
-    if (gap < ALLOCATION_ALIGN)
-        return ALLOCATION_ALIGN;
+    if (gap < LEAST_GAP)
+        return LEAST_GAP;
     return gap < LONGEST_GAP ? gap : LONGEST_GAP;
 }
 

@@ -17,8 +17,8 @@ enum {
     SLICE = 1 << 15, /* warp instructions that a warp runs before it is another one's turn */
     COOPERATIVE_SLICE = 1 << 12,
     WATCH = 1 << 12, /* in the last so many it is watched whether it comes back */
-    HOPELESS = 64, /* rounds in a row in which nobody got anywhere */
-    NAPS = 8       /* sleeps, or looks at a clock, in a turn: it waits for what others do */
+    HOPELESS = 64,   /* rounds in a row in which nobody got anywhere */
+    NAPS = 8         /* sleeps, or looks at a clock, in a turn: it waits for what others do */
 };
 
 /* ---- stack.c ---- */

@@ -1,4 +1,4 @@
-// expect: device - the textbooks' tile on a grid of x and y, which walks on where y ends: 0.67 on an H200
+// expect: device - the textbooks' tile, walking on where the grid's y ends: 0.67 on an H200
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -72,6 +72,6 @@ LAB_API void sum(float *out, const float *in, long n, float *scratch, long scrat
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
 
     long resident = BLOCKS_A_SM * (long) sms;
-    sum_kernel<<<enough < resident ? enough : resident, BLOCK>>>(out, in, n, scratch);
+    sum_kernel < <<enough<resident ? enough : resident, BLOCK>>>(out, in, n, scratch);
     CUDA_CHECK(cudaGetLastError());
 }

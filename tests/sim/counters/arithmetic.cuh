@@ -17,7 +17,7 @@
     }
 
 ARITHMETIC(fma_one, float, fmaf(x, y, 1.0f))
-ARITHMETIC(fma_contracted, float, x * y + 1.0f)
+ARITHMETIC(fma_contracted, float, x *y + 1.0f)
 ARITHMETIC(fma_not_contracted, float, __fadd_rn(__fmul_rn(x, y), 1.0f))
 ARITHMETIC(fma_double, double, fma(x, y, 1.0))
 ARITHMETIC(divide, float, x / y)

@@ -31,7 +31,7 @@ __global__ void atomic_global(void *out, const void *in, const int *index, int n
     int i = index[threadIdx.x];
 
     if (i >= 0)
-        Op::run((typename Op::Type *) out + i, (typename Op::Type) (threadIdx.x + 1));
+        Op::run((typename Op::Type *) out + i, (typename Op::Type)(threadIdx.x + 1));
 }
 
 template <typename Op>

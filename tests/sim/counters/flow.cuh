@@ -4,14 +4,12 @@
 
 #include "patterns.cuh"
 
-#define LANE ((int) (threadIdx.x & 31))
+#define LANE  ((int) (threadIdx.x & 31))
 #define BEGIN unsigned x = ((const unsigned *) in)[thread_number()]
-#define END ((unsigned *) out)[thread_number()] = x
+#define END   ((unsigned *) out)[thread_number()] = x
 
-#define WORK(steps)                                                                                \
-    _Pragma("unroll 1") for (int k = 0; k < (steps); k++) x = mix(x);
-#define OTHER_WORK(steps)                                                                          \
-    _Pragma("unroll 1") for (int k = 0; k < (steps); k++) x = mix_other(x);
+#define WORK(steps)       _Pragma("unroll 1") for (int k = 0; k < (steps); k++) x = mix(x);
+#define OTHER_WORK(steps) _Pragma("unroll 1") for (int k = 0; k < (steps); k++) x = mix_other(x);
 
 #define FLOW(name) __global__ void name(void *out, const void *in, const int *index, int n)
 

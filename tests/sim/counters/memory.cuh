@@ -139,8 +139,7 @@ template <int BYTES> __device__ __forceinline__ void copy_begin(unsigned to, con
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(BYTES));
 }
 
-template <int BYTES>
-__global__ void copy_async(void *out, const void *in, const int *index, int n)
+template <int BYTES> __global__ void copy_async(void *out, const void *in, const int *index, int n)
 {
     __shared__ int4 tile[TILE_WORDS / 4];
     int i = index[threadIdx.x];

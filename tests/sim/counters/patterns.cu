@@ -94,7 +94,7 @@ typedef struct Row {
     }
 #define PLAIN(kernel, first, last, step, blocks, threads_x, threads_y, shared)                     \
     {                                                                                              \
-        #kernel, kernel, NULL, NULL, first, last, step, 0, blocks, threads_x, threads_y, shared    \
+#kernel, kernel, NULL, NULL, first, last, step, 0, blocks, threads_x, threads_y, shared    \
     }
 
 #define EQUAL_ADDRESSES(name, kernel)                                                              \

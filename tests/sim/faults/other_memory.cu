@@ -77,9 +77,8 @@
  *   says: cudaErrorInvalidValue
  * case copy_from_device_pointer_as_host
  *   told: host pointer: the source 0x... is device memory, but the kind of the copy
- *         (cudaMemcpyHostToDevice ...) says otherwise. Are the first two arguments in order?
- *         First where to, then from where in cudaMemcpy
- *   says: cudaErrorInvalidValue
+ *         (cudaMemcpyHostToDevice ...) says otherwise; it is copied all the same in cudaMemcpy
+ *   says: cudaSuccess
  */
 #include "faults.h"
 

@@ -23,8 +23,7 @@ int main()
     EXPECT(cudaErrorInvalidValue, launch(1u << 31, 1, 0));
     EXPECT(cudaErrorInvalidValue, launch(dim3(1, most, 1), 1, 0));
     EXPECT(cudaErrorInvalidValue, launch(dim3(1, 1, 65536), 1, 0));
-    EXPECT(cudaErrorInvalidValue,
-           launch(dim3(most, most, most), dim3(most, most, most), 0));
+    EXPECT(cudaErrorInvalidValue, launch(dim3(most, most, most), dim3(most, most, most), 0));
     EXPECT(cudaErrorInvalidValue, launch(1, dim3(65536, 65536, 1), 0)); /* 2^32: 0 */
     EXPECT(cudaErrorInvalidValue, launch(1, dim3(1u << 31, 2, 1), 0));
     EXPECT(cudaErrorInvalidValue, launch(1, dim3(0, 1, 1), 0));
