@@ -35,7 +35,7 @@ typedef struct Trial {
     uint32_t n;
     Schedule schedule;
     uint64_t seed, budget;
-    bool cooperative;
+    bool cooperative, check_races;
     long resident;
     size_t shared_bytes;
     /* Out. */
@@ -125,6 +125,7 @@ static inline bool trial_run(Trial *trial)
                               .schedule_seed = trial->seed,
                               .cooperative = trial->cooperative,
                               .resident = trial->resident,
+                              .check_races = trial->check_races,
                               .dynamic_shared_bytes = trial->shared_bytes,
                               .budget = trial->budget ? trial->budget : 100000000,
                               .sms = 4,

@@ -50,17 +50,17 @@ static const uint64_t edges_half[] = {
 
 /* ---- f32 and f64 ---- */
 
-static float float_at(uint64_t bits)
+static inline float float_at(uint64_t bits)
 {
     return f32_bits((uint32_t) bits);
 }
 
-static float flushed(float x)
+static inline float flushed(float x)
 {
     return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
 }
 
-static int direction_of(const Instruction *in)
+static inline int direction_of(const Instruction *in)
 {
     return has_mod(in, MOD_rz)   ? FE_TOWARDZERO
            : has_mod(in, MOD_rm) ? FE_DOWNWARD
@@ -68,7 +68,7 @@ static int direction_of(const Instruction *in)
                                  : FE_TONEAREST;
 }
 
-static uint64_t bits_of_f32(float x)
+static inline uint64_t bits_of_f32(float x)
 {
     return isnan(x) ? 0x7fffffff : bits_f32(x);
 }
@@ -76,7 +76,7 @@ static uint64_t bits_of_f32(float x)
 /* ---- Halves ---- */
 
 /* The value of a positive half; where infinity is, what would come next if there were none. */
-static double half_at(uint32_t half, bool bf16)
+static inline double half_at(uint32_t half, bool bf16)
 {
     int bits = bf16 ? 7 : 10, bias = bf16 ? 127 : 15, exponent = (int) (half >> bits);
     double mantissa = half & ((1u << bits) - 1);
@@ -85,7 +85,7 @@ static double half_at(uint32_t half, bool bf16)
                     : ldexp(mantissa, 1 - bias - bits);
 }
 
-static double value_of_half(uint64_t bits, bool bf16)
+static inline double value_of_half(uint64_t bits, bool bf16)
 {
     uint32_t half = bits & 0x7fff, infinity = bf16 ? 0x7f80 : 0x7c00;
     double x = half > infinity ? NAN : half == infinity ? INFINITY : half_at(half, bf16);
@@ -93,12 +93,12 @@ static double value_of_half(uint64_t bits, bool bf16)
     return bits & 0x8000 ? -x : x;
 }
 
-static bool quad_negative(Quad x)
+static inline bool quad_negative(Quad x)
 {
     return x < 0 || (x == 0 && 1 / x < 0);
 }
 
-static uint32_t half_from(Quad x, bool bf16, int direction)
+static inline uint32_t half_from(Quad x, bool bf16, int direction)
 {
     uint32_t infinity = bf16 ? 0x7f80 : 0x7c00, low = 0, high = infinity;
     bool negative = quad_negative(x), away = direction == (negative ? FE_DOWNWARD : FE_UPWARD);
@@ -122,6 +122,29 @@ static uint32_t half_from(Quad x, bool bf16, int direction)
     else if (here != a && (direction == FE_TONEAREST ? nearer_next : away))
         low++;
     return low | (uint32_t) negative << 15;
+}
+
+static inline bool is_half(PtxType type)
+{
+    return type == TYPE_F16 || type == TYPE_BF16 || type == TYPE_F16X2 || type == TYPE_BF16X2;
+}
+
+/* The value of a source: an integer or a float, exactly. */
+static inline long double value_of(const Instruction *in, uint64_t bits)
+{
+    PtxType type = in->types[1];
+    int width = 8 * type_size(type);
+
+    if (is_half(type))
+        return value_of_half(bits, type == TYPE_BF16);
+    if (type == TYPE_F32)
+        return has_mod(in, MOD_ftz) ? flushed(float_at(bits)) : float_at(bits);
+    if (type == TYPE_F64)
+        return f64_bits(bits);
+    bits = low_bits(bits, width);
+    if (type_is_signed(type) && bits >> (width - 1) & 1)
+        return -(long double) (width == 64 ? -bits : (1ull << width) - bits);
+    return bits;
 }
 
 #endif

@@ -49,7 +49,7 @@ static const char *const rig_spaces[] = {
     "generic", "param", "const", "global", "shared", "local"
 };
 
-static int rig_index(const char *const *words, int count, const char *word)
+static inline int rig_index(const char *const *words, int count, const char *word)
 {
     for (int i = 0; i < count; i++)
         if (!strcmp(words[i], word))
@@ -57,7 +57,7 @@ static int rig_index(const char *const *words, int count, const char *word)
     return -1;
 }
 
-static void rig_part(Instruction *in, const char *part)
+static inline void rig_part(Instruction *in, const char *part)
 {
     int type = rig_index(rig_types, TYPES, part), mod = rig_index(rig_mods, MODS, part);
     int space = rig_index(rig_spaces, (int) COUNT(rig_spaces), part);
@@ -73,7 +73,7 @@ static void rig_part(Instruction *in, const char *part)
 }
 
 /* `operands`: destinations included. */
-static Instruction rig_instruction(const char *text, int operands)
+static inline Instruction rig_instruction(const char *text, int operands)
 {
     Instruction in = { .guard = -1, .vector = 1, .count = operands };
     char copy[100], *rest = copy;
@@ -103,12 +103,12 @@ typedef struct Rig {
 typedef uint64_t Values[SOURCES][LANES];
 
 /* Places: the destination in plane 0, the sources from plane 8 on, 8 planes each. */
-static int rig_place(int operand, int bytes)
+static inline int rig_place(int operand, int bytes)
 {
     return bytes < 0 ? operand : 8 * operand;
 }
 
-static bool rig_open(Rig *rig, const char *text, int operands)
+static inline bool rig_open(Rig *rig, const char *text, int operands)
 {
     memset(rig, 0, sizeof *rig);
     rig->in = rig_instruction(text, operands);
@@ -132,13 +132,13 @@ static bool rig_open(Rig *rig, const char *text, int operands)
     return true;
 }
 
-static bool rig_bind(Rig *rig)
+static inline bool rig_bind(Rig *rig)
 {
     return bind_compare(&rig->step, &rig->in) || bind_convert(&rig->step, &rig->in) ||
            bind_float(&rig->step, &rig->in) || bind_integer(&rig->step, &rig->in);
 }
 
-static void rig_put(Rig *rig, int operand, const uint64_t *values)
+static inline void rig_put(Rig *rig, int operand, const uint64_t *values)
 {
     int bytes = rig->bytes[operand];
     uint8_t *at = rig->registers + 8 * operand * PLANE;
@@ -152,7 +152,7 @@ static void rig_put(Rig *rig, int operand, const uint64_t *values)
             memcpy(at + i * bytes, &values[i], bytes < 8 ? 4 : 8);
 }
 
-static uint64_t rig_get(const Rig *rig, int operand, int lane)
+static inline uint64_t rig_get(const Rig *rig, int operand, int lane)
 {
     int bytes = rig->bytes[operand];
     uint64_t value = 0;
@@ -182,7 +182,7 @@ static const char *rig_register(int bytes, PtxType type, int number, char *text,
 }
 
 /* cvt.pack names the type of its parts. */
-static PtxType rig_result(const Rig *rig)
+static inline PtxType rig_result(const Rig *rig)
 {
     bool packs = memmem(rig->in.text.at, (size_t) rig->in.text.length, ".pack.", 6);
 
@@ -190,7 +190,7 @@ static PtxType rig_result(const Rig *rig)
 }
 
 /* As a line of PTX: registers by width, a constant where there must be one. */
-static void rig_note(const Rig *rig)
+static inline void rig_note(const Rig *rig)
 {
     char line[200], name[16];
     size_t length =
@@ -213,7 +213,7 @@ static void rig_note(const Rig *rig)
 }
 
 /* All that was tried, as one kernel. */
-static char *rig_kernel(void)
+static inline char *rig_kernel(void)
 {
     static char text[RIG_OPCODES * sizeof *rig_tried];
     size_t length = (size_t) snprintf(
@@ -227,7 +227,7 @@ static char *rig_kernel(void)
     return text;
 }
 
-static void rig_ptxas(void)
+static inline void rig_ptxas(void)
 {
     char ptx[64], command[300];
 
@@ -263,13 +263,13 @@ static const uint32_t rig_masks[] = { ALL_LANES,  0xaaaaaaaa, 0x80000001,
 /* The oracle: what a lane must give; x are the sources. With `any` set, all is right. */
 typedef uint64_t Oracle(const Instruction *in, const uint64_t *x, bool *any);
 
-static uint64_t low_bits(uint64_t x, int bits)
+static inline uint64_t low_bits(uint64_t x, int bits)
 {
     return bits >= 64 ? x : x & (((uint64_t) 1 << bits) - 1);
 }
 
 /* So many bits of the destination count. */
-static int rig_bits(const Rig *rig)
+static inline int rig_bits(const Rig *rig)
 {
     PtxType type = rig_result(rig);
 
@@ -278,7 +278,7 @@ static int rig_bits(const Rig *rig)
 
 static int rig_wrong; /* told in full only a few times */
 
-static void rig_tell(const Rig *rig, const uint64_t *x, uint64_t got, uint64_t want)
+static inline void rig_tell(const Rig *rig, const uint64_t *x, uint64_t got, uint64_t want)
 {
     if (rig_wrong++ < 20)
         printf("\n    %.*s (simd %d) %llx %llx %llx %llx: got %llx, want %llx", rig->in.text.length,
@@ -288,7 +288,7 @@ static void rig_tell(const Rig *rig, const uint64_t *x, uint64_t got, uint64_t w
 }
 
 /* One warp. False: something is wrong. */
-static bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracle)
+static inline bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracle)
 {
     const uint64_t before = 0xa5a5a5a5a5a5a5a5ull;
     uint64_t untouched[LANES];
@@ -321,8 +321,8 @@ static bool rig_run(Rig *rig, Values values, uint32_t mask, Oracle *oracle)
 }
 
 /* All pairs of edge values as a and b with others as c and e, then `random` mixtures. */
-static bool rig_try_values(Rig *rig, const uint64_t *edges, size_t count, int random,
-                           Oracle *oracle)
+static inline bool rig_try_values(Rig *rig, const uint64_t *edges, size_t count, int random,
+                                  Oracle *oracle)
 {
     static Values values;
     uint64_t state = 1;
@@ -352,8 +352,8 @@ static bool rig_try_values(Rig *rig, const uint64_t *edges, size_t count, int ra
     return well;
 }
 
-static bool rig_try(const char *text, int operands, const uint64_t *edges, size_t count, int random,
-                    Oracle *oracle)
+static inline bool rig_try(const char *text, int operands, const uint64_t *edges, size_t count,
+                           int random, Oracle *oracle)
 {
     bool well = true;
 

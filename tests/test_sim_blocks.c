@@ -181,6 +181,74 @@ static void blocks_that_wait(void)
         }
 }
 
+/* ---- Blocks that hand over what they wrote ---- */
+
+/* Block 0 writes or reads, block 1 waits for its flag, then reads or writes the same words. */
+/* clang-format off */
+#define HAND(first, fence, raise, look, second)                                                    \
+    KERNEL("mul.wide.u32 %rd7, %r1, 4;\nadd.s64 %rd7, %rd1, %rd7;\nadd.s64 %rd7, %rd7, 50000;\n"   \
+           "add.s64 %rd4, %rd1, 40000;\nmov.u32 %r0, 9;\nsetp.ne.u32 %p1, %r4, 0;\n"               \
+           "setp.ne.u32 %p5, %r1, 0;\n@%p1 bra OTHER;\n" first fence "bar.sync 0;\n"               \
+           "@%p5 bra END;\n" raise "bra END;\nOTHER: @%p5 bra SEEN;\nSPIN: " look                  \
+           "setp.eq.u32 %p2, %r11, 0;\n@%p2 bra SPIN;\nSEEN: bar.sync 0;\n" second "END: \n")
+#define WRITE    "st.global.u32 [%rd7], %r1;\n"
+#define READ                                                                                       \
+    "xor.b32 %r20, %r1, 1;\nmul.wide.u32 %rd8, %r20, 4;\nadd.s64 %rd8, %rd1, %rd8;\n"              \
+    "ld.global.u32 %r21, [%rd8+50000];\n"
+#define GPU      "membar.gl;\n"
+#define ST(how)  "st." how ".u32 [%rd4], 1;\n"
+#define LD(how)  "ld." how ".u32 %r11, [%rd4];\n"
+#define ADD(how) "atom." how ".add.u32 %r11, [%rd4], "
+
+static const struct HandOver {
+    const char *name, *ptx;
+    bool races;
+} hand_overs[] = {
+    { "volatile", HAND(WRITE, GPU, ST("volatile.global"), LD("volatile.global") GPU, READ), false },
+    { "volatile, no fence", HAND(WRITE, "", ST("volatile.global"), LD("volatile.global"), READ),
+      true },
+    { "fence of the block", HAND(WRITE, "membar.cta;\n", ST("volatile.global"),
+                                 LD("volatile.global") GPU, READ), true },
+    { "relaxed", HAND(WRITE, "fence.acq_rel.gpu;\n", ST("relaxed.gpu.global"),
+                      LD("relaxed.gpu.global") "fence.acq_rel.gpu;\n", READ), false },
+    { "relaxed, no fence", HAND(WRITE, "", ST("relaxed.gpu.global"), LD("relaxed.gpu.global"),
+                                READ), true },
+    { "release, acquire", HAND(WRITE, "", ST("release.gpu.global"), LD("acquire.gpu.global"), READ),
+      false },
+    { "atomics", HAND(WRITE, GPU, ADD("global") "1;\n", ADD("global") "0;\n" GPU, READ), false },
+    { "atomics, no fence", HAND(WRITE, "", ADD("global") "1;\n", ADD("global") "0;\n", READ),
+      true },
+    { "atomics that release", HAND(WRITE, "", ADD("release.gpu.global") "1;\n",
+                                   ADD("acquire.gpu.global") "0;\n", READ), false },
+    { "read, then written", HAND(READ, "", ST("relaxed.gpu.global"), LD("relaxed.gpu.global"),
+                                 WRITE), false },
+    { "both write, no fence", HAND(WRITE, "", ST("relaxed.gpu.global"), LD("relaxed.gpu.global"),
+                                   "add.u32 %r1, %r1, 1;\n" WRITE), true },
+    { "both write", HAND(WRITE, GPU, ST("relaxed.gpu.global"), LD("relaxed.gpu.global"),
+                         "add.u32 %r1, %r1, 1;\n" WRITE), false },
+};
+/* clang-format on */
+
+static void hand_overs_between_blocks(void)
+{
+    for (size_t i = 0; i < COUNT(hand_overs); i++)
+        for (int s = SCHEDULE_FORWARD; s <= SCHEDULE_RANDOM; s++) {
+            Trial trial = { .ptx = hand_overs[i].ptx,
+                            .blocks = 2,
+                            .threads = 64,
+                            .check_races = true,
+                            .schedule = (Schedule) s,
+                            .seed = 7 };
+            CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+            CU_ASSERT_TRUE(trial.well);
+            CU_ASSERT_EQUAL(found(FINDING_RACE_BLOCKS) != NULL, hand_overs[i].races);
+            CU_ASSERT_EQUAL(finding_count() > 0, hand_overs[i].races);
+            if ((finding_count() > 0) != hand_overs[i].races)
+                show_findings(hand_overs[i].name);
+            trial_close(&trial);
+        }
+}
+
 /* The order in which blocks begin is a batch's, of those that fit: nobody overtakes another batch.
  */
 static void batches_in_their_order(void)
@@ -273,6 +341,7 @@ static CU_TestInfo tests[] = {
     { "blocks in their order", blocks_in_their_order },
     { "batches in their order", batches_in_their_order },
     { "blocks that wait for each other", blocks_that_wait },
+    { "blocks that hand over what they wrote", hand_overs_between_blocks },
     { "kinds of barriers", barriers_of_kinds },
     CU_TEST_INFO_NULL,
 };

@@ -20,7 +20,7 @@ static const struct Fault {
     int threads;
     FindingKind kind;
     bool fatal;
-    const char *text; /* a part of it */
+    const char *text, *opcode; /* NULL: any */ /* a part of it */
 } faults[] = {
     { "trap", "setp.eq.u32 %p1, %r1, 3;\n@%p1 trap;\n", 32, FINDING_TRAP, true, "trap" },
     { "endless", "L: add.s32 %r0, %r0, 1;\nbra L;\n", 32, FINDING_ENDLESS, true,
@@ -50,11 +50,12 @@ static const struct Fault {
     { "warp barrier", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bar.warp.sync -1;\n", 32, FINDING_SHUFFLE,
       false, "names lanes 16-31" },
     { "unknown instruction", "wmma.frobnicate.f32 %r0, %r1; // wrong\n", 32,
-      FINDING_UNKNOWN_INSTRUCTION, true, "wmma.frobnicate.f32" },
+      FINDING_UNKNOWN_INSTRUCTION, true, "not know this instruction", "wmma.frobnicate.f32" },
     { "a plane where a predicate must be", "add.s32 %r0, %r1, %p1; // wrong\n", 32,
-      FINDING_UNKNOWN_INSTRUCTION, true, "add.s32 with these operands" },
+      FINDING_UNKNOWN_INSTRUCTION, true, "not know this instruction with these operands",
+      "add.s32" },
     { "a narrow register", "add.s64 %rd4, %r1, %rd5; // wrong\n", 32, FINDING_UNKNOWN_INSTRUCTION,
-      true, "add.s64" },
+      true, "not know this instruction with these operands", "add.s64" },
     { "malloc", "{\n.param .b64 p0;\n.param .b64 q;\ncall.uni (q), malloc, (p0);\n}\n", 32,
       FINDING_UNKNOWN_CALL, true, "malloc() inside a kernel is not simulated" },
     { "a bad pointer",
@@ -75,6 +76,11 @@ static const struct Fault {
     ".func (.param .b32 r) deep(.param .b32 a)\n{\n{\n.param .b32 p0;\n.param .b32 q;\n"           \
     "call.uni (q), deep, (p0);\n}\nret;\n}\n"
 
+static bool names(const Finding *finding, const char *opcode)
+{
+    return !opcode || (finding->place.instruction && !strcmp(finding->place.instruction, opcode));
+}
+
 static void faults_are_told(void)
 {
     for (size_t i = 0; i < COUNT(faults); i++) {
@@ -85,7 +91,8 @@ static void faults_are_told(void)
         trial_run(&trial);
         const Finding *finding = found(fault->kind);
         bool right = finding && finding->fatal == fault->fatal &&
-                     strstr(finding->text, fault->text) && trial.well == !fault->fatal &&
+                     strstr(finding->text, fault->text) && names(finding, fault->opcode) &&
+                     trial.well == !fault->fatal &&
                      (!fault->fatal || trial.launch.failure == fault->kind);
         CU_ASSERT_TRUE(right);
         if (!right) {

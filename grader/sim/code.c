@@ -29,11 +29,8 @@ bool refuse(Maker *maker, const char *format, ...)
 
 static void run_unknown(Warp *warp, const Step *step, uint32_t mask)
 {
-    const Name *text = &step->in->text;
-
     fail(warp, step, __builtin_ctz(mask), FINDING_UNKNOWN_INSTRUCTION,
-         "the simulated GPU does not know the instruction %.*s%s",
-         text->length < 200 ? text->length : 200, text->length ? text->at : "",
+         "the simulated GPU does not know this instruction%s",
          step->in->op == OP_unknown ? "" : " with these operands");
 }
 

@@ -172,10 +172,10 @@ static void tell_where(const Place *place)
 /* Between the instruction and the text: most texts begin with what it does, some with whose. */
 static const char *link_of(const Finding *f)
 {
-    static const uint32_t verbs =
-        1u << FINDING_OUT_OF_BOUNDS | 1u << FINDING_MISALIGNED | 1u << FINDING_USE_AFTER_FREE |
-        1u << FINDING_HOST_POINTER | 1u << FINDING_FORBIDDEN | 1u << FINDING_UNINITIALISED |
-        1u << FINDING_RACE | 1u << FINDING_RACE_BLOCKS | 1u << FINDING_UNKNOWN_INSTRUCTION;
+    static const uint32_t verbs = 1u << FINDING_OUT_OF_BOUNDS | 1u << FINDING_MISALIGNED |
+                                  1u << FINDING_USE_AFTER_FREE | 1u << FINDING_HOST_POINTER |
+                                  1u << FINDING_FORBIDDEN | 1u << FINDING_UNINITIALISED |
+                                  1u << FINDING_RACE | 1u << FINDING_RACE_BLOCKS;
 
     return !f->place.instruction ? "" : verbs >> f->kind & 1 ? " " : ": ";
 }

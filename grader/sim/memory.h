@@ -40,7 +40,7 @@ typedef struct Allocation {
     size_t bytes;
     char *host; /* where the simulator finds them */
     AllocationKind kind;
-    int number;       /* 1, 2, ... in the order of allocation */
+    int number;        /* 1, 2, ... in the order of allocation */
     const char *name;  /* of a variable; else NULL */
     const char *label; /* what simName() says it is called; NULL */
     bool freed;
@@ -67,6 +67,8 @@ Allocation *memory_find(uint64_t address);
 /* The one that is nearest, freed ones included, for messages. "4 bytes after the 4000 bytes of
  * allocation 3 (cudaMalloc)" */
 void memory_describe(uint64_t address, size_t bytes, char *text, size_t size);
+/* "allocation 3 (4000 bytes, cudaMalloc)", "`table` (16 bytes, __constant__)" */
+void memory_name(const Allocation *allocation, char *text, size_t size);
 
 /* What lies at an address: the live memory; a freed range; a place of the GPU's where nothing is;
  * the host's own memory; the first page; nothing at all. */
@@ -87,7 +89,8 @@ uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that 
  * NULL. Marks the bytes as written if `writing`. */
 char *memory_range(uint64_t address, size_t bytes, bool writing);
 
-/* written.c. After a copy between two such ranges: what was not written at `from` is not at `to` either. */
+/* written.c. After a copy between two such ranges: what was not written at `from` is not at `to`
+ * either. */
 void memory_copy_written(uint64_t to, uint64_t from, size_t bytes);
 
 bool memory_mark(uint64_t address, size_t bytes, MarkKind kind);

@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-/* allocation 3 (4000 bytes, cudaMalloc); `table` (16 bytes, __constant__) */
-static void name_allocation(const Allocation *a, char *text, size_t size)
+void memory_name(const Allocation *a, char *text, size_t size)
 {
     static const char *const made_by[] = { [ALLOCATED] = "cudaMalloc",
                                            [HOST_PINNED] = "pinned host memory",
@@ -29,7 +28,7 @@ static void describe_against(const Allocation *a, uint64_t address, size_t bytes
     char name[200];
     uint64_t off = address - a->base;
 
-    name_allocation(a, name, sizeof name);
+    memory_name(a, name, sizeof name);
     if (a->freed && address - a->base < a->bytes)
         snprintf(text, size, "inside %s, which is freed", name);
     else if (address < a->base)

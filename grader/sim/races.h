@@ -145,9 +145,9 @@ bool race_at_once(Visit *visit); /* lanes of one store meet */
 void races_global_begin(void); /* a launch */
 void races_global_end(void);
 /* The block that a moment is of, if it is none of `mine`, and whether what it did then was handed
- * over to it; -1: it is of mine. */
+ * over to it: what it wrote, or only what it read; -1: it is of mine. */
 int64_t races_foreign(const Visit *visit, uint32_t moment, bool wrote, bool *ordered);
-bool races_handed_over(bool wrote); /* has any block, in this launch? */
+bool races_handed_over(bool wrote); /* has any block, in this launch, what it wrote, or anything? */
 
 /* ---- race_pool.c: Sides for lines of global memory that need them ---- */
 

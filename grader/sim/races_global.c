@@ -59,12 +59,14 @@ bool races_handed_over(bool wrote)
     return wrote ? state.handed_over : state.releases;
 }
 
-/* False: no memory. */
+/* False: no memory for it. */
 static bool new_segment(BlockRaces *r, const Block *block)
 {
     if (state.count == state.room) {
         size_t room = state.room ? 2 * state.room : 1024;
-        Segment *segments = realloc(state.segments, room * sizeof *segments);
+        Segment *segments = pool_spend((room - state.room) * sizeof *segments)
+                                ? realloc(state.segments, room * sizeof *segments)
+                                : NULL;
         if (!segments)
             return false;
         state.segments = segments;
@@ -346,13 +348,13 @@ void races_global(Access *x)
 
     if (!races_begin_visit(&v, x))
         return;
-    if ((state.current != v.r || !v.r->first) && !new_segment(v.r, x->warp->block))
+    if (((state.current != v.r || !v.r->first) && !new_segment(v.r, x->warp->block)) ||
+        (x->strong && !hand_over_to_blocks(x, v.r))) {
+        tell_full(&v);
         return;
-    if (x->strong) {
-        if (!hand_over_to_blocks(x, v.r))
-            return;
-        races_hand_over(&v);
     }
+    if (x->strong)
+        races_hand_over(&v);
     v.now = v.r->now[v.warp];
     v.old = state.old;
     v.mine = v.r->first - 1;

@@ -16,7 +16,7 @@
 typedef struct Leaks {
     int count;
     size_t bytes;
-    uint64_t first;
+    const Allocation *first;
 } Leaks;
 
 static void count_leak(const Allocation *allocation, void *self)
@@ -27,7 +27,7 @@ static void count_leak(const Allocation *allocation, void *self)
         allocation->name) /* a variable of the program's */
         return;
     if (!leaks->count++)
-        leaks->first = allocation->base;
+        leaks->first = allocation;
     leaks->bytes += allocation->bytes;
 }
 
@@ -39,10 +39,13 @@ static void tell_leaks(void)
     memory_each(count_leak, &leaks);
     if (!leaks.count || rt.sticky || !rt.settings.leaks)
         return;
-    memory_describe(leaks.first, 1, first, sizeof first);
-    rt_finding(FINDING_LEAK, false, NULL,
-               "%d allocation%s, %zu bytes in all, %s never freed; the first is at %s", leaks.count,
-               leaks.count > 1 ? "s" : "", leaks.bytes, leaks.count > 1 ? "were" : "was", first);
+    memory_name(leaks.first, first, sizeof first);
+    if (leaks.count == 1)
+        rt_finding(FINDING_LEAK, false, NULL, "%s was never freed", first);
+    else
+        rt_finding(FINDING_LEAK, false, NULL,
+                   "%d allocations, %zu bytes in all, were never freed; the first is %s",
+                   leaks.count, leaks.bytes, first);
 }
 
 /* Nothing waited for it: on a GPU it may or may not have run. */

@@ -72,6 +72,8 @@ LAB_API void sum(float *out, const float *in, long n, float *scratch, long scrat
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
 
     long resident = BLOCKS_A_SM * (long) sms;
-    sum_kernel < <<enough<resident ? enough : resident, BLOCK>>>(out, in, n, scratch);
+    long blocks = enough < resident ? enough : resident;
+
+    sum_kernel<<<blocks, BLOCK>>>(out, in, n, scratch);
     CUDA_CHECK(cudaGetLastError());
 }

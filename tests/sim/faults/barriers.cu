@@ -79,8 +79,8 @@
  *         lanes_kernel, block (0,0,0), thread (16,0,0)
  *   says: cudaErrorLaunchTimeout
  * case lock_in_a_warp
- *   told: stuck: @lock: atom.global.cas.b32: lanes 1-31 loop here for ever. Of the same warp lane 0 waits
- *         for that at line @@lock_inside: if one of those holds the lock, release it inside the
+ *   told: stuck: @lock: atom.global.cas.b32: lanes 1-31 loop here for ever. Of the same warp lane 0
+ * waits for that at line @@lock_inside: if one of those holds the lock, release it inside the
  *         branch that took it, or let one thread of a warp take it in lock_kernel, block (0,0,0),
  *         thread (1,0,0)
  *   says: cudaErrorLaunchTimeout

@@ -43,15 +43,13 @@
  * case ended_before_it_ran
  *   told: launch: the program ended before its last 2 launches ran: nothing waited for them. Call
  *         cudaDeviceSynchronize() before the end in fill
- *   told: leak: 1 allocation, 256 bytes in all, was never freed; the first is at byte 0 of
- *         allocation 1 (256 bytes, cudaMalloc)
+ *   told: leak: allocation 1 (256 bytes, cudaMalloc) was never freed
  *   says:
  * case leak
- *   told: leak: 1 allocation, 400 bytes in all, was never freed; the first is at byte 0 of
- *         allocation 1 (400 bytes, cudaMalloc)
+ *   told: leak: allocation 1 (400 bytes, cudaMalloc) was never freed
  *   says:
  * case leaks
- *   told: leak: 2 allocations, 417 bytes in all, were never freed; the first is at byte 0 of
+ *   told: leak: 2 allocations, 417 bytes in all, were never freed; the first is
  *         allocation 1 (400 bytes, cudaMalloc)
  *   says:
  * case freed

@@ -1,7 +1,7 @@
 /* beyond.cu - an instruction that is not simulated is told where it is reached, not before.
  *
  * expect: ok
- * stderr: wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 in multiply, block (0,0,0)
+ * stderr: this instruction in multiply, block (0,0,0)
  */
 #include "check.h"
 
