@@ -310,10 +310,25 @@ two_at_once() {
     grade_lines "$b" > "$work/two" 2> "$work/two.err" &
     two=$!
     wait $one && wait $two || return 1
-    grep -q "^verdict:pass" "$work/one" && grep -q "^verdict:wrong" "$work/two" &&
-        cat "$work/one.err" "$work/two.err" | grep -q "waiting"
+    grep -q "^verdict:pass" "$work/one" && grep -q "^verdict:wrong" "$work/two"
+}
+
+# Somebody else has the GPU until the grading has said that it waits.
+waits_for_the_gpu() {
+    local one tries
+    exec 9> "$work/warpbook-GPU-00000000-0000-0000-0000-000000000000.lock"
+    flock 9
+    grade_lines "$(submission first "ms 0.5")" > "$work/one" 2> "$work/one.err" 9>&- &
+    one=$!
+    for tries in $(seq 600); do
+        ! grep -q "waiting" "$work/one.err" || break
+        sleep 0.1
+    done
+    exec 9>&-
+    wait $one && grep -q "waiting" "$work/one.err" && grep -q "^verdict:pass" "$work/one"
 }
 check "two gradings at once" two_at_once
+check "waits while another grading has the GPU" waits_for_the_gpu
 
 # ---- Cheats that the build refuses: by the real compiler, where there is one ----
 
