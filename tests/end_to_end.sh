@@ -316,12 +316,13 @@ two_at_once() {
 # Somebody else has the GPU until the grading has said that it waits.
 waits_for_the_gpu() {
     local one tries
+    rm -f "$work/one.err" # of the test before, which may say the same
     exec 9> "$work/warpbook-GPU-00000000-0000-0000-0000-000000000000.lock"
     flock 9
     grade_lines "$(submission first "ms 0.5")" > "$work/one" 2> "$work/one.err" 9>&- &
     one=$!
     for tries in $(seq 600); do
-        ! grep -q "waiting" "$work/one.err" || break
+        ! grep -qs "waiting" "$work/one.err" || break
         sleep 0.1
     done
     exec 9>&-
