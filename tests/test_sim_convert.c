@@ -75,6 +75,11 @@ static uint64_t converted(const Instruction *in, const uint64_t *x, bool *any)
 
     if (!type_is_float(in->types[0]))
         return integer_result(in, value);
+    /* An H200's digest of conversions holds 7fc00000 for the NaN 7ff8000000000000, where the one
+     * NaN of all other instructions, 7fffffff, had been expected. */
+    if (isnan(value) && in->types[0] == TYPE_F32 && in->types[1] == TYPE_F64 &&
+        !has_mod(in, MOD_sat))
+        return (x[0] >> 63 << 31) | 0x7fc00000 | (x[0] >> 29 & 0x3fffff);
     /* which NaN an f64 becomes from others is open */
     *any = isnan(value) && in->types[0] == TYPE_F64 && in->types[1] != TYPE_F64 &&
            !has_mod(in, MOD_sat);
