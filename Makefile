@@ -45,7 +45,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all help grade hint progress check check-cheats protocols test unit setup bench format clean FORCE
+.PHONY: all help grade hint progress check check-cheats protocols test end-to-end unit setup bench format clean FORCE
 all: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/runner-sim)
 
 grade check: all
@@ -64,10 +64,12 @@ protocols: all $(B)/protocols_ours $(B)/protocols_foreign
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
-test: unit $(B)/warpbook $(B)/fake_runner $(if $(NVCC),$(B)/libcudart-sim.so)
-	@tests/end_to_end.sh $(B)
+test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
+
+end-to-end: unit $(B)/warpbook $(B)/fake_runner
+	@tests/end_to_end.sh $(B)
 
 unit: $(B)/unit-tests
 	@$<
