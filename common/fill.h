@@ -23,6 +23,9 @@ typedef enum FillKind {
     FILL_WIDE,    /* reals of either sign, magnitudes log-uniform in [2^-20, 2^20) */
     FILL_RANGE,   /* integers lo .. hi - 1 */
     FILL_SUMMED,  /* as FILL_SMALL; but each 1024th makes its chunk's sum a number of its own */
+    FILL_SKEWED,  /* as FILL_RANGE, but nine in ten are lo */
+    FILL_RUNS,    /* as FILL_RANGE, but each 32 side by side, a warp's, are the same */
+    FILL_UNIT,    /* reals in [-1, 1), without spikes */
 } FillKind;
 
 /* FILL_SUMMED: elements a chunk, of which the last brings the sum to a hashed value below FILL_SUM
@@ -32,7 +35,7 @@ enum { FILL_CHUNK = 1024, FILL_SUM = 512 };
 
 typedef struct Fill {
     FillKind kind;
-    int lo, hi; /* FILL_RANGE */
+    int lo, hi; /* FILL_RANGE, FILL_SKEWED, FILL_RUNS */
 } Fill;
 
 /* The secret that one array's contents follow from. */
@@ -108,15 +111,17 @@ FILL_FN int64_t fill_sum(FillKey key, size_t count)
     return sum;
 }
 
-/* The value as an integer; FILL_SMALL, FILL_SUMMED and FILL_RANGE only. */
+/* The value as an integer; not for kinds that hold reals. */
 FILL_FN int32_t fill_i32(Fill fill, FillKey key, size_t index)
 {
-    uint32_t bits = fill_bits(key, index);
+    uint32_t bits = fill_bits(key, fill.kind == FILL_RUNS ? index / 32 : index);
 
     if (fill.kind == FILL_SMALL)
         return fill_small(key, index);
     if (fill.kind == FILL_SUMMED)
         return fill_summed(key, index);
+    if (fill.kind == FILL_SKEWED && fill_scramble(bits) % 10 != 0)
+        return fill.lo;
     /* Unsigned, since hi - lo may exceed an int. */
     uint32_t span = (uint32_t) fill.hi - (uint32_t) fill.lo;
     return (int32_t) ((uint32_t) fill.lo + (uint32_t) ((uint64_t) bits * span >> 32));
@@ -128,12 +133,12 @@ FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
     uint32_t word;
     float value;
 
-    if (fill.kind == FILL_SMALL || fill.kind == FILL_RANGE || fill.kind == FILL_SUMMED)
+    if (fill.kind != FILL_UNIFORM && fill.kind != FILL_UNIT && fill.kind != FILL_WIDE)
         return (float) fill_i32(fill, key, index);
-    if (fill.kind == FILL_UNIFORM) {
+    if (fill.kind == FILL_UNIFORM || fill.kind == FILL_UNIT) {
         /* 23 bits give an exact multiple of 2^-22 in [-1, 1): one rounding nowhere. */
         value = (float) ((int32_t) (bits >> 9) - 4194304) * (1.0f / 4194304.0f);
-        return (bits & 1023u) == 0 ? value * 1024.0f : value;
+        return fill.kind == FILL_UNIFORM && (bits & 1023u) == 0 ? value * 1024.0f : value;
     }
     /* FILL_WIDE: sign, an exponent in [-20, 20), the mantissa bits; put together as IEEE 754. */
     word = (bits & 1u) << 31 | (107u + ((bits >> 1) & 0x1ffu) * 40u / 512u) << 23 | bits >> 9;

@@ -45,19 +45,33 @@ typedef struct Case {
     CaseKind kind;
     double bar; /* TIMED: least fraction of the reference's speed */
 
-    /* TIMED, CONTROL: sets dim for a GPU. `scale` starts at 1 and doubles until the reference takes
-     * 0.2 ms; sizes grow with it. NULL: dim stands as it is. */
+    /* Sets dim for a GPU; NULL: dim stands as it is. For TIMED and CONTROL cases `scale` starts at
+     * 1 and doubles until the reference takes 0.2 ms; sizes grow with it. For CORRECT ones it is 1.
+     */
     void (*size)(long dim[LAB_DIMS], const Gpu *gpu, double scale);
+
+    /* TIMED: the lab's flaw bites little here, or not at all. It is for those who cure it halfway,
+     * or do something worse; rung 1 need not lie far under the bar. One case at least must have no
+     * such mark. */
+    bool spares_rung1;
+
+    /* TIMED, CONTROL on a real GPU, if positive: dim[balanced], which `size` leaves 0, is then made
+     * so large that what it adds, done alone, takes `balance` times as long as a call without it.
+     * Found with the reference. */
+    double balance;
+    int balanced;
 } Case;
 
 typedef enum Type { F32, F64, I32, U32, U8 } Type;
 
-/* rows x cols elements, row-major; a vector has one row. `data` is on the device in `call`. */
+/* rows x cols elements, row-major; a vector has one row. `data` is on the device in `call`; or, if
+ * `host`, in pinned memory of the host: then the function must have written it when it returns. */
 typedef struct Array {
     Type type;
     size_t rows, cols;
     Fill fill; /* inputs: what they hold */
     void *data;
+    bool host; /* inputs, outputs */
 } Array;
 
 /* An array with no elements is not there. Scratch arrives poisoned. */
@@ -87,7 +101,9 @@ typedef struct Prediction {
 /* What a simulated GPU counts over one call. SECTORS_READ of in[array], SECTORS_WRITTEN of
  * out[array]: pieces of 32 bytes moved, over the fewest that hold the array. SHARED_WAVEFRONTS:
  * over what they would be without bank conflicts; none at all is fine. WARP_BARRIERS, WARP_ATOMICS:
- * how often a warp comes to a barrier, or updates global memory, for 32 elements of in[array]. */
+ * how often a warp comes to a barrier, or updates global memory, for 32 elements of in[array].
+ * LOADS_AN_FMA: requests to global memory and wavefronts of shared memory, for each multiply-add of
+ * a warp. IDLE_LANES: warp instructions, over what they would be with all 32 lanes at work. */
 typedef enum Counter {
     NO_COUNTER,
     SECTORS_READ,
@@ -95,6 +111,8 @@ typedef enum Counter {
     SHARED_WAVEFRONTS,
     WARP_BARRIERS,
     WARP_ATOMICS,
+    LOADS_AN_FMA,
+    IDLE_LANES,
     COUNTERS
 } Counter;
 
@@ -108,6 +126,8 @@ typedef struct Mechanism {
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
     bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
+    bool launches;        /* kernel.h defines the function, launch and all, and declares the kernel
+                           * that it launches: that is the student's */
     const char *function; /* the name that kernel.h declares */
     const Case *cases;    /* ends with an empty label */
 
@@ -120,6 +140,13 @@ typedef struct Lab {
      * plain; called for whole arrays and for small windows. */
     void (*truth)(const Case *, const Inputs *, int out, size_t first, size_t count, void *want,
                   double *error);
+
+    /* For outputs of more than a million elements of which truth would take too long: is all of it
+     * right? If not, elements first .. first + count - 1, on which truth can be asked, are not all
+     * right. A test that goes wrong by chance must do so with a chance of less than 10^-5. NULL:
+     * truth is quick. */
+    bool (*check)(const Case *, const Inputs *, int out, const void *got, size_t *first,
+                  size_t *count);
 
     /* Calls the student's function: AS(transpose, kernel)(...). */
     void (*call)(void (*kernel)(void), const Case *, const Arrays *);

@@ -47,6 +47,7 @@ typedef struct Trial {
     const Scope *scope;
     uint64_t *random;
     char given_up[200]; /* labels of large cases that took too long */
+    Gpu gpu;            /* the worker's, once it is up */
 } Trial;
 
 static size_t elements(const Array *arrays, int count)
@@ -65,6 +66,16 @@ static size_t case_elements(const Lab *lab, const Case *lab_case)
     lab->shape(lab_case, &arrays);
     return elements(arrays.in, LAB_IN) + elements(arrays.out, LAB_OUT) +
            elements(&arrays.scratch, 1);
+}
+
+/* A row of the lab's table, with the dims that it has on this worker's GPU. */
+static Case sized(const Trial *trial, const Case *row)
+{
+    Case lab_case = *row;
+
+    if (row->size)
+        row->size(lab_case.dim, &trial->gpu, 1);
+    return lab_case;
 }
 
 /* With the case's name, unless it is there already. */
@@ -104,6 +115,8 @@ static Verdict bring_up(Trial *trial)
     GpuInfo info;
     Verdict verdict = worker_hello(trial->worker, &info);
 
+    if (verdict == PASS)
+        trial->gpu = info.gpu;
     return verdict == PASS ? worker_load(trial->worker, trial->entry, trial->object) : verdict;
 }
 
@@ -119,19 +132,22 @@ static Verdict give_up(Trial *trial, const Case *lab_case)
     return verdict == PASS ? bring_up(trial) : verdict;
 }
 
-static bool is_large(const Trial *trial, const Case *lab_case)
+static bool is_large(const Trial *trial, const Case *row)
 {
+    Case lab_case = sized(trial, row);
+
     return trial->scope->simulated &&
-           case_elements(trial->entry->lab, lab_case) > trial->scope->large;
+           case_elements(trial->entry->lab, &lab_case) > trial->scope->large;
 }
 
-static Verdict run_or_give_up(Trial *trial, const Case *lab_case)
+static Verdict run_or_give_up(Trial *trial, const Case *row)
 {
-    bool large = is_large(trial, lab_case);
-    Verdict verdict = run_case(trial, lab_case, large);
+    Case lab_case = sized(trial, row);
+    bool large = is_large(trial, row);
+    Verdict verdict = run_case(trial, &lab_case, large);
 
     if (verdict == TIMEOUT && large)
-        return give_up(trial, lab_case);
+        return give_up(trial, row);
     return verdict;
 }
 
@@ -144,10 +160,12 @@ static int choose_cases(const Trial *trial, int *chosen)
     const Case *cases = trial->entry->lab->cases;
     int correct[MOST_CASES], order[MOST_CASES], count = 0, placed = 0;
 
-    for (int i = 0; cases[i].label; i++)
-        if (cases[i].kind == CORRECT && count < MOST_CASES &&
-            case_elements(trial->entry->lab, &cases[i]) <= trial->scope->most)
+    for (int i = 0; cases[i].label; i++) {
+        Case lab_case = sized(trial, &cases[i]);
+        if (lab_case.kind == CORRECT && count < MOST_CASES &&
+            case_elements(trial->entry->lab, &lab_case) <= trial->scope->most)
             correct[count++] = i;
+    }
     draw_order(order, count, trial->random);
     for (int large = 0; large <= 1; large++)
         for (int i = 0; i < count; i++)

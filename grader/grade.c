@@ -1,6 +1,7 @@
 /* grade.c - one submission against one lab: build, is it right, is it fast, what is it worth. */
 #include "grade.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,17 +59,33 @@ static bool build_submission(const Session *session, const char *source, const c
     return false;
 }
 
-/* Lowest ratio, marks: the mean over the timed cases; nothing for the starter. */
+double mean_marks(const Result *result)
+{
+    double sum[2] = { 0 };
+    int count[2] = { 0 };
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind != TIMED || !s->measured)
+            continue;
+        sum[s->lab_case->spares_rung1] += marks_for_speed(s->ratio.median, s->floor, s->bar);
+        count[s->lab_case->spares_rung1]++;
+    }
+    if (count[0])
+        sum[1] = fmin(sum[1], count[1] * sum[0] / count[0]);
+    return count[0] + count[1] ? (sum[0] + sum[1]) / (count[0] + count[1]) : 25;
+}
+
+/* Lowest ratio, marks; nothing for the starter. */
 static void add_up(Result *result)
 {
-    double sum = 0, lowest = 0;
+    double lowest = 0;
     int timed = 0;
 
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
         if (s->lab_case->kind != TIMED || !s->measured)
             continue;
-        sum += marks_for_speed(s->ratio.median, s->floor, s->bar);
         if (!timed++ || s->ratio.median < lowest)
             lowest = s->ratio.median;
     }
@@ -78,7 +95,7 @@ static void add_up(Result *result)
     if (verdict_passed(result->verdict))
         result->marks = 100;
     else if (result->verdict == SLOW)
-        result->marks = timed ? sum / timed : 25; /* right, but its mechanism is not the lesson's */
+        result->marks = mean_marks(result);
     else if (result->verdict == CORRECT_ONLY)
         result->marks = 50; /* the base: right, and no more can be said here */
 }

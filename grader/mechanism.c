@@ -34,7 +34,7 @@ static double at_best(const Worker *worker, const Mechanism *m, const Counted *c
     const Array *array = array_of(&worker->arrays, m);
     double count = (double) array->rows * (double) array->cols;
 
-    if (m->counter == SHARED_WAVEFRONTS)
+    if (m->counter == SHARED_WAVEFRONTS || m->counter == LOADS_AN_FMA || m->counter == IDLE_LANES)
         return counted->least;
     if (m->counter == WARP_BARRIERS || m->counter == WARP_ATOMICS)
         return count / 32;
@@ -66,6 +66,17 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
                "for 32 elements of `%s` a warp %s %.2g times; at most %.2g are asked for", array,
                m->counter == WARP_BARRIERS ? "waits at a barrier" : "updates global memory", ratio,
                m->most);
+    else if (m->counter == LOADS_AN_FMA)
+        append(
+            why, size,
+            "a warp loads %.2f times for each multiply-add, from global or shared memory; at most "
+            "%.2f times is asked for",
+            ratio, m->most);
+    else if (m->counter == IDLE_LANES)
+        append(
+            why, size,
+            "of a warp's 32 lanes %.1f work in an average instruction; at least %.1f are asked for",
+            32 / ratio, 32 / m->most);
     else if (m->counter == SHARED_WAVEFRONTS)
         append(why, size,
                "shared memory takes %.1f times as many passes as without bank conflicts (%.1f a "

@@ -3,7 +3,7 @@
 #ifndef PROVE_H
 #define PROVE_H
 
-#include "session.h"
+#include "grade.h"
 
 /* Grades starter, rungs, beyond and wrong kernels of a lab and holds each to the expectation in its
  * first line and to the distances of docs; looks at the lab's files. Prints a row for each; returns
@@ -23,6 +23,10 @@ bool head_word(const char *source, int line, const char *key, char *word, size_t
 /* The word after "expect:" in the first line of a kernel file; on a simulated GPU, if there is one,
  * that after "(sim:" in its place. False if there is none. */
 bool expectation(const char *source, bool simulated, char *word, size_t size);
+
+/* The least distance of a kernel from the bars of the timed cases: above them; or, negative, under
+ * them, where those that spare rung 1 do not count. */
+double distance_from_bar(const Result *result, bool above);
 
 /* True if, line for line, `starter` without its TODO lines is a subsequence of `rung`. */
 bool is_subsequence(const char *starter, const char *rung);

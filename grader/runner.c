@@ -236,30 +236,47 @@ static size_t bytes_of(const Array *array)
     return array->rows * array->cols * element_bytes((Element) array->type);
 }
 
-/* A simulated GPU itself tells who touches what is not his. */
-static size_t guard_bytes(void)
+/* A simulated GPU itself tells who touches what is not his, but for the host's memory. */
+static size_t guard_bytes(const Array *array)
 {
-    return device_simulated ? 0 : GUARD_BYTES;
+    return device_simulated && !array->host ? 0 : GUARD_BYTES;
+}
+
+/* Pinned memory of the host has the same address on both sides: kernels of ours reach it, too. */
+static cudaError_t allocate(const Array *array, size_t bytes, char **block)
+{
+    return array->host ? cudaMallocHost((void **) block, bytes)
+                       : cudaMalloc((void **) block, bytes);
 }
 
 static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
 {
-    size_t bytes = bytes_of(array);
+    size_t bytes = bytes_of(array), guards = guard_bytes(array);
     char *block = NULL;
 
-    if (!fine(cudaMalloc((void **) &block, guard_bytes() + bytes + guard_bytes()), fault)) {
+    if (!fine(allocate(array, guards + bytes + guards, &block), fault)) {
         cudaGetLastError(); /* too little memory is no reason to fail later on */
         return false;
     }
-    array->data = block + guard_bytes();
+    array->data = block + guards;
     device_name(array->data, guard - GUARD_BYTE);
-    return fine(cudaMemset(block, guard, guard_bytes()), fault) &&
-           fine(cudaMemset(block + guard_bytes() + bytes, guard, guard_bytes()), fault);
+    if (array->host) {
+        memset(block, guard, guards);
+        memset(block + guards + bytes, guard, guards);
+        return true;
+    }
+    return fine(cudaMemset(block, guard, guards), fault) &&
+           fine(cudaMemset(block + guards + bytes, guard, guards), fault);
 }
 
 static void cuda_release(Array *array)
 {
-    cudaFree((char *) array->data - guard_bytes());
+    char *block = (char *) array->data - guard_bytes(array);
+
+    if (array->host)
+        cudaFreeHost(block);
+    else
+        cudaFree(block);
 }
 
 static bool cuda_fill(const Array *array, const Source *source, char *fault)
@@ -278,10 +295,13 @@ static bool cuda_poison(const Array *array, unsigned char byte, char *fault)
 static bool cuda_fetch(const Array *array, size_t first, size_t count, void *to, char *fault)
 {
     size_t width = element_bytes((Element) array->type);
+    const char *from = (char *) array->data + first * width;
 
-    return fine(
-        cudaMemcpy(to, (char *) array->data + first * width, count * width, cudaMemcpyDeviceToHost),
-        fault);
+    if (array->host) { /* all work is done, and nobody else writes */
+        memcpy(to, from, count * width);
+        return true;
+    }
+    return fine(cudaMemcpy(to, from, count * width, cudaMemcpyDeviceToHost), fault);
 }
 
 static bool cuda_guards_whole(const Array *array, unsigned char guard, size_t *offset, bool *before,
@@ -290,7 +310,7 @@ static bool cuda_guards_whole(const Array *array, unsigned char guard, size_t *o
     unsigned long long distance = DEVICE_NOTHING;
     int is_before = 0;
 
-    if (!fine(device_find_stray(array->data, bytes_of(array), guard_bytes(), guard, &distance,
+    if (!fine(device_find_stray(array->data, bytes_of(array), guard_bytes(array), guard, &distance,
                                 &is_before),
               fault))
         return false;
@@ -337,6 +357,41 @@ static bool call_all(const Lab *lab, const Case *lab_case, Kernel *kernel, Array
     return true;
 }
 
+/* Outputs in the host's memory must be complete when the last call returns. Their ends are kept
+ * then, and compared when all work is done: what a copy still under way would write last. */
+enum { END_BYTES = 32 << 10 };
+
+static struct {
+    const char *at[2 * LAB_OUT];
+    size_t bytes[2 * LAB_OUT];
+    char kept[2 * LAB_OUT][END_BYTES];
+} ends;
+
+static void keep_ends(const Arrays *set)
+{
+    for (int i = 0; i < 2 * LAB_OUT; i++) {
+        const Array *out = &set->out[i / 2];
+        size_t all = out->data && out->host ? bytes_of(out) : 0;
+        ends.bytes[i] = all < END_BYTES ? all : END_BYTES;
+        ends.at[i] = (char *) out->data + (i % 2 ? all - ends.bytes[i] : 0);
+        if (ends.bytes[i])
+            memcpy(ends.kept[i], ends.at[i], ends.bytes[i]);
+    }
+}
+
+static bool ends_kept(const char *function, char *fault)
+{
+    for (int i = 0; i < 2 * LAB_OUT; i++)
+        if (ends.bytes[i] && memcmp(ends.kept[i], ends.at[i], ends.bytes[i])) {
+            put(fault, SERVE_ANSWER,
+                "unsafe %s() returned before its output was complete: work that it had started "
+                "wrote to `out` later",
+                function);
+            return false;
+        }
+    return true;
+}
+
 static bool time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                        int calls, double *ms, char *fault)
 {
@@ -349,11 +404,12 @@ static bool time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arr
         cudaDeviceSynchronize();
         return false;
     }
+    keep_ends(&sets[calls - 1]);
     if ((error = cudaEventRecord(end, 0)) || (error = cudaDeviceSynchronize()) ||
         (error = cudaEventElapsedTime(&elapsed_ms, begin, end)))
         return say(fault, "kernel", error);
     *ms = elapsed_ms;
-    return true;
+    return ends_kept(lab->function, fault);
 }
 
 /* What a simulated GPU saw says more than the error that came of it. */

@@ -44,7 +44,7 @@ cudaError_t device_fill(Element type, Fill fill, FillKey key, void *data, size_t
     for (size_t at = 0; at < bytes && !error; at += PIECE) {
         size_t size = bytes - at < PIECE ? bytes - at : PIECE, width = element_bytes(type);
         write_elements(type, fill, key, at / width, size / width, piece);
-        error = cudaMemcpy((char *) data + at, piece, size, cudaMemcpyHostToDevice);
+        error = cudaMemcpy((char *) data + at, piece, size, cudaMemcpyDefault);
     }
     free(piece);
     return error;
@@ -70,7 +70,7 @@ cudaError_t device_find_change(Element type, Fill fill, FillKey key, const void 
     for (size_t at = 0; at < bytes && !error && *index == DEVICE_NOTHING; at += PIECE) {
         size_t size = bytes - at < PIECE ? bytes - at : PIECE;
         write_elements(type, fill, key, at / width, size / width, right);
-        error = cudaMemcpy(is, (const char *) data + at, size, cudaMemcpyDeviceToHost);
+        error = cudaMemcpy(is, (const char *) data + at, size, cudaMemcpyDefault);
         if (!error && memcmp(right, is, size))
             *index = (at + first_difference(right, is, size)) / width;
     }
@@ -79,10 +79,22 @@ cudaError_t device_find_change(Element type, Fill fill, FillKey key, const void 
     return error;
 }
 
+static int is_host(const void *data)
+{
+    struct cudaPointerAttributes about;
+
+    return !cudaPointerGetAttributes(&about, data) && about.type == cudaMemoryTypeHost;
+}
+
 cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
 {
-    cudaError_t error = cudaMemset(data, byte, bytes);
+    cudaError_t error;
 
+    if (is_host(data)) { /* the host's own to write: what nobody has written is not followed */
+        memset(data, byte, bytes);
+        return cudaSuccess;
+    }
+    error = cudaMemset(data, byte, bytes);
     if (!error && !simMark(data, bytes, MARK_UNINIT))
         return cudaErrorInvalidValue;
     return error;
@@ -96,13 +108,22 @@ void device_name(void *data, int i)
     simName(data, i < LAB_IN + LAB_OUT ? names[i] : "scratch");
 }
 
-/* No guards: the simulated GPU ends a kernel that writes beside an array. */
+/* Only arrays in the host's memory have guards: beside others the simulated GPU ends a kernel. */
 cudaError_t device_find_stray(const void *data, size_t bytes, size_t guard_bytes,
                               unsigned char whole, unsigned long long *distance, int *before)
 {
-    (void) data, (void) bytes, (void) guard_bytes, (void) whole;
+    const unsigned char *first = data, *end = first + bytes;
+
     *distance = DEVICE_NOTHING;
     *before = 0;
+    for (size_t i = 0; i < guard_bytes && *distance == DEVICE_NOTHING; i++) {
+        if (end[i] != whole)
+            *distance = i;
+        else if (*(first - 1 - i) != whole) {
+            *distance = i + 1;
+            *before = 1;
+        }
+    }
     return cudaSuccess;
 }
 
@@ -252,6 +273,11 @@ int device_found(char *fault, size_t size)
 
 /* ---- Counts ---- */
 
+static double loads_of(const SimLine *line)
+{
+    return (double) line->global_load.requests + (double) line->shared.passes;
+}
+
 /* What a line does more than it would at best. */
 static double waste_of(int counter, const SimLine *line)
 {
@@ -264,6 +290,10 @@ static double waste_of(int counter, const SimLine *line)
         return (double) (line->shared.passes - line->shared.asked);
     case WARP_BARRIERS:
         return (double) line->barriers;
+    case LOADS_AN_FMA:
+        return loads_of(line);
+    case IDLE_LANES:
+        return (double) line->instructions - (double) line->lanes / 32;
     default:
         return (double) line->global_atomic.requests;
     }
@@ -275,6 +305,14 @@ static void add_line(int counter, const SimLine *line, DeviceCount *count)
         count->done += line->barriers;
     if (counter == WARP_ATOMICS)
         count->done += line->global_atomic.requests;
+    if (counter == LOADS_AN_FMA) {
+        count->done += loads_of(line);
+        count->least += (double) line->ffma_lanes / 32;
+    }
+    if (counter == IDLE_LANES) {
+        count->done += (double) line->instructions;
+        count->least += (double) line->lanes / 32;
+    }
     if (counter != SHARED_WAVEFRONTS)
         return;
     count->done += line->shared.passes;

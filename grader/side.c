@@ -111,6 +111,36 @@ static int choose_sets(double one_set, double call_ms, const GpuInfo *info)
     return sets;
 }
 
+static Verdict time_case(Contestant *reference, const Case *sized, double *call_ms)
+{
+    Verdict verdict = worker_case(&reference->worker, sized, 1);
+
+    return verdict == PASS ? time_one(reference, call_ms) : verdict;
+}
+
+enum { BALANCE_FIRST = 16, BALANCE_MOST = 1 << 16 };
+
+/* The dim that is balanced doubles until a call takes four times as long as with none: then most of
+ * it is that dim's own work, and the rest hides behind it or is small. It stays 0 if no call does.
+ */
+static Verdict balance(Contestant *reference, Case *sized, double *call_ms)
+{
+    long *dim = &sized->dim[sized->balanced];
+    double without_ms = *call_ms;
+    Verdict verdict;
+
+    for (*dim = BALANCE_FIRST; *dim <= BALANCE_MOST; *dim *= 2) {
+        if ((verdict = time_case(reference, sized, call_ms)) != PASS)
+            return verdict;
+        if (*call_ms < 4 * without_ms)
+            continue;
+        *dim = (long) fmax(round((double) *dim * sized->balance * without_ms / *call_ms), 1);
+        return time_case(reference, sized, call_ms);
+    }
+    *dim = 0;
+    return PASS;
+}
+
 Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
                   char *why_not, size_t size)
 {
@@ -125,11 +155,18 @@ Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *in
         bytes = case_bytes(lab, &sized);
         if (3 * bytes > info->free_bytes / 4)
             break;
-        if ((verdict = worker_case(&reference->worker, &sized, 1)) != PASS ||
-            (verdict = time_one(reference, &plan->reference_ms)) != PASS)
+        if ((verdict = time_case(reference, &sized, &plan->reference_ms)) != PASS)
             return verdict;
         if (plan->reference_ms < least_call_ms && sized.size)
             continue;
+        if (sized.balance > 0 &&
+            (verdict = balance(reference, &sized, &plan->reference_ms)) != PASS)
+            return verdict;
+        if (sized.balance > 0 && !sized.dim[sized.balanced]) {
+            plan->sets = 0;
+            put(why_not, size, "takes no longer however much there is to do");
+            return PASS;
+        }
         plan->sized = sized;
         plan->sets = choose_sets(bytes, plan->reference_ms, info);
         plan->passes = (int) fmin(ceil(sample_ms / (plan->sets * plan->reference_ms)), most_passes);

@@ -226,6 +226,12 @@ if [ -x "$build/runner-sim" ]; then
     check "a missing barrier, simulated" says "^why:case .*kernel.cu:[0-9]+: .*block \(.*thread \(" \
         sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
     check "its verdict" says "^verdict:unsafe" sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
+    check "a launch that is given" says "^verdict:build" sim_grade 4 --submission solutions/04_ilp_tlp/wrong/without_header.cu
+    check "arrays of the host, simulated" says "^verdict:correct" sim_grade 5 --submission solutions/05_streams/3_three_buffers.cu
+    check "one buffer, streams by turns" says "^verdict:wrong" sim_grade 5 --submission solutions/05_streams/wrong/one_buffer.cu
+    check "nobody waited" says "^why:.*encrypt\(\) returned before its output" \
+        sim_grade 5 --submission solutions/05_streams/wrong/no_wait.cu
+    check "beside an array of the host" says "^verdict:stray" sim_grade 5 --submission solutions/05_streams/wrong/one_word_more.cu
     check "a device that is not described" says "Cannot grade here: .*nosuch" env -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER \
         WARPBOOK_BUILD="$build" "$warpbook" grade --device sim:nosuch
 fi

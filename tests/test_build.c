@@ -33,7 +33,7 @@
 
 static char folder[64];
 static Toolchain toolchain;
-static const Lab lab = { .function = "transpose" };
+static Lab lab = { .function = "transpose" };
 
 static const char *in_folder(const char *name)
 {
@@ -477,6 +477,33 @@ static void the_real_compiler_agrees(void)
     close_folder();
 }
 
+/* kernel.h defines the function: neither beside it nor without it may kernel.cu define another. */
+static void a_launch_that_is_given_stays(void)
+{
+    static const Outcome outcomes[] = {
+        { "#include \"kernel.h\"\n__global__ void move(float *out, const float *in)\n{\n"
+          "    *out = *in;\n}\n",
+          BUILD_OK, "" },
+        { KERNEL LAUNCH "}\n", BUILD_STUDENT, "has already been defined" },
+        { "extern \"C\" void transpose(float *out, const float *in, int rows, int cols)\n{\n}\n",
+          BUILD_STUDENT, "has already been defined" },
+    };
+
+    toolchain_find(&toolchain);
+    if (toolchain.problem[0])
+        return; /* the test before has said so */
+    open_folder();
+    write_text("lab/kernel.h",
+               "#ifndef KERNEL_H\n#define KERNEL_H\n" HEADER
+               "#ifdef __CUDACC__\n__global__ void move(float *out, const float *in);\n"
+               "LAB_API void transpose(float *out, const float *in, int, int)\n{\n"
+               "    move<<<1, 1>>>(out, in);\n}\n#endif\n#endif\n");
+    lab.launches = true;
+    check_outcomes(outcomes, sizeof outcomes / sizeof *outcomes);
+    lab.launches = false;
+    close_folder();
+}
+
 CU_SuiteInfo test_build = {
     "build",
     .pTests =
@@ -492,6 +519,7 @@ CU_SuiteInfo test_build = {
             { "builds at once are all right", builds_at_once_are_all_right },
             { "the oldest entries go", the_oldest_entries_go },
             { "the real compiler agrees", the_real_compiler_agrees },
+            { "a launch that is given stays", a_launch_that_is_given_stays },
             CU_TEST_INFO_NULL,
         },
 };

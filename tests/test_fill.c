@@ -273,6 +273,43 @@ static void sums_of_chunks_are_spread(void)
     CU_ASSERT_EQUAL(most, FILL_SUM - 1);
 }
 
+/* Nine in ten and the lowest's share of the rest; and values that change only with the warp. */
+static void skewed_and_runs(void)
+{
+    const Fill skewed = { FILL_SKEWED, 3, 11 }, runs = { FILL_RUNS, 0, 8 };
+    FillKey key = fill_key(3, 1);
+    int count[8] = { 0 }, seen[8] = { 0 };
+
+    for (size_t i = 0; i < MANY; i++) {
+        int32_t value = fill_i32(skewed, key, i) - 3, run = fill_i32(runs, key, i);
+        CU_ASSERT_FATAL(0 <= value && value < 8 && 0 <= run && run < 8);
+        CU_ASSERT_EQUAL(run, fill_i32(runs, key, i / 32 * 32));
+        count[value]++;
+        seen[run]++;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(count[0] / (double) MANY, 0.9 + 0.1 / 8, 0.002);
+    for (int k = 1; k < 8; k++)
+        CU_ASSERT_DOUBLE_EQUAL(count[k] / (double) MANY, 0.1 / 8, 0.001);
+    for (int k = 0; k < 8; k++)
+        CU_ASSERT_DOUBLE_EQUAL(seen[k] / (double) MANY, 1.0 / 8, 0.01);
+}
+
+/* The values of FILL_UNIFORM, but for its spikes. */
+static void unit_has_no_spikes(void)
+{
+    static const Fill unit = { FILL_UNIT, 0, 0 }, uniform = { FILL_UNIFORM, 0, 0 };
+    FillKey key = fill_key(5, 2);
+    int spikes = 0;
+
+    for (size_t i = 0; i < MANY; i++) {
+        float value = fill_f32(unit, key, i), other = fill_f32(uniform, key, i);
+        CU_ASSERT_FATAL(-1 <= value && value < 1);
+        CU_ASSERT_FATAL(other == value || other == 1024 * value);
+        spikes += other != value;
+    }
+    CU_ASSERT(spikes > 0);
+}
+
 CU_SuiteInfo test_fill = {
     "fill",
     .pTests =
@@ -287,6 +324,8 @@ CU_SuiteInfo test_fill = {
             { "nothing comes twice", nothing_comes_twice },
             { "sums are known", sums_are_known },
             { "sums of chunks are spread", sums_of_chunks_are_spread },
+            { "skewed and runs", skewed_and_runs },
+            { "unit has no spikes", unit_has_no_spikes },
             CU_TEST_INFO_NULL,
         },
 };

@@ -58,12 +58,61 @@ static void learning_only_adds(void)
         CU_ASSERT_EQUAL(is_subsequence(rows[i].starter, rung), rows[i].subsequence);
 }
 
+enum { NORMAL, SPARING, OTHER, MOST_CASES = 4 };
+
+/* Results of a lab with a bar of 0.80 in each timed case, as measured: 0 ends them, below it: not
+ * measured. */
+static void put_speeds(Result *result, const int *kind, const double *ratio)
+{
+    static const Case cases[] = {
+        [NORMAL] = { "normal", .kind = TIMED, .bar = 0.80 },
+        [SPARING] = { "sparing", .kind = TIMED, .bar = 0.80, .spares_rung1 = true },
+        [OTHER] = { "control", .kind = CONTROL },
+    };
+
+    memset(result, 0, sizeof *result);
+    for (int i = 0; i < MOST_CASES && ratio[i] != 0; i++)
+        result->speed[result->speeds++] = (CaseSpeed){ .lab_case = &cases[kind[i]],
+                                                       .bar = cases[kind[i]].bar,
+                                                       .floor = kind[i] == SPARING ? 1.00 : 0.10,
+                                                       .measured = ratio[i] > 0,
+                                                       .ratio = { .median = ratio[i] } };
+}
+
+/* Rung 1 must be far under every bar but those of cases that spare it; the reference over each. */
+static void cases_may_spare_rung_1(void)
+{
+    static const struct {
+        int kind[MOST_CASES];
+        double ratio[MOST_CASES], under, over, marks;
+    } rows[] = {
+        { { NORMAL }, { 0.10 }, -0.70, -0.70, 25 },
+        { { NORMAL, NORMAL }, { 0.10, 0.75 }, -0.05, -0.70, (25 + 96.43) / 2 },
+        { { NORMAL, NORMAL }, { 1.00, 0.95 }, 0.20, 0.15, 100 },
+        { { NORMAL, SPARING }, { 0.10, 1.00 }, -0.70, -0.70, 25 }, /* as rung 1 */
+        { { SPARING, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 25 },
+        { { NORMAL, SPARING }, { 1.00, 0.10 }, 0.20, -0.70, 62.5 }, /* in the trap */
+        { { NORMAL, SPARING }, { 1.00, 0.95 }, 0.20, 0.15, 100 },
+        { { OTHER, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 25 },
+        { { NORMAL, NORMAL }, { -1, 0.10 }, -0.70, -0.70, 25 }, /* one not measured */
+    };
+    static Result result;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_speeds(&result, rows[i].kind, rows[i].ratio);
+        CU_ASSERT_DOUBLE_EQUAL(distance_from_bar(&result, false), rows[i].under, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(distance_from_bar(&result, true), rows[i].over, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(mean_marks(&result), rows[i].marks, 0.01);
+    }
+}
+
 CU_SuiteInfo test_prove = {
     "prove",
     .pTests =
         (CU_TestInfo[]){
             { "first lines promise a verdict", first_lines_promise_a_verdict },
             { "learning only adds", learning_only_adds },
+            { "cases may spare rung 1", cases_may_spare_rung_1 },
             CU_TEST_INFO_NULL,
         },
 };

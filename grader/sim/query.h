@@ -36,6 +36,7 @@ typedef struct SimLine {
     const char *file; /* NULL: no -lineinfo, and `line` is that of the PTX */
     int line;
     uint64_t instructions, barriers;                     /* of warps */
+    uint64_t lanes, ffma_lanes;                          /* that took part, of all instructions */
     SimTraffic global_load, global_store, global_atomic; /* cp.async counts as a load */
     SimTraffic shared;                                   /* loads, stores, atomics and cp.async */
 } SimLine;

@@ -226,6 +226,7 @@ typedef struct Runtime {
     Graph *graphs;
     uint64_t numbers;   /* of work, given so far */
     double clock_ms;    /* simulated: how long all work took so far */
+    uint64_t chance;    /* which stream has its turn, where races are looked for */
     uint64_t workspace; /* of cooperative launches; 0: none yet */
     size_t limits[16];  /* cudaDeviceSetLimit */
     unsigned device_flags;
@@ -310,6 +311,7 @@ bool room_for(size_t bytes); /* so much more device memory: could this machine h
 
 /* rt_memory.c */
 bool is_device_side(uint64_t address); /* device or managed memory */
+bool is_host_again(uint64_t address);
 bool is_pinned(uint64_t address);
 void memory_drop_all(void);
 

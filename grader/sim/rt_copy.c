@@ -56,10 +56,14 @@ static cudaError_t refuse_range(const char *call, const char *which, const void 
 }
 
 /* Its first page and its last: a size that is wrong by far ends where nothing is. */
+static bool is_hosts(uint64_t address)
+{
+    return memory_ground(address) == GROUND_HOST || is_host_again(address);
+}
+
 static bool is_host_range(uint64_t address, size_t bytes)
 {
-    return bytes - 1 <= UINT64_MAX - address && memory_ground(address) == GROUND_HOST &&
-           memory_ground(address + bytes - 1) == GROUND_HOST;
+    return bytes - 1 <= UINT64_MAX - address && is_hosts(address) && is_hosts(address + bytes - 1);
 }
 
 static cudaError_t check_side(const char *call, const char *which, const void *at, size_t bytes,

@@ -13,6 +13,12 @@ static const Allocation *allocation_at(const void *pointer)
     return memory_find((uint64_t) (uintptr_t) pointer);
 }
 
+/* Pinned memory that was freed is the host's again: malloc may have handed it out since. */
+bool is_host_again(uint64_t address)
+{
+    return memory_ground(address) == GROUND_FREED && memory_nearest(address)->kind == HOST_PINNED;
+}
+
 bool is_device_side(uint64_t address)
 {
     const Allocation *allocation = memory_find(address);
@@ -21,7 +27,7 @@ bool is_device_side(uint64_t address)
     if (allocation)
         return allocation->kind != HOST_PINNED;
     ground = memory_ground(address);
-    return ground == GROUND_FREED || ground == GROUND_GAP;
+    return (ground == GROUND_FREED && !is_host_again(address)) || ground == GROUND_GAP;
 }
 
 bool is_pinned(uint64_t address)

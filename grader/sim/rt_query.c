@@ -91,6 +91,8 @@ static SimLine line_of(const Report *report, const Line *from)
         .file = from->file ? report->files[from->file] : NULL,
         .line = from->line,
         .instructions = totals->executed,
+        .lanes = totals->lanes,
+        .ffma_lanes = totals->ffma_lanes,
         .barriers = totals->classes[CLASS_BARRIER],
         .global_load = traffic_of(&totals->global[KIND_LOAD]),
         .global_store = traffic_of(&totals->global[KIND_STORE]),

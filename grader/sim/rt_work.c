@@ -235,6 +235,31 @@ static void do_until(Stream *stream, uint64_t number)
 
 /* ---- What waits ---- */
 
+/* Streams that nothing orders may run in any order: where races are looked for, they take turns by
+ * chance, so that what relies on luck fails; the same chance in each run. */
+static Stream *any_with_work(uint64_t number)
+{
+    int count = 0;
+    Stream *chosen = NULL;
+
+    for (Stream *stream = rt.streams; stream; stream = stream->next)
+        if (stream->first && stream->first->number <= number && !stream->busy) {
+            rt.chance = rt.chance * 6364136223846793005u + 1442695040888963407u;
+            if ((rt.chance >> 33) % (uint64_t) ++count == 0)
+                chosen = stream;
+        }
+    return chosen;
+}
+
+static void do_some(const Stream *until, uint64_t number)
+{
+    Stream *stream;
+
+    while (rt.settings.races && (!until || (until->first && until->first->number <= number)) &&
+           (stream = any_with_work(number)))
+        finish_one(stream);
+}
+
 cudaError_t finish(Stream *stream, uint64_t number)
 {
     do_until(stream, number);
@@ -246,6 +271,7 @@ cudaError_t finish_stream(Stream *stream)
 {
     uint64_t number = rt.numbers;
 
+    do_some(stream, number);
     if (stream->is_default)
         for (Stream *other = rt.streams; other; other = other->next)
             if (other->blocking)
@@ -257,6 +283,7 @@ cudaError_t finish_all(void)
 {
     uint64_t number = rt.numbers;
 
+    do_some(NULL, number);
     for (Stream *stream = rt.streams; stream; stream = stream->next)
         do_until(stream, number);
     return rt.sticky;

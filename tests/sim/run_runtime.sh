@@ -166,12 +166,15 @@ moved()
 runtime()
 {
     local name
-    for name in late sticky calls sizes grids endless forks ends; do
+    for name in late pinned turns sticky calls sizes grids endless forks ends; do
         build $name "$here/runtime/$name.cu" -cudart shared --no-compress
     done
     build per_thread "$here/runtime/per_thread.cu" -cudart shared --no-compress \
         --default-stream per-thread
     export LD_PRELOAD=$preload
+    try "pinned" 0 "as it should be" "" ./pinned
+    try "turns" 0 "a buffer each: right
+one for all: wrong" "" env SIM_CHECKS=races ./turns
     try "late" 0 ok '' ./late
     try "per-thread default stream" 0 ok '' ./per_thread
     for name in 1 2 3; do

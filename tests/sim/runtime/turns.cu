@@ -1,0 +1,46 @@
+/* turns.cu - streams that nothing orders take turns where races are looked for: four that share a
+ * buffer spoil each other's data, four with a buffer each do not. */
+#include <cstdio>
+
+enum { STREAMS = 4, CHUNKS = 32, WORDS = 64 };
+
+static __global__ void add_one(int *data)
+{
+    data[threadIdx.x]++;
+}
+
+static int wrong_with(int buffers, int *device, int *host)
+{
+    cudaStream_t stream[STREAMS];
+    int wrong = 0;
+
+    for (int i = 0; i < STREAMS; i++)
+        cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking);
+    for (int i = 0; i < CHUNKS * WORDS; i++)
+        host[i] = i;
+    for (int c = 0; c < CHUNKS; c++) {
+        cudaStream_t s = stream[c % STREAMS];
+        int *buffer = device + c % buffers * WORDS, *chunk = host + c * WORDS;
+        cudaMemcpyAsync(buffer, chunk, WORDS * sizeof(int), cudaMemcpyHostToDevice, s);
+        add_one<<<1, WORDS, 0, s>>>(buffer);
+        cudaMemcpyAsync(chunk, buffer, WORDS * sizeof(int), cudaMemcpyDeviceToHost, s);
+    }
+    cudaDeviceSynchronize();
+    for (int i = 0; i < CHUNKS * WORDS; i++)
+        wrong += host[i] != i + 1;
+    for (int i = 0; i < STREAMS; i++)
+        cudaStreamDestroy(stream[i]);
+    return wrong;
+}
+
+int main(void)
+{
+    int *device, *host;
+
+    cudaMalloc(&device, STREAMS * WORDS * sizeof(int));
+    cudaMallocHost(&host, CHUNKS * WORDS * sizeof(int));
+    printf("a buffer each: %s\n", wrong_with(STREAMS, device, host) ? "wrong" : "right");
+    printf("one for all: %s\n", wrong_with(1, device, host) ? "wrong" : "right");
+    cudaFree(device);
+    return cudaFreeHost(host);
+}
