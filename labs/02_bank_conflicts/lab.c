@@ -1,0 +1,200 @@
+/* Bank conflicts: which word lies in which bank of shared memory.
+ *
+ * The flaw wastes wavefronts of shared memory, of which every GPU since Maxwell has one a clock and
+ * SM: no cache stands before it, and DRAM has next to nothing to do. */
+#include "kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A case is n rows, d columns, and what they hold. */
+enum { SMALL, NEAR, REAL };
+enum { TILE = 32, N_MOST = 32768, D_MOST = 128, GROUP = 8 };
+
+/* A square of tiles of 32 x 32, eight an SM; more until a call is long enough. d = 64 is where rows
+ * packed are slow; d = 63, where they are not, is for those who pad them all the same. */
+static void tiles_for_all(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    double side = floor(sqrt(8.0 * gpu->sms * scale)) * TILE;
+
+    dim[0] = side < N_MOST ? (long) side : N_MOST;
+}
+
+static const Case cases[] = {
+    { "1 x 1", { 1, 1, SMALL } },
+    { "2 x 1", { 2, 1, SMALL } },
+    { "31 x 3, a tile but one", { 31, 3, SMALL } },
+    { "32 x 32, a tile", { 32, 32, SMALL } },
+    { "33 x 31, a tile and one", { 33, 31, SMALL } },
+    { "5 x 128, few and long", { 5, 128, SMALL } },
+    { "67 x 64", { 67, 64, SMALL } },
+    { "65 x 63", { 65, 63, SMALL } },
+    { "100 x 48", { 100, 48, SMALL } },
+    { "129 x 65", { 129, 65, SMALL } },
+    { "97 x 127, primes", { 97, 127, SMALL } },
+    { "1033 x 2, more rows than 32 tiles", { 1033, 2, SMALL } },
+    { "2 x 64, near each other", { 2, 64, NEAR } },
+    { "71 x 100, near each other", { 71, 100, NEAR } },
+    { "3 x 5, real numbers", { 3, 5, REAL } },
+    { "130 x 63, real numbers", { 130, 63, REAL } },
+    { "131 x 128, real numbers", { 131, 128, REAL } },
+    { "d = 64", { 256, 64, NEAR }, TIMED, 0.85, tiles_for_all },
+    { "d = 63", { 256, 63, NEAR }, TIMED, 0.85, tiles_for_all, .spares_rung1 = true },
+    { "d = 65", { 256, 65, NEAR }, CONTROL, 0, tiles_for_all },
+    { 0 },
+};
+
+/* Small integers: all differences, squares and sums are integers below 2^15, right to the bit in
+ * any order. Integers from 1,000,000 on are near each other, as descriptors of like things are:
+ * their differences are as small and exact, while their squares exceed what a float holds. Real
+ * numbers show who computes with fewer bits than a float has. */
+static void shape(const Case *c, Arrays *arrays)
+{
+    static const Fill fills[] = {
+        [SMALL] = { FILL_SMALL, 0, 0 },
+        [NEAR] = { FILL_RANGE, 1000000, 1000016 },
+        [REAL] = { FILL_UNIFORM, 0, 0 },
+    };
+    size_t n = (size_t) c->dim[0], d = (size_t) c->dim[1];
+
+    arrays->in[0] = (Array){ F32, n, d, fills[c->dim[2]], NULL };
+    arrays->out[0] = (Array){ F32, n, n, { FILL_UNIFORM, 0, 0 }, NULL };
+}
+
+/* How far a float may be off: a difference is rounded once and counts twice, a square may be
+ * rounded once, and each of at most d additions of what is never negative once more: (d + 3) u of
+ * the result, u = 2^-24, in whatever order; and `want` is itself rounded. */
+static double rounding(size_t d)
+{
+    return ((double) d + 4) * 0x1p-24;
+}
+
+/* Rows first .. first + count - 1 of x in groups of GROUP: within a group, k by k. So the distances
+ * of one row from a whole group are found side by side; whole arrays of 10^7 are asked for. */
+static double *grouped(const Inputs *inputs, size_t first, size_t count, size_t d)
+{
+    FillKey key = fill_key(inputs->seed, 0);
+    Fill fill = inputs->arrays->in[0].fill;
+    double *rows = calloc((count + GROUP - 1) / GROUP * GROUP * d, sizeof *rows);
+
+    if (!rows)
+        abort();
+    for (size_t j = 0; j < count; j++)
+        for (size_t k = 0; k < d; k++)
+            rows[(j / GROUP * d + k) * GROUP + j % GROUP] =
+                fill_f32(fill, key, (first + j) * d + k);
+    return rows;
+}
+
+static void distances_from(const double *x, const double *group, size_t d, double sum[GROUP])
+{
+    for (int j = 0; j < GROUP; j++)
+        sum[j] = 0;
+    for (size_t k = 0; k < d; k++, group += GROUP)
+        for (int j = 0; j < GROUP; j++)
+            sum[j] += (x[k] - group[j]) * (x[k] - group[j]);
+}
+
+/* `count` elements from column `col` on, of row `i`; `rows` begins with row `first` of x. */
+static void row_of_truth(const Inputs *inputs, size_t i, size_t col, size_t count, size_t d,
+                         const double *rows, size_t first, float *want)
+{
+    double x[D_MOST], sum[GROUP];
+    size_t at = col - first, group = at / GROUP;
+
+    for (size_t k = 0; k < d; k++)
+        x[k] = input_f32(inputs, 0, i * d + k);
+    distances_from(x, rows + group * GROUP * d, d, sum);
+    for (size_t j = 0; j < count; j++, at++) {
+        if (at / GROUP != group)
+            distances_from(x, rows + ++group * GROUP * d, d, sum);
+        want[j] = (float) sum[at % GROUP];
+    }
+}
+
+/* Of the columns, only those asked for: a window is most often a part of one row. */
+static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
+                  void *want, double *error)
+{
+    size_t n = (size_t) c->dim[0], d = (size_t) c->dim[1], col = first % n;
+    bool one_row = col + count <= n;
+    size_t first_col = one_row ? col : 0, cols = one_row ? count : n;
+    double *rows = grouped(inputs, first_col, cols, d);
+    float *to = want;
+
+    (void) out; /* there is only one */
+    for (size_t i = first / n, done = 0; done < count; i++, col = 0) {
+        size_t here = n - col < count - done ? n - col : count - done;
+        row_of_truth(inputs, i, col, here, d, rows, first_col, to + done);
+        done += here;
+    }
+    if (c->dim[2] == REAL)
+        for (size_t i = 0; i < count; i++)
+            error[i] = rounding(d) * to[i];
+    free(rows);
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
+{
+    AS(distances, kernel)
+    (arrays->out[0].data, arrays->in[0].data, (int) c->dim[0], (int) c->dim[1]);
+}
+
+/* Every row is read and every distance written once. A distance from i to j is that from j to i, so
+ * half of them, at a subtraction, a multiplication and an addition each column, are the least. */
+static Work work(const Case *c)
+{
+    double n = (double) c->dim[0], d = (double) c->dim[1];
+
+    return (Work){ .bytes = sizeof(float) * (n * n + n * d), .flops = 1.5 * n * n * d };
+}
+
+const Lab lab_bank_conflicts = {
+    .title = "bank conflicts",
+    .function = "distances",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .call = call,
+    .work = work,
+    /* What the lesson asks for, and no more: two lanes a bank, in one load of two, come to 1.5. */
+    .mechanism = { { SHARED_WAVEFRONTS, 0, 1.05 } },
+    .hints = {
+        "At step k, lane t of a warp reads word t * pitch + k of b. In which of the 32 banks is that? "
+        "Write it down for pitch = 64, k = 0 and t = 0, 1, 2, 3. Then for pitch = 65. Which word "
+        "does the warp read from a?",
+        "Nobody says that rows must lie packed: shared memory may have words that nobody uses. For "
+        "which steps between rows do 32 lanes find 32 different banks? And which steps are one "
+        "word away from those that you know to be bad? 63 is one of the sizes you are graded on.",
+        "Any odd step will do, since it shares no factor with 32: pitch = d | 1. Why is d + 1 not "
+        "the answer? The other way needs no gap at all: round rows up to 32 words and keep word k "
+        "of row r at k ^ r.",
+    },
+    .predictions = {
+        { "degree_66",
+          "Lanes 0 to 31 read words 0, 66, 132, ...: how many of them wait for the busiest bank?",
+          2, 0, "gcd(66, 32) = 2: every second bank is used, each by two lanes. A step of 65 would "
+                "have been free." },
+        { "degree_72",
+          "The same with a step of 72 words?",
+          8, 0, "gcd(72, 32) = 8: only 32 / 8 = 4 banks are used, each by eight lanes." },
+        { "degree_pad_63",
+          "d = 63, and each row padded by one word, as the textbook says: how many wait?",
+          32, 0, "63 + 1 = 64 is a multiple of 32: all lanes meet in one bank. Packed, with a step "
+                 "of 63, there was no conflict at all." },
+        { "wavefronts",
+          "d = 64, the starter: how many wavefronts do a warp's two loads of one step k take, that "
+          "of a and that of b together?",
+          33, 0, "The word of a is the same for all lanes: one wavefront serves them all. The 32 "
+                 "words of b are in one bank: 32 wavefronts." },
+        { "speedup_most",
+          "If wavefronts were all that counts, how many times faster is the kernel without conflicts?",
+          16.5, 0, "33 wavefronts a step become 2. Filling and waiting come on top in both, so less "
+                   "than that will be seen: a draft on an H200 (2026-11-21) gained 12.5 at d = 64, "
+                   "and 14.2 at d = 128, where a block's filling is shared by twice the steps." },
+    },
+    .question = "Particles lie in shared memory as structs of six floats, and lane t reads the x of "
+                "particle t. How many lanes wait for one bank? And with eight floats, and with "
+                "seven? Which change costs no memory at all, and what would it do to a lane that "
+                "wants all the fields of its particle?",
+};
