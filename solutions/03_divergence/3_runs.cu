@@ -1,0 +1,65 @@
+// rung: 3, expect: pass - 2048 items a block, kind after kind in runs of 32; any warp takes any run
+// A queue's last warp is half empty on average, whatever the queue's length: so make queues long.
+// And a kind of which there is much is shared by all warps.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { WARP = 32, BLOCK = 256, ITEMS = 2048 };
+
+// With every queue rounded up to whole runs.
+enum { MOST_SLOTS = ITEMS + KINDS * WARP };
+
+__global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
+                               int rounds)
+{
+    __shared__ int count[KINDS], start[KINDS + 1], filled[KINDS];
+    __shared__ short slots[MOST_SLOTS]; // the item in each, counted from the block's first; or -1
+
+    int first = blockIdx.x * ITEMS, items = min(ITEMS, n - first);
+
+    if (threadIdx.x < KINDS)
+        count[threadIdx.x] = filled[threadIdx.x] = 0;
+    for (int i = threadIdx.x; i < MOST_SLOTS; i += BLOCK)
+        slots[i] = -1;
+
+    // Between clearing the counts and counting.
+    __syncthreads();
+
+    for (int i = threadIdx.x; i < items; i += BLOCK)
+        atomicAdd(&count[kind[first + i]], 1);
+
+    // Between counting and adding up.
+    __syncthreads();
+
+    if (threadIdx.x == 0) {
+        start[0] = 0;
+        for (int k = 0; k < KINDS; k++)
+            start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
+    }
+
+    // Between finding where each kind begins and putting the items there.
+    __syncthreads();
+
+    for (int i = threadIdx.x; i < items; i += BLOCK) {
+        int k = kind[first + i];
+        slots[start[k] + atomicAdd(&filled[k], 1)] = i;
+    }
+
+    // Between putting the items in and serving them: a warp serves what all others have put in.
+    __syncthreads();
+
+    // A warp's 32 slots lie in one run, thus are of one kind.
+    for (int slot = threadIdx.x; slot < start[KINDS]; slot += BLOCK) {
+        int k = 0, item = slots[slot];
+        while (start[k + 1] <= slot)
+            k++;
+        if (item >= 0)
+            out[first + item] = kind_advance(k, state[first + item], rounds);
+    }
+}
+
+LAB_API void advance(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n, int rounds)
+{
+    advance_kernel<<<ceil_div(n, ITEMS), BLOCK>>>(out, state, kind, n, rounds);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,42 @@
+// expect: wrong - results in the order of the queues: not put back where their items were
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { WARP = 32, BLOCK = KINDS * WARP };
+
+__global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
+                               int rounds)
+{
+    // All of a block's items may be of one kind.
+    __shared__ int count[KINDS], queue[KINDS][BLOCK];
+
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    int mine = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+
+    if (threadIdx.x < KINDS)
+        count[threadIdx.x] = 0;
+
+    // Between clearing the counts and counting.
+    __syncthreads();
+
+    if (i < n) {
+        int k = kind[i], slot = atomicAdd(&count[k], 1);
+        queue[k][slot] = i;
+    }
+
+    // Between filling the queues and serving them: a warp serves what all others have put in.
+    __syncthreads();
+
+    for (int slot = lane; slot < count[mine]; slot += WARP) {
+        int item = queue[mine][slot], place = blockIdx.x * BLOCK + slot;
+        for (int k = 0; k < mine; k++)
+            place += count[k];
+        out[place] = kind_advance(mine, state[item], rounds);
+    }
+}
+
+LAB_API void advance(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n, int rounds)
+{
+    advance_kernel<<<ceil_div(n, BLOCK), BLOCK>>>(out, state, kind, n, rounds);
+    CUDA_CHECK(cudaGetLastError());
+}
