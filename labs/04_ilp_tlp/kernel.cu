@@ -1,0 +1,23 @@
+// Each thread takes oscillators a whole grid apart, and advances one after the other.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+__global__ void advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt,
+                               int n, int steps)
+{
+    int stride = gridDim.x * BLOCK;
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    // TODO: count the operations of a step that must wait for the one before them. What does the
+    // TODO: scheduler do meanwhile, that has one warp? And how many bytes does a thread wait for at
+    // TODO: a time? More threads you cannot have: give each of them more oscillators at a time.
+    for (; i < n; i += stride) {
+        float x = x0[i], v = v0[i];
+        for (int s = 0; s < steps; s++) {
+            v -= dt * (x + 0.3f * (x * x) * x);
+            x += dt * v;
+        }
+        x1[i] = x;
+        v1[i] = v;
+    }
+}

@@ -1,0 +1,35 @@
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "lab.h"
+
+/* Advance n oscillators by `steps` steps of time dt: from position x0[i] and velocity v0[i] to
+ * x1[i] and v1[i]. One step is v -= dt * (x + 0.3 * x * x * x), and then, with the new v, x += dt *
+ * v. Device pointers to distinct arrays, each aligned to 256 bytes; n is at least 1 and at most
+ * 2^30, steps is 0 or more. */
+LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
+                     int steps);
+
+#ifdef __CUDACC__
+#include "cudalab.cuh"
+
+/* The launch is given: four warps on each SM, as if others had taken the rest of a busy GPU. */
+enum { BLOCK = 128 };
+
+/* Yours: all n oscillators, with the threads that there are. */
+__global__ void advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt,
+                               int n, int steps);
+
+LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
+                     int steps)
+{
+    int device, sms;
+
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    advance_kernel<<<sms, BLOCK>>>(x1, v1, x0, v0, dt, n, steps);
+    CUDA_CHECK(cudaGetLastError());
+}
+#endif
+
+#endif

@@ -1,0 +1,183 @@
+/* ILP and TLP: what a thread does while it waits.
+ *
+ * The flaw wastes latency: with four warps an SM, one oscillator at a time, a scheduler issues 5
+ * instructions in 20 cycles, and an SM waits for 1 KB of memory at a time. Both are waits within a
+ * thread; no cache shortens an addition, and the arrays of `short` are 8 L2 together. */
+#include "kernel.h"
+
+#include <math.h>
+
+/* Short: as many oscillators as half of the bytes of L2 (four arrays of 2 L2), whole rounds of 16 a
+ * thread: what is left over at the end is not the subject. Below 2^28, for memory's sake. */
+enum { ROUND = 16, STEPS = 4096, MOST = 1 << 28 };
+
+/* The step of time: a power of two, so that products with it are exact. */
+static const float dt = 1.0f / 128;
+
+static long a_thread(const Gpu *gpu, long oscillators)
+{
+    return 128L * gpu->sms * oscillators;
+}
+
+static void many_steps(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    dim[0] = a_thread(gpu, ROUND);
+    dim[1] = (long) (STEPS * scale);
+}
+
+static void one_step(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    double n = (double) gpu->l2_bytes / 2 * scale;
+    long round = a_thread(gpu, ROUND);
+
+    dim[0] = ((long) (n < MOST ? n : MOST) + round - 1) / round * round;
+    dim[1] = 1;
+}
+
+static void one_each(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    dim[0] = a_thread(gpu, 1);
+    dim[1] = (long) (STEPS * scale);
+}
+
+static const Case cases[] = {
+    { "1 oscillator, 1 step", { 1, 1 } },
+    { "5 oscillators, no step", { 5, 0 } },
+    { "3 oscillators, 4099 steps", { 3, 4099 } },
+    { "127, a block but one, 7 steps", { 127, 7 } },
+    { "129, 33 steps", { 129, 33 } },
+    { "4096, 16 steps", { 4096, 16 } },
+    { "8191, a prime, 5 steps", { 8191, 5 } },
+    { "40,961, a prime, 1 step", { 40961, 1 } },
+    { "70,001, a prime, 37 steps", { 70001, 37 } },
+    { "300,007, a prime, no step", { 300007, 0 } },
+    { "1,000,003, a prime, 2 steps", { 1000003, 2 } },
+    { "long", { 16384, 256 }, TIMED, 0.70, many_steps },
+    { "short", { 1 << 19, 1 }, TIMED, 0.45, one_step },
+    { "one each", { 1024, 256 }, CONTROL, 0, one_each },
+    { 0 },
+};
+
+static void shape(const Case *c, Arrays *arrays)
+{
+    size_t n = (size_t) c->dim[0];
+    Fill unit = { FILL_UNIT, 0, 0 };
+
+    for (int i = 0; i < 2; i++) {
+        arrays->in[i] = (Array){ F32, 1, n, unit, NULL };
+        arrays->out[i] = (Array){ F32, 1, n, unit, NULL };
+    }
+}
+
+/* Eight oscillators side by side, here too: a CPU has latencies of its own. */
+enum { SIDE = 8 };
+
+static void advance_some(double x[SIDE], double v[SIDE], long steps)
+{
+    for (long s = 0; s < steps; s++)
+        for (int j = 0; j < SIDE; j++) {
+            v[j] -= (double) dt * (x[j] + (double) 0.3f * x[j] * x[j] * x[j]);
+            x[j] += (double) dt * v[j];
+        }
+}
+
+/* How far rounding to float may lead astray. A step rounds x and v by at most a part in 2^24 each,
+ * not far from 1 in size; what is rounded in the force counts only dt times. The system is not
+ * chaotic: a small error in the state is one in the amplitude, which shifts the frequency, so that
+ * it grows with the time that is left, by about a quarter for each unit. Errors of random sign add
+ * up by their squares.
+ *
+ * Tried on a CPU, three ways to write the force, with and without fused multiply-add, 0 to 32,768
+ * steps, 29,000 oscillators: at most 1.8 of these units, 0.06 to 0.23 in the mean. Euler's explicit
+ * step, or one without the cube, is off by hundreds of units after its first step. */
+static double rounding(long steps)
+{
+    const double u = 0x1p-24, most = 8;
+
+    return most * u * sqrt((double) steps + 1) * (1 + 0.25 * (double) steps * (double) dt);
+}
+
+static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
+                  void *want, double *error)
+{
+    float *to = want;
+
+    for (size_t at = 0; at < count; at += SIDE) {
+        double x[SIDE] = { 0 }, v[SIDE] = { 0 };
+        for (size_t j = 0; j < SIDE && at + j < count; j++) {
+            x[j] = (double) input_f32(inputs, 0, first + at + j);
+            v[j] = (double) input_f32(inputs, 1, first + at + j);
+        }
+        advance_some(x, v, c->dim[1]);
+        for (size_t j = 0; j < SIDE && at + j < count; j++) {
+            to[at + j] = (float) (out ? v[j] : x[j]);
+            error[at + j] = c->dim[1] ? rounding(c->dim[1]) : 0;
+        }
+    }
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
+{
+    AS(advance, kernel)
+    (arrays->out[0].data, arrays->out[1].data, arrays->in[0].data, arrays->in[1].data, dt,
+     (int) c->dim[0], (int) c->dim[1]);
+}
+
+/* Two arrays read, two written; a step is two multiplications and three multiply-adds. */
+static Work work(const Case *c)
+{
+    double n = (double) c->dim[0];
+
+    return (Work){ .bytes = 4 * sizeof(float) * n, .flops = 8 * n * (double) c->dim[1] };
+}
+
+const Lab lab_ilp_tlp = {
+    .title = "instruction-level parallelism",
+    .launches = true,
+    .function = "advance",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .call = call,
+    .work = work,
+    .hints = {
+        "A step's five operations: which of them can begin before the one ahead of it is finished? "
+        "A result takes 4 cycles, and this scheduler has no second warp. What could the thread "
+        "itself have to do in the other 3?",
+        "Nothing says that a thread finishes one oscillator before it begins the next. Load "
+        "several, advance all of them in the same loop over the steps, store all of them. How many "
+        "fill the 4 cycles? And how many bytes are now on their way at once, when steps is 1?",
+        "float x[4], v[4]; items i, i + stride, i + 2 * stride, i + 3 * stride, each in a loop over "
+        "j with #pragma unroll, inside the loop over s. What does not make four goes through the "
+        "old loop. Then float4: neighbouring oscillators, 16 bytes a load, two of them at a time.",
+    },
+    .predictions = {
+        { "cycles_a_step",
+          "A step is a product x * x, a product by 0.3, a multiply-add for the force, one for v and "
+          "one for x. Each needs the result before it, and a result takes 4 cycles. Cycles a step?",
+          20, 0, "Five operations after each other: 5 * 4. Nothing else can be done in that time, "
+                 "for one oscillator." },
+        { "slots_a_step",
+          "In how many of these cycles does a scheduler with a single warp issue one of them, on a "
+          "GPU with 32 FP32 lanes a scheduler (sm_86 and later)?",
+          5, 0, "One a cycle: 5 of 20 cycles are used. Rung 1 can reach a quarter of the peak, no "
+                "matter how it is written." },
+        { "chains",
+          "How many oscillators at a time fill that scheduler with its one warp?",
+          4, 0, "Little's law: 1 instruction a cycle times 4 cycles of latency are 4 instructions "
+                "in flight. (With 16 lanes a scheduler, on sm_70 to sm_80, a warp's instruction "
+                "takes two cycles to issue, and 2 are enough.)" },
+        { "bytes_in_flight",
+          "Steps is 1, and each of an SM's 128 threads loads its x and its v and waits. How many "
+          "bytes are on their way to that SM?",
+          1024, 0, "128 * 2 * 4. With four oscillators at a time it is four times as much." },
+        { "bytes_needed",
+          "Memory delivers 2100 GB/s to 132 SMs (an H200 that reads and writes as much), and a load "
+          "takes 600 ns. How many bytes must be on their way to each SM?",
+          9545, 500, "2100 bytes a ns * 600 ns / 132 = 9545. One oscillator a thread is a ninth of "
+                     "it, eight are 8192." },
+    },
+    .question = "Your kernel must run on a GPU that no one else uses, with 2048 threads an SM. Which "
+                "of your changes would still gain something, which would not, and in which of the two "
+                "cases? What would you measure to be sure?",
+};

@@ -1,0 +1,18 @@
+// expect: wrong - whole blocks of 128 oscillators only: right if 128 divides n
+#include "cudalab.cuh"
+#include "kernel.h"
+
+__global__ void advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt,
+                               int n, int steps)
+{
+    for (int b = blockIdx.x; b < n / BLOCK; b += gridDim.x) {
+        int i = b * BLOCK + threadIdx.x;
+        float x = x0[i], v = v0[i];
+        for (int s = 0; s < steps; s++) {
+            v -= dt * (x + 0.3f * (x * x) * x);
+            x += dt * v;
+        }
+        x1[i] = x;
+        v1[i] = v;
+    }
+}
