@@ -1,0 +1,50 @@
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "lab.h"
+
+#include <stdint.h>
+
+/* Encrypt n words: out[i] is in[i] after `rounds` rounds of a toy cipher with `key` (encrypt_word
+ * below). `in` and `out` lie in pinned memory of the host, distinct arrays; what is computed is
+ * computed on the GPU, in `device`, device memory of `capacity` words that arrives full of rubbish.
+ * n is at least 1, capacity at least 256 and often smaller than n; rounds is 0 or more. When the
+ * function returns, `out` is complete. Streams and events are yours; do not allocate memory. */
+LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
+                     uint32_t key, int rounds);
+
+#ifdef __CUDACC__
+#define CIPHER_FN static __host__ __device__ __forceinline__
+#else
+#define CIPHER_FN static inline
+#endif
+
+/* Each line of a round can be undone by whoever knows the key. Not for secrets. */
+CIPHER_FN uint32_t encrypt_word(uint32_t word, uint32_t key, int rounds)
+{
+    uint32_t sum = 0;
+
+    for (int r = 0; r < rounds; r++) {
+        sum += 0x9e3779b9u;
+        word = (word << 7 | word >> 25) + (key ^ sum);
+        word ^= word >> 15;
+    }
+    return word;
+}
+
+#ifdef __CUDACC__
+#include "cudalab.cuh"
+
+enum { BLOCK = 256 };
+
+/* Encrypts `count` words in place: ceil_div(count, BLOCK) blocks of BLOCK threads. */
+static __global__ void encrypt_kernel(uint32_t *data, int count, uint32_t key, int rounds)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (i < count)
+        data[i] = encrypt_word(data[i], key, rounds);
+}
+#endif
+
+#endif

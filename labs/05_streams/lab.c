@@ -1,0 +1,137 @@
+/* Streams: three engines, and who waits for whom.
+ *
+ * The flaw leaves two of three engines idle: upload, kernel and download take turns. No cache gives
+ * that time back. */
+#include "kernel.h"
+
+/* 64 MB each way: 1.2 ms over a link of 55 GB/s. */
+enum { WORDS = 1 << 24, KEY = 0x5eed };
+
+/* Rounds come by balance (lab.h). */
+static void far_too_much(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    (void) gpu;
+    dim[0] = (long) (WORDS * scale);
+    dim[1] = dim[0] / 4;
+    dim[2] = 0;
+}
+
+/* Without a round the reference's call takes as long as copies of both directions side by side,
+ * with its first and last chunk: 1.15 times one direction alone (drafts, H200, 2026-11-21). So
+ * kernels that take 0.87 of that make three equal stages. The control's take twelve times as much,
+ * and overlap can save an eighth at most.
+ *
+ * There are more chunks than buffers wherever n is not small, so that each buffer has its second
+ * turn: else no race could show. */
+static const Case cases[] = {
+    { "1 word", { 1, 256, 3 } },
+    { "255 words, all fit", { 255, 256, 5 } },
+    { "257 words, one more than fits", { 257, 256, 5 } },
+    { "1000 words, no rounds", { 1000, 256, 0 } },
+    { "4096 words, a quarter fits", { 4096, 1024, 7 } },
+    { "10,007 words, a prime, 300 fit", { 10007, 300, 2 } },
+    { "33,333 words, 8333 fit", { 33333, 8333, 11 } },
+    { "40,961 words, a prime, all fit", { 40961, 50000, 4 } },
+    { "100,003 words, a prime, 25,000 fit", { 100003, 25000, 3 } },
+    { "300,007 words, a prime, 65,537 fit", { 300007, 65537, 2 } },
+    /* clang-format off */
+    { "equal stages", { 1 << 18, 1 << 16, 8 }, TIMED, 0.80, far_too_much,
+      .balance = 0.87, .balanced = 2 },
+    { "kernels 12 times as long", { 1 << 18, 1 << 16, 64 }, CONTROL, 0, far_too_much,
+      .balance = 12, .balanced = 2 },
+    /* clang-format on */
+    { 0 },
+};
+
+static void shape(const Case *c, Arrays *arrays)
+{
+    size_t n = (size_t) c->dim[0];
+    Fill any = { FILL_UNIFORM, 0, 0 };
+
+    arrays->in[0] = (Array){ U32, 1, n, any, NULL, .host = true };
+    arrays->out[0] = (Array){ U32, 1, n, any, NULL, .host = true };
+    arrays->scratch = (Array){ U32, 1, (size_t) c->dim[1], any, NULL };
+}
+
+static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
+                  void *want, double *error)
+{
+    FillKey key = fill_key(inputs->seed, 0);
+    uint32_t *to = want;
+
+    (void) out;   /* there is only one */
+    (void) error; /* integers are exact */
+    for (size_t i = 0; i < count; i++)
+        to[i] = encrypt_word(fill_bits(key, first + i), KEY, (int) c->dim[2]);
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
+{
+    AS(encrypt, kernel)
+    (arrays->out[0].data, arrays->in[0].data, c->dim[0], arrays->scratch.data, c->dim[1], KEY,
+     (int) c->dim[2]);
+}
+
+/* Every word goes up and comes down once. A round is six operations: counted where other labs count
+ * additions and multiplications. */
+static Work work(const Case *c)
+{
+    double n = (double) c->dim[0];
+
+    return (Work){ .bytes = 2 * sizeof(uint32_t) * n, .flops = 6 * n * (double) c->dim[2] };
+}
+
+const Lab lab_streams = {
+    .title = "streams",
+    .function = "encrypt",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .call = call,
+    .work = work,
+    .symbols = { "cudaMemcpyAsync", "cudaMemcpy", "cudaStreamCreate", "cudaStreamCreateWithFlags",
+                 "cudaStreamDestroy", "cudaStreamSynchronize", "cudaStreamWaitEvent",
+                 "cudaStreamQuery", "cudaEventCreate", "cudaEventCreateWithFlags",
+                 "cudaEventRecord", "cudaEventDestroy", "cudaEventSynchronize", "cudaEventQuery",
+                 "cudaDeviceSynchronize" },
+    .hints = {
+        "Draw three rows, upload, kernel and download, and time to the right. Put in what the "
+        "starter does with its first four chunks. How much of the picture is empty, and what is it "
+        "that each box waits for?",
+        "What is in one stream runs in order; what is in different streams may run side by side. So "
+        "a chunk needs a stream, and a place on the device, of its own while it is on its way. How "
+        "many chunks must be on their way for all three rows to be busy? And what protects a place "
+        "when the next chunk comes to it?",
+        "B buffers of equal size in `device`, B streams, made once and kept. Chunk c: copy up, "
+        "kernel, copy down, all three in stream[c % B], on buffer c % B. The stream's own order "
+        "protects the buffer. Wait for all B streams once, at the end. Three are enough to fill "
+        "the rows; a few more even out what takes longer now and then.",
+    },
+    .predictions = {
+        { "serial",
+          "Upload, kernel and download of all data take 1 each. How long do they take one after the "
+          "other, chunk by chunk, in one stream?",
+          3, 0, "The sum: 3. Cutting into chunks gains nothing as long as nothing overlaps." },
+        { "chunks_4",
+          "With 4 chunks and a buffer for each, all three engines side by side: how long?",
+          1.5, 0.01, "(4 + 2) / 4: the first chunk passes through two stages before the last engine "
+                     "starts, then one chunk ends each 1/4." },
+        { "chunks_16",
+          "With 16 chunks?",
+          1.125, 0.01, "(16 + 2) / 16. In general max + (sum - max) / chunks." },
+        { "two_buffers",
+          "Many chunks, but two buffers only, each taken again when its download has ended: how "
+          "long?",
+          1.5, 0.05, "Two chunks on their way share three engines: each needs 3 stages, two at a "
+                     "time: 3 / 2. Double buffering is not enough where there are three stages." },
+        { "pageable",
+          "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would "
+          "overlap as you have arranged them, all 3 or about 1?",
+          1, 0, "About none with another: the driver copies such memory through a pinned buffer of "
+                "its own, the call waits for that, and in our drafts (H200, 2026-11-21) it all took "
+                "2.6 times as long as one stage after the other with pinned memory." },
+    },
+    .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes as long "
+                "as before. Which of the three rows is left, how many buffers do you need, and how long "
+                "does it take with 16 chunks if upload and kernel take 1 each?",
+};

@@ -1,0 +1,48 @@
+// rung: 3, expect: pass - three buffers, three streams: a chunk for each engine
+// Chunk by chunk, each in the stream and the buffer whose turn it is. A stream runs in order: so
+// the next chunk comes to a buffer when the last one has left it.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { CHUNKS = 32, BUFFERS = 3 };
+
+static cudaStream_t stream[BUFFERS];
+
+// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds BUFFERS of them.
+static long chunk_words(long n, long capacity)
+{
+    long chunk = (n + CHUNKS - 1) / CHUNKS;
+
+    return chunk < capacity / BUFFERS ? chunk : capacity / BUFFERS;
+}
+
+// Streams are made in the first call, and kept. They do not wait for the stream without a name.
+static void make_streams(void)
+{
+    for (int b = 0; b < BUFFERS && !stream[b]; b++)
+        CUDA_CHECK(cudaStreamCreateWithFlags(&stream[b], cudaStreamNonBlocking));
+}
+
+LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
+                     uint32_t key, int rounds)
+{
+    long chunk = chunk_words(n, capacity);
+    int b = 0;
+
+    make_streams();
+    for (long first = 0; first < n; first += chunk) {
+        long count = first + chunk < n ? chunk : n - first;
+        size_t bytes = count * sizeof(uint32_t);
+        uint32_t *buffer = device + b * chunk;
+
+        CUDA_CHECK(cudaMemcpyAsync(buffer, in + first, bytes, cudaMemcpyHostToDevice, stream[b]));
+        encrypt_kernel<<<ceil_div(count, BLOCK), BLOCK, 0, stream[b]>>>(buffer, count, key, rounds);
+        CUDA_CHECK(cudaGetLastError());
+        CUDA_CHECK(cudaMemcpyAsync(out + first, buffer, bytes, cudaMemcpyDeviceToHost, stream[b]));
+        b = (b + 1) % BUFFERS;
+    }
+
+    // The copies were only asked for. Between asking and returning they must have been done.
+    for (b = 0; b < BUFFERS; b++)
+        CUDA_CHECK(cudaStreamSynchronize(stream[b]));
+}

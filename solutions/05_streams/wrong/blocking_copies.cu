@@ -1,0 +1,46 @@
+// expect: slow (sim: correct) - right; cudaMemcpy returns when it is done, so nothing can overlap
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { CHUNKS = 32, BUFFERS = 3 };
+
+static cudaStream_t stream[BUFFERS];
+
+// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds BUFFERS of them.
+static long chunk_words(long n, long capacity)
+{
+    long chunk = (n + CHUNKS - 1) / CHUNKS;
+
+    return chunk < capacity / BUFFERS ? chunk : capacity / BUFFERS;
+}
+
+// Streams are made in the first call, and kept. They do not wait for the stream without a name.
+static void make_streams(void)
+{
+    for (int b = 0; b < BUFFERS && !stream[b]; b++)
+        CUDA_CHECK(cudaStreamCreateWithFlags(&stream[b], cudaStreamNonBlocking));
+}
+
+LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
+                     uint32_t key, int rounds)
+{
+    long chunk = chunk_words(n, capacity);
+    int b = 0;
+
+    make_streams();
+    for (long first = 0; first < n; first += chunk) {
+        long count = first + chunk < n ? chunk : n - first;
+        size_t bytes = count * sizeof(uint32_t);
+        uint32_t *buffer = device + b * chunk;
+
+        CUDA_CHECK(cudaMemcpy(buffer, in + first, bytes, cudaMemcpyHostToDevice));
+        encrypt_kernel<<<ceil_div(count, BLOCK), BLOCK>>>(buffer, count, key, rounds);
+        CUDA_CHECK(cudaGetLastError());
+        CUDA_CHECK(cudaMemcpy(out + first, buffer, bytes, cudaMemcpyDeviceToHost));
+        b = (b + 1) % BUFFERS;
+    }
+
+    // The copies were only asked for. Between asking and returning they must have been done.
+    for (b = 0; b < BUFFERS; b++)
+        CUDA_CHECK(cudaStreamSynchronize(stream[b]));
+}
