@@ -1,0 +1,40 @@
+// rung: 4, expect: pass - as many blocks as fit on the GPU, each taking pixels in steps of the grid
+// How many fit is asked, not known: it depends on the SMs, and on what a thread of this kernel
+// needs. All blocks run from the first to the last moment, and no row is any block's business.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// The number after x, in the sequence of numbers that this seed has.
+static __device__ unsigned next_number(unsigned x, unsigned seed)
+{
+    return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
+}
+
+// in and out hold count pixels. count is at most 2^27: an int can hold every index.
+__global__ void advance_kernel(unsigned *out, const unsigned *in, int count, int rounds)
+{
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += gridDim.x * BLOCK) {
+        unsigned seed = in[i], x = seed;
+        for (int round = 0; round < rounds; round++)
+            x = next_number(x, seed);
+        out[i] = x;
+    }
+}
+
+LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int rounds)
+{
+    int device, sms, blocks_a_sm, count = rows * cols;
+
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
+
+    // No more than there is work for.
+    int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
+
+    advance_kernel<<<blocks, BLOCK>>>(out, in, count, rounds);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,65 @@
+// rung: beyond, expect: pass - each warp draws a ticket for its next 32 pixels
+// Who is done early draws sooner: the work shares itself out even if pixels cost what nobody knows
+// beforehand. Here all cost the same, so there is nothing to gain; what a ticket costs, you see.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, WARP = 32 };
+
+static __device__ int next_ticket;
+
+// The number after x, in the sequence of numbers that this seed has.
+static __device__ unsigned next_number(unsigned x, unsigned seed)
+{
+    return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
+}
+
+// In each call anew: what a __device__ variable holds outlives the launch.
+__global__ void reset_tickets(void)
+{
+    next_ticket = 0;
+}
+
+// The number of pieces of work that were drawn before, the same in all lanes of the warp.
+static __device__ int draw_ticket(int lane)
+{
+    int ticket = 0;
+
+    if (lane == 0)
+        ticket = atomicAdd(&next_ticket, 1);
+    return __shfl_sync(0xffffffff, ticket, 0);
+}
+
+// in and out hold count pixels. count is at most 2^27: an int can hold every index.
+__global__ void advance_kernel(unsigned *out, const unsigned *in, int count, int rounds)
+{
+    int lane = threadIdx.x % WARP, tickets = ceil_div(count, WARP);
+
+    for (int ticket = draw_ticket(lane); ticket < tickets; ticket = draw_ticket(lane)) {
+        int i = ticket * WARP + lane;
+        if (i < count) {
+            unsigned seed = in[i], x = seed;
+            for (int round = 0; round < rounds; round++)
+                x = next_number(x, seed);
+            out[i] = x;
+        }
+    }
+}
+
+LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int rounds)
+{
+    int device, sms, blocks_a_sm, count = rows * cols;
+
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
+
+    // No more than there is work for.
+    int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
+
+    reset_tickets<<<1, 1>>>();
+    CUDA_CHECK(cudaGetLastError());
+    advance_kernel<<<blocks, BLOCK>>>(out, in, count, rounds);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,34 @@
+// expect: wrong - a loop that asks at its end: no rounds at all are one round
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// The number after x, in the sequence of numbers that this seed has.
+static __device__ unsigned next_number(unsigned x, unsigned seed)
+{
+    return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
+}
+
+// in and out hold count pixels. count is at most 2^27: an int can hold every index.
+__global__ void advance_kernel(unsigned *out, const unsigned *in, int count, int rounds)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (i < count) {
+        unsigned seed = in[i], x = seed;
+        int round = 0;
+        do
+            x = next_number(x, seed);
+        while (++round < rounds);
+        out[i] = x;
+    }
+}
+
+LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int rounds)
+{
+    int count = rows * cols;
+
+    advance_kernel<<<ceil_div(count, BLOCK), BLOCK>>>(out, in, count, rounds);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,32 @@
+// expect: wrong - a grid of 256 blocks and no loop: right up to 65,536 pixels
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+// The number after x, in the sequence of numbers that this seed has.
+static __device__ unsigned next_number(unsigned x, unsigned seed)
+{
+    return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
+}
+
+// in and out hold count pixels. count is at most 2^27: an int can hold every index.
+__global__ void advance_kernel(unsigned *out, const unsigned *in, int count, int rounds)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+
+    if (i < count) {
+        unsigned seed = in[i], x = seed;
+        for (int round = 0; round < rounds; round++)
+            x = next_number(x, seed);
+        out[i] = x;
+    }
+}
+
+LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int rounds)
+{
+    int count = rows * cols;
+
+    advance_kernel<<<min(256, ceil_div(count, BLOCK)), BLOCK>>>(out, in, count, rounds);
+    CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,57 @@
+// expect: unsafe - a ticket a block, through shared memory, and no barrier round it
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256 };
+
+static __device__ int next_ticket;
+
+// The number after x, in the sequence of numbers that this seed has.
+static __device__ unsigned next_number(unsigned x, unsigned seed)
+{
+    return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
+}
+
+// In each call anew: what a __device__ variable holds outlives the launch.
+__global__ void reset_tickets(void)
+{
+    next_ticket = 0;
+}
+
+// in and out hold count pixels. count is at most 2^27: an int can hold every index.
+__global__ void advance_kernel(unsigned *out, const unsigned *in, int count, int rounds)
+{
+    __shared__ int ticket;
+
+    for (;;) {
+        if (threadIdx.x == 0)
+            ticket = atomicAdd(&next_ticket, 1);
+        int i = ticket * BLOCK + threadIdx.x;
+        if (i - (int) threadIdx.x >= count)
+            return;
+        if (i < count) {
+            unsigned seed = in[i], x = seed;
+            for (int round = 0; round < rounds; round++)
+                x = next_number(x, seed);
+            out[i] = x;
+        }
+    }
+}
+
+LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int rounds)
+{
+    int device, sms, blocks_a_sm, count = rows * cols;
+
+    CUDA_CHECK(cudaGetDevice(&device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
+
+    // No more than there is work for.
+    int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
+
+    reset_tickets<<<1, 1>>>();
+    CUDA_CHECK(cudaGetLastError());
+    advance_kernel<<<blocks, BLOCK>>>(out, in, count, rounds);
+    CUDA_CHECK(cudaGetLastError());
+}
