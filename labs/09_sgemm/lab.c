@@ -1,0 +1,345 @@
+/* SGEMM: how much of what a thread has in registers is used more than once. */
+#include "kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A case is m, n, k and one of these: */
+enum { PLAIN, SCALED, HALVED, REAL, REAL_SCALED };
+enum { A, B, C };
+
+/* Powers of two and small integers, so that alpha and beta round nothing. */
+static const struct {
+    float alpha, beta;
+    FillKind fill;
+} variants[] = {
+    [PLAIN] = { 1, 0, FILL_SMALL },
+    [SCALED] = { 2, -3, FILL_SMALL },
+    [HALVED] = { -0.5f, 1, FILL_SMALL },
+    [REAL] = { 1, 0, FILL_UNIFORM },
+    [REAL_SCALED] = { 0.75f, 2, FILL_UNIFORM },
+};
+
+enum { TILE = 128, DEPTH_LEAST = 256, DEPTH_MOST = 1024, DEPTH_AN_SM = 32 };
+
+/* Six waves of tiles of 128 x 128 if one fits on each SM: then it does not matter how full the last
+ * wave is (that is lab 08's subject), nor, with k in the hundreds, how D is written. */
+static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    long tiles = (long) ceil(sqrt(6.0 * gpu->sms)), k = (long) gpu->sms * DEPTH_AN_SM;
+
+    k = k < DEPTH_LEAST ? DEPTH_LEAST : k > DEPTH_MOST ? DEPTH_MOST : k;
+    dim[0] = dim[1] = tiles * TILE;
+    dim[2] = (long) ((double) k * scale);
+}
+
+/* The same D with next to no work: reading C and writing D is all there is to do. */
+static void shallow(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    square(dim, gpu, scale);
+    dim[2] = 4;
+}
+
+/* 4095 x 4097 x 4093 on 132 SMs. */
+static void large(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    (void) scale;
+    dim[0] = 31L * gpu->sms + 3;
+    dim[1] = 31L * gpu->sms + 5;
+    dim[2] = 31L * gpu->sms + 1;
+}
+
+/* From 128 SMs on more than 65,535 tiles of 32 rows; on fewer it is just tall. */
+static void tall(long dim[LAB_DIMS], const Gpu *gpu, double scale)
+{
+    (void) scale;
+    dim[0] = (gpu->sms < 128 ? 1000L : 16400L) * gpu->sms + 1;
+    dim[1] = 3;
+    dim[2] = 2;
+}
+
+static const Case cases[] = {
+    { "1 x 1, k = 1", { 1, 1, 1, SCALED } },
+    { "2 x 3, k = 5", { 2, 3, 5, HALVED } },
+    { "31 x 33, k = 32", { 31, 33, 32, SCALED } },
+    { "64 x 64, k = 64", { 64, 64, 64, SCALED } },
+    { "127 x 129, k = 15", { 127, 129, 15, SCALED } },
+    { "128 x 128, k = 128, beta = 0: there is no c", { 128, 128, 128, PLAIN } },
+    { "129 x 127, k = 33, beta = 0: there is no c", { 129, 127, 33, PLAIN } },
+    { "130 x 260, k = 12, beta = 0: there is no c", { 130, 260, 12, PLAIN } },
+    { "132 x 140, k = 36, multiples of 4 only", { 132, 140, 36, HALVED } },
+    { "one row of 1000, k = 300", { 1, 1000, 300, SCALED } },
+    { "one column of 1000, k = 300", { 1000, 1, 300, SCALED } },
+    { "300 x 200, k = 1", { 300, 200, 1, HALVED } },
+    { "3 x 5, k = 5003", { 3, 5, 5003, SCALED } },
+    { "257 x 251, k = 263, primes", { 257, 251, 263, SCALED } },
+    { "64 x 192, k = 320, wide", { 64, 192, 320, HALVED } },
+    { "192 x 64, k = 96, tall", { 192, 64, 96, HALVED } },
+    { "large and ragged", { 251, 253, 249, SCALED }, CORRECT, 0, large },
+    { "tall and narrow, 2 million x 3 on 132 SMs", { 8001, 3, 2, SCALED }, CORRECT, 0, tall },
+    { "1 x 1, k = 7, real numbers", { 1, 1, 7, REAL } },
+    { "65 x 97, k = 1021, real numbers", { 65, 97, 1021, REAL } },
+    { "128 x 256, k = 512, real numbers", { 128, 256, 512, REAL_SCALED } },
+    { "square", { 896, 896, 256, SCALED }, TIMED, 0.60, square },
+    { "k = 4", { 896, 896, 4, SCALED }, CONTROL, 0, shallow },
+    { 0 },
+};
+
+static void shape(const Case *c, Arrays *arrays)
+{
+    size_t m = (size_t) c->dim[0], n = (size_t) c->dim[1], k = (size_t) c->dim[2];
+    Fill fill = { variants[c->dim[3]].fill, 0, 0 };
+
+    arrays->in[A] = (Array){ F32, m, k, fill, NULL };
+    arrays->in[B] = (Array){ F32, k, n, fill, NULL };
+    if (variants[c->dim[3]].beta != 0)
+        arrays->in[C] = (Array){ F32, m, n, fill, NULL };
+    arrays->out[0] = (Array){ F32, m, n, fill, NULL };
+}
+
+/* ---- The right value of an element ---- */
+
+enum { PANEL = 64 };
+
+/* The sums of PANEL neighbouring results of a row, and those of their products' squares. */
+typedef struct Sums {
+    double sum[PANEL], squares[PANEL];
+} Sums;
+
+static void add_products(Sums *sums, double left, const double right[PANEL], bool exact)
+{
+    if (exact) {
+        for (int j = 0; j < PANEL; j++)
+            sums->sum[j] += left * right[j];
+        return;
+    }
+    for (int j = 0; j < PANEL; j++) {
+        double product = left * right[j];
+        sums->sum[j] += product;
+        sums->squares[j] += product * product;
+    }
+}
+
+/* Small integers are added without an error in any order, as long as sums stay below 2^24: with
+ * products of at most 64, for k up to 10^5. Real numbers in any order, each addition and product
+ * rounded, by the same reasoning as in lab 07: u (8 sqrt(k) ||products|| + |sum|), u = 2^-24. With
+ * inputs of 11 bits (TF32, half) each product is off by up to 2^-11 of itself. */
+static double rounding(double k, double squares, double sum)
+{
+    return 0x1p-24 * (8 * sqrt(k * squares) + fabs(sum));
+}
+
+/* Row `row` of a panel of columns: those of its elements that were asked for. */
+static void finish_row(const Case *c, const Inputs *inputs, const Sums *sums, size_t begin,
+                       size_t end, size_t panel_begin, size_t first, float *want, double *error)
+{
+    double alpha = variants[c->dim[3]].alpha, beta = variants[c->dim[3]].beta;
+    bool exact = variants[c->dim[3]].fill == FILL_SMALL;
+
+    for (size_t at = begin; at < end; at++) {
+        size_t j = at - panel_begin;
+        double product = alpha * sums->sum[j], old = 0;
+        if (beta != 0)
+            old = beta * (double) input_f32(inputs, C, at);
+        want[at - first] = (float) (product + old);
+        if (!exact)
+            error[at - first] =
+                fabs(alpha) * rounding((double) c->dim[2], sums->squares[j], sums->sum[j]) +
+                0x1p-22 * (fabs(product) + fabs(old));
+    }
+}
+
+static void fill_panel(const Inputs *inputs, size_t k, size_t n, size_t col, double (*right)[PANEL])
+{
+    Fill fill = inputs->arrays->in[B].fill;
+    FillKey key = fill_key(inputs->seed, B);
+    size_t cols = n - col < PANEL ? n - col : PANEL;
+
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < PANEL; j++)
+            right[i][j] = j < cols ? (double) fill_f32(fill, key, i * n + col + j) : 0;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Panel by panel of 64 columns: what of B belongs to it is made once, for all rows. */
+static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
+                  void *want, double *error)
+{
+    size_t n = (size_t) c->dim[1], k = (size_t) c->dim[2], end = first + count;
+    bool exact = variants[c->dim[3]].fill == FILL_SMALL;
+    double(*right)[PANEL] = malloc(k * sizeof *right);
+
+    (void) out; /* there is only one */
+    if (!right)
+        abort();
+    for (size_t col = 0; col < n; col += PANEL) {
+        bool filled = false;
+        for (size_t row = first / n; row * n < end; row++) {
+            size_t panel_begin = row * n + col;
+            size_t begin = larger(first, panel_begin);
+            size_t stop = smaller(end, row * n + smaller(n, col + PANEL));
+            Sums sums = { { 0 }, { 0 } };
+            if (begin >= stop)
+                continue;
+            if (!filled)
+                fill_panel(inputs, k, n, col, right);
+            filled = true;
+            for (size_t i = 0; i < k; i++)
+                add_products(&sums, input_f32(inputs, A, row * k + i), right[i], exact);
+            finish_row(c, inputs, &sums, begin, stop, panel_begin, first, want, error);
+        }
+    }
+    free(right);
+}
+
+/* ---- The whole of a large product, by R. Freivalds's test (1977) ----
+ *
+ * For any vector x, D x = alpha A (B x) + beta C x, and the right side takes three products of a
+ * matrix with a vector. The elements of x are drawn from 2^20 values, after the kernel has run: a
+ * row of D with any wrong element agrees with a chance of one in a million. In integers, which need
+ * no tolerance: |D| < 2^24, so that all sums stay below 2^63. */
+
+enum { X_BITS = 20, ARRAY_OF_X = 100 };
+
+static int64_t x_of(FillKey key, size_t index)
+{
+    return (int64_t) (fill_bits(key, index) >> (32 - X_BITS)) - (1 << (X_BITS - 1));
+}
+
+/* matrix times x, row by row; x has `cols` elements. */
+static void times_vector(const Inputs *inputs, int array, const int64_t *x, int64_t *result)
+{
+    const Array *matrix = &inputs->arrays->in[array];
+    FillKey key = fill_key(inputs->seed, array);
+
+    for (size_t row = 0; row < matrix->rows; row++) {
+        int64_t sum = 0;
+        for (size_t col = 0; col < matrix->cols; col++)
+            sum += fill_i32(matrix->fill, key, row * matrix->cols + col) * x[col];
+        result[row] = sum;
+    }
+}
+
+/* Twice a row of D times x, or anything else if an element cannot be right; alpha may be -0.5. */
+static int64_t twice_row_times(const float *row, size_t n, const int64_t *x)
+{
+    int64_t sum = 0;
+
+    for (size_t col = 0; col < n; col++) {
+        if (!(fabsf(row[col]) < 0x1p24f))
+            return INT64_MAX;
+        sum += (int64_t) (2 * row[col]) * x[col];
+    }
+    return sum;
+}
+
+static bool check(const Case *c, const Inputs *inputs, int out, const void *got, size_t *first,
+                  size_t *count)
+{
+    size_t m = (size_t) c->dim[0], n = (size_t) c->dim[1], k = (size_t) c->dim[2], row = 0;
+    int64_t alpha = (int64_t) (2 * variants[c->dim[3]].alpha);
+    int64_t beta = (int64_t) (2 * variants[c->dim[3]].beta);
+    FillKey key = fill_key(inputs->seed, ARRAY_OF_X);
+    int64_t *x = calloc(n + k + 2 * m, sizeof *x), *bx = x + n, *abx = bx + k, *cx = abx + m;
+
+    (void) out; /* there is only one */
+    if (!x)
+        abort();
+    for (size_t j = 0; j < n; j++)
+        x[j] = x_of(key, j);
+    times_vector(inputs, B, x, bx);
+    times_vector(inputs, A, bx, abx);
+    if (beta)
+        times_vector(inputs, C, x, cx);
+    while (row < m && twice_row_times((const float *) got + row * n, n, x) ==
+                          alpha * abx[row] + beta * cx[row])
+        row++;
+    free(x);
+    *first = row * n;
+    *count = n;
+    return row == m;
+}
+
+static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
+{
+    AS(sgemm, kernel)
+    (arrays->out[0].data, arrays->in[A].data, arrays->in[B].data, arrays->in[C].data,
+     (int) c->dim[0], (int) c->dim[1], (int) c->dim[2], variants[c->dim[3]].alpha,
+     variants[c->dim[3]].beta);
+}
+
+/* Every element of the three inputs is read once, and D written once. */
+static Work work(const Case *c)
+{
+    double m = (double) c->dim[0], n = (double) c->dim[1], k = (double) c->dim[2];
+    double matrices = variants[c->dim[3]].beta != 0 ? 2 : 1;
+
+    return (Work){ .bytes = sizeof(float) * (m * k + k * n + matrices * m * n),
+                   .flops = 2 * m * n * k };
+}
+
+const Lab lab_sgemm = {
+    .title = "matrix product",
+    .function = "sgemm",
+    .cases = cases,
+    .shape = shape,
+    .truth = truth,
+    .check = check,
+    .call = call,
+    .work = work,
+    /* 2 of a thread a result, 0.5 of 4 x 4 results, 0.2 of 8 x 8 (rungs 1, 4, 5). */
+    .mechanism = { { LOADS_AN_FMA, 0, 0.3 } },
+    .hints = {
+        "Count the loads for one FMA in your inner loop: of a warp, so that 32 FMAs count as one. An "
+        "SM does four such FMAs in a clock, and one load from shared memory. How busy can its FMA "
+        "units be?",
+        "A tile in shared memory saves global loads, not loads. What saves those is a block of results "
+        "in the registers of one thread: r x s results need r + s floats for r s FMAs. Begin with "
+        "4 x 4, and give neighbouring threads neighbouring columns.",
+        "8 x 8 results a thread, 256 threads, a tile of 128 x 128: for each k, two float4 of A's "
+        "tile and two of B's, 64 FMAs. For that A must lie turned, as[k][row], so that a thread's "
+        "four rows are neighbours; 132 floats a row spare you conflicts when you fill it. Unroll.",
+    },
+    .predictions = {
+        { "gflop",
+          "m = n = k = 4096: how many GFLOP (10^9; an FMA is two) is the product?",
+          137.4, 1.4, "2 m n k = 137.4 * 10^9: a multiplication and an addition for each of m n "
+                      "results and k steps." },
+        { "least_mb",
+          "How many MB (10^6 bytes) must be moved at the least, with beta = 0?",
+          201.3, 3, "A and B read once, D written once: 3 * 4096^2 * 4 bytes = 201.3 MB. At 683 FLOP "
+                    "for each of these bytes DRAM need not be what limits you." },
+        { "tile_32",
+          "A block with tiles of 32 x 32: how many FLOP does it do for each byte that it loads from "
+          "global memory?",
+          8, 0.1, "For each k it loads 32 + 32 floats, 256 bytes, and does 2 * 32 * 32 FLOP. With "
+                  "128 x 128 it is 32." },
+        { "words_tile",
+          "The same block, a result a thread: how many floats does a thread read from shared memory "
+          "for one FMA?",
+          2, 0, "One of A, one of B. Shared memory saves trips to DRAM; it does not make one load "
+                "less." },
+        { "peak_tile",
+          "So what percentage of its FMA peak can a SM reach then, if it does 128 FMAs a clock and "
+          "shared memory hands out 32 floats a clock?",
+          12.5, 0.5, "Two warp loads, 2 clocks, for 32 FMAs: 16 of 128 a clock. What you measure may "
+                     "lie higher: where four steps of k lie side by side the compiler loads "
+                     "them at once, 16 bytes a lane, and of those 2 wavefronts are enough for a "
+                     "broadcast: 6 for 4 FMAs in place of 8, 16.7 %." },
+        { "words_8",
+          "8 x 8 results a thread: how many floats from shared memory for one FMA?",
+          0.25, 0.001, "8 + 8 floats for 64 FMAs. 16 bytes a load make that 4 loads in place of 16." },
+    },
+    .question = "10,000 products of 16 x 16 matrices, each with other matrices. What of your kernel is of "
+                "use? How many products would you give to a block, what limits it now: FMAs, "
+                "shared memory or DRAM? Count FLOP for each byte before you answer.",
+};

@@ -1,0 +1,96 @@
+// rung: 5, expect: pass - 8 x 8 results a thread, 4 floats a load; A lies turned in shared memory
+#include "cudalab.cuh"
+#include "kernel.h"
+
+// A block makes TILE_M x TILE_N results; a thread SIDE x SIDE of them, in four squares of QUAD.
+enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 };
+enum { SIDE = 8, QUAD = 4, ACROSS = TILE_N / SIDE };
+
+// How the threads share in filling A's tile: 8 of them take a sector of a row, all of them 32 rows.
+enum { A_COLS = 8, A_ROWS = THREADS / A_COLS };
+
+// A lies turned, so that a thread's rows are neighbours. In rows of 132 floats, the 8 x 4 that a
+// warp writes at once go to 32 different banks: 4 k + row.
+typedef float TileA[TILE_K][TILE_M + QUAD];
+typedef float TileB[TILE_K][TILE_N];
+
+static __device__ void load_quad(float *to, const float *from)
+{
+    float4 quad = *(const float4 *) from;
+
+    to[0] = quad.x;
+    to[1] = quad.y;
+    to[2] = quad.z;
+    to[3] = quad.w;
+}
+
+__global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
+    sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n, int k,
+                 float alpha, float beta)
+{
+    __shared__ __align__(16) TileA as;
+    __shared__ __align__(16) TileB bs;
+
+    int tiles_across = ceil_div(n, TILE_N);
+    int first_row = blockIdx.x / tiles_across * TILE_M;
+    int first_col = blockIdx.x % tiles_across * TILE_N;
+    int row = threadIdx.x / ACROSS * QUAD, col = threadIdx.x % ACROSS * QUAD;
+    float sum[SIDE][SIDE] = {};
+
+#pragma unroll 1
+    for (int first = 0; first < k; first += TILE_K) {
+#pragma unroll
+        for (int j = threadIdx.x % A_COLS; j < TILE_K; j += A_COLS)
+#pragma unroll
+            for (int i = threadIdx.x / A_COLS; i < TILE_M; i += A_ROWS) {
+                int from_row = first_row + i, from_col = first + j;
+                as[j][i] = from_row < m && from_col < k ? a[from_row * k + from_col] : 0;
+            }
+#pragma unroll
+        for (int i = threadIdx.x; i < TILE_K * TILE_N; i += THREADS) {
+            int from_row = first + i / TILE_N, from_col = first_col + i % TILE_N;
+            bs[i / TILE_N][i % TILE_N] =
+                from_row < k && from_col < n ? b[from_row * n + from_col] : 0;
+        }
+
+        // Between filling the tiles and using them: most of what a thread uses others have loaded.
+        __syncthreads();
+
+#pragma unroll
+        for (int l = 0; l < TILE_K; l++) {
+            float left[SIDE], right[SIDE];
+            load_quad(&left[0], &as[l][row]);
+            load_quad(&left[QUAD], &as[l][row + TILE_M / 2]);
+            load_quad(&right[0], &bs[l][col]);
+            load_quad(&right[QUAD], &bs[l][col + TILE_N / 2]);
+#pragma unroll
+            for (int i = 0; i < SIDE; i++)
+#pragma unroll
+                for (int j = 0; j < SIDE; j++)
+                    sum[i][j] += left[i] * right[j];
+        }
+
+        // Between using the tiles and filling them anew.
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < SIDE; i++)
+#pragma unroll
+        for (int j = 0; j < SIDE; j++) {
+            int to_row = first_row + row + i / QUAD * (TILE_M / 2) + i % QUAD;
+            int to_col = first_col + col + j / QUAD * (TILE_N / 2) + j % QUAD;
+            int at = to_row * n + to_col;
+            if (to_row < m && to_col < n)
+                d[at] = beta == 0 ? alpha * sum[i][j] : alpha * sum[i][j] + beta * c[at];
+        }
+}
+
+LAB_API void sgemm(float *d, const float *a, const float *b, const float *c, int m, int n, int k,
+                   float alpha, float beta)
+{
+    int blocks = ceil_div(m, TILE_M) * ceil_div(n, TILE_N);
+
+    sgemm_kernel<<<blocks, THREADS>>>(d, a, b, c, m, n, k, alpha, beta);
+    CUDA_CHECK(cudaGetLastError());
+}

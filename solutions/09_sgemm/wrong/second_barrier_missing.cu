@@ -1,0 +1,43 @@
+// expect: unsafe - nothing between using the tiles and filling them anew: right by luck
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { TILE = 32 };
+
+// A block makes TILE x TILE results, a thread one.
+__global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
+                             int k, float alpha, float beta)
+{
+    __shared__ float as[TILE][TILE], bs[TILE][TILE];
+
+    int tiles_across = ceil_div(n, TILE);
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.x / tiles_across * TILE + ty;
+    int col = blockIdx.x % tiles_across * TILE + tx;
+    float sum = 0;
+
+    for (int first = 0; first < k; first += TILE) {
+        as[ty][tx] = row < m && first + tx < k ? a[row * k + first + tx] : 0;
+        bs[ty][tx] = first + ty < k && col < n ? b[(first + ty) * n + col] : 0;
+
+        // Between filling the tiles and using them: most of what a thread uses others have loaded.
+        __syncthreads();
+
+        for (int i = 0; i < TILE; i++)
+            sum += as[ty][i] * bs[i][tx];
+    }
+
+    int at = row * n + col;
+    if (row < m && col < n)
+        d[at] = beta == 0 ? alpha * sum : alpha * sum + beta * c[at];
+}
+
+LAB_API void sgemm(float *d, const float *a, const float *b, const float *c, int m, int n, int k,
+                   float alpha, float beta)
+{
+    dim3 block(TILE, TILE);
+
+    sgemm_kernel<<<ceil_div(m, TILE) * ceil_div(n, TILE), block>>>(d, a, b, c, m, n, k, alpha,
+                                                                   beta);
+    CUDA_CHECK(cudaGetLastError());
+}
