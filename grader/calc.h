@@ -35,8 +35,7 @@ typedef struct SectorCount {
     int moved_bytes;         /* sectors x 32 */
     double efficiency;       /* wanted / moved */
     int lines;               /* different pieces of 128 bytes */
-    double lines_efficiency; /* wanted / (lines x 128): of GPUs that moved whole lines, before
-                                cc 6.0 */
+    double lines_efficiency; /* wanted / (lines x 128): for GPUs that moved whole lines */
 } SectorCount;
 
 SectorCount calc_sectors(const WarpAccess *access);

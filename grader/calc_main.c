@@ -102,9 +102,9 @@ static const char *text_of(double x)
 
     if (isinf(x))
         return "without limit";
-    if (x == floor(x) && fabs(x) < 1e10)
+    if (x == floor(x) && fabs(x) < 1e8)
         return put(text, sizeof texts[0], "%.0f", x);
-    if (fabs(x) >= 1000 && fabs(x) < 1e10)
+    if (fabs(x) >= 1000 && fabs(x) < 1e8)
         return put(text, sizeof texts[0], "%.0f", x);
     return put(text, sizeof texts[0], "%.4g", x);
 }
@@ -146,10 +146,11 @@ static const Input access_inputs[] = {
     { "offset", "lane 0's element", WHOLE, 0, ELEMENTS, true, 0 },
     { "bytes", "of an element: 1, 2, 4, 8 or 16", WHOLE, 1, 16, true, 4 },
     { "lanes", "the first so many are on", WHOLE, 1, CALC_LANES, true, CALC_LANES },
-    { "width", "lanes of a row, where the warp spans rows (a block 8 wide: 8)", WHOLE, 1,
+    { "width", "lanes of a row, where a warp spans rows: the width of a block", WHOLE, 1,
       CALC_LANES, true, CALC_LANES },
     { "pitch", "elements from such a row to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 0 },
-    { "store", "not a load: differs in shared memory, for 8 and 16 bytes", FLAG, 0, 0, true, 0 },
+    { "store", "not a load; matters in shared memory, for 8 and 16 bytes a lane", FLAG, 0, 0, true,
+      0 },
     { 0 },
 };
 
@@ -177,14 +178,15 @@ static bool get_access(const Asked *asked, WarpAccess *access)
 
 static void print_access(const WarpAccess *a)
 {
-    printf("Lane i of %d %s the %d bytes of element\n  ", a->lanes, a->store ? "writes" : "reads",
-           a->bytes);
+    printf("Each of %d lane%s %s %d byte%s; lane i: element", a->lanes, plural(a->lanes),
+           a->store ? "writes" : "reads", a->bytes, plural(a->bytes));
     if (a->offset)
-        printf("%ld + ", a->offset);
+        printf(" %ld +", a->offset);
     if (a->width == CALC_LANES)
-        printf("%ld i\n\n", a->stride);
+        printf(" %ld i\n\n", a->stride);
     else
-        printf("%ld (i %% %d) + %ld (i / %d)\n\n", a->stride, a->width, a->pitch, a->width);
+        printf("\n  %ld (i mod %d) + %ld floor(i / %d)\n\n", a->stride, a->width, a->pitch,
+               a->width);
 }
 
 /* Which bank, or which sector, of each of these lanes. */
@@ -204,16 +206,16 @@ static long sector_of(const WarpAccess *a, int lane)
 static void print_lanes(const WarpAccess *a, const char *what,
                         long (*what_of)(const WarpAccess *, int))
 {
-    enum { FIRST = 6, FIELD = 9 };
-    int lanes = a->lanes <= FIRST ? a->lanes : FIRST + 1;
+    enum { FIRST = 5, FIELD = 10, SHORT = 10000000 };
+    int shown = a->lanes <= FIRST ? a->lanes : FIRST + 1;
 
     for (int row = 0; row < 3; row++) {
         printf("  %-8s", row == 0 ? "lane" : row == 1 ? "element" : what);
-        for (int i = 0; i < lanes; i++) {
+        for (int i = 0; i < shown; i++) {
             int lane = i < FIRST ? i : a->lanes - 1;
-            long shown = row == 0 ? lane : row == 1 ? calc_element(a, lane) : what_of(a, lane);
-            printf("%s%*s", i == FIRST && a->lanes > FIRST + 1 ? " ..." : "", FIELD,
-                   text_of((double) shown));
+            long n = row == 0 ? lane : row == 1 ? calc_element(a, lane) : what_of(a, lane);
+            printf("%s", i == FIRST && a->lanes > FIRST + 1 ? " ..." : "");
+            printf(labs(n) < SHORT ? "%*.0f" : "%*.3g", FIELD, (double) n);
         }
         printf("\n");
     }
@@ -230,13 +232,13 @@ static bool show_sectors(const Asked *asked)
     count = calc_sectors(&access);
     print_access(&access);
     print_lanes(&access, "sector", sector_of);
-    printf("sector      = byte address / 32, rounded down; the access costs each different one\n");
+    printf("sector      = byte address / 32, rounded down: each different one is moved\n");
     printf("sectors     = %d; the least for %d different bytes: %d / 32, rounded up = %d\n",
            count.sectors, count.wanted_bytes, count.wanted_bytes, count.least);
     printf("moved       = %d x 32 = %d bytes\n", count.sectors, count.moved_bytes);
     printf("efficiency  = wanted / moved = %d / %d = %s\n", count.wanted_bytes, count.moved_bytes,
            percent_of(count.efficiency));
-    printf("of whole lines of 128 bytes (GPUs before 6.0) = %d / (%d x 128) = %s\n",
+    printf("by lines    = %d / (%d x 128) = %s, as old GPUs moved lines of 128 bytes\n",
            count.wanted_bytes, count.lines, percent_of(count.lines_efficiency));
     return true;
 }
@@ -272,42 +274,76 @@ static const Input occupancy_inputs[] = {
     { 0 },
 };
 
-static void print_limit(const Occupancy *o, Limiter limiter, const char *working)
+/* What limits stands on the first line of its working, how many blocks on the last. */
+static void print_row(const char *what, const char *working, const char *blocks)
 {
-    const long blocks = o->limits[limiter];
+    printf(*blocks ? "  %-14s %-54s %7s\n" : "  %-14s %s\n", what, working, blocks);
+}
 
-    printf("  %-14s %-54s %7s\n", limiter_word(limiter), working,
-           blocks == LONG_MAX ? "any" : text_of((double) blocks));
+static const char *blocks_of(const Occupancy *o, Limiter limiter)
+{
+    return o->limits[limiter] == LONG_MAX ? "any" : text_of((double) o->limits[limiter]);
+}
+
+static void print_register_limit(const Device *d, const Occupancy *o, long registers, int warps)
+{
+    const char *what = limiter_word(LIMIT_REGISTERS), *blocks = blocks_of(o, LIMIT_REGISTERS);
+    char working[100];
+
+    if (!o->warp_registers) {
+        print_row(what, "none", blocks);
+        return;
+    }
+    PUT(working, "%ld x 32 lanes, in units of %d: %ld a warp", registers, d->register_unit,
+        o->warp_registers);
+    print_row(what, working, "");
+    if (!o->register_warps) {
+        PUT(working, "a block, its warps in fours, has more than %d", d->registers_per_sm);
+        print_row("", working, blocks);
+        return;
+    }
+    PUT(working, "%d schedulers x floor(%d / %ld) = %ld warps", d->schedulers_per_sm,
+        d->registers_per_sm / d->schedulers_per_sm, o->warp_registers, o->register_warps);
+    print_row("", working, "");
+    print_row("", PUT(working, "%ld warps / %d", o->register_warps, warps), blocks);
+}
+
+static void print_shared_limit(const Device *d, const Occupancy *o, long shared)
+{
+    const char *what = limiter_word(LIMIT_SHARED), *blocks = blocks_of(o, LIMIT_SHARED);
+    char working[100];
+
+    if (shared > d->shared_per_block_optin_bytes) {
+        PUT(working, "more than the %d that a block may have", d->shared_per_block_optin_bytes);
+        print_row(what, working, blocks);
+        return;
+    }
+    if (!o->block_shared_bytes) {
+        print_row(what, "none", blocks);
+        return;
+    }
+    PUT(working, "%ld + %d of the system's, in units of %ld: %ld", shared, d->shared_reserved_bytes,
+        o->shared_unit, o->block_shared_bytes);
+    print_row(what, working, "");
+    PUT(working, "%d bytes an SM / %ld", d->shared_per_sm_bytes, o->block_shared_bytes);
+    print_row("", working, blocks);
 }
 
 static void print_limits(const Asked *asked, const Occupancy *o)
 {
     const Device *d = &asked->device;
-    int warps = ((int) get(asked, "threads") + 31) / 32;
-    long registers = get_long(asked, "registers"), shared = get_long(asked, "shared");
+    int threads = (int) get(asked, "threads"), warps = (threads + 31) / 32;
     char working[100];
 
-    printf("  %-14s %-54s %7s\n", "by", "", "blocks");
-    print_limit(o, LIMIT_WARPS, PUT(working, "%d warps an SM / %d", d->threads_per_sm / 32, warps));
-    print_limit(o, LIMIT_BLOCKS, "the most an SM holds, however small");
-    print_limit(o, LIMIT_REGISTERS,
-                PUT(working, "%ld x 32 lanes, in units of %d: %ld a warp", registers,
-                    d->register_unit, o->warp_registers));
-    if (o->register_warps) {
-        printf("  %-14s %d schedulers x floor(%d / %ld) = %ld warps\n", "", d->schedulers_per_sm,
-               d->registers_per_sm / d->schedulers_per_sm, o->warp_registers, o->register_warps);
-        printf("  %-14s %ld / %d\n", "", o->register_warps, warps);
-    } else if (registers) {
-        printf("  %-14s more than the %d of an SM, with warps in fours\n", "", d->registers_per_sm);
-    }
-    if (o->block_shared_bytes)
-        PUT(working, "%d / %ld", d->shared_per_sm_bytes, o->block_shared_bytes);
-    else
-        PUT(working, "%s", shared ? "more than a block may have" : "none is used");
-    print_limit(o, LIMIT_SHARED, working);
-    if (o->block_shared_bytes)
-        printf("  %-14s %ld + %d of the system's, in units of %ld: %ld\n", "", shared,
-               d->shared_reserved_bytes, o->shared_unit, o->block_shared_bytes);
+    print_row("limit by", "", "blocks");
+    PUT(working, "%d warps an SM / %d", d->threads_per_sm / 32, warps);
+    if (threads > d->threads_per_block)
+        PUT(working, "more than the %d threads of a block", d->threads_per_block);
+    print_row(limiter_word(LIMIT_WARPS), working, blocks_of(o, LIMIT_WARPS));
+    print_row(limiter_word(LIMIT_BLOCKS), "the most that an SM holds, however small",
+              blocks_of(o, LIMIT_BLOCKS));
+    print_register_limit(d, o, get_long(asked, "registers"), warps);
+    print_shared_limit(d, o, get_long(asked, "shared"));
 }
 
 static void print_limiters(const Occupancy *o)
@@ -363,23 +399,27 @@ static const Input waves_inputs[] = {
 
 static bool show_waves(const Asked *asked)
 {
-    long blocks = get_long(asked, "blocks"), sms = get_long(asked, "sms");
-    long resident = get_long(asked, "resident");
-    Waves w = calc_waves(blocks, sms, resident);
+    double blocks = get(asked, "blocks"), sms = get(asked, "sms"),
+           resident = get(asked, "resident");
+    Waves w = calc_waves((long) blocks, (long) sms, (long) resident);
+    double wave = (double) w.wave, waves = (double) w.waves, most = (double) w.sm_most;
 
-    printf("a wave      = %ld SMs x %ld = %ld blocks\n", sms, resident, w.wave);
-    printf("waves       = %ld / %ld = %s: %ld full, then %ld block%s\n", blocks, w.wave,
-           text_of((double) blocks / (double) w.wave), w.full, w.tail, plural((double) w.tail));
-    printf("efficiency  = %ld / (%ld x %ld) = %s, if a block takes as long beside\n"
-           "              others as alone\n",
-           blocks, w.waves, w.wave, percent_of(w.efficiency));
-    printf("by SMs      = %ld / (%ld x %ld) = %s, if the blocks on an SM share its\n"
-           "              speed: the fullest SM gets %ld / %ld, rounded up = %ld\n",
-           blocks, sms, w.sm_most, percent_of(w.sm_efficiency), blocks, sms, w.sm_most);
-    if (w.tail)
-        printf("A profiler's \"est. speedup\" for this tail is 1 / %ld waves = %s: what were\n"
-               "gained if a whole wave vanished. More even work gains at most %s of the time.\n",
-               w.waves, percent_of(1.0 / (double) w.waves), percent_of(1 - w.efficiency));
+    printf("a wave      = %s SM%s x %s = %s block%s\n", text_of(sms), plural(sms),
+           text_of(resident), text_of(wave), plural(wave));
+    printf("waves       = %s / %s = %s: %s full, then %s block%s\n", text_of(blocks), text_of(wave),
+           text_of(blocks / wave), text_of((double) w.full), text_of((double) w.tail),
+           plural((double) w.tail));
+    printf("by waves    = %s / (%s x %s) = %s efficiency,\n"
+           "              if a block takes as long beside others as alone\n",
+           text_of(blocks), text_of(waves), text_of(wave), percent_of(w.efficiency));
+    printf("by SMs      = %s / (%s x %s) = %s efficiency,\n"
+           "              if blocks on an SM share its speed; the fullest SM gets %s\n",
+           text_of(blocks), text_of(sms), text_of(most), percent_of(w.sm_efficiency),
+           text_of(most));
+    if (w.full && w.tail)
+        printf("A profiler may estimate a gain of 1 / %s waves = %s: what were gained\n"
+               "if a whole wave vanished. The idle part of the waves is %s.\n",
+               text_of(waves), percent_of(1 / waves), percent_of(1 - w.efficiency));
     return true;
 }
 
@@ -391,10 +431,10 @@ static double device_gbps(const Device *d)
 }
 
 static const Input little_inputs[] = {
-    { "latency", "of memory, ns: about 600 under load", REAL, 1e-3, 1e12, false, 0 },
+    { "latency", "of memory, ns; it grows with the load", REAL, 1e-3, 1e12, false, 0 },
     { "gbps", "the bandwidth to reach, GB/s", REAL, 1e-3, 1e9, false, 0, device_gbps },
     { "sms", "of the GPU", WHOLE, 1, 1e6, true, 0, device_sms },
-    { "bytes", "that a thread keeps in flight: its loads before the first use", BYTES, 1, 1 << 20,
+    { "bytes", "that a thread has in flight: its loads before the first use", BYTES, 1, 1 << 20,
       true, 4 },
     { 0 },
 };
@@ -453,7 +493,7 @@ static bool show_ilp(const Asked *asked)
            plural(chains), text_of(threads));
     printf("warps       = %s / 32 = %s an SM\n", text_of(threads), text_of(warps));
     if (asked->has_device)
-        printf("a scheduler = %s / %d = %s warps\n", text_of(warps),
+        printf("            = %s / %d = %s on each scheduler\n", text_of(warps),
                asked->device.schedulers_per_sm, text_of(warps / asked->device.schedulers_per_sm));
     printf("Measured needs lie a little above this: it is the least that can do.\n");
     return true;
@@ -510,8 +550,8 @@ static bool show_roofline(const Asked *asked)
                text_of(intensity));
     }
     reached = calc_roofline(tflops * 1000, gbps, intensity);
-    printf("attainable  = min(%s, %s x %s) = %s GFLOP/s: %s of the peak\n", text_of(tflops * 1000),
-           text_of(intensity), text_of(gbps), text_of(reached),
+    printf("attainable  = min(%s, %s x %s) = %s GFLOP/s\n            = %s of the peak\n",
+           text_of(tflops * 1000), text_of(intensity), text_of(gbps), text_of(reached),
            percent_of(reached / tflops / 1000));
     printf("bound by    = %s, as %s %s %s\n", intensity < ridge ? "memory" : "arithmetic",
            text_of(intensity), intensity < ridge ? "<" : ">=", text_of(ridge));
@@ -550,8 +590,8 @@ static const Input overlap_inputs[] = {
     { "kernel", "time of the kernel for all of it, ms", REAL, 0, 1e9, false, 0 },
     { "down", "time to copy all results back, ms", REAL, 0, 1e9, true, 0 },
     { "chunks", "of one size", WHOLE, 1, CALC_CHUNKS, false, 0 },
-    { "buffers", "on the device: chunks that are under way at once; 0: a chunk each", WHOLE, 0,
-      CALC_CHUNKS, true, 0 },
+    { "buffers", "on the device: chunks under way at once; 0: one a chunk", WHOLE, 0, CALC_CHUNKS,
+      true, 0 },
     { "each", "what every copy and launch costs on top, ms", REAL, 0, 1e6, true, 0 },
     { "measured", "the whole's time that you measured, ms: how much overlaps?", REAL, 1e-9, 1e9,
       true, 0 },
@@ -593,8 +633,8 @@ static void print_finish(const Pipeline *p, const Overlap *o)
                text_of(o->longest), text_of(o->sum), text_of(o->longest), p->chunks,
                text_of(o->finish));
     else
-        printf("finish      = %s ms, chunk after chunk as drawn (%s ms if nothing made\n"
-               "              a chunk wait for a buffer and nothing cost extra)\n",
+        printf("finish      = %s ms, chunk after chunk as drawn (%s ms, did nothing\n"
+               "              wait for a buffer, nor cost extra)\n",
                text_of(o->finish), text_of(closed));
 }
 
@@ -613,7 +653,7 @@ static bool show_overlap(const Asked *asked)
     printf("%d chunk%s in %d buffer%s; copies up, kernels, copies down each go in order\n\n",
            p.chunks, plural(p.chunks), p.buffers, plural(p.buffers));
     draw_pipeline(&p, &o);
-    printf("sum         = %s + %s + %s = %s ms, one after another\n", text_of(p.stage[0]),
+    printf("sum         = up + kernel + down = %s + %s + %s = %s ms\n", text_of(p.stage[0]),
            text_of(p.stage[1]), text_of(p.stage[2]), text_of(o.sum));
     printf("longest     = %s ms: the bound\n", text_of(o.longest));
     print_finish(&p, &o);
@@ -631,32 +671,33 @@ static bool show_overlap(const Asked *asked)
 
 static const Calculator calculators[] = {
     { "sectors", "what an access to global memory moves",
-      "The 32-byte sectors that one load or store of a warp touches: lane i takes element\n"
-      "offset + stride x i of an array from cudaMalloc. A count of the model, not a time.\n",
+      "The 32-byte sectors that one load or store of a warp touches: lane i takes\n"
+      "element offset + stride x i of an array from cudaMalloc. A count, not a time.\n",
       "--stride 2", access_inputs, false, false, show_sectors },
     { "banks", "what an access to shared memory costs: bank conflicts",
-      "The wavefronts of one load or store of a warp: lane i takes element offset + stride x i\n"
-      "of a shared array. A column of a tile has its row's length, padding included, as stride.\n"
-      "The compiler may join scalar loads to wide ones: then this is not what runs.\n",
+      "The wavefronts of one load or store of a warp: lane i takes element\n"
+      "offset + stride x i of a shared array. Down a column the stride is the length of\n"
+      "a row, padding included. Where the compiler joins loads to wider ones, give\n"
+      "their --bytes.\n",
       "--stride 34", access_inputs, false, false, show_banks },
     { "occupancy", "how many blocks fit on an SM, and what limits them",
-      "As cudaOccupancyMaxActiveBlocksPerMultiprocessor, for any described GPU. A high occupancy\n"
-      "is not the aim: warpbook calc little and ilp tell how much is needed.\n",
-      "--device sim:t4 --threads 320 --registers 37 --shared 8KiB", occupancy_inputs, true, true,
+      "As cudaOccupancyMaxActiveBlocksPerMultiprocessor, for any described GPU. A high\n"
+      "occupancy is no aim in itself: calculators little and ilp tell what is needed.\n",
+      "--device sim:t4 --threads 320 --registers 37 --shared 4224", occupancy_inputs, true, true,
       show_occupancy },
     { "waves", "how a grid fills the GPU, and what its tail costs",
       "Blocks of equal work over the SMs: the last wave may leave some idle.\n",
       "--blocks 363 --sms 16 --resident 12", waves_inputs, true, false, show_waves },
-    { "little", "bytes that must be in flight for a bandwidth (Little's law)",
-      "Memory is as fast as there are requests on their way. Threads times bytes a thread.\n",
+    { "little", "bytes in flight that a bandwidth needs (Little's law)",
+      "In flight are threads times bytes a thread: too few, and memory is slow.\n",
       "--device sim:h200 --latency 600 --bytes 16", little_inputs, true, false, show_little },
-    { "ilp", "operations that must be in flight for full arithmetic speed",
-      "Little's law for arithmetic: independent operations come from warps, or from chains\n"
-      "in a thread.\n",
+    { "ilp", "operations in flight that full arithmetic speed needs",
+      "Little's law for arithmetic: independent operations come from warps, or from\n"
+      "chains in a thread.\n",
       "--device sim:h200 --latency 4 --chains 4", ilp_inputs, true, false, show_ilp },
-    { "roofline", "what bounds a kernel: memory or arithmetic, and the ridge",
-      "The figures of a described GPU are its theoretical peaks; a measured copy's rate as\n"
-      "--gbps is the better yardstick.\n",
+    { "roofline", "whether memory or arithmetic bounds a kernel: the ridge",
+      "A described GPU's figures are theoretical peaks; the rate of a measured copy, as\n"
+      "--gbps, is the better yardstick.\n",
       "--device sim:t4 --flop 2e9 --bytes 24e6", roofline_inputs, true, false, show_roofline },
     { "amdahl", "what making one part faster does for the whole", "", "--share 93% --times 1.7",
       amdahl_inputs, false, false, show_amdahl },
@@ -847,7 +888,7 @@ static bool print_help(const Calculator *calculator)
         printf("\n");
     }
     if (calculator->has_device)
-        printf("  %-14s a described GPU, as the whole: sim:t4, or a description's path%s\n",
+        printf("  %-14s a described GPU, whole: sim:t4, or a description's path%s\n",
                "--device NAME", calculator->needs_device ? "" : " [none]");
     printf("\nExample: warpbook calc %s %s\n\n", calculator->name, calculator->example);
     return show_example(calculator);
