@@ -146,8 +146,8 @@ static const Input access_inputs[] = {
     { "offset", "lane 0's element", WHOLE, 0, ELEMENTS, true, 0 },
     { "bytes", "of an element: 1, 2, 4, 8 or 16", WHOLE, 1, 16, true, 4 },
     { "lanes", "the first so many are on", WHOLE, 1, CALC_LANES, true, CALC_LANES },
-    { "width", "lanes of a row, where a warp spans rows: the width of a block", WHOLE, 1,
-      CALC_LANES, true, CALC_LANES },
+    { "width", "lanes of a row, where a warp spans rows of a block", WHOLE, 1, CALC_LANES, true,
+      CALC_LANES },
     { "pitch", "elements from such a row to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 0 },
     { "store", "not a load; matters in shared memory, for 8 and 16 bytes a lane", FLAG, 0, 0, true,
       0 },
@@ -335,7 +335,7 @@ static void print_limits(const Asked *asked, const Occupancy *o)
     int threads = (int) get(asked, "threads"), warps = (threads + 31) / 32;
     char working[100];
 
-    print_row("limit by", "", "blocks");
+    print_row("limit by", "rounded down", "blocks");
     PUT(working, "%d warps an SM / %d", d->threads_per_sm / 32, warps);
     if (threads > d->threads_per_block)
         PUT(working, "more than the %d threads of a block", d->threads_per_block);
@@ -633,8 +633,8 @@ static void print_finish(const Pipeline *p, const Overlap *o)
                text_of(o->longest), text_of(o->sum), text_of(o->longest), p->chunks,
                text_of(o->finish));
     else
-        printf("finish      = %s ms, chunk after chunk as drawn (%s ms, did nothing\n"
-               "              wait for a buffer, nor cost extra)\n",
+        printf("finish      = %s ms, chunk after chunk as drawn (%s ms, did\n"
+               "              nothing wait for a buffer, nor cost extra)\n",
                text_of(o->finish), text_of(closed));
 }
 
@@ -653,7 +653,7 @@ static bool show_overlap(const Asked *asked)
     printf("%d chunk%s in %d buffer%s; copies up, kernels, copies down each go in order\n\n",
            p.chunks, plural(p.chunks), p.buffers, plural(p.buffers));
     draw_pipeline(&p, &o);
-    printf("sum         = up + kernel + down = %s + %s + %s = %s ms\n", text_of(p.stage[0]),
+    printf("sum         = up + kernel + down = %s + %s + %s = %s\n", text_of(p.stage[0]),
            text_of(p.stage[1]), text_of(p.stage[2]), text_of(o.sum));
     printf("longest     = %s ms: the bound\n", text_of(o.longest));
     print_finish(&p, &o);
@@ -683,7 +683,7 @@ static const Calculator calculators[] = {
     { "occupancy", "how many blocks fit on an SM, and what limits them",
       "As cudaOccupancyMaxActiveBlocksPerMultiprocessor, for any described GPU. A high\n"
       "occupancy is no aim in itself: calculators little and ilp tell what is needed.\n",
-      "--device sim:t4 --threads 320 --registers 37 --shared 4224", occupancy_inputs, true, true,
+      "--device sim:t4 --threads 320 --registers 37", occupancy_inputs, true, true,
       show_occupancy },
     { "waves", "how a grid fills the GPU, and what its tail costs",
       "Blocks of equal work over the SMs: the last wave may leave some idle.\n",
@@ -890,7 +890,7 @@ static bool print_help(const Calculator *calculator)
     if (calculator->has_device)
         printf("  %-14s a described GPU, whole: sim:t4, or a description's path%s\n",
                "--device NAME", calculator->needs_device ? "" : " [none]");
-    printf("\nExample: warpbook calc %s %s\n\n", calculator->name, calculator->example);
+    printf("\nExample:\n  warpbook calc %s %s\n\n", calculator->name, calculator->example);
     return show_example(calculator);
 }
 
