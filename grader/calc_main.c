@@ -743,7 +743,7 @@ static bool read_number(Kind kind, const char *text, double *value)
         return false;
     *value = strtod(text, &end);
     unit = end <= text + strspn(text, all) ? unit_of(kind, end) : 0;
-    *value *= unit;
+    *value = *value * unit + 0; /* -0 is 0 */
     return unit > 0;
 }
 
