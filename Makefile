@@ -27,7 +27,7 @@ objects   = $(1:%.c=$(B)/%.o)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 runner_c := grader/runner.c grader/runner_reason.c grader/runner_sim.c grader/serve.c grader/sandbox.c
 serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/registry.c)
-grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) grader/sim/device.c grader/sim/elf.c)
+grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
 test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o

@@ -1,4 +1,5 @@
 /* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
+#include "calc_main.h"
 #include "grade.h"
 #include "learn.h"
 #include "prove.h"
@@ -37,6 +38,7 @@ static const char usage[] =
     "  progress   show what is done and what is next\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
+    "  calc       the sums of the lessons, with their working: warpbook calc\n"
     "\n"
     "LAB: 06_transpose, transpose or 6. Without one: every lab.\n"
     "\n"
@@ -412,6 +414,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && !strcmp(argv[1], "sim"))
         return sim_run(argc - 2, argv + 2);
+    if (argc > 1 && !strcmp(argv[1], "calc"))
+        return calc_run(argc - 2, argv + 2);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return fputs(usage, stdout) < 0;

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -298,28 +297,6 @@ static bool check_program(SimPlan *plan, bool *needs_libcudart)
 
 /* ---- The simulated GPU ---- */
 
-/* The build folder: $WARPBOOK_BUILD, else where this program lies. */
-static bool find_build(char *folder, size_t size)
-{
-    const char *named = getenv("WARPBOOK_BUILD");
-    char path[PATH_MAX];
-    ssize_t length;
-
-    if (named && *named) {
-        if (!realpath(named, path))
-            return false;
-        put(folder, size, "%s", path);
-        return true;
-    }
-    length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return false;
-    path[length] = 0;
-    *strrchr(path, '/') = 0;
-    put(folder, size, "%s", path);
-    return true;
-}
-
 /* Adds to a list that is in the environment already. */
 static void set_list(SimPlan *plan, const char *name, const char *more)
 {
@@ -383,7 +360,7 @@ bool sim_plan(SimPlan *plan, int argc, char **argv)
         return false;
     if (plan->help || plan->list)
         return true;
-    if (!find_build(build, sizeof build))
+    if (!find_build_folder(build, sizeof build))
         return refuse(plan, COULD_NOT, "the build folder cannot be found: %s", strerror(errno));
     SET(plan, "SIM_TABLE", "1");
     SET(plan, "SIM_PROGRESS", "1");
@@ -462,7 +439,7 @@ static int list(void)
 {
     char build[SIM_PATH / 2], folder[SIM_PATH];
 
-    if (!find_build(build, sizeof build))
+    if (!find_build_folder(build, sizeof build))
         die("the build folder cannot be found: %s", strerror(errno));
     PUT(folder, "%s/devices", build);
     return sim_list(folder) ? 0 : COULD_NOT;

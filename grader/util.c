@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,27 @@ bool make_folders(const char *path)
         errno = ENOTDIR;
         return S_ISDIR(about.st_mode);
     }
+}
+
+bool find_build_folder(char *folder, size_t size)
+{
+    const char *named = getenv("WARPBOOK_BUILD");
+    char path[PATH_MAX];
+    ssize_t length;
+
+    if (named && *named) {
+        if (!realpath(named, path))
+            return false;
+        put(folder, size, "%s", path);
+        return true;
+    }
+    length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return false;
+    path[length] = 0;
+    *strrchr(path, '/') = 0;
+    put(folder, size, "%s", path);
+    return true;
 }
 
 void remove_tree(const char *path)

@@ -45,8 +45,10 @@ char *read_file(const char *path, size_t limit, size_t *size);
 bool write_file(const char *path, const void *bytes, size_t size);
 
 bool file_exists(const char *path);
-bool make_folders(const char *path); /* like mkdir -p; false with errno set */
-void remove_tree(const char *path);  /* like rm -rf; follows no links */
+bool make_folders(const char *path);               /* like mkdir -p; false with errno set */
+bool find_build_folder(char *folder, size_t size); /* $WARPBOOK_BUILD, else where this program
+                                                    * lies; false with errno set */
+void remove_tree(const char *path);                /* like rm -rf; follows no links */
 
 /* The value of `key` in a line of key:value fields separated by blanks; the field `name` takes the
  * rest of its line. False if it is not there, not a number, or (field) too long. */

@@ -236,6 +236,20 @@ if [ -x "$build/runner-sim" ]; then
         WARPBOOK_BUILD="$build" "$warpbook" grade --device sim:nosuch
 fi
 
+# ---- Calculators ----
+
+calc() { WARPBOOK_BUILD="$build" "$warpbook" calc "$@"; }
+check "the calculators are listed" says "^  occupancy " calc
+check "one explains itself" says "^  warpbook calc waves --blocks" calc waves --help
+check "one shows its working" says "363 / \(2 x 192\) = 94.5 %" calc waves --blocks 363 --sms 16 --resident 12
+check "described devices are known" says "^occupancy  = 4 blocks x 8 / 32 warps = 100.0 %" \
+    calc occupancy --device sim:t4 --threads 256 --registers 40
+check "and named" says "there is no device .gtx480.; there are: a100" calc occupancy --device sim:gtx480 --threads 256
+check "a calculator that is not there" status_is 2 calc wave
+check "a number that is none" status_is 2 calc waves --blocks nan --sms 16 --resident 12
+check "calculators need no folder, nor a build setting" says "Tesla T4" env -u WARPBOOK_BUILD -C / "$warpbook" calc occupancy \
+    --device sim:t4 --threads 64
+
 # ---- --strict, --seed, the table ----
 
 check "strict: not passed" status_is 1 "$warpbook" grade 6 --quick --strict --submission labs/06_transpose/kernel.cu

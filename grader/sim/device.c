@@ -360,28 +360,32 @@ static long round_up(long value, long unit)
 
 /* Registers are given to whole warps, in units, out of the schedulers' own parts of the file; and a
  * block is started only if it would fit with as many warps on every scheduler. */
-static long by_registers(const Device *device, int registers, int warps)
+static long by_registers(const Device *device, int registers, int warps, Occupancy *found)
 {
     long a_warp = round_up((long) registers * WARP, device->register_unit);
     long rounded = round_up(warps, device->schedulers_per_sm);
 
+    found->warp_registers = a_warp;
     if (registers > 256 || a_warp * rounded > device->registers_per_sm)
         return 0;
     if (!a_warp)
         return LONG_MAX;
-    return device->registers_per_sm / device->schedulers_per_sm / a_warp *
-           device->schedulers_per_sm / warps;
+    found->register_warps =
+        device->registers_per_sm / device->schedulers_per_sm / a_warp * device->schedulers_per_sm;
+    return found->register_warps / warps;
 }
 
-static long by_shared(const Device *device, size_t bytes)
+static long by_shared(const Device *device, size_t bytes, Occupancy *found)
 {
     long unit = device->cc >= 80 ? 128 : 256;
     long most = device->shared_per_block_optin_bytes + device->shared_reserved_bytes;
     long a_block;
 
+    found->shared_unit = unit;
     if (bytes > (size_t) most)
         return 0;
     a_block = round_up((long) bytes + device->shared_reserved_bytes, unit);
+    found->block_shared_bytes = a_block;
     if (a_block > most)
         return 0;
     return a_block ? device->shared_per_sm_bytes / a_block : LONG_MAX;
@@ -391,14 +395,14 @@ Occupancy device_occupancy(const Device *device, int registers, int threads, siz
 {
     int warps = threads / WARP + (threads % WARP != 0), most_warps = device->threads_per_sm / WARP;
     Occupancy found = { .limiter = LIMIT_NONE };
-    long limits[LIMIT_NONE], least;
+    long *limits = found.limits, least;
 
     if (threads <= 0 || registers < 0)
         return found;
     limits[LIMIT_WARPS] = threads > device->threads_per_block ? 0 : most_warps / warps;
     limits[LIMIT_BLOCKS] = device->blocks_per_sm;
-    limits[LIMIT_REGISTERS] = by_registers(device, registers, warps);
-    limits[LIMIT_SHARED] = by_shared(device, shared_bytes);
+    limits[LIMIT_REGISTERS] = by_registers(device, registers, warps, &found);
+    limits[LIMIT_SHARED] = by_shared(device, shared_bytes, &found);
     found.limiter = LIMIT_WARPS;
     for (int i = LIMIT_WARPS + 1; i < LIMIT_NONE; i++)
         if (limits[i] < limits[found.limiter])

@@ -44,6 +44,12 @@ typedef struct Occupancy {
     int blocks_per_sm, warps_per_sm;
     double share; /* of the SM's warps */
     Limiter limiter;
+    /* How it came about. */
+    long limits[LIMIT_NONE]; /* blocks that each alone allows; LONG_MAX: any number */
+    long warp_registers;     /* that a warp is given: whole units */
+    long register_warps;     /* that the registers are enough for; 0: not for one block */
+    long shared_unit,
+        block_shared_bytes; /* what a block is given: whole units, with the reserved */
 } Occupancy;
 
 /* As cudaOccupancyMaxActiveBlocksPerMultiprocessor; 0 blocks if one does not fit at all. */

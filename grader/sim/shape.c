@@ -315,7 +315,8 @@ const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t m
 {
     Shape *s = place_of(step, space);
     uint64_t first = address[first_lane(mask)];
-    uint8_t start = (uint8_t) (first % (space == SPACE_SHARED ? (unsigned) bytes : SECTOR_BYTES));
+    unsigned unit = space != SPACE_SHARED ? SECTOR_BYTES : bytes < BANK_BYTES ? BANK_BYTES : bytes;
+    uint8_t start = (uint8_t) (first % unit);
 
     bool differ = take_deltas(s, mask, first, address);
     if (!differ && s->step == step && s->mask == mask && s->start == start && s->bytes == bytes &&

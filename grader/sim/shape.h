@@ -20,7 +20,8 @@ typedef struct Shape {
     uint32_t mask;
     uint8_t bytes; /* a lane */
     uint8_t kind, space;
-    uint8_t start; /* the first active lane's place in a sector; of shared memory: mod `bytes` */
+    uint8_t start; /* the first active lane's place in a sector; of shared memory: in 4 bytes, or in
+                    * `bytes` if those are more */
     _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for lanes that are off */
     /* What follows from it. */
     int64_t low, high; /* of delta */

@@ -23,6 +23,8 @@ $(B)/devices/%.txt: grader/sim/devices/%.txt | $(first)
 	@mkdir -p $(@D)
 	@cp $< $@
 
+$(B)/warpbook: | $(sim_devices)
+
 $(B)/libcudart-sim.so: $(sim_o) grader/sim/preload.map $(sim_devices)
 	@echo "  link   $@"; $(sim_link) -Wl,--version-script=grader/sim/preload.map
 

@@ -1,0 +1,131 @@
+/* calc.h - the sums that lessons and predictions rest on. `warpbook calc` shows them with the
+ * working; how many blocks fit on an SM is device_occupancy() of sim/device.h.
+ *
+ * Pure functions: nothing is kept, nothing depends on the machine. Arguments outside the ranges
+ * that are stated here (NaN and infinities are, unless named) give NaN, or a struct of zeros.
+ */
+#ifndef CALC_H
+#define CALC_H
+
+#include <stdbool.h>
+
+/* ---- What one access of a warp costs ----
+ * The simulated GPU's own counts (sim/shape.c), which were measured on an H200. The start, lane 0's
+ * element at offset 0, is aligned as cudaMalloc's arrays are, and at bank 0. */
+
+enum { CALC_LANES = 32, CALC_SECTOR_BYTES = 32, CALC_LINE_BYTES = 128, CALC_BANKS = 32 };
+#define CALC_ELEMENTS 2147483648L /* the most for offset, stride and pitch, of either sign */
+
+/* Lane i touches element offset + i % width * stride + i / width * pitch. */
+typedef struct WarpAccess {
+    int bytes;   /* a lane: 1, 2, 4, 8, 16 */
+    int lanes;   /* the first so many are on: 1 to 32 */
+    long offset; /* elements, >= 0 */
+    long stride; /* elements from a lane to the next; 0: all the same one */
+    int width;   /* lanes side by side, 1 to 32; then the next row of them, */
+    long pitch;  /* so many elements on */
+    bool store;  /* not a load: what it costs in shared memory differs for 8 and 16 bytes a lane */
+} WarpAccess;
+
+long calc_element(const WarpAccess *access, int lane);
+
+typedef struct SectorCount {
+    int sectors, least;      /* different pieces of 32 bytes; the fewest that hold what is wanted */
+    int wanted_bytes;        /* different ones, of all lanes */
+    int moved_bytes;         /* sectors x 32 */
+    double efficiency;       /* wanted / moved */
+    int lines;               /* different pieces of 128 bytes */
+    double lines_efficiency; /* wanted / (lines x 128): for GPUs that moved whole lines */
+} SectorCount;
+
+SectorCount calc_sectors(const WarpAccess *access);
+
+typedef struct BankCount {
+    int wavefronts; /* passes that the access takes */
+    int least;      /* without conflicts: 1, or for 8 bytes a lane 2, for 16 bytes 4; fewer if lanes
+                     * that are off, or loads of the same address, save some */
+    double degree;  /* wavefronts / least: "n-way" */
+} BankCount;
+
+/* 32 banks of 4 bytes; different words in one bank take a wavefront each, lanes that load the same
+ * word share it. Of 4 bytes a lane the degree is the most different words in one bank. */
+BankCount calc_banks(const WarpAccess *access);
+
+/* ---- Blocks over SMs ---- */
+
+/* `resident`: blocks that an SM holds at once. */
+typedef struct Waves {
+    long wave;            /* blocks: SMs x resident */
+    long full, tail;      /* whole waves, and blocks after them */
+    long waves;           /* full, and one more if there is a tail */
+    double efficiency;    /* blocks / (waves x wave): if a block's time does not depend on its
+                             neighbours */
+    long sm_most;         /* blocks of the SM that gets most */
+    double sm_efficiency; /* blocks / (SMs x sm_most): if blocks on an SM share its speed */
+} Waves;
+
+/* 1 <= blocks <= 10^15, 1 <= sms <= 10^6, 1 <= resident <= 1024. The profiler's "est. speedup" of
+ * a tail is 1 / waves: the gain if a whole wave vanished, not what the tail costs. */
+Waves calc_waves(long blocks, long sms, long resident);
+
+/* ---- Little's law ---- */
+
+/* In flight = latency x throughput, both > 0: ns x GB/s = bytes, cycles x operations a cycle =
+ * operations. */
+double calc_little(double latency, double throughput);
+
+/* The throughput that so much in flight gives: in_flight / latency. */
+double calc_little_rate(double in_flight, double latency);
+
+/* ---- Roofline (Williams, Waterman, Patterson, 2009) ---- */
+
+/* FLOP a byte from which on a kernel is bound by arithmetic: peak / bandwidth, in the same prefix
+ * (GFLOP/s and GB/s). Both > 0. */
+double calc_ridge(double peak, double bandwidth);
+
+/* What is attainable at an intensity (FLOP a byte, >= 0), in the unit of `peak`: min(peak,
+ * intensity x bandwidth). */
+double calc_roofline(double peak, double bandwidth, double intensity);
+
+/* ---- Amdahl (1967), Gustafson (1988) ---- */
+
+/* The whole's gain if `share` of its time, 0 to 1, becomes `n` > 0 times as fast; n may be
+ * INFINITY, the result too. */
+double calc_amdahl(double share, double n);
+
+/* The same where the work grows with n >= 1 processors so that the time stays: n + (1 - share)
+ * (1 - n). */
+double calc_gustafson(double share, double n);
+
+/* ---- Copies and kernel in chunks ---- */
+
+enum { CALC_CHUNKS = 4096, CALC_STAGES = 3 };
+
+/* Chunk after chunk is copied up, computed, copied down; each stage has an engine of its own, and a
+ * chunk has a buffer from its first stage to the end of its last. Two copy engines, pinned memory.
+ */
+typedef struct Pipeline {
+    double stage[CALC_STAGES]; /* up, kernel, down: time of all chunks together, >= 0, any unit */
+    int chunks;                /* 1 to CALC_CHUNKS, of one size */
+    int buffers;               /* 1 or more */
+    double each;               /* what every operation costs on top, >= 0, same unit */
+} Pipeline;
+
+typedef struct Overlap {
+    double sum, longest; /* of the stages: one after another, and the bound */
+    double finish;       /* of the last chunk */
+    double speedup;      /* sum / finish */
+    double share;        /* (sum - finish) / (sum - longest); NaN of one stage alone */
+    double begin[CALC_STAGES][CALC_CHUNKS], end[CALC_STAGES][CALC_CHUNKS];
+} Overlap;
+
+/* False, with zeros: arguments out of range, or no stage takes time. With buffers enough and `each`
+ * 0 it is finish = longest + (sum - longest) / chunks. The Best Practices Guide's tE + tT/n is that
+ * for two stages. */
+bool calc_overlap(const Pipeline *pipeline, Overlap *overlap);
+
+/* Of a measured finish: 0 nothing overlaps, 1 as the bound. NaN unless 0 < longest < sum and finish
+ * > 0. */
+double calc_overlap_share(double sum, double longest, double finish);
+
+#endif
