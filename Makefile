@@ -25,8 +25,9 @@ labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites   := $(sort $(patsubst tests/%.c,%,$(wildcard tests/test_*.c)))
 objects   = $(1:%.c=$(B)/%.o)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
-runner_c := grader/runner.c grader/runner_reason.c grader/runner_sim.c grader/serve.c grader/sandbox.c
-serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/registry.c)
+serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
+runner_c := grader/runner.c grader/runner_reason.c grader/runner_sim.c $(serve_c)
+serve_o  := $(call objects,$(serve_c) grader/util.c grader/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
@@ -109,7 +110,7 @@ $(B)/runner-sim: $(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/ru
 $(B)/fake_runner: $(B)/tests/fake_runner.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,grader/serve.c grader/sandbox.c) $(lab_o)
+$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,$(serve_c)) $(lab_o)
 	@echo "  link   $@"; $(link) -lcunit -lm -lpthread
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o

@@ -1,6 +1,6 @@
-/* worker.c - a runner with one kernel in it: the conversation of serve.h, typed. */
+/* worker.c - a runner with one kernel in it: the conversation (conversation.h), typed. */
 #include "worker.h"
-#include "serve.h"
+#include "conversation.h"
 
 #include <ctype.h>
 #include <pthread.h>
