@@ -141,7 +141,7 @@ static void report_next(const Session *session, const Result *results, int count
         }
     }
     if (simulated)
-        printf("Next: all of these are right; a GPU would tell how fast they are.\n");
+        printf("Next: another lab. These are right; how fast they are takes a GPU to tell.\n");
     else
         printf("Next: all of these pass. make progress shows what is left.\n");
 }
