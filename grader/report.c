@@ -281,8 +281,10 @@ void report_figures(FILE *file, const char *name, const Result *result)
         if (!s->measured)
             continue;
         fprintf(file, "%s/%s/ms %.6f\n", name, label, s->student_ms);
-        fprintf(file, "%s/%s/GB/s %.1f\n", name, label, s->gbps);
-        fprintf(file, "%s/%s/GFLOP/s %.1f\n", name, label, s->gflops);
+        if (s->gbps > 0)
+            fprintf(file, "%s/%s/GB/s %.1f\n", name, label, s->gbps);
+        if (s->gflops > 0)
+            fprintf(file, "%s/%s/GFLOP/s %.1f\n", name, label, s->gflops);
         fprintf(file, "%s/%s/ratio %.5f\n", name, label, s->ratio.median);
         fprintf(file, "%s/%s/ratio from %.5f\n", name, label, s->ratio.lo);
         fprintf(file, "%s/%s/ratio to %.5f\n", name, label, s->ratio.hi);

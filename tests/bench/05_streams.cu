@@ -59,7 +59,7 @@ static const struct {
     { "wrong/whole_thing", whole::encrypt_whole },
     { "2_two_buffers", rung2::encrypt_rung2 },
     { "3_three_buffers", rung3::encrypt_rung3 },
-    { "reference", reference::encrypt_reference },
+    { "4_eight_buffers", reference::encrypt_reference },
 };
 
 enum { WORDS = 1 << 24, SECRET = 0x5eed, MOST_STREAMS = 16 };

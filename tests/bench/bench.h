@@ -108,7 +108,7 @@ static inline BenchResult bench_race(Bench *bench, BenchCall *library, BenchCall
     return result;
 }
 
-/* Prints a row, "cublasSgeam, fastest"; figures begin "fastest beside cublasSgeam/PROBLEM/". */
+/* Prints a row, "cublasSgeam, fastest"; figures begin "PROBLEM/fastest beside cublasSgeam/". */
 static inline void bench_row(const char *problem, const char *library, const char *ours,
                              const Bench *bench, BenchResult r)
 {
@@ -121,7 +121,7 @@ static inline void bench_row(const char *problem, const char *library, const cha
     printf("%-18s %-24s %8.4f %6.0f  %8.4f %6.0f  %.4f [%.4f, %.4f]\n", problem, names,
            r.library_ms, its_rate, r.ours_ms, our_rate, r.ratio.median, r.ratio.lo, r.ratio.hi);
     fflush(stdout);
-    PUT(key, "%s beside %s/%s", ours, library, problem);
+    PUT(key, "%s/%s beside %s", problem, ours, library);
     bench_figure(r.library_ms, "%s/its ms", key);
     bench_figure(r.ours_ms, "%s/ms", key);
     if (bench->bytes > 0) {
