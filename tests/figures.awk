@@ -34,25 +34,24 @@ function replaced(s, old, new,    at, out) {
 }
 
 # A text with each of its numbers, and each `?`, as one N: what two texts with other figures share.
-function shape(s) { gsub(/[0-9]+(\.[0-9]+)?/, "N", s); return s }
+function shape(s) { gsub(/-?[0-9]+(\.[0-9]+)?/, "N", s); return s }
 
 # ---- The store ----
 
-function read_store(    value, key, wanted, i) {
+BEGIN { needs = split("device driver CUDA date command", need, " ") }
+
+function read_store(    value, key, i) {
     if (FNR == 1) {
         head = 1
-        what = FILENAME
-        sub(/.*\//, "", what)
+        what = FILENAME # docs/measured/LAB.WHAT.txt
         sub(/\.txt$/, "", what)
         sub(/.*\./, "", what)
-        split("device driver CUDA date command", wanted, " ")
-        for (i in wanted)
-            given[wanted[i]] = 0
+        split("", given)
     }
-    if ($0 == "" && head) {
-        for (i in wanted)
-            if (!given[wanted[i]])
-                complain("the head does not say `" wanted[i] ": ...`")
+    if ($0 == "") {
+        for (i = 1; head && i <= needs; i++)
+            if (!(need[i] in given))
+                complain("the head does not say `" need[i] ": ...`")
         head = 0
         return
     }
