@@ -194,12 +194,16 @@ static int run_grade(Options *options)
 /* Opened late, so that nothing is lost where no GPU is to be had. */
 static FILE *open_figures(const Session *session, const Options *options)
 {
-    FILE *file = options->figures ? fopen(options->figures, "w") : NULL;
+    FILE *file;
 
-    if (options->figures && !file)
+    if (!options->figures)
+        return NULL;
+    if (*session->simulated)
+        die("--figures: no speed is measured on a simulated GPU");
+    file = fopen(options->figures, "w");
+    if (!file)
         die("%s: %s", options->figures, strerror(errno));
-    if (file)
-        report_figures_head(file, session, options->labs[0]);
+    report_figures_head(file, session, options->labs[0]);
     return file;
 }
 

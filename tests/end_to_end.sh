@@ -375,6 +375,7 @@ fi
 check "dependencies point one way" tests/dependencies.sh
 check "figures in lessons are those that were measured" tests/figures.sh check
 check "and a figure that is not is found" tests/figures_test.sh
+check "no figures of a simulated GPU" status_is 3 simulated "$warpbook" check 6 --figures "$work/figures.txt"
 check "--figures holds one lab's" status_is 2 "$warpbook" check --figures "$work/figures.txt"
 check "a lab is added without editing a file" tests/add_a_lab.sh
 

@@ -118,7 +118,7 @@ static inline void bench_row(const char *problem, const char *library, const cha
     char names[64], key[160];
 
     PUT(names, "%s, %s", library, ours);
-    printf("%-18s %-24s %8.4f %6.0f  %8.4f %6.0f  %.4f [%.4f, %.4f]\n", problem, names,
+    printf("%-18s %-28s %8.4f %6.0f  %8.4f %6.0f  %.4f [%.4f, %.4f]\n", problem, names,
            r.library_ms, its_rate, r.ours_ms, our_rate, r.ratio.median, r.ratio.lo, r.ratio.hi);
     fflush(stdout);
     PUT(key, "%s/%s beside %s", problem, ours, library);
@@ -146,7 +146,7 @@ static inline void bench_head(const char *kernel)
     CUDA_CHECK(cudaDriverGetVersion(&driver));
     printf("%s, driver for CUDA %d.%d, built with CUDA %d.%d: %s\n", device.name, driver / 1000,
            driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kernel);
-    printf("%-18s %-24s %8s %6s  %8s %6s  %s\n", "problem", "beside, ours", "its ms", "GB/s",
+    printf("%-18s %-28s %8s %6s  %8s %6s  %s\n", "problem", "beside, ours", "its ms", "GB/s",
            "our ms", "GB/s", "ratio [95 %]; over 1: ours is faster");
 }
 
