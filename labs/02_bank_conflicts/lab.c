@@ -188,7 +188,8 @@ const Lab lab_bank_conflicts = {
           33, 0, "The word of a is the same for all lanes: one wavefront serves them all. The 32 "
                  "words of b are in one bank: 32 wavefronts." },
         { "speedup_most",
-          "If wavefronts were all that counts, how many times faster is the kernel without conflicts?",
+          "d = 64: if wavefronts were all that counts, how many times faster than the starter is the "
+          "kernel without conflicts?",
           16.5, 0, "33 wavefronts a step become 2. Filling and waiting come on top in both, so less "
                    "than that will be seen: a draft on an H200 (2026-11-21) gained 12.5 at d = 64, "
                    "and 14.2 at d = 128, where a block's filling is shared by twice the steps." },
