@@ -61,7 +61,7 @@ check-cheats: all
 # What lessons quote: measures it, stores it in FIGURES, fills it in. CONTRIBUTING.md has more.
 FIGURES  ?= docs/measured
 figures: all
-	+@WARPBOOK_BUILD=$(B) tests/gpu/figures.sh $(B) $(FIGURES) $(LAB)
+	@WARPBOOK_BUILD=$(B) tests/gpu/figures.sh $(B) $(FIGURES) $(LAB)
 
 # Our protocol's false verdicts beside three others': GRADINGS="100 0" gradings near the bar, elsewhere.
 protocols: all $(B)/protocols_ours $(B)/protocols_foreign

@@ -4,7 +4,8 @@
 # complete; if FOLDER is docs/measured, fills in the lessons. CHECK=all: wrong kernels that are never timed, too.
 # Several GPUs: one such program each, with CUDA_VISIBLE_DEVICES and labs of its own.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 3
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make above us, and what it was told
 build=$1 into=$2 bad=0
 shift 2
 mkdir -p "$into" || exit 3
@@ -18,7 +19,7 @@ for lab in $labs; do
     [ ! -e "tests/bench/$lab.cu" ] || benches="$benches $build/bench_$lab"
 done
 # shellcheck disable=SC2086
-[ -z "$benches" ] || make -s B="$build" $benches || exit 3
+[ -z "$benches" ] || make -s -j"$(nproc)" B="$build" $benches || exit 3
 
 for lab in $labs; do
     echo
