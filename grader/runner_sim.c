@@ -15,6 +15,7 @@
 #include "sim/query.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,6 +155,18 @@ static void on_fault(int number, siginfo_t *info, void *context)
         _exit(128 + number); /* nobody listens */
 }
 
+/* CUDA_CHECK stops the process with CUDA's few words ("invalid argument"); the simulated GPU knows
+ * more. It is the caller's thread that is here, in abort(): nothing is interrupted. */
+static void on_abort(int number)
+{
+    Finding found;
+
+    (void) number;
+    for (int i = 0; simFinding(i, &found); i++)
+        if (found.kind == FINDING_LAUNCH && dprintf(STDERR_FILENO, "%.400s\n", found.text) < 0)
+            return; /* nobody listens */
+}
+
 /* Nothing to try: no driver, no machine code that might not fit. */
 cudaError_t device_begin(int *right)
 {
@@ -161,6 +174,7 @@ cudaError_t device_begin(int *right)
                                 .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_ONSTACK };
     cudaError_t error = cudaFree(NULL);
 
+    signal(SIGABRT, on_abort);
     sigaction(SIGSEGV, &action, NULL); /* once the library is there, with its own */
     *right = 1;
     return error;
