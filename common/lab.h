@@ -129,7 +129,7 @@ typedef struct Mechanism {
  * grader/verdict.h and grader/symptom.c. A step further, never the rung itself. */
 typedef struct Remedy {
     const char *symptom, *text;
-    const char *in; /* only in the case of this label */
+    const char *in; /* only in a case whose label holds this */
     double below;   /* slow: only if the lowest ratio was below this; 0: whatever it was */
 } Remedy;
 

@@ -65,7 +65,7 @@ static void read_symptom(const char *line, const Lab *lab, Progress *progress)
     double told;
 
     if (field(line, "saw", text, sizeof text))
-        progress->symptom.saw = symptom_bits(text);
+        progress->symptom.saw = symptom_bits(text, progress->latest);
     if (field(line, "case", text, sizeof text))
         for (const Case *c = lab->cases; c && c->label && !progress->symptom.lab_case; c++)
             if (!strcmp(label_word(c, label, sizeof label), text))

@@ -108,7 +108,7 @@ Symptom symptom_in(const char *why, Verdict verdict, const Lab *lab)
 
 void symptom_words(const Symptom *symptom, char *text, size_t size)
 {
-    put(text, size, "");
+    *text = 0;
     for (int i = 0; i < WORDS; i++)
         if (symptom->saw & 1ull << i)
             append(text, size, "%s%s", *text ? "," : "", rows[i].word);
@@ -123,7 +123,7 @@ static uint64_t bit_of(const char *word, size_t length)
     return 0;
 }
 
-uint64_t symptom_bits(const char *words)
+uint64_t symptom_bits(const char *words, Verdict verdict)
 {
     uint64_t bits = 0;
 
@@ -131,6 +131,9 @@ uint64_t symptom_bits(const char *words)
         length = strcspn(words, ",");
         bits |= bit_of(words, length);
     }
+    for (int i = 0; i < WORDS; i++)
+        if (!(rows[i].verdicts & ON(verdict)))
+            bits &= ~(1ull << i);
     return bits;
 }
 
@@ -169,7 +172,7 @@ static bool fits(const Remedy *remedy, const Symptom *symptom, Verdict verdict, 
         return false;
     if (bit && !(symptom->saw & bit))
         return false;
-    if (remedy->in && (!symptom->lab_case || strcmp(remedy->in, symptom->lab_case->label)))
+    if (remedy->in && (!symptom->lab_case || !strstr(symptom->lab_case->label, remedy->in)))
         return false;
     return remedy->below <= 0 || (ratio > 0 && ratio < remedy->below);
 }
@@ -184,13 +187,13 @@ int symptom_remedy(const Symptom *symptom, Verdict verdict, double ratio, const 
 
 /* ---- For tests ---- */
 
-static const Case *find_case(const Lab *lab, const char *label)
+static bool any_case(const Lab *lab, const char *part)
 {
     const Case *c = lab->cases;
 
-    while (c && c->label && strcmp(c->label, label))
+    while (c && c->label && !strstr(c->label, part))
         c++;
-    return c && c->label ? c : NULL;
+    return c && c->label;
 }
 
 /* True if row b fits wherever row a does: the bounds of `below` are the other way round. */
@@ -200,7 +203,7 @@ static bool covers(const Remedy *b, const Remedy *a)
     bool key = !strncmp(a->symptom, b->symptom, length) &&
                (!a->symptom[length] || (a->symptom[length] == ' ' && !strchr(b->symptom, ' ')));
 
-    return key && (!b->in || (a->in && !strcmp(a->in, b->in))) &&
+    return key && (!b->in || (a->in && strstr(a->in, b->in))) &&
            (b->below <= 0 || (a->below > 0 && a->below <= b->below));
 }
 
@@ -214,8 +217,8 @@ const char *symptom_fault(const Lab *lab, int row)
         return "not a verdict, or not a word of the table in grader/symptom.c";
     if (bit && !(rows[__builtin_ctzll(bit)].verdicts & ON(verdict)))
         return "this word never comes with this verdict";
-    if (remedy->in && !find_case(lab, remedy->in))
-        return "the lab has no case of this label";
+    if (remedy->in && !any_case(lab, remedy->in))
+        return "the label of no case holds this";
     if (remedy->below && (verdict != SLOW || remedy->below < 0 || remedy->below > 1))
         return "`below` is a ratio, of a slow kernel";
     if (!remedy->text || !*remedy->text)

@@ -17,9 +17,10 @@ typedef struct Symptom {
 
 Symptom symptom_in(const char *why, Verdict verdict, const Lab *lab);
 
-/* "tail,unwritten"; "" if nothing was seen. And back: words that we do not know are left out. */
+/* "tail,unwritten"; "" if nothing was seen. And back: what never comes with this verdict, or is not
+ * known to us, is left out. */
 void symptom_words(const Symptom *symptom, char *text, size_t size);
-uint64_t symptom_bits(const char *words);
+uint64_t symptom_bits(const char *words, Verdict verdict);
 
 /* The first of the lab's remedies that fits, by its place from 1 on; 0 if none does. `ratio` is the
  * lowest over the timed cases, 0 if speed was not judged. */
