@@ -239,6 +239,12 @@ const Lab lab_bank_conflicts = {
         { "crash misaligned",
           "A load of 16 bytes wants an address that is a multiple of 16. With d = 63, which "
           "rows of x begin on one? And which of yours in shared memory?" },
+        { "crash",
+          "Take the last tile of the failing case: what is the largest index into x, into dist, "
+          "into shared memory that it computes?" },
+        { "timeout",
+          "Which loop does not end? Look at its step. Or do some warps wait at a barrier that "
+          "others never come to?" },
     },
     .predictions = {
         { "degree_66",
