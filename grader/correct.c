@@ -239,6 +239,15 @@ static void look_by_simulation(Session *session, const char *object, Result *res
                  "not looked at for races, since on the simulated GPU it ends so: ", worker.why);
 }
 
+static void note_printed(const Child *child, Result *result)
+{
+    enum { SHOWN = 500 };
+
+    PUT(result->printed, "%.*s", SHOWN, child->printed);
+    if (strlen(result->printed) == SHOWN)
+        APPEND(result->printed, " ... (%llu bytes in all)", child->printed_bytes);
+}
+
 void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random)
 {
     bool simulated = *session->simulated;
@@ -251,7 +260,7 @@ void judge_correctness(Session *session, const char *object, Result *result, uin
         verdict = run_object(&trial);
     PUT(result->sandbox, "%s", worker.sandbox);
     worker_end(&worker);
-    PUT(result->printed, "%.500s", worker.child.printed);
+    note_printed(&worker.child, result);
     result->verdict = verdict;
     if (verdict != PASS)
         PUT(result->why, "%s", worker.why);

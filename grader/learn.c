@@ -276,8 +276,8 @@ int print_progress(const char *file)
         progress_load(file, entry, &p);
         print_row(entry, &p);
         bool done = p.graded && verdict_passed(p.best);
-        labs++;
-        passed += done;
+        labs += !entry->lab->unmarked; /* a warm-up is shown, not counted */
+        passed += done && !entry->lab->unmarked;
         if (!next && !done)
             next = entry;
     }
@@ -425,6 +425,29 @@ static void print_prediction(const Prediction *p, double guess)
         APPEND(text, " (%.10g)", p->answer);
     APPEND(text, ". %s", p->because ? p->because : "");
     print_wrapped(text, 4, COLUMNS);
+}
+
+bool predictions_open(const char *path, const Lab *lab)
+{
+    int count = prediction_count(lab);
+    Guesses guesses = { 0 };
+
+    read_guesses(path, lab, count, &guesses);
+    for (int i = 0; i < count; i++)
+        if (guesses.filled[i])
+            return false;
+    return count > 0;
+}
+
+void print_waiting(int labs)
+{
+    char text[256];
+
+    PUT(text,
+        "%d of these labs ask%s for a few numbers before you look at the speed: "
+        "predictions.txt, beside kernel.cu.",
+        labs, labs == 1 ? "s" : "");
+    print_wrapped(text, 0, COLUMNS);
 }
 
 int print_predictions(const char *path, const Lab *lab)

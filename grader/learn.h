@@ -39,4 +39,8 @@ int print_hint(const char *file, const LabEntry *entry, int level);
  * answers, and prints what can be learnt from the difference. Returns how many were filled in. */
 int print_predictions(const char *path, const Lab *lab);
 
+/* Whether the lab asks for numbers and none of them is filled in yet. */
+bool predictions_open(const char *path, const Lab *lab);
+void print_waiting(int labs); /* says that so many are open */
+
 #endif

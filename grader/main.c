@@ -117,14 +117,24 @@ static void remember(const Session *session, const Result *result)
                 strerror(errno));
 }
 
-/* Numbers are asked for before the first speed figure is shown. */
-static void show_predictions(const Session *session, const LabEntry *entry)
+/* Numbers are asked for before the first speed figure is shown: of one lab they are compared, of
+ * several it is said once that they wait. */
+static void show_predictions(const Session *session, const Options *options)
 {
     char path[PATH];
+    int waiting = 0;
 
     session_clear_line();
-    if (entry->lab->predictions[0].key)
-        print_predictions(lab_file(session, entry, "predictions.txt", path), entry->lab);
+    for (int i = 0; i < options->count; i++) {
+        const LabEntry *entry = options->labs[i];
+        lab_file(session, entry, "predictions.txt", path);
+        if (options->count == 1)
+            print_predictions(path, entry->lab);
+        else if (predictions_open(path, entry->lab))
+            waiting++;
+    }
+    if (waiting)
+        print_waiting(waiting);
     printf("\n");
 }
 
@@ -165,12 +175,12 @@ static int run_grade(Options *options)
         report_lines_machine(&session);
     else
         report_machine(&session);
+    if (!options->lines && !options->submission)
+        show_predictions(&session, options);
     for (int i = 0; i < options->count; i++) {
         char source[PATH], shown[PATH];
         const LabEntry *entry = options->labs[i];
         find_source(&session, options, entry, source, shown);
-        if (!options->lines && !options->submission)
-            show_predictions(&session, entry);
         grade(&session, entry, source, shown, &results[i]);
         all_passed &= verdict_passed(results[i].verdict);
         sound &= results[i].verdict != UNSOUND;

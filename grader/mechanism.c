@@ -79,8 +79,8 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
             32 / ratio, 32 / m->most);
     else if (m->counter == SHARED_WAVEFRONTS)
         append(why, size,
-               "shared memory takes %.1f times as many passes as without bank conflicts (%.1f a "
-               "request); at most %.2f times is asked for",
+               "shared memory takes %.1f times as many wavefronts as without bank conflicts (%.1f a "
+               "load or store, on average); at most %.2f times is asked for",
                ratio, a_request, m->most);
     else
         append(why, size,

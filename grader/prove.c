@@ -57,6 +57,17 @@ bool expectation(const char *source, bool simulated, char *word, size_t size)
            (!simulated || head_word(source, 0, "(sim:", word, size) || *word);
 }
 
+int least_cc(const char *source)
+{
+    const char *at = strstr(source, "(from cc ");
+    int major = 0, minor = 0;
+
+    if (!at || (size_t) (at - source) > strcspn(source, "\n") ||
+        sscanf(at, "(from cc %2d.%1d)", &major, &minor) != 2)
+        return 0;
+    return 10 * major + minor;
+}
+
 static bool is_simulated(const Proof *proof)
 {
     return *proof->session->simulated;
@@ -209,10 +220,17 @@ static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *res
                        strlen(proof->entry->folder) + 1;
     char *text = read_file(path, 1 << 20, NULL);
     bool promised = text && expectation(text, is_simulated(proof), promise, sizeof promise);
+    int from = promised ? least_cc(text) : 0;
 
     free(text);
     if (!promised) {
         row(proof, false, name, "its first line does not say `// ... expect: VERDICT`");
+        *result = (Result){ .verdict = UNSOUND };
+        return;
+    }
+    if (proof->session->gpu.cc < from) {
+        row(proof, true, name,
+            PUT(said, "left out: from compute capability %d.%d on", from / 10, from % 10));
         *result = (Result){ .verdict = UNSOUND };
         return;
     }

@@ -24,6 +24,10 @@ bool head_word(const char *source, int line, const char *key, char *word, size_t
  * that after "(sim:" in its place. False if there is none. */
 bool expectation(const char *source, bool simulated, char *word, size_t size);
 
+/* What "(from cc 8.0)" in the first line asks of the device, as 80; 0 where nothing does. On older
+ * ones the file does not show what it is there for. */
+int least_cc(const char *source);
+
 /* The least distance of a kernel from the bars of the timed cases: above them; or, negative, under
  * them, where those that spare rung 1 do not count. */
 double distance_from_bar(const Result *result, bool above);

@@ -87,7 +87,7 @@ static void report_reason(const Result *result)
         verdict_word(result->verdict));
     if (result->why[0])
         APPEND(text, ": %s", result->why);
-    if (result->verdict == BUILD || result->verdict == UNSOUND)
+    if ((result->verdict == BUILD || result->verdict == UNSOUND) && strchr(text, '\n'))
         printf("%s\n", text); /* the compiler's lines stand as they are */
     else
         print_wrapped(text, 4, 80);
@@ -101,7 +101,8 @@ static void report_reason(const Result *result)
     if (result->flags[0])
         printf("    for a human to look at: %s\n", result->flags);
     if (result->printed[0] && !verdict_passed(result->verdict))
-        printf("    your code printed:\n%s\n", result->printed);
+        printf("    your code printed:\n%s%s", result->printed,
+               result->printed[strlen(result->printed) - 1] == '\n' ? "" : "\n");
     if (verdict_passed(result->verdict) && result->entry->lab->question) {
         PUT(text, "Does it transfer? %s", result->entry->lab->question);
         print_wrapped(text, 4, 80);
@@ -151,7 +152,7 @@ static void report_next(const Session *session, const Result *results, int count
         }
     }
     if (simulated)
-        printf("Next: all of these are right; a GPU would tell how fast they are.\n");
+        printf("Next: another lab. These are right; how fast they are takes a GPU to tell.\n");
     else
         printf("Next: all of these pass. make progress shows what is left.\n");
 }

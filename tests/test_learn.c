@@ -489,6 +489,30 @@ static void what_was_not_guessed_is_not_told(void)
     CU_ASSERT(!has(text, "far apart"));
 }
 
+/* Ten labs at once asked ten times, between the rows of the table. */
+static void many_labs_ask_once(void)
+{
+    static const struct {
+        const char *text;
+        bool open;
+    } rows[] = { { "sectors:\n", true }, { "", true }, { NULL, true }, { "sectors: 4\n", false } };
+    static const Lab none = { 0 };
+    char path[160];
+    int filled;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        predictions_text(rows[i].text, &filled);
+        PUT(path, "%s/labs/01_first/predictions.txt", folder);
+        CU_ASSERT_EQUAL(predictions_open(path, &some_lab), rows[i].open);
+    }
+    CU_ASSERT_FALSE(predictions_open("/nowhere", &none));
+    capture_begin(&capture, stdout);
+    print_waiting(1);
+    print_waiting(9);
+    const char *text = capture_end(&capture);
+    CU_ASSERT(has(text, "1 of these labs asks for") && has(text, "9 of these labs ask for"));
+}
+
 static void no_predictions_no_words(void)
 {
     static const Lab none = { 0 };
@@ -553,6 +577,7 @@ CU_SuiteInfo test_learn = {
             { "a hint that cannot be noted is shown", a_hint_that_cannot_be_noted_is_shown },
             { "predictions are read", predictions_are_read },
             { "what was not guessed is not told", what_was_not_guessed_is_not_told },
+            { "many labs ask once", many_labs_ask_once },
             { "no predictions, no words", no_predictions_no_words },
             { "files of real labs", files_of_real_labs },
             CU_TEST_INFO_NULL,

@@ -130,7 +130,8 @@ const Lab lab_first = {
     .predictions = {
         { "blocks",
           "How many blocks of 256 threads does a copy of 1000 floats need, at one thread an element?",
-          4, 0, "Three blocks are 768 threads. (1000 + 255) / 256 = 4, rounded down: rounded up." },
+          4, 0, "Three blocks are 768 threads: too few. In C (1000 + 255) / 256 is 4: 1000 / 256, "
+                "rounded up." },
         { "idle",
           "How many of their threads have nothing to do?",
           24, 0, "4 * 256 - 1000. These 24 are why every kernel checks its bounds." },

@@ -180,8 +180,9 @@ const Lab lab_coalescing = {
           "One thread writes into shared memory, another one reads it, and nothing makes the "
           "second wait. Which warps are the two in? What makes a whole block wait?" },
         { "unsafe uninitialised",
-          "It reads what nobody has written. For which columns or rows does no thread fill the "
-          "place, and who reads it all the same?" },
+          "It reads what nobody has written, or not yet. Which thread was to fill that place, "
+          "and what makes the reader wait for it? For which columns or rows does no thread fill "
+          "it?" },
         { "crash launch",
           "Work out your launch for the case that failed: how many threads has a block at 1024 "
           "columns, how many blocks has the grid in y at 4,500,007 rows? A block ends at 1024, "

@@ -192,8 +192,8 @@ const Lab lab_bank_conflicts = {
           "what else did you add to each step, an operation for the address or a second "
           "barrier? The control case has the starter's own loop: compare." },
         { "wrong outside_corner",
-          "What does not fill a tile is missing. How many tiles does n = 33 need, and which way "
-          "do you round?" },
+          "What does not fill a tile is missing, or what lies beyond your grid. How many tiles "
+          "does n = 33 need, how many n = 1033, and how many blocks has your launch?" },
         { "wrong tail",
           "The last rows are missing. How many tiles does n = 33 need, and which way do you "
           "round?" },
@@ -219,9 +219,10 @@ const Lab lab_bank_conflicts = {
           "What must stand between the last store and the first load? And before the rows are "
           "filled anew, if they are?" },
         { "unsafe uninitialised",
-          "A word of shared memory is read that nobody has filled. Take the row and the k of "
-          "make grade's thread: under which place was this word stored, and is it the same "
-          "formula when reading?" },
+          "A word of shared memory is read that nobody has filled, or not yet. Which warp was "
+          "to fill it, and what makes the reader wait for that warp? If something does: take "
+          "the row and the k of the thread that is named; is the place computed by the same "
+          "formula when storing and when reading?" },
         { "unsafe out_of_bounds",
           "An access past the end. If in x: which rows of the last tile are not there, and who "
           "asks? If in shared memory: what is the largest place that your formula gives, and "
@@ -264,7 +265,8 @@ const Lab lab_bank_conflicts = {
           33, 0, "The word of a is the same for all lanes: one wavefront serves them all. The 32 "
                  "words of b are in one bank: 32 wavefronts." },
         { "speedup_most",
-          "If wavefronts were all that counts, how many times faster is the kernel without conflicts?",
+          "d = 64: if wavefronts were all that counts, how many times faster than the starter is the "
+          "kernel without conflicts?",
           16.5, 0, "33 wavefronts a step become 2. Filling and waiting come on top in both, so less "
                    "than that will be seen: a draft on an H200 (2026-11-21) gained 12.5 at d = 64, "
                    "and 14.2 at d = 128, where a block's filling is shared by twice the steps." },

@@ -97,9 +97,9 @@ const Lab lab_divergence = {
      * items leave 22 and 16. */
     .mechanism = { { IDLE_LANES, 0, 2.2 } },
     .hints = {
-        "A warp has one program counter's worth of issue slots: where its lanes want different cases of "
-        "the switch, it walks through each of those with the others switched off. How many of the eight "
-        "does a warp need if 32 kinds are drawn at random?",
+        "A warp starts one instruction at a time, for all of its lanes: where they want different cases of "
+        "the switch, it walks through each of those with the other lanes switched off. How many of the "
+        "eight does a warp need if 32 kinds are drawn at random?",
         "Nobody says that thread i must do item i. Let a block first find out which of its items are of "
         "which kind (shared memory, a counter a kind, one atomicAdd an item), and then give each warp "
         "items of one kind only. Results go to out[item], wherever the item was worked on.",
@@ -146,7 +146,8 @@ const Lab lab_divergence = {
           "two?" },
         { "unsafe uninitialised",
           "Shared memory begins with whatever lies there. Which of your counters or slots is "
-          "read before anyone has written it, and by whom should it be written?" },
+          "read before anyone has written it? Who should have, and what makes the reader wait "
+          "for that?" },
         { "unsafe barrier",
           "Not all threads of the block come to a barrier. Is it inside `if (i < n)`, or behind "
           "a return, or in a loop that some warps leave earlier? Put the question round the "
@@ -185,7 +186,7 @@ const Lab lab_divergence = {
                      "warp instruction." },
         { "share_256",
           "A block sorts its 256 items by kind, and warps of one kind each serve them. What share of the "
-          "lanes works then?",
+          "lanes works then, from 0 to 1?",
           0.69, 0.08, "32 items of each kind on average, but seldom just 32: 33 take two passes. "
                       "256 / (32 * sum of ceil(count / 32)) is 0.69; with 1024 items it is 0.89, with "
                       "2048 0.94. A queue's last pass is half empty, however long the queue is." },

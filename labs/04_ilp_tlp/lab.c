@@ -222,8 +222,8 @@ const Lab lab_ilp_tlp = {
         { "slots_a_step",
           "In how many of these cycles does a scheduler with a single warp issue one of them, on a "
           "GPU with 32 FP32 lanes a scheduler (sm_86 and later)?",
-          5, 0, "One a cycle: 5 of 20 cycles are used. Rung 1 can reach a quarter of the peak, no "
-                "matter how it is written." },
+          5, 0, "One a cycle: 5 of 20 cycles are used. One oscillator at a time can reach a quarter of "
+                "the peak, no matter how it is written." },
         { "chains",
           "How many oscillators at a time fill that scheduler with its one warp?",
           4, 0, "Little's law: 1 instruction a cycle times 4 cycles of latency are 4 instructions "

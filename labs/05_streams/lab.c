@@ -181,11 +181,12 @@ const Lab lab_streams = {
           1.5, 0.05, "Two chunks on their way share three engines: each needs 3 stages, two at a "
                      "time: 3 / 2. Double buffering is not enough where there are three stages." },
         { "pageable",
-          "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would "
-          "overlap as you have arranged them, all 3 or about 1?",
-          1, 0, "About none with another: the driver copies such memory through a pinned buffer of "
-                "its own, the call waits for that, and in our drafts (H200, 2026-11-21) it all took "
-                "2.6 times as long as one stage after the other with pinned memory." },
+          "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would be "
+          "under way at a time, 3 or about 1?",
+          1, 0, "The driver copies such memory through a pinned buffer of its own, and the call "
+                "waits for that: next to nothing overlaps. In our drafts (H200, 2026-11-21) it all "
+                "took 2.6 times as long as the three stages one after the other with pinned "
+                "memory." },
     },
     .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes as long "
                 "as before. Which of the three rows is left, how many buffers do you need, and how long "

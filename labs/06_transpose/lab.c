@@ -193,9 +193,10 @@ const Lab lab_transpose = {
           "Not all threads come to the barrier: it is inside an if, or behind a return. Ask for "
           "bounds around the load and around the store, not around the barrier." },
         { "unsafe uninitialised",
-          "The second half reads a place of the tile that nobody has filled. Lane and row have "
-          "changed roles: is the check of the second half about the element that is written, or "
-          "about the one that this thread once read?" },
+          "The second half reads a place of the tile that nobody has filled, or not yet. "
+          "Another warp was to fill it: what makes this one wait? If something does: lane and "
+          "row have changed roles, so is the check of the second half about the element that is "
+          "written, or about the one that this thread once read?" },
         { "unsafe",
           "An element is touched that is not there. Both halves need a check of their own: lane "
           "and row have changed roles in between, so row and column to compare have, too." },
@@ -221,13 +222,15 @@ const Lab lab_transpose = {
     },
     .predictions = {
         { "load_sectors",
-          "One warp of the starter reads from `in`, once. How many sectors of 32 bytes does it touch?",
+          "One warp of the starter reads from `in`, once, in a row that starts with a sector. How many "
+          "sectors of 32 bytes does it touch?",
           4, 0, "32 floats side by side are 128 bytes: 4 sectors, all of them used." },
         { "store_sectors",
           "The same warp writes to `out`, once, with 8 rows or more. How many sectors?",
           32, 0, "Neighbouring lanes write rows * 4 bytes apart: a sector each, and 4 of its 32 bytes." },
         { "degree_32",
-          "A warp reads a column of a tile with 32 floats a row: how many words wait for one bank?",
+          "A warp reads a column of a tile with 32 floats a row: how many words does it want from one "
+          "bank?",
           32, 0, "The step is 32 words, so all 32 lanes come out in one bank: 32 wavefronts, not 1." },
         { "degree_34",
           "The same with 34 floats a row?",

@@ -173,6 +173,10 @@ const Lab lab_reduction = {
           "There is hardly a tree left to make faster, and memory is not busy. What does a "
           "thread do between asking for an element and adding it? How many of its requests are "
           "on their way meanwhile? Rule 4, with your GPU's numbers." },
+        { "correct",
+          "Speed was not judged, and the counts that were are easy to meet. Go on with a "
+          "pencil: how many requests has a thread on their way when it first waits, and how "
+          "many bytes is that for an SM? warpbook calc little says how many it takes." },
         { "wrong not_finite",
           "Something was added that nobody has written: `out` and `scratch` arrive full of NaN "
           "or huge numbers. Which of the two do you read before you have put anything there? A "
@@ -201,8 +205,9 @@ const Lab lab_reduction = {
           "at all: who does the elements behind the last whole piece?" },
         { "unsafe race",
           "Two rounds, or two passes, touch the same place. Inside a block: what stands between "
-          "one warp's store and the other's load? Between blocks: does a pass write where "
-          "others of the same pass still read?" },
+          "one warp's store and the other's load? If both are of one warp: who says that its "
+          "lanes run in step? Between blocks: does a pass write where others of the same pass "
+          "still read?" },
         { "unsafe barrier",
           "Only some of the block's threads come to the barrier. All of them must, also those "
           "that have nothing to add in this round." },
@@ -211,8 +216,9 @@ const Lab lab_reduction = {
           "branch, if the array ends in the middle of a warp? Let all come, and some bring "
           "nothing." },
         { "unsafe uninitialised",
-          "It adds to, or reads, what nobody has written: `out`, `scratch` and shared memory "
-          "arrive full of rubbish. Who should have put the first value there, in each call anew?" },
+          "It adds to, or reads, what nobody has written, or not yet: `out`, `scratch` and "
+          "shared memory arrive full of rubbish. Who should have put the first value there, in "
+          "each call anew, and what makes the reader wait for that?" },
         { "unsafe",
           "A thread reads past the end. If it takes two elements, or four: is each of them "
           "asked for, or only the first?" },

@@ -223,13 +223,13 @@ const Lab lab_tail_effect = {
           5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % are 1 / 2, one wave of two: what would be "
                     "gained if the second wave took no time at all, though it is nearly full." },
         { "rows_for_95",
-          "132 SMs, a row a block as in the starter: from how many full rounds on, k, is the worst "
-          "case of 132 k + 1 rows at 95 % or more?",
+          "132 SMs, a row a block as in the starter, and 132 k + 1 rows, the worst case: from which k "
+          "on is the share of work 95 % or more?",
           19, 0, "(132 k + 1) / (132 (k + 1)) reaches 0.95 when k is 19 (0.9504; k = 18: 0.9478). A "
                  "tail is short if what comes before it is long." },
     },
     .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile a SM at a "
                 "time, on 132 SMs. What share of the SMs' time is work with tiles of 128 x 128? And "
                 "with 256 x 256, which need fewer loads for each result? What would you do about "
-                "the last round without making all tiles smaller?",
+                "the tail without making all tiles smaller?",
 };

@@ -307,7 +307,8 @@ const Lab lab_sgemm = {
         "4 x 4, and give neighbouring threads neighbouring columns.",
         "8 x 8 results a thread, 256 threads, a tile of 128 x 128: for each k, two float4 of A's "
         "tile and two of B's, 64 FMAs. For that A must lie turned, as[k][row], so that a thread's "
-        "four rows are neighbours; 132 floats a row spare you conflicts when you fill it. Unroll.",
+        "four rows are neighbours; 132 floats a row spare you conflicts when you fill it. B's two "
+        "lie 64 columns apart, so that neighbouring lanes read neighbouring float4. Unroll.",
     },
     .remedies = {
         { "slow loads_an_fma",
@@ -354,8 +355,10 @@ const Lab lab_sgemm = {
           "cp.async there is a third: the copy must have arrived before the barrier tells the "
           "others." },
         { "unsafe uninitialised",
-          "A part of a tile is used that nobody has filled, or not yet. At the edges: who puts "
-          "the zeros there? With cp.async: what have you waited for?" },
+          "A part of a tile is used that nobody has filled, or not yet. At what is no edge: "
+          "what makes a warp wait until the others have filled their part? At an edge: who puts "
+          "the zeros there, and have threads without a result left before? With cp.async: what "
+          "have you waited for?" },
         { "unsafe barrier",
           "Some threads of the block have left before the barrier. A thread whose result is not "
           "there still has to help to fill the tiles." },
@@ -403,13 +406,13 @@ const Lab lab_sgemm = {
           8, 0.1, "For each k it loads 32 + 32 floats, 256 bytes, and does 2 * 32 * 32 FLOP. With "
                   "128 x 128 it is 32." },
         { "words_tile",
-          "The same block, a result a thread: how many floats does a thread read from shared memory "
-          "for one FMA?",
+          "The same block, and each thread makes one result: how many floats does a thread read from "
+          "shared memory for one FMA?",
           2, 0, "One of A, one of B. Shared memory saves trips to DRAM; it does not make one load "
                 "less." },
         { "peak_tile",
-          "So what percentage of its FMA peak can a SM reach then, if it does 128 FMAs a clock and "
-          "shared memory hands out 32 floats a clock?",
+          "So what percentage of its FMA peak can a SM reach then, if it can do 128 FMAs a clock (4 "
+          "warps' worth) and its shared memory hands out 32 floats a clock (1 warp's)?",
           12.5, 0.5, "Two warp loads, 2 clocks, for 32 FMAs: 16 of 128 a clock. What you measure may "
                      "lie higher: where four steps of k lie side by side the compiler loads "
                      "them at once, 16 bytes a lane, and of those 2 wavefronts are enough for a "
