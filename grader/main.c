@@ -110,7 +110,8 @@ static void remember(const Session *session, const Result *result)
         progress.best = result->verdict;
     progress.graded = true;
     progress.ratio = result->ratio;
-    progress.symptom = symptom_in(result->why, result->verdict, result->entry->lab);
+    progress.symptom =
+        symptom_in(result->why, result->printed, result->verdict, result->entry->lab);
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
     if (!progress_save(session->progress, result->entry, &progress))
         fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,

@@ -111,7 +111,7 @@ static void report_reason(const Result *result)
 
 static bool has_remedy(const Result *r)
 {
-    Symptom symptom = symptom_in(r->why, r->verdict, r->entry->lab);
+    Symptom symptom = symptom_in(r->why, r->printed, r->verdict, r->entry->lab);
 
     return symptom_remedy(&symptom, r->verdict, r->ratio, r->entry->lab) > 0;
 }

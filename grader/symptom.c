@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PHRASES = 2, KEY = 40 };
+enum { PHRASES = 3, KEY = 40 };
 
 #define ON(verdict) (1u << (verdict))
 
@@ -53,7 +53,10 @@ static const struct {
     { "shuffle", ON(UNSAFE), { ": shuffle" }, "a shuffle that not all lanes come to" },
     { "returned", ON(UNSAFE), { "returned before its output" }, "returned before the end" },
     { "input", ON(STRAY), { "the input was changed" }, "an input was changed" },
-    { "launch", ON(CRASH), { "could not be launched" }, "a launch failed" },
+    { "launch",
+      ON(CRASH),
+      { "could not be launched", "cudaGetLastError(): invalid", "requested for launch" },
+      "a launch failed" },
     { "misaligned", ON(CRASH), { "misaligned" }, "a misaligned address" },
     { "illegal", ON(CRASH), { "illegal memory access" }, "an illegal access" },
     { "host_pointer", ON(CRASH), { ": host pointer" }, "a pointer of the host's" },
@@ -93,13 +96,14 @@ static bool says(const char *text, const char *const phrase[PHRASES])
     return false;
 }
 
-Symptom symptom_in(const char *why, Verdict verdict, const Lab *lab)
+Symptom symptom_in(const char *why, const char *printed, Verdict verdict, const Lab *lab)
 {
     Symptom symptom = { 0 };
     const char *rest = after_case(why, lab, &symptom.lab_case);
 
     for (int i = 0; i < WORDS; i++)
-        if (rows[i].verdicts & ON(verdict) && says(rest, rows[i].phrase))
+        if (rows[i].verdicts & ON(verdict) &&
+            (says(rest, rows[i].phrase) || (verdict == CRASH && says(printed, rows[i].phrase))))
             symptom.saw |= 1ull << i;
     return symptom;
 }

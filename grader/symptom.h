@@ -15,7 +15,8 @@ typedef struct Symptom {
     const Case *lab_case; /* where; NULL: no case was named */
 } Symptom;
 
-Symptom symptom_in(const char *why, Verdict verdict, const Lab *lab);
+/* `printed` by the student's code: after a crash it holds what CUDA_CHECK said. */
+Symptom symptom_in(const char *why, const char *printed, Verdict verdict, const Lab *lab);
 
 /* "tail,unwritten"; "" if nothing was seen. And back: what never comes with this verdict, or is not
  * known to us, is left out. */

@@ -71,7 +71,7 @@ static void sentences_become_words(void)
 {
     static const struct {
         Verdict verdict;
-        const char *why, *words, *label;
+        const char *why, *words, *label, *printed;
     } rows[] = {
         { SLOW, "case flat: kernel.cu:24: `in` is read in 8.0 times the sectors", "sectors_read",
           "flat" },
@@ -98,6 +98,11 @@ static void sentences_become_words(void)
         { CRASH, "case flat: a kernel could not be launched: invalid argument", "launch", "flat" },
         { CRASH, "case flat: a kernel failed while it ran: misaligned address", "misaligned",
           "flat" },
+        { CRASH, "case flat: its process was killed by signal 6 (Aborted)", "launch", "flat",
+          "kernel.cu:46: cudaGetLastError(): invalid configuration argument\n" },
+        { CRASH, "case flat: its process was killed by signal 6 (Aborted)", "misaligned", "flat",
+          "kernel.cu:46: cudaGetLastError(): misaligned address\n" },
+        { WRONG, "case flat: element 0 is 1", "", "flat", "(the tail) are zero" }, /* said who? */
         { PASS, "(the tail) is read in a race", "", NULL }, /* what does not come with it */
         { BUILD, "kernel.cu:9: error: launch", "", NULL },
         { WRONG, "", "", NULL },
@@ -106,7 +111,8 @@ static void sentences_become_words(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         char words[512];
-        Symptom s = symptom_in(rows[i].why, rows[i].verdict, &some_lab);
+        Symptom s = symptom_in(rows[i].why, rows[i].printed ? rows[i].printed : "", rows[i].verdict,
+                               &some_lab);
         symptom_words(&s, words, sizeof words);
         if (strcmp(words, rows[i].words) ||
             (s.lab_case ? !rows[i].label || strcmp(s.lab_case->label, rows[i].label)
@@ -174,7 +180,7 @@ static void the_first_that_fits_is_chosen(void)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        Symptom s = symptom_in(rows[i].why, rows[i].verdict, &some_lab);
+        Symptom s = symptom_in(rows[i].why, "", rows[i].verdict, &some_lab);
         int remedy = symptom_remedy(&s, rows[i].verdict, rows[i].ratio, &some_lab);
         if (remedy != rows[i].remedy)
             FAIL_SAYING("row %zu: %d", i, remedy);
@@ -350,7 +356,7 @@ static void graded(Verdict verdict, const char *why, double ratio)
     p.latest = verdict;
     p.graded = true;
     p.ratio = ratio;
-    p.symptom = symptom_in(why, verdict, &some_lab);
+    p.symptom = symptom_in(why, "", verdict, &some_lab);
     CU_ASSERT_TRUE(progress_save(file, &entry, &p));
 }
 
