@@ -1,5 +1,5 @@
 # make grade           grade labs/*/kernel.cu            make test      all tests, no GPU needed
-# make hint LAB=..     the next hint for a lab           make setup     install what tests need (apt)
+# make hint LAB=..     hints, your last grading first   make setup     install what tests need (apt)
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
 # make check-cheats    prove that cheats are caught      make figures   measure what lessons quote

@@ -35,7 +35,7 @@ static const char usage[] =
     "one\n"
     "  check      prove that every lab is sound on this GPU\n"
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
-    "  hint       show the next hint for one lab\n"
+    "  hint       what helps with a lab's last grading; then its hints, one by one\n"
     "  progress   show what is done and what is next\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
@@ -50,7 +50,7 @@ static const char usage[] =
     "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
-    "  --level N           hint: this level, 1 to 3\n"
+    "  --level N           hint: the levels up to this one, 1 to 3\n"
     "  --builds-only       check-cheats: only those that the build refuses\n"
     "  --timed-only        check: without the kernels that are refused before they are timed\n"
     "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
@@ -113,6 +113,8 @@ static void remember(const Session *session, const Result *result)
         progress.best = result->verdict;
     progress.graded = true;
     progress.ratio = result->ratio;
+    progress.symptom =
+        symptom_in(result->why, result->printed, result->verdict, result->entry->lab);
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
     if (!progress_save(session->progress, result->entry, &progress))
         fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,

@@ -85,9 +85,10 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
             ratio, a_request, m->most);
     else
         append(why, size,
-               "`%s` is %s in %.1f times the sectors of 32 bytes that it has (%.1f a request); at "
-               "most %.2f times is asked for",
-               array, m->counter == SECTORS_READ ? "read" : "written", ratio, a_request, m->most);
+               "`%s` %s %.1f times the sectors of 32 bytes that it has (%.1f a request); at most "
+               "%.2f times is asked for",
+               array, m->counter == SECTORS_READ ? "is read in" : "is written in", ratio, a_request,
+               m->most);
 }
 
 /* ---- One case ---- */

@@ -1,5 +1,6 @@
 /* report.c - what a grading says: a table for people, key:value lines for programs. */
 #include "report.h"
+#include "symptom.h"
 #include "wrap.h"
 
 #include <inttypes.h>
@@ -108,6 +109,13 @@ static void report_reason(const Result *result)
     }
 }
 
+static bool has_remedy(const Result *r)
+{
+    Symptom symptom = symptom_in(r->why, r->printed, r->verdict, r->entry->lab);
+
+    return symptom_remedy(&symptom, r->verdict, r->ratio, r->entry->lab) > 0;
+}
+
 /* The first lab to go on with, and the command for it. */
 static void report_next(const Session *session, const Result *results, int count)
 {
@@ -138,6 +146,8 @@ static void report_next(const Session *session, const Result *results, int count
         default:
             printf("Next: mend labs/%s/kernel.cu, then make grade LAB=%s.\n", r->entry->folder,
                    name);
+            if (has_remedy(r))
+                printf("      make hint LAB=%s says where to look.\n", name);
             return;
         }
     }
