@@ -1,8 +1,8 @@
 # make grade           grade labs/*/kernel.cu            make test      all tests, no GPU needed
-# make hint LAB=..     the next hint for a lab           make setup     install what tests need (apt)
+# make hint LAB=..     hints, your last grading first   make setup     install what tests need (apt)
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
-# make check-cheats    prove that cheats are caught
+# make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; FLAGS="--quick" goes to the program:
@@ -48,7 +48,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all help grade hint progress check check-cheats protocols test end-to-end unit setup bench format clean FORCE
+.PHONY: all help grade hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
 all: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/runner-sim)
 
 grade check: all
@@ -60,6 +60,11 @@ hint progress: all
 check-cheats: all
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
 	@set -e; for script in tests/cheats/*.sh; do WARPBOOK_BUILD=$(B) bash $$script; done
+
+# What lessons quote: measures it, stores it in FIGURES, fills it in. CONTRIBUTING.md has more.
+FIGURES  ?= docs/measured
+figures: all
+	@WARPBOOK_BUILD=$(B) tests/gpu/figures.sh $(B) $(FIGURES) $(LAB)
 
 # Our protocol's false verdicts beside three others': GRADINGS="100 0" gradings near the bar, elsewhere.
 protocols: all $(B)/protocols_ours $(B)/protocols_foreign

@@ -80,15 +80,17 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
             "of a warp's 32 lanes %.1f work in an average instruction; at least %.1f are asked for",
             32 / ratio, 32 / m->most);
     else if (m->counter == SHARED_WAVEFRONTS)
-        append(why, size,
-               "shared memory takes %.1f times as many wavefronts as without bank conflicts (%.1f a "
-               "load or store, on average); at most %.2f times is asked for",
-               ratio, a_request, m->most);
+        append(
+            why, size,
+            "shared memory takes %.1f times as many wavefronts as without bank conflicts (%.1f a "
+            "load or store, on average); at most %.2f times is asked for",
+            ratio, a_request, m->most);
     else
         append(why, size,
-               "`%s` is %s in %.1f times the sectors of 32 bytes that it has (%.1f a request); at "
-               "most %.2f times is asked for",
-               array, m->counter == SECTORS_READ ? "read" : "written", ratio, a_request, m->most);
+               "`%s` %s %.1f times the sectors of 32 bytes that it has (%.1f a request); at most "
+               "%.2f times is asked for",
+               array, m->counter == SECTORS_READ ? "is read in" : "is written in", ratio, a_request,
+               m->most);
 }
 
 /* ---- One case ---- */

@@ -1,5 +1,6 @@
 /* report.c - what a grading says: a table for people, key:value lines for programs. */
 #include "report.h"
+#include "symptom.h"
 #include "wrap.h"
 
 #include <inttypes.h>
@@ -108,6 +109,13 @@ static void report_reason(const Result *result)
     }
 }
 
+static bool has_remedy(const Result *r)
+{
+    Symptom symptom = symptom_in(r->why, r->printed, r->verdict, r->entry->lab);
+
+    return symptom_remedy(&symptom, r->verdict, r->ratio, r->entry->lab) > 0;
+}
+
 /* The first lab to go on with, and the command for it. */
 static void report_next(const Session *session, const Result *results, int count)
 {
@@ -138,6 +146,8 @@ static void report_next(const Session *session, const Result *results, int count
         default:
             printf("Next: mend labs/%s/kernel.cu, then make grade LAB=%s.\n", r->entry->folder,
                    name);
+            if (has_remedy(r))
+                printf("      make hint LAB=%s says where to look.\n", name);
             return;
         }
     }
@@ -257,4 +267,38 @@ void report_lines(const Result *result)
         report_lines_case(&result->speed[i], i + 1);
     printf("wall_s:%.2f\nend:%s\n", result->wall_s, result->entry->folder);
     fflush(stdout);
+}
+
+/* ---- Figures for lessons ---- */
+
+void report_figures_head(FILE *file, const Session *session, const LabEntry *entry)
+{
+    const GpuInfo *gpu = &session->gpu;
+    time_t now = time(NULL);
+    char date[32];
+
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    fprintf(file, "device: %s, %d SMs\ndriver: %s\nCUDA: %s (nvcc %s)\ndate: %s\n", gpu->name,
+            gpu->gpu.sms, gpu->driver, gpu->runtime, session->toolchain.version, date);
+    fprintf(file, "command: warpbook check %s --figures FILE, by make figures\n\n",
+            lab_name(entry));
+}
+
+void report_figures(FILE *file, const char *name, const Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        const char *label = s->lab_case->label;
+        if (!s->measured)
+            continue;
+        fprintf(file, "%s/%s/ms %.6f\n", name, label, s->student_ms);
+        if (s->gbps > 0)
+            fprintf(file, "%s/%s/GB/s %.1f\n", name, label, s->gbps);
+        if (s->gflops > 0)
+            fprintf(file, "%s/%s/GFLOP/s %.1f\n", name, label, s->gflops);
+        fprintf(file, "%s/%s/ratio %.5f\n", name, label, s->ratio.median);
+        fprintf(file, "%s/%s/ratio from %.5f\n", name, label, s->ratio.lo);
+        fprintf(file, "%s/%s/ratio to %.5f\n", name, label, s->ratio.hi);
+    }
+    fflush(file);
 }

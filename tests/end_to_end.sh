@@ -272,7 +272,33 @@ check "grade in place" says "unchanged" in_copy "$warpbook" grade transpose --qu
 check "it is remembered" says "transpose.*unchanged" in_copy "$warpbook" progress
 check "a hint" says "1 of 3|hint 1" in_copy "$warpbook" hint transpose
 check "the next hint" says "2 of 3|hint 2" in_copy "$warpbook" hint transpose
+check "the last hint" says "3 of 3|hint 3" in_copy "$warpbook" hint transpose
 check "a hint for which lab?" status_is 2 in_copy "$warpbook" hint
+# Graded so in place: then the hint begins with SAYS, and only the next call goes on to the levels.
+hint_after() { # SAYS DIRECTIVE...
+    local says=$1
+    shift
+    cp "$(submission hint "$@")" "$copy/labs/06_transpose/kernel.cu"
+    in_copy "$warpbook" grade transpose --quick > /dev/null 2>&1
+    in_copy "$warpbook" hint transpose > "$work/first"
+    in_copy "$warpbook" hint transpose > "$work/second"
+    grep -qE "^Your last grading: $says" "$work/first" && ! grep -q "^Hint " "$work/first" &&
+        grep -qE "^Your last grading: $says" "$work/second" && grep -q "^Hint 3 of 3" "$work/second" && return
+    cat "$work/first" "$work/second"
+    return 1
+}
+check "a hint for what was slow" hint_after "slow, case flat, lowest ratio 0" "ms 40"
+check "a hint for a pattern" hint_after "wrong, case .*: the tail, never written" "wrong tail"
+check "a hint for a crash" hint_after "crash, case .*: a launch failed" "launch-error"
+check "a hint for a changed input" hint_after "stray, case .*: an input was changed" "stray input"
+check "a hint for a race" simulated hint_after "unsafe.*: a race" unsafe
+check "a hint for a bound that was missed" simulated hint_after "slow, case flat: an input is read in too many" "sectors 8 24"
+check "a level by its number has no symptom" says "^Hint 1 of 3" in_copy "$warpbook" hint transpose --level 1
+printf 'lab:06_transpose verdict:slow best:slow format:2 saw:%%n,,\377 case:x told:-7\0\n' > "$work/hostile"
+damaged() { cp "$work/hostile" "$copy/.warpbook/progress" && in_copy "$warpbook" hint transpose && in_copy "$warpbook" progress; }
+cp "$copy/.warpbook/progress" "$work/kept_progress"
+check "a damaged progress file" status_is 0 damaged
+cp "$work/kept_progress" "$copy/.warpbook/progress"
 cp "$(submission good "ms 0.5")" "$copy/labs/06_transpose/kernel.cu"
 check "pass in place" says "pass" in_copy "$warpbook" grade transpose --quick
 check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progress
@@ -382,6 +408,10 @@ fi
 # ---- The workbook itself ----
 
 check "dependencies point one way" tests/dependencies.sh
+check "figures in lessons are those that were measured" tests/figures.sh check
+check "and a figure that is not is found" tests/figures_test.sh
+check "no figures of a simulated GPU" status_is 3 simulated "$warpbook" check 6 --figures "$work/figures.txt"
+check "--figures holds one lab's" status_is 2 "$warpbook" check --figures "$work/figures.txt"
 check "a lab is added without editing a file" tests/add_a_lab.sh
 
 echo

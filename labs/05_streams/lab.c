@@ -107,6 +107,62 @@ const Lab lab_streams = {
         "protects the buffer. Wait for all B streams once, at the end. Three are enough to fill "
         "the rows; a few more even out what takes longer now and then.",
     },
+    .remedies = {
+        { "slow", .below = 0.45,
+          .text = "Everything still goes one after the other. What does your loop wait for "
+                  "before it asks for the next chunk's upload? Look for a wait in it, for a "
+                  "copy without Async, for an operation in no stream of its own." },
+        { "slow", .below = 0.75,
+          .text = "Two of the three engines have work at a time. How many chunks can be on "
+                  "their way at once, and for how many stages does each hold its buffer? Or "
+                  "does something make you wait once a chunk, though the streams are many?" },
+        { "slow",
+          "Nearly. How long do the first upload and the last download take, in which nothing "
+          "else runs? How many chunks have you, and what does each operation cost whatever its "
+          "size? warpbook calc overlap adds it up." },
+        { "correct",
+          "Speed was not judged, so draw it: three rows, your first six chunks. In which "
+          "columns are all three rows busy? warpbook calc overlap tells what is to be had with "
+          "your chunks and buffers." },
+        { "wrong tail",
+          "The last words stay at home. What becomes of what does not fill a chunk? And do "
+          "chunks beyond the number of buffers get a second turn?" },
+        { "wrong unwritten",
+          "How much of each chunk has come back? All of it, or just a quarter? cudaMemcpyAsync "
+          "counts in another unit than you may think. If whole chunks are missing: which, and "
+          "who should have asked for them?" },
+        { "wrong",
+          "Two chunks on their way may share a buffer, or the steps of one chunk may lie in "
+          "different streams. Follow one buffer: what makes the next chunk's upload wait until "
+          "the last one's download is over? Streams promise an order only inside themselves." },
+        { "unsafe returned",
+          "The call came back before all was done. Which streams have something under way at "
+          "the end, and for which of them do you wait?" },
+        { "unsafe uninitialised",
+          "The kernel read words that its upload had not brought yet. In which stream is the "
+          "one, in which the other? A launch has a place for the stream, behind the threads and "
+          "the shared memory. And does the upload bring as many bytes as the kernel wants?" },
+        { "unsafe race",
+          "Two things use one buffer, and nothing orders them. Which streams are they in? Order "
+          "comes from being in the same stream, or from an event that one of them waits for." },
+        { "unsafe",
+          "Look at the last chunk: how many words has it, and how many does the kernel take?" },
+        { "stray",
+          "More was written than there is. The last chunk is shorter than the others; and B "
+          "buffers of a chunk each, rounded up, must not be more than `capacity`." },
+        { "crash launch",
+          "How many blocks has the launch for the shortest chunk that can come? None is not "
+          "allowed." },
+        { "crash",
+          "An invalid argument? Then look at the ends: B times a chunk against `capacity`, the "
+          "length of the last copy, the direction of each copy (the last word of the call)." },
+        { "build",
+          "What is refused is named above. The device memory that you may use is given, "
+          "`device`; streams and events are yours." },
+        { "timeout",
+          "Somebody waits for what never comes: an event that was never recorded, or a loop "
+          "over chunks whose step can be 0 when capacity is small." },
+    },
     .predictions = {
         { "serial",
           "Upload, kernel and download of all data take 1 each. How long do they take one after the "

@@ -310,6 +310,87 @@ const Lab lab_sgemm = {
         "four rows are neighbours; 132 floats a row spare you conflicts when you fill it. B's two "
         "lie 64 columns apart, so that neighbouring lanes read neighbouring float4. Unroll.",
     },
+    .remedies = {
+        { "slow loads_an_fma",
+          "Count for one thread and one step of k: how many floats does it fetch, from "
+          "wherever, and how many FMAs does it do with them? In which of your loops could a "
+          "float that is already in a register be used once more?" },
+        { "slow", .below = 0.05,
+          .text = "A hundredth: that is not about loads an FMA yet. Which index runs along the "
+                  "lanes of a warp, when it reads b and writes d? Lab 01." },
+        { "slow", .below = 0.30,
+          .text = "With or without a tile in shared memory, a thread that makes one result does "
+                  "two loads for each FMA; caches had caught the repeated ones before. By rule "
+                  "3, which share of its FMAs can an SM do then? What would make one loaded "
+                  "float serve several FMAs?" },
+        { "slow",
+          "Floats in registers now serve several FMAs. By your count, how many wavefronts does "
+          "one FMA of a warp cost (rule 4), and what may it cost (rule 3)? Two ways down: more "
+          "results for the same floats, and more floats in a load. Watch the registers (-Xptxas "
+          "-v): a spill is a load, too." },
+        { "wrong", .in = "real numbers",
+          .text = "Small integers come out right, these do not: where is a number cut to fewer "
+                  "bits than a float has? Eleven bits hold every integer that the other cases "
+                  "have." },
+        { "wrong tail",
+          "The edge is missing. How many tiles do 129 rows need, and which way do you round?" },
+        { "wrong right_edge",
+          "The edge is missing. How many tiles do 129 columns need, and which way do you round?" },
+        { "wrong outside_corner",
+          "Only whole tiles are done. How many tiles do 129 rows need, how many 127 columns?" },
+        { "wrong multiple",
+          "All of it is a multiple of what is right: alpha. Is it there, and does it apply "
+          "once, to a * b alone?" },
+        { "wrong not_finite",
+          "Something was added that nobody has written. The part of a tile that lies outside a "
+          "or b must count as 0 when it is filled; and with beta = 0 there is no c." },
+        { "wrong",
+          "Right for squares only? A row of a has k elements, one of b and of d has n. Wrong "
+          "where k is no multiple of the tile? What lies outside must be 0 while the tile is "
+          "filled, and the last tile of k must not be left out. All wrong by the same part: "
+          "what does alpha scale, and what beta?" },
+        { "unsafe race",
+          "There are two moments at which a block must wait: when a tile has been filled, and "
+          "when it has been used, before it is filled anew. Which of the two is missing? With "
+          "cp.async there is a third: the copy must have arrived before the barrier tells the "
+          "others." },
+        { "unsafe uninitialised",
+          "A part of a tile is used that nobody has filled, or not yet. At what is no edge: "
+          "what makes a warp wait until the others have filled their part? At an edge: who puts "
+          "the zeros there, and have threads without a result left before? With cp.async: what "
+          "have you waited for?" },
+        { "unsafe barrier",
+          "Some threads of the block have left before the barrier. A thread whose result is not "
+          "there still has to help to fill the tiles." },
+        { "unsafe",
+          "An address that is not there. In a case with beta = 0? Then there is no c to read, "
+          "not even times 0. Otherwise: is every element of a, b and d that a tile touches "
+          "asked for, row and column?" },
+        { "stray input",
+          "An input has changed: d is an array of its own." },
+        { "stray",
+          "Written past the end: a thread that makes several results must ask for each of them, "
+          "row and column." },
+        { "crash", .in = "beta = 0",
+          .text = "There is no c if beta is 0: it may not be read, not even to be multiplied by "
+                  "0. What does your last line do?" },
+        { "crash launch",
+          "A grid's y and z end at 65,535, and two million rows are more tiles than that, if "
+          "tiles are narrow. A block ends at 1024 threads, and at 48 KiB of shared memory "
+          "unless more is asked for." },
+        { "crash misaligned",
+          "A float4 wants an address that is a multiple of 16 bytes. Rows of b and d begin on "
+          "one only if 4 divides n, rows of a if 4 divides k. What do you do otherwise?" },
+        { "crash",
+          "Take the largest index of the failing case. Is each part of the product computed "
+          "with the right leading dimension: k for a, n for b and d?" },
+        { "build",
+          "Libraries are left out here: the product is yours to write. make bench puts your "
+          "kernels beside cuBLAS." },
+        { "timeout",
+          "Which loop over k does not end? Look at its step, when k is 1. Or do some threads "
+          "wait at a barrier that others have passed by?" },
+    },
     .predictions = {
         { "gflop",
           "m = n = k = 4096: how many GFLOP (10^9; an FMA is two) is the product?",
