@@ -24,9 +24,12 @@ link      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites   := $(sort $(patsubst tests/%.c,%,$(wildcard tests/test_*.c)))
 objects   = $(1:%.c=$(B)/%.o)
+fake_o   := $(call objects,$(wildcard tests/fake_*.c))
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
-runner_c := grader/runner.c grader/runner_reason.c grader/runner_sim.c grader/serve.c grader/sandbox.c
-serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/registry.c)
+serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
+cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
+runner_c := $(cuda_c) grader/runner_sim.c $(serve_c)
+serve_o  := $(call objects,$(serve_c) grader/util.c grader/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
@@ -102,19 +105,19 @@ help:
 $(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_device.o $(serve_o) $(lab_o)
+$(B)/runner: $(call objects,$(cuda_c)) $(B)/grader/runner_device.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 # The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
 # name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH.
 cudart    = $(notdir $(firstword $(sort $(wildcard $(CUDA_LIB)/libcudart.so.1[23])) libcudart.so.13))
-$(B)/runner-sim: $(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_sim.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
+$(B)/runner-sim: $(call objects,$(cuda_c)) $(B)/grader/runner_sim.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim' -ldl -lm -lpthread
 
-$(B)/fake_runner: $(B)/tests/fake_runner.o $(serve_o) $(lab_o)
+$(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,grader/serve.c grader/sandbox.c) $(lab_o)
+$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,$(serve_c)) $(lab_o)
 	@echo "  link   $@"; $(link) -lcunit -lm -lpthread
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
@@ -134,7 +137,7 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
-$(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_sim.o: CPPFLAGS += -isystem $(CUDA)/include
+$(call objects,$(cuda_c) grader/runner_sim.c): CPPFLAGS += -isystem $(CUDA)/include
 
 include grader/sim/sim.mk
 include tests/fuzz/fuzz.mk

@@ -1,5 +1,5 @@
 /* runner_sim.c - what the runner does by kernels on a real GPU, done on the host for a simulated
- * one; and what a simulated GPU has seen of the student's kernels, in the words of serve.h.
+ * one; and what a simulated GPU has seen of the student's kernels, in the words of conversation.h.
  *
  * Arrays are filled and compared here, in pieces that are copied: simulating kernels for that would
  * take longer than the student's. They have no guards: the simulated GPU itself knows where an
@@ -188,7 +188,7 @@ int device_checks(int on, unsigned long long budget)
 
 /* ---- Findings ---- */
 
-/* What each is in the words of serve.h. NULL: nothing to tell. */
+/* What each is in the words of conversation.h. NULL: nothing to tell. */
 static const struct {
     const char *kind, *kind_if_write;
 } words[FINDINGS] = {
