@@ -136,7 +136,7 @@ static void many_labs_ask_once(void)
     char path[160];
     int filled;
 
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         predictions_text(rows[i].text, &filled);
         PUT(path, "%s/labs/01_first/predictions.txt", folder);
         CU_ASSERT_EQUAL(predictions_open(path, &some_lab), rows[i].open);
