@@ -205,8 +205,9 @@ const Lab lab_bank_conflicts = {
                   "operations takes two large numbers from each other when they are already "
                   "squared? What if the difference came first?" },
         { "wrong", .in = "real numbers",
-          .text = "Integers are right, real numbers are not: where does a number become "
-                  "narrower than a float on its way?" },
+          .text = "This case holds real numbers. If those of integers are all right (grade "
+                  "again: the order of cases changes), where does a number become narrower than "
+                  "a float on its way? If not, leave types alone." },
         { "wrong unwritten",
           "Every (i, j) is asked for, also where (j, i) has the same value. Which ones were "
           "never written: those of the last tile, or one half of the square?" },
