@@ -11,6 +11,7 @@
  * found there.
  */
 #include "grade.h"
+#include "outputs.h"
 
 #include <string.h>
 
@@ -107,7 +108,7 @@ static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
     }
     if ((verdict = worker_check_guards(worker)) != PASS)
         return verdict;
-    return worker_check_whole(worker, 0);
+    return outputs_check(worker, 0);
 }
 
 static Verdict bring_up(Trial *trial)

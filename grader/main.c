@@ -22,8 +22,9 @@ typedef struct Options {
     int count;
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: none was asked for */
+    const char *figures;    /* check: the file that what was measured goes to, too */
     int level;
-    bool quick, strict, lines, seeded, builds_only;
+    bool quick, strict, lines, seeded, builds_only, timed_only;
     uint64_t seed;
 } Options;
 
@@ -51,6 +52,8 @@ static const char usage[] =
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
     "  --level N           hint: the levels up to this one, 1 to 3\n"
     "  --builds-only       check-cheats: only those that the build refuses\n"
+    "  --timed-only        check: without the kernels that are refused before they are timed\n"
+    "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: always when one is\n"
@@ -200,12 +203,31 @@ static int run_grade(Options *options)
 
 /* ---- The other commands ---- */
 
+/* Opened late, so that nothing is lost where no GPU is to be had. */
+static FILE *open_figures(const Session *session, const Options *options)
+{
+    FILE *file;
+
+    if (!options->figures)
+        return NULL;
+    if (*session->simulated)
+        die("--figures: no speed is measured on a simulated GPU");
+    file = fopen(options->figures, "w");
+    if (!file)
+        die("%s: %s", options->figures, strerror(errno));
+    report_figures_head(file, session, options->labs[0]);
+    return file;
+}
+
 static int prove_labs(Session *session, const Options *options)
 {
+    FILE *figures = open_figures(session, options);
     int faults = 0;
 
     for (int i = 0; i < options->count; i++)
-        faults += prove(session, options->labs[i]);
+        faults += prove(session, options->labs[i], options->timed_only, figures);
+    if (figures && fclose(figures))
+        die("%s: %s", options->figures, strerror(errno));
     return faults;
 }
 
@@ -236,7 +258,13 @@ static int run_proof(const Options *options, int (*faults_of)(Session *, const O
 
 static int run_check(Options *options)
 {
-    return run_proof(options, prove_labs, "Every lab is sound on this GPU.");
+    if (options->figures && options->count != 1) {
+        fprintf(stderr, "warpbook: --figures %s: those of which LAB? Name one\n", options->figures);
+        return USAGE;
+    }
+    return run_proof(options, prove_labs,
+                     options->timed_only ? "Every kernel that was timed is as it should be."
+                                         : "Every lab is sound on this GPU.");
 }
 
 static int run_check_cheats(Options *options)
@@ -335,6 +363,12 @@ static bool set_submission(Options *o, const char *value)
     return *value && strlen(value) < PATH - 64;
 }
 
+static bool set_figures(Options *o, const char *value)
+{
+    o->figures = value;
+    return *value;
+}
+
 static bool set_format(Options *o, const char *value)
 {
     o->lines = !strcmp(value, "lines");
@@ -353,6 +387,12 @@ static bool set_builds_only(Options *o, const char *value)
     return o->builds_only = true;
 }
 
+static bool set_timed_only(Options *o, const char *value)
+{
+    (void) value;
+    return o->timed_only = true;
+}
+
 static bool set_strict(Options *o, const char *value)
 {
     (void) value;
@@ -368,6 +408,7 @@ static const struct {
     { "--seed", true, set_seed_option },      { "--quick", false, set_quick },
     { "--strict", false, set_strict },        { "--format", true, set_format },
     { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
+    { "--figures", true, set_figures },       { "--timed-only", false, set_timed_only },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */

@@ -7,6 +7,8 @@
  * which is less than to have measured it.
  */
 #include "grade.h"
+#include "compare.h"
+#include "outputs.h"
 
 #include <string.h>
 
@@ -123,7 +125,7 @@ static Verdict call_once(Look *look, const Case *c)
         return verdict;
     verdict = worker_go(worker, 1, call_limit_s, &timing);
     if (verdict == PASS && (verdict = worker_check_guards(worker)) == PASS)
-        return worker_check_whole(worker, 0);
+        return outputs_check(worker, 0);
     if (verdict != WRONG && verdict != STRAY) {
         char why[sizeof worker->why];
         PUT(why, "case %s: %s", c->label, worker->why);

@@ -5,10 +5,13 @@
 
 #include "grade.h"
 
+#include <stdio.h>
+
 /* Grades starter, rungs, beyond and wrong kernels of a lab and holds each to the expectation in its
  * first line and to the distances of docs; looks at the lab's files. Prints a row for each; returns
- * how many are not as they should be. */
-int prove(Session *session, const LabEntry *entry);
+ * how many are not as they should be. `timed_only`: without the wrong kernels that
+ * never come so far. What was measured goes to `figures`, too, unless it is NULL. */
+int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figures);
 
 /* Grades tests/cheats and tests/honest, those of the labs asked for: two lines at the head of a
  * file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat may never pass, an honest

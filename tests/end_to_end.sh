@@ -389,7 +389,16 @@ scripts_find_their_cheat() {
         [ ! -e "$script" ] || bash "$script" || return 1
     done
 }
+# CUDA says "invalid argument" of it; the simulated GPU knows what was asked for and what is allowed.
+refused_launch() {
+    sed 's/transpose_kernel<<<[^,]*,/transpose_kernel<<<dim3(1, 70000),/' \
+        solutions/06_transpose/5_padded.cu > "$work/grid.cu"
+    says "at most \(2147483647,65535,65535\) are allowed" \
+        env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER WARPBOOK_PATIENCE=5 \
+        WARPBOOK_BUILD="$build" "$warpbook" grade 6 --device sim --submission "$work/grid.cu"
+}
 if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    [ ! -x "$build/runner-sim" ] || check "a refused launch is explained" refused_launch
     check "cheats that the build refuses" refused_by_nvcc
     check "cheats beside the kernel" scripts_find_their_cheat
 else
@@ -399,6 +408,10 @@ fi
 # ---- The workbook itself ----
 
 check "dependencies point one way" tests/dependencies.sh
+check "figures in lessons are those that were measured" tests/figures.sh check
+check "and a figure that is not is found" tests/figures_test.sh
+check "no figures of a simulated GPU" status_is 3 simulated "$warpbook" check 6 --figures "$work/figures.txt"
+check "--figures holds one lab's" status_is 2 "$warpbook" check --figures "$work/figures.txt"
 check "a lab is added without editing a file" tests/add_a_lab.sh
 
 echo

@@ -37,11 +37,6 @@ static int remove_folder(void)
     return 0;
 }
 
-static bool has(const char *text, const char *part)
-{
-    return strstr(text, part) != NULL;
-}
-
 static const Case some_cases[] = {
     { "1 x 1", { 1 } },
     { "1 x 1, no rounds: the seed", { 1 } },

@@ -1,5 +1,6 @@
 /* test_sim_device.c - descriptions of devices, what is wrong in them, slices, and occupancy. */
 #include "device.h"
+#include "rows.h"
 #include "util.h"
 
 #include <CUnit/CUnit.h>
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char folder[] = "grader/sim/devices";
 

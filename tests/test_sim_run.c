@@ -2,6 +2,7 @@
  * sets. */
 #include "sim_run.h"
 #include "capture.h"
+#include "rows.h"
 #include "sim_images.h"
 #include "util.h"
 
@@ -12,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static char folder[64];
 static SimPlan plan;

@@ -211,7 +211,7 @@ const Lab lab_tail_effect = {
                      "2 rows' time. 133 / (132 * 2) = 50.4 %." },
         { "efficiency_eighths",
           "The same with each row cut into eighths?",
-          89.6, 0.2, "1064 pieces, at most 9 a SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
+          89.6, 0.5, "1064 pieces, at most 9 a SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
                      "(2026-11-21) had 91.2." },
         { "efficiency_363",
           "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * 12, "

@@ -6,22 +6,14 @@
 #
 # Of libraries built with -fsanitize=address, SANITIZER is the path of libasan.so, which must be loaded
 # first; then what memory and start-up cost is not judged.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?the build folder}" && pwd)
-root=$(cd "$here/../.." && pwd)
-library=$build/libcudart-sim.so
+. "$(dirname "$0")/prelude.sh"
+begin runtime "simulated runtime" "${1:?the build folder}"
 preload=${SANITIZER:+$SANITIZER:}$library
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-work=$build/sim/runtime
-passed=0
-failed=0
 unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE SIM_DEVICES SIM_CHECKS SIM_BUDGET SIM_TABLE LD_PRELOAD
 
 # A program's own signals are what is tested, and nobody else is to take them.
 [ -z "${SANITIZER:-}" ] || export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0:verify_asan_link_order=0:allocator_may_return_null=1
 
-mkdir -p "$work"
 cd "$work" || exit 1
 
 # ---- Steps ----
@@ -330,5 +322,4 @@ else
     words
     [ -n "${SANITIZER:-}" ] || start_up
 fi
-echo "simulated runtime: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish
