@@ -125,8 +125,9 @@ typedef struct Mechanism {
 } Mechanism;
 
 /* What `make hint` says first to whoever was last graded so; the first row that fits. `symptom` is
- * a verdict's word, "unsafe", and perhaps a word for what was seen, "unsafe race": those of
- * grader/verdict.h and grader/symptom.c. A step further, never the rung itself. */
+ * a verdict's word, "unsafe", and perhaps what must have been seen, "unsafe race", "wrong tail
+ * unwritten": the words of grader/verdict.h and grader/symptom.c. A step further, never the rung
+ * itself. */
 typedef struct Remedy {
     const char *symptom, *text;
     const char *in; /* only in a case whose label holds this */

@@ -65,6 +65,26 @@ static const struct {
 enum { WORDS = sizeof rows / sizeof *rows };
 _Static_assert(WORDS <= 64, "a Symptom has a bit for each");
 
+/* The words that come with a verdict. */
+static uint64_t possible(Verdict verdict)
+{
+    uint64_t bits = 0;
+
+    for (int i = 0; i < WORDS; i++)
+        if (rows[i].verdicts & ON(verdict))
+            bits |= 1ull << i;
+    return bits;
+}
+
+/* The bit of a word of this length; 0 if there is none. */
+static uint64_t bit_of(const char *word, size_t length)
+{
+    for (int i = 0; i < WORDS; i++)
+        if (strlen(rows[i].word) == length && !memcmp(rows[i].word, word, length))
+            return 1ull << i;
+    return 0;
+}
+
 /* ---- What was seen ---- */
 
 /* What follows "case LABEL", and which case that is; the sentence itself if it names none. */
@@ -105,6 +125,8 @@ Symptom symptom_in(const char *why, const char *printed, Verdict verdict, const 
         if (rows[i].verdicts & ON(verdict) &&
             (says(rest, rows[i].phrase) || (verdict == CRASH && says(printed, rows[i].phrase))))
             symptom.saw |= 1ull << i;
+    if (symptom.saw & bit_of("unwritten", 9)) /* that it is NaN then is our poison */
+        symptom.saw &= ~bit_of("not_finite", 10);
     return symptom;
 }
 
@@ -118,15 +140,6 @@ void symptom_words(const Symptom *symptom, char *text, size_t size)
             append(text, size, "%s%s", *text ? "," : "", rows[i].word);
 }
 
-/* The bit of a word of this length; 0 if there is none. */
-static uint64_t bit_of(const char *word, size_t length)
-{
-    for (int i = 0; i < WORDS; i++)
-        if (strlen(rows[i].word) == length && !memcmp(rows[i].word, word, length))
-            return 1ull << i;
-    return 0;
-}
-
 uint64_t symptom_bits(const char *words, Verdict verdict)
 {
     uint64_t bits = 0;
@@ -135,10 +148,7 @@ uint64_t symptom_bits(const char *words, Verdict verdict)
         length = strcspn(words, ",");
         bits |= bit_of(words, length);
     }
-    for (int i = 0; i < WORDS; i++)
-        if (!(rows[i].verdicts & ON(verdict)))
-            bits &= ~(1ull << i);
-    return bits;
+    return bits & possible(verdict);
 }
 
 void symptom_say(const Symptom *symptom, Verdict verdict, double ratio, char *text, size_t size)
@@ -155,26 +165,35 @@ void symptom_say(const Symptom *symptom, Verdict verdict, double ratio, char *te
 
 /* ---- The choice ---- */
 
-/* "slow sectors_written": a verdict, and a word's bit; 0: there is no word. False for a typo. */
-static bool read_key(const char *key, Verdict *verdict, uint64_t *bit)
+/* "wrong tail unwritten": a verdict, and the words that must all have been seen. False for a typo.
+ */
+static bool read_key(const char *key, Verdict *verdict, uint64_t *bits)
 {
     size_t length = strcspn(key, " ");
-    const char *word = key + length + (key[length] != 0);
     char first[KEY];
 
-    *bit = bit_of(word, strlen(word));
-    return length < sizeof first &&
-           verdict_from_word(PUT(first, "%.*s", (int) length, key), verdict) && (*bit || !*word);
+    *bits = 0;
+    if (length >= sizeof first ||
+        !verdict_from_word(PUT(first, "%.*s", (int) length, key), verdict))
+        return false;
+    for (key += length; *key; key += length) {
+        uint64_t bit = bit_of(key + 1, length = strcspn(key + 1, " "));
+        if (!bit)
+            return false;
+        *bits |= bit;
+        length++;
+    }
+    return true;
 }
 
 static bool fits(const Remedy *remedy, const Symptom *symptom, Verdict verdict, double ratio)
 {
     Verdict wanted;
-    uint64_t bit;
+    uint64_t bits;
 
-    if (!read_key(remedy->symptom, &wanted, &bit) || wanted != verdict)
+    if (!read_key(remedy->symptom, &wanted, &bits) || wanted != verdict)
         return false;
-    if (bit && !(symptom->saw & bit))
+    if (bits & ~symptom->saw)
         return false;
     if (remedy->in && (!symptom->lab_case || !strstr(symptom->lab_case->label, remedy->in)))
         return false;
@@ -200,14 +219,15 @@ static bool any_case(const Lab *lab, const char *part)
     return c && c->label;
 }
 
-/* True if row b fits wherever row a does: the bounds of `below` are the other way round. */
+/* True if row b fits wherever row a does. */
 static bool covers(const Remedy *b, const Remedy *a)
 {
-    size_t length = strlen(b->symptom);
-    bool key = !strncmp(a->symptom, b->symptom, length) &&
-               (!a->symptom[length] || (a->symptom[length] == ' ' && !strchr(b->symptom, ' ')));
+    Verdict verdict_b, verdict_a;
+    uint64_t bits_b, bits_a;
 
-    return key && (!b->in || (a->in && strstr(a->in, b->in))) &&
+    return read_key(b->symptom, &verdict_b, &bits_b) && read_key(a->symptom, &verdict_a, &bits_a) &&
+           verdict_b == verdict_a && !(bits_b & ~bits_a) &&
+           (!b->in || (a->in && strstr(a->in, b->in))) &&
            (b->below <= 0 || (a->below > 0 && a->below <= b->below));
 }
 
@@ -215,11 +235,11 @@ const char *symptom_fault(const Lab *lab, int row)
 {
     const Remedy *remedy = &lab->remedies[row];
     Verdict verdict;
-    uint64_t bit;
+    uint64_t bits;
 
-    if (!read_key(remedy->symptom, &verdict, &bit))
+    if (!read_key(remedy->symptom, &verdict, &bits))
         return "not a verdict, or not a word of the table in grader/symptom.c";
-    if (bit && !(rows[__builtin_ctzll(bit)].verdicts & ON(verdict)))
+    if (bits & ~possible(verdict))
         return "this word never comes with this verdict";
     if (remedy->in && !any_case(lab, remedy->in))
         return "the label of no case holds this";

@@ -282,8 +282,8 @@ hint_after() { # SAYS DIRECTIVE...
     in_copy "$warpbook" grade transpose --quick > /dev/null 2>&1
     in_copy "$warpbook" hint transpose > "$work/first"
     in_copy "$warpbook" hint transpose > "$work/second"
-    grep -qE "^Your last grading: $says" "$work/first" && ! grep -q "^Hint " "$work/first" &&
-        grep -qE "^Your last grading: $says" "$work/second" && grep -q "^Hint 3 of 3" "$work/second" && return
+    tr '\n' ' ' < "$work/first" | grep -qE "^Your last grading: $says" && ! grep -q "^Hint " "$work/first" &&
+        grep -q "^Your last grading: " "$work/second" && grep -q "^Hint 3 of 3" "$work/second" && return
     cat "$work/first" "$work/second"
     return 1
 }

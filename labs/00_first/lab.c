@@ -81,7 +81,7 @@ const Lab lab_first = {
         "stands and it is still wrong, read the case that make grade names.",
     },
     .remedies = {
-        { "wrong tail",
+        { "wrong tail unwritten",
           "From which element on is it missing? If that is a multiple of your block's size: how "
           "many blocks are launched, and what tells one block's threads from another's? If it "
           "is the last few only: which way does n / BLOCK round?" },

@@ -145,13 +145,13 @@ const Lab lab_coalescing = {
           "If your count of sectors is right, something else moves too much or too little. How "
           "often does each element cross the memory's pins, from start to end of your function? "
           "And how many loads has a thread asked for when it waits for the first?" },
-        { "wrong right_edge",
+        { "wrong right_edge unwritten",
           "All columns from some number on: is that number the width of your block? Which "
           "thread does the next column, and what would it have to do after its first one?" },
-        { "wrong tail",
+        { "wrong tail unwritten",
           "The last rows are missing. Which way did you round the number of blocks? And what "
           "does a block do of whose rows only some are there?" },
-        { "wrong outside_corner",
+        { "wrong outside_corner unwritten",
           "Only a corner is right. How many rows and columns has it, and which two numbers of "
           "your launch are those?" },
         { "wrong transposed",

@@ -191,13 +191,13 @@ const Lab lab_bank_conflicts = {
           "Is any conflict left? warpbook calc banks tells, for your step. If there is none: "
           "what else did you add to each step, an operation for the address or a second "
           "barrier? The control case has the starter's own loop: compare." },
-        { "wrong outside_corner",
+        { "wrong outside_corner unwritten",
           "What does not fill a tile is missing, or what lies beyond your grid. How many tiles "
           "does n = 33 need, how many n = 1033, and how many blocks has your launch?" },
-        { "wrong tail",
+        { "wrong tail unwritten",
           "The last rows are missing. How many tiles does n = 33 need, and which way do you "
           "round?" },
-        { "wrong right_edge",
+        { "wrong right_edge unwritten",
           "The last columns are missing. How many tiles does n = 33 need, and which way do you "
           "round?" },
         { "wrong", .in = "near each other",
@@ -205,8 +205,9 @@ const Lab lab_bank_conflicts = {
                   "operations takes two large numbers from each other when they are already "
                   "squared? What if the difference came first?" },
         { "wrong", .in = "real numbers",
-          .text = "Integers are right, real numbers are not: where does a number become "
-                  "narrower than a float on its way?" },
+          .text = "This case holds real numbers. If those of integers are all right (grade "
+                  "again: the order of cases changes), where does a number become narrower than "
+                  "a float on its way? If not, leave types alone." },
         { "wrong unwritten",
           "Every (i, j) is asked for, also where (j, i) has the same value. Which ones were "
           "never written: those of the last tile, or one half of the square?" },

@@ -130,7 +130,7 @@ const Lab lab_divergence = {
         { "wrong", .in = "nine in ten",
           .text = "Most items are of one kind here. How long is the longest queue that can "
                   "come, and how long is yours? Is it served until it is empty?" },
-        { "wrong tail",
+        { "wrong tail unwritten",
           "The last items are missing. Which way did you round the number of blocks, and what "
           "becomes of a batch that is not full?" },
         { "wrong unwritten",

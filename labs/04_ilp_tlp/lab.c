@@ -172,7 +172,7 @@ const Lab lab_ilp_tlp = {
           "Speed was not judged, so count: how many operations of a warp do not wait for each "
           "other, and how many bytes has a thread on their way? warpbook calc ilp and warpbook "
           "calc little say how many it takes." },
-        { "wrong tail",
+        { "wrong tail unwritten",
           "What does not make a whole round is undone. With 3 oscillators, or 70,001: what does "
           "your loop leave over, and who does that?" },
         { "wrong unwritten",

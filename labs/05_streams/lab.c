@@ -124,7 +124,7 @@ const Lab lab_streams = {
           "Speed was not judged, so draw it: three rows, your first six chunks. In which "
           "columns are all three rows busy? warpbook calc overlap tells what is to be had with "
           "your chunks and buffers." },
-        { "wrong tail",
+        { "wrong tail unwritten",
           "The last words stay at home. What becomes of what does not fill a chunk? And do "
           "chunks beyond the number of buffers get a second turn?" },
         { "wrong unwritten",

@@ -168,13 +168,13 @@ const Lab lab_transpose = {
         { "wrong transposed",
           "rows stands where cols belongs, in one index. A row of `in` has cols elements. How "
           "many has a row of `out`?" },
-        { "wrong tail",
-          "What does not fill a block or a tile is missing. How many tiles do 33 rows need, and "
-          "which way do you round?" },
-        { "wrong right_edge",
+        { "wrong tail unwritten",
+          "What does not fill a block or a tile is missing. How many tiles do 33 rows need, "
+          "which way do you round, and does each count come from the right one of rows and cols?" },
+        { "wrong right_edge unwritten",
           "The columns at the edge are missing. `out` has as many columns as `in` has rows: is "
           "the number of tiles rounded up in both directions?" },
-        { "wrong outside_corner",
+        { "wrong outside_corner unwritten",
           "Only a corner is done. How many tiles go across, how many down, and does each of the "
           "two numbers come from the right one of rows and cols?" },
         { "wrong unwritten",

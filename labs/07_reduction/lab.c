@@ -185,8 +185,10 @@ const Lab lab_reduction = {
           "The sum never reached `out`. Follow the last pass: how many values are left, and "
           "where does it put them?" },
         { "wrong", .in = "real number",
-          .text = "Integers come out, real numbers do not. Where is a float narrower for a "
-                  "moment: an int, a half, a constant without a point?" },
+          .text = "This case holds real numbers. If those of integers are all right (grade "
+                  "again: the order of cases changes), where is a float narrower for a moment: "
+                  "an int, a half, a constant without a point? If not, leave types alone and "
+                  "look at the number of elements." },
         { "wrong", .in = "16,777,217",
           .text = "One element too few or too many. Is a count or an index a float somewhere? "
                   "It cannot hold every integer of this size. Or 16 bits?" },

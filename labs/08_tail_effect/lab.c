@@ -161,13 +161,13 @@ const Lab lab_tail_effect = {
         { "wrong", .in = "rounds",
           .text = "Many rounds, and wrong only here: is there a limit in your loop, or are "
                   "several taken at a time and the rest left out?" },
-        { "wrong right_edge",
+        { "wrong right_edge unwritten",
           "The last columns of each row are missing. How wide is a piece, which way did you "
           "round that, and who does what is left of the row?" },
         { "wrong row_shifted",
           "Pixels hold those of a neighbouring row. How do you get row and column from a "
           "number, if cols is no power of two?" },
-        { "wrong tail",
+        { "wrong tail unwritten",
           "The last pixels are missing. How many blocks cover rows * cols pixels, and which way "
           "did you round? If there is a loop: does it come back for those behind the first grid?" },
         { "wrong unwritten",

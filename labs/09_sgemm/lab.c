@@ -329,14 +329,15 @@ const Lab lab_sgemm = {
           "results for the same floats, and more floats in a load. Watch the registers (-Xptxas "
           "-v): a spill is a load, too." },
         { "wrong", .in = "real numbers",
-          .text = "Small integers come out right, these do not: where is a number cut to fewer "
-                  "bits than a float has? Eleven bits hold every integer that the other cases "
-                  "have." },
-        { "wrong tail",
+          .text = "This case holds real numbers. If those of integers are all right (grade "
+                  "again: the order of cases changes), where is a number cut to fewer bits than "
+                  "a float has? Eleven bits hold every integer of the others. If not, look at "
+                  "the shape." },
+        { "wrong tail unwritten",
           "The edge is missing. How many tiles do 129 rows need, and which way do you round?" },
-        { "wrong right_edge",
+        { "wrong right_edge unwritten",
           "The edge is missing. How many tiles do 129 columns need, and which way do you round?" },
-        { "wrong outside_corner",
+        { "wrong outside_corner unwritten",
           "Only whole tiles are done. How many tiles do 129 rows need, how many 127 columns?" },
         { "wrong multiple",
           "All of it is a multiple of what is right: alpha. Is it there, and does it apply "
