@@ -103,7 +103,7 @@ row "suspect" "out of turn" "twice at go"
 row "suspect" "tag" "wrong-tag at go"
 row "suspect" "" "garbage at go"
 row "timeout" "no answer" "print-flood at go"
-row "crash" "host memory" "memory-hog at go"
+WARPBOOK_PATIENCE=2 row "crash" "host memory" "memory-hog at go"
 row slow "of the reference's speed" "ms 40" "lie 0.01"
 row slow "of the reference's speed" "ms 0.4" "lazy 4"
 
@@ -394,7 +394,7 @@ refused_launch() {
     sed 's/transpose_kernel<<<[^,]*,/transpose_kernel<<<dim3(1, 70000),/' \
         solutions/06_transpose/5_padded.cu > "$work/grid.cu"
     says "at most \(2147483647,65535,65535\) are allowed" \
-        env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER WARPBOOK_PATIENCE=5 \
+        env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER WARPBOOK_PATIENCE=5 \
         WARPBOOK_BUILD="$build" "$warpbook" grade 6 --device sim --submission "$work/grid.cu"
 }
 if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
