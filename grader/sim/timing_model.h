@@ -1,0 +1,198 @@
+/* timing_model.h - what the parts of the model of time share: timing_*.c. */
+#ifndef SIM_TIMING_MODEL_H
+#define SIM_TIMING_MODEL_H
+
+#include "timing.h"
+
+#define NEVER                                                                                      \
+    (UINT64_MAX >> 25) /* a cycle that does not come; scores of warps have room above it */
+
+/* ---- Operations: what a step is on the machine (timing_ops.c) ---- */
+
+/* Those before the last are a scheduler's own; the last is the SM's. */
+typedef enum Pipe {
+    PIPE_FMA,
+    PIPE_ALU,
+    PIPE_FP64,
+    PIPE_FP16,
+    PIPE_SFU,
+    PIPE_BRANCH,
+    PIPE_LSU,
+    PIPES
+} Pipe;
+
+typedef enum Deed {
+    DO_NOTHING, /* no instruction: its result is there as soon as its sources are */
+    DO_COMPUTE,
+    DO_BRANCH,
+    DO_BARRIER,
+    DO_FENCE,   /* waits for the warp's stores */
+    DO_SHUFFLE, /* by the load/store unit */
+    DO_ACCESS,  /* load, store, atomic: its words say of what */
+    DO_LOCAL,   /* local memory: taken as hits of the L1 */
+    DO_COPY,    /* cp.async */
+    DO_COMMIT,
+    DO_WAIT
+} Deed;
+
+typedef struct Operation {
+    uint8_t deed, pipe;
+    uint8_t issues;   /* instructions */
+    uint8_t cycles;   /* that one of them keeps its pipe */
+    uint16_t latency; /* from issue to result */
+    uint8_t reads, writes;
+    uint32_t first; /* registers[first ..]: those read, then those written */
+    int keep;       /* DO_WAIT: groups that may be under way still */
+} Operation;
+
+/* Of one code. Registers are numbered from 0 on. */
+typedef struct Operations {
+    const Code *code;
+    Operation *operations; /* a step each, and the one that ends the code */
+    uint32_t *registers;
+    int register_count, register_room;
+    int first_register; /* what numbers of this code begin with */
+    int registers_used; /* by its steps */
+} Operations;
+
+/* False: no memory. */
+bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
+void operations_free(Operations *made);
+
+/* ---- Memory that all SMs share, and each SM's L1 (timing_memory.c) ---- */
+
+enum { SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = SECTORS * SECTOR_BYTES };
+
+typedef struct CacheLine {
+    uint64_t line;            /* its address / LINE_BYTES; NO_LINE */
+    uint64_t ready;           /* when what was last fetched is there */
+    uint64_t busy;            /* until then an atomic works on it */
+    uint32_t used;            /* the cache's clock when it was */
+    uint8_t valid, dirty;     /* sectors, a bit each */
+    uint8_t written[SECTORS]; /* bytes of a dirty sector, 32 at most */
+} CacheLine;
+#define NO_LINE UINT64_MAX
+
+typedef struct Cache {
+    CacheLine *lines;
+    size_t sets;
+    int ways;
+    uint32_t clock;
+} Cache;
+
+bool tags_open(Cache *cache, double bytes, int ways);
+void tags_close(Cache *cache);
+void tags_clear(Cache *cache);
+/* The line, or NULL. */
+CacheLine *tags_find(Cache *cache, uint64_t line);
+/* The place for it: the least recently used of its set, still with what is in it. */
+CacheLine *tags_place(Cache *cache, uint64_t line);
+
+typedef struct Memory {
+    Cache l2;
+    double l2_free, dram_free;        /* the cycle from which on they do nothing yet */
+    double l2_cycles;                 /* a sector takes */
+    double read_cycles, write_cycles; /* an atom takes */
+    double atomic_cycles;
+    int l1_latency, l2_latency, memory_latency;
+    int atom_sectors;
+    uint64_t l2_hits, l2_misses; /* sectors loaded */
+    double read_bytes, write_bytes;
+    /* Of a launch whose blocks are not all played: how much of the L2 those left out would have
+     * filled with lines that are to be written back. */
+    double stand_in; /* atoms a line that displaces nothing; 0: none */
+    uint64_t lines_in, atoms_dirtied;
+} Memory;
+
+bool memory_model_open(Memory *memory, const Device *device);
+void memory_model_close(Memory *memory);
+void memory_model_begin(Memory *memory); /* a launch: its clock begins at 0 */
+
+/* At `now` an SM wants these sectors, writes them, updates them. The cycle when the data has come,
+ * the write has arrived, the old value has come. */
+uint64_t memory_load(Memory *memory, uint64_t line, unsigned sectors, uint64_t now);
+uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
+                      uint64_t now);
+uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, unsigned passes,
+                       uint64_t now);
+
+/* ---- One SM (timing_sm.c) ---- */
+
+typedef struct PlayedBlock {
+    struct PlayedBlock *next;
+    BlockTrace *trace;
+    int live, waiting; /* warps that have not ended; of them at a barrier */
+    uint64_t ends;     /* the last cycle of its warps and stores so far */
+} PlayedBlock;
+
+typedef struct PlayedWarp {
+    const Trace *trace;
+    int run, left;              /* the run that it is in, steps of it that are left */
+    const Operation *operation; /* that it issues next; those behind it follow */
+    const uint32_t *registers;  /* of its code */
+    const uint64_t *word;
+    bool skipped;
+    uint64_t next;    /* the cycle before which it may not issue again */
+    uint64_t stored;  /* when its last store has arrived */
+    uint64_t copied;  /* when the copies of the open group have */
+    uint64_t *groups; /* the last ones committed, newest first */
+    uint64_t *ready;  /* by register: when its value is there */
+    int registers_room;
+    PlayedBlock *block;
+    struct PlayedWarp *next_spare;
+} PlayedWarp;
+
+enum { GROUPS = 8 };
+
+/* Warps of a scheduler lie side by side, in no order. */
+typedef struct Scheduler {
+    uint64_t *wake; /* when the warp's next operation has all that it needs */
+    uint32_t *age;  /* a warp that came later has more */
+    uint8_t *pipe;  /* of its next operation */
+    PlayedWarp **warp;
+    int count;
+    uint64_t free; /* the next cycle in which it can issue */
+    uint64_t pipe_free[PIPES];
+    uint64_t best_at; /* when it issues next, if nothing happens before; NEVER */
+    int best;         /* whose turn it is then */
+    int room;
+} Scheduler;
+
+typedef struct Sm {
+    const struct Gpu *gpu;
+    Memory *memory;
+    Cache l1;
+    Scheduler *schedulers;
+    uint64_t lsu_free;
+    uint32_t ages;
+    PlayedBlock *ended; /* since somebody last looked */
+    int resident;       /* blocks that are there */
+    PlayedWarp *spare;  /* warps to use again, by `next_spare` */
+    PlayedBlock *spare_blocks;
+    uint64_t issued;
+    uint64_t l1_hits, l1_misses;
+} Sm;
+
+bool sm_open(Sm *sm, const struct Gpu *gpu, Memory *memory);
+void sm_close(Sm *sm);
+/* For a launch: its clock begins at 0, its L1 is empty. False: no memory. */
+bool sm_begin(Sm *sm, double l1_bytes);
+/* Its warps may issue from cycle `at` on. The trace is the SM's until the block is in `ended`. */
+bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at);
+void sm_run(Sm *sm, uint64_t until); /* all that is issued before that cycle */
+uint64_t sm_next(const Sm *sm);      /* when it issues next; NEVER */
+/* Nothing can be issued though warps are there: those at barriers go on. */
+void sm_release_all(Sm *sm, uint64_t at);
+
+/* ---- All of them (timing_gpu.c) ---- */
+
+struct Gpu {
+    Device device;
+    Memory memory;
+    Sm *sms;
+    Operations *operations; /* of the launch's codes: [function + 1], [0] the kernel's */
+    int operations_count;
+    int registers; /* of all of them */
+};
+
+#endif

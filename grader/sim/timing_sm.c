@@ -1,0 +1,615 @@
+/* timing_sm.c - one SM plays the traces of the blocks that it holds.
+ *
+ * Each scheduler issues at most one instruction a cycle, of the warp that is ready first, the
+ * oldest of several. A warp issues in order. It is ready when all registers that its next
+ * instruction reads or writes are (the scoreboard), and when the pipe is free. When a result comes
+ * is known when the instruction is issued, since queues give their places in the order of asking:
+ * so nothing has to be looked at cycle by cycle, and a warp that waits costs nothing.
+ *
+ * The load/store unit is all schedulers' own: shared memory, L1 and shuffles take their turns in
+ * it, a cycle a wavefront. Instructions are taken until its queue is full.
+ */
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t share(uint64_t n, int part)
+{
+    return (n + (uint64_t) part - 1) / (uint64_t) part;
+}
+
+/* ---- Choosing ---- */
+
+static void choose(Scheduler *s)
+{
+    uint64_t best = UINT64_MAX;
+    int index = -1;
+
+    for (int i = 0; i < s->count; i++) {
+        uint64_t at = later(later(s->wake[i], s->pipe_free[s->pipe[i]]), s->free);
+        uint64_t score = at << 24 | (s->age[i] & 0xffffff);
+        if (score < best) {
+            best = score;
+            index = i;
+        }
+    }
+    s->best = index;
+    s->best_at = best >> 24 < NEVER ? best >> 24 : NEVER;
+}
+
+static void choose_all(Sm *sm)
+{
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        choose(&sm->schedulers[i]);
+}
+
+/* ---- A warp's trace ---- */
+
+static const Operations *operations_of(const Sm *sm, const TraceRun *run)
+{
+    return &sm->gpu->operations[run->function + 1];
+}
+
+static bool next_run(const Sm *sm, PlayedWarp *w)
+{
+    const TraceRun *run;
+
+    if (++w->run >= w->trace->run_count)
+        return false;
+    run = &w->trace->runs[w->run];
+    const Operations *operations = operations_of(sm, run);
+    w->operation = operations->operations + run->first;
+    w->registers = operations->registers;
+    w->left = run->count;
+    w->skipped = run->skipped;
+    return true;
+}
+
+/* Accesses of the step that it is at: the last of its run has them. */
+static int accesses_of(const PlayedWarp *w)
+{
+    return w->left == 1 ? w->trace->runs[w->run].accesses : 0;
+}
+
+static void skip_accesses(PlayedWarp *w)
+{
+    for (int i = accesses_of(w); i > 0; i--)
+        w->word += 1 + (*w->word >> 8 & 0xff);
+}
+
+static void done_with_step(PlayedWarp *w)
+{
+    w->operation++;
+    w->left--;
+}
+
+static uint64_t operands_ready(const PlayedWarp *w, int count)
+{
+    const uint32_t *registers = w->registers + w->operation->first;
+    uint64_t at = 0;
+
+    for (int i = 0; i < count; i++)
+        at = later(at, w->ready[registers[i]]);
+    return at;
+}
+
+static void set_result(PlayedWarp *w, uint64_t at)
+{
+    const Operation *o = w->operation;
+    const uint32_t *registers = w->registers + o->first + o->reads;
+
+    for (int i = 0; i < o->writes; i++)
+        w->ready[registers[i]] = at;
+}
+
+/* To the next step that is an instruction. False: there is none. */
+static bool go_on(const Sm *sm, PlayedWarp *w)
+{
+    for (;;) {
+        if (!w->left && !next_run(sm, w))
+            return false;
+        if (w->operation->deed != DO_NOTHING)
+            return true;
+        if (!w->skipped)
+            set_result(w, operands_ready(w, w->operation->reads));
+        skip_accesses(w);
+        done_with_step(w);
+    }
+}
+
+static uint64_t wakes_at(const PlayedWarp *w)
+{
+    return later(w->next, operands_ready(w, w->operation->reads + w->operation->writes));
+}
+
+/* ---- Memory ---- */
+
+/* From when on the load/store unit's queue has room. */
+static void keep_lsu(Sm *sm, uint64_t until)
+{
+    const uint64_t queue = (uint64_t) sm->gpu->device.lsu_queue;
+
+    sm->lsu_free = until;
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
+}
+
+/* Sectors of the line that are not in the L1 come from the L2. */
+static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
+{
+    const uint64_t address = word >> 16;
+    const unsigned sectors = word & 0xff;
+    CacheLine *line = tags_find(&sm->l1, address);
+
+    if (!line) {
+        line = tags_place(&sm->l1, address);
+        *line = (CacheLine){ .line = address, .used = ++sm->l1.clock };
+    }
+    const unsigned missing = sectors & ~line->valid;
+    const unsigned count = (unsigned) __builtin_popcount(missing);
+    sm->l1_misses += count;
+    sm->l1_hits += (unsigned) __builtin_popcount(sectors) - count;
+    *missed += count;
+    if (missing) {
+        line->ready = later(line->ready, memory_load(sm->memory, address, missing, at));
+        line->valid |= (uint8_t) missing;
+    }
+    return line->ready;
+}
+
+static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, int least)
+{
+    const Device *device = &sm->gpu->device;
+    uint64_t sectors = 0, missed = 0, there = 0, cycles;
+
+    for (int i = 0; i < count; i++) {
+        sectors += (unsigned) __builtin_popcount(words[i] & 0xff);
+        there = later(there,
+                      load_line(sm, words[i], start + (uint64_t) (i / device->l1_lines), &missed));
+    }
+    cycles = later(share((uint64_t) count, device->l1_lines),
+                   share(sectors * SECTOR_BYTES, device->l1_load_bytes));
+    cycles = later(cycles, (uint64_t) least);
+    keep_lsu(sm, start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
+    return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
+}
+
+/* Written through; a line that the L1 has is brought up to date there. */
+static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, bool atomic)
+{
+    const uint64_t cycles = share(LINE_BYTES, sm->gpu->device.l1_store_bytes);
+    uint64_t there = 0;
+
+    for (int i = 0; i < count; i++) {
+        const uint64_t address = words[i] >> 16, at = start + (uint64_t) i * cycles;
+        const unsigned sectors = words[i] & 0xff, amount = words[i] >> 8 & 0xff;
+        there = later(there, atomic ? memory_atomic(sm->memory, address, sectors, amount, at)
+                                    : memory_store(sm->memory, address, sectors, amount, at));
+        CacheLine *line = atomic ? tags_find(&sm->l1, address) : NULL;
+        if (line)
+            line->valid &= (uint8_t) ~sectors;
+    }
+    keep_lsu(sm, start + later((uint64_t) count, 1) * cycles);
+    return there;
+}
+
+/* One access; when its value is there, or what it wrote has arrived. */
+static uint64_t play_access(Sm *sm, PlayedWarp *w, uint64_t start)
+{
+    const uint64_t head = *w->word;
+    const uint64_t *words = w->word + 1;
+    const int count = (int) (head >> 8 & 0xff);
+    uint64_t at;
+
+    w->word += 1 + count;
+    switch ((TraceKind) (head & 0xff)) {
+    case TRACE_SHARED:
+        keep_lsu(sm, start + later(head >> 16, 1));
+        return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
+    case TRACE_LOAD:
+        return load_lines(sm, words, count, start, w->operation->cycles);
+    case TRACE_STORE:
+        at = store_lines(sm, words, count, start, false);
+        break;
+    default:
+        at = store_lines(sm, words, count, start, true);
+    }
+    w->stored = later(w->stored, at);
+    return at;
+}
+
+static uint64_t play_accesses(Sm *sm, PlayedWarp *w, uint64_t now)
+{
+    uint64_t at = later(now, sm->lsu_free) + w->operation->latency;
+
+    for (int i = accesses_of(w); i > 0; i--) {
+        const uint64_t one = play_access(sm, w, later(now, sm->lsu_free));
+        at = i == accesses_of(w) ? one : later(at, one);
+    }
+    if (!accesses_of(w))
+        keep_lsu(sm, later(now, sm->lsu_free) + w->operation->cycles);
+    return at;
+}
+
+/* ---- Groups of copies ---- */
+
+static void commit(PlayedWarp *w)
+{
+    w->groups[GROUPS - 1] = later(w->groups[GROUPS - 1], w->groups[GROUPS - 2]);
+    memmove(w->groups + 1, w->groups, (GROUPS - 2) * sizeof *w->groups);
+    w->groups[0] = w->copied;
+    w->copied = 0;
+}
+
+static uint64_t groups_there(const PlayedWarp *w, int keep)
+{
+    uint64_t at = 0;
+
+    for (int i = keep; i < GROUPS; i++)
+        at = later(at, w->groups[i]);
+    return at;
+}
+
+/* ---- Barriers ---- */
+
+static void release(Sm *sm, const PlayedBlock *block, uint64_t at)
+{
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        for (int k = 0; k < s->count; k++)
+            if (s->warp[k]->block == block && s->warp[k]->next == NEVER) {
+                s->warp[k]->next = at;
+                s->wake[k] = wakes_at(s->warp[k]);
+            }
+    }
+    choose_all(sm);
+}
+
+static void check_barrier(Sm *sm, PlayedBlock *block, uint64_t now)
+{
+    if (!block->waiting || block->waiting < block->live)
+        return;
+    block->waiting = 0;
+    release(sm, block, now + (uint64_t) sm->gpu->device.barrier_latency);
+}
+
+void sm_release_all(Sm *sm, uint64_t at)
+{
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        for (int k = 0; k < sm->schedulers[i].count; k++) {
+            PlayedBlock *block = sm->schedulers[i].warp[k]->block;
+            if (block->waiting) {
+                block->waiting = 0;
+                release(sm, block, at);
+            }
+        }
+}
+
+/* ---- Issue ---- */
+
+static void play(Sm *sm, PlayedWarp *w, uint64_t now)
+{
+    const Operation *o = w->operation;
+    const uint64_t busy = (uint64_t) o->issues * o->cycles;
+    uint64_t result = now + busy - o->cycles + o->latency;
+
+    w->next = now + o->issues;
+    if (w->skipped)
+        return;
+    switch ((Deed) o->deed) {
+    case DO_BRANCH:
+        w->next = now + o->latency;
+        break;
+    case DO_BARRIER:
+        w->next = NEVER;
+        w->block->waiting++;
+        break;
+    case DO_FENCE:
+        w->next = later(w->next, w->stored);
+        break;
+    case DO_SHUFFLE:
+    case DO_LOCAL:
+        result = later(now, sm->lsu_free) + o->latency;
+        keep_lsu(sm, later(now, sm->lsu_free) + o->cycles);
+        break;
+    case DO_ACCESS:
+        result = play_accesses(sm, w, now);
+        break;
+    case DO_COPY:
+        w->copied = later(w->copied, play_accesses(sm, w, now));
+        break;
+    case DO_COMMIT:
+        commit(w);
+        break;
+    case DO_WAIT:
+        w->next = later(w->next, later(groups_there(w, o->keep), o->keep ? 0 : w->copied));
+        break;
+    default:
+        break;
+    }
+    set_result(w, result);
+}
+
+static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
+{
+    PlayedWarp *w = s->warp[index];
+    PlayedBlock *block = w->block;
+
+    s->count--;
+    s->warp[index] = s->warp[s->count];
+    s->wake[index] = s->wake[s->count];
+    s->age[index] = s->age[s->count];
+    s->pipe[index] = s->pipe[s->count];
+    w->next_spare = sm->spare;
+    sm->spare = w;
+    block->live--;
+    block->ends = later(block->ends, later(now + 1, w->stored));
+    if (block->live) {
+        check_barrier(sm, block, now);
+        return;
+    }
+    sm->resident--;
+    block->next = sm->ended;
+    sm->ended = block;
+}
+
+static void issue(Sm *sm, Scheduler *s)
+{
+    const int index = s->best;
+    const uint64_t now = s->best_at;
+    PlayedWarp *w = s->warp[index];
+    const Operation *o = w->operation;
+
+    if (o->pipe != PIPE_LSU)
+        s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
+    s->free = now + o->issues;
+    sm->issued += o->issues;
+    play(sm, w, now);
+    if (w->skipped)
+        skip_accesses(w);
+    done_with_step(w);
+    PlayedBlock *block = w->block;
+    const bool waits = w->next == NEVER;
+    if (go_on(sm, w)) {
+        s->wake[index] = wakes_at(w);
+        s->pipe[index] = w->operation->pipe;
+    } else {
+        block->waiting -= waits; /* a barrier, and nothing after it */
+        leave(sm, s, index, now);
+    }
+    if (waits)
+        check_barrier(sm, block, now);
+    choose(s);
+}
+
+/* Others may have used the load/store unit since it was chosen. */
+static bool is_stale(const Scheduler *s)
+{
+    return s->best >= 0 && s->pipe_free[s->pipe[s->best]] > s->best_at;
+}
+
+static Scheduler *first_of(Sm *sm)
+{
+    Scheduler *first = sm->schedulers;
+
+    for (int i = 1; i < sm->gpu->device.schedulers_per_sm; i++)
+        if (sm->schedulers[i].best_at < first->best_at)
+            first = &sm->schedulers[i];
+    return first;
+}
+
+void sm_run(Sm *sm, uint64_t until)
+{
+    for (;;) {
+        Scheduler *s = first_of(sm);
+        if (s->best_at >= until)
+            return;
+        if (is_stale(s))
+            choose(s);
+        else
+            issue(sm, s);
+    }
+}
+
+uint64_t sm_next(const Sm *sm)
+{
+    uint64_t next = NEVER;
+
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        if (sm->schedulers[i].best_at < next)
+            next = sm->schedulers[i].best_at;
+    return next;
+}
+
+/* ---- Blocks that come ---- */
+
+/* With room for the registers: a kernel's calls may turn out to have more than it has itself. */
+static PlayedWarp *new_warp(Sm *sm)
+{
+    const int registers = sm->gpu->registers;
+    const size_t numbers = GROUPS + (size_t) registers;
+    PlayedWarp *w = sm->spare;
+
+    if (w)
+        sm->spare = w->next_spare;
+    else
+        w = calloc(1, sizeof *w);
+    if (w && (!w->groups || w->registers_room < registers)) {
+        uint64_t *groups = realloc(w->groups, numbers * sizeof *groups);
+        if (!groups) {
+            free(w->groups);
+            free(w);
+            return NULL;
+        }
+        w->groups = groups;
+        w->registers_room = registers;
+    }
+    if (w) {
+        memset(w->groups, 0, numbers * sizeof *w->groups);
+        *w = (PlayedWarp){ .run = -1,
+                           .groups = w->groups,
+                           .ready = w->groups + GROUPS,
+                           .registers_room = w->registers_room };
+    }
+    return w;
+}
+
+static Scheduler *emptiest(Sm *sm)
+{
+    Scheduler *best = sm->schedulers;
+
+    for (int i = 1; i < sm->gpu->device.schedulers_per_sm; i++)
+        if (sm->schedulers[i].count < best->count)
+            best = &sm->schedulers[i];
+    return best;
+}
+
+static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at)
+{
+    Scheduler *s = emptiest(sm);
+    PlayedWarp *w = s->count < s->room ? new_warp(sm) : NULL;
+
+    if (!w)
+        return false;
+    w->trace = trace;
+    w->word = trace->words;
+    w->block = block;
+    w->next = at;
+    if (!go_on(sm, w)) { /* it does nothing */
+        w->next_spare = sm->spare;
+        sm->spare = w;
+        block->live--;
+        return true;
+    }
+    const int i = s->count++;
+    s->warp[i] = w;
+    s->wake[i] = wakes_at(w);
+    s->pipe[i] = w->operation->pipe;
+    s->age[i] = sm->ages++;
+    return true;
+}
+
+bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
+{
+    PlayedBlock *block = sm->spare_blocks;
+
+    if (block)
+        sm->spare_blocks = block->next;
+    else
+        block = malloc(sizeof *block);
+    if (!block)
+        return false;
+    *block = (PlayedBlock){ .trace = trace, .live = trace->warp_count, .ends = at };
+    sm->resident++;
+    for (int i = 0; i < trace->warp_count; i++)
+        if (!add_warp(sm, block, &trace->warps[i], at))
+            return false;
+    if (!block->live) {
+        sm->resident--;
+        block->next = sm->ended;
+        sm->ended = block;
+    }
+    choose_all(sm);
+    return true;
+}
+
+/* ---- Memory of the model's own ---- */
+
+static bool scheduler_open(Scheduler *s, int warps)
+{
+    const size_t n = (size_t) warps;
+
+    *s = (Scheduler){ .room = warps, .best = -1, .best_at = NEVER };
+    s->wake = malloc(n * sizeof *s->wake);
+    s->age = malloc(n * sizeof *s->age);
+    s->pipe = malloc(n * sizeof *s->pipe);
+    s->warp = malloc(n * sizeof *s->warp);
+    return s->wake && s->age && s->pipe && s->warp;
+}
+
+static void scheduler_close(Scheduler *s)
+{
+    free(s->wake);
+    free(s->age);
+    free(s->pipe);
+    free(s->warp);
+}
+
+bool sm_open(Sm *sm, const struct Gpu *gpu, Memory *memory)
+{
+    const int schedulers = gpu->device.schedulers_per_sm;
+    bool well;
+
+    *sm = (Sm){ .gpu = gpu, .memory = memory };
+    sm->schedulers = calloc((size_t) schedulers, sizeof *sm->schedulers);
+    well = sm->schedulers;
+    for (int i = 0; i < schedulers && well; i++)
+        well = scheduler_open(&sm->schedulers[i], gpu->device.threads_per_sm / LANES + 1);
+    return well;
+}
+
+static void free_spare(Sm *sm)
+{
+    while (sm->spare) {
+        PlayedWarp *w = sm->spare;
+        sm->spare = w->next_spare;
+        free(w->groups);
+        free(w);
+    }
+    while (sm->spare_blocks) {
+        PlayedBlock *block = sm->spare_blocks;
+        sm->spare_blocks = block->next;
+        free(block);
+    }
+}
+
+/* What is left of a launch that did not come to its end. */
+static void drop_blocks(Sm *sm)
+{
+    for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        while (s->count) {
+            PlayedWarp *w = s->warp[--s->count];
+            PlayedBlock *block = w->block;
+            w->next_spare = sm->spare;
+            sm->spare = w;
+            if (--block->live == 0) {
+                trace_free(block->trace);
+                free(block);
+            }
+        }
+    }
+    sm->resident = 0;
+}
+
+void sm_close(Sm *sm)
+{
+    drop_blocks(sm);
+    free_spare(sm);
+    for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++)
+        scheduler_close(&sm->schedulers[i]);
+    free(sm->schedulers);
+    tags_close(&sm->l1);
+}
+
+bool sm_begin(Sm *sm, double l1_bytes)
+{
+    drop_blocks(sm);
+    free_spare(sm); /* the next kernel has other registers */
+    tags_close(&sm->l1);
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        s->free = 0;
+        memset(s->pipe_free, 0, sizeof s->pipe_free);
+        choose(s);
+    }
+    sm->lsu_free = 0;
+    sm->issued = sm->l1_hits = sm->l1_misses = 0;
+    return tags_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
+}
