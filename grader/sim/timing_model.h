@@ -147,7 +147,7 @@ enum { GROUPS = 8 };
 /* Warps of a scheduler lie side by side, in no order. */
 typedef struct Scheduler {
     uint64_t *wake; /* when the warp's next operation has all that it needs */
-    uint32_t *age;  /* a warp that came later has more */
+    uint32_t *age;  /* which instruction of the scheduler was its last */
     uint8_t *pipe;  /* of its next operation */
     PlayedWarp **warp;
     int count;
@@ -156,6 +156,7 @@ typedef struct Scheduler {
     uint64_t best_at; /* when it issues next, if nothing happens before; NEVER */
     int best;         /* whose turn it is then */
     int room;
+    uint32_t turns; /* instructions issued so far */
 } Scheduler;
 
 typedef struct Sm {
@@ -164,7 +165,6 @@ typedef struct Sm {
     Cache l1;
     Scheduler *schedulers;
     uint64_t lsu_free;
-    uint32_t ages;
     PlayedBlock *ended; /* since somebody last looked */
     int resident;       /* blocks that are there */
     PlayedWarp *spare;  /* warps to use again, by `next_spare` */

@@ -1,10 +1,11 @@
 /* timing_sm.c - one SM plays the traces of the blocks that it holds.
  *
- * Each scheduler issues at most one instruction a cycle, of the warp that is ready first, the
- * oldest of several. A warp issues in order. It is ready when all registers that its next
- * instruction reads or writes are (the scoreboard), and when the pipe is free. When a result comes
- * is known when the instruction is issued, since queues give their places in the order of asking:
- * so nothing has to be looked at cycle by cycle, and a warp that waits costs nothing.
+ * Each scheduler issues at most one instruction a cycle, of the warp that is ready first; of
+ * several it is the turn of the one that issued longest ago. A warp issues in order. It is ready
+ * when all registers that its next instruction reads or writes are (the scoreboard), and when the
+ * pipe is free. When a result comes is known when the instruction is issued, since queues give
+ * their places in the order of asking: so nothing has to be looked at cycle by cycle, and a warp
+ * that waits costs nothing.
  *
  * The load/store unit is all schedulers' own: shared memory, L1 and shuffles take their turns in
  * it, a cycle a wavefront. Instructions are taken until its queue is full.
@@ -369,6 +370,7 @@ static void issue(Sm *sm, Scheduler *s)
     if (o->pipe != PIPE_LSU)
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + o->issues;
+    s->age[index] = ++s->turns;
     sm->issued += o->issues;
     play(sm, w, now);
     if (w->skipped)
@@ -491,7 +493,7 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     s->warp[i] = w;
     s->wake[i] = wakes_at(w);
     s->pipe[i] = w->operation->pipe;
-    s->age[i] = sm->ages++;
+    s->age[i] = s->turns;
     return true;
 }
 

@@ -1,11 +1,13 @@
 // sweeps.cu - the rates of simple kernels, each as a line `NAME RATE`, by the events of the GPU that
 // runs them: real or simulated. Rates are GB/s, of chains TFLOP/s of the whole device.
 //
-//     sweeps [SHARE]      SHARE: the sizes divided by so much; 1 is what an H200 was measured with
+//     sweeps [SHARE [PREFIX]]      SHARE: the sizes divided by so much; 1 is what an H200 was measured
+//                                  with. PREFIX: of the names wanted
 #include "kernels.cuh"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void check(cudaError_t error)
 {
@@ -18,6 +20,7 @@ static void check(cudaError_t error)
 static cudaEvent_t begin, end;
 static float *in, *out;
 static int sms, share = 1;
+static const char *wanted = "";
 
 // Seconds that what `launch` launches takes.
 template <class Launch> static double timed(Launch launch)
@@ -33,6 +36,11 @@ template <class Launch> static double timed(Launch launch)
     return ms / 1e3;
 }
 
+static bool is_wanted(const char *group)
+{
+    return !*wanted || !strncmp(group, wanted, strlen(wanted));
+}
+
 static void row(const char *name, double rate)
 {
     printf("%-28s %9.2f\n", name, rate);
@@ -42,7 +50,7 @@ static void row(const char *name, double rate)
 template <int ILP> static double chain(int threads)
 {
     const int a_block = threads < 1024 ? threads : 1024, blocks = sms * (threads / a_block);
-    const int loops = 2000 / share + 10;
+    const int loops = 60 * 1024 / threads;
     const double flop = 2.0 * (256 / ILP * ILP) * loops * blocks * a_block;
 
     return flop / timed([=] { fma_chain<ILP><<<blocks, a_block>>>(out, 0.999f, loops); }) / 1e12;
@@ -102,6 +110,7 @@ int main(int argc, char **argv)
     int n = 16384;
 
     share = argc > 1 ? atoi(argv[1]) : 1;
+    wanted = argc > 2 ? argv[2] : "";
     for (int i = share; i > 1; i /= 4)
         n /= 2;
     const size_t floats = (size_t) n * n;
@@ -112,8 +121,11 @@ int main(int argc, char **argv)
     check(cudaMemset(out, 0, floats * 4));
     check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
-    chains();
-    copies((int) floats);
-    transposes(n);
+    if (is_wanted("chain"))
+        chains();
+    if (is_wanted("copy"))
+        copies((int) floats);
+    if (is_wanted("transpose"))
+        transposes(n);
     return 0;
 }
