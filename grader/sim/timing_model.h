@@ -147,7 +147,7 @@ enum { GROUPS = 8 };
 /* Warps of a scheduler lie side by side, in no order. */
 typedef struct Scheduler {
     uint64_t *wake; /* when the warp's next operation has all that it needs */
-    uint32_t *age;  /* which instruction of the scheduler was its last */
+    uint32_t *age;  /* a warp that came later has more */
     uint8_t *pipe;  /* of its next operation */
     PlayedWarp **warp;
     int count;
@@ -156,7 +156,8 @@ typedef struct Scheduler {
     uint64_t best_at; /* when it issues next, if nothing happens before; NEVER */
     int best;         /* whose turn it is then */
     int room;
-    uint32_t turns; /* instructions issued so far */
+    const PlayedWarp *last; /* that issued */
+    uint32_t ages;          /* given so far */
 } Scheduler;
 
 typedef struct Sm {
@@ -164,10 +165,10 @@ typedef struct Sm {
     Memory *memory;
     Cache l1;
     Scheduler *schedulers;
-    uint64_t lsu_free;
-    PlayedBlock *ended; /* since somebody last looked */
-    int resident;       /* blocks that are there */
-    PlayedWarp *spare;  /* warps to use again, by `next_spare` */
+    uint64_t lsu_free, store_free; /* of the load/store unit; of the way of stores to the L2 */
+    PlayedBlock *ended;            /* since somebody last looked */
+    int resident;                  /* blocks that are there */
+    PlayedWarp *spare;             /* warps to use again, by `next_spare` */
     PlayedBlock *spare_blocks;
     uint64_t issued;
     uint64_t l1_hits, l1_misses;

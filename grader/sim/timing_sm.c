@@ -34,7 +34,7 @@ static void choose(Scheduler *s)
 
     for (int i = 0; i < s->count; i++) {
         uint64_t at = later(later(s->wake[i], s->pipe_free[s->pipe[i]]), s->free);
-        uint64_t score = at << 24 | (s->age[i] & 0xffffff);
+        uint64_t score = at << 24 | (s->warp[i] == s->last ? 0 : s->age[i] & 0xffffff);
         if (score < best) {
             best = score;
             index = i;
@@ -181,22 +181,27 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
 }
 
-/* Written through; a line that the L1 has is brought up to date there. */
+/* Written through, a line after the other; the load/store unit goes on meanwhile, until the queue
+ * is full. */
 static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, bool atomic)
 {
-    const uint64_t cycles = share(LINE_BYTES, sm->gpu->device.l1_store_bytes);
+    const Device *device = &sm->gpu->device;
+    const uint64_t cycles = share(LINE_BYTES, device->l1_store_bytes);
+    const uint64_t queue = (uint64_t) device->lsu_queue;
     uint64_t there = 0;
 
     for (int i = 0; i < count; i++) {
-        const uint64_t address = words[i] >> 16, at = start + (uint64_t) i * cycles;
+        const uint64_t address = words[i] >> 16, at = later(sm->store_free, start + (uint64_t) i);
         const unsigned sectors = words[i] & 0xff, amount = words[i] >> 8 & 0xff;
+        sm->store_free = at + cycles;
         there = later(there, atomic ? memory_atomic(sm->memory, address, sectors, amount, at)
                                     : memory_store(sm->memory, address, sectors, amount, at));
         CacheLine *line = atomic ? tags_find(&sm->l1, address) : NULL;
         if (line)
             line->valid &= (uint8_t) ~sectors;
     }
-    keep_lsu(sm, start + later((uint64_t) count, 1) * cycles);
+    start += later(share((uint64_t) count, device->l1_lines), 1);
+    keep_lsu(sm, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
 }
 
@@ -370,7 +375,7 @@ static void issue(Sm *sm, Scheduler *s)
     if (o->pipe != PIPE_LSU)
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + o->issues;
-    s->age[index] = ++s->turns;
+    s->last = w;
     sm->issued += o->issues;
     play(sm, w, now);
     if (w->skipped)
@@ -493,7 +498,7 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     s->warp[i] = w;
     s->wake[i] = wakes_at(w);
     s->pipe[i] = w->operation->pipe;
-    s->age[i] = s->turns;
+    s->age[i] = ++s->ages;
     return true;
 }
 
@@ -611,7 +616,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
         memset(s->pipe_free, 0, sizeof s->pipe_free);
         choose(s);
     }
-    sm->lsu_free = 0;
+    sm->lsu_free = sm->store_free = 0;
     sm->issued = sm->l1_hits = sm->l1_misses = 0;
     return tags_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
 }
