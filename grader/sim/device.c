@@ -386,6 +386,7 @@ void device_slice(Device *device)
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;
+    device->atomic_ns /= share; /* of one address there is one, however small the slice */
 }
 
 /* ---- Occupancy ---- */

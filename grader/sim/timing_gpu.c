@@ -58,6 +58,7 @@ Gpu *gpu_open(const Device *device)
 
 static void drop_operations(Gpu *gpu)
 {
+    plans_clear(&gpu->plans);
     for (int i = 0; i < gpu->operations_count; i++)
         operations_free(&gpu->operations[i]);
     free(gpu->operations);
@@ -115,7 +116,9 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     drop_operations(gpu);
     gpu->operations_count = launch->module->function_count + 1;
     gpu->operations = calloc((size_t) gpu->operations_count, sizeof *gpu->operations);
+    gpu->plans.operations = gpu->operations;
     gpu->registers = launch->kernel->function->register_count;
+    gpu->failed = false;
     return gpu->operations && operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);
 }
 
@@ -382,7 +385,7 @@ TimingResult timing_end(Timing *timing)
     result.l2_misses = gpu->memory.l2_misses;
     result.memory_read_bytes = gpu->memory.read_bytes;
     result.memory_write_bytes = gpu->memory.write_bytes;
-    if (!timing->failed) {
+    if (!timing->failed && !gpu->failed) {
         result.cycles = (double) timing->ends + left_out(timing);
         result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     }

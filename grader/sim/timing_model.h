@@ -35,14 +35,24 @@ typedef enum Deed {
     DO_WAIT
 } Deed;
 
+/* Far: global memory; near: shared and local. */
+typedef enum MemoryUse {
+    MEMORY_NONE,
+    MEMORY_FAR_LOAD,
+    MEMORY_FAR_STORE, /* atomics, too */
+    MEMORY_NEAR,
+    MEMORY_ORDERED /* volatile, and what has an order by itself */
+} MemoryUse;
+
 typedef struct Operation {
-    uint8_t deed, pipe;
+    uint8_t deed, pipe, memory;
     uint8_t issues;   /* instructions */
     uint8_t cycles;   /* that one of them keeps its pipe */
     uint16_t latency; /* from issue to result */
     uint8_t reads, writes;
-    uint32_t first; /* registers[first ..]: those read, then those written */
-    int keep;       /* DO_WAIT: groups that may be under way still */
+    uint32_t first;    /* registers[first ..]: those read, then those written */
+    uint16_t straight; /* steps from this one on, up to the end of its stretch (timing_plan.c) */
+    int keep;          /* DO_WAIT: groups that may be under way still */
 } Operation;
 
 /* Of one code. Registers are numbered from 0 on. */
@@ -58,6 +68,46 @@ typedef struct Operations {
 /* False: no memory. */
 bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
 void operations_free(Operations *made);
+
+/* ---- Plans: a stretch of a trace in the order of issue (timing_plan.c) ---- */
+
+typedef struct TracePlace {
+    int run, step;
+} TracePlace;
+
+typedef struct PlanSegment {
+    uint32_t first;
+    int32_t function;
+    uint16_t count;
+    uint8_t accesses;
+    bool skipped;
+} PlanSegment;
+
+typedef struct Planned {
+    const Operation *operation;
+    const uint32_t *registers; /* read, then written */
+    uint16_t access;           /* number of its first access in the stretch */
+    uint8_t accesses;
+    bool skipped;
+} Planned;
+
+typedef struct Plan {
+    struct Plan *next;
+    uint64_t hash;
+    PlanSegment *segments;
+    Planned *steps;
+    int segment_count, step_count, access_count;
+} Plan;
+
+typedef struct Plans {
+    const Operations *operations; /* [function + 1] */
+    Plan **table;
+    int room, count;
+} Plans;
+
+/* Of the stretch that begins at the place, which goes on behind it. NULL: no memory. */
+const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
+void plans_clear(Plans *plans);
 
 /* ---- Memory that all SMs share, and each SM's L1 (timing_memory.c) ---- */
 
@@ -127,11 +177,12 @@ typedef struct PlayedBlock {
 
 typedef struct PlayedWarp {
     const Trace *trace;
-    int run, left;              /* the run that it is in, steps of it that are left */
-    const Operation *operation; /* that it issues next; those behind it follow */
-    const uint32_t *registers;  /* of its code */
-    const uint64_t *word;
-    bool skipped;
+    TracePlace place;    /* behind the stretch that it is in */
+    const Planned *step; /* that it issues next; end: behind the last of the stretch */
+    const Planned *end;
+    const uint64_t *word;    /* accesses behind the stretch */
+    const uint64_t **access; /* of the stretch */
+    int access_room;
     uint64_t next;    /* the cycle before which it may not issue again */
     uint64_t stored;  /* when its last store has arrived */
     uint64_t copied;  /* when the copies of the open group have */
@@ -161,7 +212,7 @@ typedef struct Scheduler {
 } Scheduler;
 
 typedef struct Sm {
-    const struct Gpu *gpu;
+    struct Gpu *gpu;
     Memory *memory;
     Cache l1;
     Scheduler *schedulers;
@@ -174,7 +225,7 @@ typedef struct Sm {
     uint64_t l1_hits, l1_misses;
 } Sm;
 
-bool sm_open(Sm *sm, const struct Gpu *gpu, Memory *memory);
+bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
 void sm_close(Sm *sm);
 /* For a launch: its clock begins at 0, its L1 is empty. False: no memory. */
 bool sm_begin(Sm *sm, double l1_bytes);
@@ -194,6 +245,8 @@ struct Gpu {
     Operations *operations; /* of the launch's codes: [function + 1], [0] the kernel's */
     int operations_count;
     int registers; /* of all of them */
+    Plans plans;
+    bool failed; /* there was no memory */
 };
 
 #endif

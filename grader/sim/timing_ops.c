@@ -345,6 +345,22 @@ static int groups_kept(const Maker *maker, const Instruction *in)
                                                                           : 0;
 }
 
+static MemoryUse memory_use(const Step *step, Deed deed)
+{
+    const bool far = step->space == SPACE_GLOBAL || step->space == SPACE_GENERIC;
+
+    if (deed == DO_LOCAL || deed == DO_COPY)
+        return MEMORY_NEAR;
+    if (deed == DO_FENCE || deed == DO_COMMIT || deed == DO_WAIT || deed == DO_BARRIER ||
+        (deed == DO_ACCESS && is_strong(step->in)))
+        return MEMORY_ORDERED;
+    if (deed != DO_ACCESS)
+        return MEMORY_NONE;
+    if (!far)
+        return MEMORY_NEAR;
+    return step->class_ == CLASS_LOAD ? MEMORY_FAR_LOAD : MEMORY_FAR_STORE;
+}
+
 static bool make_operation(Maker *maker, const Step *step, Operation *to)
 {
     const struct Correction *correction = correction_of(maker, step);
@@ -359,6 +375,7 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
                        .keep = groups_kept(maker, step->in) };
     if (to->deed == DO_ACCESS && (step->space == SPACE_LOCAL || step->space == SPACE_CONST))
         to->deed = DO_LOCAL;
+    to->memory = (uint8_t) memory_use(step, (Deed) to->deed);
     return add_registers(maker, to, step->in);
 }
 
@@ -377,6 +394,35 @@ static void find_writers(Maker *maker)
             maker->writer[i] = NULL;
 }
 
+static bool is_branch(const Maker *maker, int i)
+{
+    const Step *step = &maker->code->steps[i];
+
+    return step->class_ == CLASS_CONTROL && !maker->none[i];
+}
+
+/* A stretch ends with a branch, a barrier, a fence, and before what branches lead to. */
+static void find_stretches(Maker *maker)
+{
+    const Code *code = maker->code;
+    const int count = code->step_count;
+    Operation *operations = maker->made->operations;
+
+    for (int i = 0; i < count; i++)
+        operations[i].straight = is_branch(maker, i) || operations[i].memory == MEMORY_ORDERED;
+    for (int i = 0; i < count; i++) {
+        const int target = code->steps[i].target;
+        if (is_branch(maker, i) && code->steps[i].in->op == OP_bra && target > 0 && target <= count)
+            operations[target - 1].straight = 1;
+    }
+    operations[count].straight = 1;
+    for (int i = count - 1; i >= 0; i--)
+        if (!operations[i].straight) {
+            const int more = operations[i + 1].straight + 1;
+            operations[i].straight = (uint16_t) least(more, UINT16_MAX);
+        }
+}
+
 static bool make_all(Maker *maker)
 {
     const Code *code = maker->code;
@@ -387,6 +433,7 @@ static bool make_all(Maker *maker)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
             return false;
     maker->made->operations[code->step_count] = (Operation){ .deed = DO_NOTHING };
+    find_stretches(maker);
     return true;
 }
 

@@ -52,47 +52,49 @@ static void choose_all(Sm *sm)
 
 /* ---- A warp's trace ---- */
 
-static const Operations *operations_of(const Sm *sm, const TraceRun *run)
+static const uint64_t *skip_access(const uint64_t *word)
 {
-    return &sm->gpu->operations[run->function + 1];
+    return word + 1 + (*word >> 8 & 0xff);
 }
 
-static bool next_run(const Sm *sm, PlayedWarp *w)
+static bool make_room(PlayedWarp *w, int accesses)
 {
-    const TraceRun *run;
+    const uint64_t **more;
 
-    if (++w->run >= w->trace->run_count)
+    if (accesses <= w->access_room)
+        return true;
+    more = realloc(w->access, 2 * (size_t) accesses * sizeof *more);
+    if (!more)
         return false;
-    run = &w->trace->runs[w->run];
-    const Operations *operations = operations_of(sm, run);
-    w->operation = operations->operations + run->first;
-    w->registers = operations->registers;
-    w->left = run->count;
-    w->skipped = run->skipped;
+    w->access = more;
+    w->access_room = 2 * accesses;
     return true;
 }
 
-/* Accesses of the step that it is at: the last of its run has them. */
-static int accesses_of(const PlayedWarp *w)
+/* False: there is none, or no memory. */
+static bool next_stretch(Sm *sm, PlayedWarp *w)
 {
-    return w->left == 1 ? w->trace->runs[w->run].accesses : 0;
-}
+    const Plan *plan;
 
-static void skip_accesses(PlayedWarp *w)
-{
-    for (int i = accesses_of(w); i > 0; i--)
-        w->word += 1 + (*w->word >> 8 & 0xff);
-}
-
-static void done_with_step(PlayedWarp *w)
-{
-    w->operation++;
-    w->left--;
+    if (w->place.run >= w->trace->run_count)
+        return false;
+    plan = plan_of(&sm->gpu->plans, w->trace, &w->place);
+    if (!plan || !make_room(w, plan->access_count)) {
+        sm->gpu->failed = true;
+        return false;
+    }
+    for (int i = 0; i < plan->access_count; i++) {
+        w->access[i] = w->word;
+        w->word = skip_access(w->word);
+    }
+    w->step = plan->steps;
+    w->end = plan->steps + plan->step_count;
+    return true;
 }
 
 static uint64_t operands_ready(const PlayedWarp *w, int count)
 {
-    const uint32_t *registers = w->registers + w->operation->first;
+    const uint32_t *registers = w->step->registers;
     uint64_t at = 0;
 
     for (int i = 0; i < count; i++)
@@ -102,31 +104,35 @@ static uint64_t operands_ready(const PlayedWarp *w, int count)
 
 static void set_result(PlayedWarp *w, uint64_t at)
 {
-    const Operation *o = w->operation;
-    const uint32_t *registers = w->registers + o->first + o->reads;
+    const Operation *o = w->step->operation;
+    const uint32_t *registers = w->step->registers + o->reads;
 
     for (int i = 0; i < o->writes; i++)
         w->ready[registers[i]] = at;
 }
 
 /* To the next step that is an instruction. False: there is none. */
-static bool go_on(const Sm *sm, PlayedWarp *w)
+static bool go_on(Sm *sm, PlayedWarp *w)
 {
     for (;;) {
-        if (!w->left && !next_run(sm, w))
-            return false;
-        if (w->operation->deed != DO_NOTHING)
+        if (w->step == w->end) {
+            if (!next_stretch(sm, w))
+                return false;
+            continue;
+        }
+        const Operation *o = w->step->operation;
+        if (o->deed != DO_NOTHING)
             return true;
-        if (!w->skipped)
-            set_result(w, operands_ready(w, w->operation->reads));
-        skip_accesses(w);
-        done_with_step(w);
+        set_result(w, operands_ready(w, o->reads));
+        w->step++;
     }
 }
 
 static uint64_t wakes_at(const PlayedWarp *w)
 {
-    return later(w->next, operands_ready(w, w->operation->reads + w->operation->writes));
+    const Operation *o = w->step->operation;
+
+    return later(w->next, operands_ready(w, o->reads + o->writes));
 }
 
 /* ---- Memory ---- */
@@ -206,20 +212,18 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
 }
 
 /* One access; when its value is there, or what it wrote has arrived. */
-static uint64_t play_access(Sm *sm, PlayedWarp *w, uint64_t start)
+static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64_t start)
 {
-    const uint64_t head = *w->word;
-    const uint64_t *words = w->word + 1;
+    const uint64_t head = *words++;
     const int count = (int) (head >> 8 & 0xff);
     uint64_t at;
 
-    w->word += 1 + count;
     switch ((TraceKind) (head & 0xff)) {
     case TRACE_SHARED:
         keep_lsu(sm, start + later(head >> 16, 1));
         return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
     case TRACE_LOAD:
-        return load_lines(sm, words, count, start, w->operation->cycles);
+        return load_lines(sm, words, count, start, w->step->operation->cycles);
     case TRACE_STORE:
         at = store_lines(sm, words, count, start, false);
         break;
@@ -232,15 +236,17 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, uint64_t start)
 
 static uint64_t play_accesses(Sm *sm, PlayedWarp *w, uint64_t now)
 {
-    uint64_t at = later(now, sm->lsu_free) + w->operation->latency;
+    const Planned *step = w->step;
+    uint64_t there = 0;
 
-    for (int i = accesses_of(w); i > 0; i--) {
-        const uint64_t one = play_access(sm, w, later(now, sm->lsu_free));
-        at = i == accesses_of(w) ? one : later(at, one);
-    }
-    if (!accesses_of(w))
-        keep_lsu(sm, later(now, sm->lsu_free) + w->operation->cycles);
-    return at;
+    for (int i = 0; i < step->accesses; i++)
+        there =
+            later(there, play_access(sm, w, w->access[step->access + i], later(now, sm->lsu_free)));
+    if (step->accesses)
+        return there;
+    there = later(now, sm->lsu_free) + step->operation->latency;
+    keep_lsu(sm, later(now, sm->lsu_free) + step->operation->cycles);
+    return there;
 }
 
 /* ---- Groups of copies ---- */
@@ -301,12 +307,12 @@ void sm_release_all(Sm *sm, uint64_t at)
 
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
-    const Operation *o = w->operation;
+    const Operation *o = w->step->operation;
     const uint64_t busy = (uint64_t) o->issues * o->cycles;
     uint64_t result = now + busy - o->cycles + o->latency;
 
     w->next = now + o->issues;
-    if (w->skipped)
+    if (w->step->skipped)
         return;
     switch ((Deed) o->deed) {
     case DO_BRANCH:
@@ -370,7 +376,7 @@ static void issue(Sm *sm, Scheduler *s)
     const int index = s->best;
     const uint64_t now = s->best_at;
     PlayedWarp *w = s->warp[index];
-    const Operation *o = w->operation;
+    const Operation *o = w->step->operation;
 
     if (o->pipe != PIPE_LSU)
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
@@ -378,14 +384,12 @@ static void issue(Sm *sm, Scheduler *s)
     s->last = w;
     sm->issued += o->issues;
     play(sm, w, now);
-    if (w->skipped)
-        skip_accesses(w);
-    done_with_step(w);
+    w->step++;
     PlayedBlock *block = w->block;
     const bool waits = w->next == NEVER;
     if (go_on(sm, w)) {
         s->wake[index] = wakes_at(w);
-        s->pipe[index] = w->operation->pipe;
+        s->pipe[index] = w->step->operation->pipe;
     } else {
         block->waiting -= waits; /* a barrier, and nothing after it */
         leave(sm, s, index, now);
@@ -450,6 +454,7 @@ static PlayedWarp *new_warp(Sm *sm)
     if (w && (!w->groups || w->registers_room < registers)) {
         uint64_t *groups = realloc(w->groups, numbers * sizeof *groups);
         if (!groups) {
+            free(w->access);
             free(w->groups);
             free(w);
             return NULL;
@@ -459,7 +464,8 @@ static PlayedWarp *new_warp(Sm *sm)
     }
     if (w) {
         memset(w->groups, 0, numbers * sizeof *w->groups);
-        *w = (PlayedWarp){ .run = -1,
+        *w = (PlayedWarp){ .access = w->access,
+                           .access_room = w->access_room,
                            .groups = w->groups,
                            .ready = w->groups + GROUPS,
                            .registers_room = w->registers_room };
@@ -497,7 +503,7 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     const int i = s->count++;
     s->warp[i] = w;
     s->wake[i] = wakes_at(w);
-    s->pipe[i] = w->operation->pipe;
+    s->pipe[i] = w->step->operation->pipe;
     s->age[i] = ++s->ages;
     return true;
 }
@@ -548,7 +554,7 @@ static void scheduler_close(Scheduler *s)
     free(s->warp);
 }
 
-bool sm_open(Sm *sm, const struct Gpu *gpu, Memory *memory)
+bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory)
 {
     const int schedulers = gpu->device.schedulers_per_sm;
     bool well;
@@ -566,6 +572,7 @@ static void free_spare(Sm *sm)
     while (sm->spare) {
         PlayedWarp *w = sm->spare;
         sm->spare = w->next_spare;
+        free(w->access);
         free(w->groups);
         free(w);
     }
