@@ -108,6 +108,7 @@ static unsigned whole_atoms(const Memory *memory, unsigned sectors)
 static double read_atoms(Memory *memory, int atoms, double now)
 {
     memory->dram_free = later(memory->dram_free, now) + atoms * memory->read_cycles;
+    memory->dram_busy += atoms * memory->read_cycles;
     memory->read_bytes += (double) atoms * memory->atom_sectors * SECTOR_BYTES;
     return memory->dram_free;
 }
@@ -115,6 +116,7 @@ static double read_atoms(Memory *memory, int atoms, double now)
 static void write_atoms(Memory *memory, double atoms, double now)
 {
     memory->dram_free = later(memory->dram_free, now) + atoms * memory->write_cycles;
+    memory->dram_busy += atoms * memory->write_cycles;
     memory->write_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
 }
 
@@ -170,18 +172,26 @@ static uint64_t up(double cycle)
     return whole + ((double) whole < cycle);
 }
 
+/* What memory adds to the L2's latency: the busier it was so far, the longer its banks make wait.
+ */
+static double beyond(const Memory *memory, double now)
+{
+    const double busy = now > 0 ? memory->dram_busy / now : 0;
+
+    return memory->memory_latency - memory->l2_latency +
+           memory->memory_queue * (busy < 1 ? busy : 1);
+}
+
 /* The sectors are there at the cycle that is returned; `turn`: at the L2. */
 static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double turn)
 {
     const unsigned missing = sectors & ~line->valid;
-    const int beyond = memory->memory_latency - memory->l2_latency;
-
     memory->l2_hits += (unsigned) __builtin_popcount(sectors & line->valid);
     memory->l2_misses += (unsigned) __builtin_popcount(missing);
     if (missing) {
         double read = read_atoms(memory, atoms_of(memory, missing), turn);
         line->valid |= (uint8_t) whole_atoms(memory, missing);
-        line->ready = up(read) + (uint64_t) beyond;
+        line->ready = up(read + beyond(memory, turn));
     }
     return line->ready > up(turn) ? line->ready : up(turn);
 }
@@ -216,7 +226,7 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     CacheLine *line = line_of(memory, address, turn);
 
     put(memory, line, sectors, bytes);
-    return up(turn) + (uint64_t) memory->l2_latency;
+    return up(turn) + (uint64_t) memory->store_latency;
 }
 
 uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsigned passes,
@@ -249,9 +259,10 @@ bool memory_model_open(Memory *memory, const Device *device)
         .read_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_read_share),
         .write_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_write_share),
         .atomic_cycles = device->atomic_ns * device->sm_mhz / 1e3,
-        .l1_latency = device->l1_latency,
         .l2_latency = device->l2_latency,
         .memory_latency = device->memory_latency,
+        .memory_queue = device->memory_queue,
+        .store_latency = device->store_latency,
         .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES
     };
     return tags_open(&memory->l2, device->l2_bytes, device->l2_ways);
@@ -266,7 +277,7 @@ void memory_model_begin(Memory *memory)
 {
     for (size_t i = 0; i < memory->l2.sets * (size_t) memory->l2.ways; i++)
         memory->l2.lines[i].ready = memory->l2.lines[i].busy = 0;
-    memory->l2_free = memory->dram_free = 0;
+    memory->l2_free = memory->dram_free = memory->dram_busy = 0;
     memory->read_bytes = memory->write_bytes = 0;
     memory->l2_hits = memory->l2_misses = 0;
     memory->stand_in = 0;

@@ -144,10 +144,10 @@ typedef struct Memory {
     double l2_cycles;                 /* a sector takes */
     double read_cycles, write_cycles; /* an atom takes */
     double atomic_cycles;
-    int l1_latency, l2_latency, memory_latency;
+    int l2_latency, memory_latency, memory_queue, store_latency;
     int atom_sectors;
-    uint64_t l2_hits, l2_misses; /* sectors loaded */
-    double read_bytes, write_bytes;
+    uint64_t l2_hits, l2_misses;               /* sectors loaded */
+    double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
     /* Of a launch whose blocks are not all played: how much of the L2 those left out would have
      * filled with lines that are to be written back. */
     double stand_in; /* atoms a line that displaces nothing; 0: none */

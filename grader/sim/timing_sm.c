@@ -147,17 +147,23 @@ static void keep_lsu(Sm *sm, uint64_t until)
         sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
 }
 
+static CacheLine *l1_line(Sm *sm, uint64_t address)
+{
+    CacheLine *line = tags_find(&sm->l1, address);
+
+    if (line)
+        return line;
+    line = tags_place(&sm->l1, address);
+    *line = (CacheLine){ .line = address, .used = ++sm->l1.clock };
+    return line;
+}
+
 /* Sectors of the line that are not in the L1 come from the L2. */
 static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
 {
     const uint64_t address = word >> 16;
     const unsigned sectors = word & 0xff;
-    CacheLine *line = tags_find(&sm->l1, address);
-
-    if (!line) {
-        line = tags_place(&sm->l1, address);
-        *line = (CacheLine){ .line = address, .used = ++sm->l1.clock };
-    }
+    CacheLine *line = l1_line(sm, address);
     const unsigned missing = sectors & ~line->valid;
     const unsigned count = (unsigned) __builtin_popcount(missing);
     sm->l1_misses += count;
@@ -187,6 +193,15 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
 }
 
+/* The L1 takes a place for what is written, but holds only whole sectors; atomics work in the L2.
+ */
+static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part)
+{
+    CacheLine *line = l1_line(sm, address);
+
+    line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
+}
+
 /* Written through, a line after the other; the load/store unit goes on meanwhile, until the queue
  * is full. */
 static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, bool atomic)
@@ -202,9 +217,7 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         sm->store_free = at + cycles;
         there = later(there, atomic ? memory_atomic(sm->memory, address, sectors, amount, at)
                                     : memory_store(sm->memory, address, sectors, amount, at));
-        CacheLine *line = atomic ? tags_find(&sm->l1, address) : NULL;
-        if (line)
-            line->valid &= (uint8_t) ~sectors;
+        keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
     keep_lsu(sm, sm->store_free > start + queue ? sm->store_free - queue : start);
