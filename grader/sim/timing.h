@@ -84,10 +84,11 @@ typedef struct TimingResult {
     double memory_read_bytes, memory_write_bytes;
 } TimingResult;
 
-/* A launch: after it is set up, and before its first block. `resident`: blocks an SM. `whole`: each
- * block is played, however many there are. NULL: no memory. The caller puts it into launch->timing.
+/* A launch: after it is set up, and before its first block. `resident`: blocks an SM. Of a launch
+ * of more than `most_played` warp instructions waves are left out; 0: never. NULL: no memory. The
+ * caller puts it into launch->timing.
  */
-Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, bool whole);
+Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played);
 TimingResult timing_end(Timing *timing); /* frees */
 
 /* blocks.c, turn.c: these do nothing if launch->timing is NULL. */

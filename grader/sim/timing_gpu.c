@@ -14,23 +14,22 @@
 #include <string.h>
 
 enum {
-    TOGETHER = 32,         /* cycles that an SM is played before it is another one's turn */
-    LEAST_WAVES = 6,       /* that are played of a launch */
-    MOST_PLAYED = 10000000 /* warp instructions; of a launch with more, waves are left out */
+    TOGETHER = 32,  /* cycles that an SM is played before it is another one's turn */
+    LEAST_WAVES = 6 /* that are played of a launch */
 };
 
 struct Timing {
     Gpu *gpu;
     Launch *launch;
     long blocks, begun, placed, wave; /* wave: blocks that all SMs hold at once */
-    bool whole;                       /* no block is left out */
-    bool complete;                    /* all that begin from now on are left out */
-    bool failed;                      /* no memory, or the launch did */
-    uint64_t executed;                /* by those played */
-    int places;                       /* for blocks, an SM */
-    int *room;                        /* of each SM: free places, and when they became free */
-    uint64_t *room_at;                /* [sm * places + n] */
-    uint64_t *starts;                 /* of blocks played, in the order of their placing */
+    uint64_t most_played;
+    bool complete;     /* all that begin from now on are left out */
+    bool failed;       /* no memory, or the launch did */
+    uint64_t executed; /* by those played */
+    int places;        /* for blocks, an SM */
+    int *room;         /* of each SM: free places, and when they became free */
+    uint64_t *room_at; /* [sm * places + n] */
+    uint64_t *starts;  /* of blocks played, in the order of their placing */
     long starts_room;
     uint64_t horizon, ends;
     BlockTrace *spare;
@@ -122,7 +121,7 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     return gpu->operations && operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);
 }
 
-Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, bool whole)
+Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played)
 {
     Timing *timing = calloc(1, sizeof *timing);
     const size_t sms = (size_t) gpu->device.sms;
@@ -130,7 +129,8 @@ Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, bool whole)
 
     if (!timing)
         return NULL;
-    *timing = (Timing){ .gpu = gpu, .launch = launch, .places = resident, .whole = whole };
+    *timing =
+        (Timing){ .gpu = gpu, .launch = launch, .places = resident, .most_played = most_played };
     timing->blocks = (long) launch->grid[0] * launch->grid[1] * launch->grid[2];
     timing->wave = (long) resident * gpu->device.sms;
     timing->room = calloc(sms, sizeof *timing->room);
@@ -258,7 +258,7 @@ static void place_block(Timing *timing, BlockTrace *trace)
  * left out. */
 static bool is_enough(const Timing *timing)
 {
-    return !timing->whole && timing->launch->executed >= MOST_PLAYED &&
+    return timing->most_played && timing->launch->executed >= timing->most_played &&
            timing->begun >= LEAST_WAVES * timing->wave &&
            (timing->blocks - timing->begun) % timing->wave == 0 && timing->begun < timing->blocks;
 }
@@ -270,8 +270,8 @@ static void stand_in(Timing *timing)
     const double all = (double) timing->blocks / (double) timing->begun;
     const double lines = timing->gpu->device.l2_bytes / LINE_BYTES;
 
-    memory->stand_in = !timing->whole &&
-                       (double) timing->launch->executed * all > 2 * (double) MOST_PLAYED &&
+    memory->stand_in = timing->most_played &&
+                       (double) timing->launch->executed * all > 2 * (double) timing->most_played &&
                        (double) memory->lines_in * all > 2 * lines;
 }
 
