@@ -1,6 +1,7 @@
 // rung.cu - a lab's kernel on one of the lab's timed cases, for validate.sh: `NAME GB/s` a case.
-// Compiled with -DKERNEL='"solutions/.../5_padded.cu"' -DLAB=6 -DNAME='"..."'. Sizes are those that the
-// H200 was measured with (docs/measurements.md) over SLICES, as its slice has so much of everything.
+// Compiled with -DKERNEL='"solutions/.../5_padded.cu"' -DLAB=6 -DNAME='"..."'. Sizes are those that
+// the H200 was measured with (docs/measurements.md) over SLICES, as its slice has so much of
+// everything.
 #include KERNEL
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-// sweeps.cu - the rates of simple kernels, each as a line `NAME RATE`, by the events of the GPU that
-// runs them: real or simulated. Rates are GB/s, of chains TFLOP/s of the whole device.
+// sweeps.cu - the rates of simple kernels, each as a line `NAME RATE`, by the events of the GPU
+// that runs them: real or simulated. Rates are GB/s, of chains TFLOP/s of the whole device.
 //
-//     sweeps [SHARE [PREFIX]]      SHARE: the sizes divided by so much; 1 is what an H200 was measured
-//                                  with. PREFIX: of the names wanted
+//     sweeps [SHARE [PREFIX]]      SHARE: the sizes divided by so much, 1: as measured on an H200.
+//                                  PREFIX: of the names wanted
 #include "kernels.cuh"
 
 #include <stdio.h>
