@@ -12,67 +12,70 @@
 #include "timing_model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Caches ---- */
 
 bool tags_open(Cache *cache, double bytes, int ways)
 {
     const size_t lines = (size_t) (bytes / LINE_BYTES);
+    size_t count;
 
     *cache = (Cache){ .ways = ways, .sets = lines / (size_t) ways };
     if (!cache->sets)
         cache->sets = 1;
-    cache->lines = malloc(cache->sets * (size_t) ways * sizeof *cache->lines);
-    if (cache->lines)
-        tags_clear(cache);
-    return cache->lines;
+    count = cache->sets * (size_t) ways;
+    cache->tags = malloc(count * sizeof *cache->tags);
+    cache->used = malloc(count * sizeof *cache->used);
+    cache->lines = malloc(count * sizeof *cache->lines);
+    if (!cache->tags || !cache->used || !cache->lines)
+        return false;
+    memset(cache->tags, 0xff, count * sizeof *cache->tags); /* NO_LINE */
+    memset(cache->used, 0, count * sizeof *cache->used);
+    memset(cache->lines, 0, count * sizeof *cache->lines);
+    return true;
 }
 
 void tags_close(Cache *cache)
 {
+    free(cache->tags);
+    free(cache->used);
     free(cache->lines);
     *cache = (Cache){ .lines = NULL };
 }
 
-void tags_clear(Cache *cache)
-{
-    for (size_t i = 0; i < cache->sets * (size_t) cache->ways; i++)
-        cache->lines[i] = (CacheLine){ .line = NO_LINE };
-    cache->clock = 0;
-}
-
 /* Addresses are spread over the sets as hardware does it: no stride falls into few of them. */
-static CacheLine *set_of(Cache *cache, uint64_t line)
+static size_t set_of(const Cache *cache, uint64_t line)
 {
     const uint64_t mixed = (line ^ line >> 17) * 0x9e3779b97f4a7c15ull;
 
-    return cache->lines +
-           (size_t) ((unsigned __int128) mixed * cache->sets >> 64) * (size_t) cache->ways;
+    return (size_t) ((unsigned __int128) mixed * cache->sets >> 64) * (size_t) cache->ways;
 }
 
 CacheLine *tags_find(Cache *cache, uint64_t line)
 {
-    CacheLine *set = set_of(cache, line);
+    const size_t set = set_of(cache, line);
 
     for (int i = 0; i < cache->ways; i++)
-        if (set[i].line == line) {
-            set[i].used = ++cache->clock;
-            return &set[i];
+        if (cache->tags[set + (size_t) i] == line) {
+            cache->used[set + (size_t) i] = ++cache->clock;
+            return &cache->lines[set + (size_t) i];
         }
     return NULL;
 }
 
-CacheLine *tags_place(Cache *cache, uint64_t line)
+CacheLine *tags_place(Cache *cache, uint64_t line, bool *displaced)
 {
-    CacheLine *set = set_of(cache, line), *oldest = set;
+    const size_t set = set_of(cache, line), end = set + (size_t) cache->ways;
+    size_t oldest = set;
 
-    for (int i = 0; i < cache->ways; i++) {
-        if (set[i].line == NO_LINE)
-            return &set[i];
-        if ((int32_t) (set[i].used - oldest->used) < 0)
-            oldest = &set[i];
-    }
-    return oldest;
+    for (size_t i = set; i < end && cache->tags[oldest] != NO_LINE; i++)
+        if (cache->tags[i] == NO_LINE || (int32_t) (cache->used[i] - cache->used[oldest]) < 0)
+            oldest = i;
+    *displaced = cache->tags[oldest] != NO_LINE;
+    cache->tags[oldest] = line;
+    cache->used[oldest] = ++cache->clock;
+    return &cache->lines[oldest];
 }
 
 /* ---- DRAM ---- */
@@ -136,17 +139,15 @@ static void write_back(Memory *memory, const CacheLine *line, double now)
 
 static CacheLine *new_line(Memory *memory, uint64_t address, double now)
 {
-    CacheLine *line = tags_place(&memory->l2, address);
+    bool displaced;
+    CacheLine *line = tags_place(&memory->l2, address, &displaced);
 
-    if (line->line == NO_LINE)
-        write_atoms(memory,
-                    memory->stand_in * (double) memory->atoms_dirtied /
-                        (double) (memory->lines_in + !memory->lines_in),
-                    now);
-    else if (line->dirty)
+    if (displaced && line->dirty)
         write_back(memory, line, now);
+    else if (!displaced && memory->stand_in)
+        write_atoms(memory, (double) memory->atoms_dirtied / (double) (memory->lines_in + 1), now);
     memory->lines_in++;
-    *line = (CacheLine){ .line = address, .used = ++memory->l2.clock };
+    *line = (CacheLine){ .ready = 0 };
     return line;
 }
 

@@ -4,8 +4,7 @@
 
 #include "timing.h"
 
-#define NEVER                                                                                      \
-    (UINT64_MAX >> 25) /* a cycle that does not come; scores of warps have room above it */
+#define NEVER (UINT64_MAX >> 2) /* a cycle that does not come */
 
 /* ---- Operations: what a step is on the machine (timing_ops.c) ---- */
 
@@ -114,16 +113,17 @@ void plans_clear(Plans *plans);
 enum { SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = SECTORS * SECTOR_BYTES };
 
 typedef struct CacheLine {
-    uint64_t line;            /* its address / LINE_BYTES; NO_LINE */
     uint64_t ready;           /* when what was last fetched is there */
     uint64_t busy;            /* until then an atomic works on it */
-    uint32_t used;            /* the cache's clock when it was */
     uint8_t valid, dirty;     /* sectors, a bit each */
     uint8_t written[SECTORS]; /* bytes of a dirty sector, 32 at most */
 } CacheLine;
 #define NO_LINE UINT64_MAX
 
+/* Sets of `ways` lines; what is searched lies by itself. */
 typedef struct Cache {
+    uint64_t *tags; /* addresses / LINE_BYTES; NO_LINE */
+    uint32_t *used; /* the cache's clock when it was */
     CacheLine *lines;
     size_t sets;
     int ways;
@@ -132,11 +132,11 @@ typedef struct Cache {
 
 bool tags_open(Cache *cache, double bytes, int ways);
 void tags_close(Cache *cache);
-void tags_clear(Cache *cache);
 /* The line, or NULL. */
 CacheLine *tags_find(Cache *cache, uint64_t line);
-/* The place for it: the least recently used of its set, still with what is in it. */
-CacheLine *tags_place(Cache *cache, uint64_t line);
+/* For a line that is not there: the place of the least recently used of its set, still with what is
+ * in it; `displaced` says whether there is any. It is the line's from now on. */
+CacheLine *tags_place(Cache *cache, uint64_t line, bool *displaced);
 
 typedef struct Memory {
     Cache l2;
@@ -150,7 +150,7 @@ typedef struct Memory {
     double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
     /* Of a launch whose blocks are not all played: how much of the L2 those left out would have
      * filled with lines that are to be written back. */
-    double stand_in; /* atoms a line that displaces nothing; 0: none */
+    bool stand_in; /* a line that displaces nothing costs what the average one will */
     uint64_t lines_in, atoms_dirtied;
 } Memory;
 
@@ -195,10 +195,9 @@ typedef struct PlayedWarp {
 
 enum { GROUPS = 8 };
 
-/* Warps of a scheduler lie side by side, in no order. */
+/* Its warps in the order in which they came. */
 typedef struct Scheduler {
     uint64_t *wake; /* when the warp's next operation has all that it needs */
-    uint32_t *age;  /* a warp that came later has more */
     uint8_t *pipe;  /* of its next operation */
     PlayedWarp **warp;
     int count;
@@ -207,8 +206,7 @@ typedef struct Scheduler {
     uint64_t best_at; /* when it issues next, if nothing happens before; NEVER */
     int best;         /* whose turn it is then */
     int room;
-    const PlayedWarp *last; /* that issued */
-    uint32_t ages;          /* given so far */
+    int last; /* that issued last; -1 */
 } Scheduler;
 
 typedef struct Sm {

@@ -27,21 +27,30 @@ static uint64_t share(uint64_t n, int part)
 
 /* ---- Choosing ---- */
 
+static uint64_t ready_at(const Scheduler *s, int i)
+{
+    return later(s->wake[i], s->pipe_free[s->pipe[i]]);
+}
+
 static void choose(Scheduler *s)
 {
-    uint64_t best = UINT64_MAX;
-    int index = -1;
-
+    s->best_at = NEVER;
+    s->best = s->last;
+    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
+        s->best_at = s->free;
+        return;
+    }
     for (int i = 0; i < s->count; i++) {
-        uint64_t at = later(later(s->wake[i], s->pipe_free[s->pipe[i]]), s->free);
-        uint64_t score = at << 24 | (s->warp[i] == s->last ? 0 : s->age[i] & 0xffffff);
-        if (score < best) {
-            best = score;
-            index = i;
+        const uint64_t at = ready_at(s, i);
+        if (at < s->best_at) {
+            s->best = i;
+            s->best_at = at;
+        }
+        if (at <= s->free) {
+            s->best_at = s->free;
+            return;
         }
     }
-    s->best = index;
-    s->best_at = best >> 24 < NEVER ? best >> 24 : NEVER;
 }
 
 static void choose_all(Sm *sm)
@@ -150,11 +159,12 @@ static void keep_lsu(Sm *sm, uint64_t until)
 static CacheLine *l1_line(Sm *sm, uint64_t address)
 {
     CacheLine *line = tags_find(&sm->l1, address);
+    bool displaced;
 
     if (line)
         return line;
-    line = tags_place(&sm->l1, address);
-    *line = (CacheLine){ .line = address, .used = ++sm->l1.clock };
+    line = tags_place(&sm->l1, address, &displaced);
+    *line = (CacheLine){ .ready = 0 };
     return line;
 }
 
@@ -366,11 +376,11 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     PlayedWarp *w = s->warp[index];
     PlayedBlock *block = w->block;
 
-    s->count--;
-    s->warp[index] = s->warp[s->count];
-    s->wake[index] = s->wake[s->count];
-    s->age[index] = s->age[s->count];
-    s->pipe[index] = s->pipe[s->count];
+    const size_t behind = (size_t) (--s->count - index);
+    memmove(s->warp + index, s->warp + index + 1, behind * sizeof *s->warp);
+    memmove(s->wake + index, s->wake + index + 1, behind * sizeof *s->wake);
+    memmove(s->pipe + index, s->pipe + index + 1, behind * sizeof *s->pipe);
+    s->last = -1;
     w->next_spare = sm->spare;
     sm->spare = w;
     block->live--;
@@ -394,7 +404,7 @@ static void issue(Sm *sm, Scheduler *s)
     if (o->pipe != PIPE_LSU)
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + o->issues;
-    s->last = w;
+    s->last = index;
     sm->issued += o->issues;
     play(sm, w, now);
     w->step++;
@@ -517,7 +527,6 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     s->warp[i] = w;
     s->wake[i] = wakes_at(w);
     s->pipe[i] = w->step->operation->pipe;
-    s->age[i] = ++s->ages;
     return true;
 }
 
@@ -551,18 +560,16 @@ static bool scheduler_open(Scheduler *s, int warps)
 {
     const size_t n = (size_t) warps;
 
-    *s = (Scheduler){ .room = warps, .best = -1, .best_at = NEVER };
+    *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER };
     s->wake = malloc(n * sizeof *s->wake);
-    s->age = malloc(n * sizeof *s->age);
     s->pipe = malloc(n * sizeof *s->pipe);
     s->warp = malloc(n * sizeof *s->warp);
-    return s->wake && s->age && s->pipe && s->warp;
+    return s->wake && s->pipe && s->warp;
 }
 
 static void scheduler_close(Scheduler *s)
 {
     free(s->wake);
-    free(s->age);
     free(s->pipe);
     free(s->warp);
 }
@@ -633,6 +640,7 @@ bool sm_begin(Sm *sm, double l1_bytes)
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
         s->free = 0;
+        s->last = -1;
         memset(s->pipe_free, 0, sizeof s->pipe_free);
         choose(s);
     }

@@ -115,6 +115,24 @@ static uint64_t origin_of(const Allocation *a)
     return memory_base();
 }
 
+/* All lanes side by side: the frequent case. */
+static void find_linear_lines(const Access *x, Lines *lines)
+{
+    const uint64_t begin = x->address[0] - origin_of(x->allocation);
+    const uint64_t end = begin + (uint64_t) (LANES * x->bytes);
+
+    lines->count = 0;
+    for (uint64_t at = begin; at < end; at = (at / LINE_BYTES + 1) * LINE_BYTES) {
+        const uint64_t line = at / LINE_BYTES, next = (line + 1) * LINE_BYTES;
+        const uint64_t last = (next < end ? next : end) - 1;
+        const unsigned first_sector = at % LINE_BYTES / SECTOR_BYTES;
+        const unsigned last_sector = last % LINE_BYTES / SECTOR_BYTES;
+        lines->line[lines->count] = line;
+        lines->sectors[lines->count] = (uint8_t) ((2u << last_sector) - (1u << first_sector));
+        lines->bytes[lines->count++] = (uint16_t) (last + 1 - at);
+    }
+}
+
 static void find_lines(const Access *x, Lines *lines)
 {
     const int bytes = x->bytes;
@@ -174,7 +192,10 @@ static void keep_lines(const Access *x, Trace *trace)
     const unsigned passes = x->kind == ACCESS_ATOMIC ? passes_of(x) : 0;
     Lines lines;
 
-    find_lines(x, &lines);
+    if (x->linear && x->allocation)
+        find_linear_lines(x, &lines);
+    else
+        find_lines(x, &lines);
     trace->words[trace->word_count++] = trace_head(kinds[x->kind], lines.count, 0);
     for (int i = 0; i < lines.count; i++)
         trace->words[trace->word_count++] =
