@@ -22,7 +22,7 @@ if [ ! -x "$nvcc" ]; then
     exit 0
 fi
 mkdir -p "$work"
-unset SIM_REPORT SIM_DEVICE SIM_SCHED SIM_BUDGET SIM_TABLE
+unset SIM_REPORT SIM_DEVICE SIM_SCHED SIM_BUDGET SIM_TABLE SIM_TIME
 export SIM_QUIET=1 LC_ALL=C
 
 compile()
