@@ -48,6 +48,7 @@ typedef struct Trace {
     int run_count, run_room, word_count, word_room;
     const Code *code; /* of the last run, and where it would go on; NULL: it is over */
     uint32_t next;
+    bool skipped;
 } Trace;
 
 typedef struct BlockTrace {
@@ -57,8 +58,22 @@ typedef struct BlockTrace {
     bool incomplete; /* there was no memory */
 } BlockTrace;
 
+void trace_run(Warp *warp, int pc, bool skipped); /* begins one */
+
 /* Before a warp does a step, or skips it. */
-void trace_step(Warp *warp, int pc, bool skipped);
+static inline void trace_step(Warp *warp, int pc, bool skipped)
+{
+    Trace *trace = warp->trace;
+    TraceRun *run = trace->code ? &trace->runs[trace->run_count - 1] : NULL;
+
+    if (run && trace->code == warp->code && trace->next == (uint32_t) pc &&
+        trace->skipped == skipped && run->count < UINT16_MAX) {
+        run->count++;
+        trace->next++;
+    } else {
+        trace_run(warp, pc, skipped);
+    }
+}
 /* An access, counted already. */
 void trace_access(const Access *access);
 void trace_clear(BlockTrace *block);

@@ -54,7 +54,7 @@ static int function_of(const Warp *warp)
     return warp->frame ? (int) (warp->code->function - module->functions) : -1;
 }
 
-static void new_run(Warp *warp, int pc, bool skipped)
+void trace_run(Warp *warp, int pc, bool skipped)
 {
     Trace *trace = warp->trace;
 
@@ -69,20 +69,7 @@ static void new_run(Warp *warp, int pc, bool skipped)
     };
     trace->code = warp->code;
     trace->next = (uint32_t) pc + 1;
-}
-
-void trace_step(Warp *warp, int pc, bool skipped)
-{
-    Trace *trace = warp->trace;
-    TraceRun *run = trace->run_count ? &trace->runs[trace->run_count - 1] : NULL;
-
-    if (trace->code == warp->code && trace->next == (uint32_t) pc && run->skipped == skipped &&
-        !run->accesses && run->count < UINT16_MAX) {
-        run->count++;
-        trace->next++;
-    } else {
-        new_run(warp, pc, skipped);
-    }
+    trace->skipped = skipped;
 }
 
 /* ---- Accesses ---- */
@@ -227,4 +214,5 @@ void trace_access(const Access *x)
     else
         keep_lines(x, trace);
     trace->runs[trace->run_count - 1].accesses++;
+    trace->code = NULL; /* the next step begins a run */
 }
