@@ -49,6 +49,7 @@ static const Device plain = {
     .l1_store_bytes = 32,
     .lsu_queue = 40,
     .memory_atom_bytes = 64,
+    .memory_ecc = 1,
     .block_start_cycles = 101,
     .l2_gbps = 32, /* a sector a cycle */
     .memory_read_share = 1,
@@ -57,7 +58,7 @@ static const Device plain = {
     .launch_us = 2,
 };
 
-enum { TEXT = 60000 };
+enum { TEXT = 60000, LINE = 128 };
 
 /* A kernel around `count` times `one`. */
 static const char *repeat(const char *before, const char *one, int count, const char *after)
@@ -322,6 +323,25 @@ static void memory_moves_whole_atoms(void)
     CU_ASSERT_EQUAL(result.memory_read_bytes, 64 * 64);
 }
 
+/* 64 threads write a word of a line each, more lines than the L2 holds: what was written in part
+ * is read first, if there is error correction. */
+static void parts_are_filled_if_there_is_error_correction(void)
+{
+    for (int ecc = 0; ecc < 2; ecc++) {
+        Device small = plain;
+        small.memory_ecc = ecc;
+        small.l2_bytes = 16 * LINE;
+        small.l2_ways = 16;
+        const TimingResult result =
+            play(&small, (Trial){ .ptx = KERNEL("mul.wide.u32 %rd5, %r6, 128;\n"
+                                                "add.s64 %rd2, %rd1, %rd5;\n"),
+                                  .threads = 64 });
+        /* All lines but the 16 that are still there. */
+        CU_ASSERT_EQUAL(result.memory_write_bytes, (64 - 16) * 64);
+        CU_ASSERT_EQUAL(result.memory_read_bytes, ecc * (64 - 16) * 64);
+    }
+}
+
 static void atomics_at_one_address_wait_for_each_other(void)
 {
     /* Lanes add different numbers, so that nothing combines them. */
@@ -471,6 +491,8 @@ static CU_TestInfo tests[] = {
     { "loads stay behind stores", loads_stay_behind_stores },
     { "memory has a bandwidth", memory_has_a_bandwidth },
     { "memory moves whole atoms", memory_moves_whole_atoms },
+    { "parts are filled if there is error correction",
+      parts_are_filled_if_there_is_error_correction },
     { "atomics at one address wait for each other", atomics_at_one_address_wait_for_each_other },
     { "blocks come in waves", blocks_come_in_waves },
     { "the first SM with room takes the next block",

@@ -88,6 +88,7 @@ static const Field fields[] = {
     FIELD(l1_store_bytes, WHOLE, 1, 1024),
     FIELD(lsu_queue, WHOLE, 1, 10000),
     FIELD(memory_atom_bytes, WHOLE, 32, 128),
+    FIELD(memory_ecc, WHOLE, 0, 1),
     FIELD(block_start_cycles, WHOLE, 0, 100000),
     FIELD(l2_gbps, REAL, 0.1, 1e6),
     FIELD(memory_read_share, REAL, 0.01, 1),

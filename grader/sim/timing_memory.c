@@ -130,7 +130,7 @@ static void write_back(Memory *memory, const CacheLine *line, double now)
     for (int i = 0; i < SECTORS; i++)
         if ((line->dirty & ~line->valid) >> i & 1)
             partial |= 1u << i;
-    if (partial)
+    if (partial && memory->fills)
         read_atoms(memory, atoms_of(memory, partial), now);
     write_atoms(memory, atoms_of(memory, line->dirty), now);
 }
@@ -264,7 +264,8 @@ bool memory_model_open(Memory *memory, const Device *device)
         .memory_latency = device->memory_latency,
         .memory_queue = device->memory_queue,
         .store_latency = device->store_latency,
-        .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES
+        .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES,
+        .fills = device->memory_ecc
     };
     return tags_open(&memory->l2, device->l2_bytes, device->l2_ways);
 }

@@ -146,6 +146,7 @@ typedef struct Memory {
     double atomic_cycles;
     int l2_latency, memory_latency, memory_queue, store_latency;
     int atom_sectors;
+    bool fills;                                /* what is written in part is read first */
     uint64_t l2_hits, l2_misses;               /* sectors loaded */
     double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
     /* Of a launch whose blocks are not all played: how much of the L2 those left out would have
