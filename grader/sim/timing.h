@@ -3,8 +3,9 @@
  * While a block runs, each of its warps keeps a trace: which steps it executed, and what its
  * accesses touched (timing_trace.c). When the block has ended, its trace goes to the model
  * (timing_gpu.c), which gives it to the first SM that has room and plays it there (timing_sm.c):
- * schedulers, scoreboard, pipes, barriers; loads and stores go through the caches and the memory
- * that all SMs share (timing_memory.c). What a step of PTX is on the machine says timing_ops.c.
+ * schedulers, scoreboard, pipes, barriers; loads and stores (timing_lsu.c) go through the caches
+ * and the memory that all SMs share (timing_memory.c). What a step of PTX is on the machine says
+ * timing_ops.c.
  *
  * Every figure comes from the device's description. Without a Timing nothing is kept, and nothing
  * costs time.

@@ -80,7 +80,7 @@ CacheLine *tags_place(Cache *cache, uint64_t line, bool *displaced)
 
 /* ---- DRAM ---- */
 
-static double later(double a, double b)
+static double latest(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -110,7 +110,7 @@ static unsigned whole_atoms(const Memory *memory, unsigned sectors)
 
 static double read_atoms(Memory *memory, int atoms, double now)
 {
-    memory->dram_free = later(memory->dram_free, now) + atoms * memory->read_cycles;
+    memory->dram_free = latest(memory->dram_free, now) + atoms * memory->read_cycles;
     memory->dram_busy += atoms * memory->read_cycles;
     memory->read_bytes += (double) atoms * memory->atom_sectors * SECTOR_BYTES;
     return memory->dram_free;
@@ -118,7 +118,7 @@ static double read_atoms(Memory *memory, int atoms, double now)
 
 static void write_atoms(Memory *memory, double atoms, double now)
 {
-    memory->dram_free = later(memory->dram_free, now) + atoms * memory->write_cycles;
+    memory->dram_free = latest(memory->dram_free, now) + atoms * memory->write_cycles;
     memory->dram_busy += atoms * memory->write_cycles;
     memory->write_bytes += atoms * memory->atom_sectors * SECTOR_BYTES;
 }
@@ -162,7 +162,7 @@ static CacheLine *line_of(Memory *memory, uint64_t address, double now)
 static double pass(Memory *memory, unsigned sectors, uint64_t now)
 {
     memory->l2_free =
-        later(memory->l2_free, (double) now) + __builtin_popcount(sectors) * memory->l2_cycles;
+        latest(memory->l2_free, (double) now) + __builtin_popcount(sectors) * memory->l2_cycles;
     return memory->l2_free;
 }
 
@@ -236,7 +236,7 @@ uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsig
     const double turn = pass(memory, sectors, now);
     CacheLine *line = line_of(memory, address, turn);
     const uint64_t here = fetch(memory, line, sectors, turn);
-    const double begin = later((double) here, (double) line->busy);
+    const double begin = latest((double) here, (double) line->busy);
 
     put(memory, line, sectors, SECTOR_BYTES);
     line->busy = up(begin + passes * memory->atomic_cycles);

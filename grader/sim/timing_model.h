@@ -224,6 +224,16 @@ typedef struct Sm {
     uint64_t l1_hits, l1_misses;
 } Sm;
 
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* timing_lsu.c. The unit is busy until then: from when on its queue has room. */
+void lsu_keep(Sm *sm, uint64_t until);
+/* The accesses of the step that the warp is at. When the value is there, or what it wrote. */
+uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
+
 bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
 void sm_close(Sm *sm);
 /* For a launch: its clock begins at 0, its L1 is empty. False: no memory. */
