@@ -72,7 +72,8 @@ typedef struct Array {
     size_t rows, cols;
     Fill fill; /* inputs: what they hold */
     void *data;
-    bool host; /* inputs, outputs */
+    bool host;        /* inputs, outputs */
+    const char *name; /* as kernel.h has it; NULL: in, in[1], ..., out, out[1], scratch */
 } Array;
 
 /* An array with no elements is not there. Scratch arrives poisoned. */

@@ -267,25 +267,33 @@ static void print_row(const LabEntry *entry, const Progress *p)
 
 int print_progress(const char *file)
 {
-    const LabEntry *next = NULL;
-    int labs = 0, passed = 0;
+    const LabEntry *next = NULL, *unjudged = NULL;
+    int labs = 0, passed = 0, right = 0;
 
     printf("%-29s  %-9s  %-9s  %8s  %-10s\n", "lab", "best", "latest", "ratio", "date");
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {
         Progress p;
         progress_load(file, entry, &p);
         print_row(entry, &p);
+        bool counts = !entry->lab->unmarked; /* a warm-up is shown, not counted */
         bool done = p.graded && verdict_passed(p.best);
-        labs += !entry->lab->unmarked; /* a warm-up is shown, not counted */
-        passed += done && !entry->lab->unmarked;
-        if (!next && !done)
+        bool correct = p.graded && p.best == CORRECT_ONLY;
+        labs += counts;
+        passed += counts && done;
+        right += counts && correct;
+        if (!next && !done && !correct)
             next = entry;
+        if (!unjudged && correct)
+            unjudged = entry;
     }
-    printf("\n%d of %d passed. ", passed, labs);
-    if (next)
-        printf("Next: make grade LAB=%s\n", lab_name(next));
+    printf("\n%d of %d passed", passed, labs);
+    if (right)
+        printf(", %d right but not judged for speed", right);
+    if (next || unjudged)
+        printf(".\nNext: make grade LAB=%s%s\n", lab_name(next ? next : unjudged),
+               next ? "" : ", on a GPU");
     else
-        printf("All done; solutions/*/beyond/ go further.\n");
+        printf(". All done; solutions/*/beyond/ go further.\n");
     return 0;
 }
 

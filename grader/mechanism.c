@@ -45,8 +45,12 @@ static double at_best(const Worker *worker, const Mechanism *m, const Counted *c
 
 /* ---- In words ---- */
 
-static void name_array(const Mechanism *m, char *text, size_t size)
+static void name_array(const Mechanism *m, const Array *array, char *text, size_t size)
 {
+    if (array->name) {
+        put(text, size, "%s", array->name);
+        return;
+    }
     put(text, size, "%s", m->counter == SECTORS_WRITTEN ? "out" : "in");
     if (m->array)
         append(text, size, "[%d]", m->array);
@@ -59,7 +63,7 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
     size_t size = sizeof look->result->why;
     double a_request = counted->requests > 0 ? counted->done / counted->requests : 0;
 
-    name_array(m, array, sizeof array);
+    name_array(m, array_of(&look->worker.arrays, m), array, sizeof array);
     if (counted->line)
         PUT(line, "kernel.cu:%d: ", counted->line);
     put(why, size, "case %s: %s", c->label, line);

@@ -18,19 +18,25 @@ static Inputs inputs_of(const Worker *worker, int set)
     return (Inputs){ &worker->arrays, set_seed(worker->seed, set) };
 }
 
-/* "case 33 x 31: row 3, column 5 is nan, right is 0.5; 12 of 1023 elements differ: <pattern>". */
+static const char *say_value(char *text, size_t size, Type type, double value)
+{
+    if (value != value)
+        return put(text, size, "NaN");
+    return put(text, size, type == F32 || type == F64 ? "%.9g" : "%.0f", value);
+}
+
+/* "case 33 x 31: in the output, row 3, column 5 is NaN, right is 0.5; 12 of 1023 elements looked at
+ * differ: <pattern>". */
 static void say_wrong(Worker *worker, int out, const Difference *d, const char *how)
 {
-    char place[64], got[32];
+    const Array *array = &worker->arrays.out[out];
+    char place[64], got[400], want[400];
 
-    say_place(place, sizeof place, &worker->arrays.out[out], d->first);
-    if (d->got != d->got)
-        PUT(got, "NaN");
-    else
-        PUT(got, "%.9g", d->got);
-    PUT(worker->why,
-        "case %s: in the output, %s is %s, right is %.9g; %zu of %zu elements looked at differ",
-        worker->lab_case.label, place, got, d->want, d->wrong, d->compared);
+    say_place(place, sizeof place, array, d->first);
+    PUT(worker->why, "case %s: in %s, %s is %s, right is %s; %zu of %zu elements looked at differ",
+        worker->lab_case.label, array->name ? array->name : "the output", place,
+        say_value(got, sizeof got, array->type, d->got),
+        say_value(want, sizeof want, array->type, d->want), d->wrong, d->compared);
     if (*how)
         APPEND(worker->why, ": %s", how);
     else if (d->unwritten == d->wrong)

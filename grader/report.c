@@ -103,7 +103,8 @@ static void report_reason(const Result *result)
     if (result->printed[0] && !verdict_passed(result->verdict))
         printf("    your code printed:\n%s%s", result->printed,
                result->printed[strlen(result->printed) - 1] == '\n' ? "" : "\n");
-    if (verdict_passed(result->verdict) && result->entry->lab->question) {
+    if ((verdict_passed(result->verdict) || result->verdict == CORRECT_ONLY) &&
+        result->entry->lab->question) {
         PUT(text, "Does it transfer? %s", result->entry->lab->question);
         print_wrapped(text, 4, 80);
     }

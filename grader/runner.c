@@ -133,7 +133,7 @@ static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
         return false;
     }
     array->data = block + guards;
-    device_name(array->data, guard - GUARD_BYTE);
+    device_name(array->data, array->name, guard - GUARD_BYTE);
     if (array->host) {
         memset(block, guard, guards);
         memset(block + guards + bytes, guard, guards);

@@ -101,12 +101,12 @@ cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
     return error;
 }
 
-void device_name(void *data, int i)
+void device_name(void *data, const char *name, int i)
 {
     static const char *const names[LAB_IN + LAB_OUT + 1] = { "in",  "in[1]",  "in[2]",  "in[3]",
                                                              "out", "out[1]", "scratch" };
 
-    simName(data, i < LAB_IN + LAB_OUT ? names[i] : "scratch");
+    simName(data, name ? name : i < LAB_IN + LAB_OUT ? names[i] : "scratch");
 }
 
 /* Only arrays in the host's memory have guards: beside others the simulated GPU ends a kernel. */

@@ -208,6 +208,19 @@ Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t coun
     return verdict;
 }
 
+/* "in1": what kernel.h calls it, or "input". */
+static void name_told(const Worker *worker, const char *array, char *told, size_t size)
+{
+    const Arrays *all = &worker->arrays;
+    bool in = !strncmp(array, "in", 2), out = !strncmp(array, "out", 3);
+    size_t i = in || out ? strtoul(array + (in ? 2 : 3), NULL, 10) : 0;
+    const Array *one = in && i < LAB_IN     ? &all->in[i]
+                       : out && i < LAB_OUT ? &all->out[i]
+                                            : &all->scratch;
+
+    put(told, size, "%s", one->name ? one->name : in ? "input" : out ? "output" : array);
+}
+
 /* "set:0 array:out0 side:after offset:12" in words. */
 Verdict worker_check_guards(Worker *worker)
 {
@@ -221,10 +234,7 @@ Verdict worker_check_guards(Worker *worker)
     field(answer, "array", array, sizeof array);
     field(answer, "side", side, sizeof side);
     field_double(answer, "offset", &at);
-    PUT(told, "%s",
-        !strncmp(array, "in", 2)    ? "input"
-        : !strncmp(array, "out", 3) ? "output"
-                                    : array);
+    name_told(worker, array, told, sizeof told);
     if (!strcmp(side, "inside"))
         PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are only to read",
             worker->lab_case.label, at);

@@ -300,6 +300,25 @@ static void progress_moves_on(void)
     CU_ASSERT(has(text, "close      wrong          0.76  2026-11-21\n"));
 }
 
+/* Who has no GPU was sent to the first lab for ever: `correct` is the best that there is. */
+static void progress_without_a_gpu(void)
+{
+    const LabEntry *next = &all_labs[0];
+    const char *text;
+    char want[128];
+
+    begin_with(NULL);
+    for (; next->folder; next++) {
+        Progress p = { SLOW, CORRECT_ONLY, 0, 0, true, "2026-11-21" };
+        CU_ASSERT(has(progress_text(), PUT(want, "Next: make grade LAB=%s\n", lab_name(next))));
+        CU_ASSERT_TRUE(progress_save(file, next, &p));
+    }
+    text = progress_text();
+    CU_ASSERT(has(text, " right but not judged for speed.\nNext: "));
+    CU_ASSERT(has(text, PUT(want, "LAB=%s, on a GPU\n", lab_name(&all_labs[0]))));
+    CU_ASSERT(fits(80, text));
+}
+
 /* ---- make hint ---- */
 
 static const char *hint_text(const LabEntry *entry, int level)
@@ -389,6 +408,7 @@ CU_SuiteInfo test_learn = {
             { "better is an order", better_is_an_order },
             { "progress of a beginner", progress_of_a_beginner },
             { "progress moves on", progress_moves_on },
+            { "progress without a GPU", progress_without_a_gpu },
             { "hints come one by one", hints_come_one_by_one },
             { "hints leave the verdict alone", hints_leave_the_verdict_alone },
             { "fewer hints than there may be", fewer_hints_than_there_may_be },

@@ -55,8 +55,8 @@ static void shape(const Case *c, Arrays *arrays)
     Fill uniform = { FILL_UNIFORM, 0, 0 };
 
     arrays->in[TABLE] = (Array){ F32, rows, cols, uniform, NULL };
-    arrays->in[MEAN] = (Array){ F32, 1, cols, uniform, NULL };
-    arrays->in[SCALE] = (Array){ F32, 1, cols, uniform, NULL };
+    arrays->in[MEAN] = (Array){ F32, 1, cols, uniform, NULL, .name = "mean" };
+    arrays->in[SCALE] = (Array){ F32, 1, cols, uniform, NULL, .name = "scale" };
     arrays->out[0] = (Array){ F32, rows, cols, uniform, NULL };
 }
 

@@ -57,8 +57,8 @@ static void shape(const Case *c, Arrays *arrays)
     };
     size_t n = (size_t) c->dim[0], d = (size_t) c->dim[1];
 
-    arrays->in[0] = (Array){ F32, n, d, fills[c->dim[2]], NULL };
-    arrays->out[0] = (Array){ F32, n, n, { FILL_UNIFORM, 0, 0 }, NULL };
+    arrays->in[0] = (Array){ F32, n, d, fills[c->dim[2]], NULL, .name = "x" };
+    arrays->out[0] = (Array){ F32, n, n, { FILL_UNIFORM, 0, 0 }, NULL, .name = "dist" };
 }
 
 /* How far a float may be off: a difference is rounded once and counts twice, a square may be

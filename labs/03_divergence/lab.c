@@ -54,8 +54,8 @@ static void shape(const Case *c, Arrays *arrays)
 {
     size_t n = (size_t) c->dim[0];
 
-    arrays->in[STATE] = (Array){ U32, 1, n, { FILL_UNIFORM, 0, 0 }, NULL };
-    arrays->in[KIND] = (Array){ U8, 1, n, kinds[c->dim[2]], NULL };
+    arrays->in[STATE] = (Array){ U32, 1, n, { FILL_UNIFORM, 0, 0 }, NULL, .name = "state" };
+    arrays->in[KIND] = (Array){ U8, 1, n, kinds[c->dim[2]], NULL, .name = "kind" };
     arrays->out[0] = (Array){ U32, 1, n, { FILL_UNIFORM, 0, 0 }, NULL };
 }
 

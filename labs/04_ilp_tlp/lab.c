@@ -60,12 +60,13 @@ static const Case cases[] = {
 
 static void shape(const Case *c, Arrays *arrays)
 {
+    static const char *const names[2][2] = { { "x0", "v0" }, { "x1", "v1" } };
     size_t n = (size_t) c->dim[0];
     Fill unit = { FILL_UNIT, 0, 0 };
 
     for (int i = 0; i < 2; i++) {
-        arrays->in[i] = (Array){ F32, 1, n, unit, NULL };
-        arrays->out[i] = (Array){ F32, 1, n, unit, NULL };
+        arrays->in[i] = (Array){ F32, 1, n, unit, NULL, .name = names[0][i] };
+        arrays->out[i] = (Array){ F32, 1, n, unit, NULL, .name = names[1][i] };
     }
 }
 

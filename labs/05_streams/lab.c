@@ -50,7 +50,7 @@ static void shape(const Case *c, Arrays *arrays)
 
     arrays->in[0] = (Array){ U32, 1, n, any, NULL, .host = true };
     arrays->out[0] = (Array){ U32, 1, n, any, NULL, .host = true };
-    arrays->scratch = (Array){ U32, 1, (size_t) c->dim[1], any, NULL };
+    arrays->scratch = (Array){ U32, 1, (size_t) c->dim[1], any, NULL, .name = "device" };
 }
 
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,

@@ -90,11 +90,11 @@ static void shape(const Case *c, Arrays *arrays)
     size_t m = (size_t) c->dim[0], n = (size_t) c->dim[1], k = (size_t) c->dim[2];
     Fill fill = { variants[c->dim[3]].fill, 0, 0 };
 
-    arrays->in[A] = (Array){ F32, m, k, fill, NULL };
-    arrays->in[B] = (Array){ F32, k, n, fill, NULL };
+    arrays->in[A] = (Array){ F32, m, k, fill, NULL, .name = "a" };
+    arrays->in[B] = (Array){ F32, k, n, fill, NULL, .name = "b" };
     if (variants[c->dim[3]].beta != 0)
-        arrays->in[C] = (Array){ F32, m, n, fill, NULL };
-    arrays->out[0] = (Array){ F32, m, n, fill, NULL };
+        arrays->in[C] = (Array){ F32, m, n, fill, NULL, .name = "c" };
+    arrays->out[0] = (Array){ F32, m, n, fill, NULL, .name = "d" };
 }
 
 /* ---- The right value of an element ---- */
