@@ -231,14 +231,16 @@ static const char *word_of(const Finding *found)
     return is_write(found) ? words[found->kind].kind_if_write : words[found->kind].kind;
 }
 
-/* The one to tell: what ended a kernel, else what came first. */
+/* The one to tell: what ended a kernel, else what came first. But who reads what nobody has
+ * written, and then goes wrong by it, is told of the reading. */
 static int choose(Finding *chosen)
 {
     Finding found;
     int any = 0;
 
     for (int i = 0; simFinding(i, &found); i++)
-        if (word_of(&found) && (!any || (found.fatal && !chosen->fatal))) {
+        if (word_of(&found) &&
+            (!any || (found.fatal && !chosen->fatal && chosen->kind != FINDING_UNINITIALISED))) {
             *chosen = found;
             any = 1;
         }
