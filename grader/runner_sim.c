@@ -4,8 +4,8 @@
  * Arrays are filled and compared here, in pieces that are copied: simulating kernels for that would
  * take longer than the student's. They have no guards: the simulated GPU itself knows where an
  * array ends. It is asked after each go (device_found): the first finding that ends a kernel is
- * told, else the first of all. Whether a finding is a write decides its verdict, as it would on a
- * real GPU.
+ * told, else the first of all (choose() has the exception). Whether a finding is a write decides
+ * its verdict, as it would on a real GPU.
  */
 #include "runner_device.h"
 #include "util.h"
