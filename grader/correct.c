@@ -133,18 +133,23 @@ static Verdict give_up(Trial *trial, const Case *lab_case)
     return verdict == PASS ? bring_up(trial) : verdict;
 }
 
+static bool is_large_sized(const Trial *trial, const Case *lab_case)
+{
+    return trial->scope->simulated &&
+           case_elements(trial->entry->lab, lab_case) > trial->scope->large;
+}
+
 static bool is_large(const Trial *trial, const Case *row)
 {
     Case lab_case = sized(trial, row);
 
-    return trial->scope->simulated &&
-           case_elements(trial->entry->lab, &lab_case) > trial->scope->large;
+    return is_large_sized(trial, &lab_case);
 }
 
 static Verdict run_or_give_up(Trial *trial, const Case *row)
 {
     Case lab_case = sized(trial, row);
-    bool large = is_large(trial, row);
+    bool large = is_large_sized(trial, &lab_case);
     Verdict verdict = run_case(trial, &lab_case, large);
 
     if (verdict == TIMEOUT && large)

@@ -1,11 +1,11 @@
 /* timing_sm.c - one SM plays the traces of the blocks that it holds.
  *
  * Each scheduler issues at most one instruction a cycle, of the warp that is ready first; of
- * several it is the turn of the one that issued longest ago. A warp issues in order. It is ready
- * when all registers that its next instruction reads or writes are (the scoreboard), and when the
- * pipe is free. When a result comes is known when the instruction is issued, since queues give
- * their places in the order of asking: so nothing has to be looked at cycle by cycle, and a warp
- * that waits costs nothing.
+ * several that are, the one that issued last goes on, else the oldest. A warp issues in order. It
+ * is ready when all registers that its next instruction reads or writes are (the scoreboard), and
+ * when the pipe is free. When a result comes is known when the instruction is issued, since queues
+ * give their places in the order of asking: so nothing has to be looked at cycle by cycle, and a
+ * warp that waits costs nothing.
  */
 #include "timing_model.h"
 
