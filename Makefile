@@ -13,8 +13,9 @@ FLAGS    ?=
 DEVICE   ?=
 device    = $(if $(DEVICE),--device $(DEVICE))
 B        ?= build
-NVCC     := $(or $(wildcard $(CUDA_HOME:%=%/bin/nvcc)),$(shell command -v nvcc),$(wildcard /usr/local/cuda/bin/nvcc))
-CUDA     := $(patsubst %/bin/nvcc,%,$(NVCC))
+toolkit  := $(shell . grader/toolkit.sh; echo $$nvcc $$cuda)
+NVCC     := $(firstword $(toolkit))
+CUDA     := $(word 2,$(toolkit))
 CUDA_LIB  = $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/targets/x86_64-linux/lib $(CUDA)/lib) /usr/lib/x86_64-linux-gnu)
 CFLAGS   ?= -O2 -g
 warnings := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers

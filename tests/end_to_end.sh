@@ -397,7 +397,21 @@ refused_launch() {
         env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER WARPBOOK_PATIENCE=5 \
         WARPBOOK_BUILD="$build" "$warpbook" grade 6 --device sim --submission "$work/grid.cu"
 }
-if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+# On the PATH may be a script that calls the real nvcc: the counters' driver once looked for its
+# headers beside the script.
+toolkit_of_a_script() {
+    mkdir -p "$work/path" "$work/cuda-1/bin"
+    printf '#!/bin/sh\necho "#$ TOP=%s/cuda-1/bin/.." >&2\n' "$work" > "$work/cuda-1/bin/nvcc"
+    printf '#!/bin/sh\nexec "%s/cuda-1/bin/nvcc" "$@"\n' "$work" > "$work/path/nvcc"
+    chmod +x "$work/cuda-1/bin/nvcc" "$work/path/nvcc"
+    # shellcheck disable=SC2016 # for the other shell
+    found=$(env -u CUDA_HOME PATH="$work/path:$PATH" sh -uc '. grader/toolkit.sh; echo "$nvcc $cuda"')
+    [ "$found" = "$work/path/nvcc $(cd "$work/cuda-1" && pwd -P)" ] || { echo "$found"; return 1; }
+}
+check "the toolkit is where nvcc says it is" toolkit_of_a_script
+
+. grader/toolkit.sh
+if [ -n "$nvcc" ]; then
     [ ! -x "$build/runner-sim" ] || check "a refused launch is explained" refused_launch
     check "cheats that the build refuses" refused_by_nvcc
     check "cheats beside the kernel" scripts_find_their_cheat

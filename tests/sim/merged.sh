@@ -15,9 +15,9 @@ work=$build/counters
 export LC_ALL=C
 
 [ -f $here/merged.sh ] || { echo "merged.sh: run it from the repository's root"; exit 2; }
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-[ -x "$nvcc" ] || { echo "merged accesses: skipped, there is no nvcc"; exit 0; }
-ptxas=$(dirname "$(readlink -f "$nvcc")")/ptxas
+. grader/toolkit.sh
+[ -n "$nvcc" ] || { echo "merged accesses: skipped, there is no nvcc"; exit 0; }
+ptxas=$cuda/bin/ptxas
 nice $here/counters/build.sh "$build" "$work" "$(nproc)" arch=compute_80,code=compute_80 || exit 1
 mkdir -p "$work/merged"
 [ "$work/accesses" -nt $here/accesses.c ] ||

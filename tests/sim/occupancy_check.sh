@@ -5,9 +5,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 
-nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
-header=${CUDA_HOME:+$CUDA_HOME/include}
-[ -n "$header" ] || header=${nvcc:+$(dirname "$(dirname "$(readlink -f "$nvcc")")")/include}
+. grader/toolkit.sh
+header=$cuda/include
 if [ ! -e "$header/cuda_occupancy.h" ] || ! command -v "${CXX:-g++}" >/dev/null; then
     echo "occupancy check: skipped, there is no CUDA toolkit or no C++ compiler"
     exit 0

@@ -15,7 +15,7 @@ begin()
     root=$(cd "$here/../.." && pwd)
     build=$(cd "$3" && pwd)
     library=$build/libcudart-sim.so
-    nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+    . "$root/grader/toolkit.sh"
     work=$build/sim/$1
     passed=0
     failed=0
@@ -24,7 +24,7 @@ begin()
 
 need_nvcc()
 {
-    [ -x "$nvcc" ] && return
+    [ -z "$nvcc" ] || return 0
     echo "$title: skipped, there is no nvcc"
     exit 0
 }

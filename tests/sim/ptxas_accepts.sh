@@ -9,7 +9,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(realpath "${1:?the program of unit tests}")
-ptxas=$(command -v ptxas || echo "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas")
+. "$here/../../grader/toolkit.sh"
+ptxas=$cuda/bin/ptxas
 ops=$here/../../grader/sim/ops.def
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

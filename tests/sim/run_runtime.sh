@@ -79,7 +79,7 @@ names()
 exports()
 {
     local real missing
-    real=$(ls "${nvcc%/bin/nvcc}"/{lib64,lib,targets/*/lib}/libcudart.so.13 2> /dev/null | head -1)
+    real=$(ls "$cuda"/{lib64,lib,targets/*/lib}/libcudart.so.13 2> /dev/null | head -1)
     local library
     for library in "$build/libcudart-sim.so" "$build"/sim/libcudart.so.{12,13}; do
         if [ -n "$real" ]; then
@@ -310,7 +310,7 @@ start_up()
 }
 
 exports
-if [ ! -x "$nvcc" ]; then
+if [ -z "$nvcc" ]; then
     echo "simulated runtime: programs skipped, there is no nvcc"
 else
     links

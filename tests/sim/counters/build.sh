@@ -12,8 +12,7 @@ build=$1
 work=$2
 jobs=$3
 shift 3
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+. grader/toolkit.sh
 here=tests/sim/counters
 flags=(-O3 -lineinfo --no-compress -cudart shared) # as in grader/compile.c
 for gencode; do

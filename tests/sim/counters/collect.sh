@@ -14,6 +14,7 @@ work=$build/counters-gpu
 here=tests/sim/counters
 jobs=$(nproc)
 export LC_ALL=C
+. grader/toolkit.sh
 mkdir -p "$raw" "$work/cases"
 begin=$(date +%s)
 
@@ -131,8 +132,7 @@ fi
 {
     echo "# What a GPU counts for the kernels of the labs and for those of patterns.cu."
     echo "# device: $device (name, driver, compute capability)"
-    echo "# date: $(date -u +%F); $("$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" --version |
-        tail -1); ncu $("$ncu" --version | tail -1)"
+    echo "# date: $(date -u +%F); $("$nvcc" --version | tail -1); ncu $("$ncu" --version | tail -1)"
     echo "# command: tests/sim/counters/collect.sh"
     echo "# columns: label kernel grid block output $(echo "$columns" |
         tr ' ' '\n' | awk 'NR % 2' | paste -sd' ' | sed 's/ $//')"

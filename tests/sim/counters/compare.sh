@@ -24,8 +24,8 @@ skip()
 [ -f $here/compare.sh ] || { echo "compare.sh: run it from the repository's root"; exit 2; }
 [ -e $fixture ] || skip "there is no $fixture"
 command -v jq > /dev/null || skip "there is no jq (make setup)"
-[ -x "$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")" ] ||
-    skip "there is no nvcc"
+. grader/toolkit.sh
+[ -n "$nvcc" ] || skip "there is no nvcc"
 nice $here/build.sh "$build" "$work" "$(nproc)" arch=compute_80,code=compute_80 || exit 1
 
 # ---- Run: each launch in a process, and so in a report, of its own ----

@@ -10,11 +10,11 @@ cd "$(dirname "$0")/../../.."
 here=tests/sim/time
 build=$(cd "${1:?the build folder}" && pwd)
 prefix=${2:-}
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+. grader/toolkit.sh
 work=$build/sim/time
 slices=11
 
-if [ ! -x "$nvcc" ]; then
+if [ -z "$nvcc" ]; then
     echo "validate: skipped, there is no nvcc"
     exit 0
 fi
