@@ -136,9 +136,9 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":58: copy_engines is there twice" },
-        { "copy_engines: 2\nsms: 8", ":58: sms is there twice" },
-        { "copy_engines: 2\nwheels: 4", ":58: there is no key `wheels`" },
+        { "copy_engines: 2\ncopy_engines: 2", ":62: copy_engines is there twice" },
+        { "copy_engines: 2\nsms: 8", ":62: sms is there twice" },
+        { "copy_engines: 2\nwheels: 4", ":62: there is no key `wheels`" },
         { "copy_engines 2", ":61: this is no `key: value`" },
         { "copy_engines:", ":61: copy_engines is to be a whole number, not ``" },
         { "copy_engines: two", ":61: copy_engines is to be a whole number, not `two`" },
