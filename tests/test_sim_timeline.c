@@ -414,6 +414,33 @@ static void a_chart_is_drawn(void)
     finish(&p);
 }
 
+/* The report has a line a piece of work, in whole nanoseconds, and names kernels. */
+static void the_report_tells_when_work_ran(void)
+{
+    static const char want[] = "{\"record\":\"work\",\"row\":\"D2H\",\"stream\":1,\"start_ns\":0,"
+                               "\"end_ns\":1500,\"bytes\":4096}\n"
+                               "{\"record\":\"work\",\"row\":\"kernels\",\"stream\":1,"
+                               "\"start_ns\":1500,\"end_ns\":4501,\"kernel\":\"sum\"}\n";
+    Program p = begin(2);
+    const int down = add(&p, 1), kernel = add(&p, 1);
+    TimelineJob down_job = job('D', 1.5), kernel_job = job('K', 3.0005);
+    Report report = { .timeline = p.timeline };
+    Capture capture;
+    const char *text;
+
+    down_job.bytes = 4096;
+    kernel_job.name = "sum";
+    timeline_done(p.items[down], &down_job);
+    timeline_done(p.items[kernel], &kernel_job);
+    timeline_play(p.timeline, NULL);
+    capture_begin(&capture, stderr);
+    report_write_json(&report, stderr);
+    text = capture_end(&capture);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(strchr(text, '\n'));
+    CU_ASSERT_STRING_EQUAL(strchr(text, '\n') + 1, want);
+    finish(&p);
+}
+
 static CU_TestInfo tests[] = {
     { "a stream is a queue", a_stream_is_a_queue },
     { "two streams overlap", two_streams_overlap },
@@ -431,6 +458,7 @@ static CU_TestInfo tests[] = {
     { "what is done late is laid out behind", what_is_done_late_is_laid_out_behind },
     { "without memory nothing happens", without_memory_nothing_happens },
     { "a chart is drawn", a_chart_is_drawn },
+    { "the report tells when work ran", the_report_tells_when_work_ran },
     CU_TEST_INFO_NULL,
 };
 

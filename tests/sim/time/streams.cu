@@ -1,6 +1,6 @@
-/* streams.cu - the rungs of lab 05 on the timeline: three stages that take equally long, and what
- * the lesson's rules say of them. Usage: streams SLICES [RUNG ROUNDS]: the words are the lesson's
- * over SLICES; that rung alone. */
+/* streams.cu - the rungs of lab 05 on the timeline, with three stages that take equally long, and
+ * the stages' copies alone. Prints GB/s, both directions counted. Usage: streams SLICES [RUNG
+ * ROUNDS]: the words are the lesson's over SLICES; that rung alone. */
 #include "cudalab.cuh"
 
 #include <stdio.h>
@@ -56,6 +56,11 @@ static float stop(void)
     return ms;
 }
 
+static void print(const char *name, double bytes, double ms)
+{
+    printf("streams.%s %.5g\n", name, bytes / ms / 1e6);
+}
+
 static float kernel_ms(uint32_t *device, long n, int rounds)
 {
     start();
@@ -64,17 +69,24 @@ static float kernel_ms(uint32_t *device, long n, int rounds)
     return stop();
 }
 
+static const struct {
+    const char *name;
+    Encrypt *encrypt;
+} rungs[] = {
+    { "1_one_stream", rung1::encrypt_1 },
+    { "2_two_buffers", rung2::encrypt_2 },
+    { "3_three_buffers", rung3::encrypt_3 },
+    { "4_eight_buffers", rung4::encrypt_4 },
+};
+
 static void play(int rung, uint32_t *out, const uint32_t *in, long n, uint32_t *device, int rounds)
 {
-    static Encrypt *const encrypts[] = { rung1::encrypt_1, rung2::encrypt_2, rung3::encrypt_3,
-                                         rung4::encrypt_4 };
-
     start();
-    encrypts[rung - 1](out, in, n, device, n / 4, KEY, rounds);
-    printf("rung %d %.4f\n", rung, stop());
+    rungs[rung].encrypt(out, in, n, device, n / 4, KEY, rounds);
+    print(rungs[rung].name, n * 8.0, stop());
     for (long i = 0; i < n; i += 9973)
         if (out[i] != encrypt_word(in[i], KEY, rounds)) {
-            printf("rung %d is wrong at %ld\n", rung, i);
+            printf("%s is wrong at %ld\n", rungs[rung].name, i);
             exit(1);
         }
 }
@@ -98,30 +110,27 @@ int main(int argc, char **argv)
         in[i] = (uint32_t) i * 2654435761u;
 
     if (argc > 3) {
-        play(atoi(argv[2]), out, in, n, device, atoi(argv[3]));
+        play(atoi(argv[2]) - 1, out, in, n, device, atoi(argv[3]));
         return 0;
     }
     start();
     CUDA_CHECK(cudaMemcpyAsync(device, in, bytes, cudaMemcpyHostToDevice, up));
-    printf("up %.4f\n", up_ms = stop());
+    print("up", bytes, up_ms = stop());
     start();
     CUDA_CHECK(cudaMemcpyAsync(out, device, bytes, cudaMemcpyDeviceToHost, down));
-    printf("down %.4f\n", stop());
+    print("down", bytes, stop());
     start();
     CUDA_CHECK(cudaMemcpyAsync(device, in, bytes, cudaMemcpyHostToDevice, up));
     CUDA_CHECK(cudaMemcpyAsync(out, device + n, bytes, cudaMemcpyDeviceToHost, down));
-    printf("both %.4f\n", stop());
+    print("both", 2 * bytes, stop());
     start();
     CUDA_CHECK(cudaMemcpy(device, pageable, bytes, cudaMemcpyHostToDevice));
-    printf("pageable %.4f\n", stop());
+    print("pageable", bytes, stop());
 
     few = kernel_ms(device, n, 20);
     more = kernel_ms(device, n, 60);
     rounds = 20 + (int) ((up_ms - few) / (more - few) * 40 + 0.5f);
-    printf("rounds %d\n", rounds);
-    printf("kernel %.4f\n", kernel_ms(device, n, rounds));
-
-    for (int rung = 1; rung <= 4; rung++)
+    for (int rung = 0; rung < 4; rung++)
         play(rung, out, in, n, device, rounds);
     free(pageable);
     return 0;
