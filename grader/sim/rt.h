@@ -308,7 +308,7 @@ struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
 void time_written(uint64_t address, size_t bytes); /* by a copy or a fill: now in the L2 */
-struct TimelineJob job_of(const Work *work);       /* once it is done */
+struct TimelineJob time_job(const Work *work);     /* once it is done */
 
 /* rt_clock.c: when work runs, and what the host waits for. */
 void clock_issue(Work *work); /* of its stream, and numbered */

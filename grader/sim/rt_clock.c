@@ -76,7 +76,7 @@ static void stage(const Work *work)
     TimelineItem *item = timeline_add(timeline, 0);
     TimelineJob job = mark;
 
-    job.ps = job_of(work).ps;
+    job.ps = time_job(work).ps;
     timeline_after(item, host);
     timeline_done(item, &job);
     timeline_keep(&host, item);
@@ -112,7 +112,7 @@ static double plain_ms(const Work *work)
 
 void clock_done(Work *work)
 {
-    const TimelineJob job = job_of(work);
+    const TimelineJob job = time_job(work);
 
     rt.clock_ms += plain_ms(work);
     timeline_done(work->item, &job);

@@ -110,7 +110,7 @@ static TimelineJob kernel_job(const Work *work)
                           .name = kernel->function->plain };
 }
 
-TimelineJob job_of(const Work *work)
+TimelineJob time_job(const Work *work)
 {
     switch (work->kind) {
     case WORK_KERNEL:
