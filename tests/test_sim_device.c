@@ -108,8 +108,12 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "memory_read_share: 0.955\n"
                             "memory_write_share: 0.826\n"
                             "atomic_ns: 1.8\n"
-                            "launch_us: 2\n";
-/* "copy_engines: 2", line 57, is what each case adds. */
+                            "launch_us: 2\n"
+                            "copy_us: 3\n"
+                            "pcie_pinned_share: 0.88\n"
+                            "pcie_both_share: 0.806\n"
+                            "pcie_pageable_share: 0.141\n";
+/* "copy_engines: 2", line 61, is what each case adds. */
 
 static char scratch[64];
 
@@ -132,26 +136,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":58: copy_engines is there twice" },
-        { "copy_engines: 2\nsms: 8", ":58: sms is there twice" },
-        { "copy_engines: 2\nwheels: 4", ":58: there is no key `wheels`" },
-        { "copy_engines 2", ":57: this is no `key: value`" },
-        { "copy_engines:", ":57: copy_engines is to be a whole number, not ``" },
-        { "copy_engines: two", ":57: copy_engines is to be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":57: copy_engines is to be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":57: copy_engines is to be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":57: copy_engines is to be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":57: copy_engines is to be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":57: copy_engines is to be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":57: copy_engines is to be a whole number, not `1..2`" },
-        { "copy_engines: .", ":57: copy_engines is to be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":57: copy_engines is to be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":57: copy_engines is to be a whole number, not `nan`" },
-        { "copy_engines: 65", ":57: copy_engines is 65: is to lie between 0 and 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":62: copy_engines is there twice" },
+        { "copy_engines: 2\nsms: 8", ":62: sms is there twice" },
+        { "copy_engines: 2\nwheels: 4", ":62: there is no key `wheels`" },
+        { "copy_engines 2", ":61: this is no `key: value`" },
+        { "copy_engines:", ":61: copy_engines is to be a whole number, not ``" },
+        { "copy_engines: two", ":61: copy_engines is to be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":61: copy_engines is to be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":61: copy_engines is to be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":61: copy_engines is to be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":61: copy_engines is to be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":61: copy_engines is to be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":61: copy_engines is to be a whole number, not `1..2`" },
+        { "copy_engines: .", ":61: copy_engines is to be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":61: copy_engines is to be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":61: copy_engines is to be a whole number, not `nan`" },
+        { "copy_engines: 65", ":61: copy_engines is 65: is to lie between 0 and 64" },
         { "copy_engines: 99999999999",
-          ":57: copy_engines is 99999999999: is to lie between 0 and 64" },
+          ":61: copy_engines is 99999999999: is to lie between 0 and 64" },
         { "copy_engines: 9999999999999999999999",
-          ":57: copy_engines is to be a whole number, not `9999999999999999999999`" },
+          ":61: copy_engines is to be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

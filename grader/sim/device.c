@@ -95,6 +95,10 @@ static const Field fields[] = {
     FIELD(memory_write_share, REAL, 0.01, 1),
     FIELD(atomic_ns, REAL, 0.01, 1e4),
     FIELD(launch_us, REAL, 0, 1e4),
+    FIELD(copy_us, REAL, 0, 1e4),
+    FIELD(pcie_pinned_share, REAL, 0.01, 1),
+    FIELD(pcie_both_share, REAL, 0.01, 1),
+    FIELD(pcie_pageable_share, REAL, 0.01, 1),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 

@@ -108,6 +108,7 @@ static void forget(void)
     report.files = NULL;
     report.kernel_count = report.kernel_room = report.file_count = report.file_room = 0;
     report.incomplete = false;
+    timeline_forget(report.timeline);
     report.process = (int) getpid();
 }
 
@@ -445,6 +446,14 @@ void report_device(const Device *device)
     begin();
     report.device = *device;
     report.has_device = true;
+    pthread_mutex_unlock(&lock);
+}
+
+void report_timeline(Timeline *timeline)
+{
+    pthread_mutex_lock(&lock);
+    begin();
+    report.timeline = timeline;
     pthread_mutex_unlock(&lock);
 }
 

@@ -6,9 +6,13 @@
 #include "device.h"
 #include "exec.h"
 #include "fatbin.h"
+#include "timeline.h"
 
 /* The device as it is simulated: already sliced. Once, before the first launch. */
 void report_device(const Device *device);
+
+/* When work ran; it stays the caller's. NULL: none. */
+void report_timeline(Timeline *timeline);
 
 /* Adds what a launch counted. Launches of one kernel with the same grid, block and dynamic shared
  * memory are one row. `resources` and `occupancy` may be NULL: not known. Any thread may call. */

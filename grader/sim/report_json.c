@@ -278,6 +278,37 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     fputs("]}\n", out);
 }
 
+/* ---- When it ran ---- */
+
+static uint64_t ns_of(int64_t ps)
+{
+    return (uint64_t) (ps + 500) / 1000;
+}
+
+static void put_work(FILE *out, const TimelineSpan *span)
+{
+    fprintf(out, "{\"record\":\"work\",\"row\":\"%s\",\"stream\":%d", row_words[span->row],
+            span->stream);
+    put_number(out, "start_ns", ns_of(span->start_ps));
+    put_number(out, "end_ns", ns_of(span->end_ps));
+    if (span->row == ROW_KERNEL) {
+        fputs(",\"kernel\":", out);
+        put_string(out, span->name);
+    } else {
+        put_number(out, "bytes", (uint64_t) span->bytes);
+    }
+    fputs("}\n", out);
+}
+
+static void put_works(FILE *out, const Timeline *timeline)
+{
+    long count, total;
+    const TimelineSpan *spans = timeline_spans(timeline, &count, &total);
+
+    for (long i = 0; i < count; i++)
+        put_work(out, &spans[i]);
+}
+
 /* ---- Findings ---- */
 
 static void put_finding(FILE *out, const Finding *f)
@@ -311,6 +342,7 @@ void report_write_json(const Report *report, FILE *out)
     put_header(out, report);
     for (int i = 0; i < report->kernel_count; i++)
         put_kernel(out, report, report->kernels[i]);
+    put_works(out, report->timeline);
     for (int i = 0; i < finding_count(); i++)
         put_finding(out, finding_at(i));
 }

@@ -12,7 +12,7 @@ typedef unsigned long long ull;
 /* ---- Lines of text ---- */
 
 /* Prints at most WIDTH columns: what is longer loses its end, what would move the cursor is a ?. */
-__attribute__((format(printf, 2, 3))) static void row(FILE *out, const char *format, ...)
+void put_row(FILE *out, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -65,9 +65,9 @@ static void put_shape(FILE *out, const Kernel *kernel)
     }
     if (shared)
         snprintf(more + strlen(more), sizeof more - strlen(more), ", %zu B shared", shared);
-    row(out, "  %llu launch%s%s, grid %s, block %s%s", (ull) kernel->launches,
-        plural(kernel->launches), kernel->failed ? " (failed)" : "", extent(kernel->grid).text,
-        extent(kernel->block).text, more);
+    put_row(out, "  %llu launch%s%s, grid %s, block %s%s", (ull) kernel->launches,
+            plural(kernel->launches), kernel->failed ? " (failed)" : "", extent(kernel->grid).text,
+            extent(kernel->block).text, more);
 }
 
 static void put_occupancy(FILE *out, const Kernel *kernel)
@@ -75,9 +75,9 @@ static void put_occupancy(FILE *out, const Kernel *kernel)
     const Occupancy *o = &kernel->occupancy;
 
     if (kernel->has_occupancy)
-        row(out, "  %-*s %7s %%  %d warps in %d block%s an SM; limit: %s", LABEL, "occupancy",
-            quotient((uint64_t) (o->share * 10000 + 0.5), 100, 1).text, o->warps_per_sm,
-            o->blocks_per_sm, o->blocks_per_sm == 1 ? "" : "s", limiter_word(o->limiter));
+        put_row(out, "  %-*s %7s %%  %d warps in %d block%s an SM; limit: %s", LABEL, "occupancy",
+                quotient((uint64_t) (o->share * 10000 + 0.5), 100, 1).text, o->warps_per_sm,
+                o->blocks_per_sm, o->blocks_per_sm == 1 ? "" : "s", limiter_word(o->limiter));
 }
 
 static void put_time(FILE *out, const Kernel *kernel)
@@ -89,14 +89,14 @@ static void put_time(FILE *out, const Kernel *kernel)
         return;
     if (time->timed < time->blocks)
         snprintf(sample, sizeof sample, ", timed %ld of %ld blocks", time->timed, time->blocks);
-    row(out, "  %-*s %7s us a launch, simulated%s", LABEL, "time",
-        quotient((uint64_t) (time->ms * 1e6 + 0.5), 1000 * kernel->timed, 2).text, sample);
+    put_row(out, "  %-*s %7s us a launch, simulated%s", LABEL, "time",
+            quotient((uint64_t) (time->ms * 1e6 + 0.5), 1000 * kernel->timed, 2).text, sample);
 }
 
 static void put_instructions(FILE *out, const Totals *totals)
 {
-    row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads a warp",
-        quotient(totals->issued_lanes, totals->issued, 2).text, (ull) totals->executed);
+    put_row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads a warp",
+            quotient(totals->issued_lanes, totals->issued, 2).text, (ull) totals->executed);
 }
 
 static void put_global(FILE *out, const Totals *totals)
@@ -108,9 +108,9 @@ static void put_global(FILE *out, const Totals *totals)
         const Traffic *t = &totals->global[k];
         if (!t->requests)
             continue;
-        row(out, "  %-*s %7s    sectors a request, %s %% of their bytes used", LABEL, labels[k],
-            quotient(t->passes, t->requests, 2).text,
-            quotient(t->asked * 100, t->passes * 32, 1).text);
+        put_row(out, "  %-*s %7s    sectors a request, %s %% of their bytes used", LABEL, labels[k],
+                quotient(t->passes, t->requests, 2).text,
+                quotient(t->asked * 100, t->passes * 32, 1).text);
     }
 }
 
@@ -123,8 +123,8 @@ static void put_shared(FILE *out, const Totals *totals)
         const Traffic *t = &totals->shared[k];
         if (!t->requests)
             continue;
-        row(out, "  %-*s %7s    wavefronts a request, %s without conflicts", LABEL, labels[k],
-            quotient(t->passes, t->requests, 2).text, quotient(t->asked, t->requests, 2).text);
+        put_row(out, "  %-*s %7s    wavefronts a request, %s without conflicts", LABEL, labels[k],
+                quotient(t->passes, t->requests, 2).text, quotient(t->asked, t->requests, 2).text);
     }
 }
 
@@ -189,9 +189,9 @@ static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
         const Line *line = dearest[i];
         char most[96];
         main_cost(&line->totals, most, sizeof most);
-        row(out, "  %-*s %7s %%  %.40s:%d%s", LABEL, i ? "" : "costs most",
-            quotient(totals_cost(&line->totals) * 100, totals_cost(&kernel->totals), 1).text,
-            line->file ? short_name(report->files[line->file]) : "PTX", line->line, most);
+        put_row(out, "  %-*s %7s %%  %.40s:%d%s", LABEL, i ? "" : "costs most",
+                quotient(totals_cost(&line->totals) * 100, totals_cost(&kernel->totals), 1).text,
+                line->file ? short_name(report->files[line->file]) : "PTX", line->line, most);
     }
 }
 
@@ -199,8 +199,8 @@ static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
 
 static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
 {
-    row(out, "%s", "");
-    row(out, "%s", *kernel->name ? kernel->name : "?");
+    put_row(out, "%s", "");
+    put_row(out, "%s", *kernel->name ? kernel->name : "?");
     put_shape(out, kernel);
     put_occupancy(out, kernel);
     put_time(out, kernel);
@@ -214,19 +214,20 @@ void report_write_table(const Report *report, FILE *out)
 {
     const Device *d = &report->device;
 
-    row(out, "%s", "");
+    put_row(out, "%s", "");
     if (report->has_device && d->slice > 1)
-        row(out, "simulated %s, 1/%d: %d SMs", d->name, d->slice, d->sms);
+        put_row(out, "simulated %s, 1/%d: %d SMs", d->name, d->slice, d->sms);
     else if (report->has_device)
-        row(out, "simulated %s: %d SMs", d->name, d->sms);
+        put_row(out, "simulated %s: %d SMs", d->name, d->sms);
     for (int i = 0; i < report->kernel_count && i < MOST_KERNELS; i++)
         put_kernel(out, report, report->kernels[i]);
-    row(out, "%s", "");
+    timeline_write_chart(report->timeline, out);
+    put_row(out, "%s", "");
     if (report->kernel_count > MOST_KERNELS)
-        row(out, "and %d more kernels, which the JSON report has",
-            report->kernel_count - MOST_KERNELS);
+        put_row(out, "and %d more kernels, which the JSON report has",
+                report->kernel_count - MOST_KERNELS);
     if (finding_count())
-        row(out, "%d finding%s, told above", finding_count(), finding_count() == 1 ? "" : "s");
+        put_row(out, "%d finding%s, told above", finding_count(), finding_count() == 1 ? "" : "s");
     if (report->incomplete)
-        row(out, "There was not enough memory to count all of it.");
+        put_row(out, "There was not enough memory to count all of it.");
 }

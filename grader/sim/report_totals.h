@@ -51,6 +51,7 @@ typedef struct Report {
     int kernel_count, kernel_room;
     char **files; /* files[0]: NULL */
     int file_count, file_room;
+    Timeline *timeline; /* NULL: time was not modelled */
     Device device;
     bool has_device;
     bool incomplete; /* there was no memory for all of it */
@@ -78,5 +79,10 @@ const Report *report_so_far(void);
 /* report_json.c, report_table.c */
 void report_write_json(const Report *report, FILE *out);
 void report_write_table(const Report *report, FILE *out);
+void put_row(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* report_timeline.c */
+extern const char *const row_words[ROWS]; /* "H2D" */
+void timeline_write_chart(const Timeline *timeline, FILE *out);
 
 #endif

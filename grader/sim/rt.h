@@ -91,6 +91,7 @@ typedef struct RtVariable {
 
 typedef struct Stream Stream;
 typedef struct Graph Graph;
+struct TimelineItem;
 
 /* An event's recording: events are recorded again and again, waits mean the last one at their time.
  */
@@ -98,7 +99,8 @@ typedef struct Record {
     Stream *stream;
     uint64_t number; /* of its work */
     bool done;
-    double ms; /* the simulated clock when it was done */
+    double ms; /* the simulated clock when it was done, if time is not modelled */
+    struct TimelineItem *item;
     int users;
 } Record;
 
@@ -126,6 +128,7 @@ typedef struct CopyWork {
     uint64_t to, from;
     bool to_device, from_device;
     size_t to_pitch, from_pitch, width, height;
+    bool pinned;  /* the host's side */
     void *staged; /* the bytes were taken from the host when the call was made: owned */
 } CopyWork;
 
@@ -147,9 +150,10 @@ typedef struct Work {
     WorkKind kind;
     struct Work *next;
     Stream *stream;
-    uint64_t number;   /* 1, 2, ... in the order of issue, over all streams */
-    uint64_t executed; /* warp instructions */
-    double ms;         /* modelled, of a kernel */
+    uint64_t number;           /* 1, 2, ... in the order of issue, over all streams */
+    uint64_t executed;         /* warp instructions */
+    double ms;                 /* modelled, of a kernel */
+    struct TimelineItem *item; /* until it is done; NULL: time is not modelled */
     union {
         KernelWork kernel;
         CopyWork copy;
@@ -167,9 +171,10 @@ struct Stream {
     bool is_default, of_thread, destroyed,
         busy; /* busy: a host function of its runs, without the lock */
     int id, priority;
-    int users;      /* threads that are in its queue */
-    Graph *capture; /* what is issued goes there instead */
-    bool is_origin; /* the stream where the capture began */
+    int users;                 /* threads that are in its queue */
+    Graph *capture;            /* what is issued goes there instead */
+    bool is_origin;            /* the stream where the capture began */
+    struct TimelineItem *item; /* its last */
 };
 
 struct Graph {
@@ -227,7 +232,7 @@ typedef struct Runtime {
     Stream *streams; /* the default stream first */
     Graph *graphs;
     uint64_t numbers;   /* of work, given so far */
-    double clock_ms;    /* simulated: how long all work took so far */
+    double clock_ms;    /* how long all work took so far, if time is not modelled */
     uint64_t chance;    /* which stream has its turn, where races are looked for */
     uint64_t workspace; /* of cooperative launches; 0: none yet */
     size_t limits[16];  /* cudaDeviceSetLimit */
@@ -290,18 +295,31 @@ void work_free(Work *work);
 cudaError_t issue(Stream *stream, Work *work); /* takes it; NULL: no memory */
 cudaError_t finish(Stream *stream, uint64_t number);
 cudaError_t finish_stream(Stream *stream); /* all of it, and what it waits for */
+cudaError_t finish_record(const Record *record);
 cudaError_t finish_all(void);
 void finish_one(Stream *stream);
 Record *record_new(void);
 void record_drop(Record *record);
 
-/* rt_time.c: the simulated clock. Around a launch's run: `result` is what launch->timed points to.
+/* rt_time.c: how long work takes. Around a launch's run: `result` is what launch->timed points to.
  */
 struct TimingResult;
+struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
 void time_written(uint64_t address, size_t bytes); /* by a copy or a fill: now in the L2 */
-double work_ms(const Work *work);                  /* once it is done */
+struct TimelineJob time_job(const Work *work);     /* once it is done */
+
+/* rt_clock.c: when work runs, and what the host waits for. */
+void clock_issue(Work *work); /* of its stream, and numbered */
+void clock_done(Work *work);
+void clock_drop(Work *work);             /* that is never done */
+void clock_waited(const Stream *stream); /* and what it waits for; NULL: for all streams */
+void clock_waited_record(const Record *record);
+void clock_wait(Stream *stream, const Record *record); /* a stream for what is done already */
+void clock_forget(struct TimelineItem **item);
+double clock_between(const Record *start, const Record *end); /* ms */
+void clock_report(void); /* all that was done goes to the report */
 
 /* rt_run.c: one piece of work. */
 void run_kernel(Work *work);

@@ -134,6 +134,7 @@ static cudaError_t new_work(const Copy *copy, Work **work)
                                 .from = from,
                                 .to_device = to_device,
                                 .from_device = from_device,
+                                .pinned = is_pinned(to_device ? from : to),
                                 .to_pitch = copy->to_pitch,
                                 .from_pitch = copy->from_pitch,
                                 .width = copy->width,

@@ -102,6 +102,7 @@ static void end(void)
     rt.ended = true;
     tell_unfinished();
     tell_leaks();
+    clock_report();
     end_report();
 }
 

@@ -108,8 +108,12 @@ static cudaError_t stream_wait(Stream *stream, Event *event)
         return join(stream, graph_capturing(event->capture));
     if (stream->capture)
         return cudaErrorStreamCaptureIsolation;
-    if (!event->record || event->record->done)
+    if (!event->record)
         return cudaSuccess;
+    if (event->record->done) {
+        clock_wait(stream, event->record);
+        return cudaSuccess;
+    }
     work = work_new(WORK_WAIT);
     if (!work)
         return cudaErrorMemoryAllocation;
@@ -129,9 +133,7 @@ static cudaError_t synchronize(const Event *event)
         return cudaErrorInvalidResourceHandle;
     if (event->capture)
         return cudaErrorCapturedEvent;
-    if (!event->record || event->record->done)
-        return rt.sticky;
-    return finish(event->record->stream, event->record->number);
+    return event->record ? finish_record(event->record) : rt.sticky;
 }
 
 static cudaError_t query(const Event *event)
@@ -140,8 +142,10 @@ static cudaError_t query(const Event *event)
         return cudaErrorInvalidResourceHandle;
     if (event->capture)
         return cudaErrorCapturedEvent;
-    if (!event->record || event->record->done)
+    if (!event->record)
         return rt.sticky;
+    if (event->record->done)
+        return finish_record(event->record);
     finish_one(event->record->stream);
     return rt.sticky ? rt.sticky : cudaErrorNotReady;
 }
@@ -166,7 +170,7 @@ static cudaError_t elapsed(float *ms, const Event *start, const Event *end)
         return cudaErrorInvalidResourceHandle;
     if (!start->record->done || !end->record->done)
         return cudaErrorNotReady;
-    *ms = (float) (end->record->ms - start->record->ms);
+    *ms = (float) clock_between(start->record, end->record);
     return cudaSuccess;
 }
 

@@ -39,6 +39,7 @@ static void sweep(void)
         Stream *stream = *at;
         if (stream->destroyed && !stream->first && !stream->busy && !stream->users) {
             *at = stream->next;
+            clock_forget(&stream->item);
             free(stream);
         } else {
             at = &stream->next;
@@ -56,6 +57,7 @@ void streams_drop(void)
             stream->first = work->next;
             if (work->kind == WORK_RECORD)
                 work->record->done = true;
+            clock_drop(work);
             work_free(work);
         }
         stream->last = NULL;
@@ -180,8 +182,12 @@ static cudaError_t query(Stream *stream)
 {
     cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
 
-    if (error || !has_work(stream))
+    if (error)
         return error;
+    if (!has_work(stream)) {
+        clock_waited(stream);
+        return cudaSuccess;
+    }
     if (stream->first)
         finish_one(stream);
     else

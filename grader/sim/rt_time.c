@@ -1,14 +1,13 @@
-/* rt_time.c - the simulated clock: how long each piece of work takes.
+/* rt_time.c - how long each piece of work takes, had it the device to itself.
  *
- * With SIM_TIME the model of time (timing.h) says it for kernels; copies and fills take what the
- * described link or memory needs for their bytes. Without, a clock that only goes on: a kernel
- * takes a microsecond and a nanosecond a warp instruction, a copy a microsecond and 10 GB/s.
- *
- * All work follows one clock, in the order in which it is done: streams and copy engines that work
- * side by side will have their own times here.
+ * The model of time (timing.h) says it for kernels; copies and fills take what the described link
+ * or memory needs for their bytes. When they run, side by side or not, says rt_clock.c.
  */
 #include "rt.h"
+#include "timeline.h"
 #include "timing.h"
+
+#include <math.h>
 
 enum { MOST_PLAYED = 10000000 }; /* warp instructions: of larger launches waves are left out */
 
@@ -45,52 +44,82 @@ void time_written(uint64_t address, size_t bytes)
 
 /* ---- How long ---- */
 
-static double bytes_of(const Work *work)
+static int64_t picoseconds(double ms)
 {
-    return work->kind == WORK_COPY ? (double) work->copy.width * (double) work->copy.height
-                                   : (double) work->fill.width * (double) work->fill.height;
+    return llround(ms * 1e9);
 }
 
-static double transfer_ms(double bytes, double gbps)
+/* Of bytes at so many GB/s. */
+static int64_t transfer_ps(double bytes, double gbps)
 {
-    return rt.device.launch_us / 1e3 + bytes / (gbps * 1e6);
+    return llround(bytes / gbps * 1e3);
 }
 
-static double copy_ms(const CopyWork *copy, double bytes)
+/* Up or down the link: a pageable one goes through a buffer of pinned memory, by the processor. */
+static TimelineJob link_job(const CopyWork *copy, double bytes)
 {
-    const double gbps = rt.device.memory_gbps;
+    const Device *d = &rt.device;
+    const double share = copy->pinned ? d->pcie_pinned_share : d->pcie_pageable_share;
 
-    if (copy->to_device && copy->from_device && !copy->staged)
-        return transfer_ms(bytes, gbps * rt.device.memory_read_share) +
-               bytes / (gbps * rt.device.memory_write_share * 1e6);
-    return transfer_ms(bytes, rt.device.pcie_gbps);
+    return (TimelineJob){ .row = copy->to_device ? ROW_UP : ROW_DOWN,
+                          .lead_ps = picoseconds(d->launch_us / 1e3),
+                          .ps = picoseconds(d->copy_us / 1e3) +
+                                transfer_ps(bytes, d->pcie_gbps * share),
+                          .shared = fmin(1, d->pcie_both_share / share),
+                          .bytes = bytes };
 }
 
-static double modelled_ms(const Work *work)
+static TimelineJob copy_job(const CopyWork *copy)
+{
+    const Device *d = &rt.device;
+    const double bytes = (double) copy->width * (double) copy->height;
+
+    if (copy->to_device != copy->from_device)
+        return link_job(copy, bytes);
+    if (!copy->to_device) /* the host's own work takes no time here */
+        return (TimelineJob){ .row = ROW_MARK };
+    return (TimelineJob){ .row = ROW_FILL,
+                          .lead_ps = picoseconds(d->launch_us / 1e3),
+                          .ps = transfer_ps(bytes, d->memory_gbps * d->memory_read_share) +
+                                transfer_ps(bytes, d->memory_gbps * d->memory_write_share),
+                          .bytes = bytes };
+}
+
+static TimelineJob fill_job(const FillWork *fill)
+{
+    const Device *d = &rt.device;
+    const double bytes = (double) fill->width * (double) fill->height;
+
+    return (TimelineJob){ .row = ROW_FILL,
+                          .lead_ps = picoseconds(d->launch_us / 1e3),
+                          .ps = transfer_ps(bytes, d->memory_gbps * d->memory_write_share),
+                          .bytes = bytes };
+}
+
+/* A block an SM, as far as there are SMs: then it shares none with a kernel beside it. */
+static TimelineJob kernel_job(const Work *work)
+{
+    const KernelWork *kernel = &work->kernel;
+    const int64_t blocks = (int64_t) kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    const double lead_ms = fmin(work->ms, rt.device.launch_us / 1e3);
+
+    return (TimelineJob){ .row = ROW_KERNEL,
+                          .sms = blocks < rt.device.sms ? (int) blocks : rt.device.sms,
+                          .lead_ps = picoseconds(lead_ms),
+                          .ps = picoseconds(work->ms) - picoseconds(lead_ms),
+                          .name = kernel->function->plain };
+}
+
+TimelineJob time_job(const Work *work)
 {
     switch (work->kind) {
     case WORK_KERNEL:
-        return work->ms;
+        return kernel_job(work);
     case WORK_COPY:
-        return copy_ms(&work->copy, bytes_of(work));
+        return copy_job(&work->copy);
     case WORK_FILL:
-        return transfer_ms(bytes_of(work), rt.device.memory_gbps * rt.device.memory_write_share);
+        return fill_job(&work->fill);
     default:
-        return 0;
-    }
-}
-
-double work_ms(const Work *work)
-{
-    if (rt.settings.time)
-        return modelled_ms(work);
-    switch (work->kind) {
-    case WORK_KERNEL:
-        return 1e-3 + (double) work->executed * 1e-6;
-    case WORK_COPY:
-    case WORK_FILL:
-        return 1e-3 + bytes_of(work) * 1e-7;
-    default:
-        return 0;
+        return (TimelineJob){ .row = ROW_MARK };
     }
 }

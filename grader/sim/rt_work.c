@@ -26,8 +26,10 @@ Record *record_new(void)
 
 void record_drop(Record *record)
 {
-    if (record && !--record->users)
-        free(record);
+    if (!record || --record->users)
+        return;
+    clock_forget(&record->item);
+    free(record);
 }
 
 /* ---- Work ---- */
@@ -107,6 +109,7 @@ cudaError_t issue(Stream *stream, Work *work)
         work->record->stream = stream;
         work->record->number = work->number;
     }
+    clock_issue(work);
     if (stream->last)
         stream->last->next = work;
     else
@@ -159,7 +162,7 @@ static void run(Work *work)
         run_fill(&work->fill);
     else if (work->kind == WORK_FREE && !failed)
         memory_free(work->free);
-    rt.clock_ms += work_ms(work);
+    clock_done(work);
 }
 
 static void do_until(Stream *stream, uint64_t number);
@@ -247,6 +250,15 @@ static void do_some(const Stream *until, uint64_t number)
 cudaError_t finish(Stream *stream, uint64_t number)
 {
     do_until(stream, number);
+    clock_waited(stream);
+    return rt.sticky;
+}
+
+cudaError_t finish_record(const Record *record)
+{
+    if (!record->done)
+        do_until(record->stream, record->number);
+    clock_waited_record(record);
     return rt.sticky;
 }
 
@@ -270,6 +282,7 @@ cudaError_t finish_all(void)
     do_some(NULL, number);
     for (Stream *stream = rt.streams; stream; stream = stream->next)
         do_until(stream, number);
+    clock_waited(NULL);
     return rt.sticky;
 }
 

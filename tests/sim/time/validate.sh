@@ -54,8 +54,15 @@ rungs()
     done
 }
 
+streams()
+{
+    case streams. in "${prefix:0:8}"*) ;; *) return ;; esac
+    compile "$work/streams" $here/streams.cu -Icommon -Ilabs/05_streams
+    run "$work/streams" $slices
+}
+
 compile "$work/sweeps" $here/sweeps.cu
-{ run "$work/sweeps" 16 "$prefix"; rungs; } > "$work/modelled"
+{ run "$work/sweeps" 16 "$prefix"; rungs; streams; } > "$work/modelled"
 LC_ALL=C awk -v slices=$slices '
     function median(kind,   i, k, t) {
         for (i = 2; i <= n[kind]; i++)

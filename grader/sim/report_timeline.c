@@ -1,0 +1,118 @@
+/* report_timeline.c - when work ran, as a chart of text: a row an engine, time to the right.
+ *
+ * A column shows the stream whose work took most of it, as a digit or letter: 0 is the default
+ * stream, 1 the first that was made. A row that was busy for less than half of a column has a :
+ * there, one that was not busy at all a point.
+ */
+#include "report_totals.h"
+
+#include <string.h>
+
+enum { COLUMNS = 58, LABEL = 9, NAMED = 36 }; /* streams that have a letter */
+
+const char *const row_words[ROWS] = {
+    [ROW_UP] = "H2D",
+    [ROW_KERNEL] = "kernels",
+    [ROW_FILL] = "on device",
+    [ROW_DOWN] = "D2H",
+};
+
+typedef struct Chart {
+    const TimelineSpan *spans;
+    long count;
+    int64_t start_ps, end_ps;
+} Chart;
+
+/* What two stretches of time have in common. */
+static int64_t shared_ps(int64_t from, int64_t to, int64_t start, int64_t end)
+{
+    const int64_t first = from > start ? from : start, last = to < end ? to : end;
+
+    return last > first ? last - first : 0;
+}
+
+/* No product of times that could overflow: a column's share of the whole, and of the rest. */
+static int64_t column_ps(const Chart *chart, int column)
+{
+    const int64_t all = chart->end_ps - chart->start_ps;
+
+    return chart->start_ps + all / COLUMNS * column + all % COLUMNS * column / COLUMNS;
+}
+
+static int letter_of(int stream)
+{
+    return stream < 0 || stream >= NAMED ? '*' : "0123456789abcdefghijklmnopqrstuvwxyz"[stream];
+}
+
+static int sign_of(const Chart *chart, TimelineRow row, int column)
+{
+    const int64_t from = column_ps(chart, column), to = column_ps(chart, column + 1);
+    int64_t busy[NAMED + 1] = { 0 }, all = 0;
+    int most = 0;
+
+    for (long i = 0; i < chart->count && chart->spans[i].start_ps < to; i++) {
+        const TimelineSpan *span = &chart->spans[i];
+        const int stream = span->stream < 0 || span->stream >= NAMED ? NAMED : span->stream;
+        if (span->row != row)
+            continue;
+        const int64_t ps = shared_ps(from, to, span->start_ps, span->end_ps);
+        busy[stream] += ps;
+        all += ps;
+        if (busy[stream] > busy[most])
+            most = stream;
+    }
+    return !all ? '.' : all < (to - from) - all ? ':' : letter_of(most);
+}
+
+/* Kernels side by side count once: spans come in the order of their starts. */
+static int64_t busy_ps(const Chart *chart, TimelineRow row)
+{
+    int64_t busy = 0, until = 0;
+
+    for (long i = 0; i < chart->count; i++) {
+        const TimelineSpan *span = &chart->spans[i];
+        const int64_t from = span->start_ps > until ? span->start_ps : until;
+        if (span->row != row || span->end_ps <= from)
+            continue;
+        busy += span->end_ps - from;
+        until = span->end_ps;
+    }
+    return busy;
+}
+
+static void put_chart_row(FILE *out, const Chart *chart, TimelineRow row)
+{
+    const int64_t busy = busy_ps(chart, row), all = chart->end_ps - chart->start_ps;
+    char signs[COLUMNS + 1] = "";
+
+    if (!busy)
+        return;
+    for (int column = 0; column < COLUMNS; column++)
+        signs[column] = (char) sign_of(chart, row, column);
+    put_row(out, "  %-*s  %s %5s %%", LABEL, row_words[row], signs,
+            quotient((uint64_t) busy / 1000 * 100, (uint64_t) all / 1000, 1).text);
+}
+
+void timeline_write_chart(const Timeline *timeline, FILE *out)
+{
+    long total;
+    Chart chart = { .end_ps = 0 };
+
+    chart.spans = timeline_spans(timeline, &chart.count, &total);
+    if (!chart.count)
+        return;
+    chart.start_ps = chart.spans[0].start_ps;
+    for (long i = 0; i < chart.count; i++)
+        if (chart.spans[i].end_ps > chart.end_ps)
+            chart.end_ps = chart.spans[i].end_ps;
+    if (chart.end_ps - chart.start_ps < COLUMNS * 1000) /* nothing to see below a nanosecond */
+        return;
+    put_row(out, "%s", "");
+    put_row(out, "timeline: %s us, a column %s us, simulated; digits are streams",
+            quotient((uint64_t) (chart.end_ps - chart.start_ps), 1000000, 2).text,
+            quotient((uint64_t) (chart.end_ps - chart.start_ps), 1000000 * COLUMNS, 2).text);
+    for (int row = 0; row < ROW_MARK; row++)
+        put_chart_row(out, &chart, (TimelineRow) row);
+    if (total > chart.count)
+        put_row(out, "  the first %ld of %ld pieces of work", chart.count, total);
+}

@@ -1,0 +1,215 @@
+/* rt_clock.c - the simulated clock.
+ *
+ * With SIM_TIME it is a timeline (timeline.h). Each piece of work becomes an item of it when it is
+ * issued, after all that CUDA's rules say it waits for; how long it takes is known when it was
+ * done. Between calls the host takes no time: it is a chain of marks, one for each call that waited
+ * for work, and what is issued comes after the last of them. Threads of the host share that chain.
+ *
+ * What is done, and in which order, does not depend on the timeline; so it is laid out late, when
+ * nothing is left to be done, or a time is asked for. Work that was issued before, but is done
+ * after that, is laid out behind.
+ *
+ * Without SIM_TIME there is one clock that only goes on: a kernel takes a microsecond and a
+ * nanosecond a warp instruction, a copy a microsecond and 10 GB/s.
+ */
+#include "rt.h"
+#include "report.h"
+#include "timeline.h"
+
+enum { MOST_PENDING = 4096 }; /* items that are kept until nothing is left to be done */
+
+static Timeline *timeline;
+static TimelineItem *host; /* its last wait */
+
+static bool is_open(void)
+{
+    if (rt.settings.time && !timeline) {
+        timeline = timeline_open(rt.device.sms, rt.device.copy_engines);
+        report_timeline(timeline);
+    }
+    return timeline;
+}
+
+/* What several threads issue comes in another order on each run: that is not reported. */
+static void note_thread(void)
+{
+    static int threads;
+    static _Thread_local int number;
+
+    if (!number)
+        number = ++threads;
+    if (number > 1)
+        report_timeline(NULL);
+}
+
+static const TimelineJob mark = { .row = ROW_MARK };
+
+/* ---- The device's work ---- */
+
+/* The rules of do_before_first() in rt_work.c. */
+static void after_others(TimelineItem *item, const Stream *stream)
+{
+    if (stream->is_default) {
+        for (const Stream *other = rt.streams; other; other = other->next)
+            if (other->blocking)
+                timeline_after(item, other->item);
+    } else if (stream->blocking) {
+        timeline_after(item, rt.streams->item);
+    }
+}
+
+static TimelineItem *add(Stream *stream)
+{
+    TimelineItem *item = timeline_add(timeline, stream->id - 1);
+
+    timeline_after(item, host);
+    timeline_after(item, stream->item);
+    after_others(item, stream);
+    timeline_keep(&stream->item, item);
+    return item;
+}
+
+/* The host itself fills the buffer from which a pageable copy goes up. It returns then, though the
+ * stream may have other work before the copy. */
+static void stage(const Work *work)
+{
+    TimelineItem *item = timeline_add(timeline, 0);
+    TimelineJob job = mark;
+
+    job.ps = time_job(work).ps;
+    timeline_after(item, host);
+    timeline_done(item, &job);
+    timeline_keep(&host, item);
+}
+
+void clock_issue(Work *work)
+{
+    if (!is_open())
+        return;
+    note_thread();
+    work->item = add(work->stream);
+    if (work->kind == WORK_WAIT)
+        timeline_after(work->item, work->record->item);
+    else if (work->kind == WORK_RECORD)
+        timeline_keep(&work->record->item, work->item);
+    else if (work->kind == WORK_COPY && work->copy.staged)
+        stage(work);
+}
+
+static double plain_ms(const Work *work)
+{
+    switch (work->kind) {
+    case WORK_KERNEL:
+        return 1e-3 + (double) work->executed * 1e-6;
+    case WORK_COPY:
+        return 1e-3 + (double) work->copy.width * (double) work->copy.height * 1e-7;
+    case WORK_FILL:
+        return 1e-3 + (double) work->fill.width * (double) work->fill.height * 1e-7;
+    default:
+        return 0;
+    }
+}
+
+void clock_done(Work *work)
+{
+    const TimelineJob job = time_job(work);
+
+    rt.clock_ms += plain_ms(work);
+    timeline_done(work->item, &job);
+    work->item = NULL;
+}
+
+void clock_drop(Work *work)
+{
+    timeline_done(work->item, &mark);
+    work->item = NULL;
+}
+
+void clock_wait(Stream *stream, const Record *record)
+{
+    TimelineItem *item;
+
+    if (!is_open())
+        return;
+    item = add(stream);
+    timeline_after(item, record->item);
+    timeline_done(item, &mark);
+}
+
+void clock_forget(TimelineItem **item)
+{
+    timeline_keep(item, NULL);
+}
+
+/* ---- The host ---- */
+
+static bool is_idle(void)
+{
+    for (const Stream *stream = rt.streams; stream; stream = stream->next)
+        if (stream->first)
+            return false;
+    return true;
+}
+
+static TimelineItem *new_wait(void)
+{
+    TimelineItem *item = timeline_add(timeline, 0);
+
+    timeline_after(item, host);
+    return item;
+}
+
+static void waited(TimelineItem *item)
+{
+    timeline_done(item, &mark);
+    if (item)
+        timeline_keep(&host, item);
+    if (is_idle() || timeline_pending(timeline) > MOST_PENDING)
+        timeline_play(timeline, host);
+}
+
+void clock_waited(const Stream *stream)
+{
+    TimelineItem *item;
+
+    if (!is_open())
+        return;
+    item = new_wait();
+    for (const Stream *other = rt.streams; other; other = other->next)
+        if (!stream || other == stream || (stream->is_default && other->blocking))
+            timeline_after(item, other->item);
+    waited(item);
+}
+
+void clock_waited_record(const Record *record)
+{
+    TimelineItem *item;
+
+    if (!is_open())
+        return;
+    item = new_wait();
+    timeline_after(item, record->item);
+    waited(item);
+}
+
+/* ---- Asking ---- */
+
+/* Who gets an answer knows that both are over. */
+double clock_between(const Record *start, const Record *end)
+{
+    int64_t from, to;
+
+    if (!is_open())
+        return end->ms - start->ms;
+    clock_waited_record(start);
+    clock_waited_record(end);
+    timeline_play(timeline, host);
+    if (!timeline_ended(start->item, &from) || !timeline_ended(end->item, &to))
+        return 0;
+    return (double) (to - from) / 1e9;
+}
+
+void clock_report(void)
+{
+    timeline_play(timeline, NULL);
+}

@@ -1,0 +1,183 @@
+/* timed.cu - modelled times of work in several streams, on the teaching GPU (its description:
+ * copies of 3.52 and 0.564 GB/s from pinned and pageable memory, 0.806 / 0.88 as fast both ways at
+ * once, fills of 66.08 GB/s; 2 us from ready to begun, 4 us a copy). By hand: a copy of 1000 us
+ * takes 1006, two of them both ways at once 2 + 1004 * 0.88 / 0.806 = 1098.2.
+ *
+ * expect: ok
+ */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PINNED = 3520000, PAGEABLE = 564000, FILL = 66080000 };
+
+static char *pinned, *pageable, *device;
+static cudaStream_t s, t, u, v; /* s, t: cudaStreamNonBlocking */
+static cudaEvent_t begin, between, end;
+static int wrong;
+
+static void begin_in(cudaStream_t stream)
+{
+    OK(cudaDeviceSynchronize());
+    OK(cudaEventRecord(begin, stream));
+}
+
+/* Microseconds since begin_in(), when all that is in the stream now has been done. */
+static float until(cudaStream_t stream)
+{
+    float ms;
+
+    OK(cudaEventRecord(end, stream));
+    OK(cudaDeviceSynchronize());
+    OK(cudaEventElapsedTime(&ms, begin, end));
+    return ms * 1000;
+}
+
+static void expect(const char *what, float us, float wanted)
+{
+    if (fabsf(us - wanted) < 0.2f)
+        return;
+    printf("%s: %.2f us, not %.2f\n", what, us, wanted);
+    wrong++;
+}
+
+static void up(cudaStream_t stream)
+{
+    OK(cudaMemcpyAsync(device, pinned, PINNED, cudaMemcpyHostToDevice, stream));
+}
+
+static void down(cudaStream_t stream)
+{
+    OK(cudaMemcpyAsync(pinned + PINNED, device + PINNED, PINNED, cudaMemcpyDeviceToHost, stream));
+}
+
+/* Up in one stream, down in another. */
+static void two_streams()
+{
+    static const float serial = 2 * 1006, beside = 1098.18f;
+    const struct {
+        const char *what;
+        cudaStream_t up, down;
+        bool event;
+        float us;
+    } rows[] = {
+        { "two streams", s, t, false, beside },
+        { "an event between", s, t, true, serial },
+        { "blocking streams", u, v, false, beside },
+        { "a stream, then the default one", u, 0, false, serial },
+        { "the default one, then a stream", 0, u, false, serial },
+        { "the default one, then a non-blocking stream", 0, s, false, beside },
+        { "a non-blocking stream, then the default one", s, 0, false, beside },
+        { "the thread's own, then the default one", cudaStreamPerThread, 0, false, serial },
+        { "the thread's own, then another", cudaStreamPerThread, u, false, beside },
+    };
+
+    for (const auto &row : rows) {
+        begin_in(row.up);
+        up(row.up);
+        if (row.event) {
+            OK(cudaEventRecord(between, row.up));
+            OK(cudaStreamWaitEvent(row.down, between, 0));
+        }
+        down(row.down);
+        expect(row.what, until(row.down), row.us);
+    }
+}
+
+/* u, default, v: the default stream keeps v behind u. */
+static void the_default_stream_is_a_barrier()
+{
+    begin_in(u);
+    up(u);
+    OK(cudaMemsetAsync(device, 0, FILL, 0));
+    down(v);
+    expect("a barrier", until(v), 1006 + 1002 + 1006);
+}
+
+/* The host comes to the next call when the copy is over, in whatever stream that call works. */
+static void the_host_waits()
+{
+    begin_in(s);
+    OK(cudaMemcpyAsync(device, pageable, PAGEABLE, cudaMemcpyHostToDevice, s));
+    down(t);
+    expect("up from pageable memory", until(t), 1004 + 1006);
+
+    begin_in(s);
+    OK(cudaMemcpyAsync(pageable, device, PAGEABLE, cudaMemcpyDeviceToHost, s));
+    up(t);
+    expect("down to pageable memory", until(t), 1006 + 1006);
+
+    begin_in(s);
+    OK(cudaMemcpy(device, pinned, PINNED, cudaMemcpyHostToDevice));
+    down(t);
+    expect("a blocking copy", until(t), 1006 + 1006);
+
+    begin_in(s);
+    up(s);
+    while (cudaStreamQuery(s) == cudaErrorNotReady)
+        ;
+    down(t);
+    expect("asking a stream", until(t), 1006 + 1006);
+
+    begin_in(s);
+    up(s);
+    OK(cudaEventRecord(between, s));
+    while (cudaEventQuery(between) == cudaErrorNotReady)
+        ;
+    down(t);
+    expect("asking an event", until(t), 1006 + 1006);
+}
+
+/* The event is waited for, not what its stream does after it; what is known to be over, too. */
+static void an_event_is_a_place()
+{
+    begin_in(s);
+    up(s);
+    OK(cudaEventRecord(between, s));
+    OK(cudaMemsetAsync(device, 0, FILL, s));
+    OK(cudaEventSynchronize(between));
+    OK(cudaStreamWaitEvent(t, between, 0));
+    down(t);
+    expect("after an event", until(t), 1006 + 1006);
+}
+
+static void one_direction_has_one_engine()
+{
+    begin_in(s);
+    up(s);
+    up(t);
+    expect("two copies up", until(t), 2 + 2 * 1004);
+}
+
+int main()
+{
+    setenv("SIM_TIME", "1", 1); /* before the first call */
+    setenv("SIM_DEVICE", "teaching", 1);
+    pageable = (char *) malloc(PAGEABLE);
+    OK(cudaMallocHost(&pinned, 2 * PINNED));
+    OK(cudaMalloc(&device, FILL));
+    OK(cudaMemset(device, 0, FILL));
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    OK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+    OK(cudaStreamCreate(&u));
+    OK(cudaStreamCreate(&v));
+    OK(cudaEventCreate(&begin));
+    OK(cudaEventCreate(&between));
+    OK(cudaEventCreate(&end));
+    two_streams();
+    the_default_stream_is_a_barrier();
+    the_host_waits();
+    an_event_is_a_place();
+    one_direction_has_one_engine();
+    for (cudaStream_t stream : { s, t, u, v })
+        OK(cudaStreamDestroy(stream));
+    for (cudaEvent_t event : { begin, between, end })
+        OK(cudaEventDestroy(event));
+    OK(cudaFree(device));
+    OK(cudaFreeHost(pinned));
+    free(pageable);
+    if (!wrong)
+        puts("ok");
+    return wrong > 0;
+}

@@ -1,0 +1,137 @@
+/* streams.cu - the rungs of lab 05 on the timeline, with three stages that take equally long, and
+ * the stages' copies alone. Prints GB/s, both directions counted. Usage: streams SLICES [RUNG
+ * ROUNDS]: the words are the lesson's over SLICES; that rung alone. */
+#include "cudalab.cuh"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernel.h"
+#define encrypt encrypt_1
+namespace rung1
+{
+#include "../../../solutions/05_streams/1_one_stream.cu"
+}
+#undef encrypt
+#define encrypt encrypt_2
+namespace rung2
+{
+#include "../../../solutions/05_streams/2_two_buffers.cu"
+}
+#undef encrypt
+#define encrypt encrypt_3
+namespace rung3
+{
+#include "../../../solutions/05_streams/3_three_buffers.cu"
+}
+#undef encrypt
+#define encrypt encrypt_4
+namespace rung4
+{
+#include "../../../solutions/05_streams/4_eight_buffers.cu"
+}
+#undef encrypt
+
+typedef void Encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
+                     uint32_t key, int rounds);
+
+enum { KEY = 0x5eed };
+
+static cudaEvent_t begin, end;
+
+static void start(void)
+{
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaEventRecord(begin));
+}
+
+static float stop(void)
+{
+    float ms;
+
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaEventRecord(end));
+    CUDA_CHECK(cudaEventSynchronize(end));
+    CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
+    return ms;
+}
+
+static void print(const char *name, double bytes, double ms)
+{
+    printf("streams.%s %.5g\n", name, bytes / ms / 1e6);
+}
+
+static float kernel_ms(uint32_t *device, long n, int rounds)
+{
+    start();
+    encrypt_kernel<<<ceil_div(n, BLOCK), BLOCK>>>(device, (int) n, KEY, rounds);
+    CUDA_CHECK(cudaGetLastError());
+    return stop();
+}
+
+static const struct {
+    const char *name;
+    Encrypt *encrypt;
+} rungs[] = {
+    { "1_one_stream", rung1::encrypt_1 },
+    { "2_two_buffers", rung2::encrypt_2 },
+    { "3_three_buffers", rung3::encrypt_3 },
+    { "4_eight_buffers", rung4::encrypt_4 },
+};
+
+static void play(int rung, uint32_t *out, const uint32_t *in, long n, uint32_t *device, int rounds)
+{
+    start();
+    rungs[rung].encrypt(out, in, n, device, n / 4, KEY, rounds);
+    print(rungs[rung].name, n * 8.0, stop());
+    for (long i = 0; i < n; i += 9973)
+        if (out[i] != encrypt_word(in[i], KEY, rounds)) {
+            printf("%s is wrong at %ld\n", rungs[rung].name, i);
+            exit(1);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    const long n = (1 << 24) / (argc > 1 ? atoi(argv[1]) : 1), bytes = n * 4;
+    uint32_t *in, *out, *pageable = (uint32_t *) calloc(n, 4), *device;
+    cudaStream_t up, down;
+    float up_ms, few, more;
+    int rounds;
+
+    CUDA_CHECK(cudaMallocHost(&in, bytes));
+    CUDA_CHECK(cudaMallocHost(&out, bytes));
+    CUDA_CHECK(cudaMalloc(&device, 2 * bytes));
+    CUDA_CHECK(cudaEventCreate(&begin));
+    CUDA_CHECK(cudaEventCreate(&end));
+    CUDA_CHECK(cudaStreamCreateWithFlags(&up, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaStreamCreateWithFlags(&down, cudaStreamNonBlocking));
+    for (long i = 0; i < n; i++)
+        in[i] = (uint32_t) i * 2654435761u;
+
+    if (argc > 3) {
+        play(atoi(argv[2]) - 1, out, in, n, device, atoi(argv[3]));
+        return 0;
+    }
+    start();
+    CUDA_CHECK(cudaMemcpyAsync(device, in, bytes, cudaMemcpyHostToDevice, up));
+    print("up", bytes, up_ms = stop());
+    start();
+    CUDA_CHECK(cudaMemcpyAsync(out, device, bytes, cudaMemcpyDeviceToHost, down));
+    print("down", bytes, stop());
+    start();
+    CUDA_CHECK(cudaMemcpyAsync(device, in, bytes, cudaMemcpyHostToDevice, up));
+    CUDA_CHECK(cudaMemcpyAsync(out, device + n, bytes, cudaMemcpyDeviceToHost, down));
+    print("both", 2 * bytes, stop());
+    start();
+    CUDA_CHECK(cudaMemcpy(device, pageable, bytes, cudaMemcpyHostToDevice));
+    print("pageable", bytes, stop());
+
+    few = kernel_ms(device, n, 20);
+    more = kernel_ms(device, n, 60);
+    rounds = 20 + (int) ((up_ms - few) / (more - few) * 40 + 0.5f);
+    for (int rung = 0; rung < 4; rung++)
+        play(rung, out, in, n, device, rounds);
+    free(pageable);
+    return 0;
+}

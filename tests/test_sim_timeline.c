@@ -1,0 +1,465 @@
+/* test_sim_timeline.c - when work runs: small timelines, laid out by hand.
+ *
+ * Times in the tests are whole microseconds but where a rate says otherwise. Rows: U up, K kernel
+ * (of all SMs), k kernel (of half of them), F fill, D down.
+ */
+#include "capture.h"
+#include "rows.h"
+#include "sim/report.h"
+#include "sim/report_totals.h"
+#include "sim/timeline.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SMS = 8, STREAMS = 4, MOST = 32 };
+
+static const int64_t us = 1000000;
+
+/* A program: its streams' last items, the host's last wait, and all items that it has issued. */
+typedef struct Program {
+    Timeline *timeline;
+    TimelineItem *last[STREAMS], *host, *items[MOST];
+    int count;
+} Program;
+
+static Program begin(int copy_engines)
+{
+    Program program = { .timeline = timeline_open(SMS, copy_engines) };
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(program.timeline);
+    return program;
+}
+
+static void finish(Program *p)
+{
+    timeline_play(p->timeline, NULL);
+    CU_ASSERT_EQUAL(timeline_pending(p->timeline), 0);
+    for (int i = 0; i < p->count; i++)
+        timeline_keep(&p->items[i], NULL);
+    for (int s = 0; s < STREAMS; s++)
+        timeline_keep(&p->last[s], NULL);
+    timeline_keep(&p->host, NULL);
+    timeline_close(p->timeline);
+}
+
+/* Issues without saying how long it takes; the number of the item. */
+static int add(Program *p, int stream)
+{
+    TimelineItem *item = timeline_add(p->timeline, stream);
+
+    CU_ASSERT_FATAL(p->count < MOST);
+    timeline_after(item, p->last[stream]);
+    timeline_after(item, p->host);
+    timeline_keep(&p->last[stream], item);
+    timeline_keep(&p->items[p->count], item);
+    return p->count++;
+}
+
+static TimelineJob job(char row, double length_us)
+{
+    return (TimelineJob){ .row = row == 'U'   ? ROW_UP
+                                 : row == 'D' ? ROW_DOWN
+                                 : row == 'F' ? ROW_FILL
+                                 : row == 'M' ? ROW_MARK
+                                              : ROW_KERNEL,
+                          .sms = row == 'k' ? SMS / 2 : SMS,
+                          .ps = (int64_t) (length_us * 1e6),
+                          .shared = 1 };
+}
+
+static void done(Program *p, int item, char row, double length_us)
+{
+    const TimelineJob known = job(row, length_us);
+
+    timeline_done(p->items[item], &known);
+}
+
+static int issue(Program *p, int stream, char row, double length_us)
+{
+    const int item = add(p, stream);
+
+    done(p, item, row, length_us);
+    return item;
+}
+
+/* The host waits for an item. */
+static void wait_for(Program *p, int item)
+{
+    TimelineItem *mark = timeline_add(p->timeline, 0);
+    const TimelineJob none = { .row = ROW_MARK };
+
+    timeline_after(mark, p->host);
+    timeline_after(mark, p->items[item]);
+    timeline_done(mark, &none);
+    timeline_keep(&p->host, mark);
+    timeline_play(p->timeline, mark);
+}
+
+/* Microseconds; -1: it has not ended. */
+static double end_of(const Program *p, int item)
+{
+    int64_t ps;
+
+    return timeline_ended(p->items[item], &ps) ? (double) ps / (double) us : -1;
+}
+
+#define ENDS(item, at) CU_ASSERT_EQUAL(end_of(&p, item), at)
+
+/* ---- Streams and engines ---- */
+
+/* One stream: one after the other. */
+static void a_stream_is_a_queue(void)
+{
+    Program p = begin(2);
+    const int up = issue(&p, 1, 'U', 3), kernel = issue(&p, 1, 'K', 5), down = issue(&p, 1, 'D', 2);
+
+    timeline_play(p.timeline, NULL);
+    ENDS(up, 3);
+    ENDS(kernel, 8);
+    ENDS(down, 10);
+    finish(&p);
+}
+
+/* Stages of 2, 3 and 1 in two streams, the second a chunk behind:
+ *     U 1122
+ *     K   111222
+ *     D      1  2 */
+static void two_streams_overlap(void)
+{
+    Program p = begin(2);
+    int down[2];
+
+    for (int s = 0; s < 2; s++) {
+        issue(&p, s + 1, 'U', 2);
+        issue(&p, s + 1, 'K', 3);
+        down[s] = issue(&p, s + 1, 'D', 1);
+    }
+    timeline_play(p.timeline, NULL);
+    ENDS(down[0], 6);
+    ENDS(down[1], 9);
+    finish(&p);
+}
+
+/* Four chunks of equal stages: with B buffers they take 12, 7.5 rounded up by the last round, 6. */
+static void as_many_chunks_as_buffers_are_on_their_way(void)
+{
+    static const struct {
+        int buffers;
+        double us;
+    } rows[] = { { 1, 12 }, { 2, 7 }, { 3, 6 } };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Program p = begin(2);
+        int last = 0;
+        for (int chunk = 0; chunk < 4; chunk++) {
+            const int stream = chunk % rows[i].buffers;
+            issue(&p, stream, 'U', 1);
+            issue(&p, stream, 'K', 1);
+            last = issue(&p, stream, 'D', 1);
+        }
+        timeline_play(p.timeline, NULL);
+        ENDS(last, rows[i].us);
+        finish(&p);
+    }
+}
+
+/* U 4 | D 4 of two streams: with an engine for both, or none beside the SMs, one after the other.
+ */
+static void copy_engines_are_by_direction(void)
+{
+    static const struct {
+        int engines;
+        double down, kernel;
+    } rows[] = { { 3, 4, 5 }, { 2, 4, 5 }, { 1, 8, 5 }, { 0, 8, 13 } };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Program p = begin(rows[i].engines);
+        const int up = issue(&p, 1, 'U', 4), down = issue(&p, 2, 'D', 4),
+                  kernel = issue(&p, 3, 'K', 5);
+        timeline_play(p.timeline, NULL);
+        ENDS(up, 4);
+        ENDS(down, rows[i].down);
+        ENDS(kernel, rows[i].kernel);
+        finish(&p);
+    }
+}
+
+/* An engine takes what is ready: the second stream's copy, though the first one's was issued
+ * before. Of two that are ready, that which was issued first. */
+static void an_engine_takes_what_is_ready(void)
+{
+    Program p = begin(2);
+    const int kernel = issue(&p, 1, 'K', 3), late = issue(&p, 1, 'D', 1),
+              early = issue(&p, 2, 'D', 4), other = issue(&p, 3, 'D', 1);
+
+    timeline_play(p.timeline, NULL);
+    ENDS(kernel, 3);
+    ENDS(early, 4);
+    ENDS(late, 5);
+    ENDS(other, 6);
+    finish(&p);
+}
+
+/* Half speed while both run: 10 up from 0, 4 down from 2. The first 2 alone, then 8 us for the 4
+ * down, in which 4 of up get done; the other 4 alone. */
+static void both_ways_at_once_are_slower(void)
+{
+    Program p = begin(2);
+    const int up = add(&p, 1), pause = issue(&p, 2, 'K', 2), down = add(&p, 2);
+    TimelineJob up_job = job('U', 10), down_job = job('D', 4);
+
+    up_job.shared = down_job.shared = 0.5;
+    timeline_done(p.items[up], &up_job);
+    timeline_done(p.items[down], &down_job);
+    timeline_play(p.timeline, NULL);
+    ENDS(pause, 2);
+    ENDS(down, 10);
+    ENDS(up, 14);
+    finish(&p);
+}
+
+/* What a launch costs delays its own stream only. */
+static void a_lead_keeps_no_engine(void)
+{
+    Program p = begin(2);
+    TimelineJob late = job('K', 4);
+    const int first = add(&p, 1);
+    int second, third;
+
+    late.lead_ps = 3 * us;
+    timeline_done(p.items[first], &late);
+    second = issue(&p, 2, 'K', 2);
+    third = add(&p, 1);
+    timeline_done(p.items[third], &late);
+    timeline_play(p.timeline, NULL);
+    ENDS(second, 2);
+    ENDS(first, 7);
+    ENDS(third, 14);
+    finish(&p);
+}
+
+/* ---- Kernels ---- */
+
+/* Halves fit side by side, a third one and a whole do not; nobody overtakes. */
+static void kernels_share_the_sms_if_they_fit(void)
+{
+    Program p = begin(2);
+    const int a = issue(&p, 0, 'k', 6), b = issue(&p, 1, 'k', 4), whole = issue(&p, 2, 'K', 1),
+              c = issue(&p, 3, 'k', 5);
+
+    timeline_play(p.timeline, NULL);
+    ENDS(a, 6);
+    ENDS(b, 4);
+    ENDS(whole, 7);
+    ENDS(c, 12);
+    finish(&p);
+}
+
+static void fills_run_beside_copies_not_beside_kernels(void)
+{
+    Program p = begin(2);
+    const int kernel = issue(&p, 0, 'k', 3), fill = issue(&p, 1, 'F', 2), up = issue(&p, 2, 'U', 4);
+
+    timeline_play(p.timeline, NULL);
+    ENDS(kernel, 3);
+    ENDS(fill, 5);
+    ENDS(up, 4);
+    finish(&p);
+}
+
+/* ---- Waiting ---- */
+
+/* A mark of stream 1 between two kernels; stream 2 goes on after the mark, not after the stream. */
+static void a_mark_is_where_it_was_put(void)
+{
+    Program p = begin(2);
+    const int up = issue(&p, 1, 'U', 3), mark = issue(&p, 1, 'M', 0), more = issue(&p, 1, 'U', 5),
+              waits = add(&p, 2);
+
+    timeline_after(p.items[waits], p.items[mark]);
+    done(&p, waits, 'D', 1);
+    timeline_play(p.timeline, NULL);
+    ENDS(up, 3);
+    ENDS(mark, 3);
+    ENDS(waits, 4);
+    ENDS(more, 8);
+    finish(&p);
+}
+
+/* The host issues the second copy when the first has ended, in another stream. */
+static void what_the_host_issues_comes_after_its_waits(void)
+{
+    Program p = begin(2);
+    const int kernel = issue(&p, 1, 'K', 6), up = issue(&p, 2, 'U', 2);
+    int second;
+
+    wait_for(&p, up);
+    ENDS(up, 2);
+    ENDS(kernel, -1); /* nobody has waited that long */
+    second = issue(&p, 3, 'U', 3);
+    timeline_play(p.timeline, NULL);
+    ENDS(second, 5);
+    ENDS(kernel, 6);
+    finish(&p);
+}
+
+/* What runs when the host's wait is over goes on at its speed of before. */
+static void a_pause_changes_nothing(void)
+{
+    double ends[2][2];
+
+    for (int pause = 0; pause < 2; pause++) {
+        Program p = begin(2);
+        TimelineJob up_job = job('U', 10), down_job = job('D', 7);
+        const int up = add(&p, 1), down = add(&p, 2), kernel = issue(&p, 3, 'K', 3);
+        up_job.shared = down_job.shared = 0.75;
+        timeline_done(p.items[up], &up_job);
+        timeline_done(p.items[down], &down_job);
+        if (pause)
+            wait_for(&p, kernel);
+        timeline_play(p.timeline, NULL);
+        ends[pause][0] = end_of(&p, up);
+        ends[pause][1] = end_of(&p, down);
+        finish(&p);
+    }
+    CU_ASSERT_EQUAL(ends[0][0], ends[1][0]);
+    CU_ASSERT_EQUAL(ends[0][1], ends[1][1]);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0][0], 7 / 0.75 + 3, 1e-5);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0][1], 7 / 0.75, 1e-5);
+}
+
+/* How long it takes may be known late, in any order: the timeline is the same. */
+static void the_order_of_doing_does_not_count(void)
+{
+    static const int orders[][4] = { { 0, 1, 2, 3 }, { 3, 2, 1, 0 }, { 2, 0, 3, 1 } };
+
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        Program p = begin(2);
+        for (int k = 0; k < 4; k++)
+            CU_ASSERT_EQUAL(add(&p, 1 + k / 2), k);
+        for (int k = 0; k < 4; k++)
+            done(&p, orders[i][k], orders[i][k] % 2 ? 'K' : 'U', 2 + orders[i][k]);
+        timeline_play(p.timeline, NULL);
+        ENDS(0, 2);
+        ENDS(1, 5);
+        ENDS(2, 6);
+        ENDS(3, 11);
+        finish(&p);
+    }
+}
+
+/* Done after time has been laid out: it begins where that stopped. */
+static void what_is_done_late_is_laid_out_behind(void)
+{
+    Program p = begin(2);
+    const int late = add(&p, 1), up = issue(&p, 2, 'U', 4);
+
+    wait_for(&p, up);
+    done(&p, late, 'U', 3);
+    timeline_play(p.timeline, NULL);
+    ENDS(late, 7);
+    finish(&p);
+}
+
+static void without_memory_nothing_happens(void)
+{
+    TimelineItem *kept = NULL;
+    int64_t ps;
+    long count, total;
+    const TimelineJob none = { .row = ROW_MARK };
+
+    CU_ASSERT_PTR_NULL(timeline_add(NULL, 0));
+    timeline_after(NULL, NULL);
+    timeline_done(NULL, &none);
+    timeline_keep(&kept, NULL);
+    timeline_play(NULL, NULL);
+    timeline_forget(NULL);
+    CU_ASSERT_FALSE(timeline_ended(NULL, &ps));
+    CU_ASSERT_PTR_NULL(timeline_spans(NULL, &count, &total));
+    CU_ASSERT_EQUAL(count + total, 0);
+}
+
+/* ---- The chart ---- */
+
+/* 58 us, a column each. In the column 38 stream 1 has a quarter, stream 2 the rest; in the next
+ * stream 2 has a quarter. */
+static void a_chart_is_drawn(void)
+{
+    static const char want[] =
+        "\n"
+        "timeline: 58.00 us, a column 1.00 us, simulated; digits are streams\n"
+        "  H2D        1111111111..............................................22  20.7 %\n"
+        "  kernels    ..........11111111111111111111111111112:..................  50.4 %\n"
+        "  D2H        .......................................22222222222222222..  28.9 %\n";
+    Program p = begin(2);
+    Capture capture;
+    int kernel;
+
+    issue(&p, 1, 'U', 10);
+    kernel = issue(&p, 1, 'K', 28.25);
+    wait_for(&p, kernel);
+    issue(&p, 2, 'K', 1);
+    issue(&p, 2, 'D', 16.75);
+    issue(&p, 2, 'U', 2);
+    timeline_play(p.timeline, NULL);
+    capture_begin(&capture, stderr);
+    timeline_write_chart(p.timeline, stderr);
+    CU_ASSERT_STRING_EQUAL(capture_end(&capture), want);
+    timeline_forget(p.timeline);
+    capture_begin(&capture, stderr);
+    timeline_write_chart(p.timeline, stderr);
+    CU_ASSERT_STRING_EQUAL(capture_end(&capture), "");
+    finish(&p);
+}
+
+/* The report has a line a piece of work, in whole nanoseconds, and names kernels. */
+static void the_report_tells_when_work_ran(void)
+{
+    static const char want[] = "{\"record\":\"work\",\"row\":\"D2H\",\"stream\":1,\"start_ns\":0,"
+                               "\"end_ns\":1500,\"bytes\":4096}\n"
+                               "{\"record\":\"work\",\"row\":\"kernels\",\"stream\":1,"
+                               "\"start_ns\":1500,\"end_ns\":4501,\"kernel\":\"sum\"}\n";
+    Program p = begin(2);
+    const int down = add(&p, 1), kernel = add(&p, 1);
+    TimelineJob down_job = job('D', 1.5), kernel_job = job('K', 3.0005);
+    Report report = { .timeline = p.timeline };
+    Capture capture;
+    const char *text;
+
+    down_job.bytes = 4096;
+    kernel_job.name = "sum";
+    timeline_done(p.items[down], &down_job);
+    timeline_done(p.items[kernel], &kernel_job);
+    timeline_play(p.timeline, NULL);
+    capture_begin(&capture, stderr);
+    report_write_json(&report, stderr);
+    text = capture_end(&capture);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(strchr(text, '\n'));
+    CU_ASSERT_STRING_EQUAL(strchr(text, '\n') + 1, want);
+    finish(&p);
+}
+
+static CU_TestInfo tests[] = {
+    { "a stream is a queue", a_stream_is_a_queue },
+    { "two streams overlap", two_streams_overlap },
+    { "as many chunks as buffers are on their way", as_many_chunks_as_buffers_are_on_their_way },
+    { "copy engines are by direction", copy_engines_are_by_direction },
+    { "an engine takes what is ready", an_engine_takes_what_is_ready },
+    { "both ways at once are slower", both_ways_at_once_are_slower },
+    { "a lead keeps no engine", a_lead_keeps_no_engine },
+    { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
+    { "fills run beside copies, not beside kernels", fills_run_beside_copies_not_beside_kernels },
+    { "a mark is where it was put", a_mark_is_where_it_was_put },
+    { "what the host issues comes after its waits", what_the_host_issues_comes_after_its_waits },
+    { "a pause changes nothing", a_pause_changes_nothing },
+    { "the order of doing does not count", the_order_of_doing_does_not_count },
+    { "what is done late is laid out behind", what_is_done_late_is_laid_out_behind },
+    { "without memory nothing happens", without_memory_nothing_happens },
+    { "a chart is drawn", a_chart_is_drawn },
+    { "the report tells when work ran", the_report_tells_when_work_ran },
+    CU_TEST_INFO_NULL,
+};
+
+CU_SuiteInfo test_sim_timeline = { "test_sim_timeline", NULL, NULL, NULL, NULL, tests };
