@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-order="lab fill util contents wrap stats device shape calc registry verdict compare pattern child sandbox serve runner_device runner_reason finding memory query runner_sim runner
+order="lab fill util contents wrap stats device shape calc registry verdict compare pattern child program sandbox serve runner_device runner_reason finding memory query runner_sim runner
        tokens audit complaint toolchain cache build learn worker session speed side grade correct mechanism judge report prove elf_reader sim_list sim_run calc_main main"
 
 rank() {

@@ -1,0 +1,10 @@
+# gradebook.mk - the instructor's program.
+
+.PHONY: gradebook gradebook-missing
+gradebook: $(if $(gradebook_here),programs $(B)/gradebook,gradebook-missing)
+
+gradebook-missing:
+	@echo "gradebook needs libarchive and SQLite: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev bubblewrap" >&2; exit 3
+
+$(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(lab_o)
+	@echo "  link   $@"; $(link) $(gradebook_l) -lm -lpthread
