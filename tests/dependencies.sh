@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 order="lab fill util contents wrap stats device shape calc registry verdict compare pattern child program sandbox serve runner_device runner_reason finding memory query runner_sim runner
-       tokens audit complaint toolchain cache build learn worker session speed side grade correct mechanism judge report prove elf_reader sim_list sim_run calc_main main"
+       tokens audit complaint toolchain cache build learn worker session speed side grade correct mechanism judge report prove elf_reader sim_list sim_run calc_main
+       handin sink walk unpack lms intake harvest schema store enrol reading cell queue takeover pace marking rows overview export main"
 
 rank() {
     local n=0 module
@@ -17,7 +18,7 @@ rank() {
 }
 
 bad=0
-for file in grader/*.[ch] grader/*.cu labs/*/lab.c; do
+for file in grader/*.[ch] grader/*.cu grader/gradebook/*.[ch] labs/*/lab.c; do
     module=$(basename "${file%.*}")
     case $file in labs/*) own=0 ;; *) own=$(rank "$module") ;; esac
     for header in $(sed -n 's/^ *# *include *"\(.*\)\.h"$/\1/p' "$file"); do

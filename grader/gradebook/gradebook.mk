@@ -8,3 +8,6 @@ gradebook-missing:
 
 $(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) $(gradebook_l) -lm -lpthread
+
+$(B)/make_archive: $(B)/tests/make_archive.o $(B)/grader/util.o
+	@echo "  link   $@"; $(link) -larchive

@@ -119,10 +119,17 @@ static void add_verdict(Store *store, int64_t attempt, const Reading *reading)
         sqlite3_bind_text(row, (int) i + 5, reading_get(reading, keys[i]), -1, SQLITE_TRANSIENT);
     while (store_row(store, row))
         ;
-    for (int i = 0; i < reading->count; i++)
-        if (!strncmp(reading->pairs[i].key, "case.", 5) || !strcmp(reading->pairs[i].key, "wall_s"))
+    for (int i = 0; i < reading->count; i++) {
+        const Pair *pair = &reading->pairs[i];
+        bool kept = !pair->of_lab || !strcmp(pair->key, "lab") || !strcmp(pair->key, "end") ||
+                    !strcmp(pair->key, "verdict") || !strcmp(pair->key, "marks") ||
+                    !strcmp(pair->key, "ratio");
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            kept |= !strcmp(pair->key, keys[k]);
+        if (!kept)
             store_do(store, "INSERT INTO figures (attempt, name, value) VALUES (?, ?, ?)", "itt",
-                     attempt, reading->pairs[i].key, reading->pairs[i].value);
+                     attempt, pair->key, pair->value);
+    }
 }
 
 void take_over(Store *store, const Task *task, const char *device, const Program *program,
