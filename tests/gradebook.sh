@@ -61,7 +61,10 @@ kernel() {
 grade() { "$gradebook" grade "$@" --devices sim --jobs 4 --labs 6,7; }
 fast() { grade "$@" --trust-submissions; }
 # Student, lab, state: what must not depend on how often we were interrupted.
-states() { "$gradebook" export --format csv --out "$1" | sed 1d | cut -d, -f1-5; }
+states() {
+    "$gradebook" export --format json --out "$1" | jq -r '.students[] | .name + "," + (.number // "") as $who
+        | .labs[] | [$who, .lab, .state, .marks // "-"] | map(tostring) | join(",")'
+}
 state_is() { # DIR "STUDENT,NUMBER,LAB,STATE": a row that the gradebook has
     states "$1" | grep -q "^$2" && return
     echo "no row $2"
@@ -113,12 +116,12 @@ head -c 300000 /dev/zero | tr '\0' x > "$work/large"
 mkdir -p "$c/hal/06_transpose" && cp "$work/large" "$c/hal/06_transpose/kernel.cu"
 kernel "$c/=cmd()/06_transpose/kernel.cu" 7
 check "a folder of students" status_is 0 fast "$c" --out "$work/o1"
-for row in ada,,06_transpose,pass,100.0 ada,,07_reduction,missing bob,,06_transpose,wrong,0.0 \
+for row in ada,,06_transpose,pass,100 ada,,07_reduction,missing bob,,06_transpose,wrong,0 \
     carol,,06_transpose,slow dan,,06_transpose,pass eve,,07_reduction,pass fay,,06_transpose,missing \
     gil,,06_transpose,missing hal,,06_transpose,missing; do
     check "$row" state_is "$work/o1" "$row"
 done
-check "identical kernels are graded once" test "$(grep -c 06_transpose "$work/o1/fake.log")" = 5
+check "identical kernels are graded once" test "$(grep -c 06_transpose "$work/o1/fake.log")" = 4
 check "and shown as such" says "same as 1 other" "$gradebook" report --out "$work/o1"
 check "a changed file is listed" says "ada, labs/06_transpose/lab.c: differs" "$gradebook" report --out "$work/o1"
 check "an unchanged one is not" test -z "$("$gradebook" report --out "$work/o1" | grep kernel.h)"
@@ -126,13 +129,13 @@ check "a link is refused" says "fay, fay, labs/06_transpose/kernel.cu: it is a s
 check "two different kernels for a lab" says "gil, .*neither lies nearer" "$gradebook" report --out "$work/o1"
 check "a kernel that is too large" says "hal, .*larger than 256 KiB" "$gradebook" report --out "$work/o1"
 check "a formula for a name" says "^\"'=cmd\(\)\"," "$gradebook" export --format csv --out "$work/o1"
-check "predictions are taken" says "^ada,,06_transpose,pass,.*,yes,1,1,1," "$gradebook" export --format csv --out "$work/o1"
+check "predictions are taken" says ",ada,yes,[0-9]+,1,1,Scripted" "$gradebook" export --format csv --out "$work/o1"
 check "JSON is JSON" jq -e '.students | length == 9' <("$gradebook" export --format json --out "$work/o1")
 check "JSON has the remarks" jq -e '[.students[] | select(.name == "gil") | .remarks[].kind] == ["ambiguous"]' \
     <("$gradebook" export --format json --out "$work/o1")
-check "status" says "06_transpose +6 +5 +0" "$gradebook" status --out "$work/o1"
+check "status" says "06_transpose +5 +4 +0" "$gradebook" status --out "$work/o1"
 check "nothing is done twice" status_is 0 fast "$c" --out "$work/o1"
-check "really nothing" test "$(grep -vc 0_starter "$work/o1/fake.log")" = 6
+check "really nothing" test "$(wc -l < "$work/o1/fake.log")" = 5
 check "nor enrolled twice" test "$(sql "$work/o1" "SELECT count(*) FROM submissions")" = 9
 
 kernel "$c/bob/06_transpose/kernel.cu" 8
@@ -147,7 +150,7 @@ check "regrade what?" says "handed in nothing" "$gradebook" regrade --student ev
 check "regrade" says "1 other handed in the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
     --trust-submissions --devices sim
 check "is one more grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
-check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 8
+check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 7
 
 kernel "$work/one/ida/kernel.cu" 9
 check "a bare kernel.cu, one lab asked for" "$gradebook" grade "$work/one" --out "$work/o2" --devices sim --labs 7 --trust-submissions
@@ -194,7 +197,7 @@ file leeann_LATE_4712_999_evil_1_2_x.txt $work/k/2.cu"
 check "Canvas" status_is 0 fast "$work/canvas.zip" --out "$work/o5"
 check "single files of one student" state_is "$work/o5" "doejane,4711,07_reduction,pass"
 check "that came again" state_is "$work/o5" "doejane,4711,06_transpose,pass"
-check "late" says "^leeann,4712,06_transpose,pass,.*,yes," "$gradebook" export --format csv --out "$work/o5"
+check "late" says ",yes,,leeann_LATE_4712_902_lab6.zip," "$gradebook" export --format csv --out "$work/o5"
 cat > "$work/metadata" << YAML
 submission_101:
   :submitters:
@@ -314,12 +317,10 @@ done
 slow() { "$gradebook" grade "$s" --out "$1" --devices sim --jobs 4 --labs 3,6,7 --trust-submissions; }
 check "undisturbed" status_is 0 slow "$work/calm"
 check "36 gradings" test "$(sql "$work/calm" "SELECT count(*) FROM attempts")" = 36
-left_over() { # processes that still grade for this gradebook
-    local process
-    for process in /proc/[0-9]*; do
-        tr '\0' ' ' < "$process/cmdline" 2> /dev/null | grep -q -- "$1/work/" && return 0
-    done
-    return 1
+left_over() { # does anything still grade for this gradebook?
+    local all
+    all=$(cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ')
+    [[ $all == *"$1/work/"* ]]
 }
 kills=0
 for _ in {1..40}; do
@@ -383,7 +384,7 @@ real ann 1
 real ben 2 "// fake: wrong one"
 real cid 3 "// fake: crash at go"
 real dot 4 "int x = ; // nvcc: error expected an expression"
-real eli 5 "// nvcc: reads /etc/passwd"
+real eli 5 "// nvcc: reads /etc/ld.so.cache"
 real fay 6 "// fake: stray after"
 real gus 7 "// fake: print-flood at go"
 mkdir -p "$r/hal/06_transpose" && cp labs/06_transpose/kernel.cu "$r/hal/06_transpose/"

@@ -284,11 +284,14 @@ static bool is_wrapped(const Look *look)
 static bool look_first(const char *path, bool is_folder, Intake *intake, char *problem, size_t size)
 {
     Look look = { 0 };
+    char why[300];
 
     if (is_folder)
         folder_names(path, look_at, &look, "");
-    else if (!unpack_names(path, look_at, &look, problem, size))
+    else if (!unpack_names(path, look_at, &look, why, sizeof why)) {
+        put(problem, size, "%s cannot be read: %s", path, why);
         return false;
+    }
     if (look.top_own) {
         put(problem, size,
             "%s looks like one student's folder (it holds %s): give the folder in which the "
