@@ -161,7 +161,7 @@ bool child_start(Child *child, char *const argv[], size_t shared_bytes)
     }
     if (child->pid == 0) {
         child_place((int[]){ nothing, printed[1], printed[1], to[0], from[1], shared },
-              (int[]){ 0, 1, 2, CHILD_IN, CHILD_OUT, CHILD_SHARED }, 6);
+                    (int[]){ 0, 1, 2, CHILD_IN, CHILD_OUT, CHILD_SHARED }, 6);
         child_exec(argv);
     }
     close_all((int[]){ to[0], from[1], printed[1], shared, nothing }, 5);

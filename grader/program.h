@@ -18,14 +18,14 @@ typedef struct Program {
     pid_t pid;           /* 0: none, or it is over */
     Printed out, errors; /* stdout, stderr */
     double began_s, until_s;
-    int status;         /* from waitpid, once it is over */
-    bool late;          /* it outran its limit and was killed */
-    char trouble[160];  /* why it could not be started */
+    int status;        /* from waitpid, once it is over */
+    bool late;         /* it outran its limit and was killed */
+    char trouble[160]; /* why it could not be started */
 } Program;
 
-/* Starts argv[0] in `folder` (NULL: ours), in a process group that dies with us; its stdin is empty.
- * `environment` ends with NULL; NULL: ours. At most `keep` bytes of what it prints are kept, each
- * file that it writes is at most `file_bytes` long. False, with `trouble` set, if it can't. */
+/* Starts argv[0] in `folder` (NULL: ours), in a process group that dies with us; its stdin is
+ * empty. `environment` ends with NULL; NULL: ours. At most `keep` bytes of what it prints are kept,
+ * each file that it writes is at most `file_bytes` long. False, with `trouble` set, if it can't. */
 bool program_start(Program *program, char *const argv[], char *const environment[],
                    const char *folder, double limit_s, size_t keep, size_t file_bytes);
 

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a source says without comments and blanks: its tokens, each ended by a 0. The caller frees. */
+/* What a source says without comments and blanks: its tokens, each ended by a 0. The caller frees.
+ */
 char *token_stream(const char *source, size_t *size);
 
 /* True if the two sources differ in comments, blanks and line ends only. */

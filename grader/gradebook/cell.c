@@ -1,11 +1,12 @@
-/* cell.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no more.
+/* cell.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
+ * more.
  *
  * A new root, empty but for: the system's programs and libraries, the CUDA Toolkit, the workbook's
  * labs/, common/ and solutions/ and the programs that grade, all read-only; the one kernel to be
  * graded; a /tmp and a build cache in memory, of limited size, gone with it. No network, processes,
  * users, or environment of ours. So it sees no other student, no result, no database, and nothing
- * that it writes outlives it. References are built ahead, from our own files, into a cache that each
- * grading gets to see read-only.
+ * that it writes outlives it. References are built ahead, from our own files, into a cache that
+ * each grading gets to see read-only.
  *
  * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK name other programs (the tests' scripted ones).
  */
@@ -82,17 +83,30 @@ static const char *const system_paths[] = { "/usr",
                                             "/etc/ld.so.conf.d" };
 
 /* Device files of a real GPU (the last is WSL's), and what CUDA reads about it. */
-static const char *const gpu_devices[] = { "/dev/nvidia[0-9]*",    "/dev/nvidiactl",
-                                           "/dev/nvidia-uvm",      "/dev/nvidia-uvm-tools",
-                                           "/dev/nvidia-caps",     "/dev/dxg" };
+static const char *const gpu_devices[] = { "/dev/nvidia[0-9]*", "/dev/nvidiactl",
+                                           "/dev/nvidia-uvm",   "/dev/nvidia-uvm-tools",
+                                           "/dev/nvidia-caps",  "/dev/dxg" };
 
 /* What may be known of our environment. */
-static const char *const environment_names[] = {
-    "PATH",          "LANG",          "LD_LIBRARY_PATH",   "CUDA_HOME",
-    "CUDA_PATH",     "CPATH",         "CPLUS_INCLUDE_PATH", "NVCC_PREPEND_FLAGS",
-    "NVCC_APPEND_FLAGS", "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "WARPBOOK_NVCC",
-    "WARPBOOK_READELF", "WARPBOOK_RUNNER", "WARPBOOK_SIM_RUNNER", "WARPBOOK_PATIENCE",
-    "WARPBOOK_FAKE_GPU", "ASAN_OPTIONS", "UBSAN_OPTIONS" };
+static const char *const environment_names[] = { "PATH",
+                                                 "LANG",
+                                                 "LD_LIBRARY_PATH",
+                                                 "CUDA_HOME",
+                                                 "CUDA_PATH",
+                                                 "CPATH",
+                                                 "CPLUS_INCLUDE_PATH",
+                                                 "NVCC_PREPEND_FLAGS",
+                                                 "NVCC_APPEND_FLAGS",
+                                                 "CUDA_DEVICE_ORDER",
+                                                 "CUDA_VISIBLE_DEVICES",
+                                                 "WARPBOOK_NVCC",
+                                                 "WARPBOOK_READELF",
+                                                 "WARPBOOK_RUNNER",
+                                                 "WARPBOOK_SIM_RUNNER",
+                                                 "WARPBOOK_PATIENCE",
+                                                 "WARPBOOK_FAKE_GPU",
+                                                 "ASAN_OPTIONS",
+                                                 "UBSAN_OPTIONS" };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void find_environment(Cell *cell)
@@ -260,8 +274,10 @@ static void add_cell(const Cell *cell, Words *w, const char *kernel, bool gpu, b
     static const char *const own[] = { "labs", "common", "solutions" };
     char path[PATH_MAX];
 
+    /* Of root, who may grade too, bubblewrap would keep the rights (in its own namespaces). */
     add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
-                                      "--new-session", "--proc", "/proc", "--dev", "/dev", NULL });
+                                      "--new-session", "--cap-drop", "ALL", "--uid", "65534",
+                                      "--gid", "65534", "--proc", "/proc", "--dev", "/dev", NULL });
     if (ours && gpu) /* the lock that keeps gradings on one GPU apart lies there */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
@@ -289,10 +305,9 @@ void cell_command(const Cell *cell, const CellJob *job, Words *command)
     *command = (Words){ 0 };
     if (!cell->trusting)
         add_cell(cell, command, job->kernel, gpu, job->ours);
-    add_all(command, (const char *const[]){ cell->warpbook, "grade", job->lab, "--format", "lines",
-                                            "--submission",
-                                            cell->trusting ? job->kernel : "/submission/kernel.cu",
-                                            NULL });
+    add_all(command, (const char *const[]){
+                         cell->warpbook, "grade", job->lab, "--format", "lines", "--submission",
+                         cell->trusting ? job->kernel : "/submission/kernel.cu", NULL });
     if (job->device)
         add_all(command, (const char *const[]){ "--device", job->device, NULL });
     if (job->quick)
@@ -379,7 +394,8 @@ static bool find_programs(Cell *cell, char *problem, size_t size)
 
     if (!getcwd(cell->root, sizeof cell->root) || !file_exists("common/lab.h") ||
         !file_exists("labs")) {
-        put(problem, size, "this is not the workbook's folder: run it where labs/ and Makefile are");
+        put(problem, size,
+            "this is not the workbook's folder: run it where labs/ and Makefile are");
         return false;
     }
     if (length <= 0 || !find_build_folder(cell->build, sizeof cell->build)) {

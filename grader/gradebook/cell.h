@@ -1,4 +1,5 @@
-/* cell.h - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no more. */
+/* cell.h - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
+ * more. */
 #ifndef CELL_H
 #define CELL_H
 
@@ -11,15 +12,15 @@ typedef struct Words { /* a command, ended by NULL; its words are its own */
 } Words;
 
 typedef struct Cell {
-    bool trusting;     /* --trust-submissions: no bubblewrap */
-    bool sized;        /* this bubblewrap can limit the size of a folder in memory */
-    char bwrap[512];   /* path */
-    char root[512];    /* the workbook */
-    char build[512];   /* its build folder: runner, runner-sim, ... */
+    bool trusting;      /* --trust-submissions: no bubblewrap */
+    bool sized;         /* this bubblewrap can limit the size of a folder in memory */
+    char bwrap[512];    /* path */
+    char root[512];     /* the workbook */
+    char build[512];    /* its build folder: runner, runner-sim, ... */
     char warpbook[512]; /* the program */
-    char store[512];   /* the gradebook's folder: cache/ and floor/ are trusted builds' */
-    Words exposed;     /* what is shown read-only beside the system: toolkit, programs */
-    Words environment; /* NAME=VALUE */
+    char store[512];    /* the gradebook's folder: cache/ and floor/ are trusted builds' */
+    Words exposed;      /* what is shown read-only beside the system: toolkit, programs */
+    Words environment;  /* NAME=VALUE */
 } Cell;
 
 typedef struct CellJob {
@@ -27,7 +28,7 @@ typedef struct CellJob {
     const char *kernel; /* path of the kernel.cu to be graded */
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
     bool quick;
-    bool ours;          /* our own kernel: what is built is kept for all */
+    bool ours; /* our own kernel: what is built is kept for all */
 } CellJob;
 
 /* Finds everything, and tries whether bubblewrap works. False, with a sentence in `problem`. */

@@ -43,9 +43,9 @@ static int64_t kernel_row(Store *store, const char *lab, const HandedFile *file)
     size_t size;
     char *tokens = token_stream(file->text, &size);
     int64_t hash = (int64_t) hash_bytes(HASH_START, tokens, size), found = 0;
-    sqlite3_stmt *same = store_ask(
-        store, "SELECT id, source FROM kernels WHERE lab = ? AND hash = ? ORDER BY id", "ti", lab,
-        hash);
+    sqlite3_stmt *same =
+        store_ask(store, "SELECT id, source FROM kernels WHERE lab = ? AND hash = ? ORDER BY id",
+                  "ti", lab, hash);
 
     free(tokens);
     while (store_row(store, same)) {
@@ -216,7 +216,7 @@ void enrol(Store *store, Class *class, const char *source, const bool asked[LABS
         "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
         " WHERE seen.import = ?",
         "i", import);
-    enrolled->kernels = (int) store_number(store, 0, "SELECT count(DISTINCT kernel) FROM counted",
-                                           "");
+    enrolled->kernels =
+        (int) store_number(store, 0, "SELECT count(DISTINCT kernel) FROM counted", "");
     store_do(store, "COMMIT", "");
 }

@@ -139,8 +139,9 @@ static void json_lab(Store *store, FILE *to, const Row *row)
     member(to, "note", row->note);
     member(to, "flag", row->flag);
     if (row->kernel)
-        fprintf(to, ", \"late\": %s, \"predictions\": %s, \"kernel\": %" PRId64
-                    ", \"same_as_others\": %d, \"attempts\": %d",
+        fprintf(to,
+                ", \"late\": %s, \"predictions\": %s, \"kernel\": %" PRId64
+                ", \"same_as_others\": %d, \"attempts\": %d",
                 row->late ? "true" : "false", row->predicted ? "true" : "false", row->kernel,
                 row->same, row->attempts);
     member(to, "handed_in", date(row->sent, sent));

@@ -86,7 +86,7 @@ static bool ends_with(const char *text, const char *end)
 
 bool path_is_junk(const char *path)
 {
-    static const char *const names[] = { ".git",       "__MACOSX",   ".DS_Store", "Thumbs.db",
+    static const char *const names[] = { ".git",        "__MACOSX",   ".DS_Store", "Thumbs.db",
                                          "desktop.ini", ".gitignore", ".vscode",   ".idea" };
 
     for (const char *at = path; *at;) {
@@ -103,8 +103,8 @@ bool path_is_junk(const char *path)
 
 bool path_is_archive(const char *path)
 {
-    static const char *const ends[] = { ".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2",
-                                        ".tar.zst" };
+    static const char *const ends[] = { ".zip",    ".tar",     ".tar.gz", ".tgz",
+                                        ".tar.xz", ".tar.bz2", ".tar.zst" };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_with(path, ends[i]))

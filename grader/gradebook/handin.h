@@ -11,7 +11,7 @@ enum {
     HANDIN_FILES = 5000,
     HANDIN_REMARKS = 60, /* told; more are counted */
     HANDIN_PATH = 1024,
-    HANDIN_DEPTH = 24,              /* folders in each other */
+    HANDIN_DEPTH = 24,               /* folders in each other */
     HANDIN_KERNEL_BYTES = 256 << 10, /* as much as a build takes (grader/build.h) */
     HANDIN_ARCHIVE_BYTES = 64 << 20,
     HANDIN_BYTES = 256 << 20, /* unpacked, all together */
@@ -32,9 +32,9 @@ typedef struct Remark {
 } Remark;
 
 typedef struct Handin {
-    char student[200]; /* name as the layout gives it */
-    char number[64];   /* the learning system's number for it, or "" */
-    char source[600];  /* where it lay: below the folder or archive that was given */
+    char student[200];  /* name as the layout gives it */
+    char number[64];    /* the learning system's number for it, or "" */
+    char source[600];   /* where it lay: below the folder or archive that was given */
     const char *layout; /* a row of lms.c */
     bool late;          /* by a mark of the learning system */
     int64_t sent;       /* seconds since 1970; 0: unknown */
@@ -59,7 +59,8 @@ Handin *class_handin(Class *class, const char *source);
 Handin *class_copy(Class *class, const Handin *handin); /* for a group's other members */
 void class_free(Class *class);
 
-/* Adds a file; `bytes` NULL: only its size is known. Beyond a limit the whole hand-in is refused. */
+/* Adds a file; `bytes` NULL: only its size is known. Beyond a limit the whole hand-in is refused.
+ */
 void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash);
 
 /* Nothing of it counts, and why. */
@@ -71,14 +72,15 @@ void remark(Remark *remarks, int *count, const char *kind, const char *entry, co
 #define REMARK(of, kind, entry, ...)                                                               \
     remark((of)->remarks, &(of)->remark_count, kind, entry, __VA_ARGS__)
 
-/* Cleans a path from an archive or a folder: backslashes become slashes, "./" and double slashes go,
- * what is no text becomes '?'. NULL if it may be used; else what is wrong with it, for a sentence. */
+/* Cleans a path from an archive or a folder: backslashes become slashes, "./" and double slashes
+ * go, what is no text becomes '?'. NULL if it may be used; else what is wrong with it, for a
+ * sentence. */
 const char *path_clean(const char *path, char clean[HANDIN_PATH]);
 
 /* Text that may be shown: control characters and what is not UTF-8 become '?'. */
 char *show(char *text);
 
-bool path_is_junk(const char *path);    /* .git/, __MACOSX/, .DS_Store: passed over without a word */
+bool path_is_junk(const char *path); /* .git/, __MACOSX/, .DS_Store: passed over without a word */
 bool path_is_archive(const char *path); /* by its name */
 bool path_is_wanted(const char *path);  /* may be a kernel or predictions, by its name */
 

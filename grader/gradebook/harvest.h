@@ -17,9 +17,10 @@ typedef struct Manifest Manifest;
 Manifest *manifest_read(const char *root);
 void manifest_free(Manifest *manifest);
 
-/* Finds them at any depth. Where two differ and neither lies nearer to the top, none is taken; that,
- * and what else was changed or added, is remarked. `manifest` may be NULL. `only`: the place of the one lab
- * that is asked for, whose kernel may then be a kernel.cu at the top; -1: several are. */
+/* Finds them at any depth. Where two differ and neither lies nearer to the top, none is taken;
+ * that, and what else was changed or added, is remarked. `manifest` may be NULL. `only`: the place
+ * of the one lab that is asked for, whose kernel may then be a kernel.cu at the top; -1: several
+ * are. */
 void harvest(Handin *handin, const Manifest *manifest, int only, Harvest *found);
 
 #endif

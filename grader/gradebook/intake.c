@@ -68,8 +68,8 @@ static void open_archive(Handin *handin, const SunkFile *file)
 /* What a path says: its owner, the hand-in it belongs to, its path in there. */
 typedef struct Place {
     Owner owner;
-    bool is_folder;      /* it lies in a folder, the owner's */
-    const char *inside;  /* its path below that; or the name that the owner gave it */
+    bool is_folder;       /* it lies in a folder, the owner's */
+    const char *inside;   /* its path below that; or the name that the owner gave it */
     const char *stripped; /* its path without the wrapper */
 } Place;
 
@@ -85,7 +85,8 @@ static void locate(const Intake *intake, const char *path, Place *place)
     place->stripped = path;
     place->is_folder = path[length] == '/';
     lms_owner(top, place->is_folder, &place->owner);
-    place->inside = place->is_folder ? path + length + 1 : path + length - strlen(place->owner.file);
+    place->inside =
+        place->is_folder ? path + length + 1 : path + length - strlen(place->owner.file);
     if (!place->is_folder && !strcmp(place->owner.layout, "plain"))
         place->inside = path;
 }
@@ -201,8 +202,9 @@ typedef struct Look {
 /* A name that belongs into one student's folder, not beside students. */
 static bool is_own(const char *name)
 {
-    static const char *const names[] = { "labs",   "common", "grader",    "solutions",     "tests",
-                                         "docs",   "slides", "Makefile",  "predictions.txt",
+    static const char *const names[] = { "labs",      "common",   "grader",
+                                         "solutions", "tests",    "docs",
+                                         "slides",    "Makefile", "predictions.txt",
                                          "kernel.cu" };
 
     for (const LabEntry *entry = all_labs; entry->folder; entry++)
@@ -275,8 +277,7 @@ static bool folder_names(const char *path, NameSeen *seen, void *context, const 
 /* One folder around all of it, in which the students are? */
 static bool is_wrapped(const Look *look)
 {
-    if (look->tops != 1 || !look->top_folder || look->second_own ||
-        lms_knows(look->top, true))
+    if (look->tops != 1 || !look->top_folder || look->second_own || lms_knows(look->top, true))
         return false;
     return look->second_lms || (look->seconds > 1 && !look->second_loose);
 }
@@ -321,7 +322,8 @@ bool intake_read(const char *path, Class *class, char *problem, size_t size)
     }
     is_folder = S_ISDIR(about.st_mode);
     if (!is_folder && !path_is_archive(path)) {
-        put(problem, size, "%s is neither a folder nor an archive (.zip, .tar, .tar.gz, ...)", path);
+        put(problem, size, "%s is neither a folder nor an archive (.zip, .tar, .tar.gz, ...)",
+            path);
         return false;
     }
     if (!look_first(path, is_folder, &intake, why, sizeof why)) {

@@ -1,8 +1,8 @@
 /* lms.c - whose is it? The names that learning systems give to what students handed in.
  *
- * A layout is a row of the table: it looks at the name of the topmost folder or file. What a student
- * can choose in such a name (a file's own name) stands behind what the system wrote, so the system's
- * part is read from the left, up to the first thing of its kind.
+ * A layout is a row of the table: it looks at the name of the topmost folder or file. What a
+ * student can choose in such a name (a file's own name) stands behind what the system wrote, so the
+ * system's part is read from the left, up to the first thing of its kind.
  */
 #include "lms.h"
 #include "../util.h"
@@ -21,8 +21,8 @@ static size_t digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* NAME_123456_assignsubmission_file_ (a folder, in some versions without the last underscore), or the
- * same before a file's own name. NAME is what people are called: it may hold anything. */
+/* NAME_123456_assignsubmission_file_ (a folder, in some versions without the last underscore), or
+ * the same before a file's own name. NAME is what people are called: it may hold anything. */
 static bool moodle(const char *top, bool is_folder, Owner *owner)
 {
     static const char mark[] = "_assignsubmission_file";
@@ -44,8 +44,8 @@ static bool moodle(const char *top, bool is_folder, Owner *owner)
     return true;
 }
 
-/* doejane_LATE_12345_67890_lab6-1.zip: the name in small letters, LATE or not, numbers of the student
- * and of the file; -1, -2 where the same file came again. Always files. */
+/* doejane_LATE_12345_67890_lab6-1.zip: the name in small letters, LATE or not, numbers of the
+ * student and of the file; -1, -2 where the same file came again. Always files. */
 static bool canvas(const char *top, bool is_folder, Owner *owner)
 {
     size_t name = strcspn(top, "_"), number, file;
@@ -86,8 +86,8 @@ static bool gradescope(const char *top, bool is_folder, Owner *owner)
 /* A folder, or an archive, named after the student. */
 static bool plain(const char *top, bool is_folder, Owner *owner)
 {
-    static const char *const ends[] = { ".zip", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2",
-                                        ".tar.zst", ".tar" };
+    static const char *const ends[] = { ".zip",     ".tgz",     ".tar.gz", ".tar.xz",
+                                        ".tar.bz2", ".tar.zst", ".tar" };
     size_t length = strlen(top);
 
     for (size_t i = 0; !is_folder && i < sizeof ends / sizeof *ends; i++) {

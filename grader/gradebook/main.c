@@ -1,8 +1,8 @@
 /* main.c - gradebook: a whole course's submissions. The table of subcommands, and what each does.
  *
  * In the order of a run: intake reads what was handed in, enrol makes rows of it in the database
- * (store), queue works out what is open, marking grades it, each in a cell, takeover keeps what came
- * of it; rows, overview and export show it.
+ * (store), queue works out what is open, marking grades it, each in a cell, takeover keeps what
+ * came of it; rows, overview and export show it.
  */
 #include "cell.h"
 #include "enrol.h"
@@ -48,7 +48,8 @@ static const char usage[] =
     "\n"
     "  --labs L,L...           only these labs (6, transpose or 06_transpose); else all\n"
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
-    "                          simulated one. Else the first GPU if it is usable, or the simulated\n"
+    "                          simulated one. Else the first GPU if it is usable, or the "
+    "simulated\n"
     "  --jobs N                so many gradings beside each other on the simulated GPU\n"
     "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
     "  --limit SECONDS         give up an attempt after so long (1800)\n"
@@ -83,9 +84,8 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
         for (int k = 0; k < class->list[i]->remark_count && k < HANDIN_REMARKS; k++) {
             const Remark *remark = &class->list[i]->remarks[k];
             if (!strcmp(remark->kind, "refused") || !strcmp(remark->kind, "ambiguous"))
-                fprintf(stderr, "%s, %s%s%s: %s\n", class->list[i]->student,
-                        class->list[i]->source, *remark->entry ? ", " : "", remark->entry,
-                        remark->sentence);
+                fprintf(stderr, "%s, %s%s%s: %s\n", class->list[i]->student, class->list[i]->source,
+                        *remark->entry ? ", " : "", remark->entry, remark->sentence);
         }
 }
 
@@ -116,16 +116,18 @@ static int mark(Store *store, const Cell *cell, const Options *options)
 
     queue_tally(store, &tally);
     if (tally.given_up)
-        fprintf(stderr, "%d could not be graded because the machine failed: gradebook report --out "
-                        "%s says why.\n",
+        fprintf(stderr,
+                "%d could not be graded because the machine failed: gradebook report --out "
+                "%s says why.\n",
                 tally.given_up, options->out);
     if (marked == MARKED_STOPPED) {
         fprintf(stderr, "Stopped; %d to go. The same command goes on.\n", tally.open);
         return STOPPED;
     }
     if (marked == MARKED_NO_DEVICE)
-        return say(COULD_NOT, "no device is left to grade on; %d to go. Once that is mended, the "
-                              "same command goes on.",
+        return say(COULD_NOT,
+                   "no device is left to grade on; %d to go. Once that is mended, the "
+                   "same command goes on.",
                    tally.open);
     fprintf(stderr, "All is graded that was asked for: gradebook report --out %s\n", options->out);
     return tally.given_up ? COULD_NOT : DONE;
@@ -158,14 +160,14 @@ static int run_grade(Options *options)
 /* The kernel that counts for a student, by name or number; 0 with a sentence if there is none. */
 static int64_t find_kernel(Store *store, const Options *options, const char *lab)
 {
-    int64_t students = store_number(store, 0,
-                                    "SELECT count(*) FROM students WHERE name = ?1 OR number = ?1",
-                                    "t", options->student);
-    int64_t kernel = store_number(
-        store, 0,
-        "SELECT c.kernel FROM counted c JOIN students st ON st.id = c.student"
-        " WHERE (st.name = ?1 OR st.number = ?1) AND c.lab = ?2",
-        "tt", options->student, lab);
+    int64_t students =
+        store_number(store, 0, "SELECT count(*) FROM students WHERE name = ?1 OR number = ?1", "t",
+                     options->student);
+    int64_t kernel =
+        store_number(store, 0,
+                     "SELECT c.kernel FROM counted c JOIN students st ON st.id = c.student"
+                     " WHERE (st.name = ?1 OR st.number = ?1) AND c.lab = ?2",
+                     "tt", options->student, lab);
 
     if (students == 0)
         say(0, "there is no student %s in this gradebook (by name or number)", options->student);
@@ -178,8 +180,8 @@ static int64_t find_kernel(Store *store, const Options *options, const char *lab
 
 static void wish(Store *store, int64_t kernel)
 {
-    int64_t others = store_number(store, 0, "SELECT count(*) - 1 FROM counted WHERE kernel = ?",
-                                  "i", kernel);
+    int64_t others =
+        store_number(store, 0, "SELECT count(*) - 1 FROM counted WHERE kernel = ?", "i", kernel);
 
     /* One that is open is graded anyway. */
     store_do(store,
@@ -266,8 +268,8 @@ static const struct {
     int (*run)(Options *);
     bool takes_submissions;
 } commands[] = {
-    { "grade", run_grade, true },       { "status", run_status, false },
-    { "report", run_report, false },    { "regrade", run_regrade, false },
+    { "grade", run_grade, true },    { "status", run_status, false },
+    { "report", run_report, false }, { "regrade", run_regrade, false },
     { "export", run_export, false },
 };
 

@@ -6,8 +6,8 @@
  * is; so it is for each other lab once. A device on which three gradings in a row fail for reasons
  * of the machine has to show it again, and is taken out of service if it can't.
  *
- * Nothing here is remembered but in the database: whoever kills this program kills the gradings that
- * are under way, and no others.
+ * Nothing here is remembered but in the database: whoever kills this program kills the gradings
+ * that are under way, and no others.
  */
 #include "marking.h"
 #include "pace.h"
@@ -206,16 +206,15 @@ static void start_preparing(Marking *m, Slot *slot, int lab)
 /* The source goes into a file of its own, which the grading is shown. */
 static void write_kernel(Marking *m, Slot *slot)
 {
-    sqlite3_stmt *row = store_ask(m->store, "SELECT source FROM kernels WHERE id = ?", "i",
-                                  slot->task->kernel);
+    sqlite3_stmt *row =
+        store_ask(m->store, "SELECT source FROM kernels WHERE id = ?", "i", slot->task->kernel);
     char folder[600];
 
     PUT(folder, "%s/work/%d", m->cell->store, (int) (slot - m->slots));
     PUT(slot->kernel, "%s/kernel.cu", folder);
     while (store_row(m->store, row))
-        if (!make_folders(folder) ||
-            !write_file(slot->kernel, sqlite3_column_blob(row, 0),
-                        (size_t) sqlite3_column_bytes(row, 0)))
+        if (!make_folders(folder) || !write_file(slot->kernel, sqlite3_column_blob(row, 0),
+                                                 (size_t) sqlite3_column_bytes(row, 0)))
             die("cannot write %s: %s; make room, and give the same command again: what was graded "
                 "is kept",
                 slot->kernel, strerror(errno));
@@ -242,7 +241,8 @@ static int devices_in_service(const Marking *m)
     return count;
 }
 
-/* The next one for this device: those that the machine has failed come last, and rather elsewhere. */
+/* The next one for this device: those that the machine has failed come last, and rather elsewhere.
+ */
 static Task *next_task(Marking *m, const Device *device)
 {
     bool others = devices_in_service(m) > 1;
@@ -285,14 +285,14 @@ static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
     if (!ended_graded(ended)) {
         device->proved = false;
         take_out(m, device,
-                 PUT(why, "it does not grade our own starter of %s: %s",
-                     all_labs[slot->lab].folder, ended->why));
+                 PUT(why, "it does not grade our own starter of %s: %s", all_labs[slot->lab].folder,
+                     ended->why));
         return;
     }
     device->prepared[slot->lab] = true;
     store_do(m->store,
-             "INSERT OR IGNORE INTO prepared (lab, device, at) VALUES (?, ?, datetime('now'))", "tt",
-             all_labs[slot->lab].folder, device->label);
+             "INSERT OR IGNORE INTO prepared (lab, device, at) VALUES (?, ?, datetime('now'))",
+             "tt", all_labs[slot->lab].folder, device->label);
     meet_device(m, device, &ended->reading);
 }
 

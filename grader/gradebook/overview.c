@@ -100,9 +100,8 @@ static const struct {
                   " END, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
                   " WHERE" OF_LATEST " AND r.kind IN ('refused', 'ambiguous')"
                   " ORDER BY seen.place, r.id" },
-    { "Belongs to nobody:",
-      "SELECT r.entry, '', r.sentence FROM remarks r"
-      " WHERE r.import = (SELECT max(id) FROM imports) ORDER BY r.id" },
+    { "Belongs to nobody:", "SELECT r.entry, '', r.sentence FROM remarks r"
+                            " WHERE r.import = (SELECT max(id) FROM imports) ORDER BY r.id" },
     { "Handed in again (of each lab the latest counts):",
       "SELECT st.name, s.source, 'an earlier submission'" LATEST_SEEN " WHERE" OF_LATEST
       " AND s.refused = 0 AND EXISTS (SELECT 1 FROM parts p WHERE p.submission = s.id)"

@@ -41,8 +41,8 @@ double pace_left(const Pace *pace, const int open[LABS], int slots)
         return -1;
     /* A lab that none has been graded of takes what the others take. */
     for (int lab = 0; lab < LABS; lab++)
-        left_s += open[lab] * (pace->counted[lab] ? pace->seconds[lab] / pace->counted[lab]
-                                                  : all_s / all);
+        left_s += open[lab] *
+                  (pace->counted[lab] ? pace->seconds[lab] / pace->counted[lab] : all_s / all);
     return left_s / slots;
 }
 

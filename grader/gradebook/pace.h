@@ -8,7 +8,7 @@
 typedef struct Pace {
     int all, done, faults, given_up;
     double began_s, shown_s;
-    bool live;           /* a terminal: one line that changes */
+    bool live;            /* a terminal: one line that changes */
     double seconds[LABS]; /* that gradings of a lab took, all together */
     int counted[LABS];
     bool line_shown;

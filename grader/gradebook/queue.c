@@ -74,8 +74,8 @@ void queue_tally(Store *store, Tally *tally)
     " FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted WHERE lab IN"                  \
     " (SELECT lab FROM asked))"
     tally->kernels = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED, "");
-    tally->graded = (int) store_number(
-        store, 0, "SELECT count(*)" OF_COUNTED " AND p.graded >= p.wanted", "");
+    tally->graded =
+        (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND p.graded >= p.wanted", "");
     tally->given_up =
         (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_GIVEN_UP, "");
     tally->open = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_OPEN, "");

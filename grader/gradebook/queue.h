@@ -9,10 +9,10 @@ enum { FAULTS = 3 }; /* the machine may fail a kernel so often a wish, then it i
 
 typedef struct Task {
     int64_t kernel;
-    int lab;          /* its place in all_labs */
-    int number;       /* of the next attempt, from 1 */
-    int wanted;       /* gradings still to do */
-    int faults_left;  /* of the machine */
+    int lab;            /* its place in all_labs */
+    int number;         /* of the next attempt, from 1 */
+    int wanted;         /* gradings still to do */
+    int faults_left;    /* of the machine */
     char failed_on[64]; /* the device of the last one; "" */
     bool running;
 } Task;

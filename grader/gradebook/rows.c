@@ -10,7 +10,8 @@ sqlite3_stmt *rows_ask(Store *store)
         store,
         "WITH latest AS (SELECT max(id) AS id FROM imports),"
         " present AS (SELECT DISTINCT s.student AS student FROM seen"
-        "   JOIN submissions s ON s.id = seen.submission WHERE seen.import = (SELECT id FROM latest)),"
+        "   JOIN submissions s ON s.id = seen.submission WHERE seen.import = (SELECT id FROM "
+        "latest)),"
         " labs AS (SELECT DISTINCT lab FROM asked),"
         " twins AS (SELECT kernel, count(*) AS n FROM counted GROUP BY kernel)"
         " SELECT st.id, st.name, st.number, labs.lab,"

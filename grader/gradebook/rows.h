@@ -7,17 +7,17 @@
 typedef struct Row {
     int64_t student; /* rows of one student follow each other */
     const char *name, *number, *lab;
-    const char *state;  /* a verdict; or missing, queued, not graded (the machine's fault) */
+    const char *state; /* a verdict; or missing, queued, not graded (the machine's fault) */
     bool graded;
     bool has_marks, has_ratio;
     double marks, ratio;
     const char *why, *note, *flag;
     bool late, predicted;
-    int64_t sent;         /* seconds since 1970; 0: unknown */
-    const char *source;   /* of the hand-in that counts */
-    const char *path;     /* of the kernel in it */
-    int64_t kernel;       /* students with the same number handed in the same; 0: none */
-    int same;             /* so many others did */
+    int64_t sent;       /* seconds since 1970; 0: unknown */
+    const char *source; /* of the hand-in that counts */
+    const char *path;   /* of the kernel in it */
+    int64_t kernel;     /* students with the same number handed in the same; 0: none */
+    int same;           /* so many others did */
     int attempts;
     const char *device, *uuid, *simulated, *driver, *nvcc, *version, *protocol, *seed, *lab_hash;
     const char *at, *log;

@@ -11,7 +11,8 @@ static const char schema[] =
     "  UNIQUE (name, number));"
 
     /* What a student handed in at one time. The same content at the same place is the same row. */
-    "CREATE TABLE submissions (id INTEGER PRIMARY KEY, student INTEGER NOT NULL REFERENCES students,"
+    "CREATE TABLE submissions (id INTEGER PRIMARY KEY, student INTEGER NOT NULL REFERENCES "
+    "students,"
     "  source TEXT NOT NULL, layout TEXT NOT NULL, late INTEGER NOT NULL, sent INTEGER NOT NULL,"
     "  refused INTEGER NOT NULL, digest TEXT NOT NULL, UNIQUE (student, source, digest));"
     "CREATE TABLE remarks (id INTEGER PRIMARY KEY, submission INTEGER REFERENCES submissions,"
@@ -64,10 +65,13 @@ static const char schema[] =
     /* How far a kernel is: graded so often, failed by the machine so often, wished for so often. */
     "CREATE VIEW progress AS"
     "  SELECT k.id AS kernel, k.lab AS lab,"
-    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS graded,"
-    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome <> 'graded') AS faults,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS "
+    "graded,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome <> 'graded') AS "
+    "faults,"
     "    1 + (SELECT count(*) FROM regrades r WHERE r.kernel = k.id) AS wanted,"
-    "    (SELECT max(a.id) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS latest"
+    "    (SELECT max(a.id) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS "
+    "latest"
     "  FROM kernels k;"
     "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
     "CREATE INDEX regrades_by_kernel ON regrades (kernel);"

@@ -142,8 +142,7 @@ static bool lock(Store *store)
     if (store->lock_fd >= 0 && !flock(store->lock_fd, LOCK_EX | LOCK_NB))
         return true;
     if (store->lock_fd >= 0 && errno == EWOULDBLOCK)
-        PUT(store->problem,
-            "another gradebook is working in %s: wait until it is done, or stop it",
+        PUT(store->problem, "another gradebook is working in %s: wait until it is done, or stop it",
             store->folder);
     else
         PUT(store->problem, "cannot write %s: %s", path, strerror(errno));
@@ -166,10 +165,9 @@ static int pragma(Store *store, const char *sql)
 static bool is_whole(Store *store)
 {
     sqlite3_stmt *statement;
-    bool whole = sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &statement, NULL) ==
-                     SQLITE_OK &&
-                 sqlite3_step(statement) == SQLITE_ROW &&
-                 !strcmp(store_text(statement, 0), "ok");
+    bool whole =
+        sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && !strcmp(store_text(statement, 0), "ok");
 
     sqlite3_finalize(statement);
     return whole;

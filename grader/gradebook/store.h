@@ -1,7 +1,8 @@
 /* store.h - the gradebook's database: one SQLite file, written by one process.
  *
  * Rows are only ever added, in transactions, so that whatever happens to the program, what the file
- * holds is true. What is still to do follows from what is there (queue.c); nothing says "running". */
+ * holds is true. What is still to do follows from what is there (queue.c); nothing says "running".
+ */
 #ifndef STORE_H
 #define STORE_H
 
@@ -30,7 +31,8 @@ void store_close(Store *store);
 void store_do(Store *store, const char *sql, const char *types, ...);
 int64_t store_last(Store *store); /* the row added last */
 
-/* Rows of a question: while (store_row(store, q)) ...; then it is over. Columns by sqlite3_column_*. */
+/* Rows of a question: while (store_row(store, q)) ...; then it is over. Columns by
+ * sqlite3_column_*. */
 sqlite3_stmt *store_ask(Store *store, const char *sql, const char *types, ...);
 bool store_row(Store *store, sqlite3_stmt *question);
 

@@ -1,8 +1,8 @@
 /* takeover.c - an attempt that has ended becomes rows and a log.
  *
  * Whose fault was it? What warpbook says of a kernel is the student's, and a verdict for good. That
- * it could not judge (`unsound`), died, did not end or spoke in riddles is the machine's: the kernel
- * will have another attempt.
+ * it could not judge (`unsound`), died, did not end or spoke in riddles is the machine's: the
+ * kernel will have another attempt.
  */
 #include "takeover.h"
 #include "handin.h"
@@ -103,8 +103,9 @@ static void write_log(Store *store, const Task *task, const Program *program, co
 static void add_verdict(Store *store, int64_t attempt, const Reading *reading)
 {
     /* As the columns of `verdicts` after marks and ratio. */
-    static const char *const keys[] = { "why",    "note", "flag",    "device",   "uuid", "simulated",
-                                        "driver", "nvcc", "version", "protocol", "seed", "lab_hash",
+    static const char *const keys[] = { "why",        "note",      "flag",   "device",
+                                        "uuid",       "simulated", "driver", "nvcc",
+                                        "version",    "protocol",  "seed",   "lab_hash",
                                         "source_hash" };
     sqlite3_stmt *row = store_ask(
         store, "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
