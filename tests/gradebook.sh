@@ -145,6 +145,8 @@ rm -r "$c/carol"
 check "who is gone is gone" status_is 0 fast "$c" --out "$work/o1"
 check "from the export" test -z "$(states "$work/o1" | grep carol)"
 
+check "regrade where?" says "no gradebook in" "$gradebook" regrade --student ada --lab 6 --out "$work/nowhere"
+check "nothing is made there" test ! -e "$work/nowhere"
 check "regrade whom?" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
 check "regrade what?" says "handed in nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
 check "regrade" says "1 other handed in the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
@@ -407,6 +409,19 @@ check "the same results" diff <(states "$work/b1") <(states "$work/b2")
 check "on a GPU, the scripted one" status_is 0 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6 "${cell[@]}"
 check "passes" says "^ida,,06_transpose,(pass|close),100.0,[01]" "$gradebook" export --format csv --out "$work/b3"
 check "its figures are kept" test "$(sql "$work/b3" "SELECT count(*) FROM figures WHERE name = 'case.1.ratio'")" = 1
+
+kernel "$work/one/ida/06_transpose/kernel.cu" 10
+mkdir "$work/one/ida/07_reduction"
+mv "$work/one/ida/kernel.cu" "$work/one/ida/07_reduction/"
+check "two labs on a GPU" status_is 0 timeout 120 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6,7 "${cell[@]}"
+exec 9> "$work/warpbook-GPU-00000000-0000-0000-0000-000000000000.lock"
+flock 9
+"$gradebook" regrade --student ida --lab 6 --out "$work/b3" --devices 0 --quick "${cell[@]}" 2> "$work/said-waiting" 9>&- &
+sleep 3
+check "another grading on that GPU is waited for" test "$(sql "$work/b3" "SELECT count(*) FROM regrades, attempts WHERE number > after")" = 0
+exec 9>&-
+wait $!
+check "and then it goes on" test $? = 0
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -268,8 +268,8 @@ static const char *lock_folder(void)
     return folder && *folder ? folder : "/tmp";
 }
 
-/* Everything of bubblewrap before the program. `kernel` NULL: none. */
-static void add_cell(const Cell *cell, Words *w, const char *kernel, bool gpu, bool ours)
+/* Everything of bubblewrap before the program. `job` NULL: none, to try it. */
+static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
 {
     static const char *const own[] = { "labs", "common", "solutions" };
     char path[PATH_MAX];
@@ -278,7 +278,7 @@ static void add_cell(const Cell *cell, Words *w, const char *kernel, bool gpu, b
     add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
                                       "--new-session", "--cap-drop", "ALL", "--uid", "65534",
                                       "--gid", "65534", "--proc", "/proc", "--dev", "/dev", NULL });
-    if (ours && gpu) /* the lock that keeps gradings on one GPU apart lies there */
+    if (job && job->ours && job->waits && gpu) /* the locks of GPUs lie there */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
         add_tmpfs(cell, w, "/tmp");
@@ -292,9 +292,9 @@ static void add_cell(const Cell *cell, Words *w, const char *kernel, bool gpu, b
         PUT(path, "%s/%s", cell->root, own[i]);
         mount(w, "--ro-bind", path, path);
     }
-    add_built(cell, w, ours);
-    if (kernel)
-        mount(w, "--ro-bind", kernel, "/submission/kernel.cu");
+    add_built(cell, w, job && job->ours);
+    if (job)
+        mount(w, "--ro-bind", job->kernel, "/submission/kernel.cu");
     add_all(w, (const char *const[]){ "--remount-ro", "/", "--chdir", cell->root, "--", NULL });
 }
 
@@ -304,7 +304,7 @@ void cell_command(const Cell *cell, const CellJob *job, Words *command)
 
     *command = (Words){ 0 };
     if (!cell->trusting)
-        add_cell(cell, command, job->kernel, gpu, job->ours);
+        add_cell(cell, command, job, gpu);
     add_all(command, (const char *const[]){
                          cell->warpbook, "grade", job->lab, "--format", "lines", "--submission",
                          cell->trusting ? job->kernel : "/submission/kernel.cu", NULL });
@@ -341,7 +341,7 @@ static bool try_cell(const Cell *cell, char *said, size_t size)
     Program program;
     bool fine;
 
-    add_cell(cell, &command, NULL, false, false);
+    add_cell(cell, &command, NULL, false);
     add_all(&command, (const char *const[]){ cell->warpbook, "--version", NULL });
     fine = program_start(&program, command.word, cell->environment.word, "/", TRY_S, SAID_BYTES,
                          TMP_BYTES);

@@ -28,7 +28,8 @@ typedef struct CellJob {
     const char *kernel; /* path of the kernel.cu to be graded */
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
     bool quick;
-    bool ours; /* our own kernel: what is built is kept for all */
+    bool ours;  /* our own kernel: what is built is kept for all */
+    bool waits; /* it takes the lock of its GPU itself: nobody does so for it yet */
 } CellJob;
 
 /* Finds everything, and tries whether bubblewrap works. False, with a sentence in `problem`. */

@@ -185,7 +185,8 @@ static void wish(Store *store, int64_t kernel)
 
     /* One that is open is graded anyway. */
     store_do(store,
-             "INSERT INTO regrades (kernel, at) SELECT p.kernel, datetime('now') FROM progress p"
+             "INSERT INTO regrades (kernel, after, at)"
+             " SELECT p.kernel, p.attempts, datetime('now') FROM progress p"
              " WHERE p.kernel = ? AND NOT " SQL_OPEN,
              "i", kernel);
     if (others > 0)
@@ -204,7 +205,9 @@ static int run_regrade(Options *options)
     if (!options->student || !entry)
         return say(USAGE, "regrade which? gradebook regrade --student S --lab L --out DIR");
     options->marking.asked[entry - all_labs] = true;
-    if (!store_open(&store, options->out, true) || !file_exists(options->out))
+    if (!store_open(&store, options->out, false)) /* it must be there already */
+        say(0, "%s", store.problem);
+    else if (store_close(&store), !store_open(&store, options->out, true))
         say(0, "%s", store.problem);
     else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
         say(0, "%s", problem);

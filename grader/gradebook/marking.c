@@ -157,6 +157,8 @@ static void meet_device(Marking *m, Device *device, const Reading *reading)
     PUT(device->uuid, "%s", reading_get(reading, "uuid"));
     device->simulated = *reading_get(reading, "simulated") != 0;
     pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), device->label);
+    if (!device->name) /* from now on no other choice */
+        device->name = device->simulated ? "sim" : "0";
     if (device->simulated) {
         add_slots(m, device, jobs_of(m) - 1);
         return;
@@ -179,7 +181,8 @@ static bool start(Marking *m, Slot *slot, const char *kernel, double limit_s)
                     .kernel = kernel,
                     .device = slot->device->name,
                     .quick = m->options->quick,
-                    .ours = !slot->task };
+                    .ours = !slot->task,
+                    .waits = !slot->device->uuid[0] };
     Words command;
 
     cell_command(m->cell, &job, &command);
@@ -306,7 +309,7 @@ static void end_grading(Marking *m, Slot *slot, const Ended *ended)
     task->running = false;
     task->number++;
     if (ended_graded(ended)) {
-        task->wanted--;
+        task->graded = true;
         device->faults = 0;
         pace_count(&m->pace, task->lab, now_s() - slot->program.began_s);
         return;
@@ -339,8 +342,7 @@ static void count_open(Marking *m)
     int open[LABS] = { 0 };
 
     for (int i = 0; i < m->queue.count; i++)
-        if (task_open(&m->queue.tasks[i]))
-            open[m->queue.tasks[i].lab] += m->queue.tasks[i].wanted;
+        open[m->queue.tasks[i].lab] += task_open(&m->queue.tasks[i]);
     pace_show(&m->pace, open, m->slot_count);
 }
 

@@ -23,7 +23,7 @@ void overview_status(Store *store)
         store,
         "SELECT a.lab, (SELECT count(*) FROM counted c WHERE c.lab = a.lab),"
         " (SELECT count(*) FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted c"
-        "  WHERE c.lab = a.lab) AND p.graded >= p.wanted),"
+        "  WHERE c.lab = a.lab) AND p.graded > 0),"
         " (SELECT count(*) FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted c"
         "  WHERE c.lab = a.lab) AND " SQL_OPEN ")"
         " FROM (SELECT DISTINCT lab FROM asked) a ORDER BY a.lab",

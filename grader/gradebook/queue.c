@@ -20,7 +20,7 @@ void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue
     int room = (int) store_number(store, 0, "SELECT count(*) FROM kernels", "");
     sqlite3_stmt *rows = store_ask(
         store,
-        "SELECT p.kernel, p.lab, p.graded, p.faults, p.wanted,"
+        "SELECT p.kernel, p.lab, p.faults, p.attempts,"
         "  (SELECT a.device FROM attempts a WHERE a.kernel = p.kernel AND a.outcome <> 'graded'"
         "   ORDER BY a.id DESC LIMIT 1)"
         " FROM progress p"
@@ -32,12 +32,9 @@ void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue
     while (store_row(store, rows)) {
         Task task = { .kernel = sqlite3_column_int64(rows, 0),
                       .lab = place_of(store_text(rows, 1)) };
-        int graded = sqlite3_column_int(rows, 2), faults = sqlite3_column_int(rows, 3);
-        int wanted = sqlite3_column_int(rows, 4);
-        task.number = graded + faults + 1;
-        task.wanted = wanted - graded;
-        task.faults_left = FAULTS * wanted - faults;
-        PUT(task.failed_on, "%s", store_text(rows, 5));
+        task.faults_left = FAULTS - sqlite3_column_int(rows, 2);
+        task.number = sqlite3_column_int(rows, 3) + 1;
+        PUT(task.failed_on, "%s", store_text(rows, 4));
         if (task.lab >= 0 && asked[task.lab] && queue->count < room)
             queue->tasks[queue->count++] = task;
     }
@@ -51,7 +48,7 @@ void queue_free(Queue *queue)
 
 bool task_open(const Task *task)
 {
-    return task->wanted > 0 && task->faults_left > 0;
+    return !task->graded && task->faults_left > 0;
 }
 
 void queue_tally(Store *store, Tally *tally)
@@ -75,7 +72,7 @@ void queue_tally(Store *store, Tally *tally)
     " (SELECT lab FROM asked))"
     tally->kernels = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED, "");
     tally->graded =
-        (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND p.graded >= p.wanted", "");
+        (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND p.graded > 0", "");
     tally->given_up =
         (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_GIVEN_UP, "");
     tally->open = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_OPEN, "");

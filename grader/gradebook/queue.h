@@ -9,9 +9,9 @@ enum { FAULTS = 3 }; /* the machine may fail a kernel so often a wish, then it i
 
 typedef struct Task {
     int64_t kernel;
-    int lab;            /* its place in all_labs */
-    int number;         /* of the next attempt, from 1 */
-    int wanted;         /* gradings still to do */
+    int lab;    /* its place in all_labs */
+    int number; /* of the next attempt, from 1 */
+    bool graded;
     int faults_left;    /* of the machine */
     char failed_on[64]; /* the device of the last one; "" */
     bool running;
@@ -36,7 +36,7 @@ typedef struct Tally {
 void queue_tally(Store *store, Tally *tally);
 
 /* SQL: 1 if the kernel of a row of `progress` (as p) is given up / still open. */
-#define SQL_GIVEN_UP "(p.graded < p.wanted AND p.faults >= 3 * p.wanted)"
-#define SQL_OPEN     "(p.graded < p.wanted AND p.faults < 3 * p.wanted)"
+#define SQL_GIVEN_UP "(p.graded = 0 AND p.faults >= 3)"
+#define SQL_OPEN     "(p.graded = 0 AND p.faults < 3)"
 
 #endif

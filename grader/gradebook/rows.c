@@ -21,7 +21,7 @@ sqlite3_stmt *rows_ask(Store *store)
         "  coalesce(v.why, (SELECT f.why FROM attempts f WHERE f.kernel = c.kernel"
         "    ORDER BY f.id DESC LIMIT 1), ''),"
         "  v.note, v.flag, s.late, s.sent, s.source, c.path, c.kernel, t.n - 1,"
-        "  p.graded + p.faults, v.device, v.uuid, v.simulated, v.driver, v.nvcc, v.version,"
+        "  p.attempts, v.device, v.uuid, v.simulated, v.driver, v.nvcc, v.version,"
         "  v.protocol, v.seed, v.lab_hash, a.began, a.log, a.id, c.predicted, v.verdict IS NOT NULL"
         " FROM present JOIN students st ON st.id = present.student CROSS JOIN labs"
         "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"

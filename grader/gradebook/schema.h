@@ -32,9 +32,9 @@ static const char schema[] =
     "  kernel INTEGER REFERENCES kernels, path TEXT NOT NULL, predictions BLOB,"
     "  PRIMARY KEY (submission, lab));"
 
-    /* One more grading of a kernel that has one is wished for. */
+    /* Somebody wishes for one more grading of a kernel, after the attempts that it has had. */
     "CREATE TABLE regrades (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels,"
-    "  at TEXT NOT NULL);"
+    "  after INTEGER NOT NULL, at TEXT NOT NULL);"
 
     /* Attempts that have ended. outcome: graded, or the machine's fault: unsound, died, late,
      * garbled; then why says more. log: below the folder of the gradebook. */
@@ -62,14 +62,17 @@ static const char schema[] =
     "  WHERE seen.import = (SELECT max(id) FROM imports) AND p.kernel IS NOT NULL"
     "  GROUP BY s.student, p.lab;"
 
-    /* How far a kernel is: graded so often, failed by the machine so often, wished for so often. */
+    /* How far a kernel is: since the last wish graded so often, failed by the machine so often; of
+     * all attempts, their number and the latest that graded. */
     "CREATE VIEW progress AS"
     "  SELECT k.id AS kernel, k.lab AS lab,"
-    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS "
-    "graded,"
-    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome <> 'graded') AS "
-    "faults,"
-    "    1 + (SELECT count(*) FROM regrades r WHERE r.kernel = k.id) AS wanted,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded'"
+    "      AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
+    "      AS graded,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome <> 'graded'"
+    "      AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
+    "      AS faults,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id) AS attempts,"
     "    (SELECT max(a.id) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS "
     "latest"
     "  FROM kernels k;"
