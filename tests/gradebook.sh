@@ -154,6 +154,20 @@ check "regrade" says "1 other handed in the same" "$gradebook" regrade --student
 check "is one more grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
 check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 7
 
+odd=$work/odd
+kernel "$odd"/$'new\nline'/06_transpose/kernel.cu o1
+kernel "$odd"/$'caf\xe9'/06_transpose/kernel.cu o2
+kernel "$odd"/$'\e[31mred'/06_transpose/kernel.cu o3
+mkdir -p "$odd/fifo/06_transpose" "$odd/deep/$(printf 'd/%.0s' {1..30})"
+mkfifo "$odd/fifo/06_transpose/kernel.cu"
+ln -s "$c/ada" "$odd/thief"
+check "odd names and files" status_is 0 fast "$odd" --out "$work/odd-out"
+for row in 'new?line,,06_transpose,pass' 'caf?,,06_transpose,pass' '?.31mred,,06_transpose,pass' 'fifo,,06_transpose,missing'; do
+    check "$row" state_is "$work/odd-out" "$(sed 's/?/[?]/g' <<< "$row")"
+done
+check "a student's folder that is a link" says "thief: it is a symbolic link" "$gradebook" report --out "$work/odd-out"
+check "folders without end" says "deep, .*more than 24 folders" "$gradebook" report --out "$work/odd-out"
+
 kernel "$work/one/ida/kernel.cu" 9
 check "a bare kernel.cu, one lab asked for" "$gradebook" grade "$work/one" --out "$work/o2" --devices sim --labs 7 --trust-submissions
 check "is of that lab" state_is "$work/o2" "ida,,07_reduction,pass"

@@ -190,12 +190,50 @@ static void limits_of_a_hand_in(void)
     class_free(&class);
 }
 
+static void gradescope_names(void)
+{
+    static const char yaml[] =
+        "submission_1:\n  :submitters:\n  - :name: Jane \"J\" Doe\n    :sid: '4711'\n"
+        "  - :name: \"Ann\"\n    :sid: \"4712\"\n"
+        "  :created_at: 2026-10-01T12:30:00+02:00\n  :results:\n"
+        "    - :name: no student\nsubmission_2:\n  :submitters:\n  - :name: Bo\n";
+    uint64_t random = 4711;
+
+    for (int round = 0; round < 3000; round++) {
+        char text[sizeof yaml];
+        Class class = { 0 };
+        for (int i = 1; i <= 2; i++) {
+            char source[32];
+            Handin *handin = class_handin(&class, PUT(source, "submission_%d", i));
+            handin->layout = "gradescope";
+            handin_file(handin, "transpose.cu", "x", 1, 1);
+        }
+        PUT(text, "%s", yaml);
+        for (int i = 0; round && i < 1 + round % 20; i++) /* and damaged ones */
+            text[next_random(&random) % (sizeof text - 1)] = (char) next_random(&random);
+        lms_gradescope(&class, text);
+        CU_ASSERT_TRUE(class.count <= 2 + 64);
+        if (!round) {
+            CU_ASSERT_EQUAL_FATAL(class.count, 3);
+            CU_ASSERT_STRING_EQUAL(class.list[0]->student, "Jane \"J\" Doe");
+            CU_ASSERT_STRING_EQUAL(class.list[0]->number, "4711");
+            CU_ASSERT_EQUAL(class.list[0]->sent, 1790850600); /* 10:30 UTC */
+            CU_ASSERT_STRING_EQUAL(class.list[2]->student, "Ann");
+            CU_ASSERT_STRING_EQUAL(class.list[2]->number, "4712");
+            CU_ASSERT_EQUAL(class.list[2]->count, 1);
+            CU_ASSERT_STRING_EQUAL(class.list[1]->student, "Bo");
+        }
+        class_free(&class);
+    }
+}
+
 CU_SuiteInfo test_gradebook_names = {
     "gradebook names",
     .pTests =
         (CU_TestInfo[]){
             { "owners", owners },
             { "paths", paths },
+            { "names of Gradescope", gradescope_names },
             { "kernels are found", kernels_found },
             { "limits of a hand-in", limits_of_a_hand_in },
             CU_TEST_INFO_NULL,

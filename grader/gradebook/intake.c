@@ -157,6 +157,10 @@ static void intake_file(void *context, const char *path, const SunkFile *file)
     if (is_metadata(&place)) {
         free(intake->metadata);
         intake->metadata = file->bytes ? strndup(file->bytes, file->size) : NULL;
+        if (!intake->metadata)
+            REMARK(intake->class, "refused", path,
+                   "it is larger than %d MiB: names stay as they are in the export",
+                   METADATA_BYTES >> 20);
         return;
     }
     if (is_nobodys(&place, archive)) {

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +139,7 @@ static int run_grade(Options *options)
     char problem[1200];
     int status;
 
+    marking_heed_signals();
     if (!options->submissions)
         return say(USAGE, "grade what? gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
@@ -204,6 +204,7 @@ static int run_regrade(Options *options)
 
     if (!options->student || !entry)
         return say(USAGE, "regrade which? gradebook regrade --student S --lab L --out DIR");
+    marking_heed_signals();
     options->marking.asked[entry - all_labs] = true;
     if (!store_open(&store, options->out, false)) /* it must be there already */
         say(0, "%s", store.problem);

@@ -75,8 +75,7 @@ static void stop(int number)
     stopped = 1;
 }
 
-/* The first signal ends us in good order, the second at once. */
-static void heed_signals(void)
+void marking_heed_signals(void)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
@@ -397,7 +396,6 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
 
     *m = (Marking){ .store = store, .cell = cell, .options = options };
     queue_read(store, options->asked, options->only, &m->queue);
-    heed_signals();
     pace_begin(&m->pace, m->queue.count);
     open_devices(m);
     remember_prepared(m);
