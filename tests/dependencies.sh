@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 order="lab fill util contents wrap stats device shape calc registry verdict compare pattern child program sandbox serve runner_device runner_reason finding memory query runner_sim runner
        tokens audit complaint toolchain cache build learn worker session speed side grade correct mechanism judge report prove elf_reader sim_list sim_run calc_main
-       handin sink walk unpack lms intake harvest schema store enrol reading cell queue takeover pace marking rows overview export main"
+       handin sink walk unpack lms intake parcel stop quarantine harvest schema store enrol reading cell queue takeover pace marking rows overview export main"
 
 rank() {
     local n=0 module

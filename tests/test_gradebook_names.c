@@ -1,6 +1,7 @@
 /* test_gradebook_names.c - whose is it, and which lab's: by names that strangers chose. */
 #include "harvest.h"
 #include "lms.h"
+#include "parcel.h"
 #include "util.h"
 
 #include <CUnit/CUnit.h>
@@ -227,6 +228,62 @@ static void gradescope_names(void)
     }
 }
 
+/* A class goes from one process to another; whatever arrives instead, it is taken apart unharmed.
+ */
+static void parcels(void)
+{
+    Class class = { 0 }, arrived;
+    Handin *handin = class_handin(&class, "jane.zip");
+    char *bytes = NULL, *damaged;
+    size_t size = 0;
+    uint64_t random = 4712;
+    int refused = 0;
+    FILE *to = open_memstream(&bytes, &size), *from;
+
+    PUT(handin->student, "Jane");
+    PUT(handin->number, "4711");
+    handin->layout = "moodle";
+    handin->sent = -5;
+    handin->late = true;
+    handin_file(handin, "transpose.cu", "x\0y", 3, 77);
+    handin_file(handin, "large.bin", NULL, 1 << 20, 78);
+    REMARK(handin, "refused", "a", "b");
+    for (int i = 0; i < 2 * HANDIN_REMARKS; i++)
+        REMARK(&class, "extra", "c", "%d", i);
+    class_handin(&class, "empty")->layout = "plain";
+    CU_ASSERT_TRUE(parcel_write(&class, to));
+    fclose(to);
+    from = fmemopen(bytes, size, "r");
+    CU_ASSERT_TRUE(parcel_read(from, &arrived));
+    fclose(from);
+    CU_ASSERT_EQUAL_FATAL(arrived.count, 2);
+    CU_ASSERT_EQUAL(arrived.remark_count, 2 * HANDIN_REMARKS);
+    CU_ASSERT_STRING_EQUAL(arrived.list[0]->student, "Jane");
+    CU_ASSERT_STRING_EQUAL(arrived.list[0]->layout, "moodle");
+    CU_ASSERT_EQUAL(arrived.list[0]->sent, -5);
+    CU_ASSERT_TRUE(arrived.list[0]->late);
+    CU_ASSERT_EQUAL_FATAL(arrived.list[0]->count, 2);
+    CU_ASSERT_EQUAL(memcmp(arrived.list[0]->files[0].text, "x\0y", 4), 0);
+    CU_ASSERT_EQUAL(arrived.list[0]->files[1].hash, 78);
+    CU_ASSERT_EQUAL(arrived.list[0]->remark_count, 1);
+    class_free(&arrived);
+    damaged = xmalloc(size);
+    for (int round = 0; round < 5000; round++) {
+        size_t cut = round % 3 ? size : 1 + next_random(&random) % size;
+        memcpy(damaged, bytes, size);
+        for (int i = 0; i <= round % 4; i++)
+            damaged[next_random(&random) % size] = (char) next_random(&random);
+        from = fmemopen(damaged, cut, "r");
+        refused += !parcel_read(from, &arrived);
+        fclose(from);
+        class_free(&arrived);
+    }
+    CU_ASSERT_TRUE(refused > 1000);
+    free(damaged);
+    free(bytes);
+    class_free(&class);
+}
+
 CU_SuiteInfo test_gradebook_names = {
     "gradebook names",
     .pTests =
@@ -234,6 +291,7 @@ CU_SuiteInfo test_gradebook_names = {
             { "owners", owners },
             { "paths", paths },
             { "names of Gradescope", gradescope_names },
+            { "parcels", parcels },
             { "kernels are found", kernels_found },
             { "limits of a hand-in", limits_of_a_hand_in },
             CU_TEST_INFO_NULL,

@@ -57,6 +57,7 @@ typedef struct Class {
 /* The hand-in that lay at `source`; made if there is none yet. */
 Handin *class_handin(Class *class, const char *source);
 Handin *class_copy(Class *class, const Handin *handin); /* for a group's other members */
+Handin *class_add(Class *class);                        /* one more, empty */
 void class_free(Class *class);
 
 /* Adds a file; `bytes` NULL: only its size is known. Beyond a limit the whole hand-in is refused.

@@ -1,16 +1,17 @@
 /* main.c - gradebook: a whole course's submissions. The table of subcommands, and what each does.
  *
- * In the order of a run: intake reads what was handed in, enrol makes rows of it in the database
- * (store), queue works out what is open, marking grades it, each in a cell, takeover keeps what
- * came of it; rows, overview and export show it.
+ * In the order of a run: intake reads what was handed in (in a process of its own: quarantine),
+ * enrol makes rows of it in the database (store), queue works out what is open, marking grades it,
+ * each in a cell, takeover keeps what came of it; rows, overview and export show it.
  */
 #include "cell.h"
 #include "enrol.h"
 #include "export.h"
-#include "intake.h"
 #include "marking.h"
 #include "overview.h"
+#include "quarantine.h"
 #include "queue.h"
+#include "stop.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -95,7 +96,7 @@ static bool read_submissions(Store *store, const Options *options, const char *r
     char problem[1000];
     Manifest *manifest;
 
-    if (!intake_read(options->submissions, &class, problem, sizeof problem)) {
+    if (!quarantine_read(options->submissions, &class, problem, sizeof problem)) {
         say(0, "%s", problem);
         class_free(&class);
         return false;
@@ -139,7 +140,7 @@ static int run_grade(Options *options)
     char problem[1200];
     int status;
 
-    marking_heed_signals();
+    stop_heed();
     if (!options->submissions)
         return say(USAGE, "grade what? gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
@@ -147,7 +148,7 @@ static int run_grade(Options *options)
     else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
     else if (!read_submissions(&store, options, cell.root))
-        status = COULD_NOT;
+        status = stop_asked() ? STOPPED : COULD_NOT;
     else
         status = mark(&store, &cell, options);
     cell_close(&cell);
@@ -204,7 +205,7 @@ static int run_regrade(Options *options)
 
     if (!options->student || !entry)
         return say(USAGE, "regrade which? gradebook regrade --student S --lab L --out DIR");
-    marking_heed_signals();
+    stop_heed();
     options->marking.asked[entry - all_labs] = true;
     if (!store_open(&store, options->out, false)) /* it must be there already */
         say(0, "%s", store.problem);

@@ -12,6 +12,7 @@
 #include "marking.h"
 #include "pace.h"
 #include "queue.h"
+#include "stop.h"
 #include "takeover.h"
 #include "../program.h"
 #include "../util.h"
@@ -19,7 +20,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,27 +64,6 @@ typedef struct Marking {
     int slot_count;
     Pace pace;
 } Marking;
-
-/* ---- Ctrl-C ---- */
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-    (void) number;
-    stopped = 1;
-}
-
-void marking_heed_signals(void)
-{
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
-        sigaction(signals[i], &action, NULL);
-    }
-    signal(SIGPIPE, SIG_IGN);
-}
 
 /* ---- Devices ---- */
 
@@ -134,7 +113,7 @@ static bool lock_device(Marking *m, Device *device)
     device->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (device->lock_fd < 0)
         device->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    while (device->lock_fd >= 0 && flock(device->lock_fd, LOCK_EX | LOCK_NB) && !stopped) {
+    while (device->lock_fd >= 0 && flock(device->lock_fd, LOCK_EX | LOCK_NB) && !stop_asked()) {
         if (!told)
             pace_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
                      device->label);
@@ -401,12 +380,12 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     remember_prepared(m);
     for (int i = 0; i < m->device_count; i++)
         add_slots(m, &m->devices[i], 1);
-    while (!stopped && step(m))
+    while (!stop_asked() && step(m))
         ;
     kill_all(m);
     for (int i = 0; i < m->queue.count; i++)
         open |= task_open(&m->queue.tasks[i]);
-    marked = stopped ? MARKED_STOPPED : open ? MARKED_NO_DEVICE : MARKED_ALL;
+    marked = stop_asked() ? MARKED_STOPPED : open ? MARKED_NO_DEVICE : MARKED_ALL;
     pace_end(&m->pace);
     for (int i = 0; i < m->device_count; i++)
         if (m->devices[i].lock_fd >= 0)

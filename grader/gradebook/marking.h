@@ -24,10 +24,6 @@ typedef enum Marked {
     MARKED_NO_DEVICE,
 } Marked;
 
-/* From now on the first Ctrl-C (or SIGTERM, ...) makes marking_run stop in good order, the second
- * ends the program at once. */
-void marking_heed_signals(void);
-
 Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options);
 
 #endif
