@@ -94,6 +94,8 @@ kernel "$work/single/labs/06_transpose/kernel.cu" 0
 check "one student's folder is no class" says "one student's folder" fast "$work/single" --out "$work/o0"
 check "the gradebook among what submissions see" says "choose another" grade "$work/single" --out labs/x
 rm -rf labs/x
+check "the gradebook among the submissions" says "lies among the submissions" fast "$work/single" --out "$work/single/results"
+rm -r "$work/single/results"
 
 # ---- Folders: verdicts, nesting, duplicates, changed files ----
 

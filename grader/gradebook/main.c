@@ -89,19 +89,34 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
         }
 }
 
-static bool read_submissions(Store *store, const Options *options, const char *root)
+/* Else the gradebook would be a student the next time. */
+static bool lies_among(const char *store, const char *submissions)
+{
+    char *real = realpath(submissions, NULL);
+    size_t length = real ? strlen(real) : 0;
+    bool among = real && !strncmp(store, real, length) && (!store[length] || store[length] == '/');
+
+    free(real);
+    return among;
+}
+
+static bool read_submissions(Store *store, const Options *options, const Cell *cell)
 {
     Class class;
     Enrolled enrolled;
     char problem[1000];
     Manifest *manifest;
 
+    if (lies_among(cell->store, options->submissions)) {
+        say(0, "--out %s lies among the submissions: choose a folder beside them", options->out);
+        return false;
+    }
     if (!quarantine_read(options->submissions, &class, problem, sizeof problem)) {
         say(0, "%s", problem);
         class_free(&class);
         return false;
     }
-    manifest = manifest_read(root);
+    manifest = manifest_read(cell->root);
     enrol(store, &class, options->submissions, options->marking.asked, manifest, &enrolled);
     remark_class(&class, &enrolled);
     manifest_free(manifest);
@@ -147,7 +162,7 @@ static int run_grade(Options *options)
         status = say(COULD_NOT, "%s", store.problem);
     else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
-    else if (!read_submissions(&store, options, cell.root))
+    else if (!read_submissions(&store, options, &cell))
         status = stop_asked() ? STOPPED : COULD_NOT;
     else
         status = mark(&store, &cell, options);

@@ -35,6 +35,18 @@ typedef struct Unpacking {
     size_t why_size;
 } Unpacking;
 
+/* A libarchive built without a library would start a program to unpack: such a filter is left out.
+ */
+static const struct {
+    const char *(*library)(void);
+    int (*support)(struct archive *);
+} filters[] = {
+    { archive_zlib_version, archive_read_support_filter_gzip },
+    { archive_bzlib_version, archive_read_support_filter_bzip2 },
+    { archive_liblzma_version, archive_read_support_filter_xz },
+    { archive_libzstd_version, archive_read_support_filter_zstd },
+};
+
 static struct archive *reader(void)
 {
     struct archive *archive = archive_read_new();
@@ -43,10 +55,9 @@ static struct archive *reader(void)
         die("out of host memory");
     archive_read_support_format_zip(archive);
     archive_read_support_format_tar(archive);
-    archive_read_support_filter_gzip(archive);
-    archive_read_support_filter_bzip2(archive);
-    archive_read_support_filter_xz(archive);
-    archive_read_support_filter_zstd(archive);
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+        if (filters[i].library())
+            filters[i].support(archive);
     return archive;
 }
 
