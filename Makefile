@@ -1,8 +1,9 @@
 # make grade           grade labs/*/kernel.cu            make test      all tests, no GPU needed
-# make hint LAB=..     the next hint for a lab           make setup     install what tests need (apt)
+# make hint LAB=..     hints, your last grading first   make setup     install what tests need (apt)
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
-# make check-cheats    prove that cheats are caught      make gradebook the program for whole courses
+# make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
+# make gradebook       the program for whole courses
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; FLAGS="--quick" goes to the program:
@@ -27,10 +28,13 @@ gradebook_here := $(shell echo 'int main(void) { return archive_version_number()
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites   := $(sort $(patsubst tests/%.c,%,$(filter-out $(if $(gradebook_here),,tests/test_gradebook%),$(wildcard tests/test_*.c))))
 objects   = $(1:%.c=$(B)/%.o)
+fake_o   := $(call objects,$(wildcard tests/fake_*.c))
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c)))
-runner_c := grader/runner.c grader/runner_reason.c grader/runner_sim.c grader/serve.c grader/sandbox.c
-serve_o  := $(call objects,grader/serve.c grader/sandbox.c grader/util.c grader/registry.c)
+serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
+cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
+runner_c := $(cuda_c) grader/runner_sim.c $(serve_c)
+serve_o  := $(call objects,$(serve_c) grader/util.c grader/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
@@ -49,7 +53,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all programs help grade hint progress check check-cheats protocols test end-to-end unit setup bench format clean FORCE
+.PHONY: all programs help grade hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -64,6 +68,11 @@ hint progress: programs
 check-cheats: programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
 	@set -e; for script in tests/cheats/*.sh; do WARPBOOK_BUILD=$(B) bash $$script; done
+
+# What lessons quote: measures it, stores it in FIGURES, fills it in. CONTRIBUTING.md has more.
+FIGURES  ?= docs/measured
+figures: programs
+	@WARPBOOK_BUILD=$(B) tests/gpu/figures.sh $(B) $(FIGURES) $(LAB)
 
 # Our protocol's false verdicts beside three others': GRADINGS="100 0" gradings near the bar, elsewhere.
 protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
@@ -105,19 +114,19 @@ help:
 $(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/runner: $(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_device.o $(serve_o) $(lab_o)
+$(B)/runner: $(call objects,$(cuda_c)) $(B)/grader/runner_device.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 # The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
 # name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH.
 cudart    = $(notdir $(firstword $(sort $(wildcard $(CUDA_LIB)/libcudart.so.1[23])) libcudart.so.13))
-$(B)/runner-sim: $(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_sim.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
+$(B)/runner-sim: $(call objects,$(cuda_c)) $(B)/grader/runner_sim.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim' -ldl -lm -lpthread
 
-$(B)/fake_runner: $(B)/tests/fake_runner.o $(serve_o) $(lab_o)
+$(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,grader/serve.c grader/sandbox.c) $(lab_o) $(if $(gradebook_here),$(gradebook_o))
+$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,$(serve_c)) $(lab_o) $(if $(gradebook_here),$(gradebook_o))
 	@echo "  link   $@"; $(link) $(if $(gradebook_here),$(gradebook_l)) -lcunit -lm -lpthread
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
@@ -137,7 +146,7 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
-$(B)/grader/runner.o $(B)/grader/runner_reason.o $(B)/grader/runner_sim.o: CPPFLAGS += -isystem $(CUDA)/include
+$(call objects,$(cuda_c) grader/runner_sim.c): CPPFLAGS += -isystem $(CUDA)/include
 
 include grader/gradebook/gradebook.mk
 include grader/sim/sim.mk

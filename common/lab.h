@@ -26,7 +26,8 @@ enum {
     LAB_HINTS = 3,
     LAB_SYMBOLS = 16,
     LAB_PREDICTIONS = 8,
-    LAB_MECHANISM = 6
+    LAB_MECHANISM = 6,
+    LAB_REMEDIES = 32
 };
 
 /* What sizes of timed cases may depend on; all read from the device. */
@@ -71,7 +72,8 @@ typedef struct Array {
     size_t rows, cols;
     Fill fill; /* inputs: what they hold */
     void *data;
-    bool host; /* inputs, outputs */
+    bool host;        /* inputs, outputs */
+    const char *name; /* as kernel.h has it; NULL: in, in[1], ..., out, out[1], scratch */
 } Array;
 
 /* An array with no elements is not there. Scratch arrives poisoned. */
@@ -123,6 +125,16 @@ typedef struct Mechanism {
     double most;
 } Mechanism;
 
+/* What `make hint` says first to whoever was last graded so; the first row that fits. `symptom` is
+ * a verdict's word, "unsafe", and perhaps what must have been seen, "unsafe race", "wrong tail
+ * unwritten": the words of grader/verdict.h and grader/symptom.c. A step further, never the rung
+ * itself. */
+typedef struct Remedy {
+    const char *symptom, *text;
+    const char *in; /* only in a case whose label holds this */
+    double below;   /* slow: only if the lowest ratio was below this; 0: whatever it was */
+} Remedy;
+
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
     bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
@@ -158,6 +170,7 @@ typedef struct Lab {
     const Mechanism mechanism[LAB_MECHANISM];
 
     const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */
+    const Remedy remedies[LAB_REMEDIES];           /* ends with no symptom */
     const Prediction predictions[LAB_PREDICTIONS]; /* ends with an empty key */
     const char *question;                          /* asked after the pass: does it transfer? */
     const char *symbols[LAB_SYMBOLS]; /* what kernel.cu may link to besides the usual */

@@ -12,8 +12,9 @@
  * it builds, the fault is the student's, whatever the compiler printed.
  */
 #include "audit.h"
+#include "audit_files.h"
 #include "build.h"
-#include "child.h"
+#include "compile.h"
 #include "complaint.h"
 #include "util.h"
 
@@ -27,14 +28,11 @@
 #include <unistd.h>
 
 enum {
-    COMPILE_LIMIT_S = 120,
-    LINK_LIMIT_S = 60,
     OUTPUT_BYTES = 256 << 10,
     LISTING_BYTES = 4 << 20, /* of readelf and of make rules */
     PASS_BYTES = 64 << 20,   /* of a preprocessed source */
     HEADER_BYTES = 1 << 20,
     OBJECT_BYTES = 32 << 20,
-    WORDS = 48,
     ROOTS = 64,
 };
 
@@ -42,9 +40,9 @@ enum {
 typedef struct Attempt {
     const BuildJob *job;
     Build *result;
-    char cache[PATH_MAX], lab_dir[PATH_MAX], common[PATH_MAX];
-    char ptx[64], sm[64]; /* -gencode; sm is "" if there is none */
-    Recipe recipe;        /* allocated */
+    Compile compile;
+    Recipe recipe; /* allocated */
+    char cache[PATH_MAX];
     char entry[PATH_MAX + 32], folder[PATH_MAX + 32];
     char *output; /* what the compiler printed; OUTPUT_BYTES */
 } Attempt;
@@ -115,66 +113,10 @@ static bool choose_archs(Attempt *attempt)
     if (!toolchain_archs(attempt->job->toolchain, attempt->job->cc, &ptx, &sm, result->note,
                          sizeof result->note))
         return fail(attempt, BUILD_MACHINE, "%s", result->note);
-    PUT(attempt->ptx, "arch=compute_%d,code=compute_%d", ptx, ptx);
+    PUT(attempt->compile.ptx, "arch=compute_%d,code=compute_%d", ptx, ptx);
     if (sm)
-        PUT(attempt->sm, "arch=compute_%d,code=sm_%d", sm, sm);
+        PUT(attempt->compile.sm, "arch=compute_%d,code=sm_%d", sm, sm);
     return true;
-}
-
-/* Words of a command, ended by NULL. */
-typedef struct Command {
-    const char *word[WORDS];
-    int words;
-} Command;
-
-static void add(Command *command, const char *word)
-{
-    if (command->words < WORDS - 1)
-        command->word[command->words++] = word;
-}
-
-/* Compiler messages in English, whatever the locale. */
-static Command begin_command(const char *program)
-{
-    return (Command){ { "env", "LC_ALL=C", program }, 3 };
-}
-
-/* Two architectures and the host's part are compiled side by side: 0.6 s instead of 0.8 s.
- * --no-compress: the simulated GPU reads the PTX. --MD is the assembler's list of what .incbin and
- * .include read; clang's has none. */
-static void add_flags(Command *command, const Attempt *attempt)
-{
-    static const char *const flags[] = { "-O3",     "-lineinfo",  "--no-compress",
-                                         "-cudart", "shared",     "--threads",
-                                         "2",       "-Xcompiler", "-fPIC,-fvisibility=hidden" };
-
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        add(command, flags[i]);
-    if (strstr(attempt->job->toolchain->identity, "gcc version"))
-        add(command, "-Xcompiler=-Xassembler,--MD,-Xassembler,kernel.asm.d");
-    if (attempt->job->lab->launches) { /* first, so that nothing in kernel.cu can take its place */
-        add(command, "-include");
-        add(command, "kernel.h");
-    }
-    add(command, "-gencode");
-    add(command, attempt->ptx);
-    if (!attempt->sm[0])
-        return;
-    add(command, "-gencode");
-    add(command, attempt->sm);
-}
-
-static Command compile_command(const Attempt *attempt)
-{
-    Command command = begin_command(attempt->job->toolchain->nvcc);
-
-    add(&command, "-c");
-    add_flags(&command, attempt);
-    add(&command, "-I");
-    add(&command, attempt->lab_dir);
-    add(&command, "-I");
-    add(&command, attempt->common);
-    return command;
 }
 
 static int is_header(const struct dirent *item)
@@ -205,20 +147,17 @@ static void write_headers(FILE *key, const char *folder)
 
 static bool make_key(Attempt *attempt)
 {
-    Command flags = { .words = 0 };
     FILE *key = open_memstream(&attempt->recipe.key, &attempt->recipe.key_bytes);
 
     if (!key)
         die("out of host memory");
-    add_flags(&flags, attempt);
     fprintf(key, "warpbook build 1\nfunction %s\n", attempt->job->lab->function);
-    for (int i = 0; i < flags.words; i++)
-        fprintf(key, "%s\n", flags.word[i]);
+    compile_write_flags(&attempt->compile, key);
     for (int i = 0; i < LAB_SYMBOLS && attempt->job->lab->symbols[i]; i++)
         fprintf(key, "allowed %s\n", attempt->job->lab->symbols[i]);
     fprintf(key, "%s", attempt->job->toolchain->identity);
-    write_headers(key, attempt->lab_dir);
-    write_headers(key, attempt->common);
+    write_headers(key, attempt->compile.lab_dir);
+    write_headers(key, attempt->compile.common);
     if (fclose(key))
         die("out of host memory");
     cache_name(attempt->cache, &attempt->recipe, attempt->entry, sizeof attempt->entry);
@@ -231,9 +170,9 @@ static bool find_folders(Attempt *attempt)
 
     if (!make_folders(job->cache) || !realpath(job->cache, attempt->cache))
         return cannot_write(attempt, job->cache);
-    if (!realpath(job->lab_dir, attempt->lab_dir))
+    if (!realpath(job->lab_dir, attempt->compile.lab_dir))
         return fail(attempt, BUILD_MACHINE, "%s: %s", job->lab_dir, strerror(errno));
-    if (!realpath(job->common, attempt->common))
+    if (!realpath(job->common, attempt->compile.common))
         return fail(attempt, BUILD_MACHINE, "%s: %s", job->common, strerror(errno));
     return true;
 }
@@ -272,47 +211,14 @@ static void drop_folder(Attempt *attempt)
 
 /* ---- Steps ---- */
 
-static int run_command(Command *command, const Attempt *attempt, double limit_s, char *output,
-                       size_t size)
-{
-    char *argv[WORDS];
-
-    for (int i = 0; i < command->words; i++)
-        argv[i] = (char *) command->word[i];
-    argv[command->words] = NULL;
-    return child_run(argv, attempt->folder, limit_s, output, size);
-}
-
 static int compile(Attempt *attempt)
 {
-    static const char *const names[] = { "--keep",   "--keep-dir", ".",        "-MD",      "-MF",
-                                         "kernel.d", "-o",         "kernel.o", "kernel.cu" };
-    Command command = compile_command(attempt);
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add(&command, names[i]);
-    return run_command(&command, attempt, COMPILE_LIMIT_S, attempt->output, OUTPUT_BYTES);
+    return compile_object(&attempt->compile, attempt->folder, attempt->output, OUTPUT_BYTES);
 }
 
-/* The C++ compiler links in half the time that nvcc takes, which looks for device code to link. */
 static int link_object(Attempt *attempt)
 {
-    Command command = begin_command(attempt->job->toolchain->host);
-    char libraries[sizeof attempt->job->toolchain->libraries];
-
-    add(&command, "-shared");
-    add(&command, "-Wl,-z,relro,-z,now");
-    add(&command, "-o");
-    add(&command, "kernel.so");
-    add(&command, "kernel.o");
-    PUT(libraries, "%s", attempt->job->toolchain->libraries);
-    for (char *rest = libraries, *folder; (folder = strsep(&rest, "\n"));)
-        if (*folder) {
-            add(&command, "-L");
-            add(&command, folder);
-        }
-    add(&command, "-lcudart");
-    return run_command(&command, attempt, LINK_LIMIT_S, attempt->output, OUTPUT_BYTES);
+    return compile_link(&attempt->compile, attempt->folder, attempt->output, OUTPUT_BYTES);
 }
 
 static int is_left_over(const struct dirent *item)
@@ -368,41 +274,6 @@ static bool machine_builds(Attempt *attempt)
     return attempt->result->fault == BUILD_OK;
 }
 
-/* A word as it is typed in a shell, and a path from where we are, if it lies below. */
-static void type_word(char *text, size_t size, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=.,/:@%";
-    char here[PATH_MAX];
-
-    if (getcwd(here, sizeof here) && !strncmp(word, here, strlen(here)) &&
-        word[strlen(here)] == '/')
-        word += strlen(here) + 1;
-    append(text, size, " ");
-    if (*word && !word[strspn(word, plain)]) {
-        append(text, size, "%s", word);
-        return;
-    }
-    append(text, size, "'");
-    for (; *word; word++)
-        append(text, size, *word == '\'' ? "'\\''" : "%c", *word);
-    append(text, size, "'");
-}
-
-/* The command that shows all, to be run where we are. */
-static void type_command(const Attempt *attempt, char *text, size_t size)
-{
-    Command command = compile_command(attempt);
-
-    add(&command, "-o");
-    add(&command, "/dev/null");
-    add(&command, attempt->job->source);
-    text[0] = 0;
-    for (int i = 2; i < command.words; i++) /* without env LC_ALL=C */
-        if (!strstr(command.word[i], "kernel.asm.d"))
-            type_word(text, size, command.word[i]);
-}
-
 /* "kernel.cu uses ..." -> "labs/06_transpose/kernel.cu uses ..." */
 static bool refuse(Attempt *attempt, const char *why)
 {
@@ -450,7 +321,7 @@ static bool check_files(Attempt *attempt)
     static const char *const lists[] = { "kernel.d", "kernel.asm.d" };
     const Toolchain *toolchain = attempt->job->toolchain;
     char folders[sizeof toolchain->roots], path[PATH_MAX + 64], source[PATH_MAX + 64], why[600];
-    const char *roots[ROOTS] = { attempt->lab_dir, attempt->common };
+    const char *roots[ROOTS] = { attempt->compile.lab_dir, attempt->compile.common };
     int count = 2;
     bool good = true;
 
@@ -489,7 +360,7 @@ static bool explain_failure(Attempt *attempt, int status)
 
     if (!check_files(attempt)) /* it may have tried to compile /etc/passwd: that is not shown */
         return false;
-    type_command(attempt, command, sizeof command);
+    compile_typed(&attempt->compile, attempt->job->source, command, sizeof command);
     room = sizeof attempt->result->message - 100; /* for our own words */
     room -= strlen(shown) + strlen(command);
     complaint(attempt->output, attempt->folder, shown, lines,
@@ -509,14 +380,11 @@ static bool explain_failure(Attempt *attempt, int status)
 
 static bool check_object(Attempt *attempt)
 {
-    Command command = begin_command(attempt->job->toolchain->readelf);
     char *listing = xmalloc(LISTING_BYTES), why[600];
     int status;
     bool good;
 
-    add(&command, "-SsW");
-    add(&command, "kernel.o");
-    status = run_command(&command, attempt, LINK_LIMIT_S, listing, LISTING_BYTES);
+    status = compile_list(&attempt->compile, attempt->folder, listing, LISTING_BYTES);
     if (status != 0)
         good =
             fail(attempt, BUILD_MACHINE, "%s does not list what an object holds: install binutils",
@@ -578,7 +446,9 @@ static bool build_entry(Attempt *attempt)
 
 void build(const BuildJob *job, Build *result)
 {
-    Attempt attempt = { .job = job, .result = result };
+    Attempt attempt = { .job = job,
+                        .result = result,
+                        .compile = { .toolchain = job->toolchain, .lab = job->lab } };
 
     *result = (Build){ .fault = BUILD_OK };
     attempt.output = xmalloc(OUTPUT_BYTES);

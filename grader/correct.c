@@ -11,6 +11,7 @@
  * found there.
  */
 #include "grade.h"
+#include "outputs.h"
 
 #include <string.h>
 
@@ -107,7 +108,7 @@ static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
     }
     if ((verdict = worker_check_guards(worker)) != PASS)
         return verdict;
-    return worker_check_whole(worker, 0);
+    return outputs_check(worker, 0);
 }
 
 static Verdict bring_up(Trial *trial)
@@ -239,6 +240,15 @@ static void look_by_simulation(Session *session, const char *object, Result *res
                  "not looked at for races, since on the simulated GPU it ends so: ", worker.why);
 }
 
+static void note_printed(const Child *child, Result *result)
+{
+    enum { SHOWN = 500 };
+
+    PUT(result->printed, "%.*s", SHOWN, child->printed);
+    if (strlen(result->printed) == SHOWN)
+        APPEND(result->printed, " ... (%llu bytes in all)", child->printed_bytes);
+}
+
 void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random)
 {
     bool simulated = *session->simulated;
@@ -251,7 +261,7 @@ void judge_correctness(Session *session, const char *object, Result *result, uin
         verdict = run_object(&trial);
     PUT(result->sandbox, "%s", worker.sandbox);
     worker_end(&worker);
-    PUT(result->printed, "%.500s", worker.child.printed);
+    note_printed(&worker.child, result);
     result->verdict = verdict;
     if (verdict != PASS)
         PUT(result->why, "%s", worker.why);

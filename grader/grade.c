@@ -111,6 +111,24 @@ static void note_source(Result *result, const char *source)
     free(text);
 }
 
+/* The starter is run all the same: what becomes of it is where the lesson begins. */
+static void say_untouched(Result *result)
+{
+    char was[sizeof result->why];
+
+    PUT(was, "%s", result->why);
+    result->as_it_ran = result->verdict;
+    result->verdict = UNCHANGED;
+    if (result->as_it_ran == CORRECT_ONLY)
+        PUT(result->why,
+            "this is the starter: right, and slow for the reason that labs/%s/README.md tells "
+            "(here its speed was not judged)",
+            result->entry->folder);
+    else
+        PUT(result->why, "this is the starter; as it stands it is not enough%s%s",
+            result->as_it_ran == PASS ? "" : ": ", result->as_it_ran == PASS ? "" : was);
+}
+
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result)
 {
@@ -133,14 +151,8 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
         else if (result->verdict == PASS)
             judge_speed(session, reference.object, submission.object, result, &random);
     }
-    if (untouched && result->verdict != UNSOUND) {
-        char was[200];
-        PUT(was, "%s", result->verdict == PASS ? "" : result->why);
-        result->as_it_ran = result->verdict;
-        result->verdict = UNCHANGED;
-        PUT(result->why, "this is the starter; as it stands it is not enough%s%s", *was ? ": " : "",
-            was);
-    }
+    if (untouched && result->verdict != UNSOUND)
+        say_untouched(result);
     add_up(result);
     result->wall_s = now_s() - start;
     session_clear_line();

@@ -8,91 +8,17 @@
  * slower beside the student than before, the student is killed and the reference measured again: if
  * it recovers, it had been interfered with.
  */
-#include "grade.h"
-#include "side.h"
+#include "interference.h"
+#include "judging.h"
+#include "known.h"
+#include "outputs.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static const double near_bar = 0.01; /* of the bar: then three pairs of processes */
-static const double noisy = 0.05;    /* A/A half-width at which speed is not judged */
-static const double race_budget_s = 3;
-
-/* A kernel left running beside the reference slows it by 8 % or more; the heat of an honest one by
- * up to 2.6 % (NVIDIA H200, 2026-11-21). The line lies between. */
-static const double interference = 1.05;
-
-/* Times at SM clocks that differ by more than this are not compared. */
-static const double same_clock = 0.03;
-
-/* Faster than this share of the reference: is anything that we know as fast? */
-static const double remarkable = 1.3, beyond_known = 1.1;
-
-static void add_flag(Result *result, const char *flag)
-{
-    if (!strstr(result->flags, flag))
-        APPEND(result->flags, "%s%s", *result->flags ? " " : "", flag);
-}
-
-/* ---- One lab ---- */
-
-typedef struct Judging {
-    Session *session;
-    Result *result;
-    const LabEntry *entry;
-    const char *reference_object, *object;
-    uint64_t *random;
-    GpuInfo info;
-    Contestant reference;
-    Plan plan[GRADE_CASES];
-    /* The reference's call before the student's process existed, and the SM clock then. */
-    double alone_ms[GRADE_CASES], alone_mhz[GRADE_CASES];
-    const char *doing; /* for the progress line */
-} Judging;
-
-static void show_blocks(void *self, int blocks)
-{
-    Judging *j = self;
-
-    session_say(j->session, "%02d %s: %s, block %d", lab_number(j->entry), lab_name(j->entry),
-                j->doing, blocks);
-}
-
-/* Trouble with what is ours: the grader's fault or the machine's. */
-static bool ours_failed(Judging *j, Verdict verdict, const char *who, const char *why)
-{
-    if (verdict == PASS)
-        return false;
-    j->result->verdict = UNSOUND;
-    PUT(j->result->why, "%s failed, which is not your fault: %s", who, why);
-    return true;
-}
-
-static Verdict start_ours(Judging *j, Contestant *side, const char *object, GpuInfo *info)
-{
-    return side_start(side, j->session, j->entry, object, j->random, info);
-}
-
-static void race_of(Judging *j, Contestant *student, double bar, int least, Finish *finish)
-{
-    Race the_race = {
-        .reference = { &j->reference, side_sample },
-        .student = { student, side_sample },
-        .bar = bar,
-        .least = least,
-        .most = 120,
-        .budget_s = race_budget_s,
-        .random = next_random(j->random),
-        .clock_mhz = side_clock,
-        .clock_self = &j->reference,
-        .progress = show_blocks,
-        .progress_self = j,
-    };
-    race(&the_race, finish);
-}
+static const double near_bar = 0.01;  /* of the bar: then three pairs of processes */
+static const double noisy = 0.05;     /* A/A half-width at which speed is not judged */
+static const double remarkable = 1.3; /* times the reference: is anything that we know as fast? */
 
 /* Reference against its twin on every timed case: what can this machine tell apart? */
 static bool judge_machine(Judging *j, Contestant *twin)
@@ -104,15 +30,14 @@ static bool judge_machine(Judging *j, Contestant *twin)
         if (!j->plan[i].sets || s->lab_case->kind != TIMED)
             continue;
         j->doing = "the reference beside itself";
-        if (ours_failed(j, side_take_up(&j->reference, &j->plan[i]), "the reference",
-                        j->reference.worker.why))
+        if (judging_reference_failed(j, side_take_up(&j->reference, &j->plan[i])))
             return false;
         verdict = side_take_up(twin, &j->plan[i]);
-        if (ours_failed(j, verdict, "the reference's twin", twin->worker.why))
+        if (judging_ours_failed(j, verdict, "the reference's twin", twin->worker.why))
             return false;
-        race_of(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
-        if (ours_failed(j, finish.trouble, "the reference",
-                        finish.student_guilty ? twin->worker.why : j->reference.worker.why))
+        judging_race(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
+        if (judging_ours_failed(j, finish.trouble, "the reference",
+                                finish.student_guilty ? twin->worker.why : j->reference.worker.why))
             return false;
         j->alone_ms[i] = finish.reference_ms;
         j->alone_mhz[i] = finish.mhz;
@@ -154,89 +79,6 @@ static void record(const Judging *j, const Plan *plan, const Finish *finish, Cas
     memcpy(s->dim, plan->sized.dim, sizeof s->dim);
 }
 
-static bool student_failed(Judging *j, Verdict verdict, const Contestant *student, const Plan *plan)
-{
-    if (verdict == PASS)
-        return false;
-    j->result->verdict = verdict;
-    PUT(j->result->why, "%s%s%s", verdict == WRONG || verdict == STRAY ? "" : "case ",
-        verdict == WRONG || verdict == STRAY ? "" : plan->sized.label,
-        verdict == WRONG || verdict == STRAY ? "" : ": ");
-    APPEND(j->result->why, "%s", student->worker.why);
-    return true;
-}
-
-static bool start_student(Judging *j, Contestant *student, int i)
-{
-    GpuInfo info;
-
-    return !student_failed(j,
-                           side_start(student, j->session, j->entry, j->object, j->random, &info),
-                           student, &j->plan[i]);
-}
-
-/* What the reference's times before, beside and after the student's process say. */
-typedef enum Suspicion { NO_HARM, SLOWED_BY_STUDENT, GPU_CHANGED, REFERENCE_FAILED } Suspicion;
-
-/* If the reference was slower beside the student: the student is killed, and the reference measured
- * once more. At another SM clock the times say nothing. */
-static Suspicion who_slowed(Judging *j, Contestant *student, int i, const Finish *finish)
-{
-    double before_ms = j->alone_ms[i], after_ms, after_mhz;
-    Verdict verdict;
-
-    if (!before_ms || finish->reference_ms <= before_ms * interference)
-        return NO_HARM;
-    side_end(student);
-    sleep_s(0.1); /* a killed context is gone after 60 ms; 15 ms later the GPU is clean */
-    verdict = side_time_alone(&j->reference, 4, &after_ms);
-    if (verdict == PASS)
-        verdict = worker_clock(&j->reference.worker, &after_mhz);
-    if (ours_failed(j, verdict, "the reference", j->reference.worker.why))
-        return REFERENCE_FAILED;
-    if (fabs(finish->mhz / j->alone_mhz[i] - 1) > same_clock ||
-        fabs(after_mhz / j->alone_mhz[i] - 1) > same_clock)
-        return GPU_CHANGED;
-    return after_ms <= before_ms * (1 + (interference - 1) / 2) ? SLOWED_BY_STUDENT : GPU_CHANGED;
-}
-
-/* Something else may have passed by in that second: who is accused has done it twice. */
-static bool interfered(Judging *j, Contestant *student, int i, const Finish *finish)
-{
-    Suspicion suspicion = who_slowed(j, student, i, finish);
-    double slower = finish->reference_ms / j->alone_ms[i] - 1;
-
-    if (suspicion == NO_HARM || suspicion == REFERENCE_FAILED)
-        return suspicion == REFERENCE_FAILED;
-    if (suspicion == SLOWED_BY_STUDENT) {
-        Finish again;
-        if (!start_student(j, student, i) ||
-            student_failed(j, side_take_up(student, &j->plan[i]), student, &j->plan[i]))
-            return true;
-        race_of(j, student, 0, 5, &again);
-        if (again.trouble != PASS && !again.student_guilty)
-            return ours_failed(j, again.trouble, "the reference", j->reference.worker.why);
-        if (student_failed(j, again.trouble, student, &j->plan[i]))
-            return true;
-        suspicion = who_slowed(j, student, i, &again);
-    }
-    if (suspicion == REFERENCE_FAILED)
-        return true;
-    if (suspicion == SLOWED_BY_STUDENT) {
-        j->result->verdict = SUSPECT;
-        PUT(j->result->why,
-            "while this kernel's process existed the reference took %.0f %% longer, and recovered "
-            "when it was gone, twice",
-            slower * 100);
-        add_flag(j->result, "interference");
-        return true;
-    }
-    j->result->verdict = CORRECT_ONLY;
-    PUT(j->result->why, "the GPU became %.0f %% slower while it was measured; grade again",
-        slower * 100);
-    return true;
-}
-
 /* One race of one case. False: the verdict is there. */
 static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *finish)
 {
@@ -245,20 +87,20 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
     int set;
 
     j->doing = plan->sized.label;
-    if (ours_failed(j, side_take_up(&j->reference, plan), "the reference", j->reference.worker.why))
+    if (judging_reference_failed(j, side_take_up(&j->reference, plan)))
         return false;
-    if (student_failed(j, side_take_up(student, plan), student, plan))
+    if (judging_student_failed(j, side_take_up(student, plan), student, plan))
         return false;
-    race_of(j, student, s->bar, least, finish);
+    judging_race(j, student, s->bar, least, finish);
     if (finish->trouble != PASS && !finish->student_guilty)
-        return !ours_failed(j, finish->trouble, "the reference", j->reference.worker.why);
-    if (student_failed(j, finish->trouble, student, plan) ||
-        student_failed(j, worker_check_guards(&student->worker), student, plan))
+        return !judging_reference_failed(j, finish->trouble);
+    if (judging_student_failed(j, finish->trouble, student, plan) ||
+        judging_student_failed(j, worker_check_guards(&student->worker), student, plan))
         return false;
     session_say(j->session, "%02d %s: %s, every element", lab_number(j->entry), lab_name(j->entry),
                 plan->sized.label);
     set = (int) (next_random(j->random) % (uint64_t) student->calls);
-    if (student_failed(j, worker_check_whole(&student->worker, set), student, plan))
+    if (judging_student_failed(j, outputs_check(&student->worker, set), student, plan))
         return false;
     if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
         PUT(s->why_not, "the GPU's clock or another program disturbed nearly every sample");
@@ -275,7 +117,7 @@ static bool believable(Judging *j, int i, const Finish *finish)
     const Plan *plan = &j->plan[i];
 
     if (finish->by_parent)
-        add_flag(j->result, "clock");
+        judging_flag(j, "clock");
     if (!finish->blocks || !impossible(j, plan, finish->student_ms) ||
         impossible(j, plan, finish->reference_ms))
         return true;
@@ -302,10 +144,10 @@ static bool add_pairs(Judging *j, int i)
         GpuInfo info;
 
         side_end(&j->reference);
-        if (ours_failed(j, start_ours(j, &j->reference, j->reference_object, &info),
-                        "the reference", j->reference.worker.why))
+        if (judging_reference_failed(
+                j, judging_start_ours(j, &j->reference, j->reference_object, &info)))
             return false;
-        fine = start_student(j, &student, i) && run_race(j, &student, i, 15, &finish);
+        fine = judging_start_student(j, &student, i) && run_race(j, &student, i, 15, &finish);
         side_end(&student);
         if (!fine || !believable(j, i, &finish))
             return false;
@@ -331,7 +173,7 @@ static bool judge_case(Judging *j, Contestant *student, int i)
 
     if (!j->plan[i].sets)
         return true;
-    if (student->worker.child.pid <= 0 && !start_student(j, student, i))
+    if (student->worker.child.pid <= 0 && !judging_start_student(j, student, i))
         return false;
     if (!run_race(j, student, i, control || j->session->quick ? 5 : 15, &finish))
         return false;
@@ -345,74 +187,6 @@ static bool judge_case(Judging *j, Contestant *student, int i)
         return add_pairs(j, i);
     }
     return true;
-}
-
-/* ---- Other kernels of ours beside the reference: rung 1, the fastest ---- */
-
-/* The ratio of a kernel of ours to the reference, from a short race; 0 if it can't be had. */
-static double ratio_of_ours(Judging *j, const char *source, int i)
-{
-    Build built;
-    Contestant ours = { 0 };
-    GpuInfo info;
-    Finish finish = { .trouble = UNSOUND };
-
-    session_build(j->session, j->entry, source, NULL, &built);
-    if (built.fault != BUILD_OK)
-        return 0;
-    j->doing = j->plan[i].sized.label;
-    if (start_ours(j, &ours, built.object, &info) == PASS &&
-        side_take_up(&j->reference, &j->plan[i]) == PASS &&
-        side_take_up(&ours, &j->plan[i]) == PASS)
-        race_of(j, &ours, 0, 3, &finish);
-    side_end(&ours);
-    return finish.trouble == PASS && finish.blocks ? finish.ratio.median : 0;
-}
-
-/* What rung 1 reaches on this device: where marks begin. Measured once, then remembered in the
- * build folder for this GPU, driver and lab. */
-static double floor_of(Judging *j, int i)
-{
-    const CaseSpeed *s = &j->result->speed[i];
-    char path[PATH * 2], text[64], *kept;
-    uint64_t key = hash_bytes(j->result->hash, j->info.driver, strlen(j->info.driver));
-    double floor;
-    FileList rungs;
-    char *rung;
-
-    list_rungs(j->session, j->entry, &rungs);
-    if (!rungs.count)
-        return 0;
-    if ((rung = read_file(rungs.path[0], 1 << 20, NULL)))
-        key = hash_bytes(key, rung, strlen(rung));
-    free(rung);
-    key = hash_bytes(key, j->session->toolchain.version, strlen(j->session->toolchain.version));
-    key = hash_bytes(key, s->dim, sizeof s->dim);
-    PUT(path, "%s/%s-%s-%d-%016llx", j->session->floors, j->entry->folder, j->info.uuid, i,
-        (unsigned long long) key);
-    if ((kept = read_file(path, 63, NULL))) {
-        floor = strtod(kept, NULL);
-        free(kept);
-        if (floor > 0 && floor < 1)
-            return floor;
-    }
-    floor = ratio_of_ours(j, rungs.path[0], i);
-    if (floor > 0 && make_folders(j->session->floors))
-        write_file(path, text, strlen(PUT(text, "%.4f\n", floor)));
-    return floor;
-}
-
-static void look_at_remarkable(Judging *j, int i)
-{
-    CaseSpeed *s = &j->result->speed[i];
-    FileList beyond;
-    double fastest = 0;
-
-    list_solutions(j->session, j->entry, "/beyond", &beyond);
-    if (beyond.count)
-        fastest = ratio_of_ours(j, beyond.path[beyond.count - 1], i);
-    if (s->ratio.median > beyond_known * fmax(fastest, 1))
-        add_flag(j->result, "faster-than-known");
 }
 
 /* ---- The verdict ---- */
@@ -467,26 +241,22 @@ static bool prepare(Judging *j)
 
     session_say(j->session, "%02d %s: warming up the GPU", lab_number(j->entry),
                 lab_name(j->entry));
-    fine = !ours_failed(j, start_ours(j, &j->reference, j->reference_object, &j->info),
-                        "the reference", j->reference.worker.why);
+    fine = !judging_reference_failed(
+        j, judging_start_ours(j, &j->reference, j->reference_object, &j->info));
     if (fine && with_twin) {
-        fine = !ours_failed(j, start_ours(j, &twin, j->reference_object, &info), "the reference",
-                            twin.worker.why);
+        fine = !judging_ours_failed(j, judging_start_ours(j, &twin, j->reference_object, &info),
+                                    "the reference", twin.worker.why);
         j->info.free_bytes = fmin(j->info.free_bytes, info.free_bytes);
     }
     for (int i = 0; fine && i < j->result->speeds; i++) {
         CaseSpeed *s = &j->result->speed[i];
-        fine = !ours_failed(j,
-                            side_plan(&j->reference, s->lab_case, &j->info, &j->plan[i], s->why_not,
-                                      sizeof s->why_not),
-                            "the reference", j->reference.worker.why);
+        fine = !judging_reference_failed(j, side_plan(&j->reference, s->lab_case, &j->info,
+                                                      &j->plan[i], s->why_not, sizeof s->why_not));
     }
     for (int i = 0; fine && i < j->result->speeds; i++)
         if (j->plan[i].sets) {
-            fine = !ours_failed(j, side_take_up(&j->reference, &j->plan[i]), "the reference",
-                                j->reference.worker.why) &&
-                   !ours_failed(j, side_warm_up(&j->reference), "the reference",
-                                j->reference.worker.why);
+            fine = !judging_reference_failed(j, side_take_up(&j->reference, &j->plan[i])) &&
+                   !judging_reference_failed(j, side_warm_up(&j->reference));
             break;
         }
     if (fine && with_twin)
@@ -520,9 +290,9 @@ void judge_speed(Session *session, const char *reference, const char *object, Re
         if (!s->measured || s->lab_case->kind != TIMED)
             continue;
         if (result->verdict == SLOW)
-            s->floor = floor_of(&j, i);
+            s->floor = known_floor(&j, i);
         if (s->ratio.median > remarkable)
-            look_at_remarkable(&j, i);
+            known_look(&j, i);
     }
     side_end(&j.reference);
 }

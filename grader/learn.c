@@ -1,4 +1,4 @@
-/* learn.c - what the workbook remembers of a learner: progress, hints, predictions.
+/* learn.c - what the workbook remembers of a learner: progress, predictions.
  *
  * The progress file is read whole, one line in it is replaced, and it is written whole under a lock
  * beside it: two gradings at once lose nothing. A line that we cannot read (of a later version,
@@ -17,7 +17,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 1 << 20, LINE_MOST = 512, COLUMNS = 80 };
+enum { FILE_MOST = 1 << 20, LINE_MOST = 512, COLUMNS = 80, FORMAT = 2 };
 
 /* ---- The progress file ---- */
 
@@ -48,6 +48,42 @@ static bool read_verdict(const char *line, const char *key, Verdict *verdict)
     return field(line, key, word, sizeof word) && verdict_from_word(word, verdict);
 }
 
+/* A case's label as one word of a line: blanks become underlines. */
+static char *label_word(const Case *c, char *text, size_t size)
+{
+    put(text, size, "%s", c->label);
+    for (char *at = text; *at; at++)
+        if (isspace((unsigned char) *at))
+            *at = '_';
+    return text;
+}
+
+/* What format 2 has added. A case that the lab no longer has is forgotten. */
+static void read_symptom(const char *line, const Lab *lab, Progress *progress)
+{
+    char text[LINE_MOST], label[LINE_MOST];
+    double told;
+
+    if (field(line, "saw", text, sizeof text))
+        progress->symptom.saw = symptom_bits(text, progress->latest);
+    if (field(line, "case", text, sizeof text))
+        for (const Case *c = lab->cases; c && c->label && !progress->symptom.lab_case; c++)
+            if (!strcmp(label_word(c, label, sizeof label), text))
+                progress->symptom.lab_case = c;
+    if (field_double(line, "told", &told))
+        progress->told = (int) fmin(fmax(told, 0), LAB_REMEDIES);
+}
+
+/* True if the line is of a format that we know. */
+static bool known_format(const char *line)
+{
+    char text[LINE_MOST];
+    double format;
+
+    return !field(line, "format", text, sizeof text) ||
+           (field_double(line, "format", &format) && format >= 1 && format <= FORMAT);
+}
+
 /* Reads one line if it is about this lab. A line with hints alone is of a lab not yet graded. */
 static bool read_progress(const char *line, const LabEntry *entry, Progress *progress)
 {
@@ -57,7 +93,7 @@ static bool read_progress(const char *line, const LabEntry *entry, Progress *pro
     bool any_verdict = strstr(line, " verdict:") || strstr(line, " best:");
 
     if (strncmp(line, "lab:", 4) || !field(line, "lab", folder, sizeof folder) ||
-        strcmp(folder, entry->folder))
+        strcmp(folder, entry->folder) || !known_format(line))
         return false;
     found.graded =
         read_verdict(line, "verdict", &found.latest) && read_verdict(line, "best", &found.best);
@@ -69,6 +105,7 @@ static bool read_progress(const char *line, const LabEntry *entry, Progress *pro
         found.ratio = 0;
     if (!field(line, "date", found.date, sizeof found.date))
         found.date[0] = 0;
+    read_symptom(line, entry->lab, &found);
     *progress = found;
     return true;
 }
@@ -86,6 +123,23 @@ void progress_load(const char *file, const LabEntry *entry, Progress *progress)
     free(text);
 }
 
+static void write_symptom(char *line, size_t size, const Progress *progress)
+{
+    const Symptom *symptom = &progress->symptom;
+    char text[LINE_MOST];
+
+    if (!symptom->saw && !symptom->lab_case && !progress->told)
+        return;
+    append(line, size, " format:%d", FORMAT);
+    symptom_words(symptom, text, sizeof text);
+    if (*text)
+        append(line, size, " saw:%s", text);
+    if (symptom->lab_case)
+        append(line, size, " case:%s", label_word(symptom->lab_case, text, sizeof text));
+    if (progress->told)
+        append(line, size, " told:%d", progress->told);
+}
+
 static void write_line(char *line, size_t size, const LabEntry *entry, const Progress *progress)
 {
     put(line, size, "lab:%s", entry->folder);
@@ -97,6 +151,7 @@ static void write_line(char *line, size_t size, const LabEntry *entry, const Pro
     append(line, size, " hints:%d", progress->hints);
     if (progress->date[0])
         append(line, size, " date:%s", progress->date);
+    write_symptom(line, size, progress);
     append(line, size, "\n");
 }
 
@@ -187,8 +242,8 @@ bool better(Verdict a, Verdict b)
 {
     /* From best to worst. Whoever has begun is further than who has not. */
     static const Verdict order[VERDICT_COUNT] = {
-        PASS,  CLOSE,   SLOW,  CORRECT_ONLY, UNSAFE,    WRONG,   STRAY,
-        CRASH, TIMEOUT, BUILD, SUSPECT,      UNCHANGED, UNSOUND,
+        PASS,  CLOSE,   CORRECT_ONLY, SLOW,    UNSAFE,    WRONG,   STRAY,
+        CRASH, TIMEOUT, BUILD,        SUSPECT, UNCHANGED, UNSOUND,
     };
 
     for (int i = 0; i < VERDICT_COUNT && order[i] != b; i++)
@@ -212,72 +267,33 @@ static void print_row(const LabEntry *entry, const Progress *p)
 
 int print_progress(const char *file)
 {
-    const LabEntry *next = NULL;
-    int labs = 0, passed = 0;
+    const LabEntry *next = NULL, *unjudged = NULL;
+    int labs = 0, passed = 0, right = 0;
 
     printf("%-29s  %-9s  %-9s  %8s  %-10s\n", "lab", "best", "latest", "ratio", "date");
     for (const LabEntry *entry = all_labs; entry->folder; entry++) {
         Progress p;
         progress_load(file, entry, &p);
         print_row(entry, &p);
+        bool counts = !entry->lab->unmarked; /* a warm-up is shown, not counted */
         bool done = p.graded && verdict_passed(p.best);
-        labs++;
-        passed += done;
-        if (!next && !done)
+        bool correct = p.graded && p.best == CORRECT_ONLY;
+        labs += counts;
+        passed += counts && done;
+        right += counts && correct;
+        if (!next && !done && !correct)
             next = entry;
+        if (!unjudged && correct)
+            unjudged = entry;
     }
-    printf("\n%d of %d passed. ", passed, labs);
-    if (next)
-        printf("Next: make grade LAB=%s\n", lab_name(next));
+    printf("\n%d of %d passed", passed, labs);
+    if (right)
+        printf(", %d right but not judged for speed", right);
+    if (next || unjudged)
+        printf(".\nNext: make grade LAB=%s%s\n", lab_name(next ? next : unjudged),
+               next ? "" : ", on a GPU");
     else
-        printf("All done; solutions/*/beyond/ go further.\n");
-    return 0;
-}
-
-/* ---- make hint ---- */
-
-static int hint_count(const Lab *lab)
-{
-    int count = 0;
-
-    while (count < LAB_HINTS && lab->hints[count] && *lab->hints[count])
-        count++;
-    return count;
-}
-
-int print_hint(const char *file, const LabEntry *entry, int level)
-{
-    int count = hint_count(entry->lab);
-    Progress progress;
-    bool exhausted;
-
-    progress_load(file, entry, &progress);
-    if (!count) {
-        printf("Lab %s has no hints.\n", lab_name(entry));
-        return 0;
-    }
-    exhausted = level > count || (level < 1 && progress.hints >= count);
-    if (level < 1)
-        level = progress.hints + 1;
-    if (level > count)
-        level = count;
-    for (int i = 0; i < level; i++) {
-        printf("%sHint %d of %d for lab %s:\n", i ? "\n" : "", i + 1, count, lab_name(entry));
-        print_wrapped(entry->lab->hints[i], 4, COLUMNS);
-    }
-    if (exhausted)
-        printf("\nThere are no more hints. The ladder in solutions/%s/ goes step by step.\n",
-               entry->folder);
-    else if (level == count)
-        printf("\nThat was the last hint.\n");
-    else
-        printf("\nmake hint LAB=%s shows the next one.\n", lab_name(entry));
-    if (level > progress.hints) {
-        progress.hints = level;
-        if (!progress_save(file, entry, &progress))
-            fprintf(stderr, "warpbook: it could not be noted in %s that you saw this hint: %s\n",
-                    file, strerror(errno));
-    }
+        printf(". All done; solutions/*/beyond/ go further.\n");
     return 0;
 }
 
@@ -417,6 +433,29 @@ static void print_prediction(const Prediction *p, double guess)
         APPEND(text, " (%.10g)", p->answer);
     APPEND(text, ". %s", p->because ? p->because : "");
     print_wrapped(text, 4, COLUMNS);
+}
+
+bool predictions_open(const char *path, const Lab *lab)
+{
+    int count = prediction_count(lab);
+    Guesses guesses = { 0 };
+
+    read_guesses(path, lab, count, &guesses);
+    for (int i = 0; i < count; i++)
+        if (guesses.filled[i])
+            return false;
+    return count > 0;
+}
+
+void print_waiting(int labs)
+{
+    char text[256];
+
+    PUT(text,
+        "%d of these labs ask%s for a few numbers before you look at the speed: "
+        "predictions.txt, beside kernel.cu.",
+        labs, labs == 1 ? "s" : "");
+    print_wrapped(text, 0, COLUMNS);
 }
 
 int print_predictions(const char *path, const Lab *lab)

@@ -22,8 +22,9 @@ typedef struct Options {
     int count;
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: none was asked for */
+    const char *figures;    /* check: the file that what was measured goes to, too */
     int level;
-    bool quick, strict, lines, seeded, builds_only;
+    bool quick, strict, lines, seeded, builds_only, timed_only;
     uint64_t seed;
 } Options;
 
@@ -34,7 +35,7 @@ static const char usage[] =
     "one\n"
     "  check      prove that every lab is sound on this GPU\n"
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
-    "  hint       show the next hint for one lab\n"
+    "  hint       what helps with a lab's last grading; then its hints, one by one\n"
     "  progress   show what is done and what is next\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
@@ -49,8 +50,10 @@ static const char usage[] =
     "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
-    "  --level N           hint: this level, 1 to 3\n"
+    "  --level N           hint: the levels up to this one, 1 to 3\n"
     "  --builds-only       check-cheats: only those that the build refuses\n"
+    "  --timed-only        check: without the kernels that are refused before they are timed\n"
+    "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: always when one is\n"
@@ -110,20 +113,32 @@ static void remember(const Session *session, const Result *result)
         progress.best = result->verdict;
     progress.graded = true;
     progress.ratio = result->ratio;
+    progress.symptom =
+        symptom_in(result->why, result->printed, result->verdict, result->entry->lab);
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
     if (!progress_save(session->progress, result->entry, &progress))
         fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,
                 strerror(errno));
 }
 
-/* Numbers are asked for before the first speed figure is shown. */
-static void show_predictions(const Session *session, const LabEntry *entry)
+/* Numbers are asked for before the first speed figure is shown: of one lab they are compared, of
+ * several it is said once that they wait. */
+static void show_predictions(const Session *session, const Options *options)
 {
     char path[PATH];
+    int waiting = 0;
 
     session_clear_line();
-    if (entry->lab->predictions[0].key)
-        print_predictions(lab_file(session, entry, "predictions.txt", path), entry->lab);
+    for (int i = 0; i < options->count; i++) {
+        const LabEntry *entry = options->labs[i];
+        lab_file(session, entry, "predictions.txt", path);
+        if (options->count == 1)
+            print_predictions(path, entry->lab);
+        else if (predictions_open(path, entry->lab))
+            waiting++;
+    }
+    if (waiting)
+        print_waiting(waiting);
     printf("\n");
 }
 
@@ -164,12 +179,12 @@ static int run_grade(Options *options)
         report_lines_machine(&session);
     else
         report_machine(&session);
+    if (!options->lines && !options->submission)
+        show_predictions(&session, options);
     for (int i = 0; i < options->count; i++) {
         char source[PATH], shown[PATH];
         const LabEntry *entry = options->labs[i];
         find_source(&session, options, entry, source, shown);
-        if (!options->lines && !options->submission)
-            show_predictions(&session, entry);
         grade(&session, entry, source, shown, &results[i]);
         all_passed &= verdict_passed(results[i].verdict);
         sound &= results[i].verdict != UNSOUND;
@@ -188,12 +203,31 @@ static int run_grade(Options *options)
 
 /* ---- The other commands ---- */
 
+/* Opened late, so that nothing is lost where no GPU is to be had. */
+static FILE *open_figures(const Session *session, const Options *options)
+{
+    FILE *file;
+
+    if (!options->figures)
+        return NULL;
+    if (*session->simulated)
+        die("--figures: no speed is measured on a simulated GPU");
+    file = fopen(options->figures, "w");
+    if (!file)
+        die("%s: %s", options->figures, strerror(errno));
+    report_figures_head(file, session, options->labs[0]);
+    return file;
+}
+
 static int prove_labs(Session *session, const Options *options)
 {
+    FILE *figures = open_figures(session, options);
     int faults = 0;
 
     for (int i = 0; i < options->count; i++)
-        faults += prove(session, options->labs[i]);
+        faults += prove(session, options->labs[i], options->timed_only, figures);
+    if (figures && fclose(figures))
+        die("%s: %s", options->figures, strerror(errno));
     return faults;
 }
 
@@ -224,7 +258,13 @@ static int run_proof(const Options *options, int (*faults_of)(Session *, const O
 
 static int run_check(Options *options)
 {
-    return run_proof(options, prove_labs, "Every lab is sound on this GPU.");
+    if (options->figures && options->count != 1) {
+        fprintf(stderr, "warpbook: --figures %s: those of which LAB? Name one\n", options->figures);
+        return USAGE;
+    }
+    return run_proof(options, prove_labs,
+                     options->timed_only ? "Every kernel that was timed is as it should be."
+                                         : "Every lab is sound on this GPU.");
 }
 
 static int run_check_cheats(Options *options)
@@ -323,6 +363,12 @@ static bool set_submission(Options *o, const char *value)
     return *value && strlen(value) < PATH - 64;
 }
 
+static bool set_figures(Options *o, const char *value)
+{
+    o->figures = value;
+    return *value;
+}
+
 static bool set_format(Options *o, const char *value)
 {
     o->lines = !strcmp(value, "lines");
@@ -341,6 +387,12 @@ static bool set_builds_only(Options *o, const char *value)
     return o->builds_only = true;
 }
 
+static bool set_timed_only(Options *o, const char *value)
+{
+    (void) value;
+    return o->timed_only = true;
+}
+
 static bool set_strict(Options *o, const char *value)
 {
     (void) value;
@@ -356,6 +408,7 @@ static const struct {
     { "--seed", true, set_seed_option },      { "--quick", false, set_quick },
     { "--strict", false, set_strict },        { "--format", true, set_format },
     { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
+    { "--figures", true, set_figures },       { "--timed-only", false, set_timed_only },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */

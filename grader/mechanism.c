@@ -7,6 +7,8 @@
  * which is less than to have measured it.
  */
 #include "grade.h"
+#include "compare.h"
+#include "outputs.h"
 
 #include <string.h>
 
@@ -43,8 +45,12 @@ static double at_best(const Worker *worker, const Mechanism *m, const Counted *c
 
 /* ---- In words ---- */
 
-static void name_array(const Mechanism *m, char *text, size_t size)
+static void name_array(const Mechanism *m, const Array *array, char *text, size_t size)
 {
+    if (array->name) {
+        put(text, size, "%s", array->name);
+        return;
+    }
     put(text, size, "%s", m->counter == SECTORS_WRITTEN ? "out" : "in");
     if (m->array)
         append(text, size, "[%d]", m->array);
@@ -57,7 +63,7 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
     size_t size = sizeof look->result->why;
     double a_request = counted->requests > 0 ? counted->done / counted->requests : 0;
 
-    name_array(m, array, sizeof array);
+    name_array(m, array_of(&look->worker.arrays, m), array, sizeof array);
     if (counted->line)
         PUT(line, "kernel.cu:%d: ", counted->line);
     put(why, size, "case %s: %s", c->label, line);
@@ -78,15 +84,17 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
             "of a warp's 32 lanes %.1f work in an average instruction; at least %.1f are asked for",
             32 / ratio, 32 / m->most);
     else if (m->counter == SHARED_WAVEFRONTS)
-        append(why, size,
-               "shared memory takes %.1f times as many passes as without bank conflicts (%.1f a "
-               "request); at most %.2f times is asked for",
-               ratio, a_request, m->most);
+        append(
+            why, size,
+            "shared memory takes %.1f times as many wavefronts as without bank conflicts (%.1f a "
+            "load or store, on average); at most %.2f times is asked for",
+            ratio, a_request, m->most);
     else
         append(why, size,
-               "`%s` is %s in %.1f times the sectors of 32 bytes that it has (%.1f a request); at "
-               "most %.2f times is asked for",
-               array, m->counter == SECTORS_READ ? "read" : "written", ratio, a_request, m->most);
+               "`%s` %s %.1f times the sectors of 32 bytes that it has (%.1f a request); at most "
+               "%.2f times is asked for",
+               array, m->counter == SECTORS_READ ? "is read in" : "is written in", ratio, a_request,
+               m->most);
 }
 
 /* ---- One case ---- */
@@ -121,7 +129,7 @@ static Verdict call_once(Look *look, const Case *c)
         return verdict;
     verdict = worker_go(worker, 1, call_limit_s, &timing);
     if (verdict == PASS && (verdict = worker_check_guards(worker)) == PASS)
-        return worker_check_whole(worker, 0);
+        return outputs_check(worker, 0);
     if (verdict != WRONG && verdict != STRAY) {
         char why[sizeof worker->why];
         PUT(why, "case %s: %s", c->label, worker->why);

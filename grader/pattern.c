@@ -335,7 +335,7 @@ static bool offset(const View *v, char *clause)
         return false;
     for (size_t s = 0; s < v->samples; s++)
         n += close_here(v, got(v, v->sample[s]), want(v, v->sample[s]) + by);
-    put(clause, CLAUSE, "are %g too %s", fabs(by), by > 0 ? "large" : "small");
+    put(clause, CLAUSE, "are %g %s", fabs(by), by > 0 ? "too large" : "too small");
     return explains(v, n);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "prove.h"
 #include "grade.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
 typedef struct Proof {
     Session *session;
     const LabEntry *entry;
+    FILE *figures; /* NULL: nobody wants them */
     int faults;
 } Proof;
 
@@ -55,6 +57,17 @@ bool expectation(const char *source, bool simulated, char *word, size_t size)
 {
     return head_word(source, 0, "expect:", word, size) &&
            (!simulated || head_word(source, 0, "(sim:", word, size) || *word);
+}
+
+int least_cc(const char *source)
+{
+    const char *at = strstr(source, "(from cc ");
+    int major = 0, minor = 0;
+
+    if (!at || (size_t) (at - source) > strcspn(source, "\n") ||
+        sscanf(at, "(from cc %2d.%1d)", &major, &minor) != 2)
+        return 0;
+    return 10 * major + minor;
 }
 
 static bool is_simulated(const Proof *proof)
@@ -202,6 +215,15 @@ static bool beside_bar(const Result *result)
     return false;
 }
 
+/* `name` without its ".cu" is what the figures' keys begin with. */
+static void keep_figures(const Proof *proof, const char *name, const Result *result)
+{
+    char key[100];
+
+    if (proof->figures)
+        report_figures(proof->figures, PUT(key, "%.*s", (int) strlen(name) - 3, name), result);
+}
+
 static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *result)
 {
     char promise[16] = "", said[600];
@@ -209,6 +231,7 @@ static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *res
                        strlen(proof->entry->folder) + 1;
     char *text = read_file(path, 1 << 20, NULL);
     bool promised = text && expectation(text, is_simulated(proof), promise, sizeof promise);
+    int from = promised ? least_cc(text) : 0;
 
     free(text);
     if (!promised) {
@@ -216,8 +239,15 @@ static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *res
         *result = (Result){ .verdict = UNSOUND };
         return;
     }
+    if (proof->session->gpu.cc < from) {
+        row(proof, true, name,
+            PUT(said, "left out: from compute capability %d.%d on", from / 10, from % 10));
+        *result = (Result){ .verdict = UNSOUND };
+        return;
+    }
     proof->session->ours = !wrong;
     grade(proof->session, proof->entry, path, name, result);
+    keep_figures(proof, name, result);
     if (!keeps(proof, promise, result->verdict)) {
         describe(result, promise, said, sizeof said);
         row(proof, false, name, said);
@@ -277,9 +307,21 @@ static void prove_starter(Proof *proof)
             "no bound of the lab's mechanism sees what is amiss in it");
 }
 
-int prove(Session *session, const LabEntry *entry)
+/* Right, and slow: the only wrong kernels whose speed is measured. */
+static bool is_timed(const char *path)
 {
-    Proof proof = { .session = session, .entry = entry };
+    char promise[16] = "";
+    char *text = read_file(path, 1 << 20, NULL);
+    bool timed = text && expectation(text, false, promise, sizeof promise) &&
+                 (!strcmp(promise, "slow") || !strcmp(promise, "device"));
+
+    free(text);
+    return timed;
+}
+
+int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figures)
+{
+    Proof proof = { .session = session, .entry = entry, .figures = figures };
     static Result result;
     FileList rungs, others;
 
@@ -299,7 +341,8 @@ int prove(Session *session, const LabEntry *entry)
     if (!others.count)
         row(&proof, false, "wrong/", "holds no wrong kernel: is the lab's test itself tested?");
     for (int i = 0; i < others.count; i++)
-        prove_kernel(&proof, others.path[i], true, &result);
+        if (!timed_only || is_timed(others.path[i]))
+            prove_kernel(&proof, others.path[i], true, &result);
     return proof.faults;
 }
 

@@ -5,10 +5,13 @@
 
 #include "grade.h"
 
+#include <stdio.h>
+
 /* Grades starter, rungs, beyond and wrong kernels of a lab and holds each to the expectation in its
  * first line and to the distances of docs; looks at the lab's files. Prints a row for each; returns
- * how many are not as they should be. */
-int prove(Session *session, const LabEntry *entry);
+ * how many are not as they should be. `timed_only`: without the wrong kernels that
+ * never come so far. What was measured goes to `figures`, too, unless it is NULL. */
+int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figures);
 
 /* Grades tests/cheats and tests/honest, those of the labs asked for: two lines at the head of a
  * file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat may never pass, an honest
@@ -23,6 +26,10 @@ bool head_word(const char *source, int line, const char *key, char *word, size_t
 /* The word after "expect:" in the first line of a kernel file; on a simulated GPU, if there is one,
  * that after "(sim:" in its place. False if there is none. */
 bool expectation(const char *source, bool simulated, char *word, size_t size);
+
+/* What "(from cc 8.0)" in the first line asks of the device, as 80; 0 where nothing does. On older
+ * ones the file does not show what it is there for. */
+int least_cc(const char *source);
 
 /* The least distance of a kernel from the bars of the timed cases: above them; or, negative, under
  * them, where those that spare rung 1 do not count. */

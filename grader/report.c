@@ -1,5 +1,6 @@
 /* report.c - what a grading says: a table for people, key:value lines for programs. */
 #include "report.h"
+#include "symptom.h"
 #include "wrap.h"
 
 #include <inttypes.h>
@@ -86,7 +87,7 @@ static void report_reason(const Result *result)
         verdict_word(result->verdict));
     if (result->why[0])
         APPEND(text, ": %s", result->why);
-    if (result->verdict == BUILD || result->verdict == UNSOUND)
+    if ((result->verdict == BUILD || result->verdict == UNSOUND) && strchr(text, '\n'))
         printf("%s\n", text); /* the compiler's lines stand as they are */
     else
         print_wrapped(text, 4, 80);
@@ -100,11 +101,20 @@ static void report_reason(const Result *result)
     if (result->flags[0])
         printf("    for a human to look at: %s\n", result->flags);
     if (result->printed[0] && !verdict_passed(result->verdict))
-        printf("    your code printed:\n%s\n", result->printed);
-    if (verdict_passed(result->verdict) && result->entry->lab->question) {
+        printf("    your code printed:\n%s%s", result->printed,
+               result->printed[strlen(result->printed) - 1] == '\n' ? "" : "\n");
+    if ((verdict_passed(result->verdict) || result->verdict == CORRECT_ONLY) &&
+        result->entry->lab->question) {
         PUT(text, "Does it transfer? %s", result->entry->lab->question);
         print_wrapped(text, 4, 80);
     }
+}
+
+static bool has_remedy(const Result *r)
+{
+    Symptom symptom = symptom_in(r->why, r->printed, r->verdict, r->entry->lab);
+
+    return symptom_remedy(&symptom, r->verdict, r->ratio, r->entry->lab) > 0;
 }
 
 /* The first lab to go on with, and the command for it. */
@@ -137,11 +147,13 @@ static void report_next(const Session *session, const Result *results, int count
         default:
             printf("Next: mend labs/%s/kernel.cu, then make grade LAB=%s.\n", r->entry->folder,
                    name);
+            if (has_remedy(r))
+                printf("      make hint LAB=%s says where to look.\n", name);
             return;
         }
     }
     if (simulated)
-        printf("Next: all of these are right; a GPU would tell how fast they are.\n");
+        printf("Next: another lab. These are right; how fast they are takes a GPU to tell.\n");
     else
         printf("Next: all of these pass. make progress shows what is left.\n");
 }
@@ -256,4 +268,38 @@ void report_lines(const Result *result)
         report_lines_case(&result->speed[i], i + 1);
     printf("wall_s:%.2f\nend:%s\n", result->wall_s, result->entry->folder);
     fflush(stdout);
+}
+
+/* ---- Figures for lessons ---- */
+
+void report_figures_head(FILE *file, const Session *session, const LabEntry *entry)
+{
+    const GpuInfo *gpu = &session->gpu;
+    time_t now = time(NULL);
+    char date[32];
+
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    fprintf(file, "device: %s, %d SMs\ndriver: %s\nCUDA: %s (nvcc %s)\ndate: %s\n", gpu->name,
+            gpu->gpu.sms, gpu->driver, gpu->runtime, session->toolchain.version, date);
+    fprintf(file, "command: warpbook check %s --figures FILE, by make figures\n\n",
+            lab_name(entry));
+}
+
+void report_figures(FILE *file, const char *name, const Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        const char *label = s->lab_case->label;
+        if (!s->measured)
+            continue;
+        fprintf(file, "%s/%s/ms %.6f\n", name, label, s->student_ms);
+        if (s->gbps > 0)
+            fprintf(file, "%s/%s/GB/s %.1f\n", name, label, s->gbps);
+        if (s->gflops > 0)
+            fprintf(file, "%s/%s/GFLOP/s %.1f\n", name, label, s->gflops);
+        fprintf(file, "%s/%s/ratio %.5f\n", name, label, s->ratio.median);
+        fprintf(file, "%s/%s/ratio from %.5f\n", name, label, s->ratio.lo);
+        fprintf(file, "%s/%s/ratio to %.5f\n", name, label, s->ratio.hi);
+    }
+    fflush(file);
 }

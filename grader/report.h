@@ -4,6 +4,8 @@
 
 #include "grade.h"
 
+#include <stdio.h>
+
 /* A line on the machine, before the first lab. */
 void report_machine(const Session *session);
 
@@ -17,5 +19,10 @@ void report_reasons(const Session *session, const Result *results, int count, bo
 /* `--format lines`, documented in docs/lines.md. */
 void report_lines_machine(const Session *session);
 void report_lines(const Result *result);
+
+/* For docs/measured, what lessons quote: a head on machine and day, then `KERNEL/CASE/UNIT value`
+ * lines of each case that was measured. */
+void report_figures_head(FILE *file, const Session *session, const LabEntry *entry);
+void report_figures(FILE *file, const char *name, const Result *result);
 
 #endif

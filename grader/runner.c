@@ -1,16 +1,17 @@
 /* runner.c - the child that loads a kernel and calls it: the only user of CUDA.
  *
  * main() lets go of what it inherited and answers commands (serve.c) by what is below: a Device on
- * the CUDA runtime. `hello` brings CUDA up completely (context, events, memory, a kernel), since
- * afterwards, before student code is loaded, the sandbox closes and CUDA could not do all of it any
- * more. It also finds out whether there is a usable GPU at all, and says what to do if not.
+ * the CUDA runtime. `hello` (runner_hello.c) brings CUDA up completely (context, events, memory, a
+ * kernel), since afterwards, before student code is loaded, the sandbox closes and CUDA could not
+ * do all of it any more.
  *
  * From `load` on, student code lives in this process. Nothing that we say is believed without a
  * look from outside: the grader keeps a clock of its own and checks contents that it alone can
  * foretell.
  */
+#include "child.h"
 #include "runner_device.h"
-#include "runner_reason.h"
+#include "runner_hello.h"
 #include "sandbox.h"
 #include "serve.h"
 #include "util.h"
@@ -28,11 +29,9 @@ _Static_assert((int) AS_F32 == (int) F32 && (int) AS_F64 == (int) F64 &&
                    (int) AS_U8 == (int) U8,
                "contents.h and lab.h number the types alike");
 
-enum { COMMANDS = 3, ANSWERS = 4, SHARED = 5, OLDEST_CC = 75 };
-
 static int device_number;
 static bool loaded; /* student code is in here */
-static cudaEvent_t begin, end;
+static Timer timer;
 
 /* ---- What went wrong ---- */
 
@@ -68,137 +67,12 @@ static bool fine(cudaError_t error, char *fault)
     return say(fault, loaded && is_fatal(error) ? "kernel" : "gpu", error);
 }
 
-/* ---- hello: is there a usable GPU? ---- */
-
-/* 0 where the device can't tell. */
-static int attribute(enum cudaDeviceAttr which)
-{
-    int value = 0;
-
-    if (cudaDeviceGetAttribute(&value, which, device_number) == cudaSuccess)
-        return value;
-    cudaGetLastError();
-    return 0;
-}
-
-static int compute_capability(void)
-{
-    return 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
-           attribute(cudaDevAttrComputeCapabilityMinor);
-}
-
-static bool may_be_used(char *fault)
-{
-    int count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-
-    if (!error && !count)
-        error = cudaErrorNoDevice;
-    if (!error && device_number >= count)
-        error = cudaErrorInvalidDevice;
-    if (error)
-        return reason_of_error(error, fault);
-    if (compute_capability() < OLDEST_CC)
-        return reason_say(fault, "old-gpu",
-                          "the GPU is older than Turing (compute capability 7.5)");
-    if (attribute(cudaDevAttrComputeMode) != cudaComputeModeDefault)
-        return reason_say(
-            fault, "busy",
-            "the GPU is in exclusive or prohibited mode, and two processes must use it "
-            "side by side; nvidia-smi -c DEFAULT allows that");
-    return true;
-}
-
-/* Context, events, memory, a kernel with a known answer: whatever CUDA makes only when it is needed
- * must exist before the sandbox closes. The flag is set before a device is chosen, so that it holds
- * for its context: waiting without sleeping costs less of what is timed. */
-static cudaError_t bring_up(int *right)
-{
-    void *memory = NULL;
-    cudaError_t error;
-
-    if ((error = cudaSetDeviceFlags(cudaDeviceScheduleSpin)) ||
-        (error = cudaSetDevice(device_number)) || (error = device_begin(right)) ||
-        (error = cudaEventCreate(&begin)) || (error = cudaEventCreate(&end)) ||
-        (error = cudaMalloc(&memory, 1 << 20)) || (error = cudaEventRecord(begin, 0)) ||
-        (error = cudaMemset(memory, 0, 1 << 20)) || (error = cudaEventRecord(end, 0)) ||
-        (error = cudaFree(memory)))
-        return error;
-    return cudaDeviceSynchronize();
-}
-
-/* The driver's own number if it can be found, else the CUDA version that it is for. */
-static void driver_version(char *text, size_t size)
-{
-    char line[256] = "";
-    int version = 0;
-    FILE *file = device_simulated ? NULL : fopen("/proc/driver/nvidia/version", "r");
-
-    if (file && fgets(line, sizeof line, file))
-        for (char *rest, *word = strtok_r(line, " \n", &rest); word;
-             word = strtok_r(NULL, " \n", &rest))
-            if (strchr(word, '.') && !word[strspn(word, "0123456789.")]) {
-                put(text, size, "%s", word);
-                fclose(file);
-                return;
-            }
-    if (file)
-        fclose(file);
-    cudaDriverGetVersion(&version);
-    put(text, size, "CUDA-%d.%d", version / 1000, version % 1000 / 10);
-}
-
-static void uuid_text(const cudaUUID_t *uuid, char *text, size_t size)
-{
-    put(text, size, "GPU-");
-    for (int i = 0; i < 16; i++)
-        append(text, size, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-               (unsigned char) uuid->bytes[i]);
-}
-
-static bool describe(char *answer, char *fault)
-{
-    struct cudaDeviceProp properties;
-    size_t free_bytes, total_bytes;
-    char driver[32], uuid[48];
-    int runtime = 0;
-    cudaError_t error;
-
-    if ((error = cudaGetDeviceProperties(&properties, device_number)) ||
-        (error = cudaMemGetInfo(&free_bytes, &total_bytes)) ||
-        (error = cudaRuntimeGetVersion(&runtime)))
-        return reason_of_error(error, fault);
-    driver_version(driver, sizeof driver);
-    uuid_text(&properties.uuid, uuid, sizeof uuid);
-    /* Two transfers a clock; kHz times bits. */
-    double peak_gbps = 2.0 * attribute(cudaDevAttrMemoryClockRate) * 1e3 *
-                       attribute(cudaDevAttrGlobalMemoryBusWidth) / 8 / 1e9;
-    put(answer, SERVE_ANSWER,
-        "cc:%d sms:%d l2_bytes:%d free_bytes:%zu total_bytes:%zu peak_gbps:%.6g driver:%s "
-        "runtime:%d.%d simulated:%d uuid:%s name:%s",
-        compute_capability(), attribute(cudaDevAttrMultiProcessorCount),
-        attribute(cudaDevAttrL2CacheSize), free_bytes, total_bytes, peak_gbps, driver,
-        runtime / 1000, runtime % 1000 / 10, device_simulated, uuid, properties.name);
-    return true;
-}
+/* ---- hello, load ---- */
 
 static bool cuda_hello(char *answer, char *fault)
 {
-    static bool is_up;
-    int right = 1;
-    cudaError_t error;
-
-    if (!is_up && !may_be_used(fault))
-        return false;
-    if (!is_up && (error = bring_up(&right)))
-        return reason_of_error(error, fault);
-    if (!right)
-        return reason_say(fault, "other", "a trial kernel gave a wrong answer on this GPU");
-    is_up = true;
-    return describe(answer, fault);
+    return runner_hello(device_number, &timer, answer, fault);
 }
-
-/* ---- load ---- */
 
 /* The object registers its code as it is loaded; what is wrong with that shows at the next call. */
 static bool cuda_load(const char *path, const char *function, Kernel **kernel, char *fault)
@@ -206,7 +80,7 @@ static bool cuda_load(const char *path, const char *function, Kernel **kernel, c
     void *object;
     cudaError_t error, later;
 
-    if (!begin) {
+    if (!timer.begin) {
         put(fault, SERVE_ANSWER, "usage hello comes first");
         return false;
     }
@@ -259,7 +133,7 @@ static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
         return false;
     }
     array->data = block + guards;
-    device_name(array->data, guard - GUARD_BYTE);
+    device_name(array->data, array->name, guard - GUARD_BYTE);
     if (array->host) {
         memset(block, guard, guards);
         memset(block + guards + bytes, guard, guards);
@@ -398,15 +272,15 @@ static bool time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arr
     float elapsed_ms = 0;
     cudaError_t error;
 
-    if (!fine(cudaEventRecord(begin, 0), fault))
+    if (!fine(cudaEventRecord(timer.begin, 0), fault))
         return false;
     if (!call_all(lab, lab_case, kernel, sets, calls, fault)) {
         cudaDeviceSynchronize();
         return false;
     }
     keep_ends(&sets[calls - 1]);
-    if ((error = cudaEventRecord(end, 0)) || (error = cudaDeviceSynchronize()) ||
-        (error = cudaEventElapsedTime(&elapsed_ms, begin, end)))
+    if ((error = cudaEventRecord(timer.end, 0)) || (error = cudaDeviceSynchronize()) ||
+        (error = cudaEventElapsedTime(&elapsed_ms, timer.begin, timer.end)))
         return say(fault, "kernel", error);
     *ms = elapsed_ms;
     return ends_kept(lab->function, fault);
@@ -514,8 +388,8 @@ static bool read_arguments(int count, char **words, int *status)
 /* Only what the grader wants: no files, and findings to us alone. */
 static void set_up_simulation(void)
 {
-    static const char *const unwanted[] = { "SIM_REPORT", "SIM_TABLE",  "SIM_PTX",
-                                            "SIM_SCHED",  "SIM_CHECKS", "SIM_BUDGET" };
+    static const char *const unwanted[] = { "SIM_REPORT", "SIM_TABLE",  "SIM_PTX", "SIM_SCHED",
+                                            "SIM_CHECKS", "SIM_BUDGET", "SIM_TIME" };
 
     for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
         unsetenv(unwanted[i]);
@@ -541,10 +415,11 @@ int main(int count, char **words)
 
     if (!read_arguments(count, words, &status))
         return status;
-    if (fcntl(COMMANDS, F_GETFD) < 0 || fcntl(ANSWERS, F_GETFD) < 0 || fcntl(SHARED, F_GETFD) < 0)
+    if (fcntl(CHILD_IN, F_GETFD) < 0 || fcntl(CHILD_OUT, F_GETFD) < 0 ||
+        fcntl(CHILD_SHARED, F_GETFD) < 0)
         return complain("descriptors 3 to 5 are not open");
     set_up();
-    status = serve(&cuda_device, COMMANDS, ANSWERS, SHARED);
+    status = serve(&cuda_device, CHILD_IN, CHILD_OUT, CHILD_SHARED);
     fflush(stdout);
     _exit(status); /* no destructors: those of student code, and CUDA's, which may wait for ever */
 }

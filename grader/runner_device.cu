@@ -332,7 +332,7 @@ cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
     return cudaMemsetAsync(data, byte, bytes, 0);
 }
 
-void device_name(void *, int)
+void device_name(void *, const char *, int)
 {
 }
 

@@ -37,8 +37,8 @@ extern const int device_simulated;
 /* Fills an output or scratch with a byte: nobody has written it yet. */
 cudaError_t device_poison(void *data, size_t bytes, unsigned char byte);
 
-/* What messages are to call an array: the i-th of serve.c's order. */
-void device_name(void *data, int i);
+/* What messages are to call an array: the i-th of commands.c's order. */
+void device_name(void *data, const char *name, int i);
 
 /* Around calls of the student's function: forgets what was found before; writes "KIND TEXT" of what
  * was found since to `fault`, 1 if there is any. */

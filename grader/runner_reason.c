@@ -2,7 +2,7 @@
  * do. */
 #include "runner_reason.h"
 #include "runner_device.h"
-#include "serve.h"
+#include "conversation.h"
 #include "util.h"
 
 #include <stdlib.h>

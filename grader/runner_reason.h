@@ -1,4 +1,4 @@
-/* runner_reason.h - why a GPU can't be used, in words: answers to `hello` (serve.h). */
+/* runner_reason.h - why a GPU can't be used, in words: answers to `hello` (conversation.h). */
 #ifndef RUNNER_REASON_H
 #define RUNNER_REASON_H
 

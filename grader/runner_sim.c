@@ -1,5 +1,5 @@
 /* runner_sim.c - what the runner does by kernels on a real GPU, done on the host for a simulated
- * one; and what a simulated GPU has seen of the student's kernels, in the words of serve.h.
+ * one; and what a simulated GPU has seen of the student's kernels, in the words of conversation.h.
  *
  * Arrays are filled and compared here, in pieces that are copied: simulating kernels for that would
  * take longer than the student's. They have no guards: the simulated GPU itself knows where an
@@ -15,6 +15,7 @@
 #include "sim/query.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,12 +101,12 @@ cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
     return error;
 }
 
-void device_name(void *data, int i)
+void device_name(void *data, const char *name, int i)
 {
     static const char *const names[LAB_IN + LAB_OUT + 1] = { "in",  "in[1]",  "in[2]",  "in[3]",
                                                              "out", "out[1]", "scratch" };
 
-    simName(data, i < LAB_IN + LAB_OUT ? names[i] : "scratch");
+    simName(data, name ? name : i < LAB_IN + LAB_OUT ? names[i] : "scratch");
 }
 
 /* Only arrays in the host's memory have guards: beside others the simulated GPU ends a kernel. */
@@ -154,6 +155,18 @@ static void on_fault(int number, siginfo_t *info, void *context)
         _exit(128 + number); /* nobody listens */
 }
 
+/* CUDA_CHECK stops the process with CUDA's few words ("invalid argument"); the simulated GPU knows
+ * more. It is the caller's thread that is here, in abort(): nothing is interrupted. */
+static void on_abort(int number)
+{
+    Finding found;
+
+    (void) number;
+    for (int i = 0; simFinding(i, &found); i++)
+        if (found.kind == FINDING_LAUNCH && dprintf(STDERR_FILENO, "%.400s\n", found.text) < 0)
+            return; /* nobody listens */
+}
+
 /* Nothing to try: no driver, no machine code that might not fit. */
 cudaError_t device_begin(int *right)
 {
@@ -161,6 +174,7 @@ cudaError_t device_begin(int *right)
                                 .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_ONSTACK };
     cudaError_t error = cudaFree(NULL);
 
+    signal(SIGABRT, on_abort);
     sigaction(SIGSEGV, &action, NULL); /* once the library is there, with its own */
     *right = 1;
     return error;
@@ -174,7 +188,7 @@ int device_checks(int on, unsigned long long budget)
 
 /* ---- Findings ---- */
 
-/* What each is in the words of serve.h. NULL: nothing to tell. */
+/* What each is in the words of conversation.h. NULL: nothing to tell. */
 static const struct {
     const char *kind, *kind_if_write;
 } words[FINDINGS] = {

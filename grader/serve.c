@@ -1,24 +1,17 @@
-/* serve.c - the runner's half of the conversation: reads commands, calls a device, answers.
+/* serve.c - the runner's half of the conversation: reads lines, runs commands, answers.
  *
- * A command is a row in a table: its word, how many words follow, what it does. What it does either
- * writes the fields of an `ok` or the text of a `fail`; the loop puts the tag in front. Whoever
- * asks times us from command to answer, so after an answer we spin for the next command, a few
- * milliseconds, before we sleep.
- *
- * Commands come from the grader, which is trusted; they are checked all the same, since a slip
- * there must not become a wild write here.
+ * A line is a tag, a command and its words; the answer is the tag again and what the command said.
+ * Whoever asks times us from command to answer, so after an answer we spin for the next command, a
+ * few milliseconds, before we sleep.
  */
 #include "serve.h"
-#include "contents.h"
-#include "registry.h"
-#include "sandbox.h"
+#include "commands.h"
 #include "util.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,411 +20,22 @@
 
 static const double spin_s = 0.005;
 
-/* More than any GPU has; small enough that no sum of sizes overflows. */
-static const size_t most_bytes = (size_t) 1 << 40;
-static const long most_dim = 1L << 36;
+enum { STACK_BYTES = 16 << 10 };
 
-enum { ARRAYS = LAB_IN + LAB_OUT + 1, WORDS = 8, STACK_BYTES = 16 << 10 };
-
-typedef struct Server {
-    const Device *device;
+typedef struct Talk {
+    Server server;
     int in, out;
-    char *shared;
-    size_t shared_bytes;
-    const Lab *lab;
-    Kernel *kernel;
-    Case lab_case;
-    Arrays sets[SERVE_SETS];
-    int set_count;
-    bool prepared, done;
     char line[SERVE_LINE];
     size_t used; /* bytes read into `line`, perhaps more than one line */
-} Server;
-
-/* ---- Arrays ---- */
-
-/* All arrays of a set in one order: inputs, outputs, scratch. */
-static Array *array_at(Arrays *arrays, int i)
-{
-    if (i < LAB_IN)
-        return &arrays->in[i];
-    return i < LAB_IN + LAB_OUT ? &arrays->out[i - LAB_IN] : &arrays->scratch;
-}
-
-static void name_array(char *name, size_t size, int i)
-{
-    if (i < LAB_IN)
-        put(name, size, "in%d", i);
-    else if (i < LAB_IN + LAB_OUT)
-        put(name, size, "out%d", i - LAB_IN);
-    else
-        put(name, size, "scratch");
-}
-
-static unsigned char guard_byte(int i)
-{
-    return (unsigned char) (GUARD_BYTE + i);
-}
-
-static size_t elements(const Array *array)
-{
-    return array->rows * array->cols;
-}
-
-/* Bytes of an array; false if it is absurd. */
-static bool size_of(const Array *array, size_t *bytes)
-{
-    size_t count;
-
-    return (int) array->type >= F32 && array->type <= U8 &&
-           !__builtin_mul_overflow(array->rows, array->cols, &count) &&
-           !__builtin_mul_overflow(count, element_bytes((Element) array->type), bytes) &&
-           *bytes <= most_bytes;
-}
-
-static void drop_sets(Server *server)
-{
-    for (int k = 0; k < server->set_count; k++)
-        for (int i = 0; i < ARRAYS; i++) {
-            Array *array = array_at(&server->sets[k], i);
-            if (array->data)
-                server->device->release(array);
-            array->data = NULL;
-        }
-    server->set_count = 0;
-    server->prepared = false;
-}
+} Talk;
 
 /* ---- Words ---- */
 
-static bool usage(char *fault, const char *what)
+static const Command *find_command(const char *name)
 {
-    put(fault, SERVE_ANSWER, "usage %s", what);
-    return false;
-}
-
-/* A whole number without sign or ornament: strtoull alone would take blanks and minus. */
-static bool number(const char *word, int base, uint64_t most, uint64_t *value)
-{
-    char *end;
-
-    if (!*word || word[strspn(word, base == 16 ? "0123456789abcdef" : "0123456789")])
-        return false;
-    errno = 0;
-    *value = strtoull(word, &end, base);
-    return !errno && !*end && *value <= most;
-}
-
-/* ---- Commands: each writes the fields of its answer, or the text of its failure ---- */
-
-static bool hello(Server *server, char **words, char *answer, char *fault)
-{
-    (void) words;
-    return server->device->hello(answer, fault);
-}
-
-static bool load(Server *server, char **words, char *answer, char *fault)
-{
-    const LabEntry *entry = lab_find(words[1]);
-
-    if (server->kernel)
-        return usage(fault, "a kernel is loaded already");
-    if (!entry)
-        return usage(fault, "no such lab");
-    if (!server->device->load(words[2], entry->lab->function, &server->kernel, fault))
-        return false;
-    server->lab = entry->lab;
-    put(answer, SERVE_ANSWER, "sandbox:%s", sandbox_state());
-    return true;
-}
-
-static bool read_case(Server *server, char **words, Case *lab_case, uint64_t *sets, char *fault)
-{
-    uint64_t index, dim, known = 0;
-
-    while (server->lab->cases[known].label)
-        known++;
-    if (!number(words[1], 10, UINT64_MAX, &index) || index >= known)
-        return usage(fault, "no such case");
-    *lab_case = server->lab->cases[index];
-    for (int d = 0; d < LAB_DIMS; d++) {
-        if (!number(words[2 + d], 10, (uint64_t) most_dim, &dim))
-            return usage(fault, "a dimension is out of range");
-        lab_case->dim[d] = (long) dim;
-    }
-    if (!number(words[6], 10, SERVE_SETS, sets) || *sets < 1)
-        return usage(fault, "the number of sets is out of range");
-    return true;
-}
-
-/* Bytes of one set, or a failure if the lab made of these dims what cannot be. */
-static bool set_size(Arrays *arrays, size_t *total, char *fault)
-{
-    *total = 0;
-    for (int i = 0; i < ARRAYS; i++) {
-        size_t bytes;
-        if (!size_of(array_at(arrays, i), &bytes))
-            return usage(fault, "an array is too large");
-        *total += bytes;
-    }
-    if (!elements(&arrays->out[0]))
-        return usage(fault, "there is no output");
-    return true;
-}
-
-static bool allocate_set(Server *server, const Arrays *shape, char *fault)
-{
-    Arrays *set = &server->sets[server->set_count++];
-
-    *set = *shape;
-    for (int i = 0; i < ARRAYS; i++) {
-        Array *array = array_at(set, i);
-        array->data = NULL;
-        if (elements(array) && !server->device->allocate(array, guard_byte(i), fault)) {
-            array->data = NULL;
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool take_case(Server *server, char **words, char *answer, char *fault)
-{
-    Arrays shape = { 0 };
-    uint64_t sets;
-    size_t bytes;
-
-    if (!server->lab)
-        return usage(fault, "no kernel is loaded");
-    drop_sets(server);
-    if (!read_case(server, words, &server->lab_case, &sets, fault))
-        return false;
-    server->lab->shape(&server->lab_case, &shape);
-    if (!set_size(&shape, &bytes, fault))
-        return false;
-    for (uint64_t k = 0; k < sets; k++)
-        if (!allocate_set(server, &shape, fault)) {
-            drop_sets(server);
-            return false;
-        }
-    put(answer, SERVE_ANSWER, "bytes:%zu", bytes * (size_t) sets);
-    return true;
-}
-
-static bool prepare_set(Server *server, Arrays *set, uint64_t seed, unsigned char poison,
-                        char *fault)
-{
-    for (int i = 0; i < ARRAYS; i++) {
-        const Array *array = array_at(set, i);
-        const Source source = { seed, i };
-        if (!array->data)
-            continue;
-        if (i < LAB_IN ? !server->device->fill(array, &source, fault)
-                       : !server->device->poison(array, poison, fault))
-            return false;
-    }
-    return true;
-}
-
-static bool prepare(Server *server, char **words, char *answer, char *fault)
-{
-    uint64_t seed, poison;
-
-    (void) answer;
-    if (!server->set_count)
-        return usage(fault, "there are no arrays");
-    if (!number(words[1], 16, UINT64_MAX, &seed) || !number(words[2], 10, 255, &poison))
-        return usage(fault, "a seed in hex and a byte are wanted");
-    server->prepared = false;
-    for (int k = 0; k < server->set_count; k++)
-        if (!prepare_set(server, &server->sets[k], set_seed(seed, k), (unsigned char) poison,
-                         fault))
-            return false;
-    if (!server->device->settle(fault))
-        return false;
-    server->prepared = true;
-    return true;
-}
-
-static bool go(Server *server, char **words, char *answer, char *fault)
-{
-    uint64_t calls;
-    double ms = 0;
-
-    if (!server->prepared)
-        return usage(fault, "nothing is prepared");
-    if (!number(words[1], 10, (uint64_t) server->set_count, &calls) || calls < 1)
-        return usage(fault, "the number of calls is out of range");
-    if (!server->device->time_calls(server->lab, &server->lab_case, server->kernel, server->sets,
-                                    (int) calls, &ms, fault))
-        return false;
-    put(answer, SERVE_ANSWER, "ms:%.9g", ms);
-    return true;
-}
-
-/* "1" is out[1], "in:1" is in[1]; NULL if there is none. */
-static const Array *named_array(Arrays *arrays, const char *word)
-{
-    bool input = !strncmp(word, "in:", 3);
-    uint64_t i;
-
-    if (!number(input ? word + 3 : word, 10, (input ? LAB_IN : LAB_OUT) - 1, &i))
-        return NULL;
-    return input ? &arrays->in[i] : &arrays->out[i];
-}
-
-static bool window(Server *server, char **words, char *answer, char *fault)
-{
-    uint64_t set, first, count;
-    const Array *array;
-    size_t all;
-
-    (void) answer;
-    if (!server->prepared)
-        return usage(fault, "nothing is prepared");
-    if (!number(words[1], 10, (uint64_t) server->set_count - 1, &set) ||
-        !(array = named_array(&server->sets[set], words[2])) || !array->data)
-        return usage(fault, "no such array");
-    all = elements(array);
-    if (!number(words[3], 10, all, &first) || !number(words[4], 10, all - first, &count) ||
-        !count || count > server->shared_bytes / element_bytes((Element) array->type))
-        return usage(fault, "the window is out of range");
-    return server->device->fetch(array, first, count, server->shared, fault);
-}
-
-static bool stray(char *fault, int set, int i, const char *side, size_t at)
-{
-    char name[16];
-
-    name_array(name, sizeof name, i);
-    put(fault, SERVE_ANSWER, "stray set:%d array:%s side:%s offset:%zu", set, name, side, at);
-    return false;
-}
-
-/* Array i of a set: its guards, and the inside of an input. */
-static bool check_array(Server *server, int set, int i, const Source *source, char *fault)
-{
-    const Array *array = array_at(&server->sets[set], i);
-    size_t at = SIZE_MAX;
-    bool before = false, same = true;
-
-    if (!array->data)
-        return true;
-    if (!server->device->guards_whole(array, guard_byte(i), &at, &before, fault))
-        return false;
-    if (at != SIZE_MAX)
-        return stray(fault, set, i, before ? "before" : "after", at);
-    if (i < LAB_IN && !server->device->holds(array, source, &at, &same, fault))
-        return false;
-    return same || stray(fault, set, i, "inside", at);
-}
-
-static bool guards(Server *server, char **words, char *answer, char *fault)
-{
-    uint64_t seed;
-
-    (void) answer;
-    if (!server->prepared)
-        return usage(fault, "nothing is prepared");
-    if (!number(words[1], 16, UINT64_MAX, &seed))
-        return usage(fault, "a seed in hex is wanted");
-    for (int k = 0; k < server->set_count; k++)
-        for (int i = 0; i < ARRAYS; i++) {
-            const Source source = { set_seed(seed, k), i };
-            if (!check_array(server, k, i, &source, fault))
-                return false;
-        }
-    return true;
-}
-
-static bool set_checks(Server *server, char **words, char *answer, char *fault)
-{
-    uint64_t on, budget;
-
-    (void) answer;
-    if (!server->device->checks)
-        return usage(fault, "only a simulated GPU checks");
-    if (!number(words[1], 10, 1, &on) || !number(words[2], 10, UINT64_MAX, &budget))
-        return usage(fault, "0 or 1 and a number are wanted");
-    return server->device->checks(on, budget, fault);
-}
-
-/* Of the first set. */
-static bool count(Server *server, char **words, char *answer, char *fault)
-{
-    uint64_t counter, i;
-    const Array *array = NULL;
-
-    if (!server->device->count)
-        return usage(fault, "only a simulated GPU counts");
-    if (!server->prepared)
-        return usage(fault, "nothing is prepared");
-    if (!number(words[1], 10, COUNTERS - 1, &counter) ||
-        !number(words[2], 10, (counter == SECTORS_WRITTEN ? LAB_OUT : LAB_IN) - 1, &i))
-        return usage(fault, "a counter and an array are wanted");
-    if (counter == SECTORS_READ || counter == SECTORS_WRITTEN)
-        array = counter == SECTORS_READ ? &server->sets[0].in[i] : &server->sets[0].out[i];
-    if (array && !array->data)
-        return usage(fault, "no such array");
-    return server->device->count((Counter) counter, array, answer, fault);
-}
-
-static bool read_clock(Server *server, char **words, char *answer, char *fault)
-{
-    double mhz = 0;
-
-    (void) words;
-    if (!server->device->clock_mhz(&mhz, fault))
-        return false;
-    put(answer, SERVE_ANSWER, "mhz:%.6g", mhz);
-    return true;
-}
-
-static bool drop(Server *server, char **words, char *answer, char *fault)
-{
-    (void) words;
-    (void) answer;
-    (void) fault;
-    drop_sets(server);
-    return true;
-}
-
-static bool quit(Server *server, char **words, char *answer, char *fault)
-{
-    (void) words;
-    (void) answer;
-    (void) fault;
-    server->done = true;
-    return true;
-}
-
-/* The last word takes the rest of its line: paths may have blanks in them. */
-static const struct Command {
-    const char *name;
-    int words; /* that follow the name */
-    bool (*run)(Server *server, char **words, char *answer, char *fault);
-} commands[] = {
-    { "hello", 0, hello },
-    { "load", 2, load },
-    { "case", 6, take_case },
-    { "prepare", 2, prepare },
-    { "go", 1, go },
-    { "window", 4, window },
-    { "guards", 1, guards },
-    { "clock", 0, read_clock },
-    { "checks", 2, set_checks },
-    { "count", 2, count },
-    { "drop", 0, drop },
-    { "quit", 0, quit },
-};
-
-/* ---- Lines ---- */
-
-static const struct Command *find_command(const char *name)
-{
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(commands[i].name, name))
-            return &commands[i];
+    for (const Command *command = commands; command->name; command++)
+        if (!strcmp(command->name, name))
+            return command;
     return NULL;
 }
 
@@ -450,18 +54,18 @@ static char *cut_word(char *text)
 static bool run(Server *server, char *text, char **words, char *answer, char *fault)
 {
     char *rest = cut_word(text);
-    const struct Command *command = find_command(text);
+    const Command *command = find_command(text);
     int count = 0;
 
     words[0] = text;
     if (!command)
-        return usage(fault, "unknown command");
+        return command_usage(fault, "unknown command");
     while (count < command->words && rest) {
         words[++count] = rest;
         rest = count < command->words ? cut_word(rest) : NULL;
     }
     if (rest || count < command->words)
-        return usage(fault, "wrong number of arguments");
+        return command_usage(fault, "wrong number of arguments");
     return command->run(server, words, answer, fault);
 }
 
@@ -487,36 +91,38 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
+/* ---- Lines ---- */
+
 /* False ends the conversation: what came was no command, or nobody listens. */
-static bool answer_line(Server *server, char *line)
+static bool answer_line(Talk *talk, char *line)
 {
     char fields[SERVE_ANSWER] = "", fault[SERVE_ANSWER] = "", reply[SERVE_LINE];
-    char *text = cut_word(line), *words[WORDS] = { "" };
+    char *text = cut_word(line), *words[COMMAND_WORDS] = { "" };
     bool ok;
 
     if (!*line || strlen(line) > 32)
         return false;
-    ok = text ? run(server, text, words, fields, fault) : usage(fault, "no command");
+    ok = text ? run(&talk->server, text, words, fields, fault) : command_usage(fault, "no command");
     keep_to_one_line(ok ? fields : fault);
     if (ok)
         PUT(reply, "%s ok%s%s\n", line, *fields ? " " : "", fields);
     else
         PUT(reply, "%s fail %s\n", line, *fault ? fault : "gpu no reason was given");
-    if (!write_all(server->out, reply, strlen(reply)))
+    if (!write_all(talk->out, reply, strlen(reply)))
         return false;
-    if (server->device->answered)
-        server->device->answered(words[0], reply);
+    if (talk->server.device->answered)
+        talk->server.device->answered(words[0], reply);
     return true;
 }
 
 /* Reads some bytes; spins at first, then sleeps. 0 at the end of input, negative if it broke. */
-static ssize_t read_some(Server *server)
+static ssize_t read_some(Talk *talk)
 {
     double until = now_s() + spin_s;
-    size_t room = server->used < SERVE_LINE ? SERVE_LINE - server->used : 0;
+    size_t room = talk->used < SERVE_LINE ? SERVE_LINE - talk->used : 0;
 
     for (;;) {
-        ssize_t got = read(server->in, server->line + SERVE_LINE - room, room);
+        ssize_t got = read(talk->in, talk->line + SERVE_LINE - room, room);
         if (got >= 0)
             return got;
         if (errno != EAGAIN && errno != EINTR)
@@ -524,80 +130,82 @@ static ssize_t read_some(Server *server)
         if (now_s() < until)
             sched_yield();
         else
-            poll(&(struct pollfd){ server->in, POLLIN, 0 }, 1, -1);
+            poll(&(struct pollfd){ talk->in, POLLIN, 0 }, 1, -1);
     }
 }
 
 /* Takes the first whole line out of the buffer. NULL: there is none. */
-static char *next_line(Server *server, char *line)
+static char *next_line(Talk *talk, char *line)
 {
-    char *end = memchr(server->line, '\n', server->used);
+    char *end = memchr(talk->line, '\n', talk->used);
     size_t length;
 
     if (!end)
         return NULL;
-    length = (size_t) (end - server->line);
-    memcpy(line, server->line, length);
+    length = (size_t) (end - talk->line);
+    memcpy(line, talk->line, length);
     line[length] = 0;
-    server->used -= length + 1;
-    memmove(server->line, end + 1, server->used);
+    talk->used -= length + 1;
+    memmove(talk->line, end + 1, talk->used);
     return strlen(line) == length ? line : put(line, SERVE_LINE, "%s", ""); /* a 0: no command */
 }
 
 /* Seeds came by this line; student code must not find them later: here, in what was read along
  * with it, or in what the functions that worked with them left on the stack below. (What the driver
  * keeps of a launch we can't wipe: docs/integrity.md.) */
-static __attribute__((noinline)) void forget(Server *server, char *line)
+static __attribute__((noinline)) void forget(Talk *talk, char *line)
 {
     char below[STACK_BYTES];
 
     explicit_bzero(below, sizeof below);
     explicit_bzero(line, SERVE_LINE);
-    explicit_bzero(server->line + server->used, SERVE_LINE - server->used);
+    explicit_bzero(talk->line + talk->used, SERVE_LINE - talk->used);
 }
 
-static int converse(Server *server)
+static int converse(Talk *talk)
 {
     char line[SERVE_LINE];
 
-    while (!server->done) {
-        char *text = next_line(server, line);
+    while (!talk->server.done) {
+        char *text = next_line(talk, line);
         ssize_t got;
         if (text) {
-            bool on = answer_line(server, text);
-            forget(server, line);
+            bool on = answer_line(talk, text);
+            forget(talk, line);
             if (!on)
                 return 2;
             continue;
         }
-        if (server->used == SERVE_LINE || (got = read_some(server)) < 0)
+        if (talk->used == SERVE_LINE || (got = read_some(talk)) < 0)
             return 2;
         if (got == 0)
-            return server->used ? 2 : 0;
-        server->used += (size_t) got;
+            return talk->used ? 2 : 0;
+        talk->used += (size_t) got;
     }
     return 0;
 }
 
 int serve(const Device *device, int in, int out, int shared_fd)
 {
-    Server *server = calloc(1, sizeof *server);
+    Talk *talk = calloc(1, sizeof *talk);
+    Server *server;
     struct stat about;
     int status;
 
-    if (!server || fstat(shared_fd, &about) || about.st_size <= 0 ||
+    if (!talk || fstat(shared_fd, &about) || about.st_size <= 0 ||
         fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK) < 0) {
-        free(server);
+        free(talk);
         return 2;
     }
-    *server = (Server){ .device = device, .in = in, .out = out };
+    *talk = (Talk){ .server = { .device = device }, .in = in, .out = out };
+    server = &talk->server;
     server->shared_bytes = (size_t) about.st_size;
     server->shared =
         mmap(NULL, server->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd, 0);
-    status = server->shared == MAP_FAILED ? 2 : converse(server);
-    drop_sets(server);
+    status = server->shared == MAP_FAILED ? 2 : converse(talk);
+    command_drop_sets(server);
     if (server->shared != MAP_FAILED)
         munmap(server->shared, server->shared_bytes);
-    free(server);
+    free(talk);
     return status;
 }

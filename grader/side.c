@@ -1,5 +1,7 @@
 /* side.c - one side of a race: a worker on a case, and how it takes a sample. */
 #include "side.h"
+#include "compare.h"
+#include "outputs.h"
 
 #include <math.h>
 
@@ -31,7 +33,7 @@ Verdict side_sample(void *self, Sample *sample)
         Timing timing;
         if ((verdict = worker_prepare(&side->worker, next_random(side->random))) != PASS ||
             (verdict = worker_go(&side->worker, side->calls, call_limit_s, &timing)) != PASS ||
-            (verdict = worker_check_some(&side->worker, side->calls, side->random)) != PASS)
+            (verdict = outputs_check_some(&side->worker, side->calls, side->random)) != PASS)
             return verdict;
         sample->event_ms += timing.event_ms;
         sample->parent_ms += side->worker.seen_ms; /* a result that is late is work not done */

@@ -46,6 +46,8 @@ static const char usage[] =
     "  --report FILE       writes all counts to it, as JSON lines (docs/simulator.md)\n"
     "  --checks LIST       all (if not given), none, or some of races,uninitialised,leaks\n"
     "  --sched HOW         the order of blocks and warps: forward, reverse, random:SEED\n"
+    "  --time HOW          models how long launches take: 1; all plays every block of large ones, "
+    "too\n"
     "  --budget N          warp instructions after which a launch is stopped; 0: never\n"
     "  --error-exitcode N  exits with N, 1 to 255, if anything was found and the program itself\n"
     "                      ends with 0\n"
@@ -153,6 +155,14 @@ static bool set_budget(SimPlan *plan, const char *value)
     return digits > 0 && digits < 20 && !value[digits];
 }
 
+static bool set_time(SimPlan *plan, const char *value)
+{
+    static const char *const words[] = { "0", "1", "all", NULL };
+
+    SET(plan, "SIM_TIME", "%s", value);
+    return !strchr(value, ',') && are_among(value, words);
+}
+
 static bool set_error_exitcode(SimPlan *plan, const char *value)
 {
     char *end;
@@ -166,9 +176,13 @@ static const struct {
     const char *name;
     bool (*set)(SimPlan *, const char *);
 } options[] = {
-    { "--device", set_device }, { "--report", set_report },
-    { "--checks", set_checks }, { "--sched", set_sched },
-    { "--budget", set_budget }, { "--error-exitcode", set_error_exitcode },
+    { "--device", set_device },
+    { "--report", set_report },
+    { "--checks", set_checks },
+    { "--sched", set_sched },
+    { "--budget", set_budget },
+    { "--time", set_time },
+    { "--error-exitcode", set_error_exitcode },
 };
 
 /* Takes argv[*at] with its value, from "--name=value" or the next word. */

@@ -48,6 +48,18 @@ char *append(char *buffer, size_t size, const char *format, ...)
     return buffer;
 }
 
+bool is_in(const char *list, const char *name)
+{
+    while (*list) {
+        size_t length = strcspn(list, " ");
+        bool any_end = length && list[length - 1] == '*';
+        if (!strncmp(list, name, length - any_end) && (any_end || !name[length]))
+            return true;
+        list += length + (list[length] == ' ');
+    }
+    return false;
+}
+
 void *xmalloc(size_t size)
 {
     void *memory = malloc(size ? size : 1);

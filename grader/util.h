@@ -22,6 +22,9 @@ char *append(char *buffer, size_t size, const char *format, ...)
 #define PUT(array, ...)    put(array, sizeof(array), __VA_ARGS__)
 #define APPEND(array, ...) append(array, sizeof(array), __VA_ARGS__)
 
+/* True if `name` is one of the words of a list, where a * at a word's end stands for any end. */
+bool is_in(const char *list, const char *name);
+
 /* Allocates, or dies. The caller frees. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed */

@@ -1,13 +1,13 @@
-/* worker.c - a runner with one kernel in it: the conversation of serve.h, typed. */
+/* worker.c - a runner with one kernel in it: the conversation (conversation.h), typed. */
 #include "worker.h"
-#include "serve.h"
+#include "compare.h"
+#include "conversation.h"
+#include "util.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Starting CUDA on a machine with many GPUs, and compiling PTX for a new one, take their time. */
 static const double start_limit_s = 60, load_limit_s = 60, chore_limit_s = 20;
@@ -197,7 +197,7 @@ Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
     return PASS;
 }
 
-static Verdict fetch(Worker *worker, int set, int out, size_t first, size_t count)
+Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t count)
 {
     char answer[CHILD_LINE];
     Verdict verdict =
@@ -208,273 +208,17 @@ static Verdict fetch(Worker *worker, int set, int out, size_t first, size_t coun
     return verdict;
 }
 
-static Inputs inputs_of(const Worker *worker, int set)
+/* "in1": what kernel.h calls it, or "input". */
+static void name_told(const Worker *worker, const char *array, char *told, size_t size)
 {
-    return (Inputs){ &worker->arrays, set_seed(worker->seed, set) };
-}
+    const Arrays *all = &worker->arrays;
+    bool in = !strncmp(array, "in", 2), out = !strncmp(array, "out", 3);
+    size_t i = in || out ? strtoul(array + (in ? 2 : 3), NULL, 10) : 0;
+    const Array *one = in && i < LAB_IN     ? &all->in[i]
+                       : out && i < LAB_OUT ? &all->out[i]
+                                            : &all->scratch;
 
-/* "case 33 x 31: row 3, column 5 is nan, right is 0.5; 12 of 1023 elements differ: <pattern>". */
-static void say_wrong(Worker *worker, int out, const Difference *d, const char *how)
-{
-    char place[64], got[32];
-
-    say_place(place, sizeof place, &worker->arrays.out[out], d->first);
-    if (d->got != d->got)
-        PUT(got, "NaN");
-    else
-        PUT(got, "%.9g", d->got);
-    PUT(worker->why,
-        "case %s: in the output, %s is %s, right is %.9g; %zu of %zu elements looked at differ",
-        worker->lab_case.label, place, got, d->want, d->wrong, d->compared);
-    if (*how)
-        APPEND(worker->why, ": %s", how);
-    else if (d->unwritten == d->wrong)
-        APPEND(worker->why, ": never written");
-}
-
-Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size_t count,
-                            Difference *difference)
-{
-    const Lab *lab = worker->entry->lab;
-    Inputs inputs = inputs_of(worker, set);
-    Type type = worker->arrays.out[out].type;
-    size_t bytes = count * type_bytes(type);
-    Verdict verdict = fetch(worker, set, out, first, count);
-    void *got, *want;
-    double *error;
-
-    if (verdict != PASS)
-        return verdict;
-    got = xmalloc(bytes);
-    want = xmalloc(bytes);
-    error = xcalloc(count, sizeof *error);
-    memcpy(got, worker->child.shared, bytes); /* once: the child could still change it */
-    lab->truth(&worker->lab_case, &inputs, out, first, count, want, error);
-    compare(difference, type, got, want, error, first, count, worker->poison);
-    free(got);
-    free(want);
-    free(error);
-    if (!difference->wrong)
-        return PASS;
-    say_wrong(worker, out, difference, "");
-    return WRONG;
-}
-
-/* ---- Comparing on several cores: the right values of 10^8 elements take a core half a second ----
- */
-
-enum { THREADS = 8, LEAST_A_THREAD = 1 << 16, STEP = 1 << 14 };
-
-typedef struct Slice {
-    const Worker *worker;
-    const Inputs *inputs;
-    int out;
-    size_t first, count;
-    const char *got;
-    char *want;
-    double *error; /* NULL: not kept */
-    Difference difference;
-} Slice;
-
-static void *compare_slice(void *argument)
-{
-    Slice *s = argument;
-    const Worker *w = s->worker;
-    const Lab *lab = w->entry->lab;
-    Type type = w->arrays.out[s->out].type;
-    double *own = s->error ? NULL : xmalloc(STEP * sizeof *own);
-
-    for (size_t at = 0; at < s->count; at += STEP) {
-        size_t count = s->count - at < STEP ? s->count - at : STEP, byte = at * type_bytes(type);
-        double *error = own ? memset(own, 0, STEP * sizeof *own) : s->error + at;
-        lab->truth(&w->lab_case, s->inputs, s->out, s->first + at, count, s->want + byte, error);
-        compare(&s->difference, type, s->got + byte, s->want + byte, error, s->first + at, count,
-                w->poison);
-    }
-    free(own);
-    return NULL;
-}
-
-/* Adds what was found in elements that come after all that `sum` knows. */
-static void add_difference(Difference *sum, const Difference *part)
-{
-    Difference before = *sum;
-
-    if (!sum->wrong)
-        *sum = *part;
-    else if (part->wrong)
-        sum->last = part->last;
-    sum->poison = part->poison;
-    sum->compared = before.compared + part->compared;
-    sum->wrong = before.wrong + part->wrong;
-    sum->unwritten = before.unwritten + part->unwritten;
-    sum->zeros = before.zeros + part->zeros;
-}
-
-static void compare_by_threads(const Worker *worker, const Inputs *inputs, int out, size_t first,
-                               size_t count, const char *got, char *want, double *error,
-                               Difference *difference)
-{
-    size_t width = type_bytes(worker->arrays.out[out].type), done = 0;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int slices = cores < 1 ? 1 : cores > THREADS ? THREADS : (int) cores;
-    Slice slice[THREADS];
-    pthread_t thread[THREADS];
-    bool started[THREADS] = { false };
-
-    if (count < (size_t) slices * LEAST_A_THREAD)
-        slices = 1;
-    for (int i = 0; i < slices; i++) {
-        size_t part = (count - done) / (size_t) (slices - i);
-        slice[i] = (Slice){ .worker = worker,
-                            .inputs = inputs,
-                            .out = out,
-                            .first = first + done,
-                            .count = part,
-                            .got = got + done * width,
-                            .want = want + done * width,
-                            .error = error ? error + done : NULL };
-        started[i] = i + 1 < slices && !pthread_create(&thread[i], NULL, compare_slice, &slice[i]);
-        if (!started[i])
-            compare_slice(&slice[i]);
-        done += part;
-    }
-    for (int i = 0; i < slices; i++) {
-        if (started[i])
-            pthread_join(thread[i], NULL);
-        add_difference(difference, &slice[i].difference);
-    }
-}
-
-/* Whole arrays up to this size are kept, so that a pattern in their faults can be seen. */
-enum { PATTERN_BYTES = 160 << 20 };
-
-/* Outputs larger than this a lab may test as a whole, by a test of its own. */
-enum { CHECKED_BY_TRUTH = 1 << 20 };
-
-/* A large output by the lab's own test; only what that finds is looked at element by element. */
-static Verdict check_by_lab(Worker *worker, int set, int out)
-{
-    const Array *array = &worker->arrays.out[out];
-    const Lab *lab = worker->entry->lab;
-    size_t count = array->rows * array->cols, width = type_bytes(array->type), bad, bad_count;
-    size_t step = WORKER_WINDOW_BYTES / width;
-    Inputs inputs = inputs_of(worker, set);
-    Verdict verdict = PASS;
-    char *got = xmalloc(count * width);
-
-    for (size_t first = 0; first < count && verdict == PASS; first += step) {
-        size_t part = count - first < step ? count - first : step;
-        verdict = fetch(worker, set, out, first, part);
-        if (verdict == PASS)
-            memcpy(got + first * width, worker->child.shared, part * width);
-    }
-    if (verdict == PASS && !lab->check(&worker->lab_case, &inputs, out, got, &bad, &bad_count)) {
-        char *want = xmalloc(bad_count * width);
-        double *error = xcalloc(bad_count, sizeof *error);
-        Difference difference = { 0 };
-        lab->truth(&worker->lab_case, &inputs, out, bad, bad_count, want, error);
-        compare(&difference, array->type, got + bad * width, want, error, bad, bad_count,
-                worker->poison);
-        say_wrong(worker, out, &difference, "");
-        verdict = WRONG;
-        free(want);
-        free(error);
-    }
-    free(got);
-    return verdict;
-}
-
-static Verdict check_array(Worker *worker, int set, int out)
-{
-    const Array *array = &worker->arrays.out[out];
-    size_t count = array->rows * array->cols, width = type_bytes(array->type);
-    size_t step = WORKER_WINDOW_BYTES / width;
-    bool keep = count * width <= PATTERN_BYTES;
-    Inputs inputs = inputs_of(worker, set);
-    Difference difference = { 0 };
-    Verdict verdict = PASS;
-    char *got, *want;
-    double *error;
-
-    if (!count)
-        return PASS;
-    got = xmalloc((keep ? count : step) * width);
-    want = xmalloc((keep ? count : step) * width);
-    error = keep ? xcalloc(count, sizeof *error) : NULL; /* takes memory only where it is written */
-    for (size_t first = 0; first < count && verdict == PASS; first += step) {
-        size_t part = count - first < step ? count - first : step;
-        size_t at = keep ? first * width : 0;
-        verdict = fetch(worker, set, out, first, part);
-        if (verdict != PASS)
-            break;
-        memcpy(got + at, worker->child.shared, part * width);
-        compare_by_threads(worker, &inputs, out, first, part, got + at, want + at,
-                           keep ? error + at / width : NULL, &difference);
-    }
-    if (verdict == PASS && difference.wrong) {
-        say_wrong(worker, out, &difference,
-                  keep ? pattern(&difference, &inputs, out, got, want, error) : "");
-        verdict = WRONG;
-    }
-    free(got);
-    free(want);
-    free(error);
-    return verdict;
-}
-
-Verdict worker_check_whole(Worker *worker, int set)
-{
-    for (int out = 0; out < LAB_OUT; out++) {
-        const Array *array = &worker->arrays.out[out];
-        bool by_lab = worker->entry->lab->check && array->rows * array->cols > CHECKED_BY_TRUTH;
-        Verdict verdict = by_lab ? check_by_lab(worker, set, out) : check_array(worker, set, out);
-        if (verdict != PASS)
-            return verdict;
-    }
-    return PASS;
-}
-
-enum { WINDOWS = 4, WINDOW = 1024 };
-
-/* An output this small is looked at whole, after every call. */
-static Verdict check_small(Worker *worker, int calls, int out, size_t count)
-{
-    Verdict verdict = PASS;
-
-    for (int set = 0; set < calls && verdict == PASS; set++) {
-        Difference difference = { 0 };
-        verdict = worker_check_window(worker, set, out, 0, count, &difference);
-    }
-    return verdict;
-}
-
-static Verdict check_windows(Worker *worker, int calls, int out, size_t count, uint64_t *random)
-{
-    Verdict verdict = PASS;
-
-    for (int i = 0; i < WINDOWS && verdict == PASS; i++) {
-        int set = (int) (next_random(random) % (uint64_t) calls);
-        size_t first = next_random(random) % (count - WINDOW + 1);
-        Difference difference = { 0 };
-        verdict = worker_check_window(worker, set, out, first, WINDOW, &difference);
-    }
-    return verdict;
-}
-
-Verdict worker_check_some(Worker *worker, int calls, uint64_t *random)
-{
-    Verdict verdict = PASS;
-
-    for (int out = 0; out < LAB_OUT && verdict == PASS; out++) {
-        const Array *array = &worker->arrays.out[out];
-        size_t count = array->rows * array->cols;
-        if (count > WINDOW)
-            verdict = check_windows(worker, calls, out, count, random);
-        else if (count)
-            verdict = check_small(worker, calls, out, count);
-    }
-    return verdict;
+    put(told, size, "%s", one->name ? one->name : in ? "input" : out ? "output" : array);
 }
 
 /* "set:0 array:out0 side:after offset:12" in words. */
@@ -490,10 +234,7 @@ Verdict worker_check_guards(Worker *worker)
     field(answer, "array", array, sizeof array);
     field(answer, "side", side, sizeof side);
     field_double(answer, "offset", &at);
-    PUT(told, "%s",
-        !strncmp(array, "in", 2)    ? "input"
-        : !strncmp(array, "out", 3) ? "output"
-                                    : array);
+    name_told(worker, array, told, sizeof told);
     if (!strcmp(side, "inside"))
         PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are only to read",
             worker->lab_case.label, at);

@@ -1,4 +1,4 @@
-/* worker.h - a runner with one kernel in it: the conversation of serve.h, typed.
+/* worker.h - a runner with one kernel in it: the conversation (conversation.h), typed.
  *
  * Every call returns PASS when all is well, else the verdict that a student's kernel has earned by
  * it (CRASH, TIMEOUT, STRAY, WRONG, SUSPECT, UNSOUND), with the reason in worker->why. The caller
@@ -8,7 +8,6 @@
 #define WORKER_H
 
 #include "child.h"
-#include "compare.h"
 #include "registry.h"
 #include "verdict.h"
 
@@ -67,16 +66,8 @@ Verdict worker_prepare(Worker *worker, uint64_t seed);
 /* Calls the kernel once on each of the first `calls` sets. */
 Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing);
 
-/* UNSOUND, WRONG..: compares `count` elements of an output with what is right. */
-Verdict worker_check_window(Worker *worker, int set, int out, size_t first, size_t count,
-                            Difference *difference);
-
-/* Compares all outputs of one set; WRONG says how they differ. */
-Verdict worker_check_whole(Worker *worker, int set);
-
-/* Of the outputs of the first `calls` sets: small ones whole, of others a few windows at places
- * chosen now. */
-Verdict worker_check_some(Worker *worker, int calls, uint64_t *random);
+/* Puts `count` elements of an output at the beginning of worker->child.shared. */
+Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t count);
 
 /* STRAY if a guard zone or an input changed. */
 Verdict worker_check_guards(Worker *worker);

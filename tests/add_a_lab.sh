@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was told
 
 copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
+trap 'rm -rf "$copy" "$copy".*' EXIT
 tar -c --exclude=./build --exclude=./.git --exclude=./.warpbook . | tar -x -C "$copy"
 cd "$copy"
 find . -type f -exec md5sum {} + | sort > "$copy.before"
@@ -124,6 +124,18 @@ expect slow solutions/50_scale/1_chunks.cu
 expect pass solutions/50_scale/2_grid_stride.cu
 expect wrong solutions/50_scale/wrong/last_lost.cu
 
+# What was measured, in the form that docs/measured has. Beside a noisy neighbour not every figure comes.
+for attempt in 1 2 3; do
+    build/warpbook check scale --timed-only --figures "$copy.figures" > "$copy.checked" || [ $? = 1 ]
+    grep -Eq '^2_grid_stride/stream/ratio [0-9]+\.[0-9]+$' "$copy.figures" && break
+done
+if [ "$(sed -n '1,6s/:.*//p' "$copy.figures" | xargs)" != "device driver CUDA date command" ] ||
+    grep -q wrong/ "$copy.checked" || [ "$(sort "$copy.figures" | uniq -d)" ]; then
+    echo "add_a_lab: check --timed-only --figures, attempt $attempt:" >&2
+    cat "$copy.checked" "$copy.figures" >&2
+    exit 1
+fi
+
 # No file that was there before has changed; and a lab that goes is gone.
 md5sum --quiet -c "$copy.before" || { echo "add_a_lab: a file had to be edited" >&2; exit 1; }
 
@@ -133,7 +145,7 @@ md5sum --quiet -c "$copy.before" || { echo "add_a_lab: a file had to be edited" 
 said=$(build/warpbook grade transpose scale --quick --format lines | sed -n 's/^verdict://p' | xargs)
 [ "$said" = "timeout unchanged" ] || { echo "add_a_lab: two labs got '$said'" >&2; exit 1; }
 
-rm -rf "$copy.before" labs/50_scale solutions/50_scale
+rm -rf "$copy".* labs/50_scale solutions/50_scale
 make -s build/warpbook
 if build/warpbook labs | grep -q scale; then
     echo "add_a_lab: the lab is still listed after its folder is gone" >&2

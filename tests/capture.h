@@ -2,8 +2,10 @@
 #ifndef CAPTURE_H
 #define CAPTURE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct Capture {
@@ -37,6 +39,20 @@ static inline const char *capture_end(Capture *capture)
     capture->text[used] = 0;
     fclose(capture->file);
     return capture->text;
+}
+
+static inline bool has(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+/* True if no line is wider. */
+static inline bool fits(size_t columns, const char *text)
+{
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        if (strcspn(text, "\n") > columns)
+            return false;
+    return true;
 }
 
 #endif

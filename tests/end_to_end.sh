@@ -103,7 +103,7 @@ row "suspect" "out of turn" "twice at go"
 row "suspect" "tag" "wrong-tag at go"
 row "suspect" "" "garbage at go"
 row "timeout" "no answer" "print-flood at go"
-row "crash" "host memory" "memory-hog at go"
+WARPBOOK_PATIENCE=2 row "crash" "host memory" "memory-hog at go"
 row slow "of the reference's speed" "ms 40" "lie 0.01"
 row slow "of the reference's speed" "ms 0.4" "lazy 4"
 
@@ -272,7 +272,33 @@ check "grade in place" says "unchanged" in_copy "$warpbook" grade transpose --qu
 check "it is remembered" says "transpose.*unchanged" in_copy "$warpbook" progress
 check "a hint" says "1 of 3|hint 1" in_copy "$warpbook" hint transpose
 check "the next hint" says "2 of 3|hint 2" in_copy "$warpbook" hint transpose
+check "the last hint" says "3 of 3|hint 3" in_copy "$warpbook" hint transpose
 check "a hint for which lab?" status_is 2 in_copy "$warpbook" hint
+# Graded so in place: then the hint begins with SAYS, and only the next call goes on to the levels.
+hint_after() { # SAYS DIRECTIVE...
+    local says=$1
+    shift
+    cp "$(submission hint "$@")" "$copy/labs/06_transpose/kernel.cu"
+    in_copy "$warpbook" grade transpose --quick > /dev/null 2>&1
+    in_copy "$warpbook" hint transpose > "$work/first"
+    in_copy "$warpbook" hint transpose > "$work/second"
+    tr '\n' ' ' < "$work/first" | grep -qE "^Your last grading: $says" && ! grep -q "^Hint " "$work/first" &&
+        grep -q "^Your last grading: " "$work/second" && grep -q "^Hint 3 of 3" "$work/second" && return
+    cat "$work/first" "$work/second"
+    return 1
+}
+check "a hint for what was slow" hint_after "slow, case flat, lowest ratio 0" "ms 40"
+check "a hint for a pattern" hint_after "wrong, case .*: the tail, never written" "wrong tail"
+check "a hint for a crash" hint_after "crash, case .*: a launch failed" "launch-error"
+check "a hint for a changed input" hint_after "stray, case .*: an input was changed" "stray input"
+check "a hint for a race" simulated hint_after "unsafe.*: a race" unsafe
+check "a hint for a bound that was missed" simulated hint_after "slow, case flat: an input is read in too many" "sectors 8 24"
+check "a level by its number has no symptom" says "^Hint 1 of 3" in_copy "$warpbook" hint transpose --level 1
+printf 'lab:06_transpose verdict:slow best:slow format:2 saw:%%n,,\377 case:x told:-7\0\n' > "$work/hostile"
+damaged() { cp "$work/hostile" "$copy/.warpbook/progress" && in_copy "$warpbook" hint transpose && in_copy "$warpbook" progress; }
+cp "$copy/.warpbook/progress" "$work/kept_progress"
+check "a damaged progress file" status_is 0 damaged
+cp "$work/kept_progress" "$copy/.warpbook/progress"
 cp "$(submission good "ms 0.5")" "$copy/labs/06_transpose/kernel.cu"
 check "pass in place" says "pass" in_copy "$warpbook" grade transpose --quick
 check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progress
@@ -363,7 +389,16 @@ scripts_find_their_cheat() {
         [ ! -e "$script" ] || bash "$script" || return 1
     done
 }
+# CUDA says "invalid argument" of it; the simulated GPU knows what was asked for and what is allowed.
+refused_launch() {
+    sed 's/transpose_kernel<<<[^,]*,/transpose_kernel<<<dim3(1, 70000),/' \
+        solutions/06_transpose/5_padded.cu > "$work/grid.cu"
+    says "at most \(2147483647,65535,65535\) are allowed" \
+        env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER WARPBOOK_PATIENCE=5 \
+        WARPBOOK_BUILD="$build" "$warpbook" grade 6 --device sim --submission "$work/grid.cu"
+}
 if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    [ ! -x "$build/runner-sim" ] || check "a refused launch is explained" refused_launch
     check "cheats that the build refuses" refused_by_nvcc
     check "cheats beside the kernel" scripts_find_their_cheat
 else
@@ -373,6 +408,10 @@ fi
 # ---- The workbook itself ----
 
 check "dependencies point one way" tests/dependencies.sh
+check "figures in lessons are those that were measured" tests/figures.sh check
+check "and a figure that is not is found" tests/figures_test.sh
+check "no figures of a simulated GPU" status_is 3 simulated "$warpbook" check 6 --figures "$work/figures.txt"
+check "--figures holds one lab's" status_is 2 "$warpbook" check --figures "$work/figures.txt"
 check "a lab is added without editing a file" tests/add_a_lab.sh
 
 echo

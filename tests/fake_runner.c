@@ -1,57 +1,27 @@
 /* fake_runner.c - a runner without a GPU that does what the source it loads tells it to.
  *
- * `load LAB PATH` reads PATH, which is the student's source itself (the tests' nvcc only copies),
- * and looks for lines with `// fake: ...`:
+ * What it can be told stands in fake_script.h, as lines of the source that `load LAB PATH` names:
+ * the student's own, since the tests' nvcc only copies. What it does outside of all rules is in
+ * fake_misdeeds.c; here is the device.
  *
- *   ms 2.0               a call takes that long, really (0.5 if nothing is said)
- *   ms_case 3 5.0        the same, for the lab's case number 3 only
- *   first 300            the first go takes that many ms more
- *   lie 0.1              that many ms a call are reported instead
- *   lazy 2.0             each call of a go adds that many ms to the first window fetched after it
- *   KIND at STEP         misbehaves: see misdeeds[]; steps are load, case, prepare, go, window,
- *                        guards, clock
- *   wrong HOW            spoils outputs: see spoilers[]; `wrong unwritten` never writes them
- *   stray WHERE          after, before, input: what the guards say from the first go on
- *   stop-after N         outputs are right after the first N calls, never written later
- *   launch-error, kernel-error     every go fails so
- *   unsafe, limit                  on a simulated GPU every go fails so
- *   sectors 8 24                   a simulated GPU counts that many times the fewest; line 24 is to
- * blame
- *
- * Without any it is a right and honest kernel. No array exists: an input is what its key says, and
- * what is right of an output is computed when a window of it is asked for, so that a call takes the
- * time it is told to take and no more. WARPBOOK_FAKE_GPU=none: there is no GPU.
+ * Told nothing, it is a right and honest kernel. No array exists: an input is what its key says,
+ * and what is right of an output is computed when a window of it is asked for, so that a call takes
+ * the time it is told to take and no more. WARPBOOK_FAKE_GPU=none: there is no GPU.
  */
+#include "child.h"
 #include "contents.h"
+#include "fake_misdeeds.h"
+#include "fake_script.h"
 #include "serve.h"
 #include "util.h"
 
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-enum { COMMANDS = 3, ANSWERS = 4, SHARED = 5, CASES = 64, MISDEEDS = 4, SOURCE_BYTES = 1 << 20 };
+enum { SOURCE_BYTES = 1 << 20 };
 
-typedef struct Misdeed {
-    char name[16], step[16];
-} Misdeed;
-
-static struct Script {
-    double ms, case_ms[CASES]; /* 0: as ms says */
-    double lie_ms;             /* < 0: none */
-    double lazy_ms, first_ms;
-    long stop_after; /* < 0: never */
-    char wrong[16], stray[16];
-    bool launch_error, kernel_error, unsafe, limit;
-    double sectors; /* times as many as there must be */
-    int sectors_line;
-    Misdeed misdeeds[MISDEEDS];
-    int misdeed_count;
-} script = { .ms = 0.5, .lie_ms = -1, .stop_after = -1, .sectors = 1 };
 static bool simulated; /* by its argument, as runner-sim */
 
 static long calls_made;
@@ -71,192 +41,6 @@ typedef struct Held {
     int out;
     uint64_t random;
 } Held;
-
-/* ---- The script ---- */
-
-static bool is(const char *a, const char *b)
-{
-    return !strcmp(a, b);
-}
-
-static void obey(const char *line)
-{
-    char word[3][16] = { "", "", "" };
-    int words = sscanf(line, "%15s %15s %15s", word[0], word[1], word[2]);
-
-    if (words < 1)
-        die("an empty directive");
-    if (is(word[0], "ms"))
-        script.ms = atof(word[1]);
-    else if (is(word[0], "ms_case") && atoi(word[1]) >= 0 && atoi(word[1]) < CASES)
-        script.case_ms[atoi(word[1])] = atof(word[2]);
-    else if (is(word[0], "lie"))
-        script.lie_ms = atof(word[1]);
-    else if (is(word[0], "first"))
-        script.first_ms = atof(word[1]);
-    else if (is(word[0], "lazy"))
-        script.lazy_ms = atof(word[1]);
-    else if (is(word[0], "wrong"))
-        PUT(script.wrong, "%s", word[1]);
-    else if (is(word[0], "stray"))
-        PUT(script.stray, "%s", word[1]);
-    else if (is(word[0], "stop-after"))
-        script.stop_after = atol(word[1]);
-    else if (is(word[0], "launch-error"))
-        script.launch_error = true;
-    else if (is(word[0], "kernel-error"))
-        script.kernel_error = true;
-    else if (is(word[0], "unsafe"))
-        script.unsafe = true;
-    else if (is(word[0], "limit"))
-        script.limit = true;
-    else if (is(word[0], "sectors")) {
-        script.sectors = atof(word[1]);
-        script.sectors_line = atoi(word[2]);
-    } else if (is(word[1], "at") && script.misdeed_count < MISDEEDS) {
-        Misdeed *misdeed = &script.misdeeds[script.misdeed_count++];
-        PUT(misdeed->name, "%s", word[0]);
-        PUT(misdeed->step, "%s", word[2]);
-    } else
-        die("fake runner: unknown directive: %.60s", line);
-}
-
-static void read_script(const char *source)
-{
-    static const char mark[] = "// fake: ";
-
-    for (const char *at = source; (at = strstr(at, mark));) {
-        char line[80];
-        at += strlen(mark);
-        PUT(line, "%.*s", (int) strcspn(at, "\n"), at);
-        obey(line);
-    }
-}
-
-/* ---- Misdeeds ---- */
-
-static void say_raw(int fd, const char *text)
-{
-    if (write(fd, text, strlen(text)) < 0)
-        _exit(1);
-}
-
-static void silent(void)
-{
-    for (;;)
-        pause();
-}
-
-static void hang(void)
-{
-    for (volatile int on = 1; on;)
-        ;
-}
-
-/* Not by way of a sanitizer's handler. */
-static void crash(void)
-{
-    signal(SIGSEGV, SIG_DFL);
-    kill(getpid(), SIGSEGV);
-    silent();
-}
-
-static void flood(void)
-{
-    for (;;)
-        say_raw(ANSWERS, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
-}
-
-static void print_flood(void)
-{
-    for (;;)
-        say_raw(STDOUT_FILENO, "All work and no play makes Jack a dull boy.\n");
-}
-
-static void leave(void)
-{
-    _exit(0);
-}
-
-static void garbage(void)
-{
-    say_raw(ANSWERS, "PASSED 100/100\n");
-    silent();
-}
-
-static void wrong_tag(void)
-{
-    say_raw(ANSWERS, "0123456789abcdef ok ms:0.001\n");
-    silent();
-}
-
-/* Holds more and more memory, as the system counts it. It is the same 64 MiB again and again, so
- * that the machine which runs the tests need not have what the limit is. */
-static void memory_hog(void)
-{
-    const size_t piece = 64 << 20;
-    int fd = memfd_create("hog", 0);
-
-    if (fd < 0 || ftruncate(fd, (off_t) piece))
-        die("no memory to hog");
-    for (;;) {
-        mmap(NULL, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-        sleep_s(0.005);
-    }
-}
-
-/* NULL: it happens once the answer has been given. */
-static const struct {
-    const char *name;
-    void (*commit)(void);
-} misdeeds[] = {
-    { "silent", silent },
-    { "hang", hang },
-    { "crash", crash },
-    { "flood", flood },
-    { "print-flood", print_flood },
-    { "exit", leave },
-    { "garbage", garbage },
-    { "wrong-tag", wrong_tag },
-    { "memory-hog", memory_hog },
-    { "early", NULL }, /* answers what has not been asked yet */
-    { "twice", NULL }, /* says the same answer again */
-};
-
-static bool planned(const char *name, const char *step)
-{
-    for (int i = 0; i < script.misdeed_count; i++)
-        if (is(script.misdeeds[i].name, name) && is(script.misdeeds[i].step, step))
-            return true;
-    return false;
-}
-
-static void misbehave(const char *step)
-{
-    for (size_t i = 0; i < sizeof misdeeds / sizeof *misdeeds; i++)
-        if (misdeeds[i].commit && planned(misdeeds[i].name, step))
-            misdeeds[i].commit();
-}
-
-static void check_misdeeds(void)
-{
-    for (int i = 0; i < script.misdeed_count; i++) {
-        size_t k = 0;
-        while (k < sizeof misdeeds / sizeof *misdeeds &&
-               !is(misdeeds[k].name, script.misdeeds[i].name))
-            k++;
-        if (k == sizeof misdeeds / sizeof *misdeeds)
-            die("fake runner: unknown misdeed: %s", script.misdeeds[i].name);
-    }
-}
-
-static void answered(const char *command, const char *line)
-{
-    if (planned("early", command))
-        say_raw(ANSWERS, "0123456789abcdef ok ms:0.001\n");
-    if (planned("twice", command))
-        say_raw(ANSWERS, line);
-}
 
 /* ---- Spoiled outputs ---- */
 
@@ -368,6 +152,10 @@ static bool fake_hello(char *answer, char *fault)
     return true;
 }
 
+static void never_called(void)
+{
+}
+
 static bool fake_load(const char *path, const char *function, Kernel **kernel, char *fault)
 {
     char *source = read_file(path, SOURCE_BYTES, NULL);
@@ -378,11 +166,11 @@ static bool fake_load(const char *path, const char *function, Kernel **kernel, c
     else if (!found)
         put(fault, SERVE_ANSWER, "load kernel.cu defines no function %s", function);
     else
-        read_script(source);
+        script_read(source);
     free(source);
-    check_misdeeds();
+    misdeeds_check();
     misbehave("load");
-    *kernel = found ? silent : NULL; /* never called */
+    *kernel = found ? never_called : NULL;
     return found;
 }
 
@@ -430,7 +218,7 @@ static bool fake_settle(char *fault)
 
 static double call_ms(const Lab *lab, const Case *lab_case)
 {
-    for (int i = 0; i < CASES && lab->cases[i].label; i++)
+    for (int i = 0; i < SCRIPT_CASES && lab->cases[i].label; i++)
         if (lab->cases[i].label == lab_case->label && script.case_ms[i] > 0)
             return script.case_ms[i];
     return script.ms;
@@ -589,12 +377,12 @@ static const Device fake_device = {
     .clock_mhz = fake_clock_mhz,
     .checks = fake_checks,
     .count = fake_count,
-    .answered = answered,
+    .answered = misdeeds_answered,
 };
 
 /* Arguments are the runner's: --device and a number, or the name of a simulated GPU. */
 int main(int count, char **words)
 {
     simulated = count > 2 && (*words[2] < '0' || *words[2] > '9');
-    return serve(&fake_device, COMMANDS, ANSWERS, SHARED);
+    return serve(&fake_device, CHILD_IN, CHILD_OUT, CHILD_SHARED);
 }

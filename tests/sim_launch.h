@@ -6,6 +6,7 @@
 #include "finding.h"
 #include "memory.h"
 #include "sim_snippets.h"
+#include "timing.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -38,7 +39,11 @@ typedef struct Trial {
     bool cooperative, check_races;
     long resident;
     size_t shared_bytes;
+    Gpu *gpu;         /* that says how long it takes; NULL: nobody does */
+    int blocks_an_sm; /* for that; 0: 1 */
+    uint64_t most_played;
     /* Out. */
+    TimingResult time;
     bool well;
     Launch launch;
     Module *module;
@@ -131,7 +136,14 @@ static inline bool trial_run(Trial *trial)
                               .sms = 4,
                               .print = keep_printed,
                               .print_self = trial };
+    if (trial->gpu)
+        trial->launch.timing =
+            timing_begin(trial->gpu, &trial->launch, trial->blocks_an_sm ? trial->blocks_an_sm : 1,
+                         trial->most_played);
     trial->well = launch_run(&trial->launch);
+    if (trial->launch.timing)
+        trial->time = timing_end(trial->launch.timing);
+    trial->launch.timing = NULL;
     memcpy(trial->out, array->host, OUT_WORDS * 4);
     return true;
 }

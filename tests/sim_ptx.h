@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define HEAD         ".version 8.7\n.target sm_80\n.address_size 64\n"
+#define HEAD ".version 8.7\n.target sm_80\n.address_size 64\n"
 
 /* A kernel around statements; they begin in line 10. */
 #define BEGIN                                                                                      \
@@ -33,6 +32,7 @@ static const char *const ptx_ops[] = {
 #define OP(name, class)              #name,
 #define OP2(enumerator, name, class) #enumerator,
 #include "ops.def"
+#include "rows.h"
 #undef OP
 #undef OP2
 };

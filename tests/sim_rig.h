@@ -20,8 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { SOURCES = 4, RIG_PLANES = 64, RIG_OPCODES = 4000 };
 
 /* ---- Instructions from texts ---- */
@@ -30,6 +28,7 @@ static const char *const rig_ops[] = {
 #define OP(name, class)              #name,
 #define OP2(enumerator, name, class) name,
 #include "ops.def"
+#include "rows.h"
 #undef OP
 #undef OP2
 };

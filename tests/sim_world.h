@@ -5,14 +5,14 @@
 
 #include "access.h"
 #include "bits.h"
+#include "rows.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define ALL          0xffffffffu
+#define ALL 0xffffffffu
 
 enum { WARPS = 2, STEPS = 64, PLANES = 40, CONSTANTS = 64, SHARED_BYTES = 20480, LOCAL_BYTES = 64 };
 

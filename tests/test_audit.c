@@ -1,5 +1,7 @@
 /* test_audit.c - what an object may hold and what a build may read, case by case. */
 #include "audit.h"
+#include "audit_files.h"
+#include "rows.h"
 #include "util.h"
 
 #include <CUnit/CUnit.h>
@@ -7,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* CUnit's own messages hold the source of an assertion, not its values. */
-#define FAIL_SAYING(...)                                                                           \
-    do {                                                                                           \
-        printf("\n    " __VA_ARGS__);                                                              \
-        CU_FAIL("as said above");                                                                  \
-    } while (0)
 
 static const Lab lab = { .function = "transpose", .symbols = { "cudaMemcpyAsync" } };
 

@@ -1,5 +1,6 @@
 /* test_compare.c - what may pass for right, and how a wrong array is described. */
 #include "errors_of.h"
+#include "rows.h"
 
 #include <CUnit/CUnit.h>
 #include <float.h>
@@ -7,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void compare_by(Difference *d, const Tolerance *tolerance, Type type, const void *got,
                        const void *want, size_t first, size_t count, unsigned char poison)

@@ -1,8 +1,9 @@
-/* test_learn.c - progress survives what editors, versions and neighbours do; hints come one by one;
- * predictions are read with patience. */
+/* test_learn.c - progress survives what editors, versions and neighbours do; hints come one by one.
+ */
 #include "learn.h"
 #include "util.h"
 #include "capture.h"
+#include "rows.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static char folder[64], file[96];
 static Capture capture;
@@ -34,11 +33,6 @@ static int remove_folder(void)
 static const Lab some_lab = {
     .title = "some lab",
     .hints = { "Look at one warp.", "Tiles.", "Pad them." },
-    .predictions = {
-        { "sectors", "How many sectors?", 32, 0, "Neighbours are far apart." },
-        { "share", "Which share?", 0.75, 0.05, "Three of four." },
-        { "bytes", "How many bytes?", 4224, 0, "32 * 33 * 4." },
-    },
 };
 static const LabEntry first = { "01_first", &some_lab };
 
@@ -248,9 +242,9 @@ static void better_is_an_order(void)
     static const struct {
         Verdict a, b;
     } rows[] = {
-        { PASS, CLOSE },   { CLOSE, SLOW },        { SLOW, CORRECT_ONLY }, { CORRECT_ONLY, UNSAFE },
-        { SLOW, WRONG },   { WRONG, CRASH },       { CRASH, BUILD },       { BUILD, UNCHANGED },
-        { PASS, SUSPECT }, { SUSPECT, UNCHANGED }, { UNCHANGED, UNSOUND },
+        { PASS, CLOSE },   { CLOSE, CORRECT_ONLY }, { CORRECT_ONLY, SLOW }, { SLOW, UNSAFE },
+        { SLOW, WRONG },   { WRONG, CRASH },        { CRASH, BUILD },       { BUILD, UNCHANGED },
+        { PASS, SUSPECT }, { SUSPECT, UNCHANGED },  { UNCHANGED, UNSOUND },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -264,20 +258,6 @@ static void better_is_an_order(void)
 }
 
 /* ---- make progress ---- */
-
-static void no_line_is_wider_than(size_t columns, const char *text)
-{
-    while (*text) {
-        size_t width = strcspn(text, "\n");
-        CU_ASSERT(width <= columns);
-        text += width + (text[width] != 0);
-    }
-}
-
-static bool has(const char *text, const char *part)
-{
-    return strstr(text, part) != NULL;
-}
 
 static const char *progress_text(void)
 {
@@ -293,7 +273,7 @@ static void progress_of_a_beginner(void)
 
     begin_with(NULL);
     text = progress_text();
-    no_line_is_wider_than(80, text);
+    CU_ASSERT(fits(80, text));
     for (const LabEntry *entry = all_labs; entry->folder; entry++)
         CU_ASSERT(has(text, PUT(want, "%02d %s ", lab_number(entry), lab_name(entry))));
     CU_ASSERT(has(text, PUT(want, "Next: make grade LAB=%s\n", lab_name(&all_labs[0]))));
@@ -315,9 +295,28 @@ static void progress_moves_on(void)
         CU_ASSERT_TRUE(progress_save(file, next, &p));
     }
     text = progress_text();
-    no_line_is_wider_than(80, text);
+    CU_ASSERT(fits(80, text));
     CU_ASSERT(!has(text, "Next:"));
     CU_ASSERT(has(text, "close      wrong          0.76  2026-11-21\n"));
+}
+
+/* Who has no GPU was sent to the first lab for ever: `correct` is the best that there is. */
+static void progress_without_a_gpu(void)
+{
+    const LabEntry *next = &all_labs[0];
+    const char *text;
+    char want[128];
+
+    begin_with(NULL);
+    for (; next->folder; next++) {
+        Progress p = { SLOW, CORRECT_ONLY, 0, 0, true, "2026-11-21" };
+        CU_ASSERT(has(progress_text(), PUT(want, "Next: make grade LAB=%s\n", lab_name(next))));
+        CU_ASSERT_TRUE(progress_save(file, next, &p));
+    }
+    text = progress_text();
+    CU_ASSERT(has(text, " right but not judged for speed.\nNext: "));
+    CU_ASSERT(has(text, PUT(want, "LAB=%s, on a GPU\n", lab_name(&all_labs[0]))));
+    CU_ASSERT(fits(80, text));
 }
 
 /* ---- make hint ---- */
@@ -394,144 +393,6 @@ static void a_hint_that_cannot_be_noted_is_shown(void)
     PUT(file, "%s", kept);
 }
 
-/* ---- Predictions ---- */
-
-static const char *predictions_text(const char *text, int *filled)
-{
-    char path[160], labs[128];
-
-    CU_ASSERT_TRUE_FATAL(make_folders(PUT(labs, "%s/labs/01_first", folder)));
-    PUT(path, "%s/predictions.txt", labs);
-    unlink(path);
-    if (text)
-        write_text(path, text);
-    capture_begin(&capture, stdout);
-    *filled = print_predictions(path, &some_lab);
-    return capture_end(&capture);
-}
-
-#define ASKS "labs/01_first/predictions.txt asks for 3 numbers: write them before you look at"
-
-static void predictions_are_read(void)
-{
-    static const struct {
-        const char *text; /* NULL: no file */
-        int filled;
-        const char *says;
-    } rows[] = {
-        { NULL, 0, ASKS },
-        { "", 0, ASKS },
-        { "# remarks\n\nsectors:\nshare: \nbytes: # later\n", 0, ASKS },
-        { "sectors: 32\n", 1, "    sectors: you said 32, right. Neighbours are far apart.\n" },
-        { "sectors: 4\n", 1, "    sectors: you said 4, it is 32. Neighbours are far apart.\n" },
-        { "sectors: 4\n", 1, "    Not filled in yet: share, bytes.\n" },
-        { "sectors:4", 1, "you said 4," },
-        { "  sectors  :\t 4 \r\n", 1, "you said 4," },
-        { "\xef\xbb\xbfsectors: 4\n", 1, "you said 4," },
-        { "sectors: 4 sectors\n", 1, "you said 4," },
-        { "sectors: 4sectors\n", 1, "you said 4," },
-        { "sectors: 4 # of 32 bytes\n", 1, "you said 4," },
-        { "sectors: 4 sectors of 32 bytes\n", 1, "you said 4," },
-        { "sectors: 50%\n", 1, "you said 50," },
-        { "sectors: 5 \xc2\xb5s\n", 1, "you said 5," },
-        { "sectors: -4\n", 1, "you said -4," },
-        { "sectors: 0x20\n", 1, "you said 32, right" },
-        { "sectors: 3.2e1\n", 1, "you said 32, right" },
-        { "sectors: .5\n", 1, "you said 0.5," },
-        { "sectors: 4\nsectors: 32\n", 1, "you said 32, right" },
-        { "bytes: 4,224\n", 1, "you said 4224, right" },
-        { "bytes: 1,048,576 bytes\n", 1, "you said 1048576," },
-        { "share: 0.75\n", 1, "share: you said 0.75, right. Three" },
-        { "share: 0.72\n", 1, "share: you said 0.72, right (0.75). Three" },
-        { "share: 0.69\n", 1, "share: you said 0.69, it is 0.75. Three" },
-        { "sectors: 1\nshare: 2\nbytes: 3\n", 3, "bytes: you said 3, it is 4224." },
-        /* Not understood: the line is named, nothing is guessed. */
-        { "\n\nsectors: many\n", 0, "labs/01_first/predictions.txt, line 3: one number, please" },
-        { "sectors: 3/4\n", 0, "line 1: one number" },
-        { "sectors: 32 * 33\n", 0, "line 1: one number" },
-        { "sectors: 32*33\n", 0, "line 1: one number" },
-        { "sectors: 32 x 33\n", 0, "line 1: one number" },
-        { "sectors: 2^5\n", 0, "line 1: one number" },
-        { "sectors: 4,22\n", 0, "line 1: one number" },
-        { "sectors: 0,75\n", 0, "line 1: one number" },
-        { "sectors: 1.2.3\n", 0, "line 1: one number" },
-        { "sectors: inf\n", 0, "line 1: one number" },
-        { "sectors: nan\n", 0, "line 1: one number" },
-        { "sectors: 1e999\n", 0, "line 1: one number" },
-        { "sectors: ~4\n", 0, "line 1: one number" },
-        { "sectors: ?\n", 0, "line 1: one number" },
-        { "sectors: -\n", 0, "line 1: one number" },
-        { "sectors 4\n", 0, "line 1: a line is `key: number`" },
-        { "sector: 4\n", 0, "line 1: no number of this name is asked for" },
-        { ": 4\n", 0, "line 1: no number" },
-        { "sectors: many\nshare: 1\n", 1, "line 1: one number" },
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        int filled = -1;
-        const char *text = predictions_text(rows[i].text, &filled);
-        if (filled != rows[i].filled || !has(text, rows[i].says))
-            fprintf(stderr, "\nprediction row %zu: %d\n%s", i, filled, text);
-        CU_ASSERT_EQUAL(filled, rows[i].filled);
-        CU_ASSERT(has(text, rows[i].says));
-        CU_ASSERT_EQUAL(has(text, "before you look"), rows[i].filled == 0);
-        no_line_is_wider_than(80, text);
-    }
-}
-
-static void what_was_not_guessed_is_not_told(void)
-{
-    int filled;
-    const char *text = predictions_text("sectors: 4\n", &filled);
-
-    CU_ASSERT(!has(text, "4224") && !has(text, "0.75"));
-    text = predictions_text("sectors: many\n", &filled);
-    CU_ASSERT(!has(text, "far apart"));
-}
-
-static void no_predictions_no_words(void)
-{
-    static const Lab none = { 0 };
-
-    capture_begin(&capture, stdout);
-    CU_ASSERT_EQUAL(print_predictions("/nowhere", &none), 0);
-    CU_ASSERT_STRING_EQUAL(capture_end(&capture), "");
-}
-
-/* The files handed out in labs/ (tests run in the workbook's folder): nothing filled in, and
- * nothing to complain of once there is. */
-static void files_of_real_labs(void)
-{
-    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
-        char path[256], filled_in[8192] = "", *text;
-        int count = 0, filled;
-        PUT(path, "labs/%s/predictions.txt", entry->folder);
-        text = read_file(path, 1 << 16, NULL);
-        if (!text) {
-            CU_ASSERT_PTR_NULL(entry->lab->predictions[0].key);
-            continue;
-        }
-        free(text);
-        capture_begin(&capture, stdout);
-        filled = print_predictions(path, entry->lab);
-        const char *said = capture_end(&capture);
-        CU_ASSERT(filled > 0 || has(said, "asks")); /* a learner may have filled it in */
-        CU_ASSERT(!has(said, ", line "));
-        while (count < LAB_PREDICTIONS && entry->lab->predictions[count].key) {
-            const Prediction *p = &entry->lab->predictions[count++];
-            APPEND(filled_in, "%s: %.17g units\n", p->key, p->answer);
-        }
-        PUT(path, "%s/all", folder);
-        write_text(path, filled_in);
-        capture_begin(&capture, stdout);
-        CU_ASSERT_EQUAL(print_predictions(path, entry->lab), count);
-        said = capture_end(&capture);
-        CU_ASSERT(!has(said, "it is") || has(said, "right"));
-        CU_ASSERT(!has(said, "Not filled"));
-        no_line_is_wider_than(80, said);
-    }
-}
-
 CU_SuiteInfo test_learn = {
     "learn",
     .pInitFunc = make_folder,
@@ -547,14 +408,11 @@ CU_SuiteInfo test_learn = {
             { "better is an order", better_is_an_order },
             { "progress of a beginner", progress_of_a_beginner },
             { "progress moves on", progress_moves_on },
+            { "progress without a GPU", progress_without_a_gpu },
             { "hints come one by one", hints_come_one_by_one },
             { "hints leave the verdict alone", hints_leave_the_verdict_alone },
             { "fewer hints than there may be", fewer_hints_than_there_may_be },
             { "a hint that cannot be noted is shown", a_hint_that_cannot_be_noted_is_shown },
-            { "predictions are read", predictions_are_read },
-            { "what was not guessed is not told", what_was_not_guessed_is_not_told },
-            { "no predictions, no words", no_predictions_no_words },
-            { "files of real labs", files_of_real_labs },
             CU_TEST_INFO_NULL,
         },
 };

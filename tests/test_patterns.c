@@ -1,5 +1,6 @@
 /* test_patterns.c - how a wrong array is described. */
 #include "errors_of.h"
+#include "rows.h"
 
 #include <CUnit/CUnit.h>
 #include <float.h>
@@ -7,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- Patterns: a mistake is made on purpose, the clause must name it ---- */
 

@@ -37,6 +37,25 @@ static void first_lines_promise_a_verdict(void)
     }
 }
 
+/* cp.async is an ordinary copy before compute capability 8.0: not to wait for it is right there. */
+static void some_files_need_newer_devices(void)
+{
+    static const struct {
+        const char *source;
+        int cc;
+    } rows[] = {
+        { "// expect: unsafe (from cc 8.0) - why\n", 80 },
+        { "// rung: beyond, expect: pass (from cc 12.1) - idea\n", 121 },
+        { "// expect: unsafe - why\n", 0 },
+        { "// expect: unsafe - why\n// (from cc 8.0)\n", 0 },
+        { "// expect: unsafe (from cc eight)\n", 0 },
+        { "", 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(least_cc(rows[i].source), rows[i].cc);
+}
+
 static void learning_only_adds(void)
 {
     static const char rung[] = "// rung: 1\nint f()\n{\n    int a = 1;\n\n    return a;\n}\n";
@@ -111,6 +130,7 @@ CU_SuiteInfo test_prove = {
     .pTests =
         (CU_TestInfo[]){
             { "first lines promise a verdict", first_lines_promise_a_verdict },
+            { "some files need newer devices", some_files_need_newer_devices },
             { "learning only adds", learning_only_adds },
             { "cases may spare rung 1", cases_may_spare_rung_1 },
             CU_TEST_INFO_NULL,

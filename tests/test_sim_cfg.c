@@ -3,6 +3,7 @@
  */
 #include "exec.h"
 #include "module.h"
+#include "rows.h"
 #include "util.h"
 
 #include <CUnit/CUnit.h>
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- By hand: bodies, and for each instruction where its lanes meet (- : it splits none) ---- */
 

@@ -1,7 +1,6 @@
 /* test_sim_exec.c - how warps run: branches, calls, and where variables lie. */
+#include "rows.h"
 #include "sim_launch.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- What each thread stores, against a closed form ---- */
 

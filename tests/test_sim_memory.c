@@ -2,6 +2,7 @@
 #include "bits.h"
 #include "finding.h"
 #include "memory.h"
+#include "rows.h"
 
 #include <CUnit/CUnit.h>
 #include <setjmp.h>
@@ -11,8 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define MIB          ((size_t) 1 << 20)
+#define MIB ((size_t) 1 << 20)
 
 static void open_memory(size_t bytes, bool track)
 {

@@ -4,10 +4,9 @@
  * Each kernel is one snippet: a lane's own 32 bytes are written with one instruction and read with
  * another, and what the registers hold is stored as 64 bits.
  */
+#include "rows.h"
 #include "sim_launch.h"
 #include "util.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { FIRST_WORD = 4096, LANE_BYTES = 32, MOST_ELEMENTS = 4 };
 

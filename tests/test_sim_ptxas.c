@@ -1,13 +1,12 @@
 /* test_sim_ptxas.c - what becomes of atomics and of sums of products; as ptxas 13.0 was seen to do.
  */
 #include "exec.h"
+#include "rows.h"
 #include "util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Behind this, %rd1 is a parameter's address, %rd2 that plus the thread's number, %r1 varies, %r2
  * does not. `wanted`: a character an atomic or sum of floats: n as

@@ -1,5 +1,6 @@
 /* test_sim_report.c - what launches counted, added up, as JSON lines and as a table. */
 #include "capture.h"
+#include "rows.h"
 #include "sim/report.h"
 #include "util.h"
 
@@ -11,8 +12,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- A kernel of five steps and a function of one, in two files ---- */
 

@@ -2,6 +2,7 @@
  * sets. */
 #include "sim_run.h"
 #include "capture.h"
+#include "rows.h"
 #include "sim_images.h"
 #include "util.h"
 
@@ -12,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static char folder[64];
 static SimPlan plan;
@@ -158,6 +157,8 @@ static void wrong_words(void)
         { "--checks races,,leaks sh", 2, "--checks: not a value for it: races,,leaks (--help)" },
         { "--checks race sh", 2, "--checks: not a value for it: race (--help)" },
         { "--budget 1e9 sh", 2, "--budget: not a value for it: 1e9 (--help)" },
+        { "--time 2 sh", 2, "--time: not a value for it: 2 (--help)" },
+        { "--time 0,1 sh", 2, "--time: not a value for it: 0,1 (--help)" },
         { "--budget -1 sh", 2, "--budget: not a value for it: -1 (--help)" },
         { "--error-exitcode 0 sh", 2, "--error-exitcode: not a value for it: 0 (--help)" },
         { "--error-exitcode 256 sh", 2, "--error-exitcode: not a value for it: 256 (--help)" },

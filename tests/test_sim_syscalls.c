@@ -1,7 +1,6 @@
 /* test_sim_syscalls.c - printf, assert, clocks. */
+#include "rows.h"
 #include "sim_launch.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- printf, assert, clocks ---- */
 

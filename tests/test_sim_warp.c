@@ -1,9 +1,8 @@
 /* test_sim_warp.c - lanes that exchange values: shuffles against what CUDA says of them, votes,
  * matches, reductions, and lanes that are named but not there. */
 #define MOST_SNIPPETS 120
+#include "rows.h"
 #include "sim_launch.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- Shuffles ---- */
 

@@ -1,12 +1,11 @@
 /* test_stats.c - medians, quantiles, and whether the interval covers as often as it promises. */
+#include "rows.h"
 #include "stats.h"
 #include "util.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void medians(void)
 {

@@ -1,6 +1,7 @@
 /* test_texts.c - what a compiler prints, cut to what helps; sources that differ in comments only.
  */
 #include "complaint.h"
+#include "rows.h"
 #include "tokens.h"
 #include "util.h"
 
@@ -8,13 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* CUnit's own messages hold the source of an assertion, not its values. */
-#define FAIL_SAYING(...)                                                                           \
-    do {                                                                                           \
-        printf("\n    " __VA_ARGS__);                                                              \
-        CU_FAIL("as said above");                                                                  \
-    } while (0)
 
 /* ---- What a compiler printed ---- */
 

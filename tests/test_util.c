@@ -1,6 +1,7 @@
 /* test_util.c - buffers, files, fields and numbers. */
 #include "util.h"
 #include "capture.h"
+#include "rows.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <dirent.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static char folder[64], path[160];
 

@@ -1,5 +1,6 @@
 /* access_count.c - what an access costs. */
 #include "access.h"
+#include "timing.h"
 
 #include <stdlib.h>
 
@@ -93,4 +94,6 @@ void access_count(Access *x)
         count_global(x);
     else if (x->space == SPACE_SHARED)
         count_shared(x);
+    if (x->warp->trace)
+        trace_access(x);
 }

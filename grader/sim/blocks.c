@@ -11,6 +11,7 @@
  * ones as there is room for.
  */
 #include "warp.h"
+#include "timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ static void block_begin(Block *block, long number)
         int lanes = block->thread_count - i * LANES;
         warp_begin(&block->warps[i], lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
     }
+    timing_block_begin(block);
 }
 
 static void block_end(Block *block)
@@ -73,6 +75,7 @@ static void block_end(Block *block)
     for (int i = 0; i < block->warp_count; i++)
         async_end(&block->warps[i]);
     races_block_end(block);
+    timing_block_end(block);
 }
 
 static uint64_t random_of(uint64_t *state)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 512, PLACE = 1024, FIELDS = 64, WARP = 32, SLICE_SMS = 12 };
+enum { LINE = 512, PLACE = 1024, FIELDS = 96, WARP = 32, SLICE_SMS = 12 };
 
 /* ---- The keys ---- */
 
@@ -60,6 +60,41 @@ static const Field fields[] = {
     FIELD(fp32_tflops, REAL, 0.001, 1e5),
     FIELD(l2_bytes, LARGE, 1024, 1e12),
     FIELD(memory_bytes, LARGE, 1 << 20, 1e15),
+    FIELD(fp32_lanes, WHOLE, 1, 1024),
+    FIELD(fp64_lanes, WHOLE, 1, 1024),
+    FIELD(fp16_lanes, WHOLE, 1, 1024),
+    FIELD(int_lanes, WHOLE, 1, 1024),
+    FIELD(convert_lanes, WHOLE, 1, 1024),
+    FIELD(sfu_lanes, WHOLE, 1, 1024),
+    FIELD(lsu_lanes, WHOLE, 1, 1024),
+    FIELD(alu_latency, WHOLE, 1, 1000),
+    FIELD(fp64_latency, WHOLE, 1, 1000),
+    FIELD(sfu_latency, WHOLE, 1, 1000),
+    FIELD(shuffle_latency, WHOLE, 1, 1000),
+    FIELD(branch_latency, WHOLE, 1, 1000),
+    FIELD(barrier_latency, WHOLE, 1, 1000),
+    FIELD(shared_latency, WHOLE, 1, 1000),
+    FIELD(l1_latency, WHOLE, 1, 1000),
+    FIELD(l2_latency, WHOLE, 1, 10000),
+    FIELD(store_latency, WHOLE, 1, 10000),
+    FIELD(memory_latency, WHOLE, 1, 10000),
+    FIELD(memory_queue, WHOLE, 0, 10000),
+    FIELD(l1_bytes, BYTES, 1024, 1 << 24),
+    FIELD(l1_ways, WHOLE, 1, 64),
+    FIELD(l2_ways, WHOLE, 1, 64),
+    FIELD(l1_lines, WHOLE, 1, 16),
+    FIELD(l1_load_bytes, WHOLE, 1, 1024),
+    FIELD(l1_fill_bytes, WHOLE, 1, 1024),
+    FIELD(l1_store_bytes, WHOLE, 1, 1024),
+    FIELD(lsu_queue, WHOLE, 1, 10000),
+    FIELD(memory_atom_bytes, WHOLE, 32, 128),
+    FIELD(memory_ecc, WHOLE, 0, 1),
+    FIELD(block_start_cycles, WHOLE, 0, 100000),
+    FIELD(l2_gbps, REAL, 0.1, 1e6),
+    FIELD(memory_read_share, REAL, 0.01, 1),
+    FIELD(memory_write_share, REAL, 0.01, 1),
+    FIELD(atomic_ns, REAL, 0.01, 1e4),
+    FIELD(launch_us, REAL, 0, 1e4),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -245,6 +280,10 @@ static bool check_whole(const Reader *reader)
             return refuse(reader, "%s is missing", fields[i].key);
     if (d->threads_per_sm % WARP || d->threads_per_block % WARP)
         return refuse(reader, "threads_per_sm and threads_per_block are to be whole warps of 32");
+    if (d->l2_latency < d->l1_latency || d->memory_latency < d->l2_latency)
+        return refuse(reader, "the L2 is to be no faster than the L1, nor memory than the L2");
+    if (d->memory_atom_bytes & (d->memory_atom_bytes - 1))
+        return refuse(reader, "memory_atom_bytes is to be 32, 64 or 128");
     if (d->threads_per_block > d->threads_per_sm)
         return refuse(reader, "threads_per_block is more than threads_per_sm");
     if (d->shared_per_block_bytes > d->shared_per_block_optin_bytes ||
@@ -346,9 +385,11 @@ void device_slice(Device *device)
     device->sms = sms;
     device->l2_bytes *= share;
     device->memory_gbps *= share;
+    device->l2_gbps *= share;
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;
+    device->atomic_ns /= share; /* of one address there is one, however small the slice */
 }
 
 /* ---- Occupancy ---- */

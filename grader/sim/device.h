@@ -20,6 +20,14 @@ typedef struct Device {
     int memory_bus_bits;
     double memory_gbps, pcie_gbps, fp32_tflops;
     double l2_bytes, memory_bytes;
+    /* Of the model of time (timing.h); docs/simulator.md, section Time, says what each means. Lanes
+     * and lines are those of an SM in a cycle, latencies cycles of an SM. */
+    int fp32_lanes, fp64_lanes, fp16_lanes, int_lanes, convert_lanes, sfu_lanes, lsu_lanes;
+    int alu_latency, fp64_latency, sfu_latency, shuffle_latency, branch_latency, barrier_latency;
+    int shared_latency, l1_latency, l2_latency, store_latency, memory_latency, memory_queue;
+    int l1_bytes, l1_ways, l2_ways, l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes;
+    int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles;
+    double l2_gbps, memory_read_share, memory_write_share, atomic_ns, launch_us;
     int slice; /* 1; n: SMs, L2, bandwidths are those of the whole over n */
 } Device;
 

@@ -170,7 +170,8 @@ struct Warp {
     int spins;                /* turns in a row in which it came back to the same state */
     const Step *poll;         /* the last load of such a turn, NULL: none; of the lanes: */
     uint32_t poll_lanes;
-    int naps; /* nanosleeps and looks at a clock in its last turn */
+    int naps;            /* nanosleeps and looks at a clock in its last turn */
+    struct Trace *trace; /* timing.h; NULL: nothing is kept */
 };
 
 typedef struct Barrier {
@@ -193,8 +194,9 @@ struct Block {
     uint8_t *shared_written; /* a bit a byte, or NULL */
     void *shared_races;      /* races.c */
     Barrier barriers[BARRIERS];
-    int epoch;  /* barriers passed by all threads so far */
-    bool ended; /* by a fatal finding */
+    int epoch;                /* barriers passed by all threads so far */
+    bool ended;               /* by a fatal finding */
+    struct BlockTrace *trace; /* timing.h; NULL */
 };
 
 typedef enum Schedule { SCHEDULE_FORWARD, SCHEDULE_REVERSE, SCHEDULE_RANDOM } Schedule;
@@ -229,6 +231,8 @@ struct Launch {
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */
     void (*print)(void *self, const char *text, size_t length); /* of printf; NULL: to stdout */
     void *print_self;
+    struct Timing *timing;            /* timing.h: the model of time; NULL: not wanted */
+    const struct TimingResult *timed; /* what it found; NULL: nothing */
 };
 
 /* ---- exec.c ---- */

@@ -210,3 +210,16 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
             leave(code, counts, i, issues);
     free(plans);
 }
+
+void find_predicated(const Code *code, bool *none)
+{
+    Plan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
+    Count *counts = calloc((size_t) code->step_count + 1, sizeof *counts);
+
+    for (int i = 0; plans && counts && i < code->step_count; i++)
+        plan_branch(code, counts, i, plans);
+    for (int i = 0; plans && counts && i < code->step_count; i++)
+        none[i] = plans[i].is_none;
+    free(plans);
+    free(counts);
+}

@@ -12,4 +12,8 @@ typedef struct Issue {
 /* issues[i]: of step i, over all that `counts` counts. They are 0 on entry. */
 void estimate_issues(const Code *code, const Count *counts, Issue *issues);
 
+/* none[i]: step i is a branch in whose place the machine has predicates. They are false on entry.
+ */
+void find_predicated(const Code *code, bool *none);
+
 #endif

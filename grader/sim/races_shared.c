@@ -60,10 +60,10 @@ static inline uint32_t foreign_bits(const Visit *v, const Side *side, int i, uin
     return (uint32_t) (side->when[i] > v->old) & (uint32_t) ((side->tag[i] & WHO) != who);
 }
 
-/* All of them, or none: false. */
-WITH_AVX2 static bool store_run(const Visit *v, const Run32 *run)
+/* All of them, or none: false. `mine` is the pair's side that the access is noted on. */
+WITH_AVX2 static bool take_run(const Visit *v, const Run32 *run, Side *mine)
 {
-    Side *write = &run->pair->write, *read = &run->pair->read;
+    const Side *write = &run->pair->write, *read = &run->pair->read;
     const uint32_t now = v->now, site = v->site, thread = run->thread;
     const int from = run->i, count = run->count, skip = run->skip, shift = run->shift;
     uint32_t foreign = 0;
@@ -75,28 +75,8 @@ WITH_AVX2 static bool store_run(const Visit *v, const Run32 *run)
     if (foreign)
         return false;
     for (int k = 0; k < count; k++) {
-        write->when[from + k] = now;
-        write->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
-    }
-    return true;
-}
-
-WITH_AVX2 static bool load_run(const Visit *v, const Run32 *run)
-{
-    Side *write = &run->pair->write, *read = &run->pair->read;
-    const uint32_t now = v->now, site = v->site, thread = run->thread;
-    const int from = run->i, count = run->count, skip = run->skip, shift = run->shift;
-    uint32_t foreign = 0;
-
-    for (int k = 0; k < count; k++) {
-        uint32_t who = thread + ((uint32_t) (skip + k) >> shift);
-        foreign |= foreign_bits(v, write, from + k, who) | foreign_bits(v, read, from + k, who);
-    }
-    if (foreign)
-        return false;
-    for (int k = 0; k < count; k++) {
-        read->when[from + k] = now;
-        read->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
+        mine->when[from + k] = now;
+        mine->tag[from + k] = (thread + ((uint32_t) (skip + k) >> shift)) | site;
     }
     return true;
 }
@@ -127,7 +107,8 @@ static void visit_lane(Visit *v, SharedWords *words, int lane)
 
 static void visit_run(Visit *v, SharedWords *words, Run32 run, size_t first)
 {
-    bool all = v->x->kind == ACCESS_STORE ? store_run(v, &run) : load_run(v, &run);
+    bool is_store = v->x->kind == ACCESS_STORE;
+    bool all = take_run(v, &run, is_store ? &run.pair->write : &run.pair->read);
 
     for (int k = 0; k < run.count && !all; k++)
         visit_word(v, words, first + (size_t) k, (run.skip + k) >> run.shift);

@@ -388,6 +388,24 @@ static Kernel *kernel_of(const Launch *launch)
     return new_kernel(launch);
 }
 
+static void add_time(Kernel *kernel, const TimingResult *time)
+{
+    TimingResult *sum = &kernel->time;
+
+    kernel->timed++;
+    sum->ms += time->ms;
+    sum->cycles += time->cycles;
+    sum->blocks += time->blocks;
+    sum->timed += time->timed;
+    sum->instructions += time->instructions;
+    sum->l1_hits += time->l1_hits;
+    sum->l1_misses += time->l1_misses;
+    sum->l2_hits += time->l2_hits;
+    sum->l2_misses += time->l2_misses;
+    sum->memory_read_bytes += time->memory_read_bytes;
+    sum->memory_write_bytes += time->memory_write_bytes;
+}
+
 static void add_launch(Kernel *kernel, const Launch *launch, const KernelResources *resources,
                        const Occupancy *occupancy)
 {
@@ -401,6 +419,8 @@ static void add_launch(Kernel *kernel, const Launch *launch, const KernelResourc
         kernel->occupancy = *occupancy;
         kernel->has_occupancy = true;
     }
+    if (launch->timed)
+        add_time(kernel, launch->timed);
     add_codes(kernel, launch);
     for (int i = 0; i < launch->array_count; i++)
         add_array(kernel, &launch->arrays[i]);

@@ -229,6 +229,29 @@ static void put_line(FILE *out, const Report *report, const Line *line)
     putc('}', out);
 }
 
+/* Nanoseconds and cycles are whole numbers: enough, and the same bytes everywhere. */
+static void put_time(FILE *out, const Kernel *kernel)
+{
+    const TimingResult *time = &kernel->time;
+
+    if (!kernel->timed)
+        return;
+    fputs(",\"time\":{\"simulated\":true", out);
+    put_number(out, "launches", kernel->timed);
+    put_number(out, "ns", (uint64_t) (time->ms * 1e6 + 0.5));
+    put_number(out, "cycles", (uint64_t) (time->cycles + 0.5));
+    put_number(out, "blocks", (uint64_t) time->blocks);
+    put_number(out, "timed_blocks", (uint64_t) time->timed);
+    put_number(out, "instructions", time->instructions);
+    put_number(out, "l1_hits", time->l1_hits);
+    put_number(out, "l1_misses", time->l1_misses);
+    put_number(out, "l2_hits", time->l2_hits);
+    put_number(out, "l2_misses", time->l2_misses);
+    put_number(out, "memory_read_bytes", (uint64_t) (time->memory_read_bytes + 0.5));
+    put_number(out, "memory_write_bytes", (uint64_t) (time->memory_write_bytes + 0.5));
+    putc('}', out);
+}
+
 static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
 {
     fputs("{\"record\":\"kernel\",\"name\":", out);
@@ -240,6 +263,7 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     put_number(out, "launches", kernel->launches);
     put_number(out, "failed", kernel->failed);
     put_resources(out, kernel);
+    put_time(out, kernel);
     put_totals(out, &kernel->totals);
     fputs(",\"arrays\":[", out);
     for (int i = 0; i < kernel->array_count; i++) {

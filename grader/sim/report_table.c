@@ -80,6 +80,19 @@ static void put_occupancy(FILE *out, const Kernel *kernel)
             o->blocks_per_sm, o->blocks_per_sm == 1 ? "" : "s", limiter_word(o->limiter));
 }
 
+static void put_time(FILE *out, const Kernel *kernel)
+{
+    const TimingResult *time = &kernel->time;
+    char sample[80] = "";
+
+    if (!kernel->timed)
+        return;
+    if (time->timed < time->blocks)
+        snprintf(sample, sizeof sample, ", timed %ld of %ld blocks", time->timed, time->blocks);
+    row(out, "  %-*s %7s us a launch, simulated%s", LABEL, "time",
+        quotient((uint64_t) (time->ms * 1e6 + 0.5), 1000 * kernel->timed, 2).text, sample);
+}
+
 static void put_instructions(FILE *out, const Totals *totals)
 {
     row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads a warp",
@@ -190,6 +203,7 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     row(out, "%s", *kernel->name ? kernel->name : "?");
     put_shape(out, kernel);
     put_occupancy(out, kernel);
+    put_time(out, kernel);
     put_instructions(out, &kernel->totals);
     put_global(out, &kernel->totals);
     put_shared(out, &kernel->totals);

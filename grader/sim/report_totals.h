@@ -3,6 +3,7 @@
 #define SIM_REPORT_TOTALS_H
 
 #include "report.h"
+#include "timing.h"
 
 #include <stdio.h>
 
@@ -34,7 +35,8 @@ typedef struct Kernel {
     int grid[3], block[3];
     size_t dynamic_shared_bytes;
     bool cooperative, has_resources, has_occupancy;
-    uint64_t launches, failed;
+    uint64_t launches, failed, timed; /* timed: launches whose time was modelled */
+    TimingResult time;                /* their sum */
     KernelResources resources;
     Occupancy occupancy;
     Totals totals;

@@ -149,6 +149,7 @@ typedef struct Work {
     Stream *stream;
     uint64_t number;   /* 1, 2, ... in the order of issue, over all streams */
     uint64_t executed; /* warp instructions */
+    double ms;         /* modelled, of a kernel */
     union {
         KernelWork kernel;
         CopyWork copy;
@@ -205,6 +206,7 @@ typedef struct Settings {
     Schedule schedule;
     uint64_t schedule_seed, budget;
     bool races, uninitialised, leaks, quiet, table, progress, whole;
+    bool time, time_all; /* time is modelled; of each block, however large the launch */
 } Settings;
 
 typedef struct Runtime {
@@ -290,9 +292,16 @@ cudaError_t finish(Stream *stream, uint64_t number);
 cudaError_t finish_stream(Stream *stream); /* all of it, and what it waits for */
 cudaError_t finish_all(void);
 void finish_one(Stream *stream);
-double work_ms(const Work *work);
 Record *record_new(void);
 void record_drop(Record *record);
+
+/* rt_time.c: the simulated clock. Around a launch's run: `result` is what launch->timed points to.
+ */
+struct TimingResult;
+void time_begin(Launch *launch, const Occupancy *occupancy);
+void time_end(Launch *launch, struct TimingResult *result);
+void time_written(uint64_t address, size_t bytes); /* by a copy or a fill: now in the L2 */
+double work_ms(const Work *work);                  /* once it is done */
 
 /* rt_run.c: one piece of work. */
 void run_kernel(Work *work);

@@ -1,6 +1,7 @@
 /* rt_run.c - one piece of work: a kernel, a copy, a fill. */
 #include "rt.h"
 #include "report.h"
+#include "timing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,7 @@ void run_kernel(Work *work)
 {
     const KernelWork *kernel = &work->kernel;
     RtFunction *function = kernel->function;
+    TimingResult time = { 0 };
     Launch launch = launch_of(kernel);
     const Occupancy occupancy =
         function_occupancy(function, kernel->block[0] * kernel->block[1] * kernel->block[2],
@@ -93,11 +95,14 @@ void run_kernel(Work *work)
     launch.resident = (long) occupancy.blocks_per_sm * rt.device.sms;
     rt.running = function->plain;
     progress_begin(&launch);
+    time_begin(&launch, &occupancy);
     if (!launch_run(&launch))
         run_fail(error_of_finding(launch.failure));
+    time_end(&launch, &time);
     progress_end();
     rt.running = NULL;
     work->executed = launch.executed;
+    work->ms = time.ms;
     report_launch(&launch, function->has_resources ? &function->resources : NULL,
                   function->has_resources ? &occupancy : NULL);
     function->codes = launch.codes; /* of called functions: the next launch takes them again */
@@ -141,6 +146,8 @@ void run_copy(const CopyWork *copy)
         if (!to || !from)
             return;
         memmove(to, from, copy->width);
+        if (copy->to_device)
+            time_written(copy->to + row * copy->to_pitch, copy->width);
         if (copy->to_device && copy->from_device && !copy->staged)
             memory_copy_written(copy->to + row * copy->to_pitch,
                                 copy->from + row * copy->from_pitch, copy->width);
@@ -153,6 +160,7 @@ void run_fill(const FillWork *fill)
         char *to = device_bytes(fill->to + row * fill->pitch, fill->width, true);
         if (!to)
             return;
+        time_written(fill->to + row * fill->pitch, fill->width);
         if (fill->value_bytes == 1)
             memset(to, fill->value[0], fill->width);
         else

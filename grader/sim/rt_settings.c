@@ -171,6 +171,13 @@ static bool set_whole(Settings *settings, const char *text)
     return set_switch(&settings->whole, text);
 }
 
+static bool set_time(Settings *settings, const char *text)
+{
+    settings->time_all = !strcmp(text, "all");
+    settings->time = settings->time_all;
+    return settings->time_all || set_switch(&settings->time, text);
+}
+
 static bool set_avx2(Settings *settings, const char *text)
 {
     bool on;
@@ -199,6 +206,7 @@ static const struct Setting {
       "all are looked for" },
     { "SIM_QUIET", set_quiet, "0 or 1", "findings are told" },
     { "SIM_TABLE", set_table, "0 or 1", "there is no table" },
+    { "SIM_TIME", set_time, "0, 1 or all", "no time is modelled" },
     { "SIM_WHOLE", set_whole, "0 or 1", "a large device is simulated as a slice" },
     { "SIM_PROGRESS", set_progress, "0 or 1", "progress is shown on terminals only" },
     { "SIM_FOUND", set_found, "the name of a file", "none is written" },

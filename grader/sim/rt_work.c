@@ -117,22 +117,6 @@ cudaError_t issue(Stream *stream, Work *work)
 
 /* ---- Doing it ---- */
 
-/* The model of time puts its own here: how long a piece of work takes. Until then a kernel takes a
- * microsecond and a nanosecond a warp instruction, a copy a microsecond and 10 GB/s. */
-double work_ms(const Work *work)
-{
-    switch (work->kind) {
-    case WORK_KERNEL:
-        return 1e-3 + (double) work->executed * 1e-6;
-    case WORK_COPY:
-        return 1e-3 + (double) work->copy.width * (double) work->copy.height * 1e-7;
-    case WORK_FILL:
-        return 1e-3 + (double) work->fill.width * (double) work->fill.height * 1e-7;
-    default:
-        return 0;
-    }
-}
-
 static void run_host(Work *work)
 {
     const HostWork host = work->host;

@@ -5,6 +5,7 @@
  * turn while nobody else can do anything either waits in vain (exec.c tells).
  */
 #include "warp.h"
+#include "timing.h"
 
 #include <stdlib.h>
 
@@ -16,8 +17,8 @@ static inline unsigned lanes_in(uint32_t mask)
     return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
-/* At most `most`. */
-static void run_steps(Warp *warp, long most)
+/* At most `most`. Made twice, so that what is not traced does not pay for what is. */
+static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long most, bool traced)
 {
     Launch *launch = warp->block->launch;
     long steps = most;
@@ -30,6 +31,8 @@ static void run_steps(Warp *warp, long most)
             mask &= step->guard_negated ? ~warp->predicates[step->guard]
                                         : warp->predicates[step->guard];
         launch->clock++;
+        if (traced)
+            trace_step(warp, pc, !mask);
         if (mask) {
             Count *count = warp->counts + pc;
             count->executed++;
@@ -43,6 +46,14 @@ static void run_steps(Warp *warp, long most)
     }
     warp->executed += (uint64_t) (most - steps);
     launch->executed += (uint64_t) (most - steps);
+}
+
+static void run_steps(Warp *warp, long most)
+{
+    if (warp->trace)
+        run_steps_as(warp, most, true);
+    else
+        run_steps_as(warp, most, false);
 }
 
 /* At how many of its visits to the same step a warp is compared: those that tell loops of up to 6

@@ -80,10 +80,58 @@ const Lab lab_first = {
         "with (n + BLOCK - 1) / BLOCK blocks; then CUDA_CHECK(cudaGetLastError()). If all of this "
         "stands and it is still wrong, read the case that make grade names.",
     },
+    .remedies = {
+        { "wrong tail unwritten",
+          "From which element on is it missing? If that is a multiple of your block's size: how "
+          "many blocks are launched, and what tells one block's threads from another's? If it "
+          "is the last few only: which way does n / BLOCK round?" },
+        { "wrong shifted",
+          "Every element holds its neighbour's value. Write down, for thread 0 of block 0, "
+          "which element it reads and which it writes." },
+        { "wrong unwritten",
+          "Nobody has written there. Did the launch succeed? A launch that fails says nothing "
+          "unless it is asked: TODO 4. If it did succeed, which thread should have done the "
+          "element that make grade names?" },
+        { "wrong",
+          "Take the element that make grade names. Which block's, and which thread's of it, "
+          "should it be? What does your code compute for that thread? If the first case is "
+          "right and all others are wrong: what is kept from one call to the next?" },
+        { "stray input",
+          "`in` was written to. Read the copy aloud: what is on the left of the =, and in which "
+          "order does the launch hand over out and in?" },
+        { "stray",
+          "A thread worked on an element that is not there. With n = 1000 and blocks of 256, "
+          "which threads have a number of 1000 or more, and what keeps them from writing? Is "
+          "there an element 1000?" },
+        { "unsafe out_of_bounds",
+          "A thread touched an element that is not there. With n = 1000 and blocks of 256, "
+          "which threads have a number of 1000 or more, and what do they do?" },
+        { "crash launch",
+          "The GPU refused the launch: it has run nothing. Between <<< and >>> stand the "
+          "blocks, then the threads of a block. What is the most that the second may be, and "
+          "how large can each become with your formula? Can one be 0?" },
+        { "crash misaligned",
+          "An access of 16 bytes wants an address that is a multiple of 16. Of which elements "
+          "of an array of floats is that true?" },
+        { "crash illegal",
+          "A thread followed a wild address. Does it happen with a single element, too? Then it "
+          "is the pointer. If only with many: is the product of block number and block size "
+          "computed in a type that is wide enough?" },
+        { "crash",
+          "Which of your lines run on the host, and which on the GPU? `out` and `in` mean "
+          "something only on one of the two." },
+        { "timeout",
+          "Which loop does not end? Look at what its variable is compared with, and whether its "
+          "type can ever get there." },
+        { "build",
+          "The line that is named above all is yours, the rest follows from it. If it is a call "
+          "that a lab may not use: the copying is what you are asked to write." },
+    },
     .predictions = {
         { "blocks",
           "How many blocks of 256 threads does a copy of 1000 floats need, at one thread an element?",
-          4, 0, "Three blocks are 768 threads. (1000 + 255) / 256 = 4, rounded down: rounded up." },
+          4, 0, "Three blocks are 768 threads: too few. In C (1000 + 255) / 256 is 4: 1000 / 256, "
+                "rounded up." },
         { "idle",
           "How many of their threads have nothing to do?",
           24, 0, "4 * 256 - 1000. These 24 are why every kernel checks its bounds." },

@@ -55,8 +55,8 @@ static void shape(const Case *c, Arrays *arrays)
     Fill uniform = { FILL_UNIFORM, 0, 0 };
 
     arrays->in[TABLE] = (Array){ F32, rows, cols, uniform, NULL };
-    arrays->in[MEAN] = (Array){ F32, 1, cols, uniform, NULL };
-    arrays->in[SCALE] = (Array){ F32, 1, cols, uniform, NULL };
+    arrays->in[MEAN] = (Array){ F32, 1, cols, uniform, NULL, .name = "mean" };
+    arrays->in[SCALE] = (Array){ F32, 1, cols, uniform, NULL, .name = "scale" };
     arrays->out[0] = (Array){ F32, rows, cols, uniform, NULL };
 }
 
@@ -122,6 +122,80 @@ const Lab lab_coalescing = {
         "dim3 block(cols, 256 / cols) for cols up to 256, (cols, 1) above. A thread's column is "
         "threadIdx.x, its rows are first_row + threadIdx.y + j * blockDim.y for j = 0..3, where "
         "the block's first_row is blockIdx.x * blockDim.y * 4. Load all four, then store all four.",
+    },
+    .remedies = {
+        { "slow sectors_read",
+          "Go to the line that make grade named. From lane 0 to lane 1 of one warp, which part "
+          "of the index changes, the row or the column? How many floats further is that in "
+          "memory?" },
+        { "slow sectors_written",
+          "The loads are well, the stores are not. In the line that make grade named: from lane "
+          "0 to lane 1, by how many floats does the index of `out` change?" },
+        { "slow", .below = 0.12,
+          .text = "This is about the starter's own speed. Blocks may be larger or smaller: as "
+                  "long as neighbouring threads take neighbouring rows, or a run of elements "
+                  "each, they are far apart in memory. threadIdx.x is what runs fastest within "
+                  "a warp. Which index follows it in your kernel?" },
+        { "slow", .below = 0.35,
+          .text = "Better than the starter, and still scattered? A row a thread is the right "
+                  "habit on a CPU, where one core wants its own cache line. Count the sectors "
+                  "of one instruction of a warp, not of one thread over its loop: the caches "
+                  "give back a part of them, not all." },
+        { "slow",
+          "If your count of sectors is right, something else moves too much or too little. How "
+          "often does each element cross the memory's pins, from start to end of your function? "
+          "And how many loads has a thread asked for when it waits for the first?" },
+        { "wrong right_edge unwritten",
+          "All columns from some number on: is that number the width of your block? Which "
+          "thread does the next column, and what would it have to do after its first one?" },
+        { "wrong tail unwritten",
+          "The last rows are missing. Which way did you round the number of blocks? And what "
+          "does a block do of whose rows only some are there?" },
+        { "wrong outside_corner unwritten",
+          "Only a corner is right. How many rows and columns has it, and which two numbers of "
+          "your launch are those?" },
+        { "wrong transposed",
+          "Rows and columns are exchanged in one index. The table is row-major: which of the "
+          "two is multiplied, and by what?" },
+        { "wrong unwritten",
+          "Nobody does those elements. Take the first that make grade names: which thread of "
+          "which block should have it, at this number of columns?" },
+        { "wrong",
+          "Compare the shape that failed with one that is right. Does its number of columns "
+          "divide your block? Which column has thread 250 of a block, with 12 columns? If the "
+          "values are near, but not near enough: which type, and which of mean and scale comes "
+          "first? If only the first call is right: what is kept?" },
+        { "stray input",
+          "`in` was written to: it is only to read. What should the line leave in a register "
+          "instead?" },
+        { "stray",
+          "The last block reaches past the table. Is each of a thread's rows checked against "
+          "`rows`, or only its first? In a loop: is the index that is tested the one that is "
+          "used?" },
+        { "unsafe out_of_bounds",
+          "The last block reaches past the table. Is each of a thread's rows checked against "
+          "`rows`, or only its first? In a loop: is the index that is tested the one that is "
+          "used?" },
+        { "unsafe race",
+          "One thread writes into shared memory, another one reads it, and nothing makes the "
+          "second wait. Which warps are the two in? What makes a whole block wait?" },
+        { "unsafe uninitialised",
+          "It reads what nobody has written, or not yet. Which thread was to fill that place, "
+          "and what makes the reader wait for it? For which columns or rows does no thread fill "
+          "it?" },
+        { "crash launch",
+          "Work out your launch for the case that failed: how many threads has a block at 1024 "
+          "columns, how many blocks has the grid in y at 4,500,007 rows? A block ends at 1024, "
+          "a grid's y and z at 65,535." },
+        { "crash misaligned",
+          "A load of 16 bytes wants an address that is a multiple of 16. With 17 columns, which "
+          "rows begin on one? What would you do with the others?" },
+        { "crash",
+          "Take the largest index that the failing case can give, and the array's size in this "
+          "case. Which of the two shapes, rows x cols or cols x rows, has your index in mind?" },
+        { "timeout",
+          "Which loop does not end? Look at its step: can it become 0 for one column, or for "
+          "1024?" },
     },
     .predictions = {
         { "load_16",

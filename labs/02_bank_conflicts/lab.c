@@ -57,8 +57,8 @@ static void shape(const Case *c, Arrays *arrays)
     };
     size_t n = (size_t) c->dim[0], d = (size_t) c->dim[1];
 
-    arrays->in[0] = (Array){ F32, n, d, fills[c->dim[2]], NULL };
-    arrays->out[0] = (Array){ F32, n, n, { FILL_UNIFORM, 0, 0 }, NULL };
+    arrays->in[0] = (Array){ F32, n, d, fills[c->dim[2]], NULL, .name = "x" };
+    arrays->out[0] = (Array){ F32, n, n, { FILL_UNIFORM, 0, 0 }, NULL, .name = "dist" };
 }
 
 /* How far a float may be off: a difference is rounded once and counts twice, a square may be
@@ -170,6 +170,84 @@ const Lab lab_bank_conflicts = {
         "the answer? The other way needs no gap at all: round rows up to 32 words and keep word k "
         "of row r at k ^ r.",
     },
+    .remedies = {
+        { "slow", .in = "d = 63",
+          .text = "One d is cured and this one is not, though the starter had no trouble with "
+                  "it. Put d = 63 into your formula: what is the step between the rows now, and "
+                  "how many of 32 lanes meet in a bank? What was it before?" },
+        { "slow shared_wavefronts",
+          "Which word does lane t read at step k, with the step that you have now? How often "
+          "does 2 divide that step? Put lanes 0, 1, 2 and 16 into banks, with a pencil." },
+        { "slow", .below = 0.20,
+          .text = "All lanes, or nearly all, still wait for the same bank. Of the two loads in "
+                  "the loop, which one changes from lane to lane? By how many words, and how "
+                  "much of that is left after % 32? Exchanging the lanes' roles moves the "
+                  "question to the other load." },
+        { "slow", .below = 0.80,
+          .text = "Fewer lanes share a bank than before, and more than one still does. How "
+                  "often does 2 divide the step between your rows? Each time doubles the wait. "
+                  "A little padding is not yet enough padding." },
+        { "slow",
+          "Is any conflict left? warpbook calc banks tells, for your step. If there is none: "
+          "what else did you add to each step, an operation for the address or a second "
+          "barrier? The control case has the starter's own loop: compare." },
+        { "wrong outside_corner unwritten",
+          "What does not fill a tile is missing, or what lies beyond your grid. How many tiles "
+          "does n = 33 need, how many n = 1033, and how many blocks has your launch?" },
+        { "wrong tail unwritten",
+          "The last rows are missing. How many tiles does n = 33 need, and which way do you "
+          "round?" },
+        { "wrong right_edge unwritten",
+          "The last columns are missing. How many tiles does n = 33 need, and which way do you "
+          "round?" },
+        { "wrong", .in = "near each other",
+          .text = "The descriptors of this case are large and differ by little. Which of your "
+                  "operations takes two large numbers from each other when they are already "
+                  "squared? What if the difference came first?" },
+        { "wrong", .in = "real numbers",
+          .text = "This case holds real numbers. If those of integers are all right (grade "
+                  "again: the order of cases changes), where does a number become narrower than "
+                  "a float on its way? If not, leave types alone." },
+        { "wrong unwritten",
+          "Every (i, j) is asked for, also where (j, i) has the same value. Which ones were "
+          "never written: those of the last tile, or one half of the square?" },
+        { "wrong",
+          "Right at 64 and wrong at 48 or 65? Then look at where word k of row r went: does it "
+          "stay inside its row if d is no power of two, or no multiple of 32? Is each of the d "
+          "words looked at, by every lane?" },
+        { "unsafe race",
+          "32 warps fill the rows, and each lane then reads rows that other warps have filled. "
+          "What must stand between the last store and the first load? And before the rows are "
+          "filled anew, if they are?" },
+        { "unsafe uninitialised",
+          "A word of shared memory is read that nobody has filled, or not yet. Which warp was "
+          "to fill it, and what makes the reader wait for that warp? If something does: take "
+          "the row and the k of the thread that is named; is the place computed by the same "
+          "formula when storing and when reading?" },
+        { "unsafe out_of_bounds",
+          "An access past the end. If in x: which rows of the last tile are not there, and who "
+          "asks? If in shared memory: what is the largest place that your formula gives, and "
+          "how many words has the block asked for?" },
+        { "unsafe",
+          "A barrier wants all threads of the block. Is one inside an if, or behind a return?" },
+        { "stray",
+          "Written past the end. If in dist: the row and the column must both be asked for. If "
+          "in shared memory: what is the largest place that your formula gives, at d = 48 say, "
+          "and how many words has the block?" },
+        { "crash launch",
+          "How many bytes of shared memory does a block of yours ask for at d = 128? A launch "
+          "may have 48 KiB without further words, and a refused launch does nothing. Is all of "
+          "it needed?" },
+        { "crash misaligned",
+          "A load of 16 bytes wants an address that is a multiple of 16. With d = 63, which "
+          "rows of x begin on one? And which of yours in shared memory?" },
+        { "crash",
+          "Take the last tile of the failing case: what is the largest index into x, into dist, "
+          "into shared memory that it computes?" },
+        { "timeout",
+          "Which loop does not end? Look at its step. Or do some warps wait at a barrier that "
+          "others never come to?" },
+    },
     .predictions = {
         { "degree_66",
           "Lanes 0 to 31 read words 0, 66, 132, ...: how many of them wait for the busiest bank?",
@@ -188,7 +266,8 @@ const Lab lab_bank_conflicts = {
           33, 0, "The word of a is the same for all lanes: one wavefront serves them all. The 32 "
                  "words of b are in one bank: 32 wavefronts." },
         { "speedup_most",
-          "If wavefronts were all that counts, how many times faster is the kernel without conflicts?",
+          "d = 64: if wavefronts were all that counts, how many times faster than the starter is the "
+          "kernel without conflicts?",
           16.5, 0, "33 wavefronts a step become 2. Filling and waiting come on top in both, so less "
                    "than that will be seen: a draft on an H200 (2026-11-21) gained 12.5 at d = 64, "
                    "and 14.2 at d = 128, where a block's filling is shared by twice the steps." },

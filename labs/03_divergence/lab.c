@@ -54,8 +54,8 @@ static void shape(const Case *c, Arrays *arrays)
 {
     size_t n = (size_t) c->dim[0];
 
-    arrays->in[STATE] = (Array){ U32, 1, n, { FILL_UNIFORM, 0, 0 }, NULL };
-    arrays->in[KIND] = (Array){ U8, 1, n, kinds[c->dim[2]], NULL };
+    arrays->in[STATE] = (Array){ U32, 1, n, { FILL_UNIFORM, 0, 0 }, NULL, .name = "state" };
+    arrays->in[KIND] = (Array){ U8, 1, n, kinds[c->dim[2]], NULL, .name = "kind" };
     arrays->out[0] = (Array){ U32, 1, n, { FILL_UNIFORM, 0, 0 }, NULL };
 }
 
@@ -97,15 +97,76 @@ const Lab lab_divergence = {
      * items leave 22 and 16. */
     .mechanism = { { IDLE_LANES, 0, 2.2 } },
     .hints = {
-        "A warp has one program counter's worth of issue slots: where its lanes want different cases of "
-        "the switch, it walks through each of those with the others switched off. How many of the eight "
-        "does a warp need if 32 kinds are drawn at random?",
+        "A warp starts one instruction at a time, for all of its lanes: where they want different cases of "
+        "the switch, it walks through each of those with the other lanes switched off. How many of the "
+        "eight does a warp need if 32 kinds are drawn at random?",
         "Nobody says that thread i must do item i. Let a block first find out which of its items are of "
         "which kind (shared memory, a counter a kind, one atomicAdd an item), and then give each warp "
         "items of one kind only. Results go to out[item], wherever the item was worked on.",
         "Shared count[KINDS] set to 0; barrier; slot = atomicAdd(&count[k], 1), queue[k][slot] = i; "
         "barrier; warp w serves queue w, 32 items at a time. Then make the batch larger than the block, "
         "2048 items, round each kind up to whole runs of 32, and let any warp take any run.",
+    },
+    .remedies = {
+        { "slow", .in = "skewed",
+          .text = "Mixed kinds are well, skewed ones are not. Nine of ten items are now of one "
+                  "kind: which of your warps has them, and what do the others do in the "
+                  "meantime? Must a kind belong to one warp?" },
+        { "slow idle_lanes",
+          "Take the items that lanes 0 to 31 of one warp work on at the same time, in your "
+          "order. Write down their kinds. How many different ones are there, and how many would "
+          "you like?" },
+        { "slow", .below = 0.20,
+          .text = "As slow as the starter. For each warp, how many of the eight kinds' loops "
+                  "are still executed, whether by a branch or by computing all and choosing? "
+                  "How many of the operations that a lane does count for its own item?" },
+        { "slow",
+          "Items are sorted, and many lanes still have nothing to do. How many lanes does the "
+          "last pass of each queue use, and how many passes has a queue of your length? Are the "
+          "queues' ends shared by two kinds?" },
+        { "wrong", .in = "all of a kind",
+          .text = "All items are of one kind here. How long is the longest queue that can come, "
+                  "and how long is yours? Is it served until it is empty?" },
+        { "wrong", .in = "nine in ten",
+          .text = "Most items are of one kind here. How long is the longest queue that can "
+                  "come, and how long is yours? Is it served until it is empty?" },
+        { "wrong tail unwritten",
+          "The last items are missing. Which way did you round the number of blocks, and what "
+          "becomes of a batch that is not full?" },
+        { "wrong unwritten",
+          "Somebody's items were never done. Take the one that make grade names: which queue is "
+          "it in, which warp serves that, and until when?" },
+        { "wrong",
+          "Are all the right numbers there, at other places? An item that is moved must take "
+          "along where its result goes. If only the first case is right: what is counted on "
+          "from the last call? If rounds are no multiple of something: what becomes of the rest?" },
+        { "unsafe race",
+          "Three things happen one after the other: counters are cleared, items are counted "
+          "into queues, queues are served. Different warps do them. What stands between each "
+          "two?" },
+        { "unsafe uninitialised",
+          "Shared memory begins with whatever lies there. Which of your counters or slots is "
+          "read before anyone has written it? Who should have, and what makes the reader wait "
+          "for that?" },
+        { "unsafe barrier",
+          "Not all threads of the block come to a barrier. Is it inside `if (i < n)`, or behind "
+          "a return, or in a loop that some warps leave earlier? Put the question round the "
+          "work, not round the barrier." },
+        { "unsafe shuffle",
+          "The mask names lanes that never come. Which lanes are in that branch, in the last "
+          "block?" },
+        { "unsafe",
+          "The last block has threads without an item. What do they read, and into which queue "
+          "do they put it?" },
+        { "stray",
+          "The last block has threads without an item, or a queue more slots than it has room "
+          "for. Take the index that is written: what is the most that it can be?" },
+        { "crash",
+          "Look at what the kind or the slot is used for as an index, and what a thread without "
+          "an item uses there." },
+        { "timeout",
+          "Somebody waits for ever: a barrier that some threads never come to, or a loop that "
+          "takes runs until none is left, and never learns that." },
     },
     .predictions = {
         { "passes_striped",
@@ -125,7 +186,7 @@ const Lab lab_divergence = {
                      "warp instruction." },
         { "share_256",
           "A block sorts its 256 items by kind, and warps of one kind each serve them. What share of the "
-          "lanes works then?",
+          "lanes works then, from 0 to 1?",
           0.69, 0.08, "32 items of each kind on average, but seldom just 32: 33 take two passes. "
                       "256 / (32 * sum of ceil(count / 32)) is 0.69; with 1024 items it is 0.89, with "
                       "2048 0.94. A queue's last pass is half empty, however long the queue is." },

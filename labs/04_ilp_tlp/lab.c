@@ -60,12 +60,13 @@ static const Case cases[] = {
 
 static void shape(const Case *c, Arrays *arrays)
 {
+    static const char *const names[2][2] = { { "x0", "v0" }, { "x1", "v1" } };
     size_t n = (size_t) c->dim[0];
     Fill unit = { FILL_UNIT, 0, 0 };
 
     for (int i = 0; i < 2; i++) {
-        arrays->in[i] = (Array){ F32, 1, n, unit, NULL };
-        arrays->out[i] = (Array){ F32, 1, n, unit, NULL };
+        arrays->in[i] = (Array){ F32, 1, n, unit, NULL, .name = names[0][i] };
+        arrays->out[i] = (Array){ F32, 1, n, unit, NULL, .name = names[1][i] };
     }
 }
 
@@ -151,6 +152,68 @@ const Lab lab_ilp_tlp = {
         "j with #pragma unroll, inside the loop over s. What does not make four goes through the "
         "old loop. Then float4: neighbouring oscillators, 16 bytes a load, two of them at a time.",
     },
+    .remedies = {
+        { "slow", .in = "long", .below = 0.36,
+          .text = "The arithmetic goes as before. Look at your loop over the steps: which of "
+                  "the operations in its body need not wait for the one before them? Loads that "
+                  "come together are not yet steps that go together, and sixteen steps of one "
+                  "oscillator wait for each other however they are written. Which loop is "
+                  "inside which?" },
+        { "slow", .in = "long",
+          .text = "Some of the gaps are filled. A result takes 4 cycles and a scheduler has one "
+                  "warp: how many operations that do not wait for each other are in flight now, "
+                  "and how many could be? If you have enough of them: does an array with an "
+                  "index that is no constant lie in memory (-Xptxas -v)?" },
+        { "slow", .in = "short",
+          .text = "`long` is well: what is waited for here is DRAM. When a thread uses the "
+                  "first thing that it has loaded, how many bytes has it on their way? Put that "
+                  "beside bytes_needed of predictions.txt. The same number of loads can carry "
+                  "more." },
+        { "correct",
+          "Speed was not judged, so count: how many operations of a warp do not wait for each "
+          "other, and how many bytes has a thread on their way? warpbook calc ilp and warpbook "
+          "calc little say how many it takes." },
+        { "wrong tail unwritten",
+          "What does not make a whole round is undone. With 3 oscillators, or 70,001: what does "
+          "your loop leave over, and who does that?" },
+        { "wrong unwritten",
+          "Nobody has done those. If there are more oscillators than threads, which loop comes "
+          "back for the others? And what becomes of those that do not make a whole round?" },
+        { "wrong not_finite",
+          "A number grew beyond all bounds. Does each of your oscillators keep its own x and v, "
+          "from load to store? An index that is one too far mixes two of them." },
+        { "wrong",
+          "Off by a little, and more with more steps? Then it is the step: which x does the new "
+          "v see, and which v does the new x? Is 0.3 there, is dt as it was given? Wrong from "
+          "some number of steps on: what becomes of steps that your loop takes several at a "
+          "time?" },
+        { "stray input",
+          "An input has changed: the new state belongs into x1 and v1 only." },
+        { "stray",
+          "The last round reaches past the end. For a thread that takes several oscillators, is "
+          "each of them asked for, or only the first?" },
+        { "unsafe out_of_bounds",
+          "The last round reaches past the end. For a thread that takes several oscillators, is "
+          "each of them asked for, or only the first?" },
+        { "unsafe race",
+          "Threads exchange something through shared memory. What stands between one warp's "
+          "store and the other's load?" },
+        { "unsafe",
+          "Who writes the place that is read here, and when? Nothing in this task makes a "
+          "thread need another thread's values." },
+        { "crash misaligned",
+          "A float4 wants an index that is a multiple of 4. From which index does each thread, "
+          "or each block, begin? The arrays themselves begin at multiples of 256 bytes." },
+        { "crash",
+          "Take the largest index that your last round can give, at n = 3 as well. Is it "
+          "computed with whole groups in mind?" },
+        { "build",
+          "kernel.h defines advance() with its launch, and is included before your text: yours "
+          "is advance_kernel alone. The threads are given; what a thread does is not." },
+        { "timeout",
+          "Which loop does not end? The step of the loop over oscillators must grow with how "
+          "many are taken at a time." },
+    },
     .predictions = {
         { "cycles_a_step",
           "A step is a product x * x, a product by 0.3, a multiply-add for the force, one for v and "
@@ -160,8 +223,8 @@ const Lab lab_ilp_tlp = {
         { "slots_a_step",
           "In how many of these cycles does a scheduler with a single warp issue one of them, on a "
           "GPU with 32 FP32 lanes a scheduler (sm_86 and later)?",
-          5, 0, "One a cycle: 5 of 20 cycles are used. Rung 1 can reach a quarter of the peak, no "
-                "matter how it is written." },
+          5, 0, "One a cycle: 5 of 20 cycles are used. One oscillator at a time can reach a quarter of "
+                "the peak, no matter how it is written." },
         { "chains",
           "How many oscillators at a time fill that scheduler with its one warp?",
           4, 0, "Little's law: 1 instruction a cycle times 4 cycles of latency are 4 instructions "

@@ -50,7 +50,7 @@ static void shape(const Case *c, Arrays *arrays)
 
     arrays->in[0] = (Array){ U32, 1, n, any, NULL, .host = true };
     arrays->out[0] = (Array){ U32, 1, n, any, NULL, .host = true };
-    arrays->scratch = (Array){ U32, 1, (size_t) c->dim[1], any, NULL };
+    arrays->scratch = (Array){ U32, 1, (size_t) c->dim[1], any, NULL, .name = "device" };
 }
 
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
@@ -107,6 +107,62 @@ const Lab lab_streams = {
         "protects the buffer. Wait for all B streams once, at the end. Three are enough to fill "
         "the rows; a few more even out what takes longer now and then.",
     },
+    .remedies = {
+        { "slow", .below = 0.45,
+          .text = "Everything still goes one after the other. What does your loop wait for "
+                  "before it asks for the next chunk's upload? Look for a wait in it, for a "
+                  "copy without Async, for an operation in no stream of its own." },
+        { "slow", .below = 0.75,
+          .text = "Two of the three engines have work at a time. How many chunks can be on "
+                  "their way at once, and for how many stages does each hold its buffer? Or "
+                  "does something make you wait once a chunk, though the streams are many?" },
+        { "slow",
+          "Nearly. How long do the first upload and the last download take, in which nothing "
+          "else runs? How many chunks have you, and what does each operation cost whatever its "
+          "size? warpbook calc overlap adds it up." },
+        { "correct",
+          "Speed was not judged, so draw it: three rows, your first six chunks. In which "
+          "columns are all three rows busy? warpbook calc overlap tells what is to be had with "
+          "your chunks and buffers." },
+        { "wrong tail unwritten",
+          "The last words stay at home. What becomes of what does not fill a chunk? And do "
+          "chunks beyond the number of buffers get a second turn?" },
+        { "wrong unwritten",
+          "How much of each chunk has come back? All of it, or just a quarter? cudaMemcpyAsync "
+          "counts in another unit than you may think. If whole chunks are missing: which, and "
+          "who should have asked for them?" },
+        { "wrong",
+          "Two chunks on their way may share a buffer, or the steps of one chunk may lie in "
+          "different streams. Follow one buffer: what makes the next chunk's upload wait until "
+          "the last one's download is over? Streams promise an order only inside themselves." },
+        { "unsafe returned",
+          "The call came back before all was done. Which streams have something under way at "
+          "the end, and for which of them do you wait?" },
+        { "unsafe uninitialised",
+          "The kernel read words that its upload had not brought yet. In which stream is the "
+          "one, in which the other? A launch has a place for the stream, behind the threads and "
+          "the shared memory. And does the upload bring as many bytes as the kernel wants?" },
+        { "unsafe race",
+          "Two things use one buffer, and nothing orders them. Which streams are they in? Order "
+          "comes from being in the same stream, or from an event that one of them waits for." },
+        { "unsafe",
+          "Look at the last chunk: how many words has it, and how many does the kernel take?" },
+        { "stray",
+          "More was written than there is. The last chunk is shorter than the others; and B "
+          "buffers of a chunk each, rounded up, must not be more than `capacity`." },
+        { "crash launch",
+          "How many blocks has the launch for the shortest chunk that can come? None is not "
+          "allowed." },
+        { "crash",
+          "An invalid argument? Then look at the ends: B times a chunk against `capacity`, the "
+          "length of the last copy, the direction of each copy (the last word of the call)." },
+        { "build",
+          "What is refused is named above. The device memory that you may use is given, "
+          "`device`; streams and events are yours." },
+        { "timeout",
+          "Somebody waits for what never comes: an event that was never recorded, or a loop "
+          "over chunks whose step can be 0 when capacity is small." },
+    },
     .predictions = {
         { "serial",
           "Upload, kernel and download of all data take 1 each. How long do they take one after the "
@@ -125,11 +181,12 @@ const Lab lab_streams = {
           1.5, 0.05, "Two chunks on their way share three engines: each needs 3 stages, two at a "
                      "time: 3 / 2. Double buffering is not enough where there are three stages." },
         { "pageable",
-          "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would "
-          "overlap as you have arranged them, all 3 or about 1?",
-          1, 0, "About none with another: the driver copies such memory through a pinned buffer of "
-                "its own, the call waits for that, and in our drafts (H200, 2026-11-21) it all took "
-                "2.6 times as long as one stage after the other with pinned memory." },
+          "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would be "
+          "under way at a time, 3 or about 1?",
+          1, 0, "The driver copies such memory through a pinned buffer of its own, and the call "
+                "waits for that: next to nothing overlaps. In our drafts (H200, 2026-11-21) it all "
+                "took 2.6 times as long as the three stages one after the other with pinned "
+                "memory." },
     },
     .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes as long "
                 "as before. Which of the three rows is left, how many buffers do you need, and how long "

@@ -128,15 +128,109 @@ const Lab lab_transpose = {
         "tile[threadIdx.x][j] walks down a column of the tile: with 32 floats a row, which bank is "
         "each lane's word in? Give each row of the tile one column more that nobody uses.",
     },
+    .remedies = {
+        { "slow sectors_written",
+          "Go to the store in the line that make grade named. From lane 0 to lane 1 of a warp, "
+          "by how many floats does the index of `out` change, and what would you have to "
+          "exchange for it to change by one? What happens to the load then?" },
+        { "slow sectors_read",
+          "The strided side is now the load: on a real GPU that hurts less, and it is still "
+          "strided. Can both sides go along memory, if a thread writes what it has read itself? "
+          "If another thread has read it?" },
+        { "slow shared_wavefronts",
+          "Both sides go along memory now. What is left is the walk inside shared memory. In "
+          "the line that make grade named: which word of the tile does each lane want, and in "
+          "which of the 32 banks is it? Do it for lanes 0, 1 and 2." },
+        { "slow", .in = "square",
+          .text = "Flat passes and square does not. Which memory do blocks touch that run at "
+                  "the same time? Look at the order in which your blocks go over the matrix, "
+                  "and at what a whole row of blocks touches on either side." },
+        { "slow", .below = 0.30,
+          .text = "Each lane's store still has a sector to itself, whether blocks are lines or "
+                  "squares: a cache may help with the neighbouring rows, not with that. Apply "
+                  "rule 1 to both sides of your kernel. Which one is strided, and what if it "
+                  "were the other one?" },
+        { "slow", .below = 0.65,
+          .text = "Two quite different kernels run at about this speed. Without a tile: one "
+                  "side is still strided. With a tile: you have exchanged sectors for "
+                  "wavefronts, so apply rule 3 to both walks through it. make grade "
+                  "LAB=transpose DEVICE=sim tells which of the two it is." },
+        { "slow",
+          "Sectors and wavefronts may be right by now. How many threads stop at each of your "
+          "barriers, and how many tiles has an SM on its way meanwhile? How full are your tiles "
+          "with 32 rows?" },
+        { "wrong by_tiles",
+          "Half of the way. A turn takes two things: each tile goes to its mirrored place, and "
+          "inside the tile rows become columns. Which of them have you got?" },
+        { "wrong copied",
+          "What arrives is the input, as it was. Follow element (0, 1): where does it lie in "
+          "`in`, where should it lie in `out`, and where do you put it?" },
+        { "wrong transposed",
+          "rows stands where cols belongs, in one index. A row of `in` has cols elements. How "
+          "many has a row of `out`?" },
+        { "wrong tail unwritten",
+          "What does not fill a block or a tile is missing. How many tiles do 33 rows need, "
+          "which way do you round, and does each count come from the right one of rows and cols?" },
+        { "wrong right_edge unwritten",
+          "The columns at the edge are missing. `out` has as many columns as `in` has rows: is "
+          "the number of tiles rounded up in both directions?" },
+        { "wrong outside_corner unwritten",
+          "Only a corner is done. How many tiles go across, how many down, and does each of the "
+          "two numbers come from the right one of rows and cols?" },
+        { "wrong unwritten",
+          "Nobody has written there. Take the first element that is named: which tile is it in, "
+          "which thread of it should write it, and what does the bounds check of the second "
+          "half ask that thread?" },
+        { "wrong",
+          "Is it right for square shapes, and wrong for others? Then one index has rows for "
+          "cols, or the block's number is divided by the wrong one. Wrong here and there, "
+          "differently each time: what makes a warp wait until the others have filled their "
+          "part of the tile?" },
+        { "unsafe race",
+          "A lane takes from the tile what a lane of another warp has put there. What makes all "
+          "warps of the block wait for each other? __syncwarp() is about one of them." },
+        { "unsafe barrier",
+          "Not all threads come to the barrier: it is inside an if, or behind a return. Ask for "
+          "bounds around the load and around the store, not around the barrier." },
+        { "unsafe uninitialised",
+          "The second half reads a place of the tile that nobody has filled, or not yet. "
+          "Another warp was to fill it: what makes this one wait? If something does: lane and "
+          "row have changed roles, so is the check of the second half about the element that is "
+          "written, or about the one that this thread once read?" },
+        { "unsafe",
+          "An element is touched that is not there. Both halves need a check of their own: lane "
+          "and row have changed roles in between, so row and column to compare have, too." },
+        { "stray input",
+          "`in` was written to. Which of the two pointers stands on the left?" },
+        { "stray",
+          "Written past the end. The load's check says nothing about the store: lane and row "
+          "have changed roles in between. What are this thread's row and column in `out`, and "
+          "what are their limits?" },
+        { "crash launch",
+          "Work out your launch for the case that failed. A block ends at 1024 threads and 48 "
+          "KiB of shared memory, a grid's y and z at 65,535 blocks. How many tiles has "
+          "2,200,000 x 3, in the direction that you put into y?" },
+        { "crash misaligned",
+          "An access of 16 bytes wants an address that is a multiple of 16. Where do the rows "
+          "of a matrix with 31 columns begin?" },
+        { "crash",
+          "Take the last block of the failing shape: what is the largest index that it "
+          "computes, on either side?" },
+        { "timeout",
+          "Which loop does not end, or which threads wait at a barrier that others never come "
+          "to?" },
+    },
     .predictions = {
         { "load_sectors",
-          "One warp of the starter reads from `in`, once. How many sectors of 32 bytes does it touch?",
+          "One warp of the starter reads from `in`, once, in a row that starts with a sector. How many "
+          "sectors of 32 bytes does it touch?",
           4, 0, "32 floats side by side are 128 bytes: 4 sectors, all of them used." },
         { "store_sectors",
           "The same warp writes to `out`, once, with 8 rows or more. How many sectors?",
           32, 0, "Neighbouring lanes write rows * 4 bytes apart: a sector each, and 4 of its 32 bytes." },
         { "degree_32",
-          "A warp reads a column of a tile with 32 floats a row: how many words wait for one bank?",
+          "A warp reads a column of a tile with 32 floats a row: how many words does it want from one "
+          "bank?",
           32, 0, "The step is 32 words, so all 32 lanes come out in one bank: 32 wavefronts, not 1." },
         { "degree_34",
           "The same with 34 floats a row?",

@@ -150,6 +150,98 @@ const Lab lab_reduction = {
         "__shfl_down_sync with distances 16, 8, 4, 2, 1; one value a warp through shared memory; "
         "one value a block through scratch; one more launch.",
     },
+    .remedies = {
+        { "slow sectors_read",
+          "`in` is fetched more than once, or in pieces. In the line that make grade named: by "
+          "how many floats do lanes 0 and 1 differ? Does a thread have a run of its own?" },
+        { "slow warp_barriers",
+          "For so few elements that is a lot of waiting. How many elements has a thread added "
+          "up, alone, when your block comes to its first barrier? What if it were more?" },
+        { "slow warp_atomics",
+          "All those updates wait in line at one address, one after the other. How many are "
+          "there for n elements? What could a thread, a warp, a block do before it gets in line?" },
+        { "slow", .below = 0.30,
+          .text = "The tree is all the time there is: for each KB, some rounds, a barrier each, "
+                  "and most lanes without work. Bank conflicts and idle warps are part of it, "
+                  "not the largest. How many bytes does a block fetch between two barriers? (Or "
+                  "do a million blocks wait at one address?)" },
+        { "slow", .below = 0.57,
+          .text = "Each time a thread begins with more elements, the same tree serves more "
+                  "bytes. How far can that be taken? How many blocks can your GPU hold at once, "
+                  "and how many have you launched?" },
+        { "slow",
+          "There is hardly a tree left to make faster, and memory is not busy. What does a "
+          "thread do between asking for an element and adding it? How many of its requests are "
+          "on their way meanwhile? Rule 4, with your GPU's numbers." },
+        { "correct",
+          "Speed was not judged, and the counts that were are easy to meet. Go on with a "
+          "pencil: how many requests has a thread on their way when it first waits, and how "
+          "many bytes is that for an SM? warpbook calc little says how many it takes." },
+        { "wrong not_finite",
+          "Something was added that nobody has written: `out` and `scratch` arrive full of NaN "
+          "or huge numbers. Which of the two do you read before you have put anything there? A "
+          "thread past the end of `in` needs a value, too." },
+        { "wrong unwritten",
+          "The sum never reached `out`. Follow the last pass: how many values are left, and "
+          "where does it put them?" },
+        { "wrong", .in = "real number",
+          .text = "This case holds real numbers. If those of integers are all right (grade "
+                  "again: the order of cases changes), where is a float narrower for a moment: "
+                  "an int, a half, a constant without a point? If not, leave types alone and "
+                  "look at the number of elements." },
+        { "wrong", .in = "16,777,217",
+          .text = "One element too few or too many. Is a count or an index a float somewhere? "
+                  "It cannot hold every integer of this size. Or 16 bits?" },
+        { "wrong", .in = "third pass",
+          .text = "More than 256 partial sums of 256 elements: what is left over after the "
+                  "second pass, and who adds that? A loop does not mind how many passes there "
+                  "are." },
+        { "wrong", .in = "33, a warp and one",
+          .text = "A block that is no power of two: halving 33 loses one. Whose partner is "
+                  "missing? The threads past the end need not be missing, if they bring "
+                  "something that changes no sum." },
+        { "wrong",
+          "Which cases are right, and from which on is it wrong? Beyond one block: does every "
+          "block's sum go to a place of its own, and does somebody add those? If only the first "
+          "call is right: what was to be cleared, and is not? If the tail counts twice or not "
+          "at all: who does the elements behind the last whole piece?" },
+        { "unsafe race",
+          "Two rounds, or two passes, touch the same place. Inside a block: what stands between "
+          "one warp's store and the other's load? If both are of one warp: who says that its "
+          "lanes run in step? Between blocks: does a pass write where others of the same pass "
+          "still read?" },
+        { "unsafe barrier",
+          "Only some of the block's threads come to the barrier. All of them must, also those "
+          "that have nothing to add in this round." },
+        { "unsafe shuffle",
+          "The mask names 32 lanes, and some of them never come. Which lanes are in that "
+          "branch, if the array ends in the middle of a warp? Let all come, and some bring "
+          "nothing." },
+        { "unsafe uninitialised",
+          "It adds to, or reads, what nobody has written, or not yet: `out`, `scratch` and "
+          "shared memory arrive full of rubbish. Who should have put the first value there, in "
+          "each call anew, and what makes the reader wait for that?" },
+        { "unsafe",
+          "A thread reads past the end. If it takes two elements, or four: is each of them "
+          "asked for, or only the first?" },
+        { "stray input",
+          "`in` is only to read. Which place have you been given for partial sums?" },
+        { "stray",
+          "More partial sums than scratch has room for. What is scratch_count for the smallest "
+          "array, and how many does your first pass write?" },
+        { "crash launch",
+          "How many blocks and threads does your launch have for 1 element, and for 16,777,217? "
+          "None is not allowed, nor more than 1024 threads." },
+        { "crash misaligned",
+          "A float4 wants an index that is a multiple of 4. Does each pass begin at one, also "
+          "where it reads from scratch?" },
+        { "crash",
+          "Take the largest index that the failing size gives. Is it computed in a type that "
+          "can hold it?" },
+        { "timeout",
+          "Does your loop over passes ever come to one value? Work it out for 257. If blocks "
+          "wait for each other: are all of them on the GPU at that time?" },
+    },
     .predictions = {
         { "additions",
           "How many additions does the sum of 1,000,000 elements take, in whatever order?",

@@ -138,6 +138,71 @@ const Lab lab_tail_effect = {
         "holds at a time (cudaOccupancyMaxActiveBlocksPerMultiprocessor, times its SMs), and each "
         "thread goes on in steps of the whole grid.",
     },
+    .remedies = {
+        { "slow", .in = "2 SMs + 1 rows",
+          .text = "With one row more than the SMs it is well, with one more than twice as many "
+                  "it is not: unusual. Do you have shares that are fixed by the number of SMs? "
+                  "How much has the busiest SM to do, in rows?" },
+        { "slow", .below = 0.60,
+          .text = "One SM still has two whole rows. How many threads a block has does not "
+                  "matter for that, nor whether a loop hands out the rows. What is the smallest "
+                  "piece that your kernel gives to a block? How many blocks are there?" },
+        { "slow",
+          "The last column has become lower, not low. In parts of a row: how high is it with "
+          "your pieces, how high would it be if nothing were lost? Is a number of SMs in your "
+          "source, that is another on this GPU?" },
+        { "correct",
+          "Speed was not judged, so work it out: how many blocks have you for SMs + 1 rows, how "
+          "many of them does the busiest SM get, and what share of the SMs' time is work? "
+          "warpbook calc waves does the sum." },
+        { "wrong", .in = "no rounds",
+          .text = "No rounds: then the number is the seed itself. When does your loop ask for "
+                  "the first time whether it is to go on?" },
+        { "wrong", .in = "rounds",
+          .text = "Many rounds, and wrong only here: is there a limit in your loop, or are "
+                  "several taken at a time and the rest left out?" },
+        { "wrong right_edge unwritten",
+          "The last columns of each row are missing. How wide is a piece, which way did you "
+          "round that, and who does what is left of the row?" },
+        { "wrong row_shifted",
+          "Pixels hold those of a neighbouring row. How do you get row and column from a "
+          "number, if cols is no power of two?" },
+        { "wrong tail unwritten",
+          "The last pixels are missing. How many blocks cover rows * cols pixels, and which way "
+          "did you round? If there is a loop: does it come back for those behind the first grid?" },
+        { "wrong unwritten",
+          "Nobody has done those. Which thread should have the first of them, and in which "
+          "round of its loop? If all is right in the first call only: what was counted, and is "
+          "still counted?" },
+        { "wrong",
+          "Take the pixel that make grade names: which thread has it, with which seed, for how "
+          "many rounds? Right at 3 x 1024 and wrong at 5 x 1025: how do you get a row and a "
+          "column from a number? Right in the first call only: what is kept?" },
+        { "unsafe race",
+          "One thread draws a ticket for its block, the others read it through shared memory, "
+          "and then it draws the next. At which two moments must the others have come along?" },
+        { "unsafe barrier",
+          "Some threads have left the loop, others wait for them at a barrier. Who decides that "
+          "the work is over, and do all of a block learn it at the same moment?" },
+        { "unsafe",
+          "A thread touches a pixel that is not there. Is it asked for before it reads, and "
+          "before it writes?" },
+        { "stray input",
+          "The seeds have changed: they are only to read. A pixel's number can stay in a "
+          "register until the end." },
+        { "stray",
+          "A pixel was written that is not there. Is it asked for before the store, with the "
+          "same number that the store uses?" },
+        { "crash launch",
+          "Work out your launch for 66,001 x 4. A grid's y and z end at 65,535, a block at 1024 "
+          "threads; and a grid of no blocks is refused." },
+        { "crash",
+          "Take the largest pixel number of the failing image. In which type is it computed, "
+          "and on which way does it become an index?" },
+        { "timeout",
+          "A loop that takes work until none is left: does it learn that none is left? And is "
+          "its step ever 0?" },
+    },
     .predictions = {
         { "efficiency_rows",
           "132 SMs, 133 rows, and a block that does one row fills a SM: what share of the SMs' time, "
@@ -146,7 +211,7 @@ const Lab lab_tail_effect = {
                      "2 rows' time. 133 / (132 * 2) = 50.4 %." },
         { "efficiency_eighths",
           "The same with each row cut into eighths?",
-          89.6, 0.2, "1064 pieces, at most 9 a SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
+          89.6, 0.5, "1064 pieces, at most 9 a SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
                      "(2026-11-21) had 91.2." },
         { "efficiency_363",
           "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * 12, "
@@ -158,13 +223,13 @@ const Lab lab_tail_effect = {
           5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % are 1 / 2, one wave of two: what would be "
                     "gained if the second wave took no time at all, though it is nearly full." },
         { "rows_for_95",
-          "132 SMs, a row a block as in the starter: from how many full rounds on, k, is the worst "
-          "case of 132 k + 1 rows at 95 % or more?",
+          "132 SMs, a row a block as in the starter, and 132 k + 1 rows, the worst case: from which k "
+          "on is the share of work 95 % or more?",
           19, 0, "(132 k + 1) / (132 (k + 1)) reaches 0.95 when k is 19 (0.9504; k = 18: 0.9478). A "
                  "tail is short if what comes before it is long." },
     },
     .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile a SM at a "
                 "time, on 132 SMs. What share of the SMs' time is work with tiles of 128 x 128? And "
                 "with 256 x 256, which need fewer loads for each result? What would you do about "
-                "the last round without making all tiles smaller?",
+                "the tail without making all tiles smaller?",
 };

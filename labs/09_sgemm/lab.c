@@ -90,11 +90,11 @@ static void shape(const Case *c, Arrays *arrays)
     size_t m = (size_t) c->dim[0], n = (size_t) c->dim[1], k = (size_t) c->dim[2];
     Fill fill = { variants[c->dim[3]].fill, 0, 0 };
 
-    arrays->in[A] = (Array){ F32, m, k, fill, NULL };
-    arrays->in[B] = (Array){ F32, k, n, fill, NULL };
+    arrays->in[A] = (Array){ F32, m, k, fill, NULL, .name = "a" };
+    arrays->in[B] = (Array){ F32, k, n, fill, NULL, .name = "b" };
     if (variants[c->dim[3]].beta != 0)
-        arrays->in[C] = (Array){ F32, m, n, fill, NULL };
-    arrays->out[0] = (Array){ F32, m, n, fill, NULL };
+        arrays->in[C] = (Array){ F32, m, n, fill, NULL, .name = "c" };
+    arrays->out[0] = (Array){ F32, m, n, fill, NULL, .name = "d" };
 }
 
 /* ---- The right value of an element ---- */
@@ -307,7 +307,90 @@ const Lab lab_sgemm = {
         "4 x 4, and give neighbouring threads neighbouring columns.",
         "8 x 8 results a thread, 256 threads, a tile of 128 x 128: for each k, two float4 of A's "
         "tile and two of B's, 64 FMAs. For that A must lie turned, as[k][row], so that a thread's "
-        "four rows are neighbours; 132 floats a row spare you conflicts when you fill it. Unroll.",
+        "four rows are neighbours; 132 floats a row spare you conflicts when you fill it. B's two "
+        "lie 64 columns apart, so that neighbouring lanes read neighbouring float4. Unroll.",
+    },
+    .remedies = {
+        { "slow loads_an_fma",
+          "Count for one thread and one step of k: how many floats does it fetch, from "
+          "wherever, and how many FMAs does it do with them? In which of your loops could a "
+          "float that is already in a register be used once more?" },
+        { "slow", .below = 0.05,
+          .text = "A hundredth: that is not about loads an FMA yet. Which index runs along the "
+                  "lanes of a warp, when it reads b and writes d? Lab 01." },
+        { "slow", .below = 0.30,
+          .text = "With or without a tile in shared memory, a thread that makes one result does "
+                  "two loads for each FMA; caches had caught the repeated ones before. By rule "
+                  "3, which share of its FMAs can an SM do then? What would make one loaded "
+                  "float serve several FMAs?" },
+        { "slow",
+          "Floats in registers now serve several FMAs. By your count, how many wavefronts does "
+          "one FMA of a warp cost (rule 4), and what may it cost (rule 3)? Two ways down: more "
+          "results for the same floats, and more floats in a load. Watch the registers (-Xptxas "
+          "-v): a spill is a load, too." },
+        { "wrong", .in = "real numbers",
+          .text = "This case holds real numbers. If those of integers are all right (grade "
+                  "again: the order of cases changes), where is a number cut to fewer bits than "
+                  "a float has? Eleven bits hold every integer of the others. If not, look at "
+                  "the shape." },
+        { "wrong tail unwritten",
+          "The edge is missing. How many tiles do 129 rows need, and which way do you round?" },
+        { "wrong right_edge unwritten",
+          "The edge is missing. How many tiles do 129 columns need, and which way do you round?" },
+        { "wrong outside_corner unwritten",
+          "Only whole tiles are done. How many tiles do 129 rows need, how many 127 columns?" },
+        { "wrong multiple",
+          "All of it is a multiple of what is right: alpha. Is it there, and does it apply "
+          "once, to a * b alone?" },
+        { "wrong not_finite",
+          "Something was added that nobody has written. The part of a tile that lies outside a "
+          "or b must count as 0 when it is filled; and with beta = 0 there is no c." },
+        { "wrong",
+          "Right for squares only? A row of a has k elements, one of b and of d has n. Wrong "
+          "where k is no multiple of the tile? What lies outside must be 0 while the tile is "
+          "filled, and the last tile of k must not be left out. All wrong by the same part: "
+          "what does alpha scale, and what beta?" },
+        { "unsafe race",
+          "There are two moments at which a block must wait: when a tile has been filled, and "
+          "when it has been used, before it is filled anew. Which of the two is missing? With "
+          "cp.async there is a third: the copy must have arrived before the barrier tells the "
+          "others." },
+        { "unsafe uninitialised",
+          "A part of a tile is used that nobody has filled, or not yet. At what is no edge: "
+          "what makes a warp wait until the others have filled their part? At an edge: who puts "
+          "the zeros there, and have threads without a result left before? With cp.async: what "
+          "have you waited for?" },
+        { "unsafe barrier",
+          "Some threads of the block have left before the barrier. A thread whose result is not "
+          "there still has to help to fill the tiles." },
+        { "unsafe",
+          "An address that is not there. In a case with beta = 0? Then there is no c to read, "
+          "not even times 0. Otherwise: is every element of a, b and d that a tile touches "
+          "asked for, row and column?" },
+        { "stray input",
+          "An input has changed: d is an array of its own." },
+        { "stray",
+          "Written past the end: a thread that makes several results must ask for each of them, "
+          "row and column." },
+        { "crash", .in = "beta = 0",
+          .text = "There is no c if beta is 0: it may not be read, not even to be multiplied by "
+                  "0. What does your last line do?" },
+        { "crash launch",
+          "A grid's y and z end at 65,535, and two million rows are more tiles than that, if "
+          "tiles are narrow. A block ends at 1024 threads, and at 48 KiB of shared memory "
+          "unless more is asked for." },
+        { "crash misaligned",
+          "A float4 wants an address that is a multiple of 16 bytes. Rows of b and d begin on "
+          "one only if 4 divides n, rows of a if 4 divides k. What do you do otherwise?" },
+        { "crash",
+          "Take the largest index of the failing case. Is each part of the product computed "
+          "with the right leading dimension: k for a, n for b and d?" },
+        { "build",
+          "Libraries are left out here: the product is yours to write. make bench puts your "
+          "kernels beside cuBLAS." },
+        { "timeout",
+          "Which loop over k does not end? Look at its step, when k is 1. Or do some threads "
+          "wait at a barrier that others have passed by?" },
     },
     .predictions = {
         { "gflop",
@@ -324,13 +407,13 @@ const Lab lab_sgemm = {
           8, 0.1, "For each k it loads 32 + 32 floats, 256 bytes, and does 2 * 32 * 32 FLOP. With "
                   "128 x 128 it is 32." },
         { "words_tile",
-          "The same block, a result a thread: how many floats does a thread read from shared memory "
-          "for one FMA?",
+          "The same block, and each thread makes one result: how many floats does a thread read from "
+          "shared memory for one FMA?",
           2, 0, "One of A, one of B. Shared memory saves trips to DRAM; it does not make one load "
                 "less." },
         { "peak_tile",
-          "So what percentage of its FMA peak can a SM reach then, if it does 128 FMAs a clock and "
-          "shared memory hands out 32 floats a clock?",
+          "So what percentage of its FMA peak can a SM reach then, if it can do 128 FMAs a clock (4 "
+          "warps' worth) and its shared memory hands out 32 floats a clock (1 warp's)?",
           12.5, 0.5, "Two warp loads, 2 clocks, for 32 FMAs: 16 of 128 a clock. What you measure may "
                      "lie higher: where four steps of k lie side by side the compiler loads "
                      "them at once, 16 bytes a lane, and of those 2 wavefronts are enough for a "

@@ -120,9 +120,9 @@ static void measure(int rows, int cols)
     check(&p, "reference", by_reference);
     check(&p, "fastest", by_fastest);
     PUT(name, "%d x %d", rows, cols);
-    bench_row(name, "cudaMemcpy, reference", &bench, bench_race(&bench, by_memcpy, by_reference));
-    bench_row(name, "cudaMemcpy, fastest", &bench, bench_race(&bench, by_memcpy, by_fastest));
-    bench_row(name, "cudaMemcpy, itself", &bench, bench_race(&bench, by_memcpy, by_memcpy));
+    bench_row(name, "cudaMemcpy", "reference", &bench, bench_race(&bench, by_memcpy, by_reference));
+    bench_row(name, "cudaMemcpy", "fastest", &bench, bench_race(&bench, by_memcpy, by_fastest));
+    bench_row(name, "cudaMemcpy", "cudaMemcpy", &bench, bench_race(&bench, by_memcpy, by_memcpy));
     CUDA_CHECK(cudaFree(p.mean));
     CUDA_CHECK(cudaFree(p.scale));
     for (int i = 0; i < p.sets; i++) {

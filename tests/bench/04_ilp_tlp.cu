@@ -99,7 +99,9 @@ static void sweep_chains(void)
         for (int i = 0; i < 6; i++) {
             c.kernel = kernels[i];
             double flops = 2.0 * TRIPS * UNROLLED * counts[i] * threads * sms;
-            printf(" %10.2f", flops / quick_ms(&c, run_chains, 1) * 1e-9);
+            double rate = flops / quick_ms(&c, run_chains, 1) * 1e-9;
+            printf(" %10.2f", rate);
+            bench_figure(rate, "chains/%d threads an SM/%d chains/TFLOP/s", threads, counts[i]);
         }
     }
     printf("\n");
@@ -189,8 +191,9 @@ static void sweep_copies(void)
         CUDA_CHECK(cudaMalloc(&c.out[i], c.bytes));
         CUDA_CHECK(cudaMemset(c.in[i], i + 1, c.bytes));
     }
-    printf("\ncopies of 256 MiB, GB/s; cudaMemcpy %.0f\n%-12s",
-           2 * c.bytes / quick_ms(&c, run_memcpy, COPY_SETS) * 1e-6, "blocks/SM");
+    double memcpy_gbps = 2 * c.bytes / quick_ms(&c, run_memcpy, COPY_SETS) * 1e-6;
+    bench_figure(memcpy_gbps, "copy/cudaMemcpy/GB/s");
+    printf("\ncopies of 256 MiB, GB/s; cudaMemcpy %.0f\n%-12s", memcpy_gbps, "blocks/SM");
     for (const CopyForm &form : forms)
         printf(" %9s", form.name);
     for (int blocks = 1; blocks <= most_blocks; blocks *= 2) {
@@ -204,6 +207,9 @@ static void sweep_copies(void)
                                                                      COPY_BLOCK, c.shared_bytes));
             double gbps = 2 * c.bytes / quick_ms(&c, run_copy, COPY_SETS) * 1e-6;
             printf(" %8.0f%s", gbps, fit == blocks ? " " : "*");
+            if (fit == blocks)
+                bench_figure(gbps, "copy/%s/%d of %d blocks an SM/GB/s", forms[c.form].name, blocks,
+                             most_blocks);
         }
     }
     printf("\n*: another number of blocks than that fits\n");
@@ -284,10 +290,13 @@ static __global__ void fill_kernel(float *data, int count, FillKey key)
         data[i] = fill_f32(unit, key, i);
 }
 
-static void print_rate(const char *name, const Problem *p, double ms)
+static void print_rate(const char *problem, const char *name, const Problem *p, double ms)
 {
-    printf("  %-34s %9.4f ms  %6.1f TFLOP/s  %6.0f GB/s\n", name, ms,
-           8.0 * p->n * p->steps / ms * 1e-9, 16.0 * p->n / ms * 1e-6);
+    double tflops = 8.0 * p->n * p->steps / ms * 1e-9, gbps = 16.0 * p->n / ms * 1e-6;
+
+    printf("  %-34s %9.4f ms  %6.1f TFLOP/s  %6.0f GB/s\n", name, ms, tflops, gbps);
+    bench_figure(tflops, "%s/%s/TFLOP/s", name, problem);
+    bench_figure(gbps, "%s/%s/GB/s", name, problem);
 }
 
 static void sweep_oscillators(const char *name, int n, int steps)
@@ -316,19 +325,21 @@ static void sweep_oscillators(const char *name, int n, int steps)
         p.threads = 128;
         double ms = quick_ms(&p, by_jam, SETS);
         best = ms < best ? ms : best;
-        print_rate(PUT(text, "%d at a time, 128 threads an SM", jams[i].at_a_time), &p, ms);
+        print_rate(name, PUT(text, "%d at a time, 128 threads an SM", jams[i].at_a_time), &p, ms);
     }
     p.kernel = jam_kernel<1>;
     p.threads = 1024;
-    print_rate("1 at a time, 1024 threads", &p, quick_ms(&p, by_jam, SETS));
-    print_rate("reference", &p, ours = quick_ms(&p, by_reference, SETS));
+    print_rate(name, "1 at a time, 1024 threads an SM", &p, quick_ms(&p, by_jam, SETS));
+    print_rate(name, "reference", &p, ours = quick_ms(&p, by_reference, SETS));
     printf("  the reference is %.3f of the best of 1 to 16 at a time\n", best / ours);
+    bench_figure(best / ours, "reference/%s/of the best of 1 to 16", name);
     bench.sets = SETS;
     bench.bytes = 16.0 * n;
     CUDA_CHECK(cudaEventCreate(&bench.start));
     CUDA_CHECK(cudaEventCreate(&bench.stop));
-    bench_row(name, "reference, fastest", &bench, bench_race(&bench, by_reference, by_fastest));
-    bench_row(name, "reference, itself", &bench, bench_race(&bench, by_reference, by_reference));
+    bench_row(name, "reference", "fastest", &bench, bench_race(&bench, by_reference, by_fastest));
+    bench_row(name, "reference", "reference", &bench,
+              bench_race(&bench, by_reference, by_reference));
     CUDA_CHECK(cudaEventDestroy(bench.start));
     CUDA_CHECK(cudaEventDestroy(bench.stop));
     for (int i = 0; i < SETS; i++) {

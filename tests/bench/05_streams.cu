@@ -1,17 +1,73 @@
 /* 05_streams - the stages alone, both copies at once, and the reference beside the bound that
  * follows from them: the longest of kernel and copies of both directions at once, plus the first
- * chunk's upload and kernel and the last one's download. Then orders and numbers of chunks, for the
- * lesson. `make bench`; REFERENCE is the file of the last numbered rung. */
+ * chunk's upload and kernel and the last one's download; the other kernels of the lesson's table,
+ * on the same stages. Then orders and numbers of chunks, for the lesson. `make bench`; REFERENCE is
+ * the file of the last numbered rung. */
 #include "bench.h"
 #include "lab.h"
 
+/* Files that use the same names: each in a namespace, and its function under a name of its own,
+ * since an `extern "C"` function has one name in all namespaces. */
+#include "kernel.h"
+#define encrypt encrypt_reference
+namespace reference
+{
 #include REFERENCE
+}
+#undef encrypt
+#define encrypt encrypt_rung1
+namespace rung1
+{
+#include "../../solutions/05_streams/1_one_stream.cu"
+}
+#undef encrypt
+#define encrypt encrypt_rung2
+namespace rung2
+{
+#include "../../solutions/05_streams/2_two_buffers.cu"
+}
+#undef encrypt
+#define encrypt encrypt_rung3
+namespace rung3
+{
+#include "../../solutions/05_streams/3_three_buffers.cu"
+}
+#undef encrypt
+#define encrypt encrypt_sync
+namespace sync_each
+{
+#include "../../solutions/05_streams/wrong/sync_each_chunk.cu"
+}
+#undef encrypt
+#define encrypt encrypt_whole
+namespace whole
+{
+#include "../../solutions/05_streams/wrong/whole_thing.cu"
+}
+#undef encrypt
+
+typedef void Encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
+                     uint32_t key, int rounds);
+
+/* The rows of the lesson's table; the last is the reference. */
+static const struct {
+    const char *name;
+    Encrypt *encrypt;
+} kernels[] = {
+    { "1_one_stream", rung1::encrypt_rung1 },
+    { "wrong/sync_each_chunk", sync_each::encrypt_sync },
+    { "wrong/whole_thing", whole::encrypt_whole },
+    { "2_two_buffers", rung2::encrypt_rung2 },
+    { "3_three_buffers", rung3::encrypt_rung3 },
+    { "4_eight_buffers", reference::encrypt_reference },
+};
 
 enum { WORDS = 1 << 24, SECRET = 0x5eed, MOST_STREAMS = 16 };
 
 typedef struct Problem {
     uint32_t *in, *out, *device, *pageable;
     int rounds, streams, chunks, breadth_first;
+    Encrypt *encrypt;
     cudaStream_t s[MOST_STREAMS];
 } Problem;
 
@@ -60,11 +116,11 @@ static void kernel(void *self, int)
     CUDA_CHECK(cudaStreamSynchronize(p->s[0]));
 }
 
-static void by_reference(void *self, int)
+static void by_encrypt(void *self, int)
 {
     Problem *p = (Problem *) self;
 
-    encrypt(p->out, p->in, WORDS, p->device, WORDS / 4, SECRET, p->rounds);
+    p->encrypt(p->out, p->in, WORDS, p->device, WORDS / 4, SECRET, p->rounds);
 }
 
 /* Chunks in turn over the streams, each with a buffer of its own in `device`, which holds all. */
@@ -118,6 +174,8 @@ static double quick_ms(Problem *p, BenchCall *call)
 static void print_ms(const char *name, double ms)
 {
     printf("  %-42s %8.4f ms %7.1f GB/s\n", name, ms, all_bytes / ms * 1e-6);
+    bench_figure(ms, "%s/ms", name);
+    bench_figure(all_bytes / ms * 1e-6, "%s/GB/s", name);
 }
 
 /* Right first. */
@@ -141,13 +199,19 @@ static void sweep(Problem *p)
         p->breadth_first = 0;
         double depth = quick_ms(p, in_order);
         p->breadth_first = 1;
-        printf("  %4d %8.4f %8.4f\n", chunks, depth, quick_ms(p, in_order));
+        double breadth = quick_ms(p, in_order);
+        printf("  %4d %8.4f %8.4f\n", chunks, depth, breadth);
+        bench_figure(depth, "4 streams/%d chunks/depth-first ms", chunks);
+        bench_figure(breadth, "4 streams/%d chunks/breadth-first ms", chunks);
     }
     printf("\n32 chunks, ms: streams\n");
     p->chunks = 32;
     p->breadth_first = 0;
-    for (p->streams = 1; p->streams <= MOST_STREAMS; p->streams *= 2)
-        printf("  %4d %8.4f\n", p->streams, quick_ms(p, in_order));
+    for (p->streams = 1; p->streams <= MOST_STREAMS; p->streams *= 2) {
+        double ms = quick_ms(p, in_order);
+        printf("  %4d %8.4f\n", p->streams, ms);
+        bench_figure(ms, "32 chunks/%d streams/ms", p->streams);
+    }
 }
 
 int main(void)
@@ -174,19 +238,25 @@ int main(void)
     double kernel_ms = quick_ms(&p, kernel), most = both_ms > kernel_ms ? both_ms : kernel_ms;
     print_ms("upload", up_ms);
     print_ms("download", down_ms);
-    print_ms("both at once (GB/s: each way)", both_ms);
+    print_ms("both at once, each way", both_ms);
     print_ms("upload from ordinary memory", quick_ms(&p, up_pageable));
     printf("  rounds: %d\n", p.rounds);
     print_ms("kernel", kernel_ms);
 
-    by_reference(&p, 0);
-    check(&p);
-    double ms = quick_ms(&p, by_reference), sum = up_ms + kernel_ms + down_ms;
+    double ms = 0, sum = up_ms + kernel_ms + down_ms;
     double longest = longer > kernel_ms ? longer : kernel_ms;
-    double bound = most + (sum - longest) / CHUNKS;
-    print_ms("reference", ms);
-    printf("  bound %.4f ms: reference at %.4f of it; overlap %.3f\n", bound, bound / ms,
-           (sum - ms) / (sum - longest));
+    double bound = most + (sum - longest) / reference::CHUNKS;
+    for (const auto &row : kernels) {
+        p.encrypt = row.encrypt;
+        by_encrypt(&p, 0);
+        check(&p);
+        ms = quick_ms(&p, by_encrypt);
+        print_ms(row.name, ms);
+        printf("    overlap %.3f\n", (sum - ms) / (sum - longest));
+        bench_figure((sum - ms) / (sum - longest), "%s/overlap", row.name);
+    }
+    printf("  bound %.4f ms: reference at %.4f of it\n", bound, bound / ms);
+    bench_figure(bound / ms, "reference/of the bound");
     sweep(&p);
     return 0;
 }

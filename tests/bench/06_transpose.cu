@@ -1,8 +1,9 @@
 /* 06_transpose - our fastest rung beside cublasSgeam, and beside cudaMemcpy, which moves the same
- * bytes without turning them. `make bench`; KERNEL is the rung's file. */
-#include KERNEL
+ * bytes without turning them; and those before it beside cublasSgeam. `make bench`; KERNEL is the
+ * fastest rung's file, REFERENCE the reference's. */
 #include "bench.h"
 #include "fill.h"
+#include "lab.h"
 
 #include <cublas_v2.h>
 
@@ -14,11 +15,58 @@
         }                                                                                          \
     } while (0)
 
+/* Files that use the same names: each in a namespace, and its function under a name of its own,
+ * since an `extern "C"` function has one name in all namespaces. */
+#define transpose transpose_fastest
+namespace fastest
+{
+#include KERNEL
+}
+#undef transpose
+#define transpose transpose_reference
+namespace reference
+{
+#include REFERENCE
+}
+#undef transpose
+#define transpose transpose_6
+namespace output_order
+{
+#include "../../solutions/06_transpose/beyond/6_output_order.cu"
+}
+#undef transpose
+#define transpose transpose_7
+namespace vectors
+{
+#include "../../solutions/06_transpose/beyond/7_vector.cu"
+}
+#undef transpose
+#define transpose transpose_8
+namespace tall_tiles
+{
+#include "../../solutions/06_transpose/beyond/8_tall_tiles.cu"
+}
+#undef transpose
+
+typedef void Transpose(float *out, const float *in, int rows, int cols);
+
+static const struct {
+    const char *name;
+    Transpose *transpose;
+} kernels[] = {
+    { "reference", reference::transpose_reference },
+    { "6_output_order", output_order::transpose_6 },
+    { "7_vector", vectors::transpose_7 },
+    { "8_tall_tiles", tall_tiles::transpose_8 },
+    { "fastest", fastest::transpose_fastest },
+};
+
 enum { MOST_SETS = 16 };
 
 typedef struct Problem {
     int rows, cols, sets;
     float *in[MOST_SETS], *out[MOST_SETS], *want;
+    Transpose *transpose;
     cublasHandle_t cublas;
 } Problem;
 
@@ -26,7 +74,7 @@ static void by_rung(void *self, int set)
 {
     Problem *p = (Problem *) self;
 
-    transpose(p->out[set], p->in[set], p->rows, p->cols);
+    p->transpose(p->out[set], p->in[set], p->rows, p->cols);
 }
 
 /* cuBLAS counts columns first: our rows x cols is its cols x rows. */
@@ -73,7 +121,7 @@ static __global__ void differences(const float *a, const float *b, size_t count,
 }
 
 /* Right first: every element of one result against cublasSgeam's, from a poisoned output. */
-static void check(Problem *p)
+static void check(Problem *p, const char *who)
 {
     size_t count = (size_t) p->rows * (size_t) p->cols;
     unsigned long long differ = 0, *on_device;
@@ -88,7 +136,8 @@ static void check(Problem *p)
     CUDA_CHECK(cudaFree(on_device));
     if (!differ)
         return;
-    fprintf(stderr, "%d x %d: %llu elements differ from cublasSgeam's\n", p->rows, p->cols, differ);
+    fprintf(stderr, "%d x %d: %llu elements of the %s differ from cublasSgeam's\n", p->rows,
+            p->cols, differ, who);
     exit(1);
 }
 
@@ -111,11 +160,14 @@ static void measure(cublasHandle_t cublas, int rows, int cols)
         CUDA_CHECK(cudaMalloc(&p.out[i], count * sizeof(float)));
         fill_kernel<<<1024, 256>>>(p.in[i], count, fill_key(i + 1, 0));
     }
-    check(&p);
     PUT(name, "%d x %d", rows, cols);
-    bench_row(name, "cublasSgeam", &bench, bench_race(&bench, by_sgeam, by_rung));
-    bench_row(name, "cudaMemcpy", &bench, bench_race(&bench, by_memcpy, by_rung));
-    bench_row(name, "Sgeam beside itself", &bench, bench_race(&bench, by_sgeam, by_sgeam));
+    for (const auto &row : kernels) { /* the fastest comes last */
+        p.transpose = row.transpose;
+        check(&p, row.name);
+        bench_row(name, "cublasSgeam", row.name, &bench, bench_race(&bench, by_sgeam, by_rung));
+    }
+    bench_row(name, "cudaMemcpy", "fastest", &bench, bench_race(&bench, by_memcpy, by_rung));
+    bench_row(name, "cublasSgeam", "cublasSgeam", &bench, bench_race(&bench, by_sgeam, by_sgeam));
     CUDA_CHECK(cudaFree(p.want));
     for (int i = 0; i < p.sets; i++) {
         CUDA_CHECK(cudaFree(p.in[i]));

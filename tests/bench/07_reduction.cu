@@ -128,9 +128,9 @@ static void measure(long n, int sets)
     check(&p, KERNEL, kernel);
     check(&p, REFERENCE, reference);
     PUT(name, "%ld, %d arrays", n, sets);
-    bench_row(name, "CUB", &bench, bench_race(&bench, library, kernel));
-    bench_row(name, "CUB; ours: reference", &bench, bench_race(&bench, library, reference));
-    bench_row(name, "CUB beside itself", &bench, bench_race(&bench, library, library));
+    bench_row(name, "CUB", "fastest", &bench, bench_race(&bench, library, kernel));
+    bench_row(name, "CUB", "reference", &bench, bench_race(&bench, library, reference));
+    bench_row(name, "CUB", "CUB", &bench, bench_race(&bench, library, library));
     release(&p);
 }
 

@@ -92,6 +92,9 @@ static void print_share(const Problem *p, const char *who, BenchResult r)
 
     printf("    %s: %.4f [%.4f, %.4f] of the ideal\n", who, r.ratio.median * ideal,
            r.ratio.lo * ideal, r.ratio.hi * ideal);
+    bench_figure(r.ratio.median * ideal, "%s/%d rows/of the ideal", who, p->rows);
+    bench_figure(r.ratio.lo * ideal, "%s/%d rows/of the ideal from", who, p->rows);
+    bench_figure(r.ratio.hi * ideal, "%s/%d rows/of the ideal to", who, p->rows);
 }
 
 static void measure(int sms, int rows)
@@ -102,7 +105,6 @@ static void measure(int sms, int rows)
     char name[64];
 
     bench.sets = SETS;
-    bench.bytes = 2 * sizeof(unsigned) * (double) rows * COLS;
     CUDA_CHECK(cudaEventCreate(&bench.start));
     CUDA_CHECK(cudaEventCreate(&bench.stop));
     for (int i = 0; i < SETS; i++) {
@@ -115,12 +117,12 @@ static void measure(int sms, int rows)
     check(&p, "fastest", by_fastest);
     PUT(name, "%d rows", rows);
     race = bench_race(&bench, even, by_reference);
-    bench_row(name, "SMs rows, reference", &bench, race);
+    bench_row(name, "SMs rows", "reference", &bench, race);
     print_share(&p, "reference", race);
     race = bench_race(&bench, even, by_fastest);
-    bench_row(name, "SMs rows, fastest", &bench, race);
+    bench_row(name, "SMs rows", "fastest", &bench, race);
     print_share(&p, "fastest", race);
-    bench_row(name, "SMs rows, itself", &bench, bench_race(&bench, even, even));
+    bench_row(name, "SMs rows", "SMs rows", &bench, bench_race(&bench, even, even));
     for (int i = 0; i < SETS; i++) {
         CUDA_CHECK(cudaFree(p.in[i]));
         CUDA_CHECK(cudaFree(p.out[i]));

@@ -116,7 +116,8 @@ static void measure(cublasHandle_t cublas, int m, int n, int k)
 
     p.cublas = cublas;
     bench.sets = SETS;
-    bench.bytes = 2.0 * m * n * k; /* rates are FLOP/s */
+    bench.bytes = 2.0 * m * n * k;
+    bench.unit = "GFLOP/s";
     CUDA_CHECK(cudaEventCreate(&bench.start));
     CUDA_CHECK(cudaEventCreate(&bench.stop));
     for (int i = 0; i < SETS; i++) {
@@ -130,9 +131,9 @@ static void measure(cublasHandle_t cublas, int m, int n, int k)
     check(&p, KERNEL, kernel);
     check(&p, REFERENCE, reference);
     PUT(name, "%d x %d x %d", m, n, k);
-    bench_row(name, "cublasSgemm", &bench, bench_race(&bench, library, kernel));
-    bench_row(name, "the same; ours: ref.", &bench, bench_race(&bench, library, reference));
-    bench_row(name, "cuBLAS beside itself", &bench, bench_race(&bench, library, library));
+    bench_row(name, "cublasSgemm", "fastest", &bench, bench_race(&bench, library, kernel));
+    bench_row(name, "cublasSgemm", "reference", &bench, bench_race(&bench, library, reference));
+    bench_row(name, "cublasSgemm", "cublasSgemm", &bench, bench_race(&bench, library, library));
     for (int i = 0; i < SETS; i++) {
         CUDA_CHECK(cudaFree(p.a[i]));
         CUDA_CHECK(cudaFree(p.b[i]));

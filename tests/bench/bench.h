@@ -3,6 +3,9 @@
  * Blocks R S S R or S R R S, drawn at random; a sample runs over a ring of buffer sets for at least
  * 5 ms; the ratio of a block is the library's time over ours (over 1: ours is faster). Printed with
  * its 95 % interval, and with the library beside itself (A/A): what the machine can tell apart.
+ *
+ * If WARPBOOK_FIGURES names a file, figures are added to it as well, as `key value` lines: what
+ * lessons quote (docs/measured).
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -14,7 +17,31 @@ extern "C" {
 #include "util.h"
 }
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 enum { BENCH_BLOCKS = 31 };
+
+/* One figure for docs/measured; its key, formatted, ends with the unit. */
+__attribute__((format(printf, 2, 3))) static inline void bench_figure(double value, const char *key,
+                                                                      ...)
+{
+    const char *path = getenv("WARPBOOK_FIGURES");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    va_list arguments;
+
+    if (!path)
+        return;
+    if (!file)
+        die("%s cannot be written", path);
+    va_start(arguments, key);
+    vfprintf(file, key, arguments);
+    va_end(arguments);
+    fprintf(file, " %.5f\n", value);
+    if (fclose(file))
+        die("%s cannot be written", path);
+}
 
 /* One call on buffer set `set`. */
 typedef void BenchCall(void *self, int set);
@@ -22,7 +49,8 @@ typedef void BenchCall(void *self, int set);
 typedef struct Bench {
     void *self;
     int sets;
-    double bytes; /* the least one call moves */
+    double bytes;     /* the least one call moves, or another amount of work; 0: no rates */
+    const char *unit; /* a rate's, 10^9 a second; NULL: GB/s */
     cudaEvent_t start, stop;
 } Bench;
 
@@ -80,13 +108,29 @@ static inline BenchResult bench_race(Bench *bench, BenchCall *library, BenchCall
     return result;
 }
 
-static inline void bench_row(const char *problem, const char *library_name, const Bench *bench,
-                             BenchResult r)
+/* Prints a row, "cublasSgeam, fastest"; figures begin "PROBLEM/fastest beside cublasSgeam/". */
+static inline void bench_row(const char *problem, const char *library, const char *ours,
+                             const Bench *bench, BenchResult r)
 {
-    printf("%-18s %-22s %8.4f %6.0f  %8.4f %6.0f  %.4f [%.4f, %.4f]\n", problem, library_name,
-           r.library_ms, bench->bytes / r.library_ms * 1e-6, r.ours_ms,
-           bench->bytes / r.ours_ms * 1e-6, r.ratio.median, r.ratio.lo, r.ratio.hi);
+    double its_rate = bench->bytes / r.library_ms * 1e-6,
+           our_rate = bench->bytes / r.ours_ms * 1e-6;
+    const char *unit = bench->unit ? bench->unit : "GB/s";
+    char names[64], key[160];
+
+    PUT(names, "%s, %s", library, ours);
+    printf("%-18s %-28s %8.4f %6.0f  %8.4f %6.0f  %.4f [%.4f, %.4f]\n", problem, names,
+           r.library_ms, its_rate, r.ours_ms, our_rate, r.ratio.median, r.ratio.lo, r.ratio.hi);
     fflush(stdout);
+    PUT(key, "%s/%s beside %s", problem, ours, library);
+    bench_figure(r.library_ms, "%s/its ms", key);
+    bench_figure(r.ours_ms, "%s/ms", key);
+    if (bench->bytes > 0) {
+        bench_figure(its_rate, "%s/its %s", key, unit);
+        bench_figure(our_rate, "%s/%s", key, unit);
+    }
+    bench_figure(r.ratio.median, "%s/ratio", key);
+    bench_figure(r.ratio.lo, "%s/ratio from", key);
+    bench_figure(r.ratio.hi, "%s/ratio to", key);
 }
 
 static inline void bench_head(const char *kernel)
@@ -102,8 +146,8 @@ static inline void bench_head(const char *kernel)
     CUDA_CHECK(cudaDriverGetVersion(&driver));
     printf("%s, driver for CUDA %d.%d, built with CUDA %d.%d: %s\n", device.name, driver / 1000,
            driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kernel);
-    printf("%-18s %-22s %8s %6s  %8s %6s  %s\n", "problem", "beside", "its ms", "GB/s", "our ms",
-           "GB/s", "ratio [95 %]; over 1: ours is faster");
+    printf("%-18s %-28s %8s %6s  %8s %6s  %s\n", "problem", "beside, ours", "its ms", "GB/s",
+           "our ms", "GB/s", "ratio [95 %]; over 1: ours is faster");
 }
 
 #endif

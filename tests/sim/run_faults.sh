@@ -15,21 +15,10 @@
 #
 # @WORD in a text is PROGRAM.cu:LINE of the line that ends with // @WORD; @@WORD is the LINE alone.
 # No line on stderr may be longer than 80 columns. BUILD holds the library.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?the build folder}" && pwd)
+. "$(dirname "$0")/prelude.sh"
+begin faults "simulated faults" "${1:?the build folder}"
 shift
-library=$build/libcudart-sim.so
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-work=$build/sim/faults
-passed=0
-failed=0
-
-if [ ! -x "$nvcc" ]; then
-    echo "simulated faults: skipped, there is no nvcc"
-    exit 0
-fi
-mkdir -p "$work"
+need_nvcc
 
 compile()
 {
@@ -122,5 +111,4 @@ for source in "$here"/faults/*.cu; do
         fi
     done < <(sed -n '/ \*\//q; s/^ \* case //p' "$source")
 done
-echo "simulated faults: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -3,21 +3,10 @@
 # under all checks, in three orders of blocks and warps.
 #
 #     tests/sim/run_honest.sh BUILD [FILE...]
-set -u
-root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(cd "${1:?the build folder}" && pwd)
+. "$(dirname "$0")/prelude.sh"
+begin honest "simulated honest kernels" "${1:?the build folder}"
 shift
-library=$build/libcudart-sim.so
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-work=$build/sim/honest
-passed=0
-failed=0
-
-if [ ! -x "$nvcc" ]; then
-    echo "simulated honest kernels: skipped, there is no nvcc"
-    exit 0
-fi
-mkdir -p "$work"
+need_nvcc
 
 # build FILE LAB PROGRAM
 build_one()
@@ -51,5 +40,4 @@ for file; do
         echo "$name ($order): $wrong" | head -6
     fi
 done
-echo "simulated honest kernels: $passed clean, $failed not"
-[ "$failed" = 0 ]
+finish clean not

@@ -7,21 +7,10 @@
 # stderr (stderr: a part of it; otherwise nothing; stderr-any: anything) and which exit status
 # (status: 0 unless said), and in which orders of blocks it is run (schedules: forward unless said). Lines of digests (programs/digest.h) do not count there; they must be
 # those that a real GPU printed (outputs.expected, made by outputs.sh). BUILD holds the library.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?the build folder}" && pwd)
+. "$(dirname "$0")/prelude.sh"
+begin programs "simulated programs" "${1:?the build folder}"
 shift
-library=$build/libcudart-sim.so
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-work=$build/sim/programs
-passed=0
-failed=0
-
-if [ ! -x "$nvcc" ]; then
-    echo "simulated programs: skipped, there is no nvcc"
-    exit 0
-fi
-mkdir -p "$work"
+need_nvcc
 : > "$work/unasked"
 
 # said WORD FILE: what the program's comment says under that word.
@@ -115,5 +104,4 @@ for source in $(chosen "$@"); do
     fi
 done
 [ ! -s "$work/unasked" ] || echo "digests that no GPU has been asked for yet:" $(cat "$work/unasked")
-echo "simulated programs: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -6,22 +6,15 @@
 #
 # Of libraries built with -fsanitize=address, SANITIZER is the path of libasan.so, which must be loaded
 # first; then what memory and start-up cost is not judged.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?the build folder}" && pwd)
-root=$(cd "$here/../.." && pwd)
-library=$build/libcudart-sim.so
+. "$(dirname "$0")/prelude.sh"
+begin runtime "simulated runtime" "${1:?the build folder}"
 preload=${SANITIZER:+$SANITIZER:}$library
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-work=$build/sim/runtime
-passed=0
-failed=0
-unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE SIM_DEVICES SIM_CHECKS SIM_BUDGET SIM_TABLE LD_PRELOAD
+unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE SIM_DEVICES SIM_CHECKS SIM_BUDGET SIM_TABLE \
+    SIM_TIME LD_PRELOAD
 
 # A program's own signals are what is tested, and nobody else is to take them.
 [ -z "${SANITIZER:-}" ] || export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0:verify_asan_link_order=0:allocator_may_return_null=1
 
-mkdir -p "$work"
 cd "$work" || exit 1
 
 # ---- Steps ----
@@ -292,11 +285,11 @@ words()
     export LD_PRELOAD=$preload
     for setting in SIM_CHECKS=all SIM_CHECKS=none SIM_CHECKS=races,leaks SIM_CHECKS=uninitialised \
         SIM_SCHED=forward SIM_SCHED=reverse SIM_SCHED=random:17 SIM_BUDGET=0 SIM_QUIET=1 SIM_QUIET=0 \
-        SIM_TABLE=0 SIM_PROGRESS=1 SIM_DEVICE=t4 SIM_DEVICES="$build/devices"; do
+        SIM_TIME=0 SIM_TIME=1 SIM_TIME=all SIM_TABLE=0 SIM_PROGRESS=1 SIM_DEVICE=t4 SIM_DEVICES="$build/devices"; do
         try "$setting" 0 ok '' env "$setting" ./shared
     done
     for setting in SIM_CHECKS= SIM_CHECKS=race SIM_CHECKS=all,races SIM_CHECKS=races, SIM_SCHED=random \
-        SIM_BUDGET=1e9 SIM_QUIET=yes SIM_TABLE=2 SIM_PROGRESS=x; do
+        SIM_BUDGET=1e9 SIM_QUIET=yes SIM_TIME=2 SIM_TABLE=2 SIM_PROGRESS=x; do
         try "$setting" 0 ok 'this is to be' env "$setting" ./shared
     done
     try "SIM_DEVICE=nothing" 1 '*' 'there is no device `nothing`; there are:' \
@@ -330,5 +323,4 @@ else
     words
     [ -n "${SANITIZER:-}" ] || start_up
 fi
-echo "simulated runtime: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -16,6 +16,7 @@ if ! setarch -R true 2> /dev/null; then
 fi
 mkdir -p "$work"
 unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE
+export SIM_TIME=1 # what is modelled is to be the same, too
 
 # run NAME PROGRAM [SETTING=VALUE...]
 run()

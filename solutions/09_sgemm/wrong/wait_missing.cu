@@ -1,4 +1,5 @@
-// expect: unsafe - cp.async is not waited for: what a barrier separates may still be on its way
+// expect: unsafe (from cc 8.0) - cp.async is not waited for: what a barrier separates may still be
+// on its way
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -9,30 +9,21 @@
 # (VmHWM); asked is twice what it allocates, on both sides, and 64 MiB. Start-up is a process that
 # launches one tiny kernel, less the same program that ends before it calls anything, without the
 # simulator.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?the build folder}" && pwd)
-nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-work=$build/sim/bench
-library=$build/libcudart-sim.so
+. "$(dirname "$0")/../prelude.sh"
+begin bench "bench-sim" "${1:?the build folder}"
+need_nvcc
 missed=0
-
-if [ ! -x "$nvcc" ]; then
-    echo "bench-sim: skipped, there is no nvcc"
-    exit 0
-fi
-mkdir -p "$work"
-unset SIM_REPORT SIM_DEVICE SIM_SCHED SIM_BUDGET SIM_TABLE
+unset SIM_REPORT SIM_DEVICE SIM_SCHED SIM_BUDGET SIM_TABLE SIM_TIME
 export SIM_QUIET=1 LC_ALL=C
 
 compile()
 {
     local program
     for program in transpose sum sgemm startup; do
-        [ "$work/$program" -nt "$here/$program.cu" ] && [ "$work/$program" -nt "$here/bench.h" ] ||
+        [ "$work/$program" -nt "$here/bench/$program.cu" ] && [ "$work/$program" -nt "$here/bench/bench.h" ] ||
             "$nvcc" -O3 -lineinfo --no-compress -cudart shared -std=c++17 \
                 -gencode 'arch=compute_80,code=[sm_80,compute_80]' \
-                -o "$work/$program" "$here/$program.cu" || exit 1
+                -o "$work/$program" "$here/bench/$program.cu" || exit 1
     done
 }
 
@@ -110,7 +101,7 @@ start_up()
 foreign()
 {
     local line arguments=()
-    line=$(taskset -c 0 oclgrind --num-threads 1 "$work/opencl" "$here/opencl.cl" "$1" "$2" 2>&1)
+    line=$(taskset -c 0 oclgrind --num-threads 1 "$work/opencl" "$here/bench/opencl.cl" "$1" "$2" 2>&1)
     [ "$1" = transpose ] || arguments=("$2" 15)
     measure none "$1" "${arguments[@]}"
     printf '%-36s %7s ms   here: %s ms\n' "oclgrind: $1 of $2 x $2" "$(calculate "${line##* }")" "$ms"
@@ -120,7 +111,7 @@ for_scale()
 {
     if ! command -v oclgrind > /dev/null; then
         echo "oclgrind: skipped, it is not installed (apt-get install oclgrind ocl-icd-opencl-dev)"
-    elif ! cc -O2 -D_GNU_SOURCE -o "$work/opencl" "$here/opencl.c" -lOpenCL 2> /dev/null; then
+    elif ! cc -O2 -D_GNU_SOURCE -o "$work/opencl" "$here/bench/opencl.c" -lOpenCL 2> /dev/null; then
         echo "oclgrind: skipped, there is no OpenCL to compile for (apt-get install ocl-icd-opencl-dev)"
     else
         foreign transpose 512

@@ -15,7 +15,7 @@ shift 3
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
 here=tests/sim/counters
-flags=(-O3 -lineinfo --no-compress -cudart shared) # as in grader/build.c
+flags=(-O3 -lineinfo --no-compress -cudart shared) # as in grader/compile.c
 for gencode; do
     flags+=(-gencode "$gencode")
 done

@@ -1,0 +1,180 @@
+/* audit_files.c - what a submission may include: its lab's headers, common's, the toolkit's.
+ *
+ * Not the source is judged but what the compiler read of it: the lists that it writes, and the
+ * preprocessed text.
+ */
+#include "audit_files.h"
+#include "util.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The next name of a make rule, unescaped; NULL at the end. Names that do not fit are cut, and so
+ * are found nowhere. */
+static const char *next_name(const char *at, char *name, size_t size)
+{
+    size_t used = 0;
+
+    for (;;) {
+        at += strspn(at, " \t\r\n");
+        if (at[0] != '\\' || (at[1] != '\n' && at[1] != '\r'))
+            break;
+        at++;
+    }
+    if (!*at)
+        return NULL;
+    for (; *at && !strchr(" \t\r\n", *at); at++) {
+        if ((at[0] == '\\' && at[1] && strchr(" #\\", at[1])) || (at[0] == '$' && at[1] == '$'))
+            at++;
+        else if (at[0] == '\\' && (at[1] == '\n' || at[1] == '\r'))
+            break;
+        if (used + 1 < size)
+            name[used++] = *at;
+    }
+    name[used] = 0;
+    return at;
+}
+
+/* What follows of the path after the first root that it lies under; NULL: it lies under none. */
+static const char *below(const char *path, const char *const *roots)
+{
+    for (; *roots; roots++) {
+        size_t length = strlen(*roots);
+        if (length && !strncmp(path, *roots, length) && path[length] == '/')
+            return path + length;
+    }
+    return NULL;
+}
+
+/* Whole algorithms come as headers, too: parts of a path, where a * stands for any end. */
+static const char libraries[] = "cub thrust cublas* cufft* curand* cusparse* cusolver* cutensor* "
+                                "cudnn* cutlass npp* nvjpeg* nvrtc*";
+
+/* The first part of the path that is a library's name; NULL if there is none. */
+static const char *library_in(const char *path)
+{
+    static char part[64];
+
+    for (; *path; path += strcspn(path, "/")) {
+        path += strspn(path, "/");
+        PUT(part, "%.*s", (int) strcspn(path, "/"), path);
+        if (*part && is_in(libraries, part))
+            return part;
+    }
+    return NULL;
+}
+
+/* A name that means one file to the compiler and another one, or none, to us. */
+static bool means_another_file_to_us(const char *name)
+{
+    return !strncmp(name, "/proc/", 6) || !strncmp(name, "/dev/", 5);
+}
+
+/* Both real, in one folder. */
+static bool is_beside(const char *path, const char *source)
+{
+    const char *slash = strrchr(source, '/');
+    size_t length = slash ? (size_t) (slash - source) + 1 : 0;
+
+    return length && !strncmp(path, source, length) && !strchr(path + length, '/');
+}
+
+static bool is_a_source(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    return end && (!strcmp(end, ".cu") || !strcmp(end, ".c"));
+}
+
+static bool check_file(const char *name, const char *source, const char *const *roots, char *why,
+                       size_t size)
+{
+    const char *slash = strrchr(source, '/');
+    char path[2 * PATH_MAX];
+    const char *rest = NULL, *library = NULL;
+    char *real;
+
+    if (name[0] == '/' || !slash)
+        PUT(path, "%s", name);
+    else
+        PUT(path, "%.*s/%s", (int) (slash - source), source, name);
+    if (!strcmp(path, source))
+        return true;
+    real = realpath(path, NULL);
+    if (!real && errno == ENOENT &&
+        !means_another_file_to_us(name)) /* a temporary file of the compiler's */
+        return true;
+    if (real && is_beside(real, source)) { /* made by the compiler: the folder held nothing else */
+        free(real);
+        return true;
+    }
+    if (real && !is_a_source(real) && (rest = below(real, roots)))
+        library = library_in(rest);
+    if (!rest)
+        put(why, size,
+            "kernel.cu includes %.300s: a lab may include its kernel.h, what is in common/, and "
+            "the "
+            "toolkit's headers only",
+            real ? real : name);
+    else if (library)
+        put(why, size,
+            "kernel.cu includes %s, a library: the lab is to write this kernel, not to call a "
+            "library's",
+            library);
+    free(real);
+    return rest && !library;
+}
+
+bool audit_includes(const char *rule, const char *source, const char *const *roots, char *why,
+                    size_t size)
+{
+    char name[PATH_MAX];
+    const char *at = rule;
+    bool target = true;
+
+    while ((at = next_name(at, name, sizeof name))) {
+        size_t length = strlen(name);
+        if (target) /* "kernel.o :" or "kernel.o:" */
+            target = !length || name[length - 1] != ':';
+        else if (!check_file(name, source, roots, why, size))
+            return false;
+    }
+    if (target)
+        put(why, size, "kernel.cu was compiled, but nvcc did not say which files it read");
+    return !target;
+}
+
+/* The name in a line marker, unescaped, if it tells that a file is entered. */
+static bool entered(const char *line, char *name, size_t size)
+{
+    size_t used = 0;
+
+    if (strncmp(line, "# ", 2) || !isdigit((unsigned char) line[2]))
+        return false;
+    line += 2 + strspn(line + 2, "0123456789");
+    if (strncmp(line, " \"", 2))
+        return false;
+    for (line += 2; *line && *line != '"' && *line != '\n'; line++) {
+        line += line[0] == '\\' && line[1] && line[1] != '\n';
+        if (used + 1 < size)
+            name[used++] = *line;
+    }
+    name[used] = 0;
+    return !strncmp(line, "\" 1", 3) && *name != '<';
+}
+
+bool audit_markers(const char *text, const char *source, const char *const *roots, char *why,
+                   size_t size)
+{
+    char name[PATH_MAX];
+
+    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (entered(line, name, sizeof name) && !check_file(name, source, roots, why, size))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,60 @@
+/* calc_ask.h - what a calculator is asked: its inputs, by name, from the words of a command line.
+ *
+ * An input is a row of a table: it says what it is, its range, and where a described device has it.
+ * So what is read here is checked before anything is computed, and --help, the list and the
+ * complaints need no text of their own.
+ */
+#ifndef CALC_ASK_H
+#define CALC_ASK_H
+
+#include <stdbool.h>
+#include "sim/device.h"
+
+enum { CALC_INPUTS = 8 };
+
+/* WHOLE a number without fraction; BYTES one that may have a unit; SHARE 0 to 1, or a percentage;
+ * FLAG takes no value. */
+typedef enum Kind { WHOLE, REAL, BYTES, SHARE, FLAG } Kind;
+
+typedef struct Input {
+    const char *name, *what;
+    Kind kind;
+    double least, most;
+    bool optional;
+    double fallback;                     /* of an optional one */
+    double (*of_device)(const Device *); /* what --device gives; NULL: nothing */
+} Input;
+
+typedef struct Asked Asked;
+
+typedef struct Calculator {
+    const char *name, *what; /* a line of the list */
+    const char *about;       /* what it is good for; lines */
+    const char *example;     /* words behind `warpbook calc NAME` */
+    const Input *inputs;     /* ends with no name */
+    bool has_device, needs_device;
+    bool (*show)(const Asked *); /* false: it has complained */
+} Calculator;
+
+struct Asked {
+    const Calculator *calculator;
+    double value[CALC_INPUTS];
+    bool given[CALC_INPUTS];
+    bool help, has_device;
+    Device device;
+};
+
+/* Reads the words behind a calculator's name, and fills in what was not given; `asked` holds only
+ * the calculator yet. False: it has complained. With --help, asked->help is all that is set. */
+bool calc_ask(Asked *asked, int count, char **words);
+
+/* An input by its name in the calculator's table. */
+double asked_value(const Asked *asked, const char *name);
+long asked_whole(const Asked *asked, const char *name);
+bool asked_given(const Asked *asked, const char *name);
+
+/* Says on stderr what is wrong with the inputs; false, so that it can be returned. */
+bool calc_complain(const Calculator *calculator, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,12 @@
+/* calc_text.h - numbers as text: whole ones whole, others with four digits. */
+#ifndef CALC_TEXT_H
+#define CALC_TEXT_H
+
+/* Each lasts until eight more have been asked for. */
+const char *text_of(double x);
+const char *percent_of(double share);
+const char *bytes_of(double bytes);
+
+const char *plural(double n); /* "s", or "" for one */
+
+#endif

@@ -1,0 +1,34 @@
+/* compile.h - the commands of a build: nvcc, the linker, readelf, and with which words. */
+#ifndef COMPILE_H
+#define COMPILE_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include "../common/lab.h"
+#include "toolchain.h"
+
+enum { COMPILE_LIMIT_S = 120 };
+
+/* All that decides the commands. Paths are absolute. */
+typedef struct Compile {
+    const Toolchain *toolchain;
+    const Lab *lab;
+    char lab_dir[PATH_MAX], common[PATH_MAX];
+    char ptx[64], sm[64]; /* -gencode; sm is "" if there is none */
+} Compile;
+
+/* The flags, one a line: what a cache has to know. */
+void compile_write_flags(const Compile *compile, FILE *key);
+
+/* Each runs in `folder`, where kernel.cu lies; the status is child_run()'s, and what the program
+ * printed is in `output`. The first makes kernel.o and the lists of what was read: kernel.d,
+ * kernel.asm.d, *.ii. Then kernel.so from kernel.o; and what kernel.o holds. */
+int compile_object(const Compile *compile, const char *folder, char *output, size_t size);
+int compile_link(const Compile *compile, const char *folder, char *output, size_t size);
+int compile_list(const Compile *compile, const char *folder, char *listing, size_t size);
+
+/* The command as it is typed in a shell to see all that nvcc says, to be run where we are. */
+void compile_typed(const Compile *compile, const char *source, char *text, size_t size);
+
+#endif

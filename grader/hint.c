@@ -1,0 +1,95 @@
+/* hint.c - make hint: what the lab has to say to the latest grading, then its hints level by level.
+ *
+ * A remedy is shown alone on the first call after a grading that it belongs to; from then on it
+ * stands above the levels, which go on one by one, as without it.
+ */
+#include "learn.h"
+#include "wrap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS = 80 };
+
+static int hint_count(const Lab *lab)
+{
+    int count = 0;
+
+    while (count < LAB_HINTS && lab->hints[count] && *lab->hints[count])
+        count++;
+    return count;
+}
+
+static void note(const char *file, const LabEntry *entry, const Progress *progress)
+{
+    if (!progress_save(file, entry, progress))
+        fprintf(stderr, "warpbook: it could not be noted in %s that you saw this hint: %s\n", file,
+                strerror(errno));
+}
+
+static void print_remedy(const Progress *progress, const Lab *lab, int remedy)
+{
+    char text[512], said[400];
+
+    symptom_say(&progress->symptom, progress->latest, progress->ratio, said, sizeof said);
+    print_wrapped(PUT(text, "Your last grading: %s.", said), 0, COLUMNS);
+    print_wrapped(lab->remedies[remedy - 1].text, 4, COLUMNS);
+    printf("\n");
+}
+
+static void print_levels(const LabEntry *entry, int level, int count, bool exhausted)
+{
+    for (int i = 0; i < level; i++) {
+        printf("%sHint %d of %d for lab %s:\n", i ? "\n" : "", i + 1, count, lab_name(entry));
+        print_wrapped(entry->lab->hints[i], 4, COLUMNS);
+    }
+    if (exhausted)
+        printf("\nThere are no more hints. The ladder in solutions/%s/ goes step by step.\n",
+               entry->folder);
+    else if (level == count)
+        printf("\nThat was the last hint.\n");
+    else
+        printf("\nmake hint LAB=%s shows the next one.\n", lab_name(entry));
+}
+
+/* The levels up to this one; 0: up to the next. */
+static void show_levels(const char *file, const LabEntry *entry, Progress *progress, int level)
+{
+    int count = hint_count(entry->lab);
+    bool exhausted = level > count || (level < 1 && progress->hints >= count);
+
+    if (!count) {
+        printf("Lab %s has no hints.\n", lab_name(entry));
+        return;
+    }
+    if (level < 1)
+        level = progress->hints + 1;
+    if (level > count)
+        level = count;
+    print_levels(entry, level, count, exhausted);
+    if (level > progress->hints) {
+        progress->hints = level;
+        note(file, entry, progress);
+    }
+}
+
+int print_hint(const char *file, const LabEntry *entry, int level)
+{
+    Progress progress;
+    int remedy = 0;
+
+    progress_load(file, entry, &progress);
+    if (level < 1 && progress.graded)
+        remedy = symptom_remedy(&progress.symptom, progress.latest, progress.ratio, entry->lab);
+    if (remedy)
+        print_remedy(&progress, entry->lab, remedy);
+    if (remedy && remedy != progress.told) {
+        printf("make hint LAB=%s again shows the lab's hints, level by level.\n", lab_name(entry));
+        progress.told = remedy;
+        note(file, entry, &progress);
+        return 0;
+    }
+    show_levels(file, entry, &progress, level);
+    return 0;
+}

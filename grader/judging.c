@@ -1,0 +1,82 @@
+/* judging.c - one lab's speed while it is judged: whose fault a trouble is, and a race of two. */
+#include "judging.h"
+#include "util.h"
+
+#include <string.h>
+
+static const double race_budget_s = 3;
+
+void judging_flag(Judging *j, const char *flag)
+{
+    char *flags = j->result->flags;
+
+    if (!strstr(flags, flag))
+        APPEND(j->result->flags, "%s%s", *flags ? " " : "", flag);
+}
+
+static void show_blocks(void *self, int blocks)
+{
+    Judging *j = self;
+
+    session_say(j->session, "%02d %s: %s, block %d", lab_number(j->entry), lab_name(j->entry),
+                j->doing, blocks);
+}
+
+bool judging_ours_failed(Judging *j, Verdict verdict, const char *who, const char *why)
+{
+    if (verdict == PASS)
+        return false;
+    j->result->verdict = UNSOUND;
+    PUT(j->result->why, "%s failed, which is not your fault: %s", who, why);
+    return true;
+}
+
+bool judging_reference_failed(Judging *j, Verdict verdict)
+{
+    return judging_ours_failed(j, verdict, "the reference", j->reference.worker.why);
+}
+
+Verdict judging_start_ours(Judging *j, Contestant *side, const char *object, GpuInfo *info)
+{
+    return side_start(side, j->session, j->entry, object, j->random, info);
+}
+
+void judging_race(Judging *j, Contestant *student, double bar, int least, Finish *finish)
+{
+    Race the_race = {
+        .reference = { &j->reference, side_sample },
+        .student = { student, side_sample },
+        .bar = bar,
+        .least = least,
+        .most = 120,
+        .budget_s = race_budget_s,
+        .random = next_random(j->random),
+        .clock_mhz = side_clock,
+        .clock_self = &j->reference,
+        .progress = show_blocks,
+        .progress_self = j,
+    };
+    race(&the_race, finish);
+}
+
+bool judging_student_failed(Judging *j, Verdict verdict, const Contestant *student,
+                            const Plan *plan)
+{
+    if (verdict == PASS)
+        return false;
+    j->result->verdict = verdict;
+    if (verdict == WRONG || verdict == STRAY) /* these name the case themselves */
+        PUT(j->result->why, "%s", student->worker.why);
+    else
+        PUT(j->result->why, "case %s: %s", plan->sized.label, student->worker.why);
+    return true;
+}
+
+bool judging_start_student(Judging *j, Contestant *student, int i)
+{
+    GpuInfo info;
+
+    return !judging_student_failed(
+        j, side_start(student, j->session, j->entry, j->object, j->random, &info), student,
+        &j->plan[i]);
+}

@@ -1,0 +1,39 @@
+/* judging.h - one lab's speed while it is judged: what judge.c, interference.c and known.c share.
+ */
+#ifndef JUDGING_H
+#define JUDGING_H
+
+#include "grade.h"
+#include "side.h"
+
+typedef struct Judging {
+    Session *session;
+    Result *result;
+    const LabEntry *entry;
+    const char *reference_object, *object;
+    uint64_t *random;
+    GpuInfo info;
+    Contestant reference;
+    Plan plan[GRADE_CASES];
+    /* The reference's call before the student's process existed, and the SM clock then. */
+    double alone_ms[GRADE_CASES], alone_mhz[GRADE_CASES];
+    const char *doing; /* for the progress line */
+} Judging;
+
+Verdict judging_start_ours(Judging *j, Contestant *side, const char *object, GpuInfo *info);
+bool judging_start_student(Judging *j, Contestant *student, int i); /* false: it failed */
+
+/* True if there is trouble: the verdict and its reason are then in the result. With what is ours
+ * it is the grader's fault or the machine's: UNSOUND. */
+bool judging_reference_failed(Judging *j, Verdict verdict);
+bool judging_ours_failed(Judging *j, Verdict verdict, const char *who, const char *why);
+bool judging_student_failed(Judging *j, Verdict verdict, const Contestant *student,
+                            const Plan *plan);
+
+/* The reference and a student, on the case that both have taken up; at least so many blocks. */
+void judging_race(Judging *j, Contestant *student, double bar, int least, Finish *finish);
+
+/* A word for a human to look at, once. */
+void judging_flag(Judging *j, const char *flag);
+
+#endif

@@ -1,0 +1,18 @@
+/* outputs.h - are the outputs that a runner holds right?
+ *
+ * Every call returns PASS when all is well, else a verdict with the reason in worker->why: see
+ * worker.h.
+ */
+#ifndef OUTPUTS_H
+#define OUTPUTS_H
+
+#include "worker.h"
+
+/* Compares all outputs of one set; WRONG says how they differ. */
+Verdict outputs_check(Worker *worker, int set);
+
+/* Of the outputs of the first `calls` sets: small ones whole, of others a few windows at places
+ * chosen now. */
+Verdict outputs_check_some(Worker *worker, int calls, uint64_t *random);
+
+#endif

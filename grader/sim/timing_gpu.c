@@ -1,0 +1,402 @@
+/* timing_gpu.c - blocks go to SMs as these have room; what a launch takes in all.
+ *
+ * SMs are played a few cycles each in turn, so that what they ask of the L2 and of memory comes
+ * nearly in order. A block's place is free when its last warp has ended and its stores have
+ * arrived. The next block takes the place that became free first.
+ *
+ * Of a large launch the first waves are played, as many as it takes to leave out whole waves: the
+ * others take the time that a wave took in the second half of those played, by their instructions.
+ * The lines that they would have left in the L2, to be written back, are stood in for.
+ */
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TOGETHER = 32,  /* cycles that an SM is played before it is another one's turn */
+    LEAST_WAVES = 6 /* that are played of a launch */
+};
+
+struct Timing {
+    Gpu *gpu;
+    Launch *launch;
+    long blocks, begun, placed, wave; /* wave: blocks that all SMs hold at once */
+    uint64_t most_played;
+    bool complete;     /* all that begin from now on are left out */
+    bool failed;       /* no memory, or the launch did */
+    uint64_t executed; /* by those played */
+    int places;        /* for blocks, an SM */
+    int *room;         /* of each SM: free places, and when they became free */
+    uint64_t *room_at; /* [sm * places + n] */
+    uint64_t *starts;  /* of blocks played, in the order of their placing */
+    long starts_room;
+    uint64_t horizon, ends;
+    BlockTrace *spare;
+};
+
+/* ---- The GPU ---- */
+
+Gpu *gpu_open(const Device *device)
+{
+    Gpu *gpu = calloc(1, sizeof *gpu);
+    bool well = gpu;
+
+    if (!gpu)
+        return NULL;
+    gpu->device = *device;
+    gpu->sms = calloc((size_t) device->sms, sizeof *gpu->sms);
+    well = gpu->sms && memory_model_open(&gpu->memory, device);
+    for (int i = 0; i < device->sms && well; i++)
+        well = sm_open(&gpu->sms[i], gpu, &gpu->memory);
+    if (well)
+        return gpu;
+    gpu_close(gpu);
+    return NULL;
+}
+
+static void drop_operations(Gpu *gpu)
+{
+    plans_clear(&gpu->plans);
+    for (int i = 0; i < gpu->operations_count; i++)
+        operations_free(&gpu->operations[i]);
+    free(gpu->operations);
+    gpu->operations = NULL;
+    gpu->operations_count = 0;
+}
+
+void gpu_close(Gpu *gpu)
+{
+    if (!gpu)
+        return;
+    for (int i = 0; gpu->sms && i < gpu->device.sms; i++)
+        if (gpu->sms[i].gpu)
+            sm_close(&gpu->sms[i]);
+    free(gpu->sms);
+    memory_model_close(&gpu->memory);
+    drop_operations(gpu);
+    free(gpu);
+}
+
+/* Only what the L2 could hold still can be there. */
+void gpu_written(Gpu *gpu, uint64_t address, size_t bytes)
+{
+    const size_t most = (size_t) gpu->device.l2_bytes;
+    uint64_t first;
+
+    if (address < memory_base())
+        return;
+    address -= memory_base();
+    if (bytes > most) {
+        address += bytes - most;
+        bytes = most;
+    }
+    first = address / LINE_BYTES;
+    memory_model_begin(&gpu->memory);
+    for (uint64_t line = first; line * LINE_BYTES < address + bytes; line++)
+        memory_store(&gpu->memory, line, (1u << SECTORS) - 1, SECTOR_BYTES, 0);
+}
+
+/* ---- A launch ---- */
+
+/* What shared memory leaves of the array that both are in; at least its unit. */
+static double l1_bytes(const Gpu *gpu, const Launch *launch, int resident)
+{
+    const double a_block = (double) launch->kernel->static_shared_bytes +
+                           (double) launch->dynamic_shared_bytes +
+                           gpu->device.shared_reserved_bytes;
+    const double left = gpu->device.l1_bytes - resident * a_block;
+
+    return left > 4 * LINE_BYTES ? left : 4 * LINE_BYTES;
+}
+
+static bool make_operations(Gpu *gpu, const Launch *launch)
+{
+    drop_operations(gpu);
+    gpu->operations_count = launch->module->function_count + 1;
+    gpu->operations = calloc((size_t) gpu->operations_count, sizeof *gpu->operations);
+    gpu->plans.operations = gpu->operations;
+    gpu->registers = launch->kernel->function->register_count;
+    gpu->failed = false;
+    return gpu->operations && operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);
+}
+
+Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played)
+{
+    Timing *timing = calloc(1, sizeof *timing);
+    const size_t sms = (size_t) gpu->device.sms;
+    bool well;
+
+    if (!timing)
+        return NULL;
+    *timing =
+        (Timing){ .gpu = gpu, .launch = launch, .places = resident, .most_played = most_played };
+    timing->blocks = (long) launch->grid[0] * launch->grid[1] * launch->grid[2];
+    timing->wave = (long) resident * gpu->device.sms;
+    timing->room = calloc(sms, sizeof *timing->room);
+    timing->room_at = calloc(sms * (size_t) resident + 1, sizeof *timing->room_at);
+    memory_model_begin(&gpu->memory);
+    well = resident > 0 && timing->room && timing->room_at && make_operations(gpu, launch);
+    for (int i = 0; i < gpu->device.sms && well; i++) {
+        timing->room[i] = resident;
+        well = sm_begin(&gpu->sms[i], l1_bytes(gpu, launch, resident));
+    }
+    timing->failed = !well;
+    return timing;
+}
+
+/* ---- Playing ---- */
+
+static void give_back(Timing *timing, BlockTrace *trace)
+{
+    trace_clear(trace);
+    trace->next = timing->spare;
+    timing->spare = trace;
+}
+
+static void collect(Timing *timing, int i)
+{
+    Sm *sm = &timing->gpu->sms[i];
+
+    while (sm->ended) {
+        PlayedBlock *block = sm->ended;
+        sm->ended = block->next;
+        timing->room_at[i * timing->places + timing->room[i]++] = block->ends;
+        timing->ends = block->ends > timing->ends ? block->ends : timing->ends;
+        give_back(timing, block->trace);
+        block->next = sm->spare_blocks;
+        sm->spare_blocks = block;
+    }
+}
+
+/* All SMs, up to a few cycles after the next thing that happens. False: nothing is under way. */
+static bool go_on(Timing *timing)
+{
+    Gpu *gpu = timing->gpu;
+    uint64_t next = NEVER;
+    bool any = false;
+
+    for (int i = 0; i < gpu->device.sms; i++) {
+        uint64_t at = sm_next(&gpu->sms[i]);
+        any |= gpu->sms[i].resident > 0;
+        next = at < next ? at : next;
+    }
+    if (!any)
+        return false;
+    for (int i = 0; i < gpu->device.sms && next == NEVER; i++)
+        sm_release_all(&gpu->sms[i], timing->horizon);
+    if (next == NEVER)
+        return true;
+    timing->horizon = (next > timing->horizon ? next : timing->horizon) + TOGETHER;
+    for (int i = 0; i < gpu->device.sms; i++) {
+        sm_run(&gpu->sms[i], timing->horizon);
+        collect(timing, i);
+    }
+    return true;
+}
+
+/* The place that became free first; of several, on the SM that holds least. */
+static bool find_place(const Timing *timing, int *sm, int *place)
+{
+    const Gpu *gpu = timing->gpu;
+    uint64_t first = NEVER;
+
+    for (int i = 0; i < gpu->device.sms; i++)
+        for (int n = 0; n < timing->room[i]; n++) {
+            uint64_t at = timing->room_at[i * timing->places + n];
+            if (at < first || (at == first && gpu->sms[i].resident < gpu->sms[*sm].resident)) {
+                first = at;
+                *sm = i;
+                *place = n;
+            }
+        }
+    return first != NEVER && first <= timing->horizon;
+}
+
+static uint64_t take_place(Timing *timing, int sm, int place)
+{
+    uint64_t *places = &timing->room_at[sm * timing->places];
+    const uint64_t at = places[place];
+
+    places[place] = places[--timing->room[sm]];
+    return at;
+}
+
+static bool note_start(Timing *timing, uint64_t at)
+{
+    if (timing->placed == timing->starts_room) {
+        long room = timing->starts_room ? 2 * timing->starts_room : 1024;
+        uint64_t *more = realloc(timing->starts, (size_t) room * sizeof *more);
+        if (!more)
+            return false;
+        timing->starts = more;
+        timing->starts_room = room;
+    }
+    timing->starts[timing->placed++] = at;
+    return true;
+}
+
+static void place_block(Timing *timing, BlockTrace *trace)
+{
+    int sm = 0, place = 0;
+    uint64_t at;
+
+    while (!find_place(timing, &sm, &place))
+        if (!go_on(timing))
+            timing->horizon += TOGETHER; /* until the last one's stores have arrived */
+    at = take_place(timing, sm, place);
+    if (!note_start(timing, at) ||
+        !sm_start(&timing->gpu->sms[sm], trace,
+                  at + (uint64_t) timing->gpu->device.block_start_cycles))
+        timing->failed = true;
+    collect(timing, sm);
+}
+
+/* ---- What the executor tells ---- */
+
+/* Whether so many blocks are enough: of more instructions than are to be played, whole waves are
+ * left out. */
+static bool is_enough(const Timing *timing)
+{
+    return timing->most_played && timing->launch->executed >= timing->most_played &&
+           timing->begun >= LEAST_WAVES * timing->wave &&
+           (timing->blocks - timing->begun) % timing->wave == 0 && timing->begun < timing->blocks;
+}
+
+/* Blocks that will be left out would have filled the L2. */
+static void stand_in(Timing *timing)
+{
+    Memory *memory = &timing->gpu->memory;
+    const double all = (double) timing->blocks / (double) timing->begun;
+    const double lines = timing->gpu->device.l2_bytes / LINE_BYTES;
+
+    memory->stand_in = timing->most_played &&
+                       (double) timing->launch->executed * all > 2 * (double) timing->most_played &&
+                       (double) memory->lines_in * all > 2 * lines;
+}
+
+static BlockTrace *new_trace(Timing *timing, int warps)
+{
+    BlockTrace *trace = timing->spare;
+
+    if (trace) {
+        timing->spare = trace->next;
+        trace->next = NULL;
+        return trace;
+    }
+    trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return NULL;
+    trace->warps = calloc((size_t) warps, sizeof *trace->warps);
+    trace->warp_count = warps;
+    if (trace->warps)
+        return trace;
+    free(trace);
+    return NULL;
+}
+
+void timing_block_begin(Block *block)
+{
+    Timing *timing = block->launch->timing;
+
+    block->trace = NULL;
+    if (timing && !timing->complete && is_enough(timing)) {
+        timing->complete = true;
+        timing->executed = timing->launch->executed;
+    }
+    if (timing && !timing->complete && !timing->failed) {
+        if (timing->begun)
+            stand_in(timing);
+        timing->begun++;
+        block->trace = new_trace(timing, block->warp_count);
+        timing->failed |= !block->trace;
+    }
+    for (int i = 0; i < block->warp_count; i++)
+        block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;
+}
+
+/* Functions that it called are known only now. */
+static bool all_operations(Timing *timing)
+{
+    Gpu *gpu = timing->gpu;
+    Code **codes = timing->launch->codes;
+
+    for (int i = 0; codes && i < gpu->operations_count - 1; i++) {
+        Operations *made = &gpu->operations[i + 1];
+        if (!codes[i] || made->code)
+            continue;
+        if (!operations_make(made, codes[i], &gpu->device, 0))
+            return false;
+        if (made->registers_used > gpu->registers)
+            gpu->registers = made->registers_used;
+    }
+    return true;
+}
+
+void timing_block_end(Block *block)
+{
+    Timing *timing = block->launch->timing;
+    BlockTrace *trace = block->trace;
+
+    if (!trace)
+        return;
+    block->trace = NULL;
+    for (int i = 0; i < block->warp_count; i++)
+        block->warps[i].trace = NULL;
+    if (block->launch->failed || trace->incomplete || timing->failed || !all_operations(timing)) {
+        timing->failed = true;
+        give_back(timing, trace);
+        return;
+    }
+    place_block(timing, trace);
+}
+
+/* ---- The end ---- */
+
+/* Cycles that those take that were left out. */
+static double left_out(const Timing *timing)
+{
+    const long played = timing->placed, rest = timing->blocks - played;
+    const long waves = played / timing->wave / 2, window = waves * timing->wave;
+    const double before = (double) timing->executed;
+    const double after = (double) (timing->launch->executed - timing->executed);
+    double a_block;
+
+    if (!timing->complete || rest <= 0 || window <= 0 || window >= played)
+        return 0;
+    a_block = (double) (timing->starts[played - 1] - timing->starts[played - 1 - window]) /
+              (double) window;
+    return (double) rest * a_block * (after / (double) rest) / (before / (double) played);
+}
+
+TimingResult timing_end(Timing *timing)
+{
+    Gpu *gpu = timing->gpu;
+    TimingResult result = { .blocks = timing->blocks, .timed = timing->placed };
+
+    while (!timing->failed && go_on(timing))
+        ;
+    for (int i = 0; i < gpu->device.sms; i++) {
+        result.instructions += gpu->sms[i].issued;
+        result.l1_hits += gpu->sms[i].l1_hits;
+        result.l1_misses += gpu->sms[i].l1_misses;
+    }
+    result.l2_hits = gpu->memory.l2_hits;
+    result.l2_misses = gpu->memory.l2_misses;
+    result.memory_read_bytes = gpu->memory.read_bytes;
+    result.memory_write_bytes = gpu->memory.write_bytes;
+    if (!timing->failed && !gpu->failed) {
+        result.cycles = (double) timing->ends + left_out(timing);
+        result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
+    }
+    while (timing->spare) {
+        BlockTrace *trace = timing->spare;
+        timing->spare = trace->next;
+        trace_free(trace);
+    }
+    free(timing->room);
+    free(timing->room_at);
+    free(timing->starts);
+    free(timing);
+    return result;
+}

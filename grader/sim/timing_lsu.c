@@ -1,0 +1,137 @@
+/* timing_lsu.c - an SM's load/store unit, with its L1.
+ *
+ * It is all schedulers' own: shared memory, L1 and shuffles take their turns in it, a cycle a
+ * wavefront, or a line. Instructions are taken until its queue is full. Stores leave for the L2 by
+ * a way of their own, a line after the other.
+ */
+#include "timing_model.h"
+
+static uint64_t share(uint64_t n, int part)
+{
+    return (n + (uint64_t) part - 1) / (uint64_t) part;
+}
+
+void lsu_keep(Sm *sm, uint64_t until)
+{
+    const uint64_t queue = (uint64_t) sm->gpu->device.lsu_queue;
+
+    sm->lsu_free = until;
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
+}
+
+static CacheLine *l1_line(Sm *sm, uint64_t address)
+{
+    CacheLine *line = tags_find(&sm->l1, address);
+    bool displaced;
+
+    if (line)
+        return line;
+    line = tags_place(&sm->l1, address, &displaced);
+    *line = (CacheLine){ .ready = 0 };
+    return line;
+}
+
+/* Sectors of the line that are not in the L1 come from the L2. */
+static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
+{
+    const uint64_t address = word >> 16;
+    const unsigned sectors = word & 0xff;
+    CacheLine *line = l1_line(sm, address);
+    const unsigned missing = sectors & ~line->valid;
+    const unsigned count = (unsigned) __builtin_popcount(missing);
+    sm->l1_misses += count;
+    sm->l1_hits += (unsigned) __builtin_popcount(sectors) - count;
+    *missed += count;
+    if (missing) {
+        line->ready = later(line->ready, memory_load(sm->memory, address, missing, at));
+        line->valid |= (uint8_t) missing;
+    }
+    return line->ready;
+}
+
+static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, int least)
+{
+    const Device *device = &sm->gpu->device;
+    uint64_t sectors = 0, missed = 0, there = 0, cycles;
+
+    for (int i = 0; i < count; i++) {
+        sectors += (unsigned) __builtin_popcount(words[i] & 0xff);
+        there = later(there,
+                      load_line(sm, words[i], start + (uint64_t) (i / device->l1_lines), &missed));
+    }
+    cycles = later(share((uint64_t) count, device->l1_lines),
+                   share(sectors * SECTOR_BYTES, device->l1_load_bytes));
+    cycles = later(cycles, (uint64_t) least);
+    lsu_keep(sm, start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
+    return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
+}
+
+/* The L1 takes a place for what is written, but holds only whole sectors; atomics work in the L2.
+ */
+static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part)
+{
+    CacheLine *line = l1_line(sm, address);
+
+    line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
+}
+
+/* Written through, a line after the other; the load/store unit goes on meanwhile, until the queue
+ * is full. */
+static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, bool atomic)
+{
+    const Device *device = &sm->gpu->device;
+    const uint64_t cycles = share(LINE_BYTES, device->l1_store_bytes);
+    const uint64_t queue = (uint64_t) device->lsu_queue;
+    uint64_t there = 0;
+
+    for (int i = 0; i < count; i++) {
+        const uint64_t address = words[i] >> 16, at = later(sm->store_free, start + (uint64_t) i);
+        const unsigned sectors = words[i] & 0xff, amount = words[i] >> 8 & 0xff;
+        sm->store_free = at + cycles;
+        there = later(there, atomic ? memory_atomic(sm->memory, address, sectors, amount, at)
+                                    : memory_store(sm->memory, address, sectors, amount, at));
+        keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
+    }
+    start += later(share((uint64_t) count, device->l1_lines), 1);
+    lsu_keep(sm, sm->store_free > start + queue ? sm->store_free - queue : start);
+    return there;
+}
+
+/* One access; when its value is there, or what it wrote has arrived. */
+static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64_t start)
+{
+    const uint64_t head = *words++;
+    const int count = (int) (head >> 8 & 0xff);
+    uint64_t at;
+
+    switch ((TraceKind) (head & 0xff)) {
+    case TRACE_SHARED:
+        lsu_keep(sm, start + later(head >> 16, 1));
+        return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
+    case TRACE_LOAD:
+        return load_lines(sm, words, count, start, w->step->operation->cycles);
+    case TRACE_STORE:
+        at = store_lines(sm, words, count, start, false);
+        break;
+    default:
+        at = store_lines(sm, words, count, start, true);
+    }
+    w->stored = later(w->stored, at);
+    return at;
+}
+
+uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
+{
+    const Planned *step = w->step;
+    uint64_t there = 0;
+
+    for (int i = 0; i < step->accesses; i++)
+        there =
+            later(there, play_access(sm, w, w->access[step->access + i], later(now, sm->lsu_free)));
+    if (step->accesses)
+        return there;
+    there = later(now, sm->lsu_free) + step->operation->latency;
+    lsu_keep(sm, later(now, sm->lsu_free) + step->operation->cycles);
+    return there;
+}

@@ -1,0 +1,261 @@
+/* timing_model.h - what the parts of the model of time share: timing_*.c. */
+#ifndef SIM_TIMING_MODEL_H
+#define SIM_TIMING_MODEL_H
+
+#include "timing.h"
+
+#define NEVER (UINT64_MAX >> 2) /* a cycle that does not come */
+
+/* ---- Operations: what a step is on the machine (timing_ops.c) ---- */
+
+/* Those before the last are a scheduler's own; the last is the SM's. */
+typedef enum Pipe {
+    PIPE_FMA,
+    PIPE_ALU,
+    PIPE_FP64,
+    PIPE_FP16,
+    PIPE_SFU,
+    PIPE_BRANCH,
+    PIPE_LSU,
+    PIPES
+} Pipe;
+
+typedef enum Deed {
+    DO_NOTHING, /* no instruction: its result is there as soon as its sources are */
+    DO_COMPUTE,
+    DO_BRANCH,
+    DO_BARRIER,
+    DO_FENCE,   /* waits for the warp's stores */
+    DO_SHUFFLE, /* by the load/store unit */
+    DO_ACCESS,  /* load, store, atomic: its words say of what */
+    DO_LOCAL,   /* local memory: taken as hits of the L1 */
+    DO_COPY,    /* cp.async */
+    DO_COMMIT,
+    DO_WAIT
+} Deed;
+
+/* Far: global memory; near: shared and local. */
+typedef enum MemoryUse {
+    MEMORY_NONE,
+    MEMORY_FAR_LOAD,
+    MEMORY_FAR_STORE, /* atomics, too */
+    MEMORY_NEAR,
+    MEMORY_ORDERED /* volatile, and what has an order by itself */
+} MemoryUse;
+
+typedef struct Operation {
+    uint8_t deed, pipe, memory;
+    uint8_t issues;   /* instructions */
+    uint8_t cycles;   /* that one of them keeps its pipe */
+    uint16_t latency; /* from issue to result */
+    uint8_t reads, writes;
+    uint32_t first;    /* registers[first ..]: those read, then those written */
+    uint16_t straight; /* steps from this one on, up to the end of its stretch (timing_plan.c) */
+    int keep;          /* DO_WAIT: groups that may be under way still */
+} Operation;
+
+/* Of one code. Registers are numbered from 0 on. */
+typedef struct Operations {
+    const Code *code;
+    Operation *operations; /* a step each, and the one that ends the code */
+    uint32_t *registers;
+    int register_count, register_room;
+    int first_register; /* what numbers of this code begin with */
+    int registers_used; /* by its steps */
+} Operations;
+
+/* False: no memory. */
+bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
+void operations_free(Operations *made);
+
+/* ---- Plans: a stretch of a trace in the order of issue (timing_plan.c) ---- */
+
+typedef struct TracePlace {
+    int run, step;
+} TracePlace;
+
+typedef struct PlanSegment {
+    uint32_t first;
+    int32_t function;
+    uint16_t count;
+    uint8_t accesses;
+    bool skipped;
+} PlanSegment;
+
+typedef struct Planned {
+    const Operation *operation;
+    const uint32_t *registers; /* read, then written */
+    uint16_t access;           /* number of its first access in the stretch */
+    uint8_t accesses;
+    bool skipped;
+} Planned;
+
+typedef struct Plan {
+    struct Plan *next;
+    uint64_t hash;
+    PlanSegment *segments;
+    Planned *steps;
+    int segment_count, step_count, access_count;
+} Plan;
+
+typedef struct Plans {
+    const Operations *operations; /* [function + 1] */
+    Plan **table;
+    int room, count;
+} Plans;
+
+/* Of the stretch that begins at the place, which goes on behind it. NULL: no memory. */
+const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
+void plans_clear(Plans *plans);
+
+/* ---- Memory that all SMs share, and each SM's L1 (timing_memory.c) ---- */
+
+enum { SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = SECTORS * SECTOR_BYTES };
+
+typedef struct CacheLine {
+    uint64_t ready;           /* when what was last fetched is there */
+    uint64_t busy;            /* until then an atomic works on it */
+    uint8_t valid, dirty;     /* sectors, a bit each */
+    uint8_t written[SECTORS]; /* bytes of a dirty sector, 32 at most */
+} CacheLine;
+#define NO_LINE UINT64_MAX
+
+/* Sets of `ways` lines; what is searched lies by itself. */
+typedef struct Cache {
+    uint64_t *tags; /* addresses / LINE_BYTES; NO_LINE */
+    uint32_t *used; /* the cache's clock when it was */
+    CacheLine *lines;
+    size_t sets;
+    int ways;
+    uint32_t clock;
+} Cache;
+
+bool tags_open(Cache *cache, double bytes, int ways);
+void tags_close(Cache *cache);
+/* The line, or NULL. */
+CacheLine *tags_find(Cache *cache, uint64_t line);
+/* For a line that is not there: the place of the least recently used of its set, still with what is
+ * in it; `displaced` says whether there is any. It is the line's from now on. */
+CacheLine *tags_place(Cache *cache, uint64_t line, bool *displaced);
+
+typedef struct Memory {
+    Cache l2;
+    double l2_free, dram_free;        /* the cycle from which on they do nothing yet */
+    double l2_cycles;                 /* a sector takes */
+    double read_cycles, write_cycles; /* an atom takes */
+    double atomic_cycles;
+    int l2_latency, memory_latency, memory_queue, store_latency;
+    int atom_sectors;
+    bool fills;                                /* what is written in part is read first */
+    uint64_t l2_hits, l2_misses;               /* sectors loaded */
+    double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
+    /* Of a launch whose blocks are not all played: how much of the L2 those left out would have
+     * filled with lines that are to be written back. */
+    bool stand_in; /* a line that displaces nothing costs what the average one will */
+    uint64_t lines_in, atoms_dirtied;
+} Memory;
+
+bool memory_model_open(Memory *memory, const Device *device);
+void memory_model_close(Memory *memory);
+void memory_model_begin(Memory *memory); /* a launch: its clock begins at 0 */
+
+/* At `now` an SM wants these sectors, writes them, updates them. The cycle when the data has come,
+ * the write has arrived, the old value has come. */
+uint64_t memory_load(Memory *memory, uint64_t line, unsigned sectors, uint64_t now);
+uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
+                      uint64_t now);
+uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, unsigned passes,
+                       uint64_t now);
+
+/* ---- One SM (timing_sm.c) ---- */
+
+typedef struct PlayedBlock {
+    struct PlayedBlock *next;
+    BlockTrace *trace;
+    int live, waiting; /* warps that have not ended; of them at a barrier */
+    uint64_t ends;     /* the last cycle of its warps and stores so far */
+} PlayedBlock;
+
+typedef struct PlayedWarp {
+    const Trace *trace;
+    TracePlace place;    /* behind the stretch that it is in */
+    const Planned *step; /* that it issues next; end: behind the last of the stretch */
+    const Planned *end;
+    const uint64_t *word;    /* accesses behind the stretch */
+    const uint64_t **access; /* of the stretch */
+    int access_room;
+    uint64_t next;    /* the cycle before which it may not issue again */
+    uint64_t stored;  /* when its last store has arrived */
+    uint64_t copied;  /* when the copies of the open group have */
+    uint64_t *groups; /* the last ones committed, newest first */
+    uint64_t *ready;  /* by register: when its value is there */
+    int registers_room;
+    PlayedBlock *block;
+    struct PlayedWarp *next_spare;
+} PlayedWarp;
+
+enum { GROUPS = 8 };
+
+/* Its warps in the order in which they came. */
+typedef struct Scheduler {
+    uint64_t *wake; /* when the warp's next operation has all that it needs */
+    uint8_t *pipe;  /* of its next operation */
+    PlayedWarp **warp;
+    int count;
+    uint64_t free; /* the next cycle in which it can issue */
+    uint64_t pipe_free[PIPES];
+    uint64_t best_at; /* when it issues next, if nothing happens before; NEVER */
+    int best;         /* whose turn it is then */
+    int room;
+    int last; /* that issued last; -1 */
+} Scheduler;
+
+typedef struct Sm {
+    struct Gpu *gpu;
+    Memory *memory;
+    Cache l1;
+    Scheduler *schedulers;
+    uint64_t lsu_free, store_free; /* of the load/store unit; of the way of stores to the L2 */
+    PlayedBlock *ended;            /* since somebody last looked */
+    int resident;                  /* blocks that are there */
+    PlayedWarp *spare;             /* warps to use again, by `next_spare` */
+    PlayedBlock *spare_blocks;
+    uint64_t issued;
+    uint64_t l1_hits, l1_misses;
+} Sm;
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* timing_lsu.c. The unit is busy until then: from when on its queue has room. */
+void lsu_keep(Sm *sm, uint64_t until);
+/* The accesses of the step that the warp is at. When the value is there, or what it wrote. */
+uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
+
+bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
+void sm_close(Sm *sm);
+/* For a launch: its clock begins at 0, its L1 is empty. False: no memory. */
+bool sm_begin(Sm *sm, double l1_bytes);
+/* Its warps may issue from cycle `at` on. The trace is the SM's until the block is in `ended`. */
+bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at);
+void sm_run(Sm *sm, uint64_t until); /* all that is issued before that cycle */
+uint64_t sm_next(const Sm *sm);      /* when it issues next; NEVER */
+/* Nothing can be issued though warps are there: those at barriers go on. */
+void sm_release_all(Sm *sm, uint64_t at);
+
+/* ---- All of them (timing_gpu.c) ---- */
+
+struct Gpu {
+    Device device;
+    Memory memory;
+    Sm *sms;
+    Operations *operations; /* of the launch's codes: [function + 1], [0] the kernel's */
+    int operations_count;
+    int registers; /* of all of them */
+    Plans plans;
+    bool failed; /* there was no memory */
+};
+
+#endif

@@ -1,0 +1,465 @@
+/* timing_ops.c - what each step of PTX is on the machine: how many instructions of which pipe, or
+ * none, and which registers it waits for.
+ *
+ * PTX is what ptxas reads, not what it writes. Where it is known what becomes of an instruction,
+ * `corrections` says so, a row each with its reason; everything else is one instruction of the pipe
+ * that its class names.
+ */
+#include "issue.h"
+#include "roles.h"
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Pipes ---- */
+
+#define FIGURE(name) offsetof(Device, name)
+
+typedef struct PipeRow {
+    Deed deed;
+    Pipe pipe;
+    size_t lanes, latency; /* figures of the device */
+} PipeRow;
+
+static const PipeRow pipe_of_class[CLASSES] = {
+    [CLASS_NOTHING] = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) },
+    [CLASS_MOVE] = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) },
+    [CLASS_INT] = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) },
+    [CLASS_FP32] = { DO_COMPUTE, PIPE_FMA, FIGURE(fp32_lanes), FIGURE(alu_latency) },
+    [CLASS_FP64] = { DO_COMPUTE, PIPE_FP64, FIGURE(fp64_lanes), FIGURE(fp64_latency) },
+    [CLASS_FP16] = { DO_COMPUTE, PIPE_FP16, FIGURE(fp16_lanes), FIGURE(alu_latency) },
+    [CLASS_SFU] = { DO_COMPUTE, PIPE_SFU, FIGURE(sfu_lanes), FIGURE(sfu_latency) },
+    [CLASS_CONVERT] = { DO_COMPUTE, PIPE_SFU, FIGURE(convert_lanes), FIGURE(sfu_latency) },
+    [CLASS_CONTROL] = { DO_BRANCH, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(branch_latency) },
+    [CLASS_BARRIER] = { DO_BARRIER, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(barrier_latency) },
+    [CLASS_FENCE] = { DO_FENCE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) },
+    [CLASS_SHUFFLE] = { DO_SHUFFLE, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(shuffle_latency) },
+    [CLASS_LOAD] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
+    [CLASS_STORE] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
+    [CLASS_ATOMIC] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
+};
+
+/* Of these the opcode decides. */
+static const struct {
+    Op op;
+    Mod mod; /* MODS: any */
+    PipeRow row;
+} pipe_of_op[] = {
+    /* Integer products are the multiply-add unit's, at the width of integers. */
+    { OP_mul, MODS, { DO_COMPUTE, PIPE_FMA, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_mad, MODS, { DO_COMPUTE, PIPE_FMA, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_vote, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_activemask, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    /* A warp's own barrier, and an arrival, wait for nobody. */
+    { OP_bar, MOD_warp, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_bar, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_barrier, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_cp_async,
+      MOD_commit_group,
+      { DO_COMMIT, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
+    { OP_cp_async, MOD_wait_group, { DO_WAIT, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
+    { OP_cp_async, MOD_wait_all, { DO_WAIT, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(alu_latency) } },
+    { OP_cp_async, MOD_async, { DO_COPY, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) } },
+};
+
+static int figure(const Device *device, size_t offset)
+{
+    return *(const int *) ((const char *) device + offset);
+}
+
+static const PipeRow *pipe_row(const Step *step)
+{
+    for (size_t i = 0; i < sizeof pipe_of_op / sizeof *pipe_of_op; i++)
+        if (pipe_of_op[i].op == step->in->op && step->class_ != CLASS_FP32 &&
+            step->class_ != CLASS_FP64 && step->class_ != CLASS_FP16 &&
+            (pipe_of_op[i].mod == MODS || has_mod(step->in, pipe_of_op[i].mod)))
+            return &pipe_of_op[i].row;
+    return &pipe_of_class[step->class_];
+}
+
+/* ---- Corrections ---- */
+
+typedef struct Maker {
+    Operations *made;
+    const Code *code;
+    const Function *function;
+    const Device *device;
+    const Instruction **writer; /* by register: its only one; NULL */
+    bool *none;                 /* by step: a branch that is none */
+} Maker;
+
+static const Operand *operand(const Maker *maker, const Instruction *in, int i)
+{
+    return i < in->count ? &maker->function->operands[in->first + i] : NULL;
+}
+
+static bool is_whole_number(const Instruction *in)
+{
+    return in->type_count && !type_is_float(in->types[0]) && in->types[0] != TYPE_PRED;
+}
+
+static bool is_branch_none(const Maker *maker, const Step *step)
+{
+    return maker->none[step - maker->code->steps];
+}
+
+static bool is_parameter(const Maker *maker, const Step *step)
+{
+    (void) maker;
+    return (step->in->op == OP_ld || step->in->op == OP_st) && step->space == SPACE_PARAM;
+}
+
+static bool is_constant(const Maker *maker, const Step *step)
+{
+    const Operand *from = operand(maker, step->in, 1);
+
+    return step->in->op == OP_ld && step->space == SPACE_CONST && from && !from->is_register;
+}
+
+/* ptxas has these in constant memory, or knows them. */
+static bool is_known(Special special)
+{
+    return special == SPECIAL_NTID || special == SPECIAL_NCTAID || special == SPECIAL_ENVREG ||
+           special == SPECIAL_DYNAMIC_SMEM_SIZE || special == SPECIAL_TOTAL_SMEM_SIZE;
+}
+
+static bool is_copy(const Maker *maker, const Step *step)
+{
+    const Operand *from = operand(maker, step->in, 1);
+
+    return step->in->op == OP_mov && from &&
+           (from->kind != OPERAND_SPECIAL || is_known(from->special));
+}
+
+static bool is_special(const Maker *maker, const Step *step)
+{
+    const Operand *from = operand(maker, step->in, 1);
+
+    return step->in->op == OP_mov && from && from->kind == OPERAND_SPECIAL;
+}
+
+static bool is_space_change(const Maker *maker, const Step *step)
+{
+    (void) maker;
+    return step->in->op == OP_cvta;
+}
+
+static bool is_widening(const Maker *maker, const Step *step)
+{
+    const Instruction *in = step->in;
+
+    (void) maker;
+    return in->op == OP_cvt && in->type_count > 1 && !type_is_float(in->types[0]) &&
+           !type_is_float(in->types[1]);
+}
+
+static bool is_wide_product(const Maker *maker, const Step *step)
+{
+    (void) maker;
+    return step->in->op == OP_mul && has_mod(step->in, MOD_wide);
+}
+
+static bool adds_wide_product(const Maker *maker, const Step *step)
+{
+    if (step->in->op != OP_add || !is_whole_number(step->in) || type_size(step->in->types[0]) != 8)
+        return false;
+    for (int i = 1; i < step->in->count; i++) {
+        const Operand *o = operand(maker, step->in, i);
+        const Instruction *writer = o->kind == OPERAND_REGISTER ? maker->writer[o->index] : NULL;
+        if (writer && writer->op == OP_mul && has_mod(writer, MOD_wide))
+            return true;
+    }
+    return false;
+}
+
+static bool is_shift_added(const Maker *maker, const Step *step)
+{
+    const Function *f = maker->function;
+    const Instruction *in = step->in, *next = in + 1;
+
+    if (in->op != OP_shl || type_size(in->types[0]) != 4 ||
+        next >= f->instructions + f->instruction_count || next->op != OP_add)
+        return false;
+    for (int i = 1; i < next->count; i++) {
+        const Operand *o = operand(maker, next, i), *d = operand(maker, in, 0);
+        if (o->kind == OPERAND_REGISTER && d->kind == OPERAND_REGISTER && o->index == d->index)
+            return true;
+    }
+    return false;
+}
+
+static bool is_long_arithmetic(const Maker *maker, const Step *step)
+{
+    (void) maker;
+    return step->class_ == CLASS_INT && is_whole_number(step->in) &&
+           type_size(step->in->types[0]) == 8;
+}
+
+static bool is_fused(const Maker *maker, const Step *step)
+{
+    (void) maker;
+    return step->treatment == FUSED;
+}
+
+static bool is_quotient(const Maker *maker, const Step *step)
+{
+    (void) maker;
+    return (step->in->op == OP_div || step->in->op == OP_rem) && is_whole_number(step->in);
+}
+
+static bool is_long_quotient(const Maker *maker, const Step *step)
+{
+    return is_quotient(maker, step) && type_size(step->in->types[0]) == 8;
+}
+
+static bool is_fraction(const Maker *maker, const Step *step)
+{
+    const Instruction *in = step->in;
+
+    (void) maker;
+    return (in->op == OP_div || in->op == OP_sqrt || in->op == OP_rcp) &&
+           type_is_float(in->types[0]) && !has_mod(in, MOD_approx) && !has_mod(in, MOD_full);
+}
+
+static bool is_predicate_logic(const Maker *maker, const Step *step)
+{
+    (void) maker;
+    return step->in->type_count && step->in->types[0] == TYPE_PRED && step->in->op != OP_setp &&
+           step->in->op != OP_vote;
+}
+
+/* The first row that applies holds. issues: instructions in its place; 0: none. */
+static const struct Correction {
+    const char *name;
+    bool (*applies)(const Maker *maker, const Step *step);
+    int issues;
+    const PipeRow *row; /* in place of its class's; NULL */
+    const char *reason;
+} corrections[] = {
+    { "short branches", is_branch_none, 0, NULL,
+      "a branch over at most 10 instructions becomes predicates (issue.c; held to the counters of "
+      "an H200)" },
+    { "parameters", is_parameter, 0, NULL,
+      "parameters lie in constant memory, which arithmetic reads in place of a register" },
+    { "constants", is_constant, 0, NULL, "the same, at a fixed place" },
+    { "copies", is_copy, 0, NULL, "ptxas gives both the same register, or writes the constant" },
+    { "special registers", is_special, 1, &pipe_of_class[CLASS_SFU], "S2R: one slow instruction" },
+    { "spaces", is_space_change, 0, NULL, "global and generic addresses are the same" },
+    { "widening", is_widening, 0, NULL,
+      "between whole numbers: part of the product, or of the address, that wants the wide one" },
+    { "wide products", is_wide_product, 0, NULL, "an address's IMAD.WIDE adds the base, too" },
+    { "addresses", adds_wide_product, 1, NULL, "that IMAD.WIDE: both halves at once" },
+    { "shifts", is_shift_added, 0, NULL, "LEA shifts what it adds" },
+    { "fused", is_fused, 0, NULL, "with the product before it one FFMA (ptxas.c)" },
+    { "long quotients", is_long_quotient, 60, &pipe_of_class[CLASS_INT],
+      "a function of about 60 instructions (ptxas 13.0)" },
+    { "quotients", is_quotient, 18, &pipe_of_class[CLASS_INT],
+      "by reciprocal and correction: about 18 instructions (ptxas 13.0)" },
+    { "exact fractions", is_fraction, 8, &pipe_of_class[CLASS_FP32],
+      "div.rn, sqrt.rn, rcp.rn: an estimate and about 7 instructions to make it exact" },
+    { "predicates", is_predicate_logic, 1, &pipe_of_class[CLASS_INT], "PLOP3" },
+    { "64 bits", is_long_arithmetic, 2, NULL, "registers have 32 bits: two instructions" },
+};
+
+static const struct Correction *correction_of(const Maker *maker, const Step *step)
+{
+    for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++)
+        if (corrections[i].applies(maker, step))
+            return &corrections[i];
+    return NULL;
+}
+
+/* ---- Registers ---- */
+
+static bool add_register(Maker *maker, int index)
+{
+    Operations *made = maker->made;
+
+    if (made->register_count == made->register_room) {
+        int room = made->register_room ? 2 * made->register_room : 256;
+        uint32_t *more = realloc(made->registers, (size_t) room * sizeof *more);
+        if (!more)
+            return false;
+        made->registers = more;
+        made->register_room = room;
+    }
+    made->registers[made->register_count++] = (uint32_t) (made->first_register + index);
+    return true;
+}
+
+/* Those of an operand; an address's are read, whatever it stands for. */
+static bool add_operand(Maker *maker, const Operand *o, bool writes)
+{
+    bool well = true;
+
+    if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register))
+        return (o->kind == OPERAND_ADDRESS && writes) || add_register(maker, o->index);
+    for (int i = 0; o->kind == OPERAND_VECTOR && i < o->count && well; i++)
+        well = add_operand(maker, &maker->function->operands[o->first + i], writes);
+    return well;
+}
+
+static bool add_registers(Maker *maker, Operation *to, const Instruction *in)
+{
+    Roles roles = { .destinations = 0 };
+    int destinations = roles_of(in, &roles) ? roles.destinations : 0, before;
+
+    to->first = (uint32_t) maker->made->register_count;
+    if (in->guard >= 0 && !add_register(maker, in->guard))
+        return false;
+    for (int i = destinations; i < in->count; i++)
+        if (!add_operand(maker, operand(maker, in, i), false))
+            return false;
+    before = maker->made->register_count;
+    to->reads = (uint8_t) (before - (int) to->first);
+    for (int i = 0; i < destinations && i < in->count; i++)
+        if (!add_operand(maker, operand(maker, in, i), true))
+            return false;
+    to->writes = (uint8_t) (maker->made->register_count - before);
+    return true;
+}
+
+/* ---- All of a code ---- */
+
+static int least(int value, int most)
+{
+    return value < most ? value : most;
+}
+
+/* A warp's 32 lanes, by what one scheduler has; the load/store unit is the SM's. */
+static int cycles_of(const Maker *maker, const PipeRow *row)
+{
+    const int schedulers = row->pipe == PIPE_LSU ? 1 : maker->device->schedulers_per_sm;
+    const int lanes = figure(maker->device, row->lanes);
+    const int cycles = (LANES * schedulers + lanes - 1) / lanes;
+
+    return least(cycles, UINT8_MAX);
+}
+
+static int groups_kept(const Maker *maker, const Instruction *in)
+{
+    const Operand *o = operand(maker, in, 0);
+
+    return o && o->kind == OPERAND_INTEGER && has_mod(in, MOD_wait_group) ? (int) (o->bits & 0xff)
+                                                                          : 0;
+}
+
+static MemoryUse memory_use(const Step *step, Deed deed)
+{
+    const bool far = step->space == SPACE_GLOBAL || step->space == SPACE_GENERIC;
+
+    if (deed == DO_LOCAL || deed == DO_COPY)
+        return MEMORY_NEAR;
+    if (deed == DO_FENCE || deed == DO_COMMIT || deed == DO_WAIT || deed == DO_BARRIER ||
+        (deed == DO_ACCESS && is_strong(step->in)))
+        return MEMORY_ORDERED;
+    if (deed != DO_ACCESS)
+        return MEMORY_NONE;
+    if (!far)
+        return MEMORY_NEAR;
+    return step->class_ == CLASS_LOAD ? MEMORY_FAR_LOAD : MEMORY_FAR_STORE;
+}
+
+static bool make_operation(Maker *maker, const Step *step, Operation *to)
+{
+    const struct Correction *correction = correction_of(maker, step);
+    const PipeRow *row = correction && correction->row ? correction->row : pipe_row(step);
+    const int issues = correction ? correction->issues : 1;
+
+    *to = (Operation){ .deed = (uint8_t) (issues ? row->deed : DO_NOTHING),
+                       .pipe = (uint8_t) row->pipe,
+                       .issues = (uint8_t) issues,
+                       .cycles = (uint8_t) cycles_of(maker, row),
+                       .latency = (uint16_t) figure(maker->device, row->latency),
+                       .keep = groups_kept(maker, step->in) };
+    if (to->deed == DO_ACCESS && (step->space == SPACE_LOCAL || step->space == SPACE_CONST))
+        to->deed = DO_LOCAL;
+    to->memory = (uint8_t) memory_use(step, (Deed) to->deed);
+    return add_registers(maker, to, step->in);
+}
+
+static void find_writers(Maker *maker)
+{
+    static const Instruction many;
+
+    for (int i = 0; i < maker->function->instruction_count; i++) {
+        const Instruction *in = &maker->function->instructions[i];
+        const Operand *d = operand(maker, in, 0);
+        if (d && d->kind == OPERAND_REGISTER)
+            maker->writer[d->index] = maker->writer[d->index] ? &many : in;
+    }
+    for (int i = 0; i < maker->function->register_count; i++)
+        if (maker->writer[i] == &many)
+            maker->writer[i] = NULL;
+}
+
+static bool is_branch(const Maker *maker, int i)
+{
+    const Step *step = &maker->code->steps[i];
+
+    return step->class_ == CLASS_CONTROL && !maker->none[i];
+}
+
+/* A stretch ends with a branch, a barrier, a fence, and before what branches lead to. */
+static void find_stretches(Maker *maker)
+{
+    const Code *code = maker->code;
+    const int count = code->step_count;
+    Operation *operations = maker->made->operations;
+
+    for (int i = 0; i < count; i++)
+        operations[i].straight = is_branch(maker, i) || operations[i].memory == MEMORY_ORDERED;
+    for (int i = 0; i < count; i++) {
+        const int target = code->steps[i].target;
+        if (is_branch(maker, i) && code->steps[i].in->op == OP_bra && target > 0 && target <= count)
+            operations[target - 1].straight = 1;
+    }
+    operations[count].straight = 1;
+    for (int i = count - 1; i >= 0; i--)
+        if (!operations[i].straight) {
+            const int more = operations[i + 1].straight + 1;
+            operations[i].straight = (uint16_t) least(more, UINT16_MAX);
+        }
+}
+
+static bool make_all(Maker *maker)
+{
+    const Code *code = maker->code;
+
+    find_writers(maker);
+    find_predicated(code, maker->none);
+    for (int i = 0; i < code->step_count; i++)
+        if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
+            return false;
+    maker->made->operations[code->step_count] = (Operation){ .deed = DO_NOTHING };
+    find_stretches(maker);
+    return true;
+}
+
+bool operations_make(Operations *made, const Code *code, const Device *device, int first_register)
+{
+    const Function *function = code->function;
+    Maker maker = { .made = made, .code = code, .function = function, .device = device };
+    bool well;
+
+    *made = (Operations){ .code = code,
+                          .first_register = first_register,
+                          .registers_used = function->register_count };
+    made->operations = calloc((size_t) code->step_count + 1, sizeof *made->operations);
+    maker.writer = calloc((size_t) function->register_count + 1, sizeof *maker.writer);
+    maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);
+    well = made->operations && maker.writer && maker.none && make_all(&maker);
+    free(maker.writer);
+    free(maker.none);
+    if (!well)
+        operations_free(made);
+    return well;
+}
+
+void operations_free(Operations *made)
+{
+    free(made->operations);
+    free(made->registers);
+    *made = (Operations){ .code = NULL };
+}

@@ -1,0 +1,287 @@
+/* timing_plan.c - the order in which the machine issues what PTX writes one after another.
+ *
+ * Machine code issues in order, but ptxas has chosen the order: it moves loads up, as far as what
+ * they need is there without waiting for another load, so that several are under way at once. How
+ * far it can see are the steps up to a branch, a place that branches lead to, or a barrier;
+ * branches that became predicates do not count. Loads stay behind stores to the same memory.
+ *
+ * A stretch of a trace up to such a place is a Plan. The same stretch comes again and again, in all
+ * warps, so plans are kept.
+ */
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STEPS = 512, MOST_SEGMENTS = 64, FIRST_ROOM = 256 };
+
+/* ---- What a warp does next ---- */
+
+static const Operations *operations_of(const Plans *plans, const TraceRun *run)
+{
+    return &plans->operations[run->function + 1];
+}
+
+/* Steps of runs from place on: up to the end of the stretch. */
+static int find_segments(const Plans *plans, const Trace *trace, TracePlace place,
+                         PlanSegment segments[MOST_SEGMENTS])
+{
+    int count = 0, steps = 0;
+
+    while (place.run < trace->run_count && count < MOST_SEGMENTS && steps < MOST_STEPS) {
+        const TraceRun *run = &trace->runs[place.run];
+        const uint32_t first = run->first + (uint32_t) place.step;
+        const Operation *o = &operations_of(plans, run)->operations[first];
+        const int left = run->count - place.step;
+        const int room = MOST_STEPS - steps, most = left < room ? left : room;
+        const bool ends = o->straight <= most;
+        const int steps_here = ends ? o->straight : most;
+        segments[count++] = (PlanSegment){ .function = run->function,
+                                           .first = first,
+                                           .count = (uint16_t) steps_here,
+                                           .accesses = steps_here == left ? run->accesses : 0,
+                                           .skipped = run->skipped };
+        steps += steps_here;
+        place = steps_here == left ? (TracePlace){ place.run + 1, 0 }
+                                   : (TracePlace){ place.run, place.step + steps_here };
+        if (ends)
+            break;
+    }
+    return count;
+}
+
+/* ---- The order ---- */
+
+typedef struct Sorter {
+    Planned steps[MOST_STEPS];
+    bool early[MOST_STEPS];
+    int count;
+} Sorter;
+
+static bool shares(const uint32_t *a, int a_count, const uint32_t *b, int b_count)
+{
+    for (int i = 0; i < a_count; i++)
+        for (int k = 0; k < b_count; k++)
+            if (a[i] == b[k])
+                return true;
+    return false;
+}
+
+static bool is_far_load(const Operation *o)
+{
+    return o->memory == MEMORY_FAR_LOAD;
+}
+
+/* Whether `later` must stay behind `before`. */
+static bool depends(const Planned *later, const Planned *before)
+{
+    const Operation *l = later->operation, *b = before->operation;
+    const uint32_t *lr = later->registers, *br = before->registers;
+
+    if (l->reads && b->writes && shares(lr, l->reads, br + b->reads, b->writes))
+        return true;
+    if (l->writes && shares(lr + l->reads, l->writes, br, b->reads + b->writes))
+        return true;
+    return is_far_load(l) && (b->memory == MEMORY_FAR_STORE || b->memory == MEMORY_ORDERED);
+}
+
+/* All that step i needs goes up with it; or, if that waits for a load, nothing does. */
+static bool may_go_up(const Sorter *sorter, int i, bool *needed)
+{
+    needed[i] = true;
+    for (int k = i; k >= 0; k--) {
+        if (!needed[k])
+            continue;
+        if (k < i && sorter->steps[k].operation->memory != MEMORY_NONE)
+            return false;
+        for (int before = k - 1; before >= 0; before--)
+            if (!needed[before] && !sorter->early[before] &&
+                depends(&sorter->steps[k], &sorter->steps[before]))
+                needed[before] = true;
+    }
+    return true;
+}
+
+static void choose_early(Sorter *sorter)
+{
+    bool needed[MOST_STEPS];
+
+    for (int i = 0; i < sorter->count; i++) {
+        if (!is_far_load(sorter->steps[i].operation) || sorter->early[i])
+            continue;
+        memset(needed, 0, sizeof needed);
+        if (!may_go_up(sorter, i, needed))
+            continue;
+        for (int k = 0; k <= i; k++)
+            sorter->early[k] |= needed[k];
+    }
+}
+
+static int far_loads(const Sorter *sorter)
+{
+    int count = 0;
+
+    for (int i = 0; i < sorter->count; i++)
+        count += is_far_load(sorter->steps[i].operation);
+    return count;
+}
+
+/* ---- Making one ---- */
+
+static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *segment,
+                         int *access)
+{
+    const Operations *operations = &plans->operations[segment->function + 1];
+
+    for (int i = 0; i < segment->count && sorter->count < MOST_STEPS; i++) {
+        const Operation *o = &operations->operations[segment->first + (uint32_t) i];
+        const bool last = i == segment->count - 1;
+        sorter->steps[sorter->count] = (Planned){ .operation = o,
+                                                  .registers = operations->registers + o->first,
+                                                  .access = (uint16_t) *access,
+                                                  .accesses = last ? segment->accesses : 0,
+                                                  .skipped = segment->skipped };
+        sorter->early[sorter->count++] = false;
+        *access += last ? segment->accesses : 0;
+    }
+}
+
+/* Steps that are nothing and lead nowhere are left out. */
+static void put_steps(Plan *plan, const Sorter *sorter, bool early)
+{
+    for (int i = 0; i < sorter->count; i++) {
+        const Planned *step = &sorter->steps[i];
+        const Operation *o = step->operation;
+        const bool idle = o->deed == DO_NOTHING && (step->skipped || !o->writes);
+        if (sorter->early[i] == early && !idle)
+            plan->steps[plan->step_count++] = *step;
+    }
+}
+
+static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count)
+{
+    Sorter *sorter = calloc(1, sizeof *sorter);
+    Plan *plan = calloc(1, sizeof *plan);
+    int access = 0;
+
+    if (!sorter || !plan)
+        goto none;
+    for (int i = 0; i < count; i++)
+        take_segment(plans, sorter, &segments[i], &access);
+    plan->segments = malloc((size_t) count * sizeof *segments);
+    plan->steps = malloc(((size_t) sorter->count + 1) * sizeof *plan->steps);
+    if (!plan->segments || !plan->steps)
+        goto none;
+    memcpy(plan->segments, segments, (size_t) count * sizeof *segments);
+    plan->segment_count = count;
+    plan->access_count = access;
+    if (far_loads(sorter) > 1)
+        choose_early(sorter);
+    put_steps(plan, sorter, true);
+    put_steps(plan, sorter, false);
+    free(sorter);
+    return plan;
+none:
+    free(sorter);
+    if (plan) {
+        free(plan->segments);
+        free(plan->steps);
+    }
+    free(plan);
+    return NULL;
+}
+
+/* ---- Keeping them ---- */
+
+static uint64_t hash_of(const PlanSegment *segments, int count)
+{
+    uint64_t hash = (uint64_t) count;
+
+    for (int i = 0; i < count; i++) {
+        const PlanSegment *s = &segments[i];
+        hash = (hash ^ ((uint64_t) s->first << 32 | (uint64_t) s->count << 16 |
+                        (uint64_t) s->accesses << 8 | s->skipped)) *
+               0x9e3779b97f4a7c15ull;
+        hash = (hash ^ hash >> 29 ^ (uint32_t) s->function) * 0xbf58476d1ce4e5b9ull;
+    }
+    return hash ^ hash >> 32;
+}
+
+static bool is_same(const PlanSegment *a, const PlanSegment *b)
+{
+    return a->first == b->first && a->count == b->count && a->function == b->function &&
+           a->accesses == b->accesses && a->skipped == b->skipped;
+}
+
+static bool is_for(const Plan *plan, const PlanSegment *segments, int count)
+{
+    if (plan->segment_count != count)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!is_same(&plan->segments[i], &segments[i]))
+            return false;
+    return true;
+}
+
+static bool make_room(Plans *plans)
+{
+    const int room = plans->room ? 2 * plans->room : FIRST_ROOM;
+    Plan **table;
+
+    if (2 * plans->count < plans->room)
+        return true;
+    table = calloc((size_t) room, sizeof *table);
+    if (!table)
+        return false;
+    for (int i = 0; i < plans->room; i++)
+        while (plans->table[i]) {
+            Plan *plan = plans->table[i];
+            plans->table[i] = plan->next;
+            plan->next = table[plan->hash & (uint64_t) (room - 1)];
+            table[plan->hash & (uint64_t) (room - 1)] = plan;
+        }
+    free(plans->table);
+    plans->table = table;
+    plans->room = room;
+    return true;
+}
+
+const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place)
+{
+    PlanSegment segments[MOST_SEGMENTS];
+    const int count = find_segments(plans, trace, *place, segments);
+    const uint64_t hash = hash_of(segments, count);
+    Plan *plan;
+
+    for (int i = 0; i < count; i++) {
+        place->step += segments[i].count;
+        if (place->step == trace->runs[place->run].count)
+            *place = (TracePlace){ place->run + 1, 0 };
+    }
+    plan = plans->room ? plans->table[hash & (uint64_t) (plans->room - 1)] : NULL;
+    while (plan && (plan->hash != hash || !is_for(plan, segments, count)))
+        plan = plan->next;
+    if (plan)
+        return plan;
+    if (!make_room(plans) || !(plan = new_plan(plans, segments, count)))
+        return NULL;
+    plan->hash = hash;
+    plan->next = plans->table[hash & (uint64_t) (plans->room - 1)];
+    plans->table[hash & (uint64_t) (plans->room - 1)] = plan;
+    plans->count++;
+    return plan;
+}
+
+void plans_clear(Plans *plans)
+{
+    for (int i = 0; i < plans->room; i++)
+        while (plans->table[i]) {
+            Plan *plan = plans->table[i];
+            plans->table[i] = plan->next;
+            free(plan->segments);
+            free(plan->steps);
+            free(plan);
+        }
+    free(plans->table);
+    *plans = (Plans){ .operations = NULL };
+}

@@ -1,0 +1,509 @@
+/* timing_sm.c - one SM plays the traces of the blocks that it holds.
+ *
+ * Each scheduler issues at most one instruction a cycle, of the warp that is ready first; of
+ * several it is the turn of the one that issued longest ago. A warp issues in order. It is ready
+ * when all registers that its next instruction reads or writes are (the scoreboard), and when the
+ * pipe is free. When a result comes is known when the instruction is issued, since queues give
+ * their places in the order of asking: so nothing has to be looked at cycle by cycle, and a warp
+ * that waits costs nothing.
+ */
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Choosing ---- */
+
+static uint64_t ready_at(const Scheduler *s, int i)
+{
+    return later(s->wake[i], s->pipe_free[s->pipe[i]]);
+}
+
+static void choose(Scheduler *s)
+{
+    s->best_at = NEVER;
+    s->best = s->last;
+    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
+        s->best_at = s->free;
+        return;
+    }
+    for (int i = 0; i < s->count; i++) {
+        const uint64_t at = ready_at(s, i);
+        if (at < s->best_at) {
+            s->best = i;
+            s->best_at = at;
+        }
+        if (at <= s->free) {
+            s->best_at = s->free;
+            return;
+        }
+    }
+}
+
+static void choose_all(Sm *sm)
+{
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        choose(&sm->schedulers[i]);
+}
+
+/* ---- A warp's trace ---- */
+
+static const uint64_t *skip_access(const uint64_t *word)
+{
+    return word + 1 + (*word >> 8 & 0xff);
+}
+
+static bool make_room(PlayedWarp *w, int accesses)
+{
+    const uint64_t **more;
+
+    if (accesses <= w->access_room)
+        return true;
+    more = realloc(w->access, 2 * (size_t) accesses * sizeof *more);
+    if (!more)
+        return false;
+    w->access = more;
+    w->access_room = 2 * accesses;
+    return true;
+}
+
+/* False: there is none, or no memory. */
+static bool next_stretch(Sm *sm, PlayedWarp *w)
+{
+    const Plan *plan;
+
+    if (w->place.run >= w->trace->run_count)
+        return false;
+    plan = plan_of(&sm->gpu->plans, w->trace, &w->place);
+    if (!plan || !make_room(w, plan->access_count)) {
+        sm->gpu->failed = true;
+        return false;
+    }
+    for (int i = 0; i < plan->access_count; i++) {
+        w->access[i] = w->word;
+        w->word = skip_access(w->word);
+    }
+    w->step = plan->steps;
+    w->end = plan->steps + plan->step_count;
+    return true;
+}
+
+static uint64_t operands_ready(const PlayedWarp *w, int count)
+{
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = 0;
+
+    for (int i = 0; i < count; i++)
+        at = later(at, w->ready[registers[i]]);
+    return at;
+}
+
+static void set_result(PlayedWarp *w, uint64_t at)
+{
+    const Operation *o = w->step->operation;
+    const uint32_t *registers = w->step->registers + o->reads;
+
+    for (int i = 0; i < o->writes; i++)
+        w->ready[registers[i]] = at;
+}
+
+/* To the next step that is an instruction. False: there is none. */
+static bool go_on(Sm *sm, PlayedWarp *w)
+{
+    for (;;) {
+        if (w->step == w->end) {
+            if (!next_stretch(sm, w))
+                return false;
+            continue;
+        }
+        const Operation *o = w->step->operation;
+        if (o->deed != DO_NOTHING)
+            return true;
+        set_result(w, operands_ready(w, o->reads));
+        w->step++;
+    }
+}
+
+static uint64_t wakes_at(const PlayedWarp *w)
+{
+    const Operation *o = w->step->operation;
+
+    return later(w->next, operands_ready(w, o->reads + o->writes));
+}
+
+/* ---- Groups of copies ---- */
+
+static void commit(PlayedWarp *w)
+{
+    w->groups[GROUPS - 1] = later(w->groups[GROUPS - 1], w->groups[GROUPS - 2]);
+    memmove(w->groups + 1, w->groups, (GROUPS - 2) * sizeof *w->groups);
+    w->groups[0] = w->copied;
+    w->copied = 0;
+}
+
+static uint64_t groups_there(const PlayedWarp *w, int keep)
+{
+    uint64_t at = 0;
+
+    for (int i = keep; i < GROUPS; i++)
+        at = later(at, w->groups[i]);
+    return at;
+}
+
+/* ---- Barriers ---- */
+
+static void release(Sm *sm, const PlayedBlock *block, uint64_t at)
+{
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        for (int k = 0; k < s->count; k++)
+            if (s->warp[k]->block == block && s->warp[k]->next == NEVER) {
+                s->warp[k]->next = at;
+                s->wake[k] = wakes_at(s->warp[k]);
+            }
+    }
+    choose_all(sm);
+}
+
+static void check_barrier(Sm *sm, PlayedBlock *block, uint64_t now)
+{
+    if (!block->waiting || block->waiting < block->live)
+        return;
+    block->waiting = 0;
+    release(sm, block, now + (uint64_t) sm->gpu->device.barrier_latency);
+}
+
+void sm_release_all(Sm *sm, uint64_t at)
+{
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        for (int k = 0; k < sm->schedulers[i].count; k++) {
+            PlayedBlock *block = sm->schedulers[i].warp[k]->block;
+            if (block->waiting) {
+                block->waiting = 0;
+                release(sm, block, at);
+            }
+        }
+}
+
+/* ---- Issue ---- */
+
+static void play(Sm *sm, PlayedWarp *w, uint64_t now)
+{
+    const Operation *o = w->step->operation;
+    const uint64_t busy = (uint64_t) o->issues * o->cycles;
+    uint64_t result = now + busy - o->cycles + o->latency;
+
+    w->next = now + o->issues;
+    if (w->step->skipped)
+        return;
+    switch ((Deed) o->deed) {
+    case DO_BRANCH:
+        w->next = now + o->latency;
+        break;
+    case DO_BARRIER:
+        w->next = NEVER;
+        w->block->waiting++;
+        break;
+    case DO_FENCE:
+        w->next = later(w->next, w->stored);
+        break;
+    case DO_SHUFFLE:
+    case DO_LOCAL:
+        result = later(now, sm->lsu_free) + o->latency;
+        lsu_keep(sm, later(now, sm->lsu_free) + o->cycles);
+        break;
+    case DO_ACCESS:
+        result = lsu_play(sm, w, now);
+        break;
+    case DO_COPY:
+        w->copied = later(w->copied, lsu_play(sm, w, now));
+        break;
+    case DO_COMMIT:
+        commit(w);
+        break;
+    case DO_WAIT:
+        w->next = later(w->next, later(groups_there(w, o->keep), o->keep ? 0 : w->copied));
+        break;
+    default:
+        break;
+    }
+    set_result(w, result);
+}
+
+static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
+{
+    PlayedWarp *w = s->warp[index];
+    PlayedBlock *block = w->block;
+
+    const size_t behind = (size_t) (--s->count - index);
+    memmove(s->warp + index, s->warp + index + 1, behind * sizeof *s->warp);
+    memmove(s->wake + index, s->wake + index + 1, behind * sizeof *s->wake);
+    memmove(s->pipe + index, s->pipe + index + 1, behind * sizeof *s->pipe);
+    s->last = -1;
+    w->next_spare = sm->spare;
+    sm->spare = w;
+    block->live--;
+    block->ends = later(block->ends, later(now + 1, w->stored));
+    if (block->live) {
+        check_barrier(sm, block, now);
+        return;
+    }
+    sm->resident--;
+    block->next = sm->ended;
+    sm->ended = block;
+}
+
+static void issue(Sm *sm, Scheduler *s)
+{
+    const int index = s->best;
+    const uint64_t now = s->best_at;
+    PlayedWarp *w = s->warp[index];
+    const Operation *o = w->step->operation;
+
+    if (o->pipe != PIPE_LSU)
+        s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
+    s->free = now + o->issues;
+    s->last = index;
+    sm->issued += o->issues;
+    play(sm, w, now);
+    w->step++;
+    PlayedBlock *block = w->block;
+    const bool waits = w->next == NEVER;
+    if (go_on(sm, w)) {
+        s->wake[index] = wakes_at(w);
+        s->pipe[index] = w->step->operation->pipe;
+    } else {
+        block->waiting -= waits; /* a barrier, and nothing after it */
+        leave(sm, s, index, now);
+    }
+    if (waits)
+        check_barrier(sm, block, now);
+    choose(s);
+}
+
+/* Others may have used the load/store unit since it was chosen. */
+static bool is_stale(const Scheduler *s)
+{
+    return s->best >= 0 && s->pipe_free[s->pipe[s->best]] > s->best_at;
+}
+
+static Scheduler *first_of(Sm *sm)
+{
+    Scheduler *first = sm->schedulers;
+
+    for (int i = 1; i < sm->gpu->device.schedulers_per_sm; i++)
+        if (sm->schedulers[i].best_at < first->best_at)
+            first = &sm->schedulers[i];
+    return first;
+}
+
+void sm_run(Sm *sm, uint64_t until)
+{
+    for (;;) {
+        Scheduler *s = first_of(sm);
+        if (s->best_at >= until)
+            return;
+        if (is_stale(s))
+            choose(s);
+        else
+            issue(sm, s);
+    }
+}
+
+uint64_t sm_next(const Sm *sm)
+{
+    uint64_t next = NEVER;
+
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+        if (sm->schedulers[i].best_at < next)
+            next = sm->schedulers[i].best_at;
+    return next;
+}
+
+/* ---- Blocks that come ---- */
+
+/* With room for the registers: a kernel's calls may turn out to have more than it has itself. */
+static PlayedWarp *new_warp(Sm *sm)
+{
+    const int registers = sm->gpu->registers;
+    const size_t numbers = GROUPS + (size_t) registers;
+    PlayedWarp *w = sm->spare;
+
+    if (w)
+        sm->spare = w->next_spare;
+    else
+        w = calloc(1, sizeof *w);
+    if (w && (!w->groups || w->registers_room < registers)) {
+        uint64_t *groups = realloc(w->groups, numbers * sizeof *groups);
+        if (!groups) {
+            free(w->access);
+            free(w->groups);
+            free(w);
+            return NULL;
+        }
+        w->groups = groups;
+        w->registers_room = registers;
+    }
+    if (w) {
+        memset(w->groups, 0, numbers * sizeof *w->groups);
+        *w = (PlayedWarp){ .access = w->access,
+                           .access_room = w->access_room,
+                           .groups = w->groups,
+                           .ready = w->groups + GROUPS,
+                           .registers_room = w->registers_room };
+    }
+    return w;
+}
+
+static Scheduler *emptiest(Sm *sm)
+{
+    Scheduler *best = sm->schedulers;
+
+    for (int i = 1; i < sm->gpu->device.schedulers_per_sm; i++)
+        if (sm->schedulers[i].count < best->count)
+            best = &sm->schedulers[i];
+    return best;
+}
+
+static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at)
+{
+    Scheduler *s = emptiest(sm);
+    PlayedWarp *w = s->count < s->room ? new_warp(sm) : NULL;
+
+    if (!w)
+        return false;
+    w->trace = trace;
+    w->word = trace->words;
+    w->block = block;
+    w->next = at;
+    if (!go_on(sm, w)) { /* it does nothing */
+        w->next_spare = sm->spare;
+        sm->spare = w;
+        block->live--;
+        return true;
+    }
+    const int i = s->count++;
+    s->warp[i] = w;
+    s->wake[i] = wakes_at(w);
+    s->pipe[i] = w->step->operation->pipe;
+    return true;
+}
+
+bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
+{
+    PlayedBlock *block = sm->spare_blocks;
+
+    if (block)
+        sm->spare_blocks = block->next;
+    else
+        block = malloc(sizeof *block);
+    if (!block)
+        return false;
+    *block = (PlayedBlock){ .trace = trace, .live = trace->warp_count, .ends = at };
+    sm->resident++;
+    for (int i = 0; i < trace->warp_count; i++)
+        if (!add_warp(sm, block, &trace->warps[i], at))
+            return false;
+    if (!block->live) {
+        sm->resident--;
+        block->next = sm->ended;
+        sm->ended = block;
+    }
+    choose_all(sm);
+    return true;
+}
+
+/* ---- Memory of the model's own ---- */
+
+static bool scheduler_open(Scheduler *s, int warps)
+{
+    const size_t n = (size_t) warps;
+
+    *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER };
+    s->wake = malloc(n * sizeof *s->wake);
+    s->pipe = malloc(n * sizeof *s->pipe);
+    s->warp = malloc(n * sizeof *s->warp);
+    return s->wake && s->pipe && s->warp;
+}
+
+static void scheduler_close(Scheduler *s)
+{
+    free(s->wake);
+    free(s->pipe);
+    free(s->warp);
+}
+
+bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory)
+{
+    const int schedulers = gpu->device.schedulers_per_sm;
+    bool well;
+
+    *sm = (Sm){ .gpu = gpu, .memory = memory };
+    sm->schedulers = calloc((size_t) schedulers, sizeof *sm->schedulers);
+    well = sm->schedulers;
+    for (int i = 0; i < schedulers && well; i++)
+        well = scheduler_open(&sm->schedulers[i], gpu->device.threads_per_sm / LANES + 1);
+    return well;
+}
+
+static void free_spare(Sm *sm)
+{
+    while (sm->spare) {
+        PlayedWarp *w = sm->spare;
+        sm->spare = w->next_spare;
+        free(w->access);
+        free(w->groups);
+        free(w);
+    }
+    while (sm->spare_blocks) {
+        PlayedBlock *block = sm->spare_blocks;
+        sm->spare_blocks = block->next;
+        free(block);
+    }
+}
+
+/* What is left of a launch that did not come to its end. */
+static void drop_blocks(Sm *sm)
+{
+    for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        while (s->count) {
+            PlayedWarp *w = s->warp[--s->count];
+            PlayedBlock *block = w->block;
+            w->next_spare = sm->spare;
+            sm->spare = w;
+            if (--block->live == 0) {
+                trace_free(block->trace);
+                free(block);
+            }
+        }
+    }
+    sm->resident = 0;
+}
+
+void sm_close(Sm *sm)
+{
+    drop_blocks(sm);
+    free_spare(sm);
+    for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++)
+        scheduler_close(&sm->schedulers[i]);
+    free(sm->schedulers);
+    tags_close(&sm->l1);
+}
+
+bool sm_begin(Sm *sm, double l1_bytes)
+{
+    drop_blocks(sm);
+    free_spare(sm); /* the next kernel has other registers */
+    tags_close(&sm->l1);
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        s->free = 0;
+        s->last = -1;
+        memset(s->pipe_free, 0, sizeof s->pipe_free);
+        choose(s);
+    }
+    sm->lsu_free = sm->store_free = 0;
+    sm->issued = sm->l1_hits = sm->l1_misses = 0;
+    return tags_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
+}

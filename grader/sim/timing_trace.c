@@ -1,0 +1,218 @@
+/* timing_trace.c - what a warp did, kept for the model of time. */
+#include "timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, LINE_SECTORS = LINE_BYTES / SECTOR_BYTES };
+
+/* ---- Memory ---- */
+
+static bool grow(void **array, int *room, int needed, size_t size)
+{
+    int now = *room ? *room : 64;
+    void *more;
+
+    while (now < needed)
+        now *= 2;
+    more = realloc(*array, (size_t) now * size);
+    if (!more)
+        return false;
+    *array = more;
+    *room = now;
+    return true;
+}
+
+void trace_clear(BlockTrace *block)
+{
+    for (int i = 0; i < block->warp_count; i++) {
+        block->warps[i].run_count = block->warps[i].word_count = 0;
+        block->warps[i].code = NULL;
+    }
+    block->incomplete = false;
+    block->next = NULL;
+}
+
+void trace_free(BlockTrace *block)
+{
+    if (!block)
+        return;
+    for (int i = 0; block->warps && i < block->warp_count; i++) {
+        free(block->warps[i].runs);
+        free(block->warps[i].words);
+    }
+    free(block->warps);
+    free(block);
+}
+
+/* ---- Steps ---- */
+
+static int function_of(const Warp *warp)
+{
+    const Module *module = warp->code->module;
+
+    return warp->frame ? (int) (warp->code->function - module->functions) : -1;
+}
+
+void trace_run(Warp *warp, int pc, bool skipped)
+{
+    Trace *trace = warp->trace;
+
+    if (trace->run_count == trace->run_room &&
+        !grow((void **) &trace->runs, &trace->run_room, trace->run_count + 1, sizeof(TraceRun))) {
+        warp->block->trace->incomplete = true;
+        trace->code = NULL;
+        return;
+    }
+    trace->runs[trace->run_count++] = (TraceRun){
+        .first = (uint32_t) pc, .function = function_of(warp), .count = 1, .skipped = skipped
+    };
+    trace->code = warp->code;
+    trace->next = (uint32_t) pc + 1;
+    trace->skipped = skipped;
+}
+
+/* ---- Accesses ---- */
+
+/* The lines that its lanes touch, in the order of the lanes. */
+typedef struct Lines {
+    int count;
+    uint64_t line[2 * LANES];
+    uint8_t sectors[2 * LANES];
+    uint16_t bytes[2 * LANES];
+} Lines;
+
+static int place_of(Lines *lines, uint64_t line, bool may_be_there)
+{
+    for (int i = lines->count - 1; may_be_there && i >= 0; i--)
+        if (lines->line[i] == line)
+            return i;
+    lines->line[lines->count] = line;
+    lines->sectors[lines->count] = 0;
+    lines->bytes[lines->count] = 0;
+    return lines->count++;
+}
+
+/* Addresses count from where memory begins; the host's own, which lies elsewhere on each run, by
+ * its number. */
+static uint64_t origin_of(const Allocation *a)
+{
+    if (a->kind == HOST_PINNED || a->kind == MANAGED)
+        return a->base - ((uint64_t) (a->number & 0xfff) << 34 | 1ull << 46);
+    return memory_base();
+}
+
+/* All lanes side by side: the frequent case. */
+static void find_linear_lines(const Access *x, Lines *lines)
+{
+    const uint64_t begin = x->address[0] - origin_of(x->allocation);
+    const uint64_t end = begin + (uint64_t) (LANES * x->bytes);
+
+    lines->count = 0;
+    for (uint64_t at = begin; at < end; at = (at / LINE_BYTES + 1) * LINE_BYTES) {
+        const uint64_t line = at / LINE_BYTES, next = (line + 1) * LINE_BYTES;
+        const uint64_t last = (next < end ? next : end) - 1;
+        const unsigned first_sector = at % LINE_BYTES / SECTOR_BYTES;
+        const unsigned last_sector = last % LINE_BYTES / SECTOR_BYTES;
+        lines->line[lines->count] = line;
+        lines->sectors[lines->count] = (uint8_t) ((2u << last_sector) - (1u << first_sector));
+        lines->bytes[lines->count++] = (uint16_t) (last + 1 - at);
+    }
+}
+
+static void find_lines(const Access *x, Lines *lines)
+{
+    const int bytes = x->bytes;
+    uint64_t highest = 0;
+    int last = -1;
+
+    lines->count = 0;
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        const Allocation *a = x->allocation ? x->allocation : x->of[lane];
+        const uint64_t at = x->address[lane] - origin_of(a), line = at / LINE_BYTES;
+        const unsigned first = at % LINE_BYTES / SECTOR_BYTES;
+        const unsigned end = (unsigned) (at % LINE_BYTES + (uint64_t) bytes - 1) / SECTOR_BYTES;
+        if (last < 0 || lines->line[last] != line)
+            last = place_of(lines, line, last >= 0 && line <= highest);
+        highest = line > highest ? line : highest;
+        lines->sectors[last] |= (uint8_t) ((2u << end) - (1u << first));
+        lines->bytes[last] = (uint16_t) (lines->bytes[last] + bytes);
+    }
+}
+
+static unsigned sectors_in(unsigned mask)
+{
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
+}
+
+/* How often the busiest address is updated. */
+static unsigned passes_of(const Access *x)
+{
+    unsigned most = 1;
+
+    if (x->step->treatment == ONE_FOR_ALL || x->step->treatment == ONE_FOR_EQUAL ||
+        !x->shape->followed)
+        return 1;
+    for (uint32_t leaders = x->shape->followed; leaders; leaders &= leaders - 1) {
+        unsigned same = 0;
+        for (uint32_t left = x->mask; left; left &= left - 1)
+            same += x->address[first_lane(left)] == x->address[first_lane(leaders)];
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+/* Written into each of the line's sectors. */
+static unsigned bytes_of(const Lines *lines, int i)
+{
+    unsigned bytes = lines->bytes[i] / sectors_in(lines->sectors[i]);
+
+    return bytes < SECTOR_BYTES ? bytes : SECTOR_BYTES;
+}
+
+static void keep_lines(const Access *x, Trace *trace)
+{
+    static const TraceKind kinds[] = {
+        [ACCESS_LOAD] = TRACE_LOAD, [ACCESS_STORE] = TRACE_STORE, [ACCESS_ATOMIC] = TRACE_ATOMIC
+    };
+    const unsigned passes = x->kind == ACCESS_ATOMIC ? passes_of(x) : 0;
+    Lines lines;
+
+    if (x->linear && x->allocation)
+        find_linear_lines(x, &lines);
+    else
+        find_lines(x, &lines);
+    trace->words[trace->word_count++] = trace_head(kinds[x->kind], lines.count, 0);
+    for (int i = 0; i < lines.count; i++)
+        trace->words[trace->word_count++] =
+            trace_line(lines.line[i], lines.sectors[i],
+                       x->kind == ACCESS_STORE ? bytes_of(&lines, i) : passes);
+}
+
+static void keep_wavefronts(const Access *x, Trace *trace)
+{
+    const int loops = x->shape->loop_loads, wavefronts = x->shape->wavefronts + loops;
+
+    trace->words[trace->word_count++] = trace_head(TRACE_SHARED, 0, wavefronts);
+}
+
+void trace_access(const Access *x)
+{
+    Trace *trace = x->warp->trace;
+
+    if (!trace->run_count || (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED))
+        return;
+    if (trace->word_count + 2 * LANES >= trace->word_room &&
+        !grow((void **) &trace->words, &trace->word_room, trace->word_count + 2 * LANES + 1,
+              sizeof *trace->words)) {
+        x->warp->block->trace->incomplete = true;
+        return;
+    }
+    if (x->space == SPACE_SHARED)
+        keep_wavefronts(x, trace);
+    else
+        keep_lines(x, trace);
+    trace->runs[trace->run_count - 1].accesses++;
+    trace->code = NULL; /* the next step begins a run */
+}

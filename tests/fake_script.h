@@ -1,0 +1,53 @@
+/* fake_script.h - what the scripted runner is told to do.
+ *
+ * Of the source that it loads, lines with `// fake: ...`:
+ *
+ *   ms 2.0               a call takes that long, really (0.5 if nothing is said)
+ *   ms_case 3 5.0        the same, for the lab's case number 3 only
+ *   first 300            the first go takes that many ms more
+ *   lie 0.1              that many ms a call are reported instead
+ *   lazy 2.0             each call of a go adds that many ms to the first window fetched after it
+ *   KIND at STEP         misbehaves: see misdeeds[] of fake_misdeeds.c; steps are load, case,
+ * prepare, go, window, guards, clock wrong HOW            spoils outputs: see spoilers[] of
+ * fake_runner.c; `wrong unwritten` never writes them stray WHERE          after, before, input:
+ * what the guards say from the first go on stop-after N         outputs are right after the first N
+ * calls, never written later launch-error, kernel-error     every go fails so unsafe, limit on a
+ * simulated GPU every go fails so sectors 8 24                   a simulated GPU counts that many
+ * times the fewest, and blames line 24
+ */
+#ifndef FAKE_SCRIPT_H
+#define FAKE_SCRIPT_H
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { SCRIPT_CASES = 64, SCRIPT_MISDEEDS = 4 };
+
+typedef struct Misdeed {
+    char name[16], step[16];
+} Misdeed;
+
+typedef struct Script {
+    double ms, case_ms[SCRIPT_CASES]; /* 0: as ms says */
+    double lie_ms;                    /* < 0: none */
+    double lazy_ms, first_ms;
+    long stop_after; /* < 0: never */
+    char wrong[16], stray[16];
+    bool launch_error, kernel_error, unsafe, limit;
+    double sectors; /* times as many as there must be */
+    int sectors_line;
+    Misdeed misdeeds[SCRIPT_MISDEEDS];
+    int misdeed_count;
+} Script;
+
+extern Script script;
+
+/* Ends the program at what it does not understand. */
+void script_read(const char *source);
+
+static inline bool is(const char *a, const char *b)
+{
+    return !strcmp(a, b);
+}
+
+#endif

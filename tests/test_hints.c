@@ -1,0 +1,419 @@
+/* test_hints.c - what a grading said becomes words; the words choose a lab's sentence; a learner
+ * gets that first, then the levels. And every row of every lab is one that can be chosen. */
+#include "capture.h"
+#include "learn.h"
+#include "rows.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[64], file[96];
+static Capture capture;
+
+static int make_folder(void)
+{
+    PUT(folder, "/tmp/warpbook-hints-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    PUT(file, "%s/progress", folder);
+    return 0;
+}
+
+static int remove_folder(void)
+{
+    remove_tree(folder);
+    return 0;
+}
+
+static const Case some_cases[] = {
+    { "1 x 1", { 1 } },
+    { "1 x 1, no rounds: the seed", { 1 } },
+    { "flat", { 32 }, TIMED, 0.75 },
+    { "square", { 32 }, TIMED, 0.75 },
+    { 0 },
+};
+
+static const Lab some_lab = {
+    .title = "some lab",
+    .cases = some_cases,
+    .hints = { "Look at one warp.", "Tiles.", "Pad them." },
+    .remedies = { { "slow sectors_written", "the stores" },
+                  { "slow", .in = "square", .text = "only square" },
+                  { "slow", .below = 0.3, .text = "a lane a sector" },
+                  { "slow", "nearly" },
+                  { "wrong tail unwritten", "rounded down" },
+                  { "wrong", .in = "no rounds", .text = "no rounds" },
+                  { "wrong transposed", "rows for cols" },
+                  { "unsafe race", "a barrier" } },
+};
+static const LabEntry entry = { "01_first", &some_lab };
+
+/* ---- From the sentence to words ---- */
+
+static void sentences_become_words(void)
+{
+    static const struct {
+        Verdict verdict;
+        const char *why, *words, *label, *printed;
+    } rows[] = {
+        { SLOW, "case flat: kernel.cu:24: `in` is read in 8.0 times the sectors", "sectors_read",
+          "flat" },
+        { SLOW, "case flat: `out[1]` is written in 8.0 times the sectors", "sectors_written",
+          "flat" },
+        { SLOW, "case square runs at 0.20 of the reference's speed", "", "square" },
+        { SLOW, "case oval runs at 0.20 of the reference's speed", "", NULL }, /* not the lab's */
+        { WRONG,
+          "case 1 x 1: in the output, element 3 is NaN, right is 1; 5 of 9 elements looked at "
+          "differ: all elements from element 3 on (the tail) were never written",
+          "tail,unwritten", "1 x 1" },
+        { WRONG,
+          "case 1 x 1, no rounds: the seed: in the output, element 0: no element was ever written",
+          "unwritten", "1 x 1, no rounds: the seed" }, /* the longest label */
+        { WRONG, "elements 0, 2, 4, ... are zero", "every_nth,zero", NULL },
+        { WRONG, "the wrong elements are 1 too large", "offset", NULL },
+        { UNSAFE,
+          "seen on the simulated GPU: case 1 x 1: kernel.cu:9: race between blocks: ... (kernel "
+          "transposed, block (0,0,0), thread (32,0,0))",
+          "race", "1 x 1" },
+        { UNSAFE, "case 1 x 1: kernel.cu:9: uninitialised: a race", "uninitialised", "1 x 1" },
+        { STRAY, "case 1 x 1: the input was changed, at element 0", "input", "1 x 1" },
+        { STRAY, "case 1 x 1: kernel.cu:9: out of bounds: ...", "out_of_bounds", "1 x 1" },
+        { CRASH, "case flat: a kernel could not be launched: invalid argument", "launch", "flat" },
+        { CRASH, "case flat: a kernel failed while it ran: misaligned address", "misaligned",
+          "flat" },
+        { CRASH, "case flat: its process was killed by signal 6 (Aborted)", "launch", "flat",
+          "kernel.cu:46: cudaGetLastError(): invalid configuration argument\n" },
+        { CRASH, "case flat: its process was killed by signal 6 (Aborted)", "misaligned", "flat",
+          "kernel.cu:46: cudaGetLastError(): misaligned address\n" },
+        { WRONG, "case flat: element 0 is 1", "", "flat", "(the tail) are zero" }, /* said who? */
+        { PASS, "(the tail) is read in a race", "", NULL }, /* what does not come with it */
+        { BUILD, "kernel.cu:9: error: launch", "", NULL },
+        { WRONG, "", "", NULL },
+        { WRONG, "case ", "", NULL },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char words[512];
+        Symptom s = symptom_in(rows[i].why, rows[i].printed ? rows[i].printed : "", rows[i].verdict,
+                               &some_lab);
+        symptom_words(&s, words, sizeof words);
+        if (strcmp(words, rows[i].words) ||
+            (s.lab_case ? !rows[i].label || strcmp(s.lab_case->label, rows[i].label)
+                        : rows[i].label != NULL))
+            FAIL_SAYING("row %zu: '%s', case %s", i, words,
+                        s.lab_case ? s.lab_case->label : "none");
+        CU_ASSERT_EQUAL(symptom_bits(words, rows[i].verdict), s.saw);
+    }
+}
+
+/* True if one of the grader's sources, but for the table itself, holds the phrase. */
+static bool grader_says(const char *path, const char *phrase)
+{
+    DIR *sources = opendir(path);
+    bool found = false;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sources);
+    for (struct dirent *e; !found && (e = readdir(sources));) {
+        char name[600], *text;
+        if ((!has(e->d_name, ".c") && !has(e->d_name, ".def")) || !strcmp(e->d_name, "symptom.c"))
+            continue;
+        text = read_file(PUT(name, "%s/%s", path, e->d_name), 1 << 20, NULL);
+        found = text && has(text, phrase);
+        free(text);
+    }
+    closedir(sources);
+    return found;
+}
+
+/* Who changes a sentence of the grader changes what hints are chosen by: not unnoticed. */
+static void phrases_are_still_said(void)
+{
+    const char *phrase;
+
+    for (int i = 0; (phrase = symptom_phrase(i)); i++) {
+        phrase += strncmp(phrase, ": ", 2) ? 0 : 2;
+        if (!grader_says("grader", phrase) && !grader_says("grader/sim", phrase))
+            FAIL_SAYING("no source of the grader says '%s' any more", phrase);
+    }
+}
+
+/* ---- The choice ---- */
+
+static void the_first_that_fits_is_chosen(void)
+{
+    static const struct {
+        Verdict verdict;
+        const char *why;
+        double ratio;
+        int remedy;
+    } rows[] = {
+        { SLOW, "case flat: `out` is written in 8.0 times the sectors", 0, 1 },
+        { SLOW, "case square: `out` is written in 8.0 times the sectors", 0, 1 },
+        { SLOW, "case square runs at 0.10", 0.10, 2 },
+        { SLOW, "case flat runs at 0.10", 0.10, 3 },
+        { SLOW, "case flat runs at 0.30", 0.30, 4 },
+        { SLOW, "case flat: `in` is read in 8.0 times the sectors", 0, 4 }, /* no ratio: not low */
+        { WRONG, "case 1 x 1: all from element 3 on (the tail) were never written", 0, 5 },
+        { WRONG, "case 1 x 1: all from element 3 on (the tail) are zero", 0, 0 },
+        { WRONG, "case 1 x 1, no rounds: the seed: element 0 is 1", 0, 6 },
+        { WRONG, "case 1 x 1: element 0 is 1", 0, 0 },
+        { UNSAFE, "case 1 x 1: kernel.cu:9: race: ...", 0, 8 },
+        { UNSAFE, "case 1 x 1: kernel.cu:9: barrier: ...", 0, 0 },
+        { PASS, "", 0.1, 0 },
+        { UNCHANGED, "this is the starter: case flat runs at 0.10", 0.1, 0 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Symptom s = symptom_in(rows[i].why, "", rows[i].verdict, &some_lab);
+        int remedy = symptom_remedy(&s, rows[i].verdict, rows[i].ratio, &some_lab);
+        if (remedy != rows[i].remedy)
+            FAIL_SAYING("row %zu: %d", i, remedy);
+    }
+}
+
+static void a_typo_is_a_fault(void)
+{
+    static const struct {
+        Remedy row;
+        const char *fault; /* NULL: none */
+    } rows[] = {
+        { { "slow sectors_read", "t" }, NULL },
+        { { "slow", .in = "flat", .text = "t" }, NULL },
+        { { "slwo", "t" }, "not a verdict" },
+        { { "", "t" }, "not a verdict" },
+        { { "slow sector_read", "t" }, "not a word" },
+        { { "slow  sectors_read", "t" }, "not a word" },
+        { { "wrong tail sector_read", "t" }, "not a word" },
+        { { "wrong ", "t" }, "not a word" },
+        { { "slow race", "t" }, "never comes" },
+        { { "slow", .in = "flatter", .text = "t" }, "no case" },
+        { { "wrong", .below = 0.5, .text = "t" }, "ratio" },
+        { { "slow", .below = 50, .text = "t" }, "ratio" },
+        { { "slow", "" }, "no text" },
+        { { "slow", .text = NULL }, "no text" },
+        { { "wrong tail zero", "t" }, "never reached" },
+        { { "wrong tail", "t" }, "never reached" }, /* behind a plain "wrong" */
+        { { "wrong", "t" }, "never reached" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Lab lab = { .cases = some_cases, .remedies = { { "wrong", "first" } } };
+        memcpy((Remedy *) &lab.remedies[1], &rows[i].row, sizeof(Remedy));
+        const char *fault = symptom_fault(&lab, 1);
+        if (rows[i].fault ? !fault || !has(fault, rows[i].fault) : fault != NULL)
+            FAIL_SAYING("row %zu: %s", i, fault ? fault : "no fault");
+    }
+}
+
+/* ---- The labs ---- */
+
+/* Is there a sentence for whoever ends so in this case, whatever was seen? */
+static void answers(const LabEntry *e, Verdict verdict, const Case *c)
+{
+    if (!symptom_remedy(&(Symptom){ 0, c }, verdict, 0.9, e->lab))
+        FAIL_SAYING("lab %s has nothing to say to %s in case %s", e->folder, verdict_word(verdict),
+                    c->label);
+}
+
+static void every_row_can_be_chosen(const LabEntry *e)
+{
+    for (int i = 0; i < LAB_REMEDIES && e->lab->remedies[i].symptom; i++) {
+        const char *fault = symptom_fault(e->lab, i), *text = e->lab->remedies[i].text;
+        if (fault)
+            FAIL_SAYING("lab %s, remedy %d: %s", e->folder, i + 1, fault);
+        else if (!strchr(".?)", text[strlen(text) - 1]) || strlen(text) > 600)
+            FAIL_SAYING("lab %s, remedy %d: its end, or too long", e->folder, i + 1);
+    }
+}
+
+static void rows_of_real_labs(void)
+{
+    for (const LabEntry *e = all_labs; e->folder; e++) {
+        every_row_can_be_chosen(e);
+        for (const Case *c = e->lab->cases; c->label; c++) {
+            answers(e, WRONG, c);
+            answers(e, STRAY, c);
+            answers(e, CRASH, c);
+            answers(e, TIMEOUT, c);
+            if (c->kind == TIMED)
+                answers(e, SLOW, c);
+        }
+    }
+}
+
+/* ---- What is remembered ---- */
+
+static void begin_with(const char *text)
+{
+    CU_ASSERT_TRUE_FATAL(write_file(file, text, strlen(text)));
+}
+
+#define GRADED "lab:01_first verdict:wrong best:wrong ratio:0.0000 hints:0"
+
+static void what_was_seen_is_remembered(void)
+{
+    static const struct {
+        const char *text, *words, *label;
+        int told;
+    } rows[] = {
+        { GRADED, "", NULL, 0 },
+        { GRADED " format:1", "", NULL, 0 },
+        { GRADED " format:2 saw:tail,zero case:1_x_1 told:5", "tail,zero", "1 x 1", 5 },
+        { GRADED " format:2 saw:tail,moon,race case:2_x_2 told:x", "tail", NULL, 0 },
+        { GRADED " format:2 saw:,,tail,, case: told:1e99", "tail", NULL, LAB_REMEDIES },
+        { GRADED " format:2 saw: told:-1", "", NULL, 0 },
+        { GRADED " format:2 saw:tail case:1_x_1,_no_rounds:_the_seed", "tail",
+          "1 x 1, no rounds: the seed", 0 },
+        { "lab:01_first hints:0 format:2 told:3", "", NULL, 3 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char words[512];
+        Progress p, again;
+        begin_with(rows[i].text);
+        progress_load(file, &entry, &p);
+        symptom_words(&p.symptom, words, sizeof words);
+        if (strcmp(words, rows[i].words) || p.told != rows[i].told ||
+            (p.symptom.lab_case ? !rows[i].label || strcmp(p.symptom.lab_case->label, rows[i].label)
+                                : rows[i].label != NULL))
+            FAIL_SAYING("row %zu: '%s', told %d", i, words, p.told);
+        CU_ASSERT_TRUE(progress_save(file, &entry, &p));
+        progress_load(file, &entry, &again);
+        CU_ASSERT_EQUAL(again.symptom.saw, p.symptom.saw);
+        CU_ASSERT_PTR_EQUAL(again.symptom.lab_case, p.symptom.lab_case);
+        CU_ASSERT_EQUAL(again.told, p.told);
+    }
+}
+
+static void later_formats_are_not_ours(void)
+{
+    static const char *const rows[] = { "format:3", "format:", "format:x", "format:nan",
+                                        "format:0" };
+    char text[256], *after;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Progress p;
+        begin_with(PUT(text, GRADED " saw:tail %s\n", rows[i]));
+        progress_load(file, &entry, &p);
+        CU_ASSERT_FALSE(p.graded);
+        CU_ASSERT_TRUE(progress_save(file, &entry, &(Progress){ .hints = 1 }));
+        after = read_file(file, 1 << 16, NULL);
+        CU_ASSERT(after && !strncmp(after, text, strlen(text))); /* kept as it was */
+        free(after);
+    }
+}
+
+/* A line of all the words that a verdict can have, of a lab with long labels, is one whole line. */
+static void the_longest_line_is_whole(void)
+{
+    char words[1024];
+    Symptom all = { ~0ull, NULL };
+
+    symptom_words(&all, words, sizeof words);
+    for (const LabEntry *e = all_labs; e->folder; e++)
+        for (const Case *c = e->lab->cases; c->label; c++) {
+            Progress p = { WRONG, WRONG, 0.123, 3, true, "2026-11-21" }, back;
+            p.symptom.lab_case = c;
+            p.symptom.saw = symptom_bits(words, WRONG);
+            p.told = LAB_REMEDIES;
+            begin_with("# kept\n");
+            CU_ASSERT_TRUE(progress_save(file, e, &p));
+            progress_load(file, e, &back);
+            CU_ASSERT_EQUAL(back.symptom.saw, p.symptom.saw);
+            if (back.symptom.lab_case != c || back.told != LAB_REMEDIES)
+                FAIL_SAYING("lab %s: case %s", e->folder, c->label);
+        }
+}
+
+/* ---- make hint ---- */
+
+static const char *hint_text(int level)
+{
+    capture_begin(&capture, stdout);
+    CU_ASSERT_EQUAL(print_hint(file, &entry, level), 0);
+    return capture_end(&capture);
+}
+
+/* What a grading does to the progress file. */
+static void graded(Verdict verdict, const char *why, double ratio)
+{
+    Progress p;
+
+    progress_load(file, &entry, &p);
+    p.latest = verdict;
+    p.graded = true;
+    p.ratio = ratio;
+    p.symptom = symptom_in(why, "", verdict, &some_lab);
+    CU_ASSERT_TRUE(progress_save(file, &entry, &p));
+}
+
+static void said(const char *text, const char *remedy, int levels)
+{
+    CU_ASSERT_EQUAL(has(text, "Your last grading: "), remedy != NULL);
+    if (remedy && !has(text, remedy))
+        FAIL_SAYING("not '%s': %s", remedy, text);
+    for (int i = 0; i < LAB_HINTS; i++)
+        CU_ASSERT_EQUAL(has(text, some_lab.hints[i]), i < levels);
+}
+
+static void first_the_symptom_then_the_levels(void)
+{
+    begin_with("");
+    graded(SLOW, "case flat: `out` is written in 8.0 times the sectors", 0);
+    said(hint_text(0), "the stores", 0);
+    CU_ASSERT(
+        has(capture.text, "Your last grading: slow, case flat: `out` is written in too many"));
+    CU_ASSERT(has(capture.text, "make hint LAB=first again shows"));
+    said(hint_text(0), "the stores", 1);
+    said(hint_text(0), "the stores", 2);
+    graded(SLOW, "case flat: `out` is written in 7.0 times the sectors", 0); /* the same again */
+    said(hint_text(0), "the stores", 3);
+    graded(UNSAFE, "case 1 x 1: kernel.cu:9: race: ...", 0); /* another */
+    said(hint_text(0), "a barrier", 0);
+    said(hint_text(0), "a barrier", 3);
+    CU_ASSERT(has(capture.text, "There are no more hints."));
+    said(hint_text(1), NULL, 1); /* a level by its number: that, as it ever was */
+    graded(SLOW, "case flat runs at 0.10 of the reference's speed", 0.1);
+    said(hint_text(0), "a lane a sector", 0);
+    CU_ASSERT(has(capture.text, "slow, case flat, lowest ratio 0.10."));
+    graded(WRONG, "case 1 x 1: element 0 is 1", 0); /* nothing for that: levels */
+    said(hint_text(0), NULL, 3);
+    graded(PASS, "", 1);
+    said(hint_text(0), NULL, 3);
+}
+
+static void before_any_grading_there_are_levels(void)
+{
+    begin_with("");
+    said(hint_text(0), NULL, 1);
+    begin_with("lab:01_first hints:1 saw:tail format:2\n");
+    said(hint_text(0), NULL, 2);
+    begin_with(GRADED " format:2 saw:tail,unwritten told:99\n"); /* a hostile number */
+    said(hint_text(0), "rounded down", 0);
+    begin_with(GRADED " saw:tail,tail,,,,,unwritten,,, case:%s%n format:2\n");
+    said(hint_text(0), "rounded down", 0);
+}
+
+CU_SuiteInfo test_hints = {
+    "hints",
+    .pInitFunc = make_folder,
+    .pCleanupFunc = remove_folder,
+    .pTests =
+        (CU_TestInfo[]){
+            { "sentences become words", sentences_become_words },
+            { "phrases are still said", phrases_are_still_said },
+            { "the first that fits is chosen", the_first_that_fits_is_chosen },
+            { "a typo is a fault", a_typo_is_a_fault },
+            { "rows of real labs", rows_of_real_labs },
+            { "what was seen is remembered", what_was_seen_is_remembered },
+            { "later formats are not ours", later_formats_are_not_ours },
+            { "the longest line is whole", the_longest_line_is_whole },
+            { "first the symptom, then the levels", first_the_symptom_then_the_levels },
+            { "before any grading there are levels", before_any_grading_there_are_levels },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,208 @@
+/* test_predictions.c - what learners write into predictions.txt is read with patience. */
+#include "capture.h"
+#include "learn.h"
+#include "rows.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[64];
+static Capture capture;
+
+static int make_folder(void)
+{
+    PUT(folder, "/tmp/warpbook-predictions-XXXXXX");
+    return !mkdtemp(folder);
+}
+
+static int remove_folder(void)
+{
+    remove_tree(folder);
+    return 0;
+}
+
+static const Lab some_lab = {
+    .predictions = {
+        { "sectors", "How many sectors?", 32, 0, "Neighbours are far apart." },
+        { "share", "Which share?", 0.75, 0.05, "Three of four." },
+        { "bytes", "How many bytes?", 4224, 0, "32 * 33 * 4." },
+    },
+};
+
+static const char *predictions_text(const char *text, int *filled)
+{
+    char path[160], labs[128];
+
+    CU_ASSERT_TRUE_FATAL(make_folders(PUT(labs, "%s/labs/01_first", folder)));
+    PUT(path, "%s/predictions.txt", labs);
+    unlink(path);
+    if (text)
+        CU_ASSERT_TRUE_FATAL(write_file(path, text, strlen(text)));
+    capture_begin(&capture, stdout);
+    *filled = print_predictions(path, &some_lab);
+    return capture_end(&capture);
+}
+
+#define ASKS "labs/01_first/predictions.txt asks for 3 numbers: write them before you look at"
+
+static void predictions_are_read(void)
+{
+    static const struct {
+        const char *text; /* NULL: no file */
+        int filled;
+        const char *says;
+    } rows[] = {
+        { NULL, 0, ASKS },
+        { "", 0, ASKS },
+        { "# remarks\n\nsectors:\nshare: \nbytes: # later\n", 0, ASKS },
+        { "sectors: 32\n", 1, "    sectors: you said 32, right. Neighbours are far apart.\n" },
+        { "sectors: 4\n", 1, "    sectors: you said 4, it is 32. Neighbours are far apart.\n" },
+        { "sectors: 4\n", 1, "    Not filled in yet: share, bytes.\n" },
+        { "sectors:4", 1, "you said 4," },
+        { "  sectors  :\t 4 \r\n", 1, "you said 4," },
+        { "\xef\xbb\xbfsectors: 4\n", 1, "you said 4," },
+        { "sectors: 4 sectors\n", 1, "you said 4," },
+        { "sectors: 4sectors\n", 1, "you said 4," },
+        { "sectors: 4 # of 32 bytes\n", 1, "you said 4," },
+        { "sectors: 4 sectors of 32 bytes\n", 1, "you said 4," },
+        { "sectors: 50%\n", 1, "you said 50," },
+        { "sectors: 5 \xc2\xb5s\n", 1, "you said 5," },
+        { "sectors: -4\n", 1, "you said -4," },
+        { "sectors: 0x20\n", 1, "you said 32, right" },
+        { "sectors: 3.2e1\n", 1, "you said 32, right" },
+        { "sectors: .5\n", 1, "you said 0.5," },
+        { "sectors: 4\nsectors: 32\n", 1, "you said 32, right" },
+        { "bytes: 4,224\n", 1, "you said 4224, right" },
+        { "bytes: 1,048,576 bytes\n", 1, "you said 1048576," },
+        { "share: 0.75\n", 1, "share: you said 0.75, right. Three" },
+        { "share: 0.72\n", 1, "share: you said 0.72, right (0.75). Three" },
+        { "share: 0.69\n", 1, "share: you said 0.69, it is 0.75. Three" },
+        { "sectors: 1\nshare: 2\nbytes: 3\n", 3, "bytes: you said 3, it is 4224." },
+        /* Not understood: the line is named, nothing is guessed. */
+        { "\n\nsectors: many\n", 0, "labs/01_first/predictions.txt, line 3: one number, please" },
+        { "sectors: 3/4\n", 0, "line 1: one number" },
+        { "sectors: 32 * 33\n", 0, "line 1: one number" },
+        { "sectors: 32*33\n", 0, "line 1: one number" },
+        { "sectors: 32 x 33\n", 0, "line 1: one number" },
+        { "sectors: 2^5\n", 0, "line 1: one number" },
+        { "sectors: 4,22\n", 0, "line 1: one number" },
+        { "sectors: 0,75\n", 0, "line 1: one number" },
+        { "sectors: 1.2.3\n", 0, "line 1: one number" },
+        { "sectors: inf\n", 0, "line 1: one number" },
+        { "sectors: nan\n", 0, "line 1: one number" },
+        { "sectors: 1e999\n", 0, "line 1: one number" },
+        { "sectors: ~4\n", 0, "line 1: one number" },
+        { "sectors: ?\n", 0, "line 1: one number" },
+        { "sectors: -\n", 0, "line 1: one number" },
+        { "sectors 4\n", 0, "line 1: a line is `key: number`" },
+        { "sector: 4\n", 0, "line 1: no number of this name is asked for" },
+        { ": 4\n", 0, "line 1: no number" },
+        { "sectors: many\nshare: 1\n", 1, "line 1: one number" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int filled = -1;
+        const char *text = predictions_text(rows[i].text, &filled);
+        if (filled != rows[i].filled || !has(text, rows[i].says))
+            fprintf(stderr, "\nprediction row %zu: %d\n%s", i, filled, text);
+        CU_ASSERT_EQUAL(filled, rows[i].filled);
+        CU_ASSERT(has(text, rows[i].says));
+        CU_ASSERT_EQUAL(has(text, "before you look"), rows[i].filled == 0);
+        CU_ASSERT(fits(80, text));
+    }
+}
+
+static void what_was_not_guessed_is_not_told(void)
+{
+    int filled;
+    const char *text = predictions_text("sectors: 4\n", &filled);
+
+    CU_ASSERT(!has(text, "4224") && !has(text, "0.75"));
+    text = predictions_text("sectors: many\n", &filled);
+    CU_ASSERT(!has(text, "far apart"));
+}
+
+/* Ten labs at once asked ten times, between the rows of the table. */
+static void many_labs_ask_once(void)
+{
+    static const struct {
+        const char *text;
+        bool open;
+    } rows[] = { { "sectors:\n", true }, { "", true }, { NULL, true }, { "sectors: 4\n", false } };
+    static const Lab none = { 0 };
+    char path[160];
+    int filled;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        predictions_text(rows[i].text, &filled);
+        PUT(path, "%s/labs/01_first/predictions.txt", folder);
+        CU_ASSERT_EQUAL(predictions_open(path, &some_lab), rows[i].open);
+    }
+    CU_ASSERT_FALSE(predictions_open("/nowhere", &none));
+    capture_begin(&capture, stdout);
+    print_waiting(1);
+    print_waiting(9);
+    const char *text = capture_end(&capture);
+    CU_ASSERT(has(text, "1 of these labs asks for") && has(text, "9 of these labs ask for"));
+}
+
+static void no_predictions_no_words(void)
+{
+    static const Lab none = { 0 };
+
+    capture_begin(&capture, stdout);
+    CU_ASSERT_EQUAL(print_predictions("/nowhere", &none), 0);
+    CU_ASSERT_STRING_EQUAL(capture_end(&capture), "");
+}
+
+/* The files handed out in labs/ (tests run in the workbook's folder): nothing filled in, and
+ * nothing to complain of once there is. */
+static void files_of_real_labs(void)
+{
+    for (const LabEntry *entry = all_labs; entry->folder; entry++) {
+        char path[256], filled_in[8192] = "", *text;
+        int count = 0, filled;
+        PUT(path, "labs/%s/predictions.txt", entry->folder);
+        text = read_file(path, 1 << 16, NULL);
+        if (!text) {
+            CU_ASSERT_PTR_NULL(entry->lab->predictions[0].key);
+            continue;
+        }
+        free(text);
+        capture_begin(&capture, stdout);
+        filled = print_predictions(path, entry->lab);
+        const char *said = capture_end(&capture);
+        CU_ASSERT(filled > 0 || has(said, "asks")); /* a learner may have filled it in */
+        CU_ASSERT(!has(said, ", line "));
+        while (count < LAB_PREDICTIONS && entry->lab->predictions[count].key) {
+            const Prediction *p = &entry->lab->predictions[count++];
+            APPEND(filled_in, "%s: %.17g units\n", p->key, p->answer);
+        }
+        PUT(path, "%s/all", folder);
+        CU_ASSERT_TRUE_FATAL(write_file(path, filled_in, strlen(filled_in)));
+        capture_begin(&capture, stdout);
+        CU_ASSERT_EQUAL(print_predictions(path, entry->lab), count);
+        said = capture_end(&capture);
+        CU_ASSERT(!has(said, "it is") || has(said, "right"));
+        CU_ASSERT(!has(said, "Not filled"));
+        CU_ASSERT(fits(80, said));
+    }
+}
+
+CU_SuiteInfo test_predictions = {
+    "predictions",
+    .pInitFunc = make_folder,
+    .pCleanupFunc = remove_folder,
+    .pTests =
+        (CU_TestInfo[]){
+            { "predictions are read", predictions_are_read },
+            { "what was not guessed is not told", what_was_not_guessed_is_not_told },
+            { "many labs ask once", many_labs_ask_once },
+            { "no predictions, no words", no_predictions_no_words },
+            { "files of real labs", files_of_real_labs },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,508 @@
+/* test_sim_time.c - how long a launch takes: tiny kernels whose cycles are computed by hand.
+ *
+ * What is compared are two launches that differ in one thing, so that what both have cancels out.
+ */
+#include "sim_launch.h"
+
+/* Round figures, each different, so that none stands for another. One SM unless a test says more.
+ */
+static const Device plain = {
+    .name = "Plain",
+    .cc = 80,
+    .sms = 1,
+    .threads_per_sm = 2048,
+    .blocks_per_sm = 32,
+    .registers_per_sm = 65536,
+    .threads_per_block = 1024,
+    .shared_per_sm_bytes = 65536,
+    .shared_per_block_bytes = 49152,
+    .shared_per_block_optin_bytes = 49152,
+    .register_unit = 256,
+    .schedulers_per_sm = 4,
+    .sm_mhz = 1000, /* a cycle is a nanosecond */
+    .memory_gbps = 64,
+    .l2_bytes = 1 << 20,
+    .fp32_lanes = 128,
+    .fp64_lanes = 4,
+    .fp16_lanes = 128,
+    .int_lanes = 128,
+    .convert_lanes = 16,
+    .sfu_lanes = 16,
+    .lsu_lanes = 32,
+    .alu_latency = 5,
+    .fp64_latency = 9,
+    .sfu_latency = 17,
+    .shuffle_latency = 23,
+    .branch_latency = 7,
+    .barrier_latency = 11,
+    .shared_latency = 31,
+    .l1_latency = 41,
+    .l2_latency = 201,
+    .store_latency = 301,
+    .memory_latency = 503,
+    .l1_bytes = 128 << 10,
+    .l1_ways = 4,
+    .l2_ways = 16,
+    .l1_lines = 1,
+    .l1_load_bytes = 128,
+    .l1_fill_bytes = 64,
+    .l1_store_bytes = 32,
+    .lsu_queue = 40,
+    .memory_atom_bytes = 64,
+    .memory_ecc = 1,
+    .block_start_cycles = 101,
+    .l2_gbps = 32, /* a sector a cycle */
+    .memory_read_share = 1,
+    .memory_write_share = 1,
+    .atomic_ns = 3,
+    .launch_us = 2,
+};
+
+enum { TEXT = 60000, LINE = 128 };
+
+/* A kernel around `count` times `one`. */
+static const char *repeat(const char *before, const char *one, int count, const char *after)
+{
+    static char text[4][TEXT];
+    static int turn;
+    char *at = text[turn = (turn + 1) % 4];
+    size_t used = (size_t) snprintf(at, TEXT, "%s%s", HEAD BEGIN, before);
+
+    for (int i = 0; i < count; i++)
+        used += (size_t) snprintf(at + used, TEXT - used, "%s", one);
+    used += (size_t) snprintf(at + used, TEXT - used, "%s%s", after, END);
+    CU_ASSERT_FATAL(used < TEXT);
+    return at;
+}
+
+/* How long it takes on the device, by itself. */
+static TimingResult play(const Device *device, Trial trial)
+{
+    Gpu *gpu = gpu_open(device);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(gpu);
+    trial.gpu = gpu;
+    CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+    CU_ASSERT_TRUE(trial.well);
+    trial_close(&trial);
+    gpu_close(gpu);
+    return trial.time;
+}
+
+static double cycles(const char *ptx, int threads)
+{
+    return play(&plain, (Trial){ .ptx = ptx, .threads = threads }).cycles;
+}
+
+/* ---- One warp ---- */
+
+#define DEPENDENT   "fma.rn.f32 %f1, %f1, %f2, %f3;\n"
+#define INDEPENDENT "fma.rn.f32 %f1, %f2, %f3, %f4;\nfma.rn.f32 %f5, %f2, %f3, %f4;\n"
+
+static void dependent_instructions_wait(void)
+{
+    const double few = cycles(repeat("", DEPENDENT, 10, ""), 32);
+    const double more = cycles(repeat("", DEPENDENT, 110, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 100 * plain.alu_latency);
+}
+
+/* Each of the two waits for its own result of the round before (the register is written anew). */
+static void independent_instructions_overlap(void)
+{
+    const double few = cycles(repeat("", INDEPENDENT, 10, ""), 32);
+    const double more = cycles(repeat("", INDEPENDENT, 110, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 100 * plain.alu_latency);
+}
+
+static void a_narrow_pipe_takes_more_cycles(void)
+{
+    static const char one[] = "fma.rn.f64 %fd1, %fd2, %fd3, %fd4;\n";
+    /* 4 lanes an SM: 1 a scheduler, 32 cycles a warp. */
+    const double few = cycles(repeat("", one, 10, ""), 32);
+    const double more = cycles(repeat("", one, 20, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 10 * 32);
+}
+
+static void what_ptxas_removes_costs_nothing(void)
+{
+    static const char free_ones[] = "mov.u32 %r10, %r11;\ncvta.to.global.u64 %rd9, %rd1;\n"
+                                    "cvt.u64.u32 %rd10, %r1;\nmov.u32 %r12, 7;\n";
+    const double none = cycles(repeat("", "", 0, DEPENDENT), 32);
+    const double many = cycles(repeat("", free_ones, 50, DEPENDENT), 32);
+
+    CU_ASSERT_EQUAL(many, none);
+}
+
+/* A copy is there when its source is: the chain goes through it. */
+static void copies_pass_on_when_a_value_is_there(void)
+{
+    static const char through[] = "fma.rn.f32 %f1, %f2, %f3, %f3;\nmov.f32 %f2, %f1;\n";
+    const double few = cycles(repeat("", through, 10, ""), 32);
+    const double more = cycles(repeat("", through, 30, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 20 * plain.alu_latency);
+}
+
+/* ---- Schedulers ---- */
+
+static void warps_hide_each_others_waiting(void)
+{
+    const char *chain = repeat("", DEPENDENT, 500, "");
+    const double one = cycles(chain, 32), four = cycles(chain, 4 * 32);
+    const double twenty = cycles(chain, 4 * 5 * 32);
+
+    /* A scheduler each; then 5 a scheduler, as many as the latency. */
+    CU_ASSERT_DOUBLE_EQUAL(four / one, 1, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(twenty / one, 1, 0.05);
+}
+
+static void a_scheduler_issues_one_a_cycle(void)
+{
+    static const char five[] = "fma.rn.f32 %f1, %f2, %f3, %f4;\nfma.rn.f32 %f5, %f2, %f3, %f4;\n"
+                               "fma.rn.f32 %f6, %f2, %f3, %f4;\nfma.rn.f32 %f7, %f2, %f3, %f4;\n"
+                               "fma.rn.f32 %f0, %f2, %f3, %f4;\n";
+    const char *few = repeat("", five, 20, ""), *more = repeat("", five, 40, "");
+
+    /* 8 warps a scheduler, 100 instructions more each. */
+    CU_ASSERT_EQUAL(cycles(more, 32) - cycles(few, 32), 100);
+    CU_ASSERT_EQUAL(cycles(more, 1024) - cycles(few, 1024), 8 * 100);
+}
+
+/* ---- Barriers ---- */
+
+#define ONLY_FIRST_WARP "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra after;\n"
+
+static void a_barrier_waits_for_the_last(void)
+{
+    char body[TEXT];
+
+    snprintf(body, sizeof body, "%s",
+             repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\nbar.sync 0;\n"));
+    const double with = cycles(body, 64);
+    snprintf(body, sizeof body, "%s", repeat(ONLY_FIRST_WARP, DEPENDENT, 100, "after:\n"));
+    const double without = cycles(body, 64);
+
+    /* The first warp is the last one to come: it pays for the barrier; then both store at once. */
+    CU_ASSERT(with - without >= plain.barrier_latency);
+    CU_ASSERT(with - without <= plain.barrier_latency + 8);
+}
+
+static void what_comes_after_a_barrier_waits_for_it(void)
+{
+    const double both = cycles(repeat("", DEPENDENT, 100,
+                                      "bar.sync 0;\n"
+                                      "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra done;\n"
+                                      "fma.rn.f32 %f1, %f1, %f2, %f3;\ndone:\n"),
+                               64);
+    const double least = 100 * plain.alu_latency + plain.barrier_latency;
+
+    CU_ASSERT(both > least);
+}
+
+/* ---- Shared memory ---- */
+
+#define SHARED_AT(scale)                                                                           \
+    ".shared .align 4 .b8 s[8192];\nmov.u32 %r10, s;\n"                                            \
+    "mul.lo.u32 %r11, %r1, " scale ";\nadd.u32 %r12, %r10, %r11;\n"
+
+static void conflicts_cost_wavefronts(void)
+{
+    static const char load[] = "ld.shared.u32 %r13, [%r12];\n";
+    const double straight = cycles(repeat(SHARED_AT("4"), load, 20, ""), 32);
+    const double conflicts = cycles(repeat(SHARED_AT("128"), load, 20, ""), 32);
+
+    /* The same register each time: 20 loads, one after the other's result. */
+    CU_ASSERT_EQUAL(conflicts - straight, 20 * 31);
+}
+
+static void shared_memory_serves_a_wavefront_a_cycle(void)
+{
+    static const char loads[] = "ld.shared.u32 %r13, [%r12];\nld.shared.u32 %r14, [%r12];\n"
+                                "ld.shared.u32 %r15, [%r12];\nld.shared.u32 %r16, [%r12];\n";
+    const double few = cycles(repeat(SHARED_AT("4"), loads, 10, ""), 1024);
+    const double more = cycles(repeat(SHARED_AT("4"), loads, 30, ""), 1024);
+
+    CU_ASSERT_DOUBLE_EQUAL((more - few) / (32 * 80), 1, 0.02);
+}
+
+/* ---- Caches and memory ---- */
+
+/* A load, then what needs it. */
+#define LOAD "ld.global.u32 %r20, [%rd1];\nadd.u32 %r0, %r20, 1;\n"
+
+static void a_load_comes_from_where_the_data_is(void)
+{
+    Gpu *gpu = gpu_open(&plain);
+    double took[3];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(gpu);
+    for (int i = 0; i < 2; i++) { /* first from memory, then from the L2 */
+        Trial trial = { .ptx = KERNEL(LOAD), .gpu = gpu };
+        CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+        took[i] = trial.time.cycles;
+        CU_ASSERT_EQUAL(trial.time.l2_misses, i == 0);
+        CU_ASSERT_EQUAL(trial.time.l2_hits, i == 1);
+        trial_close(&trial);
+    }
+    Trial twice = { .ptx = KERNEL(LOAD "ld.global.u32 %r21, [%rd1];\nadd.u32 %r0, %r21, %r0;\n"
+                                       "add.u32 %r0, %r0, 1;\n"),
+                    .gpu = gpu };
+    CU_ASSERT_TRUE_FATAL(trial_run(&twice));
+    took[2] = twice.time.cycles;
+    CU_ASSERT_EQUAL(twice.time.l1_hits, 1);
+    trial_close(&twice);
+    gpu_close(gpu);
+    /* An atom of 64 bytes takes a cycle of 64 GB/s. */
+    CU_ASSERT_EQUAL(took[0] - took[1], plain.memory_latency - plain.l2_latency + 1);
+    /* The second load was under way with the first: it waits for its line. */
+    CU_ASSERT(took[2] - took[1] < plain.l1_latency);
+}
+
+static void chased_loads_wait_for_each_other(void)
+{
+    /* What is loaded is 0: the address stays. */
+    static const char chase[] = "ld.global.u32 %r20, [%rd5];\ncvt.u64.u32 %rd6, %r20;\n"
+                                "add.s64 %rd5, %rd5, %rd6;\n";
+    const double few = cycles(repeat("mov.u64 %rd5, %rd1;\n", chase, 10, ""), 32);
+    const double more = cycles(repeat("mov.u64 %rd5, %rd1;\n", chase, 30, ""), 32);
+
+    /* From the L1, and an addition of 64 bits, in two instructions. */
+    CU_ASSERT_EQUAL(more - few, 20 * (plain.l1_latency + plain.alu_latency + 1));
+}
+
+static void loads_are_moved_up(void)
+{
+    char body[2000] = "";
+
+    for (int i = 0; i < 8; i++)
+        sprintf(body + strlen(body),
+                "ld.global.u32 %%r%d, [%%rd2+%d];\nadd.u32 %%r0, %%r0, %%r%d;\n", 20 + i, 4096 * i,
+                20 + i);
+    const double eight = cycles(repeat(body, "", 0, ""), 32),
+                 one = cycles(KERNEL("ld.global.u32 %r20, [%rd2];\n"
+                                     "add.u32 %r0, %r0, %r20;\n"),
+                              32);
+    CU_ASSERT(eight - one < 100);
+}
+
+static void loads_stay_behind_stores(void)
+{
+    const double two = cycles(KERNEL("ld.global.u32 %r20, [%rd2];\nadd.u32 %r0, %r0, %r20;\n"
+                                     "st.global.u32 [%rd2+4096], %r0;\n"
+                                     "ld.global.u32 %r21, [%rd2+8192];\nadd.u32 %r0, %r0, %r21;\n"),
+                              32);
+    const double one = cycles(KERNEL("ld.global.u32 %r20, [%rd2];\nadd.u32 %r0, %r0, %r20;\n"), 32);
+
+    CU_ASSERT(two - one > plain.memory_latency);
+}
+
+static void memory_has_a_bandwidth(void)
+{
+    /* 128 warps read 64 KiB, of it each byte once; and write it. */
+    const TimingResult result = play(&plain, (Trial){ .ptx = KERNEL("ld.global.u32 %r20, [%rd2];\n"
+                                                                    "add.u32 %r0, %r20, 1;\n"),
+                                                      .threads = 256,
+                                                      .blocks = 64,
+                                                      .blocks_an_sm = 8 });
+    CU_ASSERT_EQUAL(result.memory_read_bytes, 65536);
+    CU_ASSERT(result.cycles > 65536 / 64.0);
+    CU_ASSERT_EQUAL(result.ms, plain.launch_us / 1e3 + result.cycles / 1e6);
+}
+
+/* A stride of 128 bytes reads an atom of each line. */
+static void memory_moves_whole_atoms(void)
+{
+    const TimingResult result = play(
+        &plain, (Trial){ .ptx = KERNEL("mul.wide.u32 %rd5, %r6, 128;\nadd.s64 %rd6, %rd1, %rd5;\n"
+                                       "ld.global.u32 %r20, [%rd6];\nadd.u32 %r0, %r20, 1;\n"),
+                         .threads = 64 });
+
+    CU_ASSERT_EQUAL(result.memory_read_bytes, 64 * 64);
+}
+
+/* 64 threads write a word of a line each, more lines than the L2 holds: what was written in part
+ * is read first, if there is error correction. */
+static void parts_are_filled_if_there_is_error_correction(void)
+{
+    for (int ecc = 0; ecc < 2; ecc++) {
+        Device small = plain;
+        small.memory_ecc = ecc;
+        small.l2_bytes = 16 * LINE;
+        small.l2_ways = 16;
+        const TimingResult result =
+            play(&small, (Trial){ .ptx = KERNEL("mul.wide.u32 %rd5, %r6, 128;\n"
+                                                "add.s64 %rd2, %rd1, %rd5;\n"),
+                                  .threads = 64 });
+        /* All lines but the 16 that are still there. */
+        CU_ASSERT_EQUAL(result.memory_write_bytes, (64 - 16) * 64);
+        CU_ASSERT_EQUAL(result.memory_read_bytes, ecc * (64 - 16) * 64);
+    }
+}
+
+static void atomics_at_one_address_wait_for_each_other(void)
+{
+    /* Lanes add different numbers, so that nothing combines them. */
+    static const char ptx[] = KERNEL("and.b32 %r10, %r1, 0;\nmul.wide.u32 %rd5, %r10, 4;\n"
+                                     "add.s64 %rd6, %rd1, %rd5;\n"
+                                     "red.global.add.f32 [%rd6], %f1;\n");
+    const double few = play(&plain, (Trial){ .ptx = ptx, .threads = 128, .blocks = 4 }).cycles;
+    const double more = play(&plain, (Trial){ .ptx = ptx, .threads = 1024, .blocks = 4 }).cycles;
+
+    CU_ASSERT(few > 4 * 128 * plain.atomic_ns);
+    CU_ASSERT_DOUBLE_EQUAL((more - few) / (4 * 896 * plain.atomic_ns), 1, 0.05);
+}
+
+/* ---- Blocks ---- */
+
+static void blocks_come_in_waves(void)
+{
+    Device two = plain;
+    const char *chain = repeat("", DEPENDENT, 400, "");
+    double took[10];
+
+    two.sms = 2;
+    for (int blocks = 1; blocks < 10; blocks++)
+        took[blocks] =
+            play(&two, (Trial){ .ptx = chain, .blocks = blocks, .blocks_an_sm = 2 }).cycles;
+    /* Four at once: a wave begins with the 5th and the 9th, and one more in between costs little.
+     */
+    for (int blocks = 2; blocks < 10; blocks++)
+        if (blocks == 5 || blocks == 9)
+            CU_ASSERT(took[blocks] - took[blocks - 1] > 400 * plain.alu_latency)
+        else
+            CU_ASSERT(took[blocks] - took[blocks - 1] < 100)
+}
+
+static void an_empty_grid_place_goes_to_the_first_sm_that_has_room(void)
+{
+    Device two = plain;
+    /* Block 0 works long, the others do not: the second SM takes all of them. */
+    const char *ptx =
+        repeat("setp.ne.u32 %p1, %r4, 0;\n@%p1 bra done;\n", DEPENDENT, 800, "done:\n");
+
+    two.sms = 2;
+    const double four = play(&two, (Trial){ .ptx = ptx, .blocks = 4 }).cycles;
+    const double one = play(&two, (Trial){ .ptx = ptx, .blocks = 1 }).cycles;
+    CU_ASSERT_DOUBLE_EQUAL(four, one, 20);
+}
+
+/* ---- Samples ---- */
+
+static void waves_are_left_out_of_large_launches(void)
+{
+    const char *chain = repeat("", INDEPENDENT, 100, "mov.u64 %rd2, %rd1;\n");
+    Trial trial = {
+        .ptx = chain, .threads = 64, .blocks = 203, .blocks_an_sm = 4, .most_played = 10000
+    };
+    const TimingResult some = play(&plain, trial);
+
+    trial.most_played = 0;
+    const TimingResult all = play(&plain, trial);
+    CU_ASSERT(some.timed < some.blocks);
+    CU_ASSERT_EQUAL(some.blocks, 203);
+    CU_ASSERT_EQUAL((some.blocks - some.timed) % 4, 0);
+    CU_ASSERT_EQUAL(all.timed, all.blocks);
+    CU_ASSERT_DOUBLE_EQUAL(some.cycles / all.cycles, 1, 0.01);
+}
+
+/* ---- The same each time, and nothing where it is not wanted ---- */
+
+static void the_same_each_time(void)
+{
+    Device four = plain;
+    Trial trial = { .ptx = KERNEL("mul.wide.u32 %rd5, %r6, 36;\nand.b64 %rd5, %rd5, 65532;\n"
+                                  "add.s64 %rd6, %rd1, %rd5;\n"
+                                  "ld.global.u32 %r20, [%rd6];\nadd.u32 %r0, %r20, 1;\n"),
+                    .threads = 128,
+                    .blocks = 100,
+                    .blocks_an_sm = 3 };
+
+    four.sms = 4;
+    const TimingResult first = play(&four, trial), second = play(&four, trial);
+    CU_ASSERT_EQUAL(first.cycles, second.cycles);
+    CU_ASSERT_EQUAL(first.instructions, second.instructions);
+    CU_ASSERT_EQUAL(first.l2_hits, second.l2_hits);
+    CU_ASSERT_EQUAL(first.memory_write_bytes, second.memory_write_bytes);
+}
+
+static void no_trace_is_kept_unless_wanted(void)
+{
+    Trial trial = { .ptx = KERNEL(LOAD) };
+
+    CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+    CU_ASSERT_TRUE(trial.well);
+    CU_ASSERT_EQUAL(trial.time.blocks, 0);
+    CU_ASSERT_PTR_NULL(trial.launch.timed);
+    trial_close(&trial);
+}
+
+/* Warps that wait at barriers of their own: nothing stops for good. */
+static void barriers_of_some_warps_end(void)
+{
+    const TimingResult result =
+        play(&plain, (Trial){ .ptx = KERNEL("setp.gt.u32 %p1, %r1, 63;\n@%p1 bra other;\n"
+                                            "bar.sync 1, 64;\nbar.sync 1, 64;\nbra.uni done;\n"
+                                            "other:\nbar.sync 2, 64;\ndone:\n"),
+                              .threads = 128 });
+
+    CU_ASSERT(result.cycles > 0);
+}
+
+/* A slice has so many SMs less, and as much less of what they share: the same for each block. */
+static void a_slice_takes_as_long_for_its_share(void)
+{
+    Device whole = plain, slice;
+
+    whole.sms = 48;
+    whole.memory_gbps *= 48;
+    whole.l2_gbps *= 48;
+    whole.l2_bytes *= 48;
+    slice = whole;
+    device_slice(&slice);
+    CU_ASSERT_EQUAL(slice.sms, 12);
+    Trial trial = { .ptx = KERNEL("ld.global.u32 %r20, [%rd2];\nadd.u32 %r0, %r20, 1;\n"),
+                    .threads = 64,
+                    .blocks_an_sm = 2 };
+    trial.blocks = 48 * 5;
+    const double of_whole = play(&whole, trial).cycles;
+    trial.blocks = 12 * 5;
+    const double of_slice = play(&slice, trial).cycles;
+    CU_ASSERT_DOUBLE_EQUAL(of_slice / of_whole, 1, 0.05);
+}
+
+static CU_TestInfo tests[] = {
+    { "dependent instructions wait for the latency", dependent_instructions_wait },
+    { "independent instructions overlap", independent_instructions_overlap },
+    { "a narrow pipe takes more cycles a warp", a_narrow_pipe_takes_more_cycles },
+    { "what ptxas removes costs nothing", what_ptxas_removes_costs_nothing },
+    { "copies pass on when a value is there", copies_pass_on_when_a_value_is_there },
+    { "warps hide each other's waiting", warps_hide_each_others_waiting },
+    { "a scheduler issues one a cycle", a_scheduler_issues_one_a_cycle },
+    { "a barrier waits for the last", a_barrier_waits_for_the_last },
+    { "what comes after a barrier waits for it", what_comes_after_a_barrier_waits_for_it },
+    { "bank conflicts cost wavefronts", conflicts_cost_wavefronts },
+    { "shared memory serves a wavefront a cycle", shared_memory_serves_a_wavefront_a_cycle },
+    { "a load comes from where the data is", a_load_comes_from_where_the_data_is },
+    { "chased loads wait for each other", chased_loads_wait_for_each_other },
+    { "loads are moved up", loads_are_moved_up },
+    { "loads stay behind stores", loads_stay_behind_stores },
+    { "memory has a bandwidth", memory_has_a_bandwidth },
+    { "memory moves whole atoms", memory_moves_whole_atoms },
+    { "parts are filled if there is error correction",
+      parts_are_filled_if_there_is_error_correction },
+    { "atomics at one address wait for each other", atomics_at_one_address_wait_for_each_other },
+    { "blocks come in waves", blocks_come_in_waves },
+    { "the first SM with room takes the next block",
+      an_empty_grid_place_goes_to_the_first_sm_that_has_room },
+    { "waves are left out of large launches", waves_are_left_out_of_large_launches },
+    { "the same each time", the_same_each_time },
+    { "no trace is kept unless wanted", no_trace_is_kept_unless_wanted },
+    { "barriers of some warps end", barriers_of_some_warps_end },
+    { "a slice takes as long for its share", a_slice_takes_as_long_for_its_share },
+    CU_TEST_INFO_NULL,
+};
+
+CU_SuiteInfo test_sim_time = { "test_sim_time", NULL, NULL, NULL, NULL, tests };
