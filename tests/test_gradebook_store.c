@@ -2,7 +2,7 @@
 #include "enrol.h"
 #include "queue.h"
 #include "reading.h"
-#include "rows.h"
+#include "sheet.h"
 #include "takeover.h"
 #include "util.h"
 

@@ -1,6 +1,6 @@
 /* export.c - the gradebook for other programs: a format is a row of the table at the end. */
 #include "export.h"
-#include "rows.h"
+#include "sheet.h"
 #include "../util.h"
 
 #include <inttypes.h>

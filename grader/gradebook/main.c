@@ -2,7 +2,7 @@
  *
  * In the order of a run: intake reads what was handed in (in a process of its own: quarantine),
  * enrol makes rows of it in the database (store), queue works out what is open, marking grades it,
- * each in a cell, takeover keeps what came of it; rows, overview and export show it.
+ * each in a cell, takeover keeps what came of it; sheet, overview and export show it.
  */
 #include "cell.h"
 #include "enrol.h"

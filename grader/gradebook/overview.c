@@ -1,7 +1,7 @@
 /* overview.c - the gradebook for a reader at a terminal. */
 #include "overview.h"
 #include "queue.h"
-#include "rows.h"
+#include "sheet.h"
 #include "../util.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* rows.h - the gradebook as people want it: one row a student and lab. */
-#ifndef ROWS_H
-#define ROWS_H
+/* sheet.h - the gradebook as people want it: one row a student and lab. */
+#ifndef SHEET_H
+#define SHEET_H
 
 #include "store.h"
 

@@ -1,5 +1,5 @@
-/* rows.c - the gradebook as people want it: one row a student and lab. */
-#include "rows.h"
+/* sheet.c - the gradebook as people want it: one row a student and lab. */
+#include "sheet.h"
 #include "queue.h"
 
 #include <string.h>
