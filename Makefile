@@ -3,6 +3,7 @@
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
 # make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
+# make gradebook       the program for whole courses
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; FLAGS="--quick" goes to the program:
@@ -19,14 +20,18 @@ CUDA     := $(word 2,$(toolkit))
 CUDA_LIB  = $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/targets/x86_64-linux/lib $(CUDA)/lib) /usr/lib/x86_64-linux-gnu)
 CFLAGS   ?= -O2 -g
 warnings := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers
-compile   = $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Icommon -Igrader -Igrader/sim -Itests $(warnings) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+compile   = $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Icommon -Igrader -Igrader/sim -Igrader/gradebook -Itests $(warnings) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 link      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
+# gradebook alone needs libarchive and SQLite: without them it is left out, and so are its tests.
+gradebook_l    := -larchive -lsqlite3
+gradebook_here := $(shell echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0; }' | $(CC) -include archive.h -include sqlite3.h -x c -o /dev/null - $(gradebook_l) 2>/dev/null && echo yes)
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
-suites   := $(sort $(patsubst tests/%.c,%,$(wildcard tests/test_*.c)))
+suites   := $(sort $(patsubst tests/%.c,%,$(filter-out $(if $(gradebook_here),,tests/test_gradebook%),$(wildcard tests/test_*.c))))
 objects   = $(1:%.c=$(B)/%.o)
 fake_o   := $(call objects,$(wildcard tests/fake_*.c))
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
+gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c)))
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
 runner_c := $(cuda_c) grader/runner_sim.c $(serve_c)
@@ -49,26 +54,29 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all help grade hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
-all: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/runner-sim)
+.PHONY: all programs help grade hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
+all: programs $(if $(gradebook_here),$(B)/gradebook)
 
-grade check: all
+# What grading needs: a compiler, make and the CUDA Toolkit.
+programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/runner-sim)
+
+grade check: programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
 
-hint progress: all
+hint progress: programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(FLAGS)
 
-check-cheats: all
+check-cheats: programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
 	@set -e; for script in tests/cheats/*.sh; do WARPBOOK_BUILD=$(B) bash $$script; done
 
 # What lessons quote: measures it, stores it in FIGURES, fills it in. CONTRIBUTING.md has more.
 FIGURES  ?= docs/measured
-figures: all
+figures: programs
 	@WARPBOOK_BUILD=$(B) tests/gpu/figures.sh $(B) $(FIGURES) $(LAB)
 
 # Our protocol's false verdicts beside three others': GRADINGS="100 0" gradings near the bar, elsewhere.
-protocols: all $(B)/protocols_ours $(B)/protocols_foreign
+protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 	@WARPBOOK_BUILD=$(B) tests/gpu/protocols/protocols.sh $(GRADINGS)
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
@@ -77,8 +85,9 @@ test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
 
-end-to-end: unit $(B)/warpbook $(B)/fake_runner
+end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
+	@$(if $(gradebook_here),tests/gradebook.sh $(B),echo "gradebook is not tested: libarchive and SQLite are not installed (make setup)")
 
 unit: $(B)/unit-tests
 	@$<
@@ -118,8 +127,8 @@ $(B)/runner-sim: $(call objects,$(cuda_c)) $(B)/grader/runner_sim.o $(serve_o) $
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,$(serve_c)) $(lab_o)
-	@echo "  link   $@"; $(link) -lcunit -lm -lpthread
+$(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,$(serve_c)) $(lab_o) $(if $(gradebook_here),$(gradebook_o))
+	@echo "  link   $@"; $(link) $(if $(gradebook_here),$(gradebook_l)) -lcunit -lm -lpthread
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
 	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
@@ -140,6 +149,7 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 
 $(call objects,$(cuda_c) grader/runner_sim.c): CPPFLAGS += -isystem $(CUDA)/include
 
+include grader/gradebook/gradebook.mk
 include grader/sim/sim.mk
 include tests/fuzz/fuzz.mk
 

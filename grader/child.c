@@ -26,7 +26,7 @@
 
 /* ---- Which children there are: the signal handler must find them ---- */
 
-enum { LIVING = 16 };
+enum { LIVING = 256 };
 static volatile pid_t living[LIVING];
 static void (*before_end)(void);
 
@@ -39,7 +39,7 @@ static void remember(pid_t pid)
         }
 }
 
-static void forget(pid_t pid)
+void child_forget(pid_t pid)
 {
     for (int i = 0; i < LIVING; i++)
         if (living[i] == pid)
@@ -79,7 +79,7 @@ static void close_all(const int *fds, int count)
 }
 
 /* Blocks the signals that end_all handles while a child is born but not yet remembered. */
-static pid_t fork_remembered(void)
+pid_t child_fork(void)
 {
     sigset_t all, before;
     pid_t parent = getpid(), pid;
@@ -103,7 +103,7 @@ static pid_t fork_remembered(void)
 }
 
 /* In the child: descriptor wanted[i] becomes the i-th. All are above 9 before, so none is lost. */
-static void place(const int *fds, const int *wanted, int count)
+void child_place(const int *fds, const int *wanted, int count)
 {
     int high[8];
 
@@ -114,7 +114,7 @@ static void place(const int *fds, const int *wanted, int count)
             _exit(127);
 }
 
-static void run_child(char *const argv[])
+void child_exec(char *const argv[])
 {
     static const struct rlimit no_core = { 0, 0 };
 
@@ -150,7 +150,7 @@ bool child_start(Child *child, char *const argv[], size_t shared_bytes)
     if (shared >= 0)
         memory = mmap(NULL, shared_bytes, PROT_READ, MAP_SHARED, shared, 0);
     if (nothing < 0 || memory == MAP_FAILED || pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) ||
-        pipe2(printed, O_CLOEXEC) || (child->pid = fork_remembered()) < 0) {
+        pipe2(printed, O_CLOEXEC) || (child->pid = child_fork()) < 0) {
         PUT(child->trouble, "could not be started: %s", strerror(errno));
         child->pid = 0;
         if (memory != MAP_FAILED)
@@ -160,9 +160,9 @@ bool child_start(Child *child, char *const argv[], size_t shared_bytes)
         return false;
     }
     if (child->pid == 0) {
-        place((int[]){ nothing, printed[1], printed[1], to[0], from[1], shared },
-              (int[]){ 0, 1, 2, CHILD_IN, CHILD_OUT, CHILD_SHARED }, 6);
-        run_child(argv);
+        child_place((int[]){ nothing, printed[1], printed[1], to[0], from[1], shared },
+                    (int[]){ 0, 1, 2, CHILD_IN, CHILD_OUT, CHILD_SHARED }, 6);
+        child_exec(argv);
     }
     close_all((int[]){ to[0], from[1], printed[1], shared, nothing }, 5);
     child->to = to[1];
@@ -208,7 +208,7 @@ void child_end(Child *child)
     while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
         ;
     drain(child);
-    forget(child->pid);
+    child_forget(child->pid);
     child->pid = 0;
     close_all((int[]){ child->to, child->from, child->printed_fd }, 3);
     child->to = child->from = child->printed_fd = -1;
@@ -246,7 +246,7 @@ static Heard gone(Child *child)
     }
     drain(child);
     kill(-pid, SIGKILL); /* whatever it left behind in its group */
-    forget(pid);
+    child_forget(pid);
     child->pid = 0;
     close_all((int[]){ child->to, child->from, child->printed_fd }, 3);
     child->to = child->from = child->printed_fd = -1;
@@ -396,19 +396,19 @@ int child_run(char *const argv[], const char *folder, double limit_s, char *outp
     output[0] = 0;
     if (pipe2(out, O_CLOEXEC))
         return -1;
-    pid = fork_remembered();
+    pid = child_fork();
     if (pid < 0) {
         close_all(out, 2);
         return -1;
     }
     if (pid == 0) {
         int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        place((int[]){ nothing, out[1], out[1] }, (int[]){ 0, 1, 2 }, 3);
+        child_place((int[]){ nothing, out[1], out[1] }, (int[]){ 0, 1, 2 }, 3);
         if (folder && chdir(folder))
             _exit(127);
         setrlimit(RLIMIT_AS, &(struct rlimit){ PROGRAM_MEMORY, PROGRAM_MEMORY });
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){ PROGRAM_FILE, PROGRAM_FILE });
-        run_child(argv);
+        child_exec(argv);
     }
     close(out[1]);
     for (;;) {
@@ -441,7 +441,7 @@ int child_run(char *const argv[], const char *folder, double limit_s, char *outp
     kill(-pid, SIGKILL);
     while (late && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    forget(pid);
+    child_forget(pid);
     close(out[0]);
     if (late)
         return -2;

@@ -52,6 +52,15 @@ void child_say_end(const Child *child, char *text, size_t size);
  * outran limit_s. `folder`: where it runs, or NULL. */
 int child_run(char *const argv[], const char *folder, double limit_s, char *output, size_t size);
 
+/* What program.c is made of, too. child_fork: like fork; the child leads a process group and dies
+ * with us, and the signals of child_on_signals end it until it is forgotten. child_place: in the
+ * child, descriptor wanted[i] becomes the i-th. child_exec: becomes that program, without core
+ * files. */
+pid_t child_fork(void);
+void child_place(const int *fds, const int *wanted, int count);
+void child_exec(char *const argv[]) __attribute__((noreturn));
+void child_forget(pid_t pid);
+
 /* Called by main: Ctrl-C and a broken terminal end all children before they end us. */
 void child_on_signals(void (*before_end)(void));
 

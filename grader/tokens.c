@@ -231,8 +231,7 @@ static void keep_token(Lexer *lexer)
     end_token(lexer);
 }
 
-/* The caller frees. */
-static char *token_stream(const char *source, size_t *size)
+char *token_stream(const char *source, size_t *size)
 {
     /* At worst each byte is a token of its own with a blank token before it, each ended by a 0. */
     char *stream = xmalloc(4 * strlen(source) + 8);

@@ -13,12 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *program_name = "warpbook";
+
 void die(const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    fputs("warpbook: ", stderr);
+    fprintf(stderr, "%s: ", program_name);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);

@@ -9,6 +9,9 @@
 
 #define WARPBOOK_VERSION "0.1.0"
 
+extern const char
+    *program_name; /* what die() begins with: "warpbook", unless main says otherwise */
+
 /* The grader's own fault or the machine's: says it and ends the program with status 3. */
 void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 

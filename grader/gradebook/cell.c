@@ -1,0 +1,470 @@
+/* cell.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
+ * more.
+ *
+ * A new root, empty but for: the system's programs and libraries, the CUDA Toolkit, the workbook's
+ * labs/, common/ and solutions/ and the programs that grade, all read-only; the one kernel to be
+ * graded; a /tmp and a build cache in memory, of limited size, gone with it. No network, processes,
+ * users, or environment of ours. So it sees no other student, no result, no database, and nothing
+ * that it writes outlives it. References are built ahead, from our own files, into a cache that
+ * each grading gets to see read-only.
+ *
+ * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK name other programs (the tests' scripted ones).
+ */
+#include "cell.h"
+#include "../program.h"
+#include "../toolchain.h"
+#include "../util.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TMP_BYTES = 1 << 30, TRY_S = 20, SAID_BYTES = 4096 };
+
+/* ---- Words ---- */
+
+void words_add(Words *words, const char *word)
+{
+    if (words->count + 1 >= words->room) {
+        words->room = words->room ? 2 * words->room : 64;
+        words->word = realloc(words->word, (size_t) words->room * sizeof *words->word);
+        if (!words->word)
+            die("out of host memory");
+    }
+    words->word[words->count++] = word ? strdup(word) : NULL;
+    words->word[words->count] = NULL;
+}
+
+void words_free(Words *words)
+{
+    for (int i = 0; i < words->count; i++)
+        free(words->word[i]);
+    free(words->word);
+    *words = (Words){ 0 };
+}
+
+static void add_all(Words *words, const char *const list[])
+{
+    for (; *list; list++)
+        words_add(words, *list);
+}
+
+/* --ro-bind-try FROM TO and the like. */
+static void mount(Words *words, const char *how, const char *from, const char *to)
+{
+    add_all(words, (const char *const[]){ how, from, to, NULL });
+}
+
+static bool holds(const Words *words, const char *word)
+{
+    for (int i = 0; i < words->count; i++)
+        if (!strcmp(words->word[i], word))
+            return true;
+    return false;
+}
+
+/* ---- What is shown ---- */
+
+/* Shown read-only wherever they are there. */
+static const char *const system_paths[] = { "/usr",
+                                            "/bin",
+                                            "/sbin",
+                                            "/lib",
+                                            "/lib32",
+                                            "/lib64",
+                                            "/etc/alternatives",
+                                            "/etc/ld.so.cache",
+                                            "/etc/ld.so.conf",
+                                            "/etc/ld.so.conf.d" };
+
+/* Device files of a real GPU (the last is WSL's), and what CUDA reads about it. */
+static const char *const gpu_devices[] = { "/dev/nvidia[0-9]*", "/dev/nvidiactl",
+                                           "/dev/nvidia-uvm",   "/dev/nvidia-uvm-tools",
+                                           "/dev/nvidia-caps",  "/dev/dxg" };
+
+/* What may be known of our environment. */
+static const char *const environment_names[] = { "PATH",
+                                                 "LANG",
+                                                 "LD_LIBRARY_PATH",
+                                                 "CUDA_HOME",
+                                                 "CUDA_PATH",
+                                                 "CPATH",
+                                                 "CPLUS_INCLUDE_PATH",
+                                                 "NVCC_PREPEND_FLAGS",
+                                                 "NVCC_APPEND_FLAGS",
+                                                 "CUDA_DEVICE_ORDER",
+                                                 "CUDA_VISIBLE_DEVICES",
+                                                 "WARPBOOK_NVCC",
+                                                 "WARPBOOK_READELF",
+                                                 "WARPBOOK_RUNNER",
+                                                 "WARPBOOK_SIM_RUNNER",
+                                                 "WARPBOOK_PATIENCE",
+                                                 "WARPBOOK_FAKE_GPU",
+                                                 "ASAN_OPTIONS",
+                                                 "UBSAN_OPTIONS" };
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void find_environment(Cell *cell)
+{
+    char text[PATH_MAX + 64];
+
+    for (size_t i = 0; i < COUNT(environment_names); i++) {
+        const char *value = getenv(environment_names[i]);
+        if (value && strlen(value) < PATH_MAX)
+            words_add(&cell->environment, PUT(text, "%s=%s", environment_names[i], value));
+    }
+    words_add(&cell->environment, PUT(text, "WARPBOOK_BUILD=%s", cell->build));
+    if (!cell->trusting)
+        words_add(&cell->environment, "TMPDIR=/tmp");
+    else if (getenv("TMPDIR"))
+        words_add(&cell->environment, PUT(text, "TMPDIR=%s", getenv("TMPDIR")));
+}
+
+static bool is_shown(const char *path)
+{
+    for (size_t i = 0; i < COUNT(system_paths); i++) {
+        size_t length = strlen(system_paths[i]);
+        if (!strncmp(path, system_paths[i], length) && (!path[length] || path[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static void expose(Cell *cell, const char *path)
+{
+    char *real = path && *path ? realpath(path, NULL) : NULL;
+
+    if (real && strcmp(real, "/") && !is_shown(real) && !holds(&cell->exposed, real))
+        words_add(&cell->exposed, real);
+    if (real && *path == '/' && strcmp(path, real) && !is_shown(path) &&
+        !holds(&cell->exposed, path))
+        words_add(&cell->exposed, path);
+    free(real);
+}
+
+/* The toolkit that a program lies in: .../cuda for .../cuda/bin/nvcc; else the program alone. */
+static void expose_program(Cell *cell, const char *path)
+{
+    char *real = path && *path ? realpath(path, NULL) : NULL, *slash;
+
+    if (!real)
+        return;
+    expose(cell, path);
+    slash = strrchr(real, '/');
+    *slash = 0;
+    if (strlen(real) > 4 && !strcmp(real + strlen(real) - 4, "/bin")) {
+        real[strlen(real) - 4] = 0;
+        expose(cell, real);
+    }
+    free(real);
+}
+
+static void expose_list(Cell *cell, const char *list)
+{
+    char path[PATH_MAX];
+
+    while (*list) {
+        size_t length = strcspn(list, "\n");
+        PUT(path, "%.*s", (int) length, list);
+        expose(cell, path);
+        list += length + (list[length] != 0);
+    }
+}
+
+static bool expose_toolkit(Cell *cell, char *problem, size_t size)
+{
+    static const char *const programs[] = { "WARPBOOK_NVCC", "WARPBOOK_READELF", "WARPBOOK_RUNNER",
+                                            "WARPBOOK_SIM_RUNNER" };
+    static const char *const built[] = { "runner", "runner-sim", "sim", "devices" };
+    char path[PATH_MAX];
+    Toolchain toolchain;
+
+    toolchain_find(&toolchain);
+    if (toolchain.problem[0]) {
+        put(problem, size, "%s", toolchain.problem);
+        return false;
+    }
+    expose_program(cell, toolchain.nvcc);
+    expose_program(cell, toolchain.host);
+    expose_list(cell, toolchain.roots);
+    expose_list(cell, toolchain.libraries);
+    for (size_t i = 0; i < COUNT(programs); i++)
+        expose(cell, getenv(programs[i]));
+    expose(cell, cell->warpbook);
+    for (size_t i = 0; i < COUNT(built); i++)
+        expose(cell, PUT(path, "%s/%s", cell->build, built[i]));
+    return true;
+}
+
+/* ---- The command ---- */
+
+static void add_gpu(Words *w)
+{
+    for (size_t i = 0; i < COUNT(gpu_devices); i++) {
+        glob_t found;
+        if (glob(gpu_devices[i], 0, NULL, &found))
+            continue;
+        for (size_t k = 0; k < found.gl_pathc; k++)
+            mount(w, "--dev-bind-try", found.gl_pathv[k], found.gl_pathv[k]);
+        globfree(&found);
+    }
+    mount(w, "--ro-bind-try", "/sys", "/sys");
+}
+
+/* Each entry of a trusted folder, read-only, in a folder that may be written to. */
+static void add_entries(Words *w, const char *from, const char *to)
+{
+    DIR *folder = opendir(from);
+    struct dirent *item;
+
+    while (folder && (item = readdir(folder))) {
+        char source[PATH_MAX], target[PATH_MAX];
+        if (item->d_name[0] == '.' || !strncmp(item->d_name, "tmp-", 4) ||
+            strstr(item->d_name, ".new-"))
+            continue;
+        mount(w, "--ro-bind", PUT(source, "%s/%s", from, item->d_name),
+              PUT(target, "%s/%s", to, item->d_name));
+    }
+    if (folder)
+        closedir(folder);
+}
+
+static void add_tmpfs(const Cell *cell, Words *w, const char *path)
+{
+    char text[32];
+
+    if (cell->sized)
+        add_all(w, (const char *const[]){ "--size", PUT(text, "%d", TMP_BYTES), NULL });
+    add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
+}
+
+/* What is built: for our own kernels to be kept, for students' gone with the cell. */
+static void add_built(const Cell *cell, Words *w, bool ours)
+{
+    static const char *const folders[] = { "cache", "floor" };
+
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        char kept[PATH_MAX], seen[PATH_MAX];
+        PUT(kept, "%s/%s", cell->store, folders[i]);
+        PUT(seen, "%s/%s", cell->build, folders[i]);
+        if (ours) {
+            mount(w, "--bind", kept, seen);
+        } else {
+            add_tmpfs(cell, w, seen);
+            add_entries(w, kept, seen);
+        }
+    }
+}
+
+static const char *lock_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
+}
+
+/* Everything of bubblewrap before the program. `job` NULL: none, to try it. */
+static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
+{
+    static const char *const own[] = { "labs", "common", "solutions" };
+    char path[PATH_MAX];
+
+    /* Of root, who may grade too, bubblewrap would keep the rights (in its own namespaces). */
+    add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
+                                      "--new-session", "--cap-drop", "ALL", "--uid", "65534",
+                                      "--gid", "65534", "--proc", "/proc", "--dev", "/dev", NULL });
+    if (job && job->ours && job->waits && gpu) /* the locks of GPUs lie there */
+        mount(w, "--bind", lock_folder(), "/tmp");
+    else
+        add_tmpfs(cell, w, "/tmp");
+    for (size_t i = 0; i < COUNT(system_paths); i++)
+        mount(w, "--ro-bind-try", system_paths[i], system_paths[i]);
+    if (gpu)
+        add_gpu(w);
+    for (int i = 0; i < cell->exposed.count; i++)
+        mount(w, "--ro-bind", cell->exposed.word[i], cell->exposed.word[i]);
+    for (size_t i = 0; i < COUNT(own); i++) {
+        PUT(path, "%s/%s", cell->root, own[i]);
+        mount(w, "--ro-bind", path, path);
+    }
+    add_built(cell, w, job && job->ours);
+    if (job)
+        mount(w, "--ro-bind", job->kernel, "/submission/kernel.cu");
+    add_all(w, (const char *const[]){ "--remount-ro", "/", "--chdir", cell->root, "--", NULL });
+}
+
+void cell_command(const Cell *cell, const CellJob *job, Words *command)
+{
+    bool gpu = !job->device || strncmp(job->device, "sim", 3) != 0;
+
+    *command = (Words){ 0 };
+    if (!cell->trusting)
+        add_cell(cell, command, job, gpu);
+    add_all(command, (const char *const[]){
+                         cell->warpbook, "grade", job->lab, "--format", "lines", "--submission",
+                         cell->trusting ? job->kernel : "/submission/kernel.cu", NULL });
+    if (job->device)
+        add_all(command, (const char *const[]){ "--device", job->device, NULL });
+    if (job->quick)
+        words_add(command, "--quick");
+}
+
+/* ---- Does it work here? ---- */
+
+static bool find_bwrap(Cell *cell)
+{
+    const char *named = getenv("GRADEBOOK_BWRAP"), *folders = getenv("PATH");
+
+    if (named && *named) {
+        PUT(cell->bwrap, "%s", named);
+        return access(named, X_OK) == 0;
+    }
+    while (folders && *folders) {
+        size_t length = strcspn(folders, ":");
+        PUT(cell->bwrap, "%.*s/bwrap", (int) length, folders);
+        if (length && access(cell->bwrap, X_OK) == 0)
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+/* Runs `warpbook --version` in it. */
+static bool try_cell(const Cell *cell, char *said, size_t size)
+{
+    Words command = { 0 };
+    Program program;
+    bool fine;
+
+    add_cell(cell, &command, NULL, false);
+    add_all(&command, (const char *const[]){ cell->warpbook, "--version", NULL });
+    fine = program_start(&program, command.word, cell->environment.word, "/", TRY_S, SAID_BYTES,
+                         TMP_BYTES);
+    while (fine && !program_over(&program))
+        program_wait((Program *const[]){ &program }, 1, 1);
+    if (!fine || program.late || program.status != 0) {
+        if (fine && program.errors.used)
+            put(said, size, "%.*s", (int) strcspn(program.errors.text, "\n"), program.errors.text);
+        else
+            program_say_end(&program, said, size);
+        fine = false;
+    }
+    program_free(&program);
+    words_free(&command);
+    return fine;
+}
+
+static bool prove_cell(Cell *cell, char *problem, size_t size)
+{
+    char said[300] = "";
+
+    if (!find_bwrap(cell)) {
+        put(problem, size,
+            "bubblewrap is not there, in which strangers' code is run: install it (Debian, Ubuntu: "
+            "apt install bubblewrap), or, if you trust every submission with your files and your "
+            "network, say --trust-submissions");
+        return false;
+    }
+    for (int sized = 1; sized >= 0; sized--) { /* --size came with bubblewrap 0.7 */
+        cell->sized = sized;
+        if (try_cell(cell, said, sizeof said))
+            return true;
+    }
+    put(problem, size,
+        "bubblewrap, in which strangers' code is run, does not work here (%s): most likely user "
+        "namespaces are switched off (sysctl kernel.unprivileged_userns_clone, "
+        "user.max_user_namespaces, or AppArmor's kernel.apparmor_restrict_unprivileged_userns). If "
+        "you trust every submission with your files and your network, say --trust-submissions",
+        said);
+    return false;
+}
+
+/* ---- Opening ---- */
+
+static bool find_programs(Cell *cell, char *problem, size_t size)
+{
+    const char *named = getenv("GRADEBOOK_WARPBOOK");
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (!getcwd(cell->root, sizeof cell->root) || !file_exists("common/lab.h") ||
+        !file_exists("labs")) {
+        put(problem, size,
+            "this is not the workbook's folder: run it where labs/ and Makefile are");
+        return false;
+    }
+    if (length <= 0 || !find_build_folder(cell->build, sizeof cell->build)) {
+        put(problem, size, "the build folder cannot be found: run make");
+        return false;
+    }
+    self[length] = 0;
+    *strrchr(self, '/') = 0;
+    if (named && *named) /* the tests' scripted one */
+        PUT(cell->warpbook, "%s", named);
+    else
+        PUT(cell->warpbook, "%s/warpbook", self);
+    if (!file_exists(cell->warpbook)) {
+        put(problem, size, "%s is not there: run make", cell->warpbook);
+        return false;
+    }
+    return true;
+}
+
+/* What is shown to a submission may not hold the gradebook, and the other way round. */
+static bool lies_apart(const Cell *cell, char *problem, size_t size)
+{
+    static const char *const own[] = { "labs", "common", "solutions" };
+    char shown[PATH_MAX];
+
+    for (size_t i = 0; i <= COUNT(own); i++) {
+        size_t length;
+        if (i < COUNT(own))
+            PUT(shown, "%s/%s", cell->root, own[i]);
+        else
+            PUT(shown, "%s", cell->build);
+        length = strlen(shown);
+        if (!strncmp(cell->store, shown, length) &&
+            (!cell->store[length] || cell->store[length] == '/')) {
+            put(problem, size,
+                "--out %s lies in a folder that submissions are shown: choose another one",
+                cell->store);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size)
+{
+    char path[PATH_MAX];
+
+    *cell = (Cell){ .trusting = trusting };
+    if (!find_programs(cell, problem, size))
+        return false;
+    if (!realpath(store, path)) {
+        put(problem, size, "%s: %s", store, strerror(errno));
+        return false;
+    }
+    PUT(cell->store, "%s", path);
+    if (!make_folders(PUT(path, "%s/cache", cell->store)) ||
+        !make_folders(PUT(path, "%s/floor", cell->store))) {
+        put(problem, size, "cannot write %s: %s", cell->store, strerror(errno));
+        return false;
+    }
+    find_environment(cell);
+    if (trusting)
+        return true;
+    return lies_apart(cell, problem, size) && expose_toolkit(cell, problem, size) &&
+           prove_cell(cell, problem, size);
+}
+
+void cell_close(Cell *cell)
+{
+    words_free(&cell->exposed);
+    words_free(&cell->environment);
+}

@@ -1,0 +1,45 @@
+/* cell.h - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
+ * more. */
+#ifndef CELL_H
+#define CELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Words { /* a command, ended by NULL; its words are its own */
+    char **word;
+    int count, room;
+} Words;
+
+typedef struct Cell {
+    bool trusting;      /* --trust-submissions: no bubblewrap */
+    bool sized;         /* this bubblewrap can limit the size of a folder in memory */
+    char bwrap[512];    /* path */
+    char root[512];     /* the workbook */
+    char build[512];    /* its build folder: runner, runner-sim, ... */
+    char warpbook[512]; /* the program */
+    char store[512];    /* the gradebook's folder: cache/ and floor/ are trusted builds' */
+    Words exposed;      /* what is shown read-only beside the system: toolkit, programs */
+    Words environment;  /* NAME=VALUE */
+} Cell;
+
+typedef struct CellJob {
+    const char *lab;    /* its folder's name */
+    const char *kernel; /* path of the kernel.cu to be graded */
+    const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
+    bool quick;
+    bool ours;  /* our own kernel: what is built is kept for all */
+    bool waits; /* it takes the lock of its GPU itself: nobody does so for it yet */
+} CellJob;
+
+/* Finds everything, and tries whether bubblewrap works. False, with a sentence in `problem`. */
+bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size);
+void cell_close(Cell *cell);
+
+/* The command that grades; free it with words_free. It is run in cell->root. */
+void cell_command(const Cell *cell, const CellJob *job, Words *command);
+
+void words_add(Words *words, const char *word);
+void words_free(Words *words);
+
+#endif

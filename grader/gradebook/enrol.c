@@ -1,0 +1,222 @@
+/* enrol.c - what was read becomes rows: students, their submissions, and which kernel is whose.
+ *
+ * Kernels that differ in comments and blanks only are one row, and will be graded once. They are
+ * found by a hash of their tokens, and then compared: a hash can be forged.
+ */
+#include "enrol.h"
+#include "../tokens.h"
+#include "../util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int by_student_and_time(const void *a, const void *b)
+{
+    const Handin *x = *(Handin *const *) a, *y = *(Handin *const *) b;
+    int order = strcmp(x->student, y->student);
+
+    if (!order)
+        order = strcmp(x->number, y->number);
+    if (!order)
+        order = (x->sent > y->sent) - (x->sent < y->sent);
+    if (!order)
+        order = (x->order > y->order) - (x->order < y->order);
+    return order ? order : strverscmp(x->source, y->source);
+}
+
+/* ---- Kernels ---- */
+
+/* No compiler takes a text with a 0 in it, so such a one is equal to itself only. */
+static bool same_kernel(const HandedFile *file, const char *text, size_t bytes)
+{
+    bool plain = strlen(file->text) == file->bytes && strlen(text) == bytes;
+
+    if (!plain)
+        return file->bytes == bytes && !memcmp(file->text, text, bytes);
+    return same_but_for_comments(file->text, text);
+}
+
+static int64_t kernel_row(Store *store, const char *lab, const HandedFile *file)
+{
+    size_t size;
+    char *tokens = token_stream(file->text, &size);
+    int64_t hash = (int64_t) hash_bytes(HASH_START, tokens, size), found = 0;
+    sqlite3_stmt *same =
+        store_ask(store, "SELECT id, source FROM kernels WHERE lab = ? AND hash = ? ORDER BY id",
+                  "ti", lab, hash);
+
+    free(tokens);
+    while (store_row(store, same)) {
+        size_t bytes = (size_t) sqlite3_column_bytes(same, 1);
+        char *text = xcalloc(1, bytes + 1);
+        if (bytes)
+            memcpy(text, sqlite3_column_blob(same, 1), bytes);
+        if (!found && same_kernel(file, text, bytes))
+            found = sqlite3_column_int64(same, 0);
+        free(text);
+    }
+    if (found)
+        return found;
+    store_do(store, "INSERT INTO kernels (lab, hash, source) VALUES (?, ?, ?)", "tib", lab, hash,
+             file->text, file->bytes);
+    return store_last(store);
+}
+
+/* ---- Submissions ---- */
+
+static int64_t student_row(Store *store, const Handin *handin)
+{
+    store_do(store, "INSERT OR IGNORE INTO students (name, number) VALUES (?, ?)", "tt",
+             handin->student, handin->number);
+    return store_number(store, 0, "SELECT id FROM students WHERE name = ? AND number = ?", "tt",
+                        handin->student, handin->number);
+}
+
+/* Tells contents apart. It names the kernels, which were compared, so forging it gains nothing. */
+static void digest_of(const Handin *handin, const Harvest *found, const int64_t kernels[LABS],
+                      char *text, size_t size)
+{
+    uint64_t hash = HASH_START;
+
+    for (int i = 0; i < handin->count; i++) {
+        const HandedFile *file = &handin->files[i];
+        hash = hash_bytes(hash, file->path, strlen(file->path) + 1);
+        hash = hash_bytes(hash, &file->bytes, sizeof file->bytes);
+        hash = hash_bytes(hash, &file->hash, sizeof file->hash);
+    }
+    for (int i = 0; i < handin->remark_count && i < HANDIN_REMARKS; i++)
+        hash = hash_bytes(hash, handin->remarks[i].entry, strlen(handin->remarks[i].entry) + 1);
+    put(text, size, "%016llx", (unsigned long long) hash);
+    for (int lab = 0; lab < LABS; lab++)
+        if (found->kernel[lab])
+            append(text, size, " %d:%lld", lab, (long long) kernels[lab]);
+}
+
+static void add_remarks(Store *store, int64_t submission, int64_t import, const Remark *remarks,
+                        int count)
+{
+    for (int i = 0; i < count && i < HANDIN_REMARKS; i++)
+        store_do(store,
+                 submission ? "INSERT INTO remarks (submission, kind, entry, sentence)"
+                              " VALUES (?, ?, ?, ?)"
+                            : "INSERT INTO remarks (import, kind, entry, sentence)"
+                              " VALUES (?, ?, ?, ?)",
+                 "ittt", submission ? submission : import, remarks[i].kind, remarks[i].entry,
+                 remarks[i].sentence);
+    if (count > HANDIN_REMARKS)
+        store_do(store,
+                 submission ? "INSERT INTO remarks (submission, kind, entry, sentence)"
+                              " VALUES (?, 'note', '', 'more was found than is listed')"
+                            : "INSERT INTO remarks (import, kind, entry, sentence)"
+                              " VALUES (?, 'note', '', 'more was found than is listed')",
+                 "i", submission ? submission : import);
+}
+
+static void add_parts(Store *store, int64_t submission, const Harvest *found,
+                      const int64_t kernels[LABS])
+{
+    for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++) {
+        const HandedFile *guess = found->predictions[lab];
+        if (!found->kernel[lab])
+            continue;
+        store_do(store,
+                 "INSERT INTO parts (submission, lab, kernel, path, predictions)"
+                 " VALUES (?, ?, ?, ?, ?)",
+                 "ititb", submission, all_labs[lab].folder, kernels[lab], found->kernel[lab]->path,
+                 guess ? guess->text : NULL, guess ? guess->bytes : (size_t) 0);
+    }
+}
+
+static int64_t submission_row(Store *store, Handin *handin, const Harvest *found,
+                              Enrolled *enrolled)
+{
+    char digest[40 + LABS * 24];
+    int64_t student = student_row(store, handin), kernels[LABS] = { 0 }, id;
+
+    for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
+        if (found->kernel[lab]) {
+            kernels[lab] = kernel_row(store, all_labs[lab].folder, found->kernel[lab]);
+            enrolled->parts++;
+        }
+    digest_of(handin, found, kernels, digest, sizeof digest);
+    id = store_number(store, 0,
+                      "SELECT id FROM submissions WHERE student = ? AND source = ? AND digest = ?",
+                      "itt", student, handin->source, digest);
+    if (id)
+        return id;
+    store_do(store,
+             "INSERT INTO submissions (student, source, layout, late, sent, refused, digest)"
+             " VALUES (?, ?, ?, ?, ?, ?, ?)",
+             "ittiiit", student, handin->source, handin->layout, (int64_t) handin->late,
+             handin->sent, (int64_t) handin->refused, digest);
+    id = store_last(store);
+    add_parts(store, id, found, kernels);
+    add_remarks(store, id, 0, handin->remarks, handin->remark_count);
+    return id;
+}
+
+/* ---- All of it ---- */
+
+/* The one lab that is asked for; -1: several are. */
+static int only_lab(const bool asked[LABS])
+{
+    int only = -1;
+
+    for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
+        if (asked[lab]) {
+            if (only >= 0)
+                return -1;
+            only = lab;
+        }
+    return only;
+}
+
+static int64_t import_row(Store *store, const char *source, const bool asked[LABS])
+{
+    char at[32];
+    time_t now = time(NULL);
+    int64_t import;
+
+    strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    store_do(store, "INSERT INTO imports (at, source) VALUES (?, ?)", "tt", at, source);
+    import = store_last(store);
+    for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
+        if (asked[lab])
+            store_do(store, "INSERT INTO asked (import, lab) VALUES (?, ?)", "it", import,
+                     all_labs[lab].folder);
+    return import;
+}
+
+void enrol(Store *store, Class *class, const char *source, const bool asked[LABS],
+           const Manifest *manifest, Enrolled *enrolled)
+{
+    int only = only_lab(asked);
+    int64_t import;
+
+    *enrolled = (Enrolled){ .submissions = class->count };
+    if (class->count)
+        qsort(class->list, (size_t) class->count, sizeof *class->list, by_student_and_time);
+    store_do(store, "BEGIN IMMEDIATE", "");
+    import = import_row(store, source, asked);
+    for (int i = 0; i < class->count; i++) {
+        Handin *handin = class->list[i];
+        Harvest found;
+        int64_t submission;
+        harvest(handin, manifest, only, &found);
+        submission = submission_row(store, handin, &found, enrolled);
+        enrolled->refused += handin->refused;
+        store_do(store, "INSERT OR IGNORE INTO seen (import, submission, place) VALUES (?, ?, ?)",
+                 "iii", import, submission, (int64_t) i);
+    }
+    add_remarks(store, 0, import, class->remarks, class->remark_count);
+    enrolled->students = (int) store_number(
+        store, 0,
+        "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
+        " WHERE seen.import = ?",
+        "i", import);
+    enrolled->kernels =
+        (int) store_number(store, 0, "SELECT count(DISTINCT kernel) FROM counted", "");
+    store_do(store, "COMMIT", "");
+}

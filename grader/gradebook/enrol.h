@@ -1,0 +1,19 @@
+/* enrol.h - what was read becomes rows: students, their submissions, and which kernel is whose. */
+#ifndef ENROL_H
+#define ENROL_H
+
+#include "handin.h"
+#include "harvest.h"
+#include "store.h"
+
+typedef struct Enrolled {
+    int students, submissions, parts; /* parts: kernels that were handed in, of any lab */
+    int kernels;                      /* different ones among them, in this gradebook */
+    int refused;
+} Enrolled;
+
+/* One transaction: an import is there whole or not at all. Orders the class as it goes. */
+void enrol(Store *store, Class *class, const char *source, const bool asked[LABS],
+           const Manifest *manifest, Enrolled *enrolled);
+
+#endif

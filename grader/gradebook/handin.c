@@ -1,0 +1,256 @@
+/* handin.c - what was handed in: by whom, when, and the files in it. All of it is hostile. */
+#include "handin.h"
+#include "../util.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Text and paths ---- */
+
+/* The length of the UTF-8 character at `at`; 0 if there is none (or an overlong one). */
+static size_t utf8_length(const unsigned char *at)
+{
+    size_t length = at[0] < 0x80   ? 1
+                    : at[0] < 0xc2 ? 0
+                    : at[0] < 0xe0 ? 2
+                    : at[0] < 0xf0 ? 3
+                    : at[0] < 0xf5 ? 4
+                                   : 0;
+
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90))
+        return 0;
+    return length;
+}
+
+char *show(char *text)
+{
+    for (unsigned char *at = (unsigned char *) text; *at;) {
+        size_t length = utf8_length(at);
+        /* C1 controls, and the marks that turn the direction of writing, hide what a name is. */
+        bool hidden = *at < ' ' || *at == 127 || (at[0] == 0xc2 && at[1] < 0xa0) ||
+                      (at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
+                      (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
+        if (length && !hidden) {
+            at += length;
+            continue;
+        }
+        for (size_t i = 0; i < (length ? length : 1); i++)
+            *at++ = '?';
+    }
+    return text;
+}
+
+const char *path_clean(const char *path, char clean[HANDIN_PATH])
+{
+    size_t used = 0;
+    int depth = 0;
+
+    clean[0] = 0;
+    if (strlen(path) >= HANDIN_PATH)
+        return "its name is longer than 1023 bytes";
+    if (*path == '/' || *path == '\\')
+        return "its path begins at the root of the file system";
+    if (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/'))
+        return "its path begins with a drive";
+    while (*path) {
+        size_t length = strcspn(path, "/\\");
+        if (length == 2 && path[0] == '.' && path[1] == '.')
+            return "its path leads out of the submission";
+        if (length && !(length == 1 && *path == '.')) {
+            if (used)
+                clean[used++] = '/';
+            memcpy(clean + used, path, length);
+            used += length;
+            if (++depth > HANDIN_DEPTH)
+                return "it lies in more than 24 folders";
+        }
+        path += length + (path[length] != 0);
+    }
+    clean[used] = 0;
+    show(clean);
+    return used ? NULL : "it has no name";
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+
+    return length >= tail && !strcasecmp(text + length - tail, end);
+}
+
+bool path_is_junk(const char *path)
+{
+    static const char *const names[] = { ".git",        "__MACOSX",   ".DS_Store", "Thumbs.db",
+                                         "desktop.ini", ".gitignore", ".vscode",   ".idea" };
+
+    for (const char *at = path; *at;) {
+        size_t length = strcspn(at, "/");
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (length == strlen(names[i]) && !strncmp(at, names[i], length))
+                return true;
+        if (!strncmp(at, "._", 2))
+            return true;
+        at += length + (at[length] != 0);
+    }
+    return false;
+}
+
+bool path_is_archive(const char *path)
+{
+    static const char *const ends[] = { ".zip",    ".tar",     ".tar.gz", ".tgz",
+                                        ".tar.xz", ".tar.bz2", ".tar.zst" };
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(path, ends[i]))
+            return true;
+    return false;
+}
+
+bool path_is_wanted(const char *path)
+{
+    return ends_with(path, ".cu") || ends_with(path, "predictions.txt");
+}
+
+/* ---- Remarks ---- */
+
+static char *copy_of(const char *text)
+{
+    size_t size = strlen(text) + 1;
+
+    return memcpy(xmalloc(size), text, size);
+}
+
+static void remark_list(Remark *remarks, int *count, const char *kind, const char *entry,
+                        const char *format, va_list arguments)
+{
+    char sentence[1000];
+
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    if ((*count)++ >= HANDIN_REMARKS)
+        return;
+    remarks[*count - 1] = (Remark){ kind, show(copy_of(entry)), show(copy_of(sentence)) };
+}
+
+void remark(Remark *remarks, int *count, const char *kind, const char *entry, const char *format,
+            ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    remark_list(remarks, count, kind, entry, format, arguments);
+    va_end(arguments);
+}
+
+void handin_refuse(Handin *handin, const char *entry, const char *format, ...)
+{
+    va_list arguments;
+
+    handin->refused = true;
+    va_start(arguments, format);
+    remark_list(handin->remarks, &handin->remark_count, "refused", entry, format, arguments);
+    va_end(arguments);
+}
+
+static void free_remarks(Remark *remarks, int count)
+{
+    for (int i = 0; i < count && i < HANDIN_REMARKS; i++) {
+        free(remarks[i].entry);
+        free(remarks[i].sentence);
+    }
+}
+
+/* ---- Hand-ins ---- */
+
+static void *grown(void *list, int count, int *room, size_t width)
+{
+    if (count < *room)
+        return list;
+    *room = *room ? 2 * *room : 16;
+    list = realloc(list, (size_t) *room * width);
+    if (!list)
+        die("out of host memory");
+    return list;
+}
+
+Handin *class_add(Class *class)
+{
+    class->list = grown(class->list, class->count, &class->room, sizeof *class->list);
+    return class->list[class->count++] = xcalloc(1, sizeof(Handin));
+}
+
+Handin *class_handin(Class *class, const char *source)
+{
+    /* What comes together lies together: the last one first. */
+    for (int i = class->count; i-- > 0;)
+        if (!strcmp(class->list[i]->source, source))
+            return class->list[i];
+    Handin *handin = class_add(class);
+    PUT(handin->source, "%s", source);
+    return handin;
+}
+
+Handin *class_copy(Class *class, const Handin *handin)
+{
+    Handin *copy = class_add(class);
+
+    *copy = *handin;
+    copy->files = NULL;
+    copy->count = copy->room = copy->remark_count = 0;
+    for (int i = 0; i < handin->count; i++) {
+        const HandedFile *file = &handin->files[i];
+        copy->bytes -= file->bytes;
+        handin_file(copy, file->path, file->text, file->bytes, file->hash);
+    }
+    for (int i = 0; i < handin->remark_count && i < HANDIN_REMARKS; i++)
+        REMARK(copy, handin->remarks[i].kind, handin->remarks[i].entry, "%s",
+               handin->remarks[i].sentence);
+    return copy;
+}
+
+void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash)
+{
+    HandedFile *file;
+
+    if (handin->count == HANDIN_FILES) {
+        if (!handin->refused)
+            handin_refuse(handin, path, "it holds more than %d files", HANDIN_FILES);
+        return;
+    }
+    if (size > HANDIN_BYTES || handin->bytes > HANDIN_BYTES - size) {
+        if (!handin->refused)
+            handin_refuse(handin, path, "it holds more than %d MiB", HANDIN_BYTES >> 20);
+        return;
+    }
+    handin->bytes += size;
+    handin->files = grown(handin->files, handin->count, &handin->room, sizeof *handin->files);
+    file = &handin->files[handin->count++];
+    *file = (HandedFile){ copy_of(path), size, hash, NULL };
+    if (bytes && size <= HANDIN_KERNEL_BYTES && path_is_wanted(path)) {
+        file->text = xmalloc(size + 1);
+        memcpy(file->text, bytes, size);
+        file->text[size] = 0;
+    }
+}
+
+void class_free(Class *class)
+{
+    for (int i = 0; i < class->count; i++) {
+        Handin *handin = class->list[i];
+        for (int k = 0; k < handin->count; k++) {
+            free(handin->files[k].path);
+            free(handin->files[k].text);
+        }
+        free(handin->files);
+        free_remarks(handin->remarks, handin->remark_count);
+        free(handin);
+    }
+    free(class->list);
+    free_remarks(class->remarks, class->remark_count);
+    *class = (Class){ 0 };
+}

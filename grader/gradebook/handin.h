@@ -1,0 +1,88 @@
+/* handin.h - what was handed in: by whom, when, and the files in it. All of it is hostile. */
+#ifndef HANDIN_H
+#define HANDIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits of one hand-in. Nothing of it is ever written to disk under a name of its own. */
+enum {
+    HANDIN_FILES = 5000,
+    HANDIN_REMARKS = 60, /* told; more are counted */
+    HANDIN_PATH = 1024,
+    HANDIN_DEPTH = 24,               /* folders in each other */
+    HANDIN_KERNEL_BYTES = 256 << 10, /* as much as a build takes (grader/build.h) */
+    HANDIN_ARCHIVE_BYTES = 64 << 20,
+    HANDIN_BYTES = 256 << 20, /* unpacked, all together */
+};
+
+typedef struct HandedFile {
+    char *path; /* below the hand-in, clean: path_clean */
+    size_t bytes;
+    uint64_t hash; /* 0: not looked into */
+    char *text;    /* the whole, 0-terminated, if it may be a kernel or predictions; else NULL */
+} HandedFile;
+
+/* Something to be told about a hand-in, though it is none of the grading's business. */
+typedef struct Remark {
+    const char *kind; /* refused, changed, extra, ambiguous, note */
+    char *entry;      /* the file in question; "" for all of it */
+    char *sentence;
+} Remark;
+
+typedef struct Handin {
+    char student[200];  /* name as the layout gives it */
+    char number[64];    /* the learning system's number for it, or "" */
+    char source[600];   /* where it lay: below the folder or archive that was given */
+    const char *layout; /* a row of lms.c */
+    bool late;          /* by a mark of the learning system */
+    int64_t sent;       /* seconds since 1970; 0: unknown */
+    int64_t order;      /* among those of equal `sent` */
+    bool refused;       /* nothing of it counts; a remark says why */
+    HandedFile *files;
+    int count, room;
+    size_t bytes;
+    Remark remarks[HANDIN_REMARKS];
+    int remark_count; /* may exceed HANDIN_REMARKS: so many there were */
+} Handin;
+
+typedef struct Class {
+    Handin **list;
+    int count, room;
+    Remark remarks[HANDIN_REMARKS]; /* about what belongs to nobody */
+    int remark_count;
+} Class;
+
+/* The hand-in that lay at `source`; made if there is none yet. */
+Handin *class_handin(Class *class, const char *source);
+Handin *class_copy(Class *class, const Handin *handin); /* for a group's other members */
+Handin *class_add(Class *class);                        /* one more, empty */
+void class_free(Class *class);
+
+/* Adds a file; `bytes` NULL: only its size is known. Beyond a limit the whole hand-in is refused.
+ */
+void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash);
+
+/* Nothing of it counts, and why. */
+void handin_refuse(Handin *handin, const char *entry, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void remark(Remark *remarks, int *count, const char *kind, const char *entry, const char *format,
+            ...) __attribute__((format(printf, 5, 6)));
+#define REMARK(of, kind, entry, ...)                                                               \
+    remark((of)->remarks, &(of)->remark_count, kind, entry, __VA_ARGS__)
+
+/* Cleans a path from an archive or a folder: backslashes become slashes, "./" and double slashes
+ * go, what is no text becomes '?'. NULL if it may be used; else what is wrong with it, for a
+ * sentence. */
+const char *path_clean(const char *path, char clean[HANDIN_PATH]);
+
+/* Text that may be shown: control characters and what is not UTF-8 become '?'. */
+char *show(char *text);
+
+bool path_is_junk(const char *path); /* .git/, __MACOSX/, .DS_Store: passed over without a word */
+bool path_is_archive(const char *path); /* by its name */
+bool path_is_wanted(const char *path);  /* may be a kernel or predictions, by its name */
+
+#endif

@@ -1,0 +1,227 @@
+/* harvest.c - what is taken of a hand-in: each lab's kernel and predictions, nothing else.
+ *
+ * A kernel is .../06_transpose/kernel.cu, however deep; or, where single files are handed in,
+ * 06_transpose.cu or transpose.cu (Canvas adds -1 where a file came again). The nearest to the top
+ * wins.
+ */
+#include "harvest.h"
+#include "sink.h"
+#include "../util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The workbook's own files ---- */
+
+typedef struct Own {
+    char *path;
+    size_t size;
+    uint64_t hash;
+} Own;
+
+struct Manifest {
+    Own *list;
+    int count, room;
+    const char *prefix; /* while a folder is read */
+};
+
+static size_t wants_nothing(void *context, const char *path)
+{
+    (void) context, (void) path;
+    return 0;
+}
+
+static void own_file(void *context, const char *path, const SunkFile *file)
+{
+    Manifest *manifest = context;
+    char whole[HANDIN_PATH + 64];
+
+    if (manifest->count == manifest->room) {
+        manifest->room = manifest->room ? 2 * manifest->room : 256;
+        manifest->list = realloc(manifest->list, (size_t) manifest->room * sizeof(Own));
+        if (!manifest->list)
+            die("out of host memory");
+    }
+    PUT(whole, "%s/%s", manifest->prefix, path);
+    manifest->list[manifest->count++] = (Own){ strdup(whole), file->size, file->hash };
+}
+
+static void own_refused(void *context, const char *path, const char *sentence)
+{
+    (void) context, (void) path, (void) sentence;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const Own *) a)->path, ((const Own *) b)->path);
+}
+
+Manifest *manifest_read(const char *root)
+{
+    static const char *const folders[] = { "labs", "common", "grader", "solutions", "tests" };
+    Manifest *manifest = xcalloc(1, sizeof *manifest);
+    const Sink sink = { manifest, wants_nothing, own_file, own_refused };
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char folder[4096], why[300];
+        manifest->prefix = folders[i];
+        walk(PUT(folder, "%s/%s", root, folders[i]), &sink, why, sizeof why);
+    }
+    if (manifest->count)
+        qsort(manifest->list, (size_t) manifest->count, sizeof(Own), by_path);
+    return manifest;
+}
+
+void manifest_free(Manifest *manifest)
+{
+    for (int i = 0; manifest && i < manifest->count; i++)
+        free(manifest->list[i].path);
+    if (manifest)
+        free(manifest->list);
+    free(manifest);
+}
+
+/* The workbook's file that lies there, if folders around a copy of the workbook are left out. */
+static const Own *own_at(const Manifest *manifest, const char *path)
+{
+    for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
+        Own wanted = { .path = (char *) at };
+        const Own *found = manifest->count ? bsearch(&wanted, manifest->list,
+                                                     (size_t) manifest->count, sizeof(Own), by_path)
+                                           : NULL;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* ---- Which lab? ---- */
+
+static int depth_of(const char *path)
+{
+    int depth = 0;
+
+    for (; *path; path++)
+        depth += *path == '/';
+    return depth;
+}
+
+/* "transpose-1.cu": without .cu and the -1. */
+static const char *stem(const char *name, char *text, size_t size)
+{
+    size_t length = strlen(name), digits;
+
+    put(text, size, "%.*s", (int) (length > 3 ? length - 3 : 0), name);
+    digits = strlen(text);
+    while (digits && text[digits - 1] >= '0' && text[digits - 1] <= '9')
+        digits--;
+    if (digits > 1 && text[digits - 1] == '-' && text[digits])
+        text[digits - 1] = 0;
+    return text;
+}
+
+/* The lab whose kernel or predictions a path is: its place in all_labs; -1: of none. */
+static int lab_of(const char *path, int only, bool *is_kernel)
+{
+    const char *name = strrchr(path, '/');
+    char folder[HANDIN_PATH], single[300];
+    size_t above;
+
+    name = name ? name + 1 : path;
+    *is_kernel = strcmp(name, "predictions.txt") != 0;
+    above = (size_t) (name - path);
+    PUT(folder, "%.*s", (int) (above ? above - 1 : 0), path);
+    if (strrchr(folder, '/'))
+        memmove(folder, strrchr(folder, '/') + 1, strlen(strrchr(folder, '/')));
+    stem(name, single, sizeof single);
+    if (only >= 0 && !*folder && (!strcmp(single, "kernel") || !*is_kernel))
+        return only;
+    for (int i = 0; i < LABS && all_labs[i].folder; i++) {
+        if (!strcmp(folder, all_labs[i].folder) &&
+            (!strcmp(name, "kernel.cu") || !strcmp(name, "predictions.txt")))
+            return i;
+        if (*is_kernel && depth_of(path) <= 1 &&
+            (!strcmp(single, all_labs[i].folder) || !strcmp(single, lab_name(&all_labs[i]))))
+            return i;
+    }
+    return -1;
+}
+
+/* ---- Taking ---- */
+
+static bool same_file(const HandedFile *a, const HandedFile *b)
+{
+    return a->bytes == b->bytes && a->text && b->text && !memcmp(a->text, b->text, a->bytes);
+}
+
+/* Of two files for the same place the one nearer to the top; `clash` if that decides nothing. */
+static void choose(const HandedFile **chosen, const HandedFile *file, const HandedFile **clash)
+{
+    int nearer = *chosen ? depth_of((*chosen)->path) - depth_of(file->path) : 1;
+
+    if (nearer > 0) {
+        *chosen = file;
+        *clash = NULL;
+    } else if (nearer == 0 && !same_file(*chosen, file))
+        *clash = file;
+}
+
+static void remark_others(Handin *handin, const Manifest *manifest, int only, const Harvest *found)
+{
+    enum { TOLD = 20 };
+    int changed = 0, extra = 0;
+
+    for (int i = 0; manifest && i < handin->count; i++) {
+        const HandedFile *file = &handin->files[i];
+        const Own *own = own_at(manifest, file->path);
+        bool is_kernel, taken = false;
+        for (int lab = 0; lab < LABS; lab++)
+            taken |= file == found->kernel[lab] || file == found->predictions[lab];
+        if (taken || lab_of(file->path, only, &is_kernel) >= 0 ||
+            (own && own->size == file->bytes && own->hash == file->hash))
+            continue;
+        if (own && ++changed <= TOLD)
+            REMARK(handin, "changed", file->path, "differs from the workbook's; ours was used");
+        else if (!own && ++extra <= TOLD)
+            REMARK(handin, "extra", file->path, "is none of the workbook's; not used");
+    }
+    if (changed > TOLD)
+        REMARK(handin, "changed", "", "%d files in all differ from the workbook's", changed);
+    if (extra > TOLD)
+        REMARK(handin, "extra", "", "%d files in all are none of the workbook's", extra);
+}
+
+void harvest(Handin *handin, const Manifest *manifest, int only, Harvest *found)
+{
+    const HandedFile *kernel_clash[LABS] = { 0 }, *other_clash[LABS] = { 0 };
+
+    *found = (Harvest){ 0 };
+    if (handin->refused)
+        return;
+    for (int i = 0; i < handin->count; i++) {
+        const HandedFile *file = &handin->files[i];
+        bool is_kernel;
+        int lab = lab_of(file->path, only, &is_kernel);
+        if (lab >= 0 && is_kernel)
+            choose(&found->kernel[lab], file, &kernel_clash[lab]);
+        else if (lab >= 0)
+            choose(&found->predictions[lab], file, &other_clash[lab]);
+    }
+    remark_others(handin, manifest, only, found);
+    for (int lab = 0; lab < LABS; lab++) {
+        if (other_clash[lab])
+            found->predictions[lab] = NULL;
+        if (kernel_clash[lab]) {
+            REMARK(handin, "ambiguous", kernel_clash[lab]->path,
+                   "differs from %s, and neither lies nearer to the top: none was taken",
+                   found->kernel[lab]->path);
+            found->kernel[lab] = NULL;
+        }
+        if (found->kernel[lab] && !found->kernel[lab]->text) {
+            REMARK(handin, "refused", found->kernel[lab]->path,
+                   "it is larger than %d KiB: a lab needs a few", HANDIN_KERNEL_BYTES >> 10);
+            found->kernel[lab] = NULL;
+        }
+    }
+}

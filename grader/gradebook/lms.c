@@ -1,0 +1,237 @@
+/* lms.c - whose is it? The names that learning systems give to what students handed in.
+ *
+ * A layout is a row of the table: it looks at the name of the topmost folder or file. What a
+ * student can choose in such a name (a file's own name) stands behind what the system wrote, so the
+ * system's part is read from the left, up to the first thing of its kind.
+ */
+#include "lms.h"
+#include "../util.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* ---- The names ---- */
+
+static size_t digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* NAME_123456_assignsubmission_file_ (a folder, in some versions without the last underscore), or
+ * the same before a file's own name. NAME is what people are called: it may hold anything. */
+static bool moodle(const char *top, bool is_folder, Owner *owner)
+{
+    static const char mark[] = "_assignsubmission_file";
+    const char *at = strstr(top, mark), *number = at, *file;
+
+    if (!at)
+        return false;
+    while (number > top && isdigit((unsigned char) number[-1]))
+        number--;
+    file = at + strlen(mark);
+    if (number == at || number - top < 2 || number[-1] != '_' || (*file && *file != '_'))
+        return false;
+    file += *file == '_';
+    if (is_folder ? *file : !*file)
+        return false;
+    PUT(owner->student, "%.*s", (int) (number - 1 - top), top);
+    PUT(owner->number, "%.*s", (int) (at - number), number);
+    PUT(owner->file, "%s", file);
+    return true;
+}
+
+/* doejane_LATE_12345_67890_lab6-1.zip: the name in small letters, LATE or not, numbers of the
+ * student and of the file; -1, -2 where the same file came again. Always files. */
+static bool canvas(const char *top, bool is_folder, Owner *owner)
+{
+    size_t name = strcspn(top, "_"), number, file;
+    const char *at = top + name;
+    bool late = !strncmp(at, "_LATE_", 6) || !strncmp(at, "_late_", 6);
+
+    if (is_folder || !name || !*at)
+        return false;
+    at += late ? 6 : 1;
+    number = digits(at);
+    if (!number || number > 18 || at[number] != '_')
+        return false;
+    file = digits(at + number + 1);
+    if (!file || file > 18 || at[number + 1 + file] != '_' || !at[number + 2 + file])
+        return false;
+    PUT(owner->student, "%.*s", (int) name, top);
+    PUT(owner->number, "%.*s", (int) number, at);
+    PUT(owner->file, "%s", at + number + file + 2);
+    owner->late = late;
+    owner->order = strtoll(at + number + 1, NULL, 10);
+    return true;
+}
+
+/* submission_123456789, a folder; submission_metadata.yml beside it has the names. */
+static bool gradescope(const char *top, bool is_folder, Owner *owner)
+{
+    static const char mark[] = "submission_";
+    const char *number = top + strlen(mark);
+
+    if (!is_folder || strncmp(top, mark, strlen(mark)) || !digits(number) || number[digits(number)])
+        return false;
+    PUT(owner->student, "%s", top);
+    PUT(owner->file, "%s", "");
+    owner->order = digits(number) < 19 ? strtoll(number, NULL, 10) : 0;
+    return true;
+}
+
+/* A folder, or an archive, named after the student. */
+static bool plain(const char *top, bool is_folder, Owner *owner)
+{
+    static const char *const ends[] = { ".zip",     ".tgz",     ".tar.gz", ".tar.xz",
+                                        ".tar.bz2", ".tar.zst", ".tar" };
+    size_t length = strlen(top);
+
+    for (size_t i = 0; !is_folder && i < sizeof ends / sizeof *ends; i++) {
+        size_t tail = strlen(ends[i]);
+        if (length > tail && !strcasecmp(top + length - tail, ends[i])) {
+            length -= tail;
+            break;
+        }
+    }
+    PUT(owner->student, "%.*s", (int) length, top);
+    PUT(owner->file, "%s", is_folder ? "" : top);
+    return true;
+}
+
+static const struct {
+    const char *layout;
+    bool (*matches)(const char *top, bool is_folder, Owner *owner);
+} layouts[] = {
+    { "moodle", moodle },
+    { "gradescope", gradescope },
+    { "canvas", canvas },
+    { "plain", plain }, /* the last: it takes all */
+};
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+void lms_owner(const char *top, bool is_folder, Owner *owner)
+{
+    *owner = (Owner){ 0 };
+    for (size_t i = 0; i < LAYOUTS; i++) {
+        owner->layout = layouts[i].layout;
+        if (layouts[i].matches(top, is_folder, owner))
+            return;
+    }
+}
+
+bool lms_knows(const char *top, bool is_folder)
+{
+    Owner owner = { 0 };
+
+    for (size_t i = 0; i + 1 < LAYOUTS; i++)
+        if (layouts[i].matches(top, is_folder, &owner))
+            return true;
+    return false;
+}
+
+/* ---- submission_metadata.yml ---- */
+
+/* The value of a line "  - :name: Jane Doe" or "    :sid: '123'", without its quotes. */
+static bool yaml_value(const char *line, const char *key, char *value, size_t size)
+{
+    size_t length;
+
+    line += strspn(line, " ");
+    line += !strncmp(line, "- ", 2) ? 2 : 0;
+    if (strncmp(line, key, strlen(key)))
+        return false;
+    line += strlen(key);
+    line += strspn(line, " ");
+    length = strcspn(line, "\r\n");
+    if (length >= 2 && (*line == '\'' || *line == '"') && line[length - 1] == *line) {
+        line++;
+        length -= 2;
+    }
+    put(value, size, "%.*s", (int) length, line);
+    show(value);
+    return true;
+}
+
+/* 2026-10-01 12:30:00.123456000 Z, or 2026-10-01T12:30:00-07:00: seconds since 1970. 0: no date. */
+static int64_t yaml_time(const char *text)
+{
+    struct tm when = { 0 };
+    int east_h = 0, east_m = 0;
+    const char *zone;
+    char separator;
+
+    if (sscanf(text, "%4d-%2d-%2d%c%2d:%2d:%2d", &when.tm_year, &when.tm_mon, &when.tm_mday,
+               &separator, &when.tm_hour, &when.tm_min, &when.tm_sec) != 7)
+        return 0;
+    when.tm_year -= 1900;
+    when.tm_mon -= 1;
+    zone = strlen(text) > 19 ? strpbrk(text + 19, "+-") : NULL;
+    if (zone && sscanf(zone + 1, "%2d:%2d", &east_h, &east_m) < 1)
+        return 0;
+    return (int64_t) timegm(&when) -
+           (zone && *zone == '-' ? -1 : 1) * (int64_t) (east_h * 3600 + east_m * 60);
+}
+
+/* The hand-ins that lay in this folder: several if a submission holds archives. */
+static bool lay_in(const Handin *handin, const char *folder)
+{
+    size_t length = strlen(folder);
+
+    return !strcmp(handin->layout, "gradescope") && !strncmp(handin->source, folder, length) &&
+           (!handin->source[length] || handin->source[length] == '/');
+}
+
+enum { MEMBERS = 32 };
+typedef struct Group {
+    char folder[200];
+    char name[MEMBERS][200], number[MEMBERS][64];
+    int members;
+    int64_t sent;
+} Group;
+
+static void give_to(Class *class, const Group *group)
+{
+    int before = class->count;
+
+    for (int i = 0; group->members && i < before; i++) {
+        if (!lay_in(class->list[i], group->folder))
+            continue;
+        class->list[i]->sent = group->sent ? group->sent : class->list[i]->sent;
+        for (int m = group->members; m-- > 0;) {
+            Handin *handin = m ? class_copy(class, class->list[i]) : class->list[i];
+            PUT(handin->student, "%s", group->name[m]);
+            PUT(handin->number, "%s", group->number[m]);
+        }
+    }
+}
+
+void lms_gradescope(Class *class, const char *yaml)
+{
+    Group *group = xcalloc(1, sizeof *group);
+
+    for (const char *line = yaml; *line;) {
+        size_t length = strcspn(line, "\n");
+        char value[200];
+        if (!strncmp(line, "submission_", 11)) {
+            give_to(class, group);
+            *group = (Group){ 0 };
+            PUT(group->folder, "%.*s", (int) strcspn(line, ":\r\n"), line);
+        } else if (yaml_value(line, ":name:", value, sizeof value)) {
+            /* Deeper :name: lines belong to tests' results: members come before any of them. */
+            if (group->members < MEMBERS && strspn(line, " ") <= 4 && !group->sent)
+                PUT(group->name[group->members++], "%s", value);
+        } else if (yaml_value(line, ":sid:", value, sizeof value)) {
+            if (group->members && !group->number[group->members - 1][0])
+                PUT(group->number[group->members - 1], "%s", value);
+        } else if (!group->sent && yaml_value(line, ":created_at:", value, sizeof value)) {
+            group->sent = yaml_time(value);
+        }
+        line += length + (line[length] != 0);
+    }
+    give_to(class, group);
+    free(group);
+}

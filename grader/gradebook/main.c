@@ -1,0 +1,480 @@
+/* main.c - gradebook: a whole course's submissions. The table of subcommands, and what each does.
+ *
+ * In the order of a run: intake reads what was handed in (in a process of its own: quarantine),
+ * enrol makes rows of it in the database (store), queue works out what is open, marking grades it,
+ * each in a cell, takeover keeps what came of it; sheet, overview and export show it.
+ */
+#include "cell.h"
+#include "enrol.h"
+#include "export.h"
+#include "marking.h"
+#include "overview.h"
+#include "quarantine.h"
+#include "queue.h"
+#include "stop.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DONE = 0, USAGE = 2, COULD_NOT = 3, STOPPED = 130 };
+enum { LIMIT_S = 1800 }; /* for one kernel of one lab; warpbook's own limits are far below */
+
+typedef struct Options {
+    const char *submissions, *out, *student, *lab, *format;
+    bool trusting, labs_named;
+    MarkingOptions marking;
+    char devices[400]; /* what marking.devices point into */
+} Options;
+
+static const char usage[] =
+    "usage: gradebook COMMAND [OPTION...]\n"
+    "\n"
+    "  grade SUBMISSIONS --out DIR    grade all that is in a folder or archive; goes on where it\n"
+    "                                 was stopped\n"
+    "  status --out DIR               how far it is\n"
+    "  report --out DIR               a table, and all that a human should look at\n"
+    "  regrade --student S --lab L --out DIR   grade that one once more\n"
+    "  export --format csv|json --out DIR      on standard output\n"
+    "\n"
+    "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
+    "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
+    "\n"
+    "  --labs L,L...           only these labs (6, transpose or 06_transpose); else all\n"
+    "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
+    "                          simulated one. Else the first GPU if it is usable, or the "
+    "simulated\n"
+    "  --jobs N                so many gradings beside each other on the simulated GPU\n"
+    "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
+    "  --limit SECONDS         give up an attempt after so long (1800)\n"
+    "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
+    "  --student NAME|NUMBER   regrade: whose\n"
+    "  --lab L                 regrade: which lab\n"
+    "  --format csv|json       export\n"
+    "  --version, --help\n"
+    "\n"
+    "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n";
+
+static int say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int say(int status, const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("gradebook: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return status;
+}
+
+/* ---- grade ---- */
+
+static void remark_class(const Class *class, const Enrolled *enrolled)
+{
+    fprintf(stderr, "%d students, %d submissions, %d kernels, %d of them different.\n",
+            enrolled->students, enrolled->submissions, enrolled->parts, enrolled->kernels);
+    for (int i = 0; i < class->count; i++)
+        for (int k = 0; k < class->list[i]->remark_count && k < HANDIN_REMARKS; k++) {
+            const Remark *remark = &class->list[i]->remarks[k];
+            if (!strcmp(remark->kind, "refused") || !strcmp(remark->kind, "ambiguous"))
+                fprintf(stderr, "%s, %s%s%s: %s\n", class->list[i]->student, class->list[i]->source,
+                        *remark->entry ? ", " : "", remark->entry, remark->sentence);
+        }
+}
+
+/* Else the gradebook would be a student the next time. */
+static bool lies_among(const char *store, const char *submissions)
+{
+    char *real = realpath(submissions, NULL);
+    size_t length = real ? strlen(real) : 0;
+    bool among = real && !strncmp(store, real, length) && (!store[length] || store[length] == '/');
+
+    free(real);
+    return among;
+}
+
+static bool read_submissions(Store *store, const Options *options, const Cell *cell)
+{
+    Class class;
+    Enrolled enrolled;
+    char problem[1000];
+    Manifest *manifest;
+
+    if (lies_among(cell->store, options->submissions)) {
+        say(0, "--out %s lies among the submissions: choose a folder beside them", options->out);
+        return false;
+    }
+    if (!quarantine_read(options->submissions, &class, problem, sizeof problem)) {
+        say(0, "%s", problem);
+        class_free(&class);
+        return false;
+    }
+    manifest = manifest_read(cell->root);
+    enrol(store, &class, options->submissions, options->marking.asked, manifest, &enrolled);
+    remark_class(&class, &enrolled);
+    manifest_free(manifest);
+    class_free(&class);
+    return true;
+}
+
+static int mark(Store *store, const Cell *cell, const Options *options)
+{
+    Marked marked = marking_run(store, cell, &options->marking);
+    Tally tally;
+
+    queue_tally(store, &tally);
+    if (tally.given_up)
+        fprintf(stderr,
+                "%d could not be graded because the machine failed: gradebook report --out "
+                "%s says why.\n",
+                tally.given_up, options->out);
+    if (marked == MARKED_STOPPED) {
+        fprintf(stderr, "Stopped; %d to go. The same command goes on.\n", tally.open);
+        return STOPPED;
+    }
+    if (marked == MARKED_NO_DEVICE)
+        return say(COULD_NOT,
+                   "no device is left to grade on; %d to go. Once that is mended, the "
+                   "same command goes on.",
+                   tally.open);
+    fprintf(stderr, "All is graded that was asked for: gradebook report --out %s\n", options->out);
+    return tally.given_up ? COULD_NOT : DONE;
+}
+
+static int run_grade(Options *options)
+{
+    Store store;
+    Cell cell = { 0 };
+    char problem[1200];
+    int status;
+
+    stop_heed();
+    if (!options->submissions)
+        return say(USAGE, "grade what? gradebook grade SUBMISSIONS --out DIR");
+    if (!store_open(&store, options->out, true))
+        status = say(COULD_NOT, "%s", store.problem);
+    else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
+        status = say(COULD_NOT, "%s", problem);
+    else if (!read_submissions(&store, options, &cell))
+        status = stop_asked() ? STOPPED : COULD_NOT;
+    else
+        status = mark(&store, &cell, options);
+    cell_close(&cell);
+    store_close(&store);
+    return status;
+}
+
+/* ---- regrade ---- */
+
+/* The kernel that counts for a student, by name or number; 0 with a sentence if there is none. */
+static int64_t find_kernel(Store *store, const Options *options, const char *lab)
+{
+    int64_t students =
+        store_number(store, 0, "SELECT count(*) FROM students WHERE name = ?1 OR number = ?1", "t",
+                     options->student);
+    int64_t kernel =
+        store_number(store, 0,
+                     "SELECT c.kernel FROM counted c JOIN students st ON st.id = c.student"
+                     " WHERE (st.name = ?1 OR st.number = ?1) AND c.lab = ?2",
+                     "tt", options->student, lab);
+
+    if (students == 0)
+        say(0, "there is no student %s in this gradebook (by name or number)", options->student);
+    else if (students > 1)
+        say(0, "there are %d students %s: give the number", (int) students, options->student);
+    else if (!kernel)
+        say(0, "%s has handed in nothing for %s", options->student, lab);
+    return students == 1 ? kernel : 0;
+}
+
+static void wish(Store *store, int64_t kernel)
+{
+    int64_t others =
+        store_number(store, 0, "SELECT count(*) - 1 FROM counted WHERE kernel = ?", "i", kernel);
+
+    /* One that is open is graded anyway. */
+    store_do(store,
+             "INSERT INTO regrades (kernel, after, at)"
+             " SELECT p.kernel, p.attempts, datetime('now') FROM progress p"
+             " WHERE p.kernel = ? AND NOT " SQL_OPEN,
+             "i", kernel);
+    if (others > 0)
+        fprintf(stderr, "%d other%s handed in the same kernel: it counts for all of them.\n",
+                (int) others, others > 1 ? "s" : "");
+}
+
+static int run_regrade(Options *options)
+{
+    const LabEntry *entry = options->lab ? lab_find(options->lab) : NULL;
+    Store store;
+    Cell cell = { 0 };
+    char problem[1200];
+    int status = COULD_NOT;
+
+    if (!options->student || !entry)
+        return say(USAGE, "regrade which? gradebook regrade --student S --lab L --out DIR");
+    stop_heed();
+    options->marking.asked[entry - all_labs] = true;
+    if (!store_open(&store, options->out, false)) /* it must be there already */
+        say(0, "%s", store.problem);
+    else if (store_close(&store), !store_open(&store, options->out, true))
+        say(0, "%s", store.problem);
+    else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
+        say(0, "%s", problem);
+    else if ((options->marking.only = find_kernel(&store, options, entry->folder))) {
+        wish(&store, options->marking.only);
+        status = mark(&store, &cell, options);
+    }
+    cell_close(&cell);
+    store_close(&store);
+    return status;
+}
+
+/* ---- Those that only read ---- */
+
+static int run_reading(Options *options, void (*show_it)(Store *store))
+{
+    Store store;
+    int status = DONE;
+
+    if (store_open(&store, options->out, false))
+        show_it(&store);
+    else
+        status = say(COULD_NOT, "%s", store.problem);
+    store_close(&store);
+    if (fflush(stdout) || ferror(stdout))
+        status = say(COULD_NOT, "cannot write: %s", strerror(errno));
+    return status;
+}
+
+static int run_status(Options *options)
+{
+    return run_reading(options, overview_status);
+}
+
+static int run_report(Options *options)
+{
+    return run_reading(options, overview_report);
+}
+
+static const char *wanted_format;
+
+static void write_export(Store *store)
+{
+    export_write(store, wanted_format, stdout);
+}
+
+static int run_export(Options *options)
+{
+    char padded[80], wanted[40];
+
+    wanted_format = options->format;
+    PUT(padded, " %s,", export_formats());
+    if (!wanted_format || strlen(wanted_format) > 20 ||
+        !strstr(padded, PUT(wanted, " %s,", wanted_format)))
+        return say(USAGE, "export in which format? --format %s", export_formats());
+    return run_reading(options, write_export);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(Options *);
+    bool takes_submissions;
+} commands[] = {
+    { "grade", run_grade, true },    { "status", run_status, false },
+    { "report", run_report, false }, { "regrade", run_regrade, false },
+    { "export", run_export, false },
+};
+
+/* ---- Options ---- */
+
+static bool number(const char *text, double least, double most, double *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtod(text, &end);
+    return *text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most;
+}
+
+static bool set_out(Options *o, const char *value)
+{
+    o->out = value;
+    return *value && strlen(value) < 400;
+}
+
+static bool set_labs(Options *o, const char *value)
+{
+    char list[400];
+
+    if (!o->labs_named)
+        memset(o->marking.asked, 0, sizeof o->marking.asked);
+    o->labs_named = true;
+    PUT(list, "%s", value);
+    for (char *rest = list, *name; (name = strsep(&rest, ", "));) {
+        const LabEntry *entry = lab_find(name);
+        if (!*name)
+            continue;
+        if (!entry)
+            return false;
+        o->marking.asked[entry - all_labs] = true;
+    }
+    return strlen(value) < sizeof list;
+}
+
+static bool set_devices(Options *o, const char *value)
+{
+    PUT(o->devices, "%s", value);
+    for (char *rest = o->devices, *name; (name = strsep(&rest, ", "));) {
+        double n;
+        if (!*name)
+            continue;
+        if ((!number(name, 0, 1023, &n) || strchr(name, '.')) && strcmp(name, "sim") &&
+            (strncmp(name, "sim:", 4) || !name[4]))
+            return false;
+        for (int i = 0; i < o->marking.device_count; i++)
+            if (!strcmp(name, o->marking.devices[i]))
+                return false;
+        if (o->marking.device_count == DEVICES)
+            return false;
+        o->marking.devices[o->marking.device_count++] = name;
+    }
+    return o->marking.device_count && strlen(value) < sizeof o->devices;
+}
+
+static bool set_jobs(Options *o, const char *value)
+{
+    double n;
+    bool fine = number(value, 1, SLOTS, &n) && n == (int) n;
+
+    o->marking.jobs = fine ? (int) n : 0;
+    return fine;
+}
+
+static bool set_limit(Options *o, const char *value)
+{
+    return number(value, 1, 1e6, &o->marking.limit_s);
+}
+
+static bool set_quick(Options *o, const char *value)
+{
+    (void) value;
+    return o->marking.quick = true;
+}
+
+static bool set_trusting(Options *o, const char *value)
+{
+    (void) value;
+    return o->trusting = true;
+}
+
+static bool set_student(Options *o, const char *value)
+{
+    o->student = value;
+    return *value != 0;
+}
+
+static bool set_lab(Options *o, const char *value)
+{
+    o->lab = value;
+    return lab_find(value) != NULL;
+}
+
+static bool set_format(Options *o, const char *value)
+{
+    o->format = value;
+    return *value != 0;
+}
+
+static const struct {
+    const char *name;
+    bool has_value;
+    bool (*set)(Options *, const char *);
+} option_table[] = {
+    { "--out", true, set_out },
+    { "--labs", true, set_labs },
+    { "--devices", true, set_devices },
+    { "--jobs", true, set_jobs },
+    { "--quick", false, set_quick },
+    { "--limit", true, set_limit },
+    { "--trust-submissions", false, set_trusting },
+    { "--student", true, set_student },
+    { "--lab", true, set_lab },
+    { "--format", true, set_format },
+};
+
+/* Takes argv[*at], and its value from "--name=value" or the next argument. */
+static bool take_option(Options *options, char **argv, int *at)
+{
+    char *equals = strchr(argv[*at], '=');
+    size_t length = equals ? (size_t) (equals - argv[*at]) : strlen(argv[*at]);
+
+    for (size_t i = 0; i < sizeof option_table / sizeof *option_table; i++) {
+        const char *value = equals ? equals + 1 : argv[*at + 1];
+        if (strlen(option_table[i].name) != length ||
+            strncmp(option_table[i].name, argv[*at], length))
+            continue;
+        if (option_table[i].has_value ? !value : equals != NULL)
+            break;
+        if (!option_table[i].set(options, value)) {
+            say(0, "%s: not a value for it: %s", option_table[i].name, value);
+            return false;
+        }
+        *at += option_table[i].has_value && !equals;
+        return true;
+    }
+    say(0, "%s: there is no such option, or its value is missing (--help)", argv[*at]);
+    return false;
+}
+
+static bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions)
+{
+    for (int i = 2; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            if (!take_option(options, argv, &i))
+                return false;
+        } else if (!takes_submissions || options->submissions) {
+            say(0, "%s: what is that for? (--help)", argv[i]);
+            return false;
+        } else {
+            options->submissions = argv[i];
+        }
+    }
+    if (!options->out)
+        say(0, "--out DIR is missing: the folder of the gradebook");
+    return options->out;
+}
+
+int main(int argc, char **argv)
+{
+    Options options = { .marking = { .limit_s = LIMIT_S } };
+
+    program_name = "gradebook";
+    setlocale(LC_CTYPE, "C.UTF-8"); /* names in archives */
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return fputs(usage, stdout) < 0;
+        if (!strcmp(argv[i], "--version"))
+            return puts("gradebook " WARPBOOK_VERSION) < 0;
+    }
+    prctl(PR_SET_DUMPABLE, 0); /* nobody's submission may read our memory */
+    umask(077);                /* marks and submissions are nobody else's business */
+    for (const LabEntry *entry = all_labs; entry->folder && entry - all_labs < LABS; entry++)
+        options.marking.asked[entry - all_labs] = true;
+    for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++)
+        if (!strcmp(argv[1], commands[c].name))
+            return take_arguments(&options, argc, argv, commands[c].takes_submissions)
+                       ? commands[c].run(&options)
+                       : USAGE;
+    if (argc > 1)
+        return say(USAGE, "%s: there is no such command (--help)", argv[1]);
+    fputs(usage, stderr);
+    return USAGE;
+}

@@ -1,0 +1,29 @@
+/* marking.h - grades what is open: several gradings beside each other, one a device. */
+#ifndef MARKING_H
+#define MARKING_H
+
+#include "cell.h"
+#include "harvest.h"
+#include "store.h"
+
+enum { DEVICES = 16, SLOTS = 64 };
+
+typedef struct MarkingOptions {
+    const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; none: warpbook's choice */
+    int device_count;
+    int jobs; /* beside each other on a simulated GPU; 0: as many as there are processors */
+    bool quick;
+    double limit_s; /* an attempt may take so long */
+    bool asked[LABS];
+    int64_t only; /* this kernel alone; 0: all */
+} MarkingOptions;
+
+typedef enum Marked {
+    MARKED_ALL,     /* nothing is open any more; some may have been given up */
+    MARKED_STOPPED, /* by Ctrl-C */
+    MARKED_NO_DEVICE,
+} Marked;
+
+Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options);
+
+#endif

@@ -1,0 +1,119 @@
+/* overview.c - the gradebook for a reader at a terminal. */
+#include "overview.h"
+#include "queue.h"
+#include "sheet.h"
+#include "../util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Status ---- */
+
+void overview_status(Store *store)
+{
+    Tally tally;
+    sqlite3_stmt *labs;
+
+    queue_tally(store, &tally);
+    printf("%d students, %d kernels handed in (%d of them different), %d missing.\n",
+           tally.students, tally.parts, tally.kernels, tally.missing);
+    printf("%d graded, %d to go, %d not graded because the machine failed.\n\n", tally.graded,
+           tally.open, tally.given_up);
+    labs = store_ask(
+        store,
+        "SELECT a.lab, (SELECT count(*) FROM counted c WHERE c.lab = a.lab),"
+        " (SELECT count(*) FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted c"
+        "  WHERE c.lab = a.lab) AND p.graded > 0),"
+        " (SELECT count(*) FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted c"
+        "  WHERE c.lab = a.lab) AND " SQL_OPEN ")"
+        " FROM (SELECT DISTINCT lab FROM asked) a ORDER BY a.lab",
+        "");
+    printf("%-20s %9s %9s %9s\n", "lab", "handed in", "graded", "to go");
+    while (store_row(store, labs))
+        printf("%-20s %9d %9d %9d\n", store_text(labs, 0), sqlite3_column_int(labs, 1),
+               sqlite3_column_int(labs, 2), sqlite3_column_int(labs, 3));
+}
+
+/* ---- Report ---- */
+
+static void print_table(Store *store)
+{
+    sqlite3_stmt *rows = rows_ask(store);
+    int64_t student = 0;
+    Row row;
+
+    while (rows_next(store, rows, &row)) {
+        if (row.student != student)
+            printf("%s%s%s%s\n", row.name, *row.number ? " (" : "", row.number,
+                   *row.number ? ")" : "");
+        student = row.student;
+        printf("  %-20s %-10s", row.lab, row.state);
+        if (row.has_marks)
+            printf(" %5.1f marks", row.marks);
+        if (row.has_ratio)
+            printf("  %.3f of the reference", row.ratio);
+        if (row.late)
+            printf("  late");
+        if (row.same > 0)
+            printf("  same as %d other%s", row.same, row.same > 1 ? "s'" : "'s");
+        if (*row.flag)
+            printf("  flag: %.*s", (int) strcspn(row.flag, "\n"), row.flag);
+        printf("\n");
+    }
+}
+
+/* A list with a head, if it has any entries: columns who, what, sentence. */
+static void print_list(Store *store, const char *head, const char *sql)
+{
+    sqlite3_stmt *rows = store_ask(store, sql, "");
+    bool begun = false;
+
+    while (store_row(store, rows)) {
+        if (!begun)
+            printf("\n%s\n", head);
+        begun = true;
+        printf("  %s%s%s: %.*s\n", store_text(rows, 0), *store_text(rows, 1) ? ", " : "",
+               store_text(rows, 1), (int) strcspn(store_text(rows, 2), "\n"), store_text(rows, 2));
+    }
+}
+
+#define LATEST_SEEN                                                                                \
+    " FROM seen JOIN submissions s ON s.id = seen.submission"                                      \
+    " JOIN students st ON st.id = s.student"
+#define OF_LATEST " seen.import = (SELECT max(id) FROM imports)"
+
+/* What a human should look at, in the order of how much. */
+static const struct {
+    const char *head, *sql;
+} lists[] = {
+    { "Not graded, because the machine failed (gradebook regrade tries again):",
+      "SELECT st.name, c.lab, (SELECT a.outcome || ': ' || a.why FROM attempts a"
+      "  WHERE a.kernel = c.kernel ORDER BY a.id DESC LIMIT 1)"
+      " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
+      " WHERE " SQL_GIVEN_UP " ORDER BY st.name, c.lab" },
+    { "For a human to look at:",
+      "SELECT st.name, c.lab, v.verdict || ' ' || v.flag || ' ' || v.why"
+      " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
+      " JOIN verdicts v ON v.attempt = p.latest"
+      " WHERE v.verdict = 'suspect' OR v.flag <> '' ORDER BY st.name, c.lab" },
+    { "Refused:", "SELECT st.name, s.source || CASE r.entry WHEN '' THEN '' ELSE ', ' || r.entry"
+                  " END, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
+                  " WHERE" OF_LATEST " AND r.kind IN ('refused', 'ambiguous')"
+                  " ORDER BY seen.place, r.id" },
+    { "Belongs to nobody:", "SELECT r.entry, '', r.sentence FROM remarks r"
+                            " WHERE r.import = (SELECT max(id) FROM imports) ORDER BY r.id" },
+    { "Handed in again (of each lab the latest counts):",
+      "SELECT st.name, s.source, 'an earlier submission'" LATEST_SEEN " WHERE" OF_LATEST
+      " AND s.refused = 0 AND EXISTS (SELECT 1 FROM parts p WHERE p.submission = s.id)"
+      " AND NOT EXISTS (SELECT 1 FROM counted c WHERE c.submission = s.id) ORDER BY seen.place" },
+    { "Changed or added beside the kernels (ours were used):",
+      "SELECT st.name, r.entry, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
+      " WHERE" OF_LATEST " AND r.kind IN ('changed', 'extra', 'note') ORDER BY seen.place, r.id" },
+};
+
+void overview_report(Store *store)
+{
+    print_table(store);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        print_list(store, lists[i].head, lists[i].sql);
+}

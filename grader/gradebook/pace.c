@@ -1,0 +1,106 @@
+/* pace.c - how far it is, how fast it goes, and how long it will take. */
+#include "pace.h"
+#include "../util.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { QUIET_S = 30 }; /* between two lines where there is no terminal */
+
+void pace_begin(Pace *pace, int all)
+{
+    *pace = (Pace){ .all = all, .began_s = now_s(), .live = isatty(2) };
+    pace->shown_s = pace->began_s;
+}
+
+void pace_count(Pace *pace, int lab, double seconds)
+{
+    pace->done++;
+    pace->seconds[lab] += seconds;
+    pace->counted[lab]++;
+}
+
+void pace_fault(Pace *pace, bool given_up)
+{
+    pace->faults++;
+    pace->given_up += given_up;
+}
+
+double pace_left(const Pace *pace, const int open[LABS], int slots)
+{
+    double all_s = 0, left_s = 0;
+    int all = 0;
+
+    for (int lab = 0; lab < LABS; lab++) {
+        all_s += pace->seconds[lab];
+        all += pace->counted[lab];
+    }
+    if (!all || slots < 1)
+        return -1;
+    /* A lab that none has been graded of takes what the others take. */
+    for (int lab = 0; lab < LABS; lab++)
+        left_s += open[lab] *
+                  (pace->counted[lab] ? pace->seconds[lab] / pace->counted[lab] : all_s / all);
+    return left_s / slots;
+}
+
+char *pace_span(double seconds, char *text, size_t size)
+{
+    long s = seconds > 0 ? (long) (seconds + 0.5) : 0;
+
+    if (s < 90)
+        return put(text, size, "%ld s", s);
+    if (s < 5400)
+        return put(text, size, "%ld min", (s + 30) / 60);
+    return put(text, size, "%ld h %ld min", s / 3600, s % 3600 / 60);
+}
+
+static void clear(Pace *pace)
+{
+    if (pace->line_shown)
+        fputs("\r\033[K", stderr);
+    pace->line_shown = false;
+}
+
+void pace_show(Pace *pace, const int open[LABS], int slots)
+{
+    double now = now_s(), left_s = pace_left(pace, open, slots);
+    char left[40], line[200];
+
+    if (now - pace->shown_s < (pace->live ? 0.2 : QUIET_S))
+        return;
+    pace->shown_s = now;
+    PUT(line, "%d of %d graded", pace->done, pace->all);
+    if (pace->done)
+        APPEND(line, ", %.1f a minute", pace->done * 60 / (now - pace->began_s));
+    if (left_s >= 0)
+        APPEND(line, ", about %s left", pace_span(left_s, left, sizeof left));
+    if (pace->faults)
+        APPEND(line, " (%d again, %d given up)", pace->faults - pace->given_up, pace->given_up);
+    clear(pace);
+    fprintf(stderr, "%s%s", line, pace->live ? "" : "\n");
+    pace->line_shown = pace->live;
+}
+
+void pace_say(Pace *pace, const char *format, ...)
+{
+    va_list arguments;
+
+    clear(pace);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+void pace_end(Pace *pace)
+{
+    char text[40];
+
+    clear(pace);
+    if (pace->done)
+        fprintf(stderr, "%d graded in %s.\n", pace->done,
+                pace_span(now_s() - pace->began_s, text, sizeof text));
+}

@@ -1,0 +1,229 @@
+/* parcel.c - a class as bytes, to be handed from one process to another.
+ *
+ * Numbers are 8 bytes, texts a number and their bytes. A list goes on with 1 and ends with 0. Words
+ * that are constants of ours (layouts, kinds of remarks) travel as their place in a table.
+ */
+#include "parcel.h"
+#include "../util.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const constants[] = { "moodle",  "canvas", "gradescope", "plain", "refused",
+                                         "changed", "extra",  "ambiguous",  "note" };
+enum { CONSTANTS = sizeof constants / sizeof *constants, MOST_HANDINS = 200000 };
+static const char magic[] = "gradebook parcel 1";
+
+/* ---- Writing ---- */
+
+static void put_number(FILE *to, uint64_t number)
+{
+    fwrite(&number, sizeof number, 1, to);
+}
+
+static void put_text(FILE *to, const char *text, size_t size)
+{
+    put_number(to, size);
+    fwrite(text, 1, size, to);
+}
+
+static void put_string(FILE *to, const char *text)
+{
+    put_text(to, text, strlen(text));
+}
+
+static void put_constant(FILE *to, const char *text)
+{
+    uint64_t place = 0;
+
+    while (place < CONSTANTS && strcmp(constants[place], text))
+        place++;
+    put_number(to, place);
+}
+
+static void put_remarks(FILE *to, const Remark *remarks, int count)
+{
+    for (int i = 0; i < count && i < HANDIN_REMARKS; i++) {
+        put_number(to, 1);
+        put_constant(to, remarks[i].kind);
+        put_string(to, remarks[i].entry);
+        put_string(to, remarks[i].sentence);
+    }
+    put_number(to, 0);
+    put_number(to, (uint64_t) count);
+}
+
+static void put_files(FILE *to, const Handin *handin)
+{
+    for (int i = 0; i < handin->count; i++) {
+        const HandedFile *file = &handin->files[i];
+        put_number(to, 1);
+        put_string(to, file->path);
+        put_number(to, file->bytes);
+        put_number(to, file->hash);
+        put_number(to, file->text != NULL);
+        if (file->text)
+            put_text(to, file->text, file->bytes);
+    }
+    put_number(to, 0);
+}
+
+bool parcel_write(const Class *class, FILE *to)
+{
+    put_string(to, magic);
+    for (int i = 0; i < class->count; i++) {
+        const Handin *handin = class->list[i];
+        put_number(to, 1);
+        put_string(to, handin->student);
+        put_string(to, handin->number);
+        put_string(to, handin->source);
+        put_constant(to, handin->layout);
+        put_number(to, handin->late);
+        put_number(to, (uint64_t) handin->sent);
+        put_number(to, (uint64_t) handin->order);
+        put_number(to, handin->refused);
+        put_files(to, handin);
+        put_remarks(to, handin->remarks, handin->remark_count);
+    }
+    put_number(to, 0);
+    put_remarks(to, class->remarks, class->remark_count);
+    put_string(to, magic);
+    return !fflush(to) && !ferror(to);
+}
+
+/* ---- Reading ---- */
+
+static bool get_number(FILE *from, uint64_t most, uint64_t *number)
+{
+    return fread(number, sizeof *number, 1, from) == 1 && *number <= most;
+}
+
+/* The caller frees; NULL: none came, or more than `most` bytes. */
+static char *get_text(FILE *from, size_t most, size_t *size)
+{
+    uint64_t length;
+    char *text;
+
+    if (!get_number(from, most, &length))
+        return NULL;
+    text = xcalloc(1, (size_t) length + 1);
+    if (fread(text, 1, (size_t) length, from) != length) {
+        free(text);
+        return NULL;
+    }
+    if (size)
+        *size = (size_t) length;
+    return text;
+}
+
+static bool get_string(FILE *from, char *to, size_t size)
+{
+    char *text = get_text(from, size - 1, NULL);
+
+    if (text)
+        put(to, size, "%s", show(text));
+    free(text);
+    return text;
+}
+
+static bool get_constant(FILE *from, const char **constant)
+{
+    uint64_t place;
+
+    if (!get_number(from, CONSTANTS - 1, &place))
+        return false;
+    *constant = constants[place];
+    return true;
+}
+
+static bool get_remarks(FILE *from, Remark *remarks, int *count)
+{
+    uint64_t more, all;
+    const char *kind;
+    char entry[HANDIN_PATH * 2], sentence[1000];
+
+    while (get_number(from, 1, &more) && more) {
+        if (!get_constant(from, &kind) || !get_string(from, entry, sizeof entry) ||
+            !get_string(from, sentence, sizeof sentence))
+            return false;
+        remark(remarks, count, kind, entry, "%s", sentence);
+    }
+    if (more || !get_number(from, INT32_MAX, &all))
+        return false;
+    if ((int) all > *count)
+        *count = *count < HANDIN_REMARKS ? *count : (int) all;
+    return true;
+}
+
+/* A path is cleaned once more: it may be none that we made. */
+static bool get_file(FILE *from, Handin *handin)
+{
+    char path[HANDIN_PATH], clean[HANDIN_PATH];
+    uint64_t bytes, hash, kept;
+    char *text = NULL;
+    size_t size = 0;
+
+    if (!get_string(from, path, sizeof path) || path_clean(path, clean) ||
+        !get_number(from, HANDIN_BYTES, &bytes) || !get_number(from, UINT64_MAX, &hash) ||
+        !get_number(from, 1, &kept))
+        return false;
+    if (kept && (!(text = get_text(from, HANDIN_KERNEL_BYTES, &size)) || size != bytes)) {
+        free(text);
+        return false;
+    }
+    handin_file(handin, clean, text, (size_t) bytes, hash);
+    free(text);
+    return true;
+}
+
+static bool get_files(FILE *from, Handin *handin)
+{
+    uint64_t more;
+
+    while (get_number(from, 1, &more) && more)
+        if (!get_file(from, handin))
+            return false;
+    return !more;
+}
+
+static bool get_handin(FILE *from, Class *class)
+{
+    uint64_t late, sent, order, refused;
+    Handin *handin = class_add(class);
+
+    handin->layout = "plain";
+    if (!get_string(from, handin->student, sizeof handin->student) ||
+        !get_string(from, handin->number, sizeof handin->number) ||
+        !get_string(from, handin->source, sizeof handin->source) ||
+        !get_constant(from, &handin->layout) || !get_number(from, 1, &late) ||
+        !get_number(from, UINT64_MAX, &sent) || !get_number(from, UINT64_MAX, &order) ||
+        !get_number(from, 1, &refused) || !get_files(from, handin) ||
+        !get_remarks(from, handin->remarks, &handin->remark_count))
+        return false;
+    handin->late = late;
+    handin->sent = (int64_t) sent;
+    handin->order = (int64_t) order;
+    handin->refused |= refused != 0;
+    return true;
+}
+
+static bool get_magic(FILE *from)
+{
+    char text[sizeof magic];
+
+    return get_string(from, text, sizeof text) && !strcmp(text, magic);
+}
+
+bool parcel_read(FILE *from, Class *class)
+{
+    uint64_t more = 1;
+
+    *class = (Class){ 0 };
+    if (!get_magic(from))
+        return false;
+    while (get_number(from, 1, &more) && more)
+        if (class->count == MOST_HANDINS || !get_handin(from, class))
+            return false;
+    return !more && get_remarks(from, class->remarks, &class->remark_count) && get_magic(from);
+}

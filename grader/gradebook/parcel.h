@@ -1,0 +1,13 @@
+/* parcel.h - a class as bytes, to be handed from one process to another. */
+#ifndef PARCEL_H
+#define PARCEL_H
+
+#include <stdio.h>
+#include "handin.h"
+
+bool parcel_write(const Class *class, FILE *to);
+
+/* Trusts nothing of what it reads: false, with what came so far in `class`, if it is no parcel. */
+bool parcel_read(FILE *from, Class *class);
+
+#endif

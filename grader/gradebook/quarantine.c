@@ -1,0 +1,138 @@
+/* quarantine.c - reads what was handed in, in a process of its own that can do nothing else.
+ *
+ * The child closes all descriptors but the one to us, gives up what a runner gives up before
+ * student code enters it (sandbox.c), reads, and hands over a parcel; we take it apart without
+ * trusting it.
+ */
+#include "quarantine.h"
+#include "intake.h"
+#include "parcel.h"
+#include "stop.h"
+#include "../child.h"
+#include "../sandbox.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TO_US = 3, CPU_S = 3600 };
+static const size_t most_bytes = (size_t) 4 << 30;
+
+/* In the child. First a byte: 0 and the class, or 1 and the problem. */
+static void __attribute__((noreturn)) read_and_hand_over(const char *path)
+{
+    char problem[1000] = "";
+    Class class;
+    bool fine;
+    FILE *to = fdopen(TO_US, "w");
+
+    close(4); /* sandbox_begin leaves a runner's three descriptors open; of ours, one is enough */
+    close(5);
+    sandbox_begin();
+    setrlimit(RLIMIT_CPU, &(struct rlimit){ CPU_S, CPU_S });
+    if (!to)
+        _exit(1);
+    sandbox_close();
+    fine = intake_read(path, &class, problem, sizeof problem);
+    fputc(fine ? 0 : 1, to);
+    if (fine ? !parcel_write(&class, to) : fputs(problem, to) < 0)
+        _exit(1);
+    _exit(fclose(to) ? 1 : 0);
+}
+
+/* All that it sends, or NULL if it is too much, or if we are to stop. */
+static char *receive(int from, size_t *size)
+{
+    size_t used = 0, room = 1 << 20;
+    char *bytes = xmalloc(room + 1);
+
+    for (;;) {
+        struct pollfd wait = { from, POLLIN, 0 };
+        ssize_t got;
+        if (stop_asked() || used > most_bytes)
+            break;
+        if (poll(&wait, 1, 200) <= 0)
+            continue;
+        if (used == room) {
+            room *= 2;
+            bytes = realloc(bytes, room + 1);
+            if (!bytes)
+                die("out of host memory");
+        }
+        got = read(from, bytes + used, room - used);
+        if (got == 0) {
+            bytes[used] = 0;
+            *size = used;
+            return bytes;
+        }
+        if (got < 0 && errno != EINTR)
+            break;
+        used += got > 0 ? (size_t) got : 0;
+    }
+    free(bytes);
+    return NULL;
+}
+
+static bool take_parcel(char *bytes, size_t size, Class *class, char *problem, size_t room)
+{
+    FILE *from;
+    bool fine;
+
+    if (size && bytes[0]) {
+        put(problem, room, "%s", show(bytes + 1));
+        return false;
+    }
+    from = size > 1 ? fmemopen(bytes + 1, size - 1, "r") : NULL;
+    fine = from && parcel_read(from, class);
+    if (from)
+        fclose(from);
+    if (!fine)
+        put(problem, room, "what was read of the submissions is not whole");
+    return fine;
+}
+
+bool quarantine_read(const char *path, Class *class, char *problem, size_t size)
+{
+    int ends[2], status = 0;
+    size_t got = 0;
+    char *bytes;
+    bool fine = false;
+    pid_t pid;
+
+    *class = (Class){ 0 };
+    if (pipe2(ends, O_CLOEXEC) || (pid = child_fork()) < 0)
+        die("no process to read the submissions in: %s", strerror(errno));
+    if (pid == 0) {
+        child_place((int[]){ ends[1] }, (int[]){ TO_US }, 1);
+        read_and_hand_over(path);
+    }
+    close(ends[1]);
+    bytes = receive(ends[0], &got);
+    close(ends[0]);
+    if (!bytes)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    child_forget(pid);
+    if (stop_asked())
+        put(problem, size, "stopped while the submissions were read; the same command begins anew");
+    else if (!bytes)
+        put(problem, size, "%s holds too much: give it in parts", path);
+    else if (WIFSIGNALED(status))
+        put(problem, size,
+            "reading %s came to a bad end (signal %d, %s): something in it breaks or exhausts the "
+            "reader. Give the hand-ins in parts to find which",
+            path, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        fine = take_parcel(bytes, got, class, problem, size);
+    free(bytes);
+    return fine;
+}

@@ -1,0 +1,79 @@
+/* queue.c - what is still to be graded, worked out from the database. */
+#include "queue.h"
+#include "../util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(FAULTS == 3, "SQL_GIVEN_UP and SQL_OPEN say 3");
+
+static int place_of(const char *lab)
+{
+    for (int i = 0; i < LABS && all_labs[i].folder; i++)
+        if (!strcmp(lab, all_labs[i].folder))
+            return i;
+    return -1;
+}
+
+void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue)
+{
+    int room = (int) store_number(store, 0, "SELECT count(*) FROM kernels", "");
+    sqlite3_stmt *rows = store_ask(
+        store,
+        "SELECT p.kernel, p.lab, p.faults, p.attempts,"
+        "  (SELECT a.device FROM attempts a WHERE a.kernel = p.kernel AND a.outcome <> 'graded'"
+        "   ORDER BY a.id DESC LIMIT 1)"
+        " FROM progress p"
+        " WHERE " SQL_OPEN " AND p.kernel IN (SELECT kernel FROM counted)"
+        "   AND (?1 = 0 OR p.kernel = ?1) ORDER BY p.kernel",
+        "i", only);
+
+    *queue = (Queue){ .tasks = xcalloc((size_t) room, sizeof(Task)) };
+    while (store_row(store, rows)) {
+        Task task = { .kernel = sqlite3_column_int64(rows, 0),
+                      .lab = place_of(store_text(rows, 1)) };
+        task.faults_left = FAULTS - sqlite3_column_int(rows, 2);
+        task.number = sqlite3_column_int(rows, 3) + 1;
+        PUT(task.failed_on, "%s", store_text(rows, 4));
+        if (task.lab >= 0 && asked[task.lab] && queue->count < room)
+            queue->tasks[queue->count++] = task;
+    }
+}
+
+void queue_free(Queue *queue)
+{
+    free(queue->tasks);
+    *queue = (Queue){ 0 };
+}
+
+bool task_open(const Task *task)
+{
+    return !task->graded && task->faults_left > 0;
+}
+
+void queue_tally(Store *store, Tally *tally)
+{
+    static const char labs[] = "(SELECT count(DISTINCT lab) FROM asked)";
+    char sql[400];
+
+    *tally = (Tally){ 0 };
+    tally->students = (int) store_number(
+        store, 0,
+        "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
+        " WHERE seen.import = (SELECT max(id) FROM imports)",
+        "");
+    tally->parts = (int) store_number(
+        store, 0, "SELECT count(*) FROM counted WHERE lab IN (SELECT lab FROM asked)", "");
+    tally->missing = (int) store_number(store, 0, PUT(sql, "SELECT ? * %s", labs), "i",
+                                        (int64_t) tally->students) -
+                     tally->parts;
+#define OF_COUNTED                                                                                 \
+    " FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted WHERE lab IN"                  \
+    " (SELECT lab FROM asked))"
+    tally->kernels = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED, "");
+    tally->graded =
+        (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND p.graded > 0", "");
+    tally->given_up =
+        (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_GIVEN_UP, "");
+    tally->open = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_OPEN, "");
+}

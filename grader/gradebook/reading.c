@@ -1,0 +1,105 @@
+/* reading.c - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart. */
+#include "reading.h"
+#include "handin.h"
+#include "../util.h"
+#include "../verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS = 4096 };
+
+/* "\n" and "\\" of the format become what they stand for; what cannot be shown becomes '?'. */
+static const char *unescape(char *value)
+{
+    char *to = value;
+
+    for (const char *at = value; *at; at++) {
+        if (at[0] == '\\' && at[1] == 'n')
+            *to++ = '\n', at++;
+        else if (at[0] == '\\' && at[1] == '\\')
+            *to++ = '\\', at++;
+        else
+            *to++ = *at;
+    }
+    *to = 0;
+    for (char *line = value; line;) { /* show() would take the line ends, too */
+        char *end = strchr(line, '\n');
+        if (end)
+            *end = 0;
+        show(line);
+        if (end)
+            *end = '\n';
+        line = end ? end + 1 : NULL;
+    }
+    return value;
+}
+
+const char *reading_get(const Reading *reading, const char *key)
+{
+    for (int i = 0; i < reading->count; i++)
+        if (!strcmp(reading->pairs[i].key, key))
+            return reading->pairs[i].value;
+    return "";
+}
+
+static bool split(Reading *reading, char *why, size_t size)
+{
+    bool of_lab = false;
+
+    for (char *line = reading->text; *line;) {
+        char *end = strchr(line, '\n'), *colon;
+        if (!end) {
+            put(why, size, "its last line has no end");
+            return false;
+        }
+        *end = 0;
+        colon = strchr(line, ':');
+        if (!colon || reading->count == PAIRS) {
+            put(why, size, "a line of it is none: %.60s", show(line));
+            return false;
+        }
+        *colon = 0;
+        of_lab |= !strcmp(line, "lab");
+        if (*reading_get(reading, line)) {
+            put(why, size, "%.60s: stands in it twice", show(line));
+            return false;
+        }
+        reading->pairs[reading->count++] = (Pair){ line, unescape(colon + 1), of_lab };
+        line = end + 1;
+    }
+    return true;
+}
+
+bool reading_take(const char *text, const char *lab, Reading *reading, char *why, size_t size)
+{
+    Verdict verdict;
+
+    *reading = (Reading){ .text = strdup(text), .pairs = xcalloc(PAIRS, sizeof(Pair)) };
+    if (!reading->text)
+        die("out of host memory");
+    if (!split(reading, why, size))
+        return false;
+    if (!reading->count)
+        put(why, size, "it printed no result");
+    else if (strcmp(reading_get(reading, "format"), "1"))
+        put(why, size, "its result is not of format 1");
+    else if (strcmp(reading_get(reading, "lab"), lab))
+        put(why, size, "its result is of another lab");
+    else if (strcmp(reading_get(reading, "end"), lab) ||
+             strcmp(reading->pairs[reading->count - 1].key, "end"))
+        put(why, size, "its result breaks off");
+    else if (!verdict_from_word(reading_get(reading, "verdict"), &verdict))
+        put(why, size, "its result has no verdict that is known");
+    else
+        return true;
+    return false;
+}
+
+void reading_free(Reading *reading)
+{
+    free(reading->text);
+    free(reading->pairs);
+    *reading = (Reading){ 0 };
+}

@@ -1,0 +1,24 @@
+/* reading.h - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart. */
+#ifndef READING_H
+#define READING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Pair {
+    const char *key, *value; /* unescaped */
+    bool of_lab;             /* from lab: on; else of the machine */
+} Pair;
+
+typedef struct Reading {
+    char *text; /* what keys and values lie in */
+    Pair *pairs;
+    int count;
+} Reading;
+
+/* True if the text is whole, of format 1, and of this one lab. Else false, with `why`. */
+bool reading_take(const char *text, const char *lab, Reading *reading, char *why, size_t size);
+const char *reading_get(const Reading *reading, const char *key); /* "" if it is not there */
+void reading_free(Reading *reading);
+
+#endif

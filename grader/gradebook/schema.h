@@ -1,0 +1,84 @@
+/* schema.h - the tables of a gradebook. */
+#ifndef SCHEMA_H
+#define SCHEMA_H
+
+static const char schema[] =
+    /* One row a run of the import; its source is what was given on the command line. */
+    "CREATE TABLE imports (id INTEGER PRIMARY KEY, at TEXT NOT NULL, source TEXT NOT NULL);"
+    "CREATE TABLE asked (import INTEGER NOT NULL REFERENCES imports, lab TEXT NOT NULL,"
+    "  PRIMARY KEY (import, lab)) WITHOUT ROWID;"
+    "CREATE TABLE students (id INTEGER PRIMARY KEY, name TEXT NOT NULL, number TEXT NOT NULL,"
+    "  UNIQUE (name, number));"
+
+    /* What a student handed in at one time. The same content at the same place is the same row. */
+    "CREATE TABLE submissions (id INTEGER PRIMARY KEY, student INTEGER NOT NULL REFERENCES "
+    "students,"
+    "  source TEXT NOT NULL, layout TEXT NOT NULL, late INTEGER NOT NULL, sent INTEGER NOT NULL,"
+    "  refused INTEGER NOT NULL, digest TEXT NOT NULL, UNIQUE (student, source, digest));"
+    "CREATE TABLE remarks (id INTEGER PRIMARY KEY, submission INTEGER REFERENCES submissions,"
+    "  import INTEGER REFERENCES imports, kind TEXT NOT NULL, entry TEXT NOT NULL,"
+    "  sentence TEXT NOT NULL);"
+
+    /* Which of them an import met, oldest first: the latest that has a lab counts for it. */
+    "CREATE TABLE seen (import INTEGER NOT NULL REFERENCES imports,"
+    "  submission INTEGER NOT NULL REFERENCES submissions, place INTEGER NOT NULL,"
+    "  PRIMARY KEY (import, submission)) WITHOUT ROWID;"
+
+    /* Kernels that differ in more than comments and blanks; hash: of their tokens. */
+    "CREATE TABLE kernels (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, hash INTEGER NOT NULL,"
+    "  source BLOB NOT NULL);"
+    "CREATE INDEX kernels_by_hash ON kernels (lab, hash);"
+    "CREATE TABLE parts (submission INTEGER NOT NULL REFERENCES submissions, lab TEXT NOT NULL,"
+    "  kernel INTEGER REFERENCES kernels, path TEXT NOT NULL, predictions BLOB,"
+    "  PRIMARY KEY (submission, lab));"
+
+    /* Somebody wishes for one more grading of a kernel, after the attempts that it has had. */
+    "CREATE TABLE regrades (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels,"
+    "  after INTEGER NOT NULL, at TEXT NOT NULL);"
+
+    /* Attempts that have ended. outcome: graded, or the machine's fault: unsound, died, late,
+     * garbled; then why says more. log: below the folder of the gradebook. */
+    "CREATE TABLE attempts (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels,"
+    "  number INTEGER NOT NULL, device TEXT NOT NULL, began TEXT NOT NULL, seconds REAL NOT NULL,"
+    "  outcome TEXT NOT NULL, why TEXT NOT NULL, log TEXT NOT NULL, UNIQUE (kernel, number));"
+    "CREATE TABLE verdicts (attempt INTEGER PRIMARY KEY REFERENCES attempts, verdict TEXT NOT NULL,"
+    "  marks REAL, ratio REAL, why TEXT NOT NULL, note TEXT NOT NULL, flag TEXT NOT NULL,"
+    "  device TEXT NOT NULL, uuid TEXT NOT NULL, simulated TEXT NOT NULL, driver TEXT NOT NULL,"
+    "  nvcc TEXT NOT NULL, version TEXT NOT NULL, protocol TEXT NOT NULL, seed TEXT NOT NULL,"
+    "  lab_hash TEXT NOT NULL, source_hash TEXT NOT NULL);"
+    "CREATE TABLE figures (attempt INTEGER NOT NULL REFERENCES attempts, name TEXT NOT NULL,"
+    "  value TEXT NOT NULL, PRIMARY KEY (attempt, name)) WITHOUT ROWID;"
+
+    /* Labs whose references lie built in cache/, by a device. */
+    "CREATE TABLE prepared (lab TEXT NOT NULL, device TEXT NOT NULL, at TEXT NOT NULL,"
+    "  PRIMARY KEY (lab, device)) WITHOUT ROWID;"
+
+    /* For each student and lab what counts: the latest hand-in of the latest import that has it. */
+    "CREATE VIEW counted AS"
+    "  SELECT s.student AS student, p.lab AS lab, p.kernel AS kernel, p.submission AS submission,"
+    "    p.path AS path, p.predictions IS NOT NULL AS predicted, max(seen.place) AS place"
+    "  FROM seen JOIN submissions s ON s.id = seen.submission"
+    "    JOIN parts p ON p.submission = s.id"
+    "  WHERE seen.import = (SELECT max(id) FROM imports) AND p.kernel IS NOT NULL"
+    "  GROUP BY s.student, p.lab;"
+
+    /* How far a kernel is: since the last wish graded so often, failed by the machine so often; of
+     * all attempts, their number and the latest that graded. */
+    "CREATE VIEW progress AS"
+    "  SELECT k.id AS kernel, k.lab AS lab,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded'"
+    "      AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
+    "      AS graded,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome <> 'graded'"
+    "      AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
+    "      AS faults,"
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id) AS attempts,"
+    "    (SELECT max(a.id) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS "
+    "latest"
+    "  FROM kernels k;"
+    "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
+    "CREATE INDEX regrades_by_kernel ON regrades (kernel);"
+    "CREATE INDEX parts_by_kernel ON parts (kernel);"
+    "CREATE INDEX remarks_by_submission ON remarks (submission);";
+
+#endif

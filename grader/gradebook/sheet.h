@@ -1,0 +1,31 @@
+/* sheet.h - the gradebook as people want it: one row a student and lab. */
+#ifndef SHEET_H
+#define SHEET_H
+
+#include "store.h"
+
+typedef struct Row {
+    int64_t student; /* rows of one student follow each other */
+    const char *name, *number, *lab;
+    const char *state; /* a verdict; or missing, queued, not graded (the machine's fault) */
+    bool graded;
+    bool has_marks, has_ratio;
+    double marks, ratio;
+    const char *why, *note, *flag;
+    bool late, predicted;
+    int64_t sent;       /* seconds since 1970; 0: unknown */
+    const char *source; /* of the hand-in that counts */
+    const char *path;   /* of the kernel in it */
+    int64_t kernel;     /* students with the same number handed in the same; 0: none */
+    int same;           /* so many others did */
+    int attempts;
+    const char *device, *uuid, *simulated, *driver, *nvcc, *version, *protocol, *seed, *lab_hash;
+    const char *at, *log;
+    int64_t attempt; /* its figures; 0: none */
+} Row;
+
+/* Students by name, labs in order. Texts live until the next row. */
+sqlite3_stmt *rows_ask(Store *store);
+bool rows_next(Store *store, sqlite3_stmt *rows, Row *row);
+
+#endif

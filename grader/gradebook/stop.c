@@ -1,0 +1,29 @@
+/* stop.c - Ctrl-C, and its kin. */
+#include "stop.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t asked;
+
+static void note(int number)
+{
+    (void) number;
+    asked = 1;
+}
+
+void stop_heed(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action = { .sa_handler = note, .sa_flags = SA_RESETHAND };
+        sigaction(signals[i], &action, NULL);
+    }
+    signal(SIGPIPE, SIG_IGN);
+}
+
+bool stop_asked(void)
+{
+    return asked;
+}

@@ -1,0 +1,12 @@
+/* stop.h - Ctrl-C, and its kin. */
+#ifndef STOP_H
+#define STOP_H
+
+#include <stdbool.h>
+
+/* From now on the first signal (SIGINT, SIGTERM, ...) only sets a mark, for an end in good order;
+ * the second ends the program at once. */
+void stop_heed(void);
+bool stop_asked(void);
+
+#endif

@@ -1,0 +1,261 @@
+/* store.c - the gradebook's database: one SQLite file, written by one process.
+ *
+ * SQLite's write-ahead log with full syncs: a commit is on disk when it returns, and of a killed
+ * program's last transaction there is all or nothing. Who writes holds a lock on a file beside it
+ * for as long as it lives; those who read need none.
+ */
+#include "store.h"
+#include "schema.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { APPLICATION = 0x57704762 }; /* "WpGb" */
+
+/* ---- Questions ---- */
+
+static void __attribute__((noreturn)) fail(Store *store)
+{
+    int code = sqlite3_errcode(store->db);
+    bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+    bool full = code == SQLITE_FULL || sqlite3_system_errno(store->db) == ENOSPC;
+
+    die("the gradebook in %s: %s. %s", store->folder, sqlite3_errmsg(store->db),
+        full      ? "The disk is full: make room, and give the same command again; what was graded "
+                    "is kept"
+        : damaged ? "Its database is damaged: restore it from a backup, or move it away and grade "
+                    "again; logs/ still holds each result"
+                  : "Nothing that was graded is lost: the same command goes on");
+}
+
+static void bind(Store *store, sqlite3_stmt *statement, const char *types, va_list values)
+{
+    int at = 1, status = SQLITE_OK;
+
+    for (; *types && status == SQLITE_OK; types++, at++) {
+        if (*types == 'i') {
+            status = sqlite3_bind_int64(statement, at, va_arg(values, int64_t));
+        } else if (*types == 'd') {
+            status = sqlite3_bind_double(statement, at, va_arg(values, double));
+        } else if (*types == 't') {
+            status = sqlite3_bind_text(statement, at, va_arg(values, const char *), -1,
+                                       SQLITE_TRANSIENT);
+        } else if (*types == 'b') {
+            const void *bytes = va_arg(values, const void *);
+            size_t size = va_arg(values, size_t);
+            status = bytes ? sqlite3_bind_blob64(statement, at, bytes, size, SQLITE_TRANSIENT)
+                           : sqlite3_bind_null(statement, at);
+        } else {
+            die("store: no such type: %c", *types);
+        }
+    }
+    if (status != SQLITE_OK)
+        fail(store);
+}
+
+static sqlite3_stmt *prepare(Store *store, const char *sql, const char *types, va_list values)
+{
+    sqlite3_stmt *statement;
+
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        fail(store);
+    bind(store, statement, types, values);
+    return statement;
+}
+
+bool store_row(Store *store, sqlite3_stmt *question)
+{
+    int status = sqlite3_step(question);
+
+    if (status == SQLITE_ROW)
+        return true;
+    if (status != SQLITE_DONE)
+        fail(store);
+    sqlite3_finalize(question);
+    return false;
+}
+
+void store_do(Store *store, const char *sql, const char *types, ...)
+{
+    sqlite3_stmt *statement;
+    va_list values;
+
+    va_start(values, types);
+    statement = prepare(store, sql, types, values);
+    va_end(values);
+    while (store_row(store, statement))
+        ;
+}
+
+sqlite3_stmt *store_ask(Store *store, const char *sql, const char *types, ...)
+{
+    sqlite3_stmt *statement;
+    va_list values;
+
+    va_start(values, types);
+    statement = prepare(store, sql, types, values);
+    va_end(values);
+    return statement;
+}
+
+int64_t store_number(Store *store, int64_t otherwise, const char *sql, const char *types, ...)
+{
+    sqlite3_stmt *statement;
+    va_list values;
+    int64_t number = otherwise;
+
+    va_start(values, types);
+    statement = prepare(store, sql, types, values);
+    va_end(values);
+    while (store_row(store, statement))
+        if (sqlite3_column_type(statement, 0) != SQLITE_NULL)
+            number = sqlite3_column_int64(statement, 0);
+    return number;
+}
+
+int64_t store_last(Store *store)
+{
+    return sqlite3_last_insert_rowid(store->db);
+}
+
+const char *store_text(sqlite3_stmt *question, int column)
+{
+    const char *text = (const char *) sqlite3_column_text(question, column);
+
+    return text ? text : "";
+}
+
+/* ---- Opening ---- */
+
+static bool lock(Store *store)
+{
+    char path[600];
+
+    PUT(path, "%s/gradebook.lock", store->folder);
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (store->lock_fd >= 0 && !flock(store->lock_fd, LOCK_EX | LOCK_NB))
+        return true;
+    if (store->lock_fd >= 0 && errno == EWOULDBLOCK)
+        PUT(store->problem, "another gradebook is working in %s: wait until it is done, or stop it",
+            store->folder);
+    else
+        PUT(store->problem, "cannot write %s: %s", path, strerror(errno));
+    return false;
+}
+
+static int pragma(Store *store, const char *sql)
+{
+    sqlite3_stmt *statement;
+    int value = -1;
+
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return -1;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static bool is_whole(Store *store)
+{
+    sqlite3_stmt *statement;
+    bool whole =
+        sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && !strcmp(store_text(statement, 0), "ok");
+
+    sqlite3_finalize(statement);
+    return whole;
+}
+
+/* A new one gets its tables, all or none. */
+static bool make_tables(Store *store)
+{
+    char sql[200];
+
+    PUT(sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", APPLICATION,
+        STORE_SCHEMA);
+    if (sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(store->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    PUT(store->problem, "%s/gradebook.sqlite cannot be made: %s", store->folder,
+        sqlite3_errmsg(store->db));
+    return false;
+}
+
+static bool meet(Store *store, bool to_write)
+{
+    int tables = pragma(store, "SELECT count(*) FROM sqlite_master");
+    int application = pragma(store, "PRAGMA application_id");
+    int version = pragma(store, "PRAGMA user_version");
+
+    if (tables == 0 && version == 0 && to_write)
+        return make_tables(store);
+    if (tables < 0 || !is_whole(store))
+        PUT(store->problem,
+            "%s/gradebook.sqlite is damaged (%s): restore it from a backup, or move it away and "
+            "grade again; logs/ still holds each result",
+            store->folder, sqlite3_errmsg(store->db));
+    else if (application != APPLICATION)
+        PUT(store->problem, "%s/gradebook.sqlite is no gradebook's", store->folder);
+    else if (version != STORE_SCHEMA)
+        PUT(store->problem,
+            "%s/gradebook.sqlite was written by another version of gradebook (its schema is %d, "
+            "ours %d): use that version",
+            store->folder, version, STORE_SCHEMA);
+    return !store->problem[0];
+}
+
+bool store_open(Store *store, const char *folder, bool to_write)
+{
+    static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                                   "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;";
+    char path[600];
+
+    *store = (Store){ .lock_fd = -1 };
+    PUT(store->folder, "%s", folder);
+    PUT(path, "%s/gradebook.sqlite", folder);
+    if (to_write && !make_folders(folder)) {
+        PUT(store->problem, "cannot write %s: %s", folder, strerror(errno));
+        return false;
+    }
+    if (!to_write && !file_exists(path)) {
+        PUT(store->problem, "there is no gradebook in %s: gradebook grade SUBMISSIONS --out %s",
+            folder, folder);
+        return false;
+    }
+    if (to_write && !lock(store))
+        return false;
+    if (sqlite3_open_v2(path, &store->db,
+                        SQLITE_OPEN_READWRITE | (to_write ? SQLITE_OPEN_CREATE : 0),
+                        NULL) != SQLITE_OK) {
+        PUT(store->problem, "cannot open %s: %s", path, sqlite3_errmsg(store->db));
+        return false;
+    }
+    sqlite3_busy_timeout(store->db, 10000);
+    if (!meet(store, to_write))
+        return false;
+    if (sqlite3_exec(store->db, settings, NULL, NULL, NULL) != SQLITE_OK) {
+        PUT(store->problem, "cannot write %s: %s", path, sqlite3_errmsg(store->db));
+        return false;
+    }
+    if (!to_write)
+        sqlite3_exec(store->db, "PRAGMA query_only = ON", NULL, NULL, NULL);
+    return true;
+}
+
+void store_close(Store *store)
+{
+    if (store->db)
+        sqlite3_close(store->db);
+    if (store->lock_fd >= 0)
+        close(store->lock_fd);
+    store->db = NULL;
+    store->lock_fd = -1;
+}

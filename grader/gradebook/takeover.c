@@ -1,0 +1,154 @@
+/* takeover.c - an attempt that has ended becomes rows and a log.
+ *
+ * Whose fault was it? What warpbook says of a kernel is the student's, and a verdict for good. That
+ * it could not judge (`unsound`), died, did not end or spoke in riddles is the machine's: the
+ * kernel will have another attempt.
+ */
+#include "takeover.h"
+#include "handin.h"
+#include "../util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* ---- What has come of it? ---- */
+
+static void fault(Ended *ended, const char *outcome, const char *why)
+{
+    ended->outcome = outcome;
+    PUT(ended->why, "%s", why);
+    show(ended->why);
+}
+
+/* The last thing that it said to people, or how it ended. */
+static void last_words(const Program *program, char *text, size_t size)
+{
+    const char *said = program->errors.text ? program->errors.text : "";
+    size_t length = strlen(said), begin;
+
+    while (length && said[length - 1] == '\n')
+        length--;
+    for (begin = length; begin && said[begin - 1] != '\n'; begin--)
+        ;
+    program_say_end(program, text, size);
+    if (length > begin)
+        append(text, size, "; it said: %.*s", (int) (length - begin), said + begin);
+}
+
+void ended_of(const Program *program, const char *lab, Ended *ended)
+{
+    const char *text = program->out.text ? program->out.text : "";
+    char why[300], said[900];
+    bool whole, unsound;
+
+    *ended = (Ended){ .outcome = "graded" };
+    whole = reading_take(text, lab, &ended->reading, why, sizeof why);
+    unsound = whole && !strcmp(reading_get(&ended->reading, "verdict"), "unsound");
+    last_words(program, said, sizeof said);
+    if (program->late)
+        fault(ended, "late", said);
+    else if (program->trouble[0] || WIFSIGNALED(program->status) ||
+             (!whole && WEXITSTATUS(program->status) != 0))
+        fault(ended, "died", said);
+    else if (program->out.bytes > program->out.size || !whole)
+        fault(ended, "garbled", whole ? "its result has no end" : why);
+    else if (unsound)
+        fault(ended, "unsound", reading_get(&ended->reading, "why"));
+    else if (WEXITSTATUS(program->status) != 0)
+        fault(ended, "garbled", said);
+}
+
+void ended_free(Ended *ended)
+{
+    reading_free(&ended->reading);
+}
+
+bool ended_graded(const Ended *ended)
+{
+    return !strcmp(ended->outcome, "graded");
+}
+
+/* ---- Keeping it ---- */
+
+/* Everything that was printed, for people: logs/06_transpose/17.1.txt */
+static void write_log(Store *store, const Task *task, const Program *program, const Ended *ended,
+                      char *log, size_t size)
+{
+    const char *out = program->out.text ? program->out.text : "";
+    const char *errors = program->errors.text ? program->errors.text : "";
+    char folder[600], path[700], *text = NULL;
+    size_t bytes = 0;
+    FILE *all = open_memstream(&text, &bytes);
+
+    if (!all)
+        die("out of host memory");
+    fprintf(all, "outcome: %s\nwhy: %s\n---- result ----\n%s---- said ----\n%s", ended->outcome,
+            ended->why, out, errors);
+    if (fclose(all))
+        die("out of host memory");
+    put(log, size, "logs/%s/%lld.%d.txt", all_labs[task->lab].folder, (long long) task->kernel,
+        task->number);
+    PUT(folder, "%s/logs/%s", store->folder, all_labs[task->lab].folder);
+    PUT(path, "%s/%s", store->folder, log);
+    if (!make_folders(folder) || !write_file(path, text, bytes))
+        die("cannot write %s: %m; make room, and give the same command again: what was graded is "
+            "kept",
+            path);
+    free(text);
+}
+
+static void add_verdict(Store *store, int64_t attempt, const Reading *reading)
+{
+    /* As the columns of `verdicts` after marks and ratio. */
+    static const char *const keys[] = { "why",        "note",      "flag",   "device",
+                                        "uuid",       "simulated", "driver", "nvcc",
+                                        "version",    "protocol",  "seed",   "lab_hash",
+                                        "source_hash" };
+    sqlite3_stmt *row = store_ask(
+        store, "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "it", attempt, reading_get(reading, "verdict"));
+    const char *marks = reading_get(reading, "marks"), *ratio = reading_get(reading, "ratio");
+
+    if (*marks)
+        sqlite3_bind_double(row, 3, strtod(marks, NULL));
+    if (*ratio)
+        sqlite3_bind_double(row, 4, strtod(ratio, NULL));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        sqlite3_bind_text(row, (int) i + 5, reading_get(reading, keys[i]), -1, SQLITE_TRANSIENT);
+    while (store_row(store, row))
+        ;
+    for (int i = 0; i < reading->count; i++) {
+        const Pair *pair = &reading->pairs[i];
+        bool kept = !pair->of_lab || !strcmp(pair->key, "lab") || !strcmp(pair->key, "end") ||
+                    !strcmp(pair->key, "verdict") || !strcmp(pair->key, "marks") ||
+                    !strcmp(pair->key, "ratio");
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            kept |= !strcmp(pair->key, keys[k]);
+        if (!kept)
+            store_do(store, "INSERT INTO figures (attempt, name, value) VALUES (?, ?, ?)", "itt",
+                     attempt, pair->key, pair->value);
+    }
+}
+
+void take_over(Store *store, const Task *task, const char *device, const Program *program,
+               const Ended *ended)
+{
+    double seconds = now_s() - program->began_s;
+    time_t began = time(NULL) - (time_t) seconds;
+    char at[32], log[200];
+
+    write_log(store, task, program, ended, log, sizeof log);
+    strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime(&began));
+    store_do(store, "BEGIN IMMEDIATE", "");
+    store_do(store,
+             "INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)"
+             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+             "iittdttt", task->kernel, (int64_t) task->number, device, at, seconds, ended->outcome,
+             ended->why, log);
+    if (ended_graded(ended))
+        add_verdict(store, store_last(store), &ended->reading);
+    store_do(store, "COMMIT", "");
+}

@@ -1,0 +1,25 @@
+/* takeover.h - an attempt that has ended becomes rows and a log. */
+#ifndef TAKEOVER_H
+#define TAKEOVER_H
+
+#include "queue.h"
+#include "reading.h"
+#include "store.h"
+#include "../program.h"
+
+typedef struct Ended {
+    const char *outcome; /* graded, unsound, died, late, garbled */
+    char why[1000];      /* unless graded */
+    Reading reading;     /* if it could be read */
+} Ended;
+
+/* What has come of a program that was to grade this lab. */
+void ended_of(const Program *program, const char *lab, Ended *ended);
+void ended_free(Ended *ended);
+bool ended_graded(const Ended *ended);
+
+/* The log is written and renamed, then one transaction holds all the rest. */
+void take_over(Store *store, const Task *task, const char *device, const Program *program,
+               const Ended *ended);
+
+#endif

@@ -1,0 +1,269 @@
+/* unpack.c - zips and tars, by libarchive, into memory: nothing is ever written to disk.
+ *
+ * An archive is hostile. Only files come out of it, by clean paths; links, devices and paths that
+ * lead out are refused one by one. One that unpacks to more than the limits allow, has too many
+ * entries, or is damaged, is refused whole. Formats are named, so that libarchive's many others are
+ * never tried on it; no program is started to unpack anything.
+ */
+#include "sink.h"
+#include "../util.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const UnpackLimits unpack_class = { .entries = 500000,
+                                    .entry_bytes = HANDIN_BYTES,
+                                    .bytes = (size_t) 64 << 30,
+                                    .ratio = 2000,
+                                    .bytes_free = (size_t) 1 << 30 };
+const UnpackLimits unpack_student = { .entries = HANDIN_FILES,
+                                      .entry_bytes = HANDIN_BYTES,
+                                      .bytes = HANDIN_BYTES,
+                                      .ratio = 200,
+                                      .bytes_free = 4 << 20 };
+
+typedef struct Unpacking {
+    struct archive *archive;
+    const UnpackLimits *limits;
+    const Sink *sink;
+    size_t entries, bytes;
+    char *entry; /* HANDIN_PATH */
+    char *why;
+    size_t why_size;
+} Unpacking;
+
+/* A libarchive built without a library would start a program to unpack: such a filter is left out.
+ */
+static const struct {
+    const char *(*library)(void);
+    int (*support)(struct archive *);
+} filters[] = {
+    { archive_zlib_version, archive_read_support_filter_gzip },
+    { archive_bzlib_version, archive_read_support_filter_bzip2 },
+    { archive_liblzma_version, archive_read_support_filter_xz },
+    { archive_libzstd_version, archive_read_support_filter_zstd },
+};
+
+static struct archive *reader(void)
+{
+    struct archive *archive = archive_read_new();
+
+    if (!archive)
+        die("out of host memory");
+    archive_read_support_format_zip(archive);
+    archive_read_support_format_tar(archive);
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+        if (filters[i].library())
+            filters[i].support(archive);
+    return archive;
+}
+
+static bool condemn(Unpacking *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool condemn(Unpacking *u, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(u->why, u->why_size, format, arguments);
+    va_end(arguments);
+    show(u->why);
+    return false;
+}
+
+static bool damaged(Unpacking *u)
+{
+    const char *said = archive_error_string(u->archive);
+
+    return condemn(u, "the archive is damaged, or none that is known (zip, tar): %s",
+                   said ? said : "no reason is given");
+}
+
+/* What kind of thing is it, if it is no file and no folder? NULL: it may be unpacked. */
+static const char *wrong_kind(struct archive_entry *entry)
+{
+    if (archive_entry_hardlink(entry))
+        return "it is a hard link";
+    if (archive_entry_is_encrypted(entry))
+        return "it is encrypted";
+    switch (archive_entry_filetype(entry)) {
+    case AE_IFREG:
+    case AE_IFDIR:
+        return NULL;
+    case AE_IFLNK:
+        return "it is a symbolic link";
+    case AE_IFCHR:
+    case AE_IFBLK:
+        return "it is a device";
+    case AE_IFIFO:
+        return "it is a pipe";
+    case AE_IFSOCK:
+        return "it is a socket";
+    default:
+        return "it is neither a file nor a folder";
+    }
+}
+
+static const char *name_of(struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname_utf8(entry);
+
+    return name ? name : archive_entry_pathname(entry);
+}
+
+/* ---- One entry ---- */
+
+/* Too much for what went in? Zeros packed a thousand times are a bomb, or of no use to us. */
+static bool within_limits(Unpacking *u, size_t entry_bytes)
+{
+    la_int64_t packed = archive_filter_bytes(u->archive, -1);
+
+    if (entry_bytes > u->limits->entry_bytes)
+        return condemn(u, "it unpacks to more than %zu MiB", u->limits->entry_bytes >> 20);
+    if (u->bytes > u->limits->bytes)
+        return condemn(u, "the archive unpacks to more than %zu MiB", u->limits->bytes >> 20);
+    if (u->bytes > u->limits->bytes_free && packed > 0 &&
+        u->bytes / u->limits->ratio > (size_t) packed)
+        return condemn(u, "the archive unpacks to more than %zu times its size", u->limits->ratio);
+    return true;
+}
+
+/* Reads an entry through: keeps it if it is no larger than what is wanted. */
+static bool take_file(Unpacking *u, struct archive_entry *entry, const char *path)
+{
+    size_t wanted = u->sink->wants(u->sink->context, path), room = 0;
+    SunkFile file = { .changed = archive_entry_mtime(entry), .hash = HASH_START };
+    char *kept = NULL;
+
+    for (;;) {
+        const void *block;
+        size_t length;
+        la_int64_t offset;
+        int status = archive_read_data_block(u->archive, &block, &length, &offset);
+        if (status == ARCHIVE_EOF)
+            break;
+        if (status != ARCHIVE_OK) {
+            free(kept);
+            return damaged(u);
+        }
+        if (offset < 0 || (size_t) offset != file.size) { /* a sparse tar: no kernel is one */
+            free(kept);
+            return condemn(u, "it has holes");
+        }
+        file.size += length;
+        u->bytes += length;
+        if (!within_limits(u, file.size)) {
+            free(kept);
+            return false;
+        }
+        file.hash = hash_bytes(file.hash, block, length);
+        if (file.size > wanted)
+            continue;
+        if (file.size >= room) {
+            room = 2 * file.size + 4096;
+            kept = realloc(kept, room);
+            if (!kept)
+                die("out of host memory");
+        }
+        memcpy(kept + offset, block, length);
+    }
+    if (file.size <= wanted && wanted) {
+        if (!kept)
+            kept = xcalloc(1, 1);
+        file.bytes = kept;
+    }
+    u->sink->file(u->sink->context, path, &file);
+    free(kept);
+    return true;
+}
+
+static bool take_entry(Unpacking *u, struct archive_entry *entry)
+{
+    const char *name = name_of(entry), *fault = wrong_kind(entry), *bad_path;
+
+    bad_path = name ? path_clean(name, u->entry) : "its name is no text";
+    if (!bad_path && path_is_junk(u->entry))
+        return true;
+    if (archive_entry_filetype(entry) == AE_IFDIR && !fault)
+        return true;
+    if (bad_path && name) { /* told by its own name, as far as that can be shown */
+        put(u->entry, HANDIN_PATH, "%s", name);
+        show(u->entry);
+    }
+    if (bad_path || fault) {
+        u->sink->refuse(u->sink->context, u->entry, bad_path ? bad_path : fault);
+        return true;
+    }
+    return take_file(u, entry, u->entry);
+}
+
+/* ---- All of them ---- */
+
+static bool take_all(Unpacking *u)
+{
+    struct archive_entry *entry;
+    int status;
+
+    while ((status = archive_read_next_header(u->archive, &entry)) == ARCHIVE_OK ||
+           status == ARCHIVE_WARN) {
+        if (++u->entries > u->limits->entries)
+            return condemn(u, "the archive holds more than %zu files", u->limits->entries);
+        if (!take_entry(u, entry))
+            return false;
+    }
+    u->entry[0] = 0;
+    return status == ARCHIVE_EOF || damaged(u);
+}
+
+static bool unpack(Unpacking *u, bool opened)
+{
+    bool taken;
+
+    u->entry[0] = 0;
+    taken = opened ? take_all(u) : damaged(u);
+    archive_read_free(u->archive);
+    return taken;
+}
+
+bool unpack_file(const char *path, const UnpackLimits *limits, const Sink *sink,
+                 char entry[HANDIN_PATH], char *why, size_t size)
+{
+    Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
+
+    return unpack(&u, archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK);
+}
+
+bool unpack_memory(const char *bytes, size_t count, const UnpackLimits *limits, const Sink *sink,
+                   char entry[HANDIN_PATH], char *why, size_t size)
+{
+    Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
+
+    return unpack(&u, archive_read_open_memory(u.archive, bytes, count) == ARCHIVE_OK);
+}
+
+bool unpack_names(const char *path, NameSeen *seen, void *context, char *why, size_t size)
+{
+    char clean[HANDIN_PATH];
+    Unpacking u = { reader(), &unpack_class, NULL, 0, 0, clean, why, size };
+    struct archive_entry *entry;
+    bool fine = archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK;
+    int status = ARCHIVE_FATAL;
+
+    while (fine && ((status = archive_read_next_header(u.archive, &entry)) == ARCHIVE_OK ||
+                    status == ARCHIVE_WARN)) {
+        const char *name = name_of(entry);
+        if (++u.entries > u.limits->entries || archive_filter_bytes(u.archive, 0) > (64ll << 30))
+            fine = condemn(&u, "the archive holds too much");
+        else if (name && !path_clean(name, clean) && !path_is_junk(clean) &&
+                 !seen(context, clean, archive_entry_filetype(entry) == AE_IFDIR))
+            status = ARCHIVE_EOF, fine = false;
+    }
+    if (status != ARCHIVE_EOF && status != ARCHIVE_OK)
+        fine = damaged(&u);
+    else if (status == ARCHIVE_EOF)
+        fine = true;
+    archive_read_free(u.archive);
+    return fine;
+}

@@ -1,0 +1,184 @@
+/* program.c - programs that run beside each other, each with limits, none of which we wait for.
+ *
+ * Each leads a process group and asks the kernel to be killed when we die (child.c). What it prints
+ * is read whenever somebody looks, a bounded amount at a time, and kept up to a size: a flood fills
+ * neither our memory nor our time.
+ */
+#include "program.h"
+#include "child.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static Printed printed_of(int fd, size_t keep)
+{
+    Printed printed = { .fd = fd, .text = xcalloc(1, keep + 1), .size = keep };
+
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    return printed;
+}
+
+bool program_start(Program *program, char *const argv[], char *const environment[],
+                   const char *folder, double limit_s, size_t keep, size_t file_bytes)
+{
+    int out[2] = { -1, -1 }, errors[2] = { -1, -1 };
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    *program = (Program){ .out.fd = -1, .errors.fd = -1, .began_s = now_s() };
+    program->until_s = program->began_s + limit_s;
+    if (nothing < 0 || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) ||
+        (program->pid = child_fork()) < 0) {
+        PUT(program->trouble, "could not be started: %s", strerror(errno));
+        program->pid = 0;
+        for (int i = 0; i < 2; i++) {
+            close_one(&out[i]);
+            close_one(&errors[i]);
+        }
+        close_one(&nothing);
+        return false;
+    }
+    if (program->pid == 0) {
+        child_place((int[]){ nothing, out[1], errors[1] }, (int[]){ 0, 1, 2 }, 3);
+        if (folder && chdir(folder))
+            _exit(127);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){ file_bytes, file_bytes });
+        if (environment)
+            environ = (char **) environment;
+        child_exec(argv);
+    }
+    close_one(&out[1]);
+    close_one(&errors[1]);
+    close_one(&nothing);
+    program->out = printed_of(out[0], keep);
+    program->errors = printed_of(errors[0], keep);
+    return true;
+}
+
+/* At most 1 MiB a call. False at its end. */
+static bool take(Printed *printed)
+{
+    char piece[16384];
+
+    for (int i = 0; i < 64 && printed->fd >= 0; i++) {
+        ssize_t got = read(printed->fd, piece, sizeof piece);
+        if (got < 0)
+            return errno == EAGAIN || errno == EINTR;
+        if (got == 0)
+            return false;
+        printed->bytes += (unsigned long long) got;
+        for (ssize_t k = 0; k < got && printed->used < printed->size; k++)
+            if (piece[k])
+                printed->text[printed->used++] = piece[k];
+    }
+    return printed->fd >= 0;
+}
+
+static void take_both(Program *program)
+{
+    if (!take(&program->out))
+        close_one(&program->out.fd);
+    if (!take(&program->errors))
+        close_one(&program->errors.fd);
+}
+
+/* It is gone: take what is still in the pipes, which something it left behind may hold open. */
+static void bury(Program *program)
+{
+    kill(-program->pid, SIGKILL);
+    child_forget(program->pid);
+    program->pid = 0;
+    take_both(program);
+    close_one(&program->out.fd);
+    close_one(&program->errors.fd);
+}
+
+bool program_over(Program *program)
+{
+    if (!program->pid)
+        return true;
+    take_both(program);
+    if (waitpid(program->pid, &program->status, WNOHANG) == program->pid) {
+        bury(program);
+        return true;
+    }
+    if (now_s() < program->until_s)
+        return false;
+    program_kill(program);
+    program->late = true;
+    return true;
+}
+
+void program_wait(Program *const programs[], int count, double most_s)
+{
+    struct pollfd wait[2 * 64];
+    nfds_t used = 0;
+    double until = now_s() + most_s;
+
+    for (int i = 0; i < count && used + 2 <= sizeof wait / sizeof *wait; i++) {
+        if (!programs[i]->pid)
+            continue;
+        wait[used++] = (struct pollfd){ programs[i]->out.fd, POLLIN, 0 };
+        wait[used++] = (struct pollfd){ programs[i]->errors.fd, POLLIN, 0 };
+        if (programs[i]->out.fd < 0) /* closed, and not over yet: look again soon */
+            most_s = most_s < 0.02 ? most_s : 0.02;
+        if (programs[i]->until_s < until)
+            until = programs[i]->until_s;
+    }
+    if (until - now_s() < most_s)
+        most_s = until - now_s();
+    poll(wait, used, most_s > 0 ? (int) (most_s * 1000) + 1 : 0);
+}
+
+void program_kill(Program *program)
+{
+    if (!program->pid)
+        return;
+    kill(-program->pid, SIGKILL);
+    kill(program->pid, SIGKILL);
+    while (waitpid(program->pid, &program->status, 0) < 0 && errno == EINTR)
+        ;
+    bury(program);
+}
+
+void program_free(Program *program)
+{
+    if (!program->out.text) /* it never began */
+        return;
+    program_kill(program);
+    close_one(&program->out.fd);
+    close_one(&program->errors.fd);
+    free(program->out.text);
+    free(program->errors.text);
+    *program = (Program){ .out.fd = -1, .errors.fd = -1 };
+}
+
+void program_say_end(const Program *program, char *text, size_t size)
+{
+    if (program->trouble[0])
+        put(text, size, "%s", program->trouble);
+    else if (program->late)
+        put(text, size, "did not end within %.0f s", program->until_s - program->began_s);
+    else if (WIFSIGNALED(program->status))
+        put(text, size, "was killed by signal %d (%s)", WTERMSIG(program->status),
+            strsignal(WTERMSIG(program->status)));
+    else
+        put(text, size, "ended by itself with status %d", WEXITSTATUS(program->status));
+}

@@ -1,0 +1,443 @@
+#!/bin/bash
+# gradebook.sh BUILD - gradebook from end to end: what was handed in in every layout, hostile archives,
+# machines that fail, kill -9 at random moments. Mostly with a scripted warpbook, then with the real one
+# (scripted compiler and runner). Needs neither nvcc nor a GPU.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+gradebook=$build/gradebook
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+mkdir "$work/build"
+
+export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
+export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
+export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
+export WARPBOOK_PATIENCE=0.3
+
+check() { # NAME, then a command that must succeed
+    local name=$1
+    shift
+    if "$@" > "$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name: $*"
+        sed 's/^/    /' "$work/said" | tail -20
+    fi
+}
+
+status_is() { # STATUS COMMAND...
+    local wanted=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    local got=$?
+    [ $got = "$wanted" ] && return
+    echo "exit status $got, expected $wanted"
+    cat "$work/out"
+    return 1
+}
+
+says() { # PATTERN COMMAND...: what it prints holds the pattern
+    local pattern=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    grep -qE -- "$pattern" "$work/out" && return
+    echo "does not say: $pattern"
+    cat "$work/out"
+    return 1
+}
+
+# kernel FILE NUMBER [DIRECTIVE]: a kernel of its own, with directives for the scripted warpbook.
+kernel() {
+    mkdir -p "$(dirname "$1")"
+    { cat solutions/06_transpose/5_padded.cu; echo "#define MARK_$2"; } > "$1"
+    [ -z "${3:-}" ] || echo "// grader: $3" >> "$1"
+}
+
+grade() { "$gradebook" grade "$@" --devices sim --jobs 4 --labs 6,7; }
+fast() { grade "$@" --trust-submissions; }
+# Student, lab, state: what must not depend on how often we were interrupted.
+states() {
+    "$gradebook" export --format json --out "$1" | jq -r '.students[] | .name + "," + (.number // "") as $who
+        | .labs[] | [$who, .lab, .state, .marks // "-"] | map(tostring) | join(",")'
+}
+state_is() { # DIR "STUDENT,NUMBER,LAB,STATE": a row that the gradebook has
+    states "$1" | grep -q "^$2" && return
+    echo "no row $2"
+    states "$1"
+    return 1
+}
+sql() { sqlite3 -readonly "$1/gradebook.sqlite" "$2"; }
+
+echo "gradebook from end to end: about two minutes."
+
+# ---- Wrong usage ----
+
+check "no command" status_is 2 "$gradebook"
+check "help" status_is 0 "$gradebook" --help
+check "an unknown command" says "no such command" "$gradebook" frobnicate
+check "an unknown option" says "no such option" "$gradebook" grade x --out y --frob
+check "no folder for the gradebook" says "--out DIR is missing" "$gradebook" grade x
+check "an unknown lab" says "not a value for it: 99" "$gradebook" grade x --out y --labs 99
+check "an unknown format" status_is 2 "$gradebook" export --out y --format pdf
+check "and which there are" says "csv, json" "$gradebook" export --out y --format pdf
+check "a device twice" status_is 2 "$gradebook" grade x --out y --devices 0,0
+check "nothing there" says "no gradebook in" "$gradebook" status --out "$work/none"
+check "no submissions there" says "No such file" grade "$work/none" --out "$work/o0"
+mkdir "$work/nobody"
+check "an empty folder" says "holds no submissions" fast "$work/nobody" --out "$work/o0"
+kernel "$work/single/labs/06_transpose/kernel.cu" 0
+check "one student's folder is no class" says "one student's folder" fast "$work/single" --out "$work/o0"
+check "the gradebook among what submissions see" says "choose another" grade "$work/single" --out labs/x
+rm -rf labs/x
+check "the gradebook among the submissions" says "lies among the submissions" fast "$work/single" --out "$work/single/results"
+rm -r "$work/single/results"
+
+# ---- Folders: verdicts, nesting, duplicates, changed files ----
+
+c=$work/class
+kernel "$c/ada/labs/06_transpose/kernel.cu" 1
+kernel "$c/bob/06_transpose/kernel.cu" 2 "verdict wrong"
+kernel "$c/carol/my project/warpbook-main/labs/06_transpose/kernel.cu" 3 "verdict slow"
+{ cat "$c/ada/labs/06_transpose/kernel.cu"; echo "// all my own work"; } > "$work/copy.cu"
+mkdir -p "$c/dan/06_transpose" "$c/eve/.git" "$c/fay/labs/06_transpose"
+cp "$work/copy.cu" "$c/dan/06_transpose/kernel.cu"
+kernel "$c/eve/labs/07_reduction/kernel.cu" 4
+echo "ref: refs/heads/main" > "$c/eve/.git/HEAD"
+echo "int lab;" > "$c/ada/labs/06_transpose/lab.c"
+cp labs/06_transpose/kernel.h "$c/ada/labs/06_transpose/kernel.h"
+echo "sectors: 32" > "$c/ada/labs/06_transpose/predictions.txt"
+ln -s /etc/passwd "$c/fay/labs/06_transpose/kernel.cu"
+kernel "$c/gil/a/06_transpose/kernel.cu" 5
+kernel "$c/gil/b/06_transpose/kernel.cu" 6
+head -c 300000 /dev/zero | tr '\0' x > "$work/large"
+mkdir -p "$c/hal/06_transpose" && cp "$work/large" "$c/hal/06_transpose/kernel.cu"
+kernel "$c/=cmd()/06_transpose/kernel.cu" 7
+check "a folder of students" status_is 0 fast "$c" --out "$work/o1"
+for row in ada,,06_transpose,pass,100 ada,,07_reduction,missing bob,,06_transpose,wrong,0 \
+    carol,,06_transpose,slow dan,,06_transpose,pass eve,,07_reduction,pass fay,,06_transpose,missing \
+    gil,,06_transpose,missing hal,,06_transpose,missing; do
+    check "$row" state_is "$work/o1" "$row"
+done
+check "identical kernels are graded once" test "$(grep -c 06_transpose "$work/o1/fake.log")" = 4
+check "and shown as such" says "same as 1 other" "$gradebook" report --out "$work/o1"
+check "a changed file is listed" says "ada, labs/06_transpose/lab.c: differs" "$gradebook" report --out "$work/o1"
+check "an unchanged one is not" test -z "$("$gradebook" report --out "$work/o1" | grep kernel.h)"
+check "a link is refused" says "fay, fay, labs/06_transpose/kernel.cu: it is a symbolic link" "$gradebook" report --out "$work/o1"
+check "two different kernels for a lab" says "gil, .*neither lies nearer" "$gradebook" report --out "$work/o1"
+check "a kernel that is too large" says "hal, .*larger than 256 KiB" "$gradebook" report --out "$work/o1"
+check "a formula for a name" says "^\"'=cmd\(\)\"," "$gradebook" export --format csv --out "$work/o1"
+check "predictions are taken" says ",ada,yes,[0-9]+,1,1,Scripted" "$gradebook" export --format csv --out "$work/o1"
+check "JSON is JSON" jq -e '.students | length == 9' <("$gradebook" export --format json --out "$work/o1")
+check "JSON has the remarks" jq -e '[.students[] | select(.name == "gil") | .remarks[].kind] == ["ambiguous"]' \
+    <("$gradebook" export --format json --out "$work/o1")
+check "status" says "06_transpose +5 +4 +0" "$gradebook" status --out "$work/o1"
+check "nothing is done twice" status_is 0 fast "$c" --out "$work/o1"
+check "really nothing" test "$(wc -l < "$work/o1/fake.log")" = 5
+check "nor enrolled twice" test "$(sql "$work/o1" "SELECT count(*) FROM submissions")" = 9
+
+kernel "$c/bob/06_transpose/kernel.cu" 8
+check "what was handed in again is graded" status_is 0 fast "$c" --out "$work/o1"
+check "and counts" state_is "$work/o1" "bob,,06_transpose,pass"
+rm -r "$c/carol"
+check "who is gone is gone" status_is 0 fast "$c" --out "$work/o1"
+check "from the export" test -z "$(states "$work/o1" | grep carol)"
+
+check "regrade where?" says "no gradebook in" "$gradebook" regrade --student ada --lab 6 --out "$work/nowhere"
+check "nothing is made there" test ! -e "$work/nowhere"
+check "regrade whom?" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
+check "regrade what?" says "handed in nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
+check "regrade" says "1 other handed in the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
+    --trust-submissions --devices sim
+check "is one more grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
+check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 7
+
+odd=$work/odd
+kernel "$odd"/$'new\nline'/06_transpose/kernel.cu o1
+kernel "$odd"/$'caf\xe9'/06_transpose/kernel.cu o2
+kernel "$odd"/$'\e[31mred'/06_transpose/kernel.cu o3
+mkdir -p "$odd/fifo/06_transpose" "$odd/deep/$(printf 'd/%.0s' {1..30})"
+mkfifo "$odd/fifo/06_transpose/kernel.cu"
+ln -s "$c/ada" "$odd/thief"
+check "odd names and files" status_is 0 fast "$odd" --out "$work/odd-out"
+for row in 'new?line,,06_transpose,pass' 'caf?,,06_transpose,pass' '?.31mred,,06_transpose,pass' 'fifo,,06_transpose,missing'; do
+    check "$row" state_is "$work/odd-out" "$(sed 's/?/[?]/g' <<< "$row")"
+done
+check "a student's folder that is a link" says "thief: it is a symbolic link" "$gradebook" report --out "$work/odd-out"
+check "folders without end" says "deep, .*more than 24 folders" "$gradebook" report --out "$work/odd-out"
+
+kernel "$work/one/ida/kernel.cu" 9
+check "a bare kernel.cu, one lab asked for" "$gradebook" grade "$work/one" --out "$work/o2" --devices sim --labs 7 --trust-submissions
+check "is of that lab" state_is "$work/o2" "ida,,07_reduction,pass"
+
+# ---- Archives ----
+
+archive() { "$build/make_archive" "$1" "$2"; } # zip|tar|tar.gz FILE < recipe
+a=$work/archives
+mkdir "$a" "$work/k"
+for i in 1 2 3 4 5 6 7 8 9; do kernel "$work/k/$i.cu" "a$i"; done
+archive zip "$a/ann.zip" <<< "file labs/06_transpose/kernel.cu $work/k/1.cu"
+archive tar.gz "$a/ben.tar.gz" <<< "file ben-main/labs/06_transpose/kernel.cu $work/k/2.cu
+file ben-main/labs/07_reduction/kernel.cu $work/k/3.cu"
+mkdir "$a/cid"
+archive zip "$a/cid/first.zip" <<< "file 06_transpose/kernel.cu $work/k/4.cu"
+kernel "$work/k/again.cu" again "verdict slow"
+archive zip "$a/cid/second.zip" <<< "file 06_transpose/kernel.cu $work/k/again.cu"
+touch -d 2026-01-01 "$a/cid/first.zip"
+touch -d 2026-01-02 "$a/cid/second.zip"
+check "archives a student" status_is 0 fast "$a" --out "$work/o3"
+check "a zip" state_is "$work/o3" "ann,,06_transpose,pass"
+check "a tar" state_is "$work/o3" "ben,,07_reduction,pass"
+check "the later one counts" state_is "$work/o3" "cid,,06_transpose,slow"
+check "and the earlier one is listed" says "cid, cid/first.zip: an earlier submission" "$gradebook" report --out "$work/o3"
+touch -d 2026-01-03 "$a/cid/first.zip"
+check "order by time" status_is 0 fast "$a" --out "$work/o3"
+check "now the other counts" state_is "$work/o3" "cid,,06_transpose,pass"
+
+# Exports of learning systems, zipped as they come.
+archive zip "$work/inner.zip" <<< "file transpose/06_transpose/kernel.cu $work/k/1.cu"
+archive zip "$work/moodle.zip" <<< "file Jane_Doe_4711_assignsubmission_file_/06_transpose.cu $work/k/1.cu
+file José_Núñez_4712_assignsubmission_file/work.zip $work/inner.zip
+file Ann_Lee_4713_assignsubmission_file_lab.zip $work/inner.zip
+text Ann_Lee_4713_assignsubmission_onlinetext_/onlinetext.html hello"
+check "Moodle" status_is 0 fast "$work/moodle.zip" --out "$work/o4"
+check "a folder" state_is "$work/o4" "Jane_Doe,4711,06_transpose,pass"
+check "an archive in a folder" state_is "$work/o4" "José_Núñez,4712,06_transpose,pass"
+check "a single file" state_is "$work/o4" "Ann_Lee,4713,06_transpose,pass"
+archive zip "$work/canvas.zip" <<< "file doejane_4711_900_transpose-1.cu $work/k/1.cu
+file doejane_4711_901_reduction.cu $work/k/3.cu
+file leeann_LATE_4712_902_lab6.zip $work/inner.zip
+file leeann_LATE_4712_999_evil_1_2_x.txt $work/k/2.cu"
+check "Canvas" status_is 0 fast "$work/canvas.zip" --out "$work/o5"
+check "single files of one student" state_is "$work/o5" "doejane,4711,07_reduction,pass"
+check "that came again" state_is "$work/o5" "doejane,4711,06_transpose,pass"
+check "late" says ",yes,,leeann_LATE_4712_902_lab6.zip," "$gradebook" export --format csv --out "$work/o5"
+cat > "$work/metadata" << YAML
+submission_101:
+  :submitters:
+  - :name: Jane Doe
+    :sid: '4711'
+    :email: jane@example.org
+  - :name: Ann Lee
+    :sid: '4712'
+  :created_at: 2026-10-01 12:30:00.000000000 Z
+  :score: 3.0
+  :results:
+    tests:
+      - :name: Not A Student
+submission_102:
+  :submitters:
+  - :name: Bo Ek
+    :sid: '4713'
+  :created_at: 2026-10-02T12:30:00-07:00
+YAML
+archive zip "$work/gradescope.zip" <<< "file assignment_9_export/submission_metadata.yml $work/metadata
+file assignment_9_export/submission_101/labs/06_transpose/kernel.cu $work/k/1.cu
+file assignment_9_export/submission_102/transpose.cu $work/k/2.cu"
+check "Gradescope" status_is 0 fast "$work/gradescope.zip" --out "$work/o6"
+for row in "Jane Doe,4711,06_transpose,pass" "Ann Lee,4712,06_transpose,pass" "Bo Ek,4713,06_transpose,pass"; do
+    check "$row" state_is "$work/o6" "$row"
+done
+check "nobody else" test "$(states "$work/o6" | wc -l)" = 6
+check "its time" says "2026-10-02T19:30:00Z" "$gradebook" export --format csv --out "$work/o6"
+archive tar "$work/wrapped.tar" <<< "file class/ann/06_transpose/kernel.cu $work/k/1.cu
+file class/ben/06_transpose/kernel.cu $work/k/2.cu"
+check "a class one folder too deep" status_is 0 fast "$work/wrapped.tar" --out "$work/o7"
+check "is looked through" state_is "$work/o7" "ben,,06_transpose,pass"
+
+# ---- Hostile archives: each is refused with a sentence, and nobody else suffers ----
+
+h=$work/hostile
+mkdir "$h"
+good="file 06_transpose/kernel.cu $work/k/1.cu"
+archive zip "$h/honest.zip" <<< "$good"
+hostile() { # NAME PATTERN RECIPE: what is told
+    archive "${4:-zip}" "$h/$1.${4:-zip}" <<< "$3"
+    patterns+=("$1, $1[.a-z]*, $2")
+}
+patterns=()
+hostile escape "../../evil.cu: its path leads out" "text ../../evil.cu x
+$good"
+hostile root "/etc/cron.d/evil: its path begins at the root" "text /etc/cron.d/evil x"
+hostile windows "..*evil.cu: its path leads out" 'text ..\..\evil.cu x'
+hostile drive "C:.evil.cu: its path begins with a drive" 'text C:\evil.cu x'
+hostile link "06_transpose/kernel.cu: it is a symbolic link" "link 06_transpose/kernel.cu /etc/passwd" tar
+hostile hard "06_transpose/kernel.cu: it is a hard link" "hardlink 06_transpose/kernel.cu /etc/passwd" tar
+hostile device "dev: it is a device" "device dev" tar
+hostile pipe "pipe: it is a pipe" "fifo pipe" tar
+hostile bomb ".*(unpacks to more than|damaged)" "$good
+zeros zeros.bin 1073741824"
+hostile bombtar ".*unpacks to more than" "zeros zeros.bin 134217728" tar.gz
+hostile crowd ".*holds more than 5000 files" "many f 6000"
+hostile deep ".*it lies in more than 24 folders" "text $(printf 'a/%.0s' {1..40})x y"
+hostile nested "more.zip: an archive in an archive" "file more.zip $work/inner.zip"
+head -c 200 "$h/honest.zip" > "$h/torn.zip"
+patterns+=("torn, torn.zip.*: the archive is damaged")
+head -c 5000 /dev/urandom > "$h/noise.zip"
+patterns+=("noise, noise.zip.*: the archive is damaged")
+: > "$h/empty.zip"
+check "hostile archives" status_is 0 fast "$h" --out "$work/o8"
+"$gradebook" report --out "$work/o8" > "$work/report"
+for pattern in "${patterns[@]}"; do
+    check "refused: $pattern" grep -qE -- "$pattern" "$work/report"
+done
+check "the honest one is graded" state_is "$work/o8" "honest,,06_transpose,pass"
+check "what is right beside a wrong entry, too" state_is "$work/o8" "escape,,06_transpose,pass"
+check "nothing of a bomb counts" state_is "$work/o8" "bomb,,06_transpose,missing"
+check "nothing was written outside" test ! -e "$work/evil.cu" -a ! -e evil.cu
+head -c 3000 "$work/moodle.zip" > "$work/half.zip"
+check "half an export is none" status_is 3 fast "$work/half.zip" --out "$work/o9"
+check "and says so" says "half.zip" fast "$work/half.zip" --out "$work/o9"
+
+# ---- The machine's fault is not the student's ----
+
+f=$work/faults
+kernel "$f/ann/06_transpose/kernel.cu" f1 "first unsound"
+kernel "$f/ben/06_transpose/kernel.cu" f2 "first die"
+kernel "$f/cid/06_transpose/kernel.cu" f3 "die"
+kernel "$f/dot/06_transpose/kernel.cu" f4 "garble"
+kernel "$f/eli/06_transpose/kernel.cu" f5 "hang"
+kernel "$f/fay/06_transpose/kernel.cu" f6 "flood"
+kernel "$f/gus/06_transpose/kernel.cu" f7 "silent"
+kernel "$f/hal/06_transpose/kernel.cu" f8
+check "machines fail" status_is 3 fast "$f" --out "$work/o10" --limit 2
+for row in ann,,06_transpose,pass ben,,06_transpose,pass cid,,06_transpose,not dot,,06_transpose,not \
+    eli,,06_transpose,not fay,,06_transpose,not gus,,06_transpose,not hal,,06_transpose,pass; do
+    check "$row" state_is "$work/o10" "$row"
+done
+check "three attempts each" test "$(sql "$work/o10" "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM attempts GROUP BY kernel ORDER BY kernel)")" = 2,2,3,3,3,3,3,1
+check "why is told" says "cid, 06_transpose: died: was killed by signal 9 .*out of host memory" "$gradebook" report --out "$work/o10"
+check "so is lateness" says "eli, 06_transpose: late: did not end within 2 s" "$gradebook" report --out "$work/o10"
+check "given up is given up" status_is 3 fast "$f" --out "$work/o10" --limit 2
+check "a regrade tries again" status_is 3 "$gradebook" regrade --student cid --lab 6 --out "$work/o10" --trust-submissions --devices sim
+check "three times" test "$(sql "$work/o10" "SELECT max(number) FROM attempts")" = 6
+check "a broken device grades nobody" says "Device 9 is taken out of service: it does not grade our own starter" \
+    "$gradebook" grade "$f" --out "$work/o11" --devices 9 --labs 6 --trust-submissions
+check "and nobody has a verdict" test "$(sql "$work/o11" "SELECT count(*) FROM attempts")" = 0
+kernel "$work/two/ann/06_transpose/kernel.cu" t1 "on-0 unsound"
+kernel "$work/two/ben/06_transpose/kernel.cu" t2
+check "another device tries" status_is 0 "$gradebook" grade "$work/two" --out "$work/o12" --devices 0,1,9 --labs 6 --trust-submissions
+check "and can" state_is "$work/o12" "ann,,06_transpose,pass"
+
+# ---- Interruptions ----
+
+s=$work/slow
+for student in {1..12}; do
+    for lab in 06_transpose 07_reduction 03_divergence; do
+        kernel "$s/s$student/$lab/kernel.cu" "$student$lab" "verdict $([ $((student % 3)) = 0 ] && echo wrong || echo slow)
+// grader: sleep 0.1"
+    done
+done
+slow() { "$gradebook" grade "$s" --out "$1" --devices sim --jobs 4 --labs 3,6,7 --trust-submissions; }
+check "undisturbed" status_is 0 slow "$work/calm"
+check "36 gradings" test "$(sql "$work/calm" "SELECT count(*) FROM attempts")" = 36
+left_over() { # does anything still grade for this gradebook?
+    local all
+    all=$(cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ')
+    [[ $all == *"$1/work/"* ]]
+}
+kills=0
+for _ in {1..40}; do
+    "$gradebook" grade "$s" --out "$work/killed" --devices sim --jobs 4 --labs 3,6,7 --trust-submissions 2> /dev/null &
+    sleep "0.$(printf %03d $((RANDOM % 600)))"
+    kill -9 $! 2> /dev/null && kills=$((kills + 1))
+    wait $! 2> /dev/null
+    left_over "$work/killed" && sleep 0.3 && left_over "$work/killed" && echo "FAILED: a grading outlives its gradebook" && failed=$((failed + 1))
+done
+check "killed $kills times, then continued" status_is 0 slow "$work/killed"
+check "the results are the same" diff <(states "$work/calm") <(states "$work/killed")
+check "nothing was graded twice" test "$(sql "$work/killed" "SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts")" = "36|36|1"
+check "the database is whole" test "$(sql "$work/killed" "PRAGMA integrity_check")" = ok
+"$gradebook" grade "$s" --out "$work/stopped" --devices sim --jobs 2 --labs 3,6,7 --trust-submissions 2> "$work/said-stopped" &
+sleep 0.8
+kill -INT $!
+wait $!
+check "Ctrl-C" test $? = 130
+check "says how to go on" grep -q "The same command goes on" "$work/said-stopped"
+check "and it does" status_is 0 slow "$work/stopped"
+check "with the same results" diff <(states "$work/calm") <(states "$work/stopped")
+"$gradebook" grade "$s" --out "$work/locked" --devices sim --jobs 1 --labs 3,6,7 --trust-submissions 2> /dev/null &
+sleep 0.5
+check "one writes at a time" says "another gradebook is working" slow "$work/locked"
+check "but who reads may" says "graded" "$gradebook" status --out "$work/locked"
+kill -INT $!
+wait $!
+
+# ---- The database ----
+
+cp -r "$work/calm" "$work/newer"
+sqlite3 "$work/newer/gradebook.sqlite" "PRAGMA user_version = 99"
+check "another version's database" says "schema is 99" slow "$work/newer"
+cp -r "$work/calm" "$work/torn"
+sqlite3 "$work/torn/gradebook.sqlite" "PRAGMA wal_checkpoint(TRUNCATE)" > /dev/null
+dd if=/dev/urandom of="$work/torn/gradebook.sqlite" bs=4096 seek=2 count=6 conv=notrunc 2> /dev/null
+check "a damaged database" says "is damaged" slow "$work/torn"
+mkdir "$work/foreign"
+echo "not a database, whatever its name" > "$work/foreign/gradebook.sqlite"
+check "no database at all" status_is 3 "$gradebook" report --out "$work/foreign"
+
+# ---- The real warpbook, in bubblewrap where that works ----
+
+unset GRADEBOOK_WARPBOOK
+check "without bubblewrap it refuses" says "bubblewrap is not there" env GRADEBOOK_BWRAP=/nonexistent "$gradebook" grade "$c" --out "$work/b0"
+check "where it does not work, too" says "does not work here" env GRADEBOOK_BWRAP=/bin/false "$gradebook" grade "$c" --out "$work/b0"
+cell=()
+if ! bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
+    echo "skipped: bubblewrap does not work here, so gradings run without it"
+    skipped=$((skipped + 1))
+    cell=(--trust-submissions)
+fi
+r=$work/real
+real() { # STUDENT NUMBER LINE...: the reference with lines for the scripted compiler and runner
+    local file=$r/$1/06_transpose/kernel.cu
+    kernel "$file" "$2"
+    shift 2
+    printf '%s\n' "$@" >> "$file"
+}
+real ann 1
+real ben 2 "// fake: wrong one"
+real cid 3 "// fake: crash at go"
+real dot 4 "int x = ; // nvcc: error expected an expression"
+real eli 5 "// nvcc: reads /etc/ld.so.cache"
+real fay 6 "// fake: stray after"
+real gus 7 "// fake: print-flood at go"
+mkdir -p "$r/hal/06_transpose" && cp labs/06_transpose/kernel.cu "$r/hal/06_transpose/"
+{ cat "$r/ann/06_transpose/kernel.cu"; printf '\0// 0'; } > "$work/nul.cu"
+mkdir -p "$r/ann2/06_transpose" && cp "$work/nul.cu" "$r/ann2/06_transpose/kernel.cu"
+check "the real one" status_is 0 "$gradebook" grade "$r" --out "$work/b1" --devices sim --labs 6 "${cell[@]}"
+for row in ann,,06_transpose,correct ben,,06_transpose,wrong cid,,06_transpose,crash dot,,06_transpose,build \
+    eli,,06_transpose,build fay,,06_transpose,stray gus,,06_transpose,timeout hal,,06_transpose,unchanged \
+    ann2,,06_transpose,build; do
+    check "$row" state_is "$work/b1" "$row"
+done
+for _ in 1 2 3 4 5 6; do
+    "$gradebook" grade "$r" --out "$work/b2" --devices sim --labs 6 "${cell[@]}" 2> /dev/null &
+    sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+    kill -9 $! 2> /dev/null
+    wait $! 2> /dev/null
+done
+check "killed and continued" status_is 0 "$gradebook" grade "$r" --out "$work/b2" --devices sim --labs 6 "${cell[@]}"
+check "the same results" diff <(states "$work/b1") <(states "$work/b2")
+check "on a GPU, the scripted one" status_is 0 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6 "${cell[@]}"
+check "passes" says "^ida,,06_transpose,(pass|close),100.0,[01]" "$gradebook" export --format csv --out "$work/b3"
+check "its figures are kept" test "$(sql "$work/b3" "SELECT count(*) FROM figures WHERE name = 'case.1.ratio'")" = 1
+
+kernel "$work/one/ida/06_transpose/kernel.cu" 10
+mkdir "$work/one/ida/07_reduction"
+mv "$work/one/ida/kernel.cu" "$work/one/ida/07_reduction/"
+check "two labs on a GPU" status_is 0 timeout 120 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6,7 "${cell[@]}"
+exec 9> "$work/warpbook-GPU-00000000-0000-0000-0000-000000000000.lock"
+flock 9
+"$gradebook" regrade --student ida --lab 6 --out "$work/b3" --devices 0 --quick "${cell[@]}" 2> "$work/said-waiting" 9>&- &
+sleep 3
+check "another grading on that GPU is waited for" test "$(sql "$work/b3" "SELECT count(*) FROM regrades, attempts WHERE number > after")" = 0
+exec 9>&-
+wait $!
+check "and then it goes on" test $? = 0
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

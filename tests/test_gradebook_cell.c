@@ -1,0 +1,179 @@
+/* test_gradebook_cell.c - what a submission sees from inside its cell: nothing of others, no
+ * network, no place to leave anything. Skipped, visibly, where bubblewrap does not work. */
+#include "cell.h"
+#include "pace.h"
+#include "program.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], kernel[100], secret_file[100];
+static Cell cell;
+static bool works;
+
+static int begin(void)
+{
+    char problem[1200], path[600], here[400];
+
+    PUT(folder, "/tmp/warpbook-cell-XXXXXX");
+    if (!mkdtemp(folder) || !getcwd(here, sizeof here))
+        return 1;
+    setenv("WARPBOOK_NVCC", PUT(path, "%s/tests/fake_nvcc", here), 1);
+    setenv("WARPBOOK_READELF", path, 1);
+    setenv("GRADEBOOK_WARPBOOK", PUT(path, "%s/tests/fake_warpbook", here), 1);
+    setenv("COURSE_SECRET", "swordfish", 1);
+    write_file(PUT(kernel, "%s/kernel.cu", folder), "int k;\n", 7);
+    write_file(PUT(secret_file, "%s/gradebook.sqlite", folder), "all marks", 9);
+    works = cell_open(&cell, folder, false, problem, sizeof problem);
+    if (!works)
+        printf("\n    skipped: %s\n", problem);
+    return 0;
+}
+
+static int end(void)
+{
+    cell_close(&cell);
+    remove_tree(folder);
+    unsetenv("WARPBOOK_NVCC");
+    unsetenv("WARPBOOK_READELF");
+    unsetenv("GRADEBOOK_WARPBOOK");
+    unsetenv("COURSE_SECRET");
+    return 0;
+}
+
+/* The exit status of a script in the cell of a grading, in place of warpbook. */
+static int run_inside(const char *script, char *said, size_t size)
+{
+    const CellJob job = { .lab = "06_transpose", .kernel = kernel, .device = "sim" };
+    Words all, command = { 0 };
+    Program program;
+    int status;
+
+    cell_command(&cell, &job, &all);
+    for (int i = 0; i < all.count; i++) {
+        words_add(&command, all.word[i]);
+        if (!strcmp(all.word[i], "--"))
+            break;
+    }
+    words_add(&command, "/bin/sh");
+    words_add(&command, "-c");
+    words_add(&command, script);
+    CU_ASSERT_TRUE_FATAL(
+        program_start(&program, command.word, cell.environment.word, "/", 20, 4096, 1 << 20));
+    while (!program_over(&program))
+        program_wait((Program *const[]){ &program }, 1, 1);
+    status = program.status;
+    put(said, size, "%s%s", program.out.text, program.errors.text);
+    program_free(&program);
+    words_free(&command);
+    words_free(&all);
+    return status;
+}
+
+/* Scripts that must succeed. */
+static void the_view_from_inside(void)
+{
+    static const char *const scripts[] = {
+        "test -r /submission/kernel.cu",
+        "! echo x 2>/dev/null >> /submission/kernel.cu",
+        "test -r labs/06_transpose/kernel.h",
+        "! touch labs/x 2>/dev/null",
+        "! touch /x 2>/dev/null",
+        "! touch /usr/x 2>/dev/null",
+        "touch /tmp/x",
+        "test -d grader -o -d tests || true; ! ls grader 2>/dev/null",
+        "test ! -e /root && test ! -e /home && test ! -e /var",
+        "test ! -e /etc/passwd",
+        "test -z \"$COURSE_SECRET\"",
+        "! grep -aq swordfish /proc/*/environ 2>/dev/null",
+        "test $(ls -d /proc/[0-9]* | wc -l) -le 5", /* bubblewrap, the shell, ls, wc */
+        "test $(grep -c : /proc/net/dev) -le 1",    /* the loop-back alone */
+        "test ! -e /dev/sda -a ! -e /dev/nvidia0",
+        "! mount -t tmpfs none /tmp 2>/dev/null",
+    };
+
+    for (size_t i = 0; works && i < sizeof scripts / sizeof *scripts; i++) {
+        char said[400];
+        int status = run_inside(scripts[i], said, sizeof said);
+        CU_ASSERT_EQUAL(status, 0);
+        if (status)
+            printf("\n    inside: %s: %s\n", scripts[i], said);
+    }
+}
+
+static void the_gradebook_is_out_of_sight(void)
+{
+    char script[300], said[400];
+
+    if (!works)
+        return;
+    PUT(script, "test ! -e %s", secret_file);
+    CU_ASSERT_EQUAL(run_inside(script, said, sizeof said), 0);
+    PUT(script, "! grep -rq 'all marks' %s 2>/dev/null", folder);
+    CU_ASSERT_EQUAL(run_inside(script, said, sizeof said), 0);
+}
+
+/* 1.5 GiB do not fit: memory is the machine's, for all. */
+static void memory_for_files_ends(void)
+{
+    char said[400];
+
+    if (!works || !cell.sized)
+        return;
+    CU_ASSERT_NOT_EQUAL(
+        run_inside("for i in $(seq 1600); do head -c 1000000 /dev/zero > /tmp/$i || "
+                   "exit 1; done",
+                   said, sizeof said),
+        0);
+}
+
+/* What is left of it dies with it, even in a session of its own. */
+static void nothing_outlives_it(void)
+{
+    char said[400];
+    double began = now_s();
+
+    if (!works)
+        return;
+    run_inside("setsid sleep 30 & setsid sleep 30 > /dev/null 2>&1 & echo gone", said, sizeof said);
+    CU_ASSERT_TRUE(now_s() - began < 10);
+    CU_ASSERT_STRING_EQUAL(said, "gone\n");
+}
+
+static void time_left(void)
+{
+    Pace pace = { .all = 10 };
+    int open[LABS] = { 0 };
+    char text[40];
+
+    open[0] = 4;
+    CU_ASSERT_TRUE(pace_left(&pace, open, 1) < 0);
+    pace_count(&pace, 0, 10);
+    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 1), 40, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 4), 10, 1e-9);
+    pace_count(&pace, 1, 30);
+    open[1] = 1, open[2] = 1; /* of lab 2 nothing is known: as the others */
+    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 1), 40 + 30 + 20, 1e-9);
+    CU_ASSERT_STRING_EQUAL(pace_span(12.3, text, sizeof text), "12 s");
+    CU_ASSERT_STRING_EQUAL(pace_span(600, text, sizeof text), "10 min");
+    CU_ASSERT_STRING_EQUAL(pace_span(7500, text, sizeof text), "2 h 5 min");
+}
+
+CU_SuiteInfo test_gradebook_cell = {
+    "gradebook cell",
+    .pInitFunc = begin,
+    .pCleanupFunc = end,
+    .pTests =
+        (CU_TestInfo[]){
+            { "the view from inside", the_view_from_inside },
+            { "the gradebook is out of sight", the_gradebook_is_out_of_sight },
+            { "memory for files ends", memory_for_files_ends },
+            { "nothing outlives it", nothing_outlives_it },
+            { "time left", time_left },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,234 @@
+/* test_gradebook_store.c - rows: what is enrolled, what is open, what an attempt leaves. */
+#include "enrol.h"
+#include "queue.h"
+#include "reading.h"
+#include "sheet.h"
+#include "takeover.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+static Store store;
+static bool asked[LABS];
+static int transpose;
+
+static int begin(void)
+{
+    PUT(folder, "/tmp/warpbook-gradebook-XXXXXX");
+    transpose = (int) (lab_find("transpose") - all_labs);
+    memset(asked, 0, sizeof asked);
+    asked[transpose] = true;
+    return !mkdtemp(folder) || !store_open(&store, folder, true);
+}
+
+static int end(void)
+{
+    store_close(&store);
+    remove_tree(folder);
+    return 0;
+}
+
+/* A class of students' kernels: name, text, name, text, ..., NULL. */
+static Enrolled enrol_these(const char *const list[])
+{
+    Class class = { 0 };
+    Enrolled enrolled;
+
+    for (; *list; list += 2) {
+        Handin *handin = class_handin(&class, *list);
+        PUT(handin->student, "%s", *list);
+        handin->layout = "plain";
+        handin_file(handin, "06_transpose/kernel.cu", list[1], strlen(list[1]),
+                    hash_bytes(HASH_START, list[1], strlen(list[1])));
+    }
+    enrol(&store, &class, "class", asked, NULL, &enrolled);
+    class_free(&class);
+    return enrolled;
+}
+
+static int64_t count(const char *sql)
+{
+    return store_number(&store, -1, sql, "");
+}
+
+static int open_tasks(void)
+{
+    Queue queue;
+    int open;
+
+    queue_read(&store, asked, 0, &queue);
+    open = queue.count;
+    queue_free(&queue);
+    return open;
+}
+
+static void the_same_is_enrolled_once(void)
+{
+    static const char *const list[] = { "ann", "int a;",           "ben", "int a; // mine",
+                                        "cid", "int  a ; /* b */", "dot", "int b;",
+                                        NULL };
+    Enrolled enrolled = enrol_these(list);
+
+    CU_ASSERT_EQUAL(enrolled.students, 4);
+    CU_ASSERT_EQUAL(enrolled.parts, 4);
+    CU_ASSERT_EQUAL(enrolled.kernels, 2);
+    enrol_these(list);
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM submissions"), 4);
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 2);
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM imports"), 2);
+    CU_ASSERT_EQUAL(open_tasks(), 2);
+}
+
+/* A kernel with a 0 in it builds for nobody: it must not stand for one that does. */
+static void a_text_with_a_0_is_itself_only(void)
+{
+    Class class = { 0 };
+    Handin *handin = class_handin(&class, "eve");
+    Enrolled enrolled;
+
+    PUT(handin->student, "eve");
+    handin->layout = "plain";
+    handin_file(handin, "06_transpose/kernel.cu", "int a;\0x", 8, 1);
+    enrol(&store, &class, "class", asked, NULL, &enrolled);
+    class_free(&class);
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 3);
+    CU_ASSERT_EQUAL(enrolled.kernels, 1); /* she is the whole class now */
+    CU_ASSERT_EQUAL(open_tasks(), 1);
+}
+
+static void attempt(const char *out, const char *errors, int status)
+{
+    Program program = {
+        .out = { .fd = -1, .text = (char *) out, .used = strlen(out), .size = 9999 },
+        .errors = { .fd = -1, .text = (char *) errors },
+        .began_s = now_s(),
+        .status = status
+    };
+    Queue queue;
+    Ended ended;
+
+    queue_read(&store, asked, 0, &queue);
+    CU_ASSERT_TRUE_FATAL(queue.count > 0);
+    program.out.bytes = program.out.used;
+    ended_of(&program, "06_transpose", &ended);
+    take_over(&store, &queue.tasks[0], "sim", &program, &ended);
+    ended_free(&ended);
+    queue_free(&queue);
+}
+
+#define GOOD                                                                                       \
+    "format:1\nlab:06_transpose\nverdict:pass\nmarks:100.0\nratio:0.9\nwhy:a\\nb\\\\c\n"           \
+    "case.1.ratio:0.9\nend:06_transpose\n"
+#define BAD "format:1\nlab:06_transpose\nverdict:unsound\nwhy:no GPU\nend:06_transpose\n"
+
+static void faults_and_gradings(void)
+{
+    Tally tally;
+
+    enrol_these((const char *const[]){ "fay", "int f;", NULL });
+    attempt(BAD, "", 3 << 8);
+    attempt("", "out of memory\n", SIGKILL);
+    CU_ASSERT_EQUAL(open_tasks(), 1);
+    attempt("format:1\nlab:06_tr", "", 0);
+    CU_ASSERT_EQUAL(open_tasks(), 0); /* given up */
+    queue_tally(&store, &tally);
+    CU_ASSERT_EQUAL(tally.given_up, 1);
+    CU_ASSERT_EQUAL(count("SELECT count(DISTINCT outcome) FROM attempts"), 3);
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM verdicts"), 0);
+    store_do(&store, "INSERT INTO regrades (kernel, after, at) SELECT max(id), 3, '' FROM kernels",
+             "");
+    CU_ASSERT_EQUAL(open_tasks(), 1);
+    attempt(GOOD, "", 0);
+    CU_ASSERT_EQUAL(open_tasks(), 0);
+    store_do(&store, "INSERT INTO regrades (kernel, after, at) SELECT max(id), 4, '' FROM kernels",
+             "");
+    attempt(GOOD, "", 0);
+    CU_ASSERT_EQUAL(open_tasks(), 0);
+    CU_ASSERT_EQUAL(count("SELECT max(number) FROM attempts"), 5);
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM figures WHERE name = 'case.1.ratio'"), 2);
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM figures"), 2);
+    CU_ASSERT_EQUAL(count("SELECT why = 'a' || char(10) || 'b\\c' FROM verdicts"), 1);
+}
+
+static void one_writes_many_read(void)
+{
+    Store other;
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) /* locks are between processes */
+        _exit(store_open(&other, folder, true) ? 1 : !strstr(other.problem, "another gradebook"));
+    CU_ASSERT_TRUE_FATAL(pid > 0);
+    waitpid(pid, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT_TRUE(store_open(&other, folder, false));
+    CU_ASSERT_EQUAL(store_number(&other, -1, "SELECT count(*) FROM attempts", ""), 5);
+    store_close(&other);
+    CU_ASSERT_FALSE(store_open(&other, "/nonexistent", false));
+    store_close(&other);
+}
+
+static void rows_for_people(void)
+{
+    sqlite3_stmt *rows = rows_ask(&store);
+    Row row;
+
+    CU_ASSERT_TRUE_FATAL(rows_next(&store, rows, &row));
+    CU_ASSERT_STRING_EQUAL(row.name, "fay");
+    CU_ASSERT_STRING_EQUAL(row.state, "pass");
+    CU_ASSERT_DOUBLE_EQUAL(row.marks, 100, 0);
+    CU_ASSERT_EQUAL(row.attempts, 5);
+    CU_ASSERT_EQUAL(row.same, 0);
+    CU_ASSERT_FALSE(rows_next(&store, rows, &row));
+}
+
+/* What a grading printed, and what is wrong with it. */
+static void readings(void)
+{
+    static const struct {
+        const char *text, *fault;
+    } rows[] = {
+        { GOOD, NULL },
+        { "", "no result" },
+        { "format:2\nlab:06_transpose\nverdict:pass\nend:06_transpose\n", "format 1" },
+        { "format:1\nlab:07_reduction\nverdict:pass\nend:07_reduction\n", "another lab" },
+        { "format:1\nlab:06_transpose\nverdict:pass\n", "breaks off" },
+        { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose", "no end" },
+        { "format:1\nlab:06_transpose\nverdict:best\nend:06_transpose\n", "no verdict" },
+        { "format:1\nlab:06_transpose\nverdict:wrong\nverdict:pass\nend:06_transpose\n", "twice" },
+        { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose\nx:y\n", "breaks off" },
+        { "format:1\nhello\n", "a line of it is none" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Reading reading;
+        char why[300];
+        bool fine = reading_take(rows[i].text, "06_transpose", &reading, why, sizeof why);
+        CU_ASSERT_EQUAL(fine, rows[i].fault == NULL);
+        if (!fine && rows[i].fault)
+            CU_ASSERT_PTR_NOT_NULL(strstr(why, rows[i].fault));
+        reading_free(&reading);
+    }
+}
+
+CU_SuiteInfo test_gradebook_store = {
+    "gradebook store",
+    .pInitFunc = begin,
+    .pCleanupFunc = end,
+    .pTests =
+        (CU_TestInfo[]){
+            { "the same is enrolled once", the_same_is_enrolled_once },
+            { "a text with a 0 is itself only", a_text_with_a_0_is_itself_only },
+            { "faults and gradings", faults_and_gradings },
+            { "one writes, many read", one_writes_many_read },
+            { "rows for people", rows_for_people },
+            { "readings", readings },
+            CU_TEST_INFO_NULL,
+        },
+};
