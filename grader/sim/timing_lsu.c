@@ -11,10 +11,11 @@ static uint64_t share(uint64_t n, int part)
     return (n + (uint64_t) part - 1) / (uint64_t) part;
 }
 
-void lsu_keep(Sm *sm, uint64_t until)
+void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
 {
     const uint64_t queue = (uint64_t) sm->gpu->device.lsu_queue;
 
+    *(for_shared ? &sm->shared_busy : &sm->l1_busy) += (double) (until - start);
     sm->lsu_free = until;
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
         sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
@@ -63,7 +64,8 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     cycles = later(share((uint64_t) count, device->l1_lines),
                    share(sectors * SECTOR_BYTES, device->l1_load_bytes));
     cycles = later(cycles, (uint64_t) least);
-    lsu_keep(sm, start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
+    lsu_keep(sm, false, start,
+             start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
     return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
 }
 
@@ -82,7 +84,7 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
 {
     const Device *device = &sm->gpu->device;
     const uint64_t cycles = share(LINE_BYTES, device->l1_store_bytes);
-    const uint64_t queue = (uint64_t) device->lsu_queue;
+    const uint64_t queue = (uint64_t) device->lsu_queue, begin = start;
     uint64_t there = 0;
 
     for (int i = 0; i < count; i++) {
@@ -94,7 +96,8 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
-    lsu_keep(sm, sm->store_free > start + queue ? sm->store_free - queue : start);
+    sm->stores_busy += (double) ((uint64_t) count * cycles);
+    lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
 }
 
@@ -107,7 +110,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
 
     switch ((TraceKind) (head & 0xff)) {
     case TRACE_SHARED:
-        lsu_keep(sm, start + later(head >> 16, 1));
+        lsu_keep(sm, true, start, start + later(head >> 16, 1));
         return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
     case TRACE_LOAD:
         return load_lines(sm, words, count, start, w->step->operation->cycles);
@@ -124,14 +127,14 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Planned *step = w->step;
-    uint64_t there = 0;
+    uint64_t there = 0, start;
 
     for (int i = 0; i < step->accesses; i++)
         there =
             later(there, play_access(sm, w, w->access[step->access + i], later(now, sm->lsu_free)));
     if (step->accesses)
         return there;
-    there = later(now, sm->lsu_free) + step->operation->latency;
-    lsu_keep(sm, later(now, sm->lsu_free) + step->operation->cycles);
-    return there;
+    start = later(now, sm->lsu_free);
+    lsu_keep(sm, false, start, start + step->operation->cycles);
+    return start + step->operation->latency;
 }

@@ -163,6 +163,7 @@ static double pass(Memory *memory, unsigned sectors, uint64_t now)
 {
     memory->l2_free =
         latest(memory->l2_free, (double) now) + __builtin_popcount(sectors) * memory->l2_cycles;
+    memory->l2_busy += __builtin_popcount(sectors) * memory->l2_cycles;
     return memory->l2_free;
 }
 
@@ -230,6 +231,16 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     return up(turn) + (uint64_t) memory->store_latency;
 }
 
+/* An update waits for another from then until then. */
+static void note_wait(Memory *memory, double from, double until)
+{
+    from = latest(from, memory->atomics_until);
+    if (until <= from)
+        return;
+    memory->atomics_busy += until - from;
+    memory->atomics_until = until;
+}
+
 uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsigned passes,
                        uint64_t now)
 {
@@ -238,6 +249,7 @@ uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsig
     const uint64_t here = fetch(memory, line, sectors, turn);
     const double begin = latest((double) here, (double) line->busy);
 
+    note_wait(memory, (double) here, (double) line->busy);
     put(memory, line, sectors, SECTOR_BYTES);
     line->busy = up(begin + passes * memory->atomic_cycles);
     return line->busy + (uint64_t) memory->l2_latency;
@@ -280,6 +292,7 @@ void memory_model_begin(Memory *memory)
     for (size_t i = 0; i < memory->l2.sets * (size_t) memory->l2.ways; i++)
         memory->l2.lines[i].ready = memory->l2.lines[i].busy = 0;
     memory->l2_free = memory->dram_free = memory->dram_busy = 0;
+    memory->l2_busy = memory->atomics_busy = memory->atomics_until = 0;
     memory->read_bytes = memory->write_bytes = 0;
     memory->l2_hits = memory->l2_misses = 0;
     memory->stand_in = 0;

@@ -52,12 +52,15 @@ typedef struct Operation {
     uint32_t first;    /* registers[first ..]: those read, then those written */
     uint16_t straight; /* steps from this one on, up to the end of its stretch (timing_plan.c) */
     int keep;          /* DO_WAIT: groups that may be under way still */
+    uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */
+    Spent *spent;                    /* cycles of schedulers, on it or waiting for it */
 } Operation;
 
 /* Of one code. Registers are numbered from 0 on. */
 typedef struct Operations {
     const Code *code;
     Operation *operations; /* a step each, and the one that ends the code */
+    Spent *spent;          /* of each */
     uint32_t *registers;
     int register_count, register_room;
     int first_register; /* what numbers of this code begin with */
@@ -96,6 +99,7 @@ typedef struct Plan {
     PlanSegment *segments;
     Planned *steps;
     int segment_count, step_count, access_count;
+    uint64_t played; /* how often */
 } Plan;
 
 typedef struct Plans {
@@ -149,6 +153,8 @@ typedef struct Memory {
     bool fills;                                /* what is written in part is read first */
     uint64_t l2_hits, l2_misses;               /* sectors loaded */
     double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
+    double l2_busy;
+    double atomics_busy, atomics_until; /* while an update waited for another of its line */
     /* Of a launch whose blocks are not all played: how much of the L2 those left out would have
      * filled with lines that are to be written back. */
     bool stand_in; /* a line that displaces nothing costs what the average one will */
@@ -184,17 +190,28 @@ typedef struct PlayedWarp {
     const uint64_t *word;    /* accesses behind the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
-    uint64_t next;    /* the cycle before which it may not issue again */
-    uint64_t stored;  /* when its last store has arrived */
-    uint64_t copied;  /* when the copies of the open group have */
-    uint64_t *groups; /* the last ones committed, newest first */
-    uint64_t *ready;  /* by register: when its value is there */
+    uint64_t next;            /* the cycle before which it may not issue again */
+    uint64_t stored;          /* when its last store has arrived */
+    uint64_t copied;          /* when the copies of the open group have */
+    uint64_t *groups;         /* the last ones committed, newest first */
+    uint64_t *ready;          /* by register: when its value is there */
+    const Operation **maker;  /* by register: what its value comes from; NULL: nothing did yet */
+    const Operation *held_by; /* what `next` is due to; NULL: its block's start */
     int registers_room;
     PlayedBlock *block;
     struct PlayedWarp *next_spare;
 } PlayedWarp;
 
 enum { GROUPS = 8 };
+
+/* How much of the time what warps share is at work: of late, since `at`. */
+enum { METER_LSU, METER_STORES, METER_L2, METER_DRAM, METER_ATOMICS, METERS };
+
+typedef struct Meters {
+    double done[METERS], shared, at;
+    double busy[METERS]; /* shares, at most 1 */
+    double lsu_shared;   /* of the unit's work, that is shared memory's */
+} Meters;
 
 /* Its warps in the order in which they came. */
 typedef struct Scheduler {
@@ -222,6 +239,10 @@ typedef struct Sm {
     PlayedBlock *spare_blocks;
     uint64_t issued;
     uint64_t l1_hits, l1_misses;
+    double shared_busy, l1_busy, stores_busy; /* cycles: the unit's for shared memory, for global;
+                                                 of the way of stores */
+    uint64_t ends;                            /* of its last block so far */
+    Meters meters;
 } Sm;
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -229,8 +250,9 @@ static inline uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* timing_lsu.c. The unit is busy until then: from when on its queue has room. */
-void lsu_keep(Sm *sm, uint64_t until);
+/* timing_lsu.c. The unit is busy from `start`, when it was free, until then: for shared memory and
+ * shuffles, or for global memory. From when on its queue has room follows. */
+void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 /* The accesses of the step that the warp is at. When the value is there, or what it wrote. */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
 
@@ -245,6 +267,15 @@ uint64_t sm_next(const Sm *sm);      /* when it issues next; NEVER */
 /* Nothing can be issued though warps are there: those at barriers go on. */
 void sm_release_all(Sm *sm, uint64_t at);
 
+/* ---- Where the time goes (timing_limits.c) ---- */
+
+/* The scheduler issues for the warp at `now`, and could not before: why? */
+void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now);
+/* What the warp, the last to come to a barrier, waited for before; NULL: nothing from memory. */
+const Operation *limits_barrier(const PlayedWarp *w);
+/* After a launch: `left_out` cycles are like those that were played, but for the tail. */
+void limits_end(Gpu *gpu, double left_out, TimingResult *result);
+
 /* ---- All of them (timing_gpu.c) ---- */
 
 struct Gpu {
@@ -255,7 +286,10 @@ struct Gpu {
     int operations_count;
     int registers; /* of all of them */
     Plans plans;
-    bool failed; /* there was no memory */
+    Spent nowhere;       /* cycles of schedulers for which no step is to blame */
+    double waits[WAITS]; /* cycles of schedulers */
+    const Spent **spent; /* of the launch's codes, for the report */
+    bool failed;         /* there was no memory */
 };
 
 #endif

@@ -98,13 +98,30 @@ static uint64_t operands_ready(const PlayedWarp *w, int count)
     return at;
 }
 
-static void set_result(PlayedWarp *w, uint64_t at)
+static void set_result(PlayedWarp *w, uint64_t at, const Operation *maker)
 {
     const Operation *o = w->step->operation;
     const uint32_t *registers = w->step->registers + o->reads;
 
-    for (int i = 0; i < o->writes; i++)
+    for (int i = 0; i < o->writes; i++) {
         w->ready[registers[i]] = at;
+        w->maker[registers[i]] = maker;
+    }
+}
+
+/* Of no instruction's result: what made the last of its sources. */
+static void pass_on(PlayedWarp *w)
+{
+    const Operation *o = w->step->operation, *maker = NULL;
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = 0;
+
+    for (int i = 0; i < o->reads; i++)
+        if (w->ready[registers[i]] >= at) {
+            at = w->ready[registers[i]];
+            maker = w->maker[registers[i]];
+        }
+    set_result(w, at, maker);
 }
 
 /* To the next step that is an instruction. False: there is none. */
@@ -119,7 +136,7 @@ static bool go_on(Sm *sm, PlayedWarp *w)
         const Operation *o = w->step->operation;
         if (o->deed != DO_NOTHING)
             return true;
-        set_result(w, operands_ready(w, o->reads));
+        pass_on(w);
         w->step++;
     }
 }
@@ -152,25 +169,27 @@ static uint64_t groups_there(const PlayedWarp *w, int keep)
 
 /* ---- Barriers ---- */
 
-static void release(Sm *sm, const PlayedBlock *block, uint64_t at)
+static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, uint64_t at)
 {
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (int k = 0; k < s->count; k++)
             if (s->warp[k]->block == block && s->warp[k]->next == NEVER) {
                 s->warp[k]->next = at;
+                s->warp[k]->held_by = held_by ? held_by : s->warp[k]->held_by;
                 s->wake[k] = wakes_at(s->warp[k]);
             }
     }
     choose_all(sm);
 }
 
-static void check_barrier(Sm *sm, PlayedBlock *block, uint64_t now)
+/* `last`: the warp that came, or ended. */
+static void check_barrier(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now)
 {
     if (!block->waiting || block->waiting < block->live)
         return;
     block->waiting = 0;
-    release(sm, block, now + (uint64_t) sm->gpu->device.barrier_latency);
+    release(sm, block, limits_barrier(last), now + (uint64_t) sm->gpu->device.barrier_latency);
 }
 
 void sm_release_all(Sm *sm, uint64_t at)
@@ -180,7 +199,7 @@ void sm_release_all(Sm *sm, uint64_t at)
             PlayedBlock *block = sm->schedulers[i].warp[k]->block;
             if (block->waiting) {
                 block->waiting = 0;
-                release(sm, block, at);
+                release(sm, block, NULL, at);
             }
         }
 }
@@ -191,9 +210,10 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Operation *o = w->step->operation;
     const uint64_t busy = (uint64_t) o->issues * o->cycles;
-    uint64_t result = now + busy - o->cycles + o->latency;
+    uint64_t result = now + busy - o->cycles + o->latency, start;
 
     w->next = now + o->issues;
+    w->held_by = o;
     if (w->step->skipped)
         return;
     switch ((Deed) o->deed) {
@@ -209,8 +229,9 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         break;
     case DO_SHUFFLE:
     case DO_LOCAL:
-        result = later(now, sm->lsu_free) + o->latency;
-        lsu_keep(sm, later(now, sm->lsu_free) + o->cycles);
+        start = later(now, sm->lsu_free);
+        result = start + o->latency;
+        lsu_keep(sm, o->deed == DO_SHUFFLE, start, start + o->cycles);
         break;
     case DO_ACCESS:
         result = lsu_play(sm, w, now);
@@ -227,7 +248,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     default:
         break;
     }
-    set_result(w, result);
+    set_result(w, result, o);
 }
 
 static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
@@ -245,10 +266,11 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     block->live--;
     block->ends = later(block->ends, later(now + 1, w->stored));
     if (block->live) {
-        check_barrier(sm, block, now);
+        check_barrier(sm, block, w, now);
         return;
     }
     sm->resident--;
+    sm->ends = later(sm->ends, block->ends);
     block->next = sm->ended;
     sm->ended = block;
 }
@@ -260,6 +282,8 @@ static void issue(Sm *sm, Scheduler *s)
     PlayedWarp *w = s->warp[index];
     const Operation *o = w->step->operation;
 
+    if (now > s->free)
+        limits_waited(sm, s, w, now);
     if (o->pipe != PIPE_LSU)
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + o->issues;
@@ -277,7 +301,7 @@ static void issue(Sm *sm, Scheduler *s)
         leave(sm, s, index, now);
     }
     if (waits)
-        check_barrier(sm, block, now);
+        check_barrier(sm, block, w, now);
     choose(s);
 }
 
@@ -322,11 +346,16 @@ uint64_t sm_next(const Sm *sm)
 
 /* ---- Blocks that come ---- */
 
+/* Groups of copies, then of each register when it is ready and what makes it. */
+static size_t words_of(int registers)
+{
+    return GROUPS + 2 * (size_t) registers;
+}
+
 /* With room for the registers: a kernel's calls may turn out to have more than it has itself. */
 static PlayedWarp *new_warp(Sm *sm)
 {
     const int registers = sm->gpu->registers;
-    const size_t numbers = GROUPS + (size_t) registers;
     PlayedWarp *w = sm->spare;
 
     if (w)
@@ -334,7 +363,7 @@ static PlayedWarp *new_warp(Sm *sm)
     else
         w = calloc(1, sizeof *w);
     if (w && (!w->groups || w->registers_room < registers)) {
-        uint64_t *groups = realloc(w->groups, numbers * sizeof *groups);
+        uint64_t *groups = realloc(w->groups, words_of(registers) * sizeof *groups);
         if (!groups) {
             free(w->access);
             free(w->groups);
@@ -345,11 +374,12 @@ static PlayedWarp *new_warp(Sm *sm)
         w->registers_room = registers;
     }
     if (w) {
-        memset(w->groups, 0, numbers * sizeof *w->groups);
+        memset(w->groups, 0, words_of(w->registers_room) * sizeof *w->groups);
         *w = (PlayedWarp){ .access = w->access,
                            .access_room = w->access_room,
                            .groups = w->groups,
                            .ready = w->groups + GROUPS,
+                           .maker = (const Operation **) (w->groups + GROUPS + w->registers_room),
                            .registers_room = w->registers_room };
     }
     return w;
@@ -505,5 +535,8 @@ bool sm_begin(Sm *sm, double l1_bytes)
     }
     sm->lsu_free = sm->store_free = 0;
     sm->issued = sm->l1_hits = sm->l1_misses = 0;
+    sm->shared_busy = sm->l1_busy = sm->stores_busy = 0;
+    sm->ends = 0;
+    sm->meters = (Meters){ .at = 0 };
     return tags_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
 }

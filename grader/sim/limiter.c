@@ -1,0 +1,245 @@
+/* limiter.c - words, sums, roofline, and the sentence. */
+#include "limiter.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY(name, key, words)   [name] = key,
+#define WORDS(name, key, words) [name] = words,
+const char *const limit_keys[LIMITS] = { LIMIT_ROWS(KEY) };
+const char *const limit_words[LIMITS] = { LIMIT_ROWS(WORDS) };
+const char *const wait_keys[WAITS] = { WAIT_ROWS(KEY) };
+const char *const wait_words[WAITS] = { WAIT_ROWS(WORDS) };
+#undef KEY
+#undef WORDS
+
+/* ---- Sums ---- */
+
+double spent_sum(const Spent *spent)
+{
+    double sum = 0;
+
+    for (int i = 0; i < LIMITS; i++)
+        sum += spent->at[i];
+    return sum;
+}
+
+void spent_add(Spent *sum, const Spent *more, double factor)
+{
+    for (int i = 0; i < LIMITS; i++)
+        sum->at[i] += factor * more->at[i];
+}
+
+Limit spent_most(const Spent *spent)
+{
+    int most = 0;
+
+    for (int i = 1; i < LIMITS; i++)
+        if (spent->at[i] > spent->at[most])
+            most = i;
+    return (Limit) most;
+}
+
+/* ---- The roofline ---- */
+
+Roofline roofline_of(const Limits *limits, const Device *device)
+{
+    const double ns = spent_sum(&limits->spent), peak = device->fp32_tflops * 1e3;
+    Roofline roof = { .ridge = peak / device->memory_gbps, .is_cached = limits->bytes <= 0 };
+
+    if (ns <= 0)
+        return roof;
+    roof.gflops = limits->flops / ns;
+    roof.gbps = limits->bytes / ns;
+    roof.intensity = roof.is_cached ? 0 : limits->flops / limits->bytes;
+    roof.roof_gflops = roof.is_cached ? peak : fmin(peak, roof.intensity * device->memory_gbps);
+    roof.reached =
+        limits->flops > 0 ? roof.gflops / roof.roof_gflops : roof.gbps / device->memory_gbps;
+    return roof;
+}
+
+/* ---- The sentence ---- */
+
+typedef struct Teller {
+    const Limits *limits;
+    double all;   /* ns */
+    double share; /* of the limit that it is about, in % */
+    char *text;
+    size_t size;
+} Teller;
+
+__attribute__((format(printf, 2, 3))) static void say(const Teller *t, const char *format, ...)
+{
+    const size_t used = strlen(t->text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(t->text + used, t->size - used, format, arguments);
+    va_end(arguments);
+}
+
+/* In %. */
+static double busy(const Teller *t, Limit limit)
+{
+    return t->all > 0 ? fmin(100, 100 * t->limits->busy[limit] / t->all) : 0;
+}
+
+/* How many times what would do; 1: as little as can be. */
+static double times(double is, double least)
+{
+    return least > 0 && is > least ? is / least : 1;
+}
+
+enum { MUCH = 120 }; /* in %: what is more than this beside the least is told */
+
+static bool say_sectors(const Teller *t)
+{
+    const double waste = times(t->limits->sectors, t->limits->least_sectors);
+
+    if (waste * 100 > MUCH)
+        say(t, "; its requests move %.1f times the sectors that hold what they ask for", waste);
+    return waste * 100 > MUCH;
+}
+
+static void of_issue(const Teller *t)
+{
+    say(t,
+        "schedulers are taken up by instructions other than FP32 arithmetic, %.0f %% of the time",
+        t->share);
+    if (t->limits->lanes > 0 && t->limits->lanes < 24)
+        say(t, "; of 32 lanes %.1f take part in an average one", t->limits->lanes);
+    else
+        say(t, ": fewer of them for each result would help (addresses, loops, loads)");
+}
+
+static void of_fp32(const Teller *t)
+{
+    say(t, "FP32 arithmetic takes %.0f %% of the time: it is bound by computing", t->share);
+    if (t->limits->lanes > 0 && t->limits->lanes < 24)
+        say(t, ", though of 32 lanes only %.1f take part in an average instruction",
+            t->limits->lanes);
+}
+
+static void of_units(const Teller *t)
+{
+    say(t,
+        "warps wait for units that take less than a warp a cycle (integers, FP64, special "
+        "functions), %.0f %% of the time",
+        t->share);
+}
+
+static void of_shared(const Teller *t)
+{
+    const double conflicts = times(t->limits->wavefronts, t->limits->least_shared);
+
+    say(t, "shared memory is at work %.0f %% of the time", busy(t, AT_SHARED));
+    if (conflicts * 100 > MUCH)
+        say(t, ", and bank conflicts make it take %.1f times the wavefronts", conflicts);
+    else
+        say(t, " and has no bank conflicts to lose: fewer loads and stores for each result help");
+}
+
+static void of_l1(const Teller *t)
+{
+    say(t, "the SMs' load/store units are at work %.0f %% of the time for global memory",
+        busy(t, AT_L1));
+    if (!say_sectors(t))
+        say(t, ": fewer or wider requests for each result help");
+}
+
+static void of_l2(const Teller *t)
+{
+    say(t, "the L2 is at work %.0f %% of the time", busy(t, AT_L2));
+    if (!say_sectors(t))
+        say(t, ": what a block uses again should stay in registers or shared memory");
+}
+
+static void of_dram(const Teller *t)
+{
+    say(t, "the device's memory is at work %.0f %% of the time", busy(t, AT_DRAM));
+    if (!say_sectors(t))
+        say(t, ", on little that nobody asked for: only fewer bytes would help");
+}
+
+static void of_atomics(const Teller *t)
+{
+    say(t, "updates of one address wait for each other, %.0f %% of the time", busy(t, AT_ATOMICS));
+}
+
+static Wait longest_wait(const Limits *limits)
+{
+    int most = 0;
+
+    for (int i = 1; i < WAITS; i++)
+        if (limits->waits[i] > limits->waits[most])
+            most = i;
+    return (Wait) most;
+}
+
+static void of_latency(const Teller *t)
+{
+    static const char *const advice[WAITS] = {
+        [WAIT_UNIT] = "",
+        [WAIT_RESULT] =
+            ": more independent work, in a thread or in more warps, would fill the gaps",
+        [WAIT_NEAR] = ": more independent work, in a thread or in more warps, would fill the gaps",
+        [WAIT_FAR] = ", which is asked for too little at a time: more loads under way, of a thread "
+                     "or of more warps",
+        [WAIT_BARRIER] = ": fewer barriers, or more blocks an SM that go on meanwhile",
+        [WAIT_BRANCH] = ": fewer branches, or more warps",
+        [WAIT_BLOCK] = ": each block does too little, or has warps that end early",
+    };
+    const Wait wait = longest_wait(t->limits);
+
+    say(t, "%.0f %% of the time nothing is at its limit: warps wait, mostly for %s", t->share,
+        wait_words[wait]);
+    if (t->limits->warps > 0)
+        say(t, ", and %.0f warps an SM do not hide it", t->limits->warps);
+    say(t, "%s", advice[wait]);
+}
+
+static void of_tail(const Teller *t)
+{
+    say(t,
+        "SMs stand without a block %.0f %% of the time: in the last wave, or because there are too "
+        "few blocks",
+        t->share);
+}
+
+static void of_launch(const Teller *t)
+{
+    say(t,
+        "%.0f %% of the time nothing is under way: launches, or the host's waiting, take longer "
+        "than the work",
+        t->share);
+}
+
+static void of_transfer(const Teller *t)
+{
+    say(t, "copies between host and device take %.0f %% of the time", busy(t, AT_TRANSFER));
+    if (t->limits->spent.at[AT_TRANSFER] > 0.85 * t->all)
+        say(t, ", side by side with what else there is: the link is the limit");
+    else
+        say(t, ", and kernels do not run beside them all the while");
+}
+
+void limits_sentence(const Limits *limits, char *text, size_t size)
+{
+    static void (*const tell[LIMITS])(const Teller *) = {
+        [AT_ISSUE] = of_issue,   [AT_FP32] = of_fp32,       [AT_UNITS] = of_units,
+        [AT_SHARED] = of_shared, [AT_L1] = of_l1,           [AT_L2] = of_l2,
+        [AT_DRAM] = of_dram,     [AT_ATOMICS] = of_atomics, [AT_LATENCY] = of_latency,
+        [AT_TAIL] = of_tail,     [AT_LAUNCH] = of_launch,   [AT_TRANSFER] = of_transfer,
+    };
+    const Limit limit = spent_most(&limits->spent);
+    Teller teller = { limits, spent_sum(&limits->spent), 0, text, size };
+
+    *text = 0;
+    if (teller.all <= 0)
+        return;
+    teller.share = 100 * limits->spent.at[limit] / teller.all;
+    tell[limit](&teller);
+}
