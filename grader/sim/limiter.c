@@ -169,14 +169,14 @@ static void of_atomics(const Teller *t)
     say(t, "updates of one address wait for each other, %.0f %% of the time", busy(t, AT_ATOMICS));
 }
 
-static Wait longest_wait(const Limits *limits)
+static WaitKind longest_wait(const Limits *limits)
 {
     int most = 0;
 
     for (int i = 1; i < WAITS; i++)
         if (limits->waits[i] > limits->waits[most])
             most = i;
-    return (Wait) most;
+    return (WaitKind) most;
 }
 
 static void of_latency(const Teller *t)
@@ -192,7 +192,7 @@ static void of_latency(const Teller *t)
         [WAIT_BRANCH] = ": fewer branches, or more warps",
         [WAIT_BLOCK] = ": each block does too little, or has warps that end early",
     };
-    const Wait wait = longest_wait(t->limits);
+    const WaitKind wait = longest_wait(t->limits);
 
     say(t, "%.0f %% of the time nothing is at its limit: warps wait, mostly for %s", t->share,
         wait_words[wait]);

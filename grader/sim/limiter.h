@@ -41,7 +41,7 @@ typedef enum Limit { LIMIT_ROWS(LIMIT_ENUM) LIMITS } Limit;
     X(WAIT_BLOCK, "block", "a block to come or to end")
 
 #define WAIT_ENUM(name, key, words) name,
-typedef enum Wait { WAIT_ROWS(WAIT_ENUM) WAITS } Wait;
+typedef enum WaitKind { WAIT_ROWS(WAIT_ENUM) WAITS } WaitKind;
 #undef WAIT_ENUM
 
 extern const char *const limit_keys[LIMITS], *const limit_words[LIMITS];

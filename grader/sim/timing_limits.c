@@ -179,17 +179,24 @@ const Operation *limits_barrier(const PlayedWarp *w)
 
 /* ---- The end ---- */
 
+/* As if it had been so from the start: a scheduler may have waited for long. */
+static void take_means(Sm *sm, uint64_t now)
+{
+    sm->meters = (Meters){ .at = 0 };
+    meter(sm, now);
+}
+
 /* From its last instruction on a scheduler waits for its SM's blocks; then the SM, for others. */
 static void charge_ends(Gpu *gpu, double all)
 {
     for (int i = 0; i < gpu->device.sms; i++) {
         Sm *sm = &gpu->sms[i];
+        take_means(sm, sm->ends);
         for (int k = 0; k < gpu->device.schedulers_per_sm; k++) {
             const double free = fmin(all, (double) sm->schedulers[k].free);
             const double ends = fmax(free, fmin(all, (double) sm->ends));
             gpu->waits[WAIT_BLOCK] += ends - free;
-            if (ends > free)
-                charge(sm, &gpu->nowhere, ends - free, METER_ATOMICS, (uint64_t) ends);
+            charge(sm, &gpu->nowhere, ends - free, METER_ATOMICS, sm->ends);
             gpu->nowhere.at[AT_TAIL] += all - ends;
         }
     }
