@@ -362,6 +362,22 @@ static bool fake_count(Counter counter, const Array *array, char *answer, char *
     return true;
 }
 
+static bool fake_model_time(char *fault)
+{
+    (void) fault;
+    return true;
+}
+
+/* Of a call a hundred blocks, all of them played unless told otherwise. */
+static bool fake_timed(char *answer, char *fault)
+{
+    (void) fault;
+    put(answer, SERVE_ANSWER, "launches:1 untimed:%d blocks:100 timed_blocks:%d instructions:1000 "
+        "kernels_ms:%.9g",
+        script.untimed, script.sampled ? script.sampled : 100, script.ms);
+    return true;
+}
+
 static const Device fake_device = {
     .hello = fake_hello,
     .load = fake_load,
@@ -377,6 +393,8 @@ static const Device fake_device = {
     .clock_mhz = fake_clock_mhz,
     .checks = fake_checks,
     .count = fake_count,
+    .model_time = fake_model_time,
+    .timed = fake_timed,
     .answered = misdeeds_answered,
 };
 
