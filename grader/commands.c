@@ -376,6 +376,25 @@ static bool read_clock(Server *server, char **words, char *answer, char *fault)
     return true;
 }
 
+static bool limits(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    if (!server->device->limits)
+        return command_usage(fault, "only a simulated GPU knows its limits");
+    return server->device->limits(answer, fault);
+}
+
+static bool cost(Server *server, char **words, char *answer, char *fault)
+{
+    uint64_t i;
+
+    if (!server->device->cost)
+        return command_usage(fault, "only a simulated GPU knows what lines cost");
+    if (!number(words[1], 10, 1000, &i))
+        return command_usage(fault, "the number of a line is wanted");
+    return server->device->cost((int) i, answer, fault);
+}
+
 static bool drop(Server *server, char **words, char *answer, char *fault)
 {
     (void) words;
@@ -403,6 +422,8 @@ const Command commands[] = {
     { "go", 1, go },
     { "window", 4, window },
     { "guards", 1, guards },
+    { "limits", 0, limits },
+    { "cost", 1, cost },
     { "clock", 0, read_clock },
     { "checks", 2, set_checks },
     { "count", 2, count },

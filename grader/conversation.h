@@ -29,6 +29,11 @@
  *   TAG timed                      how the last go was (a simulated GPU only)
  *       ok launches:... untimed:... blocks:... timed_blocks:... instructions:...
  *       kernels_ms:...
+ *   TAG limits                     what limited the last go, with its time modelled: nanoseconds by
+ *       ok tflops:... gbps:... ns_dram:... busy_dram:... wait_far:... flops:... ...   the keys of
+ *                                  sim/limiter.h; what is 0 is left out (a simulated GPU only)
+ *   TAG cost I                     its I-th costliest source line, from 0 on; line 0: no more
+ *       ok line:... sectors:... requests:... ... ns_dram:...
  *   TAG clock
  *       ok mhz:...
  *   TAG drop
@@ -93,6 +98,8 @@ typedef struct Device {
     bool (*count)(Counter counter, const Array *array, char *answer, char *fault);
     bool (*model_time)(char *fault);
     bool (*timed)(char *answer, char *fault);
+    bool (*limits)(char *answer, char *fault);
+    bool (*cost)(int i, char *answer, char *fault);
     void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
 } Device;
 

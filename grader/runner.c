@@ -340,6 +340,19 @@ static bool cuda_timed(char *answer, char *fault)
     return true;
 }
 
+static bool cuda_limits(char *answer, char *fault)
+{
+    return device_limits(answer, SERVE_ANSWER) || not_simulated(fault);
+}
+
+static bool cuda_cost(int i, char *answer, char *fault)
+{
+    (void) fault;
+    if (!device_cost(i, answer, SERVE_ANSWER))
+        put(answer, SERVE_ANSWER, "line:0");
+    return true;
+}
+
 static bool cuda_clock_mhz(double *mhz, char *fault)
 {
     return fine(device_clock(mhz), fault);
@@ -358,6 +371,8 @@ static const Device cuda_device = {
     .guards_whole = cuda_guards_whole,
     .holds = cuda_holds,
     .clock_mhz = cuda_clock_mhz,
+    .limits = cuda_limits,
+    .cost = cuda_cost,
     .checks = cuda_checks,
     .count = cuda_count,
     .model_time = cuda_model_time,

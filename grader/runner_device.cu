@@ -364,6 +364,16 @@ int device_timed(DeviceTimed *)
 {
     return 0;
 }
+
+int device_limits(char *, size_t)
+{
+    return 0;
+}
+
+int device_cost(int, char *, size_t)
+{
+    return 0;
+}
 }
 
 /* ---- Start ---- */

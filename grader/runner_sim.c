@@ -199,8 +199,8 @@ int device_timed(DeviceTimed *timed)
     SimTimes times;
 
     simTimes(&times);
-    *timed = (DeviceTimed){ times.launches, times.untimed, times.blocks, times.timed_blocks,
-                            times.instructions, times.kernels_ms };
+    *timed = (DeviceTimed){ times.launches,     times.untimed,      times.blocks,
+                            times.timed_blocks, times.instructions, times.kernels_ms };
     return 1;
 }
 

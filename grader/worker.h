@@ -9,6 +9,7 @@
 
 #include "child.h"
 #include "registry.h"
+#include "sim/limiter.h"
 #include "verdict.h"
 
 typedef struct GpuInfo {
@@ -87,6 +88,25 @@ typedef struct Timed {
 } Timed;
 Verdict worker_model_time(Worker *worker);
 Verdict worker_timed(Worker *worker, Timed *timed);
+
+/* What limited the last go: where its time went, and the device's roofs. Its i-th costliest line,
+ * false: there is none, or what is told is no cost. */
+typedef struct Limited {
+    Limits limits;
+    double fp32_tflops, memory_gbps;
+} Limited;
+Verdict worker_limits(Worker *worker, Limited *limited);
+
+typedef struct LineTraffic {
+    double requests, passes, asked; /* as query.h has them */
+} LineTraffic;
+typedef struct LineCost {
+    int line;
+    Spent spent; /* ns */
+    double instructions, lanes;
+    LineTraffic load, store, atomic, shared;
+} LineCost;
+bool worker_cost(Worker *worker, int i, LineCost *cost);
 
 Verdict worker_clock(Worker *worker, double *mhz);
 void worker_drop(Worker *worker); /* frees the arrays */

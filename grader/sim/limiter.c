@@ -43,21 +43,35 @@ Limit spent_most(const Spent *spent)
     return (Limit) most;
 }
 
+#define COUNT(name)                                                                                \
+    {                                                                                              \
+#name, offsetof(Limits, name)                                                              \
+    }
+const LimitCount limit_counts[LIMIT_COUNTS] = { COUNT(flops),         COUNT(bytes),
+                                                COUNT(warps),         COUNT(sectors),
+                                                COUNT(least_sectors), COUNT(wavefronts),
+                                                COUNT(least_shared),  COUNT(lanes) };
+#undef COUNT
+
+double *limit_count(Limits *limits, int i)
+{
+    return (double *) ((char *) limits + limit_counts[i].offset);
+}
+
 /* ---- The roofline ---- */
 
-Roofline roofline_of(const Limits *limits, const Device *device)
+Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbps)
 {
-    const double ns = spent_sum(&limits->spent), peak = device->fp32_tflops * 1e3;
-    Roofline roof = { .ridge = peak / device->memory_gbps, .is_cached = limits->bytes <= 0 };
+    const double ns = spent_sum(&limits->spent), peak = fp32_tflops * 1e3;
+    Roofline roof = { .ridge = peak / memory_gbps, .is_cached = limits->bytes <= 0 };
 
     if (ns <= 0)
         return roof;
     roof.gflops = limits->flops / ns;
     roof.gbps = limits->bytes / ns;
     roof.intensity = roof.is_cached ? 0 : limits->flops / limits->bytes;
-    roof.roof_gflops = roof.is_cached ? peak : fmin(peak, roof.intensity * device->memory_gbps);
-    roof.reached =
-        limits->flops > 0 ? roof.gflops / roof.roof_gflops : roof.gbps / device->memory_gbps;
+    roof.roof_gflops = roof.is_cached ? peak : fmin(peak, roof.intensity * memory_gbps);
+    roof.reached = limits->flops > 0 ? roof.gflops / roof.roof_gflops : roof.gbps / memory_gbps;
     return roof;
 }
 
@@ -117,7 +131,9 @@ static void of_issue(const Teller *t)
 
 static void of_fp32(const Teller *t)
 {
-    say(t, "FP32 arithmetic takes %.0f %% of the time: it is bound by computing", t->share);
+    say(t, "FP32 arithmetic takes %.0f %% of the time, more than anything else", t->share);
+    if (t->share >= 50)
+        say(t, ": it is bound by computing");
     if (t->limits->lanes > 0 && t->limits->lanes < 24)
         say(t, ", though of 32 lanes only %.1f take part in an average instruction",
             t->limits->lanes);
@@ -129,6 +145,20 @@ static void of_units(const Teller *t)
         "warps wait for units that take less than a warp a cycle (integers, FP64, special "
         "functions), %.0f %% of the time",
         t->share);
+}
+
+/* What is at work for less of the time than that is no limit yet: in %. */
+enum { FULL = 67 };
+
+/* True if it was told: warps wait for something that could do more. */
+static bool say_unfilled(const Teller *t, Limit limit, const char *name)
+{
+    if (busy(t, limit) >= FULL)
+        return false;
+    say(t, "warps wait for %s, which is at work only %.0f %% of the time", name, busy(t, limit));
+    if (t->limits->warps > 0)
+        say(t, "; %.0f warps an SM do not keep it so", t->limits->warps);
+    return true;
 }
 
 static void of_shared(const Teller *t)
@@ -152,15 +182,21 @@ static void of_l1(const Teller *t)
 
 static void of_l2(const Teller *t)
 {
-    say(t, "the L2 is at work %.0f %% of the time", busy(t, AT_L2));
-    if (!say_sectors(t))
+    if (say_unfilled(t, AT_L2, "the L2"))
+        say(t, ": more loads under way would, of a thread or of more warps");
+    else
+        say(t, "the L2 is at work %.0f %% of the time", busy(t, AT_L2));
+    if (!say_sectors(t) && busy(t, AT_L2) >= FULL)
         say(t, ": what a block uses again should stay in registers or shared memory");
 }
 
 static void of_dram(const Teller *t)
 {
-    say(t, "the device's memory is at work %.0f %% of the time", busy(t, AT_DRAM));
-    if (!say_sectors(t))
+    if (say_unfilled(t, AT_DRAM, "the device's memory"))
+        say(t, ": more loads under way would, of a thread or of more warps");
+    else
+        say(t, "the device's memory is at work %.0f %% of the time", busy(t, AT_DRAM));
+    if (!say_sectors(t) && busy(t, AT_DRAM) >= FULL)
         say(t, ", on little that nobody asked for: only fewer bytes would help");
 }
 
@@ -186,8 +222,7 @@ static void of_latency(const Teller *t)
         [WAIT_RESULT] =
             ": more independent work, in a thread or in more warps, would fill the gaps",
         [WAIT_NEAR] = ": more independent work, in a thread or in more warps, would fill the gaps",
-        [WAIT_FAR] = ", which is asked for too little at a time: more loads under way, of a thread "
-                     "or of more warps",
+        [WAIT_FAR] = ": more loads under way would, of a thread or of more warps",
         [WAIT_BARRIER] = ": fewer barriers, or more blocks an SM that go on meanwhile",
         [WAIT_BRANCH] = ": fewer branches, or more warps",
         [WAIT_BLOCK] = ": each block does too little, or has warps that end early",
@@ -197,7 +232,7 @@ static void of_latency(const Teller *t)
     say(t, "%.0f %% of the time nothing is at its limit: warps wait, mostly for %s", t->share,
         wait_words[wait]);
     if (t->limits->warps > 0)
-        say(t, ", and %.0f warps an SM do not hide it", t->limits->warps);
+        say(t, "; %.0f warps an SM do not hide it", t->limits->warps);
     say(t, "%s", advice[wait]);
 }
 

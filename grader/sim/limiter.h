@@ -7,9 +7,8 @@
 #ifndef SIM_LIMITER_H
 #define SIM_LIMITER_H
 
-#include "device.h"
-
-#include <stdint.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* A row a limit: enumerator, key, what the time was spent on. */
 #define LIMIT_ROWS(X)                                                                              \
@@ -69,6 +68,15 @@ typedef struct Limits {
     double lanes;                    /* that took part in an average instruction, of 32 */
 } Limits;
 
+/* The counts by key, so that who hands them on has a table. */
+typedef struct LimitCount {
+    const char *key;
+    size_t offset;
+} LimitCount;
+enum { LIMIT_COUNTS = 8 };
+extern const LimitCount limit_counts[LIMIT_COUNTS];
+double *limit_count(Limits *limits, int i);
+
 /* Where on the roofline: operations a byte of memory, and the point above which arithmetic is the
  * roof; 0 operations: a kernel that only moves. `reached`: of the roof there. */
 typedef struct Roofline {
@@ -76,7 +84,7 @@ typedef struct Roofline {
     bool is_cached; /* no byte came from memory: there is no such point */
 } Roofline;
 
-Roofline roofline_of(const Limits *limits, const Device *device);
+Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbps);
 
 /* What limits it, in one sentence without a full stop; 300 characters are enough. */
 void limits_sentence(const Limits *limits, char *text, size_t size);

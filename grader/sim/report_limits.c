@@ -116,7 +116,7 @@ static void put_busy(const Limits *limits, double all, Limit limit, char *text, 
 
 static void put_roofline(const Limits *limits, const Device *device, FILE *out)
 {
-    const Roofline roof = roofline_of(limits, device);
+    const Roofline roof = roofline_of(limits, device->fp32_tflops, device->memory_gbps);
     const Decimal reached = decimal(roof.reached * 100);
 
     if (roof.is_cached)
@@ -181,7 +181,7 @@ static void put_values(FILE *out, const char *name, const double *values, const 
 
 void limits_write_json(const Limits *limits, const Device *device, FILE *out)
 {
-    const Roofline roof = roofline_of(limits, device);
+    const Roofline roof = roofline_of(limits, device->fp32_tflops, device->memory_gbps);
     char sentence[400];
 
     limits_sentence(limits, sentence, sizeof sentence);

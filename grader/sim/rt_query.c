@@ -125,6 +125,7 @@ static SimLine line_of(const Report *report, const Line *from)
         .global_load = traffic_of(&totals->global[KIND_LOAD]),
         .global_store = traffic_of(&totals->global[KIND_STORE]),
         .global_atomic = traffic_of(&totals->global[KIND_ATOMIC]),
+        .spent = from->spent,
     };
 
     add(&line.global_load, &totals->global[KIND_COPY]);
@@ -169,4 +170,20 @@ API int simArray(const void *pointer, SimTraffic *load, SimTraffic *store, SimTr
                 found = 1;
             }
     return found;
+}
+
+API int simLimits(Limits *limits, SimRoofs *roofs)
+{
+    bool known = false;
+
+    *limits = (Limits){ .lanes = 0 };
+    *roofs = (SimRoofs){ 0 };
+    if (!rt_enter(false)) {
+        finish_all();
+        clock_report();
+        known = rt.settings.time && report_limits(report_so_far(), limits);
+        *roofs = (SimRoofs){ rt.device.fp32_tflops, rt.device.memory_gbps };
+    }
+    rt_leave(cudaSuccess);
+    return known;
 }

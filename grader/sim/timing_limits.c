@@ -58,7 +58,8 @@ static void charge_unit(const Meters *m, Spent *to, double cycles)
     to->at[AT_L1] += cycles * (1 - m->lsu_shared);
 }
 
-/* To what was most at work, up to `last`. */
+/* To what was most at work, up to `last`; of those that were nearly so, to the farthest from the SM.
+ */
 static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
 {
     static const uint8_t limits[METERS] = { [METER_STORES] = AT_L1,
@@ -70,7 +71,7 @@ static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
 
     meter(sm, now);
     for (int i = 0; i <= last; i++)
-        if (m->busy[i] > m->busy[most])
+        if (m->busy[i] > 0.95 * m->busy[most])
             most = i;
     if (most == METER_LSU)
         charge_unit(m, to, cycles * m->busy[most]);
@@ -151,17 +152,20 @@ static const Operation *maker_of(const PlayedWarp *w)
     return maker;
 }
 
+/* Up to `from` it was not ready, then its pipe was not free. */
 void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now)
 {
-    const Operation *o = w->step->operation;
-    const double cycles = (double) (now - s->free);
+    const uint64_t from = later(s->free, s->wake[s->best] < now ? s->wake[s->best] : now);
+    const double cycles = (double) (from - s->free);
 
-    if (s->pipe_free[o->pipe] >= now)
-        wait_for_pipe(sm, o, cycles, now);
-    else if (w->next >= now)
-        wait_for_turn(sm, w->held_by, cycles, now);
+    if (from < now)
+        wait_for_pipe(sm, w->step->operation, (double) (now - from), now);
+    if (from == s->free)
+        return;
+    if (w->next >= from)
+        wait_for_turn(sm, w->held_by, cycles, from);
     else
-        wait_for_result(sm, maker_of(w), cycles, now);
+        wait_for_result(sm, maker_of(w), cycles, from);
 }
 
 const Operation *limits_barrier(const PlayedWarp *w)

@@ -269,7 +269,7 @@ void sm_release_all(Sm *sm, uint64_t at);
 
 /* ---- Where the time goes (timing_limits.c) ---- */
 
-/* The scheduler issues for the warp at `now`, and could not before: why? */
+/* The scheduler issues for the warp, its best, at `now`, and could not before: why? */
 void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now);
 /* What the warp, the last to come to a barrier, waited for before; NULL: nothing from memory. */
 const Operation *limits_barrier(const PlayedWarp *w);
