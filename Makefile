@@ -82,9 +82,10 @@ protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
-test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so)
+test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so $(B)/runner-sim)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
+	@tests/sim/limits.sh $(B)
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
