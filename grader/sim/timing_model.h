@@ -197,6 +197,8 @@ typedef struct PlayedBlock {
     uint64_t ends;     /* the last cycle of its warps and stores so far */
 } PlayedBlock;
 
+enum { GROUPS = 8 };
+
 typedef struct PlayedWarp {
     const Trace *trace;
     TracePlace place;    /* behind the stretch that it is in */
@@ -205,17 +207,15 @@ typedef struct PlayedWarp {
     const uint64_t *word;    /* accesses behind the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
-    uint64_t next;    /* the cycle before which it may not issue again */
-    uint64_t stored;  /* when its last store has arrived */
-    uint64_t copied;  /* when the copies of the open group have */
-    uint64_t *groups; /* the last ones committed, newest first */
-    uint64_t *ready;  /* by register: when its value is there */
+    uint64_t next;   /* the cycle before which it may not issue again */
+    uint64_t stored; /* when its last store has arrived */
+    uint64_t copied; /* when the copies of the open group have */
     int registers_room;
     PlayedBlock *block;
     struct PlayedWarp *next_spare;
+    uint64_t groups[GROUPS]; /* the last ones committed, newest first */
+    uint64_t ready[];        /* by register: when its value is there */
 } PlayedWarp;
-
-enum { GROUPS = 8 };
 
 /* Its warps in the order in which they came. */
 typedef struct Scheduler {
@@ -265,6 +265,8 @@ uint64_t warp_groups_there(const PlayedWarp *w, int keep);
  * no memory. */
 PlayedWarp *warp_new(Sm *sm);
 void warp_free(PlayedWarp *w);
+/* It will be played soon: into the caches of the processor that this runs on. */
+void warp_ask(const PlayedWarp *w);
 
 /* timing_lsu.c. The unit is busy until then: from when on its queue has room. */
 void lsu_keep(Sm *sm, uint64_t until);

@@ -31,13 +31,17 @@ static uint64_t ready_at(const Scheduler *s, int i)
 /* All that wake until then. */
 static void list_near(Scheduler *s, uint64_t until)
 {
+    const uint64_t before = s->near_until;
+
     s->near_count = 0;
     s->near_until = until;
     s->far_at = NEVER;
     for (int i = 0; i < s->count; i++)
-        if (s->wake[i] <= until)
+        if (s->wake[i] <= until) {
+            if (s->wake[i] > before)
+                warp_ask(s->warp[i]);
             s->near[s->near_count++] = (uint16_t) i;
-        else if (s->wake[i] < s->far_at)
+        } else if (s->wake[i] < s->far_at)
             s->far_at = s->wake[i];
 }
 

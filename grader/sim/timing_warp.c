@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { HOST_LINE = 64 }; /* of the processor that this runs on */
+
 /* ---- A warp's trace ---- */
 
 static const uint64_t *skip_access(const uint64_t *word)
@@ -114,36 +116,41 @@ uint64_t warp_groups_there(const PlayedWarp *w, int keep)
 PlayedWarp *warp_new(Sm *sm)
 {
     const int registers = sm->gpu->registers;
-    const size_t numbers = GROUPS + (size_t) registers;
+    const size_t size = (size_t) registers * sizeof *sm->spare->ready;
     PlayedWarp *w = sm->spare;
 
     if (w)
         sm->spare = w->next_spare;
-    else
-        w = calloc(1, sizeof *w);
-    if (w && (!w->groups || w->registers_room < registers)) {
-        uint64_t *groups = realloc(w->groups, numbers * sizeof *groups);
-        if (!groups) {
-            warp_free(w);
+    if (!w || w->registers_room < registers) {
+        PlayedWarp *more = realloc(w, sizeof *w + size);
+        if (!more) {
+            if (w)
+                warp_free(w);
             return NULL;
         }
-        w->groups = groups;
+        if (!w)
+            *more = (PlayedWarp){ .access = NULL };
+        w = more;
         w->registers_room = registers;
     }
-    if (w) {
-        memset(w->groups, 0, numbers * sizeof *w->groups);
-        *w = (PlayedWarp){ .access = w->access,
-                           .access_room = w->access_room,
-                           .groups = w->groups,
-                           .ready = w->groups + GROUPS,
-                           .registers_room = w->registers_room };
-    }
+    *w = (PlayedWarp){ .access = w->access,
+                       .access_room = w->access_room,
+                       .registers_room = w->registers_room };
+    memset(w->ready, 0, size);
     return w;
 }
 
 void warp_free(PlayedWarp *w)
 {
     free(w->access);
-    free(w->groups);
     free(w);
+}
+
+void warp_ask(const PlayedWarp *w)
+{
+    const char *at = (const char *) w;
+    const char *end = (const char *) &w->ready[w->registers_room];
+
+    for (; at < end; at += HOST_LINE)
+        __builtin_prefetch(at, 1);
 }
