@@ -58,7 +58,8 @@ static void charge_unit(const Meters *m, Spent *to, double cycles)
     to->at[AT_L1] += cycles * (1 - m->lsu_shared);
 }
 
-/* To what was most at work, up to `last`; of those that were nearly so, to the farthest from the SM.
+/* To what was most at work, up to `last`; of those that were nearly so, to the farthest from the
+ * SM.
  */
 static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
 {

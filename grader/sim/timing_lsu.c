@@ -23,14 +23,10 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
 
 static CacheLine *l1_line(Sm *sm, uint64_t address)
 {
-    CacheLine *line = tags_find(&sm->l1, address);
-    bool displaced;
+    CacheLine displaced;
+    bool is_new;
 
-    if (line)
-        return line;
-    line = tags_place(&sm->l1, address, &displaced);
-    *line = (CacheLine){ .ready = 0 };
-    return line;
+    return cache_line(&sm->l1, address, &is_new, &displaced);
 }
 
 /* Sectors of the line that are not in the L1 come from the L2. */
@@ -40,9 +36,9 @@ static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
     const unsigned sectors = word & 0xff;
     CacheLine *line = l1_line(sm, address);
     const unsigned missing = sectors & ~line->valid;
-    const unsigned count = (unsigned) __builtin_popcount(missing);
+    const unsigned count = sectors_in(missing);
     sm->l1_misses += count;
-    sm->l1_hits += (unsigned) __builtin_popcount(sectors) - count;
+    sm->l1_hits += sectors_in(sectors) - count;
     *missed += count;
     if (missing) {
         line->ready = later(line->ready, memory_load(sm->memory, address, missing, at));
@@ -57,7 +53,7 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     uint64_t sectors = 0, missed = 0, there = 0, cycles;
 
     for (int i = 0; i < count; i++) {
-        sectors += (unsigned) __builtin_popcount(words[i] & 0xff);
+        sectors += sectors_in(words[i] & 0xff);
         there = later(there,
                       load_line(sm, words[i], start + (uint64_t) (i / device->l1_lines), &missed));
     }
@@ -137,4 +133,17 @@ uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
     start = later(now, sm->lsu_free);
     lsu_keep(sm, false, start, start + step->operation->cycles);
     return start + step->operation->latency;
+}
+
+void lsu_ask(const Sm *sm, const PlayedWarp *w)
+{
+    const Planned *step = w->step;
+
+    for (int i = 0; i < step->accesses; i++) {
+        const uint64_t *words = w->access[step->access + i];
+        for (int lines = (int) (*words >> 8 & 0xff); lines > 0; lines--) {
+            cache_ask(&sm->l1, words[lines] >> 16);
+            memory_ask(sm->memory, words[lines] >> 16);
+        }
+    }
 }
