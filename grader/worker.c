@@ -354,6 +354,18 @@ Verdict worker_limits(Worker *worker, Limited *limited)
     return SUSPECT;
 }
 
+void worker_limiter(Worker *worker, char *text, size_t size)
+{
+    char why[sizeof worker->why];
+    Limited limited;
+
+    PUT(why, "%s", worker->why); /* whatever comes of it is nobody's trouble */
+    *text = 0;
+    if (worker_limits(worker, &limited) == PASS)
+        limits_sentence(&limited.limits, text, size);
+    PUT(worker->why, "%s", why);
+}
+
 static bool take_traffic(const char *answer, const char *prefix, LineTraffic *traffic)
 {
     return take_figure(answer, prefix, "requests", &traffic->requests) &&

@@ -97,6 +97,9 @@ typedef struct Limited {
 } Limited;
 Verdict worker_limits(Worker *worker, Limited *limited);
 
+/* Of the last go what limits_sentence() says; "" where that is not known. */
+void worker_limiter(Worker *worker, char *text, size_t size);
+
 typedef struct LineTraffic {
     double requests, passes, asked; /* as query.h has them */
 } LineTraffic;

@@ -3,6 +3,7 @@
  *
  * A cycle is a nanosecond, an SM has four schedulers: a cycle of one is a quarter of a nanosecond.
  */
+#include "capture.h"
 #include "report_totals.h"
 #include "sim_timed.h"
 
@@ -302,6 +303,54 @@ static void a_program_bound_by_transfers(void)
     timeline_close(report.timeline);
 }
 
+/* ---- As text ---- */
+
+/* Half of 1000 ns in shared memory; a launch of 100 ns; 8 of 32 wavefronts are conflicts. */
+static const Limits some = {
+    .spent.at = { [AT_SHARED] = 500, [AT_DRAM] = 400.4, [AT_LAUNCH] = 100 },
+    .waits = { [WAIT_UNIT] = 450, [WAIT_FAR] = 0.3 },
+    .busy = { [AT_SHARED] = 800, [AT_DRAM] = 900 },
+    .flops = 5000,
+    .bytes = 10000,
+    .warps = 64,
+    .wavefronts = 32,
+    .least_shared = 24,
+    .lanes = 32
+};
+static const Device device = { .fp32_tflops = 10, .memory_gbps = 500 };
+
+static void the_report_has_them(void)
+{
+    static const char want[] =
+        ",\"limits\":{\"limit\":\"shared\",\"ns\":{\"shared\":500,\"dram\":400,\"launch\":100},"
+        "\"waits_ns\":{\"unit\":450},\"busy_ns\":{\"shared\":800,\"dram\":900},\"flops\":5000,"
+        "\"memory_bytes\":10000,\"intensity\":0.5,\"ridge\":20,\"roof_share\":0.02,"
+        "\"sentence\":\"shared memory is at work 80 % of the time, and bank conflicts make it take "
+        "1.3 "
+        "times the wavefronts\"}";
+    Capture capture;
+
+    capture_begin(&capture, stderr);
+    limits_write_json(&some, &device, stderr);
+    CU_ASSERT_STRING_EQUAL(capture_end(&capture), want);
+}
+
+static void the_table_has_them(void)
+{
+    static const char want[] =
+        "  limits                50.0 %  shared memory; at work 79.9 %\n"
+        "                        40.0 %  DRAM; at work 90.0 %\n"
+        "                        10.0 %  launches, nothing under way\n"
+        "  roofline               0.5    flop a byte, the ridge at 20; 2.0 % of the roof\n"
+        "  so                 shared memory is at work 80 % of the time, and bank\n"
+        "                     conflicts make it take 1.3 times the wavefronts\n";
+    Capture capture;
+
+    capture_begin(&capture, stderr);
+    limits_write_rows(&some, &device, stderr);
+    CU_ASSERT_STRING_EQUAL(capture_end(&capture), want);
+}
+
 /* ---- Roofline and sentence ---- */
 
 static void the_roofline_is_where_it_is(void)
@@ -393,6 +442,8 @@ static CU_TestInfo tests[] = {
     { "each moment is the busiest row's", each_moment_is_the_busiest_rows },
     { "a program without work has no shares", a_program_without_work_has_no_shares },
     { "a program bound by transfers", a_program_bound_by_transfers },
+    { "the report has them", the_report_has_them },
+    { "the table has them", the_table_has_them },
     { "the roofline is where it is", the_roofline_is_where_it_is },
     { "the sentence says what is most", the_sentence_says_what_is_most },
     CU_TEST_INFO_NULL,

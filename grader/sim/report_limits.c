@@ -117,15 +117,15 @@ static void put_busy(const Limits *limits, double all, Limit limit, char *text, 
 static void put_roofline(const Limits *limits, const Device *device, FILE *out)
 {
     const Roofline roof = roofline_of(limits, device->fp32_tflops, device->memory_gbps);
-    const Decimal reached = decimal(roof.reached * 100);
+    const Decimal reached = quotient((uint64_t) (roof.reached * 1000 + 0.5), 10, 1);
 
     if (roof.is_cached)
         put_row(out, "  %-*s %7s    all of it stays in the L2", LABEL, "roofline", "-");
     else if (limits->flops > 0)
-        put_row(out, "  %-*s %7s    flop a byte; the ridge is at %s; %.4s %% of the roof", LABEL,
+        put_row(out, "  %-*s %7s    flop a byte, the ridge at %s; %s %% of the roof", LABEL,
                 "roofline", decimal(roof.intensity).text, decimal(roof.ridge).text, reached.text);
     else
-        put_row(out, "  %-*s %7s    flop a byte: memory is the roof; %.4s %% of it", LABEL,
+        put_row(out, "  %-*s %7s    flop a byte: memory is the roof; %s %% of it", LABEL,
                 "roofline", "0", reached.text);
 }
 
