@@ -338,7 +338,7 @@ static void the_report_has_them(void)
 static void the_table_has_them(void)
 {
     static const char want[] =
-        "  limits                50.0 %  shared memory; at work 79.9 %\n"
+        "  limits                50.0 %  shared memory; at work 80.0 %\n"
         "                        40.0 %  DRAM; at work 90.0 %\n"
         "                        10.0 %  launches, nothing under way\n"
         "  roofline               0.5    flop a byte, the ridge at 20; 2.0 % of the roof\n"
