@@ -309,7 +309,7 @@ static void a_program_bound_by_transfers(void)
 static const Limits some = {
     .spent.at = { [AT_SHARED] = 500, [AT_DRAM] = 400.4, [AT_LAUNCH] = 100 },
     .waits = { [WAIT_UNIT] = 450, [WAIT_FAR] = 0.3 },
-    .busy = { [AT_SHARED] = 800, [AT_DRAM] = 900 },
+    .busy = { [AT_SHARED] = 800, [AT_DRAM] = 700 },
     .flops = 5000,
     .bytes = 10000,
     .warps = 64,
@@ -323,7 +323,7 @@ static void the_report_has_them(void)
 {
     static const char want[] =
         ",\"limits\":{\"limit\":\"shared\",\"ns\":{\"shared\":500,\"dram\":400,\"launch\":100},"
-        "\"waits_ns\":{\"unit\":450},\"busy_ns\":{\"shared\":800,\"dram\":900},\"flops\":5000,"
+        "\"waits_ns\":{\"unit\":450},\"busy_ns\":{\"shared\":800,\"dram\":700},\"flops\":5000,"
         "\"memory_bytes\":10000,\"intensity\":0.5,\"ridge\":20,\"roof_share\":0.02,"
         "\"sentence\":\"shared memory is at work 80 % of the time, and bank conflicts make it take "
         "1.3 "
@@ -339,7 +339,7 @@ static void the_table_has_them(void)
 {
     static const char want[] =
         "  limits                50.0 %  shared memory; at work 80.0 %\n"
-        "                        40.0 %  DRAM; at work 90.0 %\n"
+        "                        40.0 %  DRAM; at work 70.0 %\n"
         "                        10.0 %  launches, nothing under way\n"
         "  roofline               0.5    flop a byte, the ridge at 20; 2.0 % of the roof\n"
         "  so                 shared memory is at work 80 % of the time, and bank\n"
@@ -377,6 +377,33 @@ static void the_roofline_is_where_it_is(void)
     }
 }
 
+/* A unit that is hardly ever idle is the limit, whatever warps spend their time with. */
+static void what_is_at_work_all_the_time_limits(void)
+{
+    static const struct {
+        Limits limits;
+        Limit most;
+    } rows[] = {
+        { { .spent.at = { [AT_ISSUE] = 45, [AT_DRAM] = 20, [AT_LATENCY] = 35 },
+            .busy[AT_DRAM] = 88 },
+          AT_DRAM },
+        { { .spent.at = { [AT_ISSUE] = 45, [AT_DRAM] = 20, [AT_LATENCY] = 35 },
+            .busy[AT_DRAM] = 70 },
+          AT_ISSUE },
+        { { .spent.at = { [AT_LATENCY] = 60, [AT_DRAM] = 40 }, .busy[AT_DRAM] = 70 }, AT_LATENCY },
+        { { .spent.at = { [AT_ISSUE] = 40, [AT_FP32] = 45, [AT_DRAM] = 15 }, .busy[AT_DRAM] = 82 },
+          AT_FP32 },
+        { { .spent.at = { [AT_ISSUE] = 45, [AT_FP32] = 40, [AT_DRAM] = 15 }, .busy[AT_DRAM] = 82 },
+          AT_ISSUE },
+        { { .spent.at = { [AT_SHARED] = 50, [AT_LATENCY] = 50 },
+            .busy = { [AT_SHARED] = 85, [AT_L2] = 90 } },
+          AT_L2 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(limits_most(&rows[i].limits), rows[i].most);
+}
+
 static void the_sentence_says_what_is_most(void)
 {
     static const struct {
@@ -410,6 +437,9 @@ static void the_sentence_says_what_is_most(void)
         { { .spent.at[AT_L1] = 80 }, "load/store units", NULL },
         { { .spent.at[AT_UNITS] = 80 }, "FP64", NULL },
         { { .spent.at[AT_FP32] = 80, .lanes = 32 }, "bound by computing", "lanes" },
+        { { .spent.at = { [AT_FP32] = 40, [AT_LATENCY] = 35, [AT_DRAM] = 25 } },
+          "FP32 arithmetic takes 40 %, latency 35 %",
+          "bound" },
     };
     char text[300];
 
@@ -445,6 +475,7 @@ static CU_TestInfo tests[] = {
     { "the report has them", the_report_has_them },
     { "the table has them", the_table_has_them },
     { "the roofline is where it is", the_roofline_is_where_it_is },
+    { "what is at work all the time limits", what_is_at_work_all_the_time_limits },
     { "the sentence says what is most", the_sentence_says_what_is_most },
     CU_TEST_INFO_NULL,
 };

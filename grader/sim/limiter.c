@@ -75,6 +75,31 @@ Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbp
     return roof;
 }
 
+/* ---- The limiter ---- */
+
+/* Schedulers that issue are at work, as units are. */
+static double at_work(const Limits *limits, Limit limit)
+{
+    const double issued = limits->spent.at[AT_ISSUE] + limits->spent.at[AT_FP32];
+
+    if (limit == AT_ISSUE || limit == AT_FP32)
+        return limits->spent.at[limit] >= issued / 2 ? issued : 0;
+    return limits->busy[limit];
+}
+
+Limit limits_most(const Limits *limits)
+{
+    static const double nearly_all = 0.8;
+    int most = 0;
+
+    for (int i = 1; i < LIMITS; i++)
+        if (at_work(limits, i) > at_work(limits, most))
+            most = i;
+    return at_work(limits, most) >= nearly_all * spent_sum(&limits->spent)
+               ? (Limit) most
+               : spent_most(&limits->spent);
+}
+
 /* ---- The sentence ---- */
 
 typedef struct Teller {
@@ -118,25 +143,45 @@ static bool say_sectors(const Teller *t)
     return waste * 100 > MUCH;
 }
 
+/* Where no half of the time is at one limit. */
+static void say_mixed(const Teller *t, const char *what, Limit limit)
+{
+    Spent others = t->limits->spent;
+    Limit next;
+
+    others.at[limit] = 0;
+    next = spent_most(&others);
+    say(t, "no limit has half of the time: %s takes %.0f %%, %s %.0f %%", what, t->share,
+        limit_words[next], 100 * others.at[next] / t->all);
+}
+
+static bool say_lanes(const Teller *t)
+{
+    const bool few = t->limits->lanes > 0 && t->limits->lanes < 24;
+
+    if (few)
+        say(t, "; of 32 lanes %.1f take part in an average instruction", t->limits->lanes);
+    return few;
+}
+
 static void of_issue(const Teller *t)
 {
-    say(t,
-        "schedulers are taken up by instructions other than FP32 arithmetic, %.0f %% of the time",
-        t->share);
-    if (t->limits->lanes > 0 && t->limits->lanes < 24)
-        say(t, "; of 32 lanes %.1f take part in an average one", t->limits->lanes);
+    if (t->share < 50)
+        say_mixed(t, "issuing instructions other than FP32", AT_ISSUE);
     else
-        say(t, ": fewer of them for each result would help (addresses, loops, loads)");
+        say(t, "schedulers issue instructions other than FP32 arithmetic %.0f %% of the time",
+            t->share);
+    if (!say_lanes(t))
+        say(t, "; fewer of them for each result would help (addresses, loops, loads)");
 }
 
 static void of_fp32(const Teller *t)
 {
-    say(t, "FP32 arithmetic takes %.0f %% of the time, more than anything else", t->share);
-    if (t->share >= 50)
-        say(t, ": it is bound by computing");
-    if (t->limits->lanes > 0 && t->limits->lanes < 24)
-        say(t, ", though of 32 lanes only %.1f take part in an average instruction",
-            t->limits->lanes);
+    if (t->share < 50)
+        say_mixed(t, "FP32 arithmetic", AT_FP32);
+    else
+        say(t, "FP32 arithmetic takes %.0f %% of the time: it is bound by computing", t->share);
+    say_lanes(t);
 }
 
 static void of_units(const Teller *t)
@@ -269,7 +314,7 @@ void limits_sentence(const Limits *limits, char *text, size_t size)
         [AT_DRAM] = of_dram,     [AT_ATOMICS] = of_atomics, [AT_LATENCY] = of_latency,
         [AT_TAIL] = of_tail,     [AT_LAUNCH] = of_launch,   [AT_TRANSFER] = of_transfer,
     };
-    const Limit limit = spent_most(&limits->spent);
+    const Limit limit = limits_most(limits);
     Teller teller = { limits, spent_sum(&limits->spent), 0, text, size };
 
     *text = 0;

@@ -86,7 +86,11 @@ typedef struct Roofline {
 
 Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbps);
 
-/* What limits it, in one sentence without a full stop; 300 characters are enough. */
+/* What limits it: what is at work nearly all of the time (instructions being issued count, too), or
+ * else the largest share. */
+Limit limits_most(const Limits *limits);
+
+/* That in one sentence without a full stop; 300 characters are enough. */
 void limits_sentence(const Limits *limits, char *text, size_t size);
 
 #endif

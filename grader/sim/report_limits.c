@@ -185,7 +185,7 @@ void limits_write_json(const Limits *limits, const Device *device, FILE *out)
     char sentence[400];
 
     limits_sentence(limits, sentence, sizeof sentence);
-    fprintf(out, ",\"limits\":{\"limit\":\"%s\"", limit_keys[spent_most(&limits->spent)]);
+    fprintf(out, ",\"limits\":{\"limit\":\"%s\"", limit_keys[limits_most(limits)]);
     put_values(out, "ns", limits->spent.at, limit_keys, LIMITS);
     put_values(out, "waits_ns", limits->waits, wait_keys, WAITS);
     put_values(out, "busy_ns", limits->busy, limit_keys, LIMITS);
