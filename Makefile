@@ -1,4 +1,5 @@
 # make grade           grade labs/*/kernel.cu            make test      all tests, no GPU needed
+# make explain LAB=..  why a kernel takes its time      make help      this text
 # make hint LAB=..     hints, your last grading first   make setup     install what tests need (apt)
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
@@ -34,9 +35,9 @@ lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c)))
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
-runner_c := $(cuda_c) grader/runner_sim.c $(serve_c)
+runner_c := $(cuda_c) grader/runner_sim.c grader/runner_limits.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/util.c grader/registry.c)
-grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c module.c shape.c))
+grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c limiter.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
 test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
@@ -54,13 +55,13 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all programs help grade hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
+.PHONY: all programs help grade explain hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
 programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/runner-sim)
 
-grade check: programs
+grade check explain: programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
 
 hint progress: programs
@@ -81,9 +82,10 @@ protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
-test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so)
+test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so $(B)/runner-sim)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
+	@tests/sim/limits.sh $(B)
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
@@ -121,7 +123,7 @@ $(B)/runner: $(call objects,$(cuda_c)) $(B)/grader/runner_device.o $(serve_o) $(
 # The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
 # name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH.
 cudart    = $(notdir $(firstword $(sort $(wildcard $(CUDA_LIB)/libcudart.so.1[23])) libcudart.so.13))
-$(B)/runner-sim: $(call objects,$(cuda_c)) $(B)/grader/runner_sim.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
+$(B)/runner-sim: $(call objects,$(cuda_c)) $(B)/grader/runner_sim.o $(B)/grader/runner_limits.o $(B)/grader/sim/limiter.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim' -ldl -lm -lpthread
 
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
@@ -147,7 +149,7 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
-$(call objects,$(cuda_c) grader/runner_sim.c): CPPFLAGS += -isystem $(CUDA)/include
+$(call objects,$(cuda_c) grader/runner_sim.c grader/runner_limits.c): CPPFLAGS += -isystem $(CUDA)/include
 
 include grader/gradebook/gradebook.mk
 include grader/sim/sim.mk

@@ -348,6 +348,23 @@ static bool count(Server *server, char **words, char *answer, char *fault)
     return server->device->count((Counter) counter, array, answer, fault);
 }
 
+static bool model_time(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    (void) answer;
+    if (!server->device->model_time)
+        return command_usage(fault, "only a simulated GPU models time");
+    return server->device->model_time(fault);
+}
+
+static bool timed(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    if (!server->device->timed)
+        return command_usage(fault, "only a simulated GPU models time");
+    return server->device->timed(answer, fault);
+}
+
 static bool read_clock(Server *server, char **words, char *answer, char *fault)
 {
     double mhz = 0;
@@ -357,6 +374,25 @@ static bool read_clock(Server *server, char **words, char *answer, char *fault)
         return false;
     put(answer, SERVE_ANSWER, "mhz:%.6g", mhz);
     return true;
+}
+
+static bool limits(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    if (!server->device->limits)
+        return command_usage(fault, "only a simulated GPU knows its limits");
+    return server->device->limits(answer, fault);
+}
+
+static bool cost(Server *server, char **words, char *answer, char *fault)
+{
+    uint64_t i;
+
+    if (!server->device->cost)
+        return command_usage(fault, "only a simulated GPU knows what lines cost");
+    if (!number(words[1], 10, 1000, &i))
+        return command_usage(fault, "the number of a line is wanted");
+    return server->device->cost((int) i, answer, fault);
 }
 
 static bool drop(Server *server, char **words, char *answer, char *fault)
@@ -386,9 +422,13 @@ const Command commands[] = {
     { "go", 1, go },
     { "window", 4, window },
     { "guards", 1, guards },
+    { "limits", 0, limits },
+    { "cost", 1, cost },
     { "clock", 0, read_clock },
     { "checks", 2, set_checks },
     { "count", 2, count },
+    { "model", 0, model_time },
+    { "timed", 0, timed },
     { "drop", 0, drop },
     { "quit", 0, quit },
     { 0 },

@@ -33,6 +33,7 @@ typedef struct Result {
     char flags[160];   /* words for a human: "clock interference faster-than-known" */
     char sandbox[24];  /* how the student's process was confined; "" if it never ran */
     char printed[600]; /* what the student's code printed, its beginning */
+    char limiter[400]; /* what limits a slow one, in a sentence without its end; "": not known */
     CaseSpeed speed[GRADE_CASES];
     int speeds;
     double marks; /* 0 .. 100 */

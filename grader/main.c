@@ -1,5 +1,6 @@
 /* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
 #include "calc_main.h"
+#include "explain.h"
 #include "grade.h"
 #include "learn.h"
 #include "predictions.h"
@@ -36,6 +37,7 @@ static const char usage[] =
     "one\n"
     "  check      prove that every lab is sound on this GPU\n"
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
+    "  explain    why a right kernel takes its time, beside the reference: limits and lines\n"
     "  hint       what helps with a lab's last grading; then its hints, one by one\n"
     "  progress   show what is done and what is next; of one lab, its predictions, too\n"
     "  labs       list the labs\n"
@@ -58,7 +60,8 @@ static const char usage[] =
     "  --version, --help\n"
     "\n"
     "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: always when one is\n"
-    "unsound), 2 wrong usage, 3 something could not be graded.\n";
+    "unsound; explain: when the kernel is not right), 2 wrong usage, 3 something could not be\n"
+    "graded.\n";
 
 /* ---- grade ---- */
 
@@ -169,16 +172,13 @@ static int could_not(const Session *session)
     return COULD_NOT;
 }
 
-static int run_grade(Options *options)
+/* False: said what is wrong with --submission. */
+static bool submission_fits(const Options *options)
 {
-    static Session session;
-    static Result results[64];
-    bool all_passed = true, sound = true;
-
     if (options->submission && !is_folder(options->submission) && options->count != 1) {
         fprintf(stderr, "warpbook: --submission %s is one file: name the one LAB it is for\n",
                 options->submission);
-        return USAGE;
+        return false;
     }
     if (options->submission && is_folder(options->submission) && !holds_a_kernel(options)) {
         fprintf(stderr,
@@ -186,12 +186,23 @@ static int run_grade(Options *options)
                 "06_transpose/kernel.cu "
                 "and the like, or labs/06_transpose/kernel.cu\n",
                 options->submission);
-        return USAGE;
+        return false;
     }
     if (options->submission && !file_exists(options->submission)) {
         fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
-        return USAGE;
+        return false;
     }
+    return true;
+}
+
+static int run_grade(Options *options)
+{
+    static Session session;
+    static Result results[64];
+    bool all_passed = true, sound = true;
+
+    if (!submission_fits(options))
+        return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
     session.seed = options->seeded ? options->seed : secret();
     if (!session_open(&session, options->device))
@@ -220,6 +231,37 @@ static int run_grade(Options *options)
         report_reasons(&session, results, options->count, options->submission);
     session_close(&session);
     return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
+}
+
+/* ---- explain ---- */
+
+/* Always on a simulated GPU: a real one does not tell. */
+static const char *simulated_device(const Options *options)
+{
+    return options->device && !strncmp(options->device, "sim", 3) ? options->device : "sim";
+}
+
+static int run_explain(Options *options)
+{
+    static Session session;
+    char source[PATH], shown[PATH];
+    bool explained, sound;
+
+    if (options->count != 1) {
+        fprintf(stderr, "warpbook: explain which lab? make explain LAB=%s\n",
+                lab_name(&all_labs[0]));
+        return USAGE;
+    }
+    if (!submission_fits(options))
+        return USAGE;
+    session = (Session){ .quick = true, .live = isatty(2) };
+    session.seed = options->seeded ? options->seed : secret();
+    if (!session_open(&session, simulated_device(options)))
+        return could_not(&session);
+    find_source(&session, options, options->labs[0], source, shown);
+    explained = explain(&session, options->labs[0], source, shown, &sound);
+    session_close(&session);
+    return explained ? DONE : sound ? NOT_PASSED : COULD_NOT;
 }
 
 /* ---- The other commands ---- */
@@ -344,6 +386,7 @@ static const struct {
     { "grade", run_grade, true },
     { "check", run_check, true },
     { "check-cheats", run_check_cheats, true },
+    { "explain", run_explain, false },
     { "hint", run_hint, false },
     { "progress", run_progress, true },
     { "labs", run_labs, true },

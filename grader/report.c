@@ -79,7 +79,8 @@ static double worst_resolution(const Result *result)
     return worst;
 }
 
-static void report_reason(const Result *result)
+/* `alone`: the only lab that was graded. */
+static void report_reason(const Result *result, bool alone)
 {
     char text[sizeof result->why + 200];
 
@@ -96,6 +97,10 @@ static void report_reason(const Result *result)
             "    %.0f of 100 marks: 25 for a right kernel, 25 if it is clearly faster than rung 1, "
             "up to\n    50 more as its speed nears the bar.\n",
             result->marks);
+    if (alone && result->verdict == SLOW && result->limiter[0])
+        print_wrapped(PUT(text, "What limits it: %s. make explain LAB=%s has the lines.",
+                          result->limiter, lab_name(result->entry)),
+                      4, 80);
     if (result->note[0])
         print_wrapped(result->note, 4, 80);
     if (result->flags[0])
@@ -164,7 +169,7 @@ void report_reasons(const Session *session, const Result *results, int count, bo
 
     printf("\n");
     for (int i = 0; i < count; i++) {
-        report_reason(&results[i]);
+        report_reason(&results[i], count == 1);
         worst = worst_resolution(&results[i]) > worst ? worst_resolution(&results[i]) : worst;
     }
     if (*session->simulated)

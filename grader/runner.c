@@ -321,6 +321,38 @@ static bool cuda_count(Counter counter, const Array *array, char *answer, char *
     return true;
 }
 
+static bool cuda_model_time(char *fault)
+{
+    return device_model_time() || not_simulated(fault);
+}
+
+static bool cuda_timed(char *answer, char *fault)
+{
+    DeviceTimed timed;
+
+    if (!device_timed(&timed))
+        return not_simulated(fault);
+    put(answer, SERVE_ANSWER,
+        "launches:%llu untimed:%llu blocks:%llu timed_blocks:%llu instructions:%llu "
+        "kernels_ms:%.9g",
+        timed.launches, timed.untimed, timed.blocks, timed.timed_blocks, timed.instructions,
+        timed.kernels_ms);
+    return true;
+}
+
+static bool cuda_limits(char *answer, char *fault)
+{
+    return device_limits(answer, SERVE_ANSWER) || not_simulated(fault);
+}
+
+static bool cuda_cost(int i, char *answer, char *fault)
+{
+    (void) fault;
+    if (!device_cost(i, answer, SERVE_ANSWER))
+        put(answer, SERVE_ANSWER, "line:0");
+    return true;
+}
+
 static bool cuda_clock_mhz(double *mhz, char *fault)
 {
     return fine(device_clock(mhz), fault);
@@ -339,8 +371,12 @@ static const Device cuda_device = {
     .guards_whole = cuda_guards_whole,
     .holds = cuda_holds,
     .clock_mhz = cuda_clock_mhz,
+    .limits = cuda_limits,
+    .cost = cuda_cost,
     .checks = cuda_checks,
     .count = cuda_count,
+    .model_time = cuda_model_time,
+    .timed = cuda_timed,
 };
 
 /* ---- main ---- */

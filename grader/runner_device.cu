@@ -354,6 +354,26 @@ int device_count(int, const void *, DeviceCount *)
 {
     return 0;
 }
+
+int device_model_time(void)
+{
+    return 0;
+}
+
+int device_timed(DeviceTimed *)
+{
+    return 0;
+}
+
+int device_limits(char *, size_t)
+{
+    return 0;
+}
+
+int device_cost(int, char *, size_t)
+{
+    return 0;
+}
 }
 
 /* ---- Start ---- */

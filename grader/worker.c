@@ -277,6 +277,120 @@ Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counte
     return PASS;
 }
 
+Verdict worker_model_time(Worker *worker)
+{
+    char answer[CHILD_LINE];
+
+    return ASK(worker, chore_limit_s, answer, "model");
+}
+
+Verdict worker_timed(Worker *worker, Timed *timed)
+{
+    char answer[CHILD_LINE];
+    const struct {
+        const char *key;
+        double *value;
+    } fields[] = {
+        { "launches", &timed->launches },
+        { "untimed", &timed->untimed },
+        { "blocks", &timed->blocks },
+        { "timed_blocks", &timed->timed_blocks },
+        { "instructions", &timed->instructions },
+        { "kernels_ms", &timed->kernels_ms },
+    };
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "timed");
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && verdict == PASS; i++)
+        if (!field_double(answer, fields[i].key, fields[i].value) || !(*fields[i].value >= 0) ||
+            !(*fields[i].value < 1e15)) {
+            PUT(worker->why, "its process reported a timing that is none: %.60s", answer);
+            verdict = SUSPECT;
+        }
+    return verdict;
+}
+
+/* A figure that may be left out; false: it is none. */
+static bool take_figure(const char *answer, const char *prefix, const char *key, double *value)
+{
+    char name[40];
+
+    *value = 0;
+    field_double(answer, PUT(name, "%s%s", prefix, key), value);
+    return *value >= 0 && *value < 1e18;
+}
+
+static bool take_spent(const char *answer, Spent *spent)
+{
+    bool well = true;
+
+    for (int i = 0; i < LIMITS; i++)
+        well &= take_figure(answer, "ns_", limit_keys[i], &spent->at[i]);
+    return well;
+}
+
+Verdict worker_limits(Worker *worker, Limited *limited)
+{
+    char answer[CHILD_LINE];
+    Limits *limits = &limited->limits;
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "limits");
+    bool well;
+
+    *limited = (Limited){ 0 };
+    if (verdict != PASS)
+        return verdict;
+    well = take_figure(answer, "", "tflops", &limited->fp32_tflops) &&
+           take_figure(answer, "", "gbps", &limited->memory_gbps) &&
+           take_spent(answer, &limits->spent);
+    for (int i = 0; i < LIMITS; i++)
+        well &= take_figure(answer, "busy_", limit_keys[i], &limits->busy[i]);
+    for (int i = 0; i < WAITS; i++)
+        well &= take_figure(answer, "wait_", wait_keys[i], &limits->waits[i]);
+    for (int i = 0; i < LIMIT_COUNTS; i++)
+        well &= take_figure(answer, "", limit_counts[i].key, limit_count(limits, i));
+    if (well && spent_sum(&limits->spent) > 0 && limited->fp32_tflops > 0 &&
+        limited->memory_gbps > 0)
+        return PASS;
+    PUT(worker->why, "its process reported limits that are none: %.60s", answer);
+    return SUSPECT;
+}
+
+void worker_limiter(Worker *worker, char *text, size_t size)
+{
+    char why[sizeof worker->why];
+    Limited limited;
+
+    PUT(why, "%s", worker->why); /* whatever comes of it is nobody's trouble */
+    *text = 0;
+    if (worker_limits(worker, &limited) == PASS)
+        limits_sentence(&limited.limits, text, size);
+    PUT(worker->why, "%s", why);
+}
+
+static bool take_traffic(const char *answer, const char *prefix, LineTraffic *traffic)
+{
+    return take_figure(answer, prefix, "requests", &traffic->requests) &&
+           take_figure(answer, prefix, "passes", &traffic->passes) &&
+           take_figure(answer, prefix, "asked", &traffic->asked);
+}
+
+bool worker_cost(Worker *worker, int i, LineCost *cost)
+{
+    char answer[CHILD_LINE];
+    double line;
+
+    *cost = (LineCost){ 0 };
+    if (ASK(worker, chore_limit_s, answer, "cost %d", i) != PASS ||
+        !take_figure(answer, "", "line", &line) || line < 1 || line > 1e6)
+        return false;
+    cost->line = (int) line;
+    return take_figure(answer, "", "instructions", &cost->instructions) &&
+           take_figure(answer, "", "lanes", &cost->lanes) &&
+           take_traffic(answer, "load_", &cost->load) &&
+           take_traffic(answer, "store_", &cost->store) &&
+           take_traffic(answer, "atomic_", &cost->atomic) &&
+           take_traffic(answer, "shared_", &cost->shared) && take_spent(answer, &cost->spent);
+}
+
 Verdict worker_clock(Worker *worker, double *mhz)
 {
     char answer[CHILD_LINE];

@@ -9,6 +9,7 @@
 
 #include "child.h"
 #include "registry.h"
+#include "sim/limiter.h"
 #include "verdict.h"
 
 typedef struct GpuInfo {
@@ -76,6 +77,39 @@ Verdict worker_check_guards(Worker *worker);
  * warp instructions a launch may execute before it counts as endless; what the last go did. */
 Verdict worker_checks(Worker *worker, bool on, int millions);
 Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted);
+
+/* Of a simulated GPU: from here on the times of worker_go are modelled; how those of the last one
+ * came about. */
+typedef struct Timed {
+    double launches, untimed;    /* of kernels; of these, without a modelled time */
+    double blocks, timed_blocks; /* of all launches; of these, played */
+    double instructions;         /* of warps, executed */
+    double kernels_ms;           /* all kernels, one after the other */
+} Timed;
+Verdict worker_model_time(Worker *worker);
+Verdict worker_timed(Worker *worker, Timed *timed);
+
+/* What limited the last go: where its time went, and the device's roofs. Its i-th costliest line,
+ * false: there is none, or what is told is no cost. */
+typedef struct Limited {
+    Limits limits;
+    double fp32_tflops, memory_gbps;
+} Limited;
+Verdict worker_limits(Worker *worker, Limited *limited);
+
+/* Of the last go what limits_sentence() says; "" where that is not known. */
+void worker_limiter(Worker *worker, char *text, size_t size);
+
+typedef struct LineTraffic {
+    double requests, passes, asked; /* as query.h has them */
+} LineTraffic;
+typedef struct LineCost {
+    int line;
+    Spent spent; /* ns */
+    double instructions, lanes;
+    LineTraffic load, store, atomic, shared;
+} LineCost;
+bool worker_cost(Worker *worker, int i, LineCost *cost);
 
 Verdict worker_clock(Worker *worker, double *mhz);
 void worker_drop(Worker *worker); /* frees the arrays */

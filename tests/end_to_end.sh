@@ -213,6 +213,45 @@ told() { WARPBOOK_SIM_RUNNER=$build/fake_runner "$warpbook" grade 6 --quick --fo
 check "what it cannot simulate is told" says "^note:not looked at for races.*unknown instruction" told "$(submission limit limit "ms 0.5")"
 check "and changes no verdict" says "^verdict:pass" told "$(submission limit limit "ms 0.5")"
 
+# ---- explain ----
+
+explain() { WARPBOOK_SIM_RUNNER=$build/fake_runner "$warpbook" explain "$@"; }
+check "explain: which lab?" status_is 2 explain
+check "explain: one lab" status_is 2 explain 5 6
+check "explain: a file that is not there" status_is 2 explain 6 --submission "$work/none.cu"
+check "explain: nothing to simulate with" status_is 3 "$warpbook" explain 6
+check "explain: status 0" status_is 0 explain 6 --submission "$(submission good "limited shared 24")"
+check "explain: the limit, of all of the time" says "^  shared memory  +100.0 %  +0.0 %$" \
+    explain 6 --submission "$(submission good "limited shared 24")"
+check "explain: the sentence" says "^Yours: shared memory is at work 90 % of the time, and bank conflicts" \
+    explain 6 --submission "$(submission good "limited shared 24")"
+check "explain: beside the reference's" says "^The reference: the device's memory is at work 90 % of the time" \
+    explain 6 --submission "$(submission good "limited shared 24")"
+check "explain: the line" says "^   50.0 %  kernel.cu:24, mostly shared memory" \
+    explain 6 --submission "$(submission good "limited shared 24")"
+text=$(sed -n 's/^ *\(tile.*in\[row.*\)/\1/p' solutions/06_transpose/5_padded.cu | sed 's/[^a-zA-Z ]/./g')
+check "explain: its text" says "^ {11}$text$" explain 6 --submission \
+    "$(submission good "limited shared $(grep -n 'tile.*in\[row' solutions/06_transpose/5_padded.cu | cut -d: -f1)")"
+check "explain: what the line did" says "^ {11}shared memory 32.0 wavefronts a request, 1.0 without bank" \
+    explain 6 --submission "$(submission good "limited shared 24")"
+check "explain: a line that is not in the file" says "kernel.cu:9999, mostly" \
+    explain 6 --submission "$(submission good "limited shared 9999")"
+check "explain: on a real GPU, by the simulator, and says so" says "^Times are modelled on a simulated GPU" \
+    explain 6 --device 0 --submission "$(submission good "ms 0.5")"
+check "explain: a wrong kernel" says "06 transpose: wrong: case" explain 6 --submission "$(submission tail "wrong tail")"
+check "explain: is to be graded first" says "^Only a right kernel is explained: .*make grade LAB=transpose first" \
+    explain 6 --submission "$(submission tail "wrong tail")"
+check "explain: and ends with status 1" status_is 1 explain 6 --submission "$(submission tail "wrong tail")"
+check "explain: an unsafe one" says "unsafe: .*kernel.cu:9: race" explain 6 --submission "$(submission race unsafe)"
+check "explain: one that does not build" status_is 1 explain 6 --submission "$(submission broken "#error")"
+for lie in nan minus nothing; do
+    check "explain: $lie is no limit" says "cannot be explained: .*limits that are none" \
+        explain 6 --submission "$(submission lie "limited $lie")"
+    check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
+done
+narrow_explain() { explain 6 --submission "$1" > "$work/out" 2>&1; [ -s "$work/out" ] && ! grep -E '^.{81,}' "$work/out"; }
+check "explain: fits 80 columns" narrow_explain "$(submission good "limited shared 24")"
+
 # The real one, where the CUDA headers were there to build it.
 sim_grade() {
     env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER WARPBOOK_PATIENCE=5 \

@@ -134,6 +134,40 @@ static void spoil(const Array *array, size_t first, size_t count, char *to)
     die("fake runner: unknown way to be wrong: %s", script.wrong);
 }
 
+/* ---- What limits it ---- */
+
+/* All of a call's time is at one limit; what a child may say that is none, too. */
+static bool fake_limits(char *answer, char *fault)
+{
+    const char *limit = *script.limited ? script.limited : "dram";
+
+    (void) fault;
+    if (is(limit, "nan"))
+        put(answer, SERVE_ANSWER, "tflops:10 gbps:100 ns_dram:nan");
+    else if (is(limit, "minus"))
+        put(answer, SERVE_ANSWER, "tflops:10 gbps:100 ns_dram:5 ns_l2:-3");
+    else if (is(limit, "nothing"))
+        put(answer, SERVE_ANSWER, "tflops:10 gbps:100");
+    else
+        put(answer, SERVE_ANSWER,
+            "tflops:10 gbps:100 ns_%s:%.0f busy_%s:%.0f bytes:1000 wavefronts:32 least_shared:1 "
+            "lanes:32",
+            limit, script.ms * 1e6, limit, script.ms * 9e5);
+    return true;
+}
+
+static bool fake_cost(int i, char *answer, char *fault)
+{
+    (void) fault;
+    if (i || !script.limited_line)
+        put(answer, SERVE_ANSWER, "line:0");
+    else
+        put(answer, SERVE_ANSWER,
+            "line:%d ns_shared:%.0f shared_requests:1 shared_passes:32 shared_asked:1",
+            script.limited_line, script.ms * 5e5);
+    return true;
+}
+
 /* ---- The device ---- */
 
 static bool fake_hello(char *answer, char *fault)
@@ -362,6 +396,23 @@ static bool fake_count(Counter counter, const Array *array, char *answer, char *
     return true;
 }
 
+static bool fake_model_time(char *fault)
+{
+    (void) fault;
+    return true;
+}
+
+/* Of a call a hundred blocks, all of them played unless told otherwise. */
+static bool fake_timed(char *answer, char *fault)
+{
+    (void) fault;
+    put(answer, SERVE_ANSWER,
+        "launches:1 untimed:%d blocks:100 timed_blocks:%d instructions:1000 "
+        "kernels_ms:%.9g",
+        script.untimed, script.sampled ? script.sampled : 100, script.ms);
+    return true;
+}
+
 static const Device fake_device = {
     .hello = fake_hello,
     .load = fake_load,
@@ -375,8 +426,12 @@ static const Device fake_device = {
     .guards_whole = fake_guards_whole,
     .holds = fake_holds,
     .clock_mhz = fake_clock_mhz,
+    .limits = fake_limits,
+    .cost = fake_cost,
     .checks = fake_checks,
     .count = fake_count,
+    .model_time = fake_model_time,
+    .timed = fake_timed,
     .answered = misdeeds_answered,
 };
 

@@ -28,7 +28,10 @@ static void obey(const char *line)
         PUT(script.wrong, "%s", word[1]);
     else if (is(word[0], "stray"))
         PUT(script.stray, "%s", word[1]);
-    else if (is(word[0], "stop-after"))
+    else if (is(word[0], "limited")) {
+        PUT(script.limited, "%s", word[1]);
+        script.limited_line = atoi(word[2]);
+    } else if (is(word[0], "stop-after"))
         script.stop_after = atol(word[1]);
     else if (is(word[0], "launch-error"))
         script.launch_error = true;
@@ -38,6 +41,10 @@ static void obey(const char *line)
         script.unsafe = true;
     else if (is(word[0], "limit"))
         script.limit = true;
+    else if (is(word[0], "untimed"))
+        script.untimed = true;
+    else if (is(word[0], "sampled"))
+        script.sampled = atoi(word[1]);
     else if (is(word[0], "sectors")) {
         script.sectors = atof(word[1]);
         script.sectors_line = atoi(word[2]);

@@ -14,6 +14,10 @@
  * calls, never written later launch-error, kernel-error     every go fails so unsafe, limit on a
  * simulated GPU every go fails so sectors 8 24                   a simulated GPU counts that many
  * times the fewest, and blames line 24
+ *   limited shared 24    a simulated GPU was limited by that, a key of sim/limiter.h, in that line;
+ *                        or by `nan`, `minus` or `nothing`, which is no answer
+ *   untimed              a simulated GPU cannot tell how long a launch takes
+ *   sampled 12           it played 12 of a hundred blocks
  */
 #ifndef FAKE_SCRIPT_H
 #define FAKE_SCRIPT_H
@@ -33,9 +37,13 @@ typedef struct Script {
     double lazy_ms, first_ms;
     long stop_after; /* < 0: never */
     char wrong[16], stray[16];
+    char limited[16]; /* "": dram */
+    int limited_line;
     bool launch_error, kernel_error, unsafe, limit;
     double sectors; /* times as many as there must be */
     int sectors_line;
+    bool untimed;
+    int sampled; /* 0: all */
     Misdeed misdeeds[SCRIPT_MISDEEDS];
     int misdeed_count;
 } Script;

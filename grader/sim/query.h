@@ -6,6 +6,7 @@
 #define SIM_QUERY_H
 
 #include "finding.h"
+#include "limiter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +22,18 @@ int simName(void *pointer, const char *name);
 /* From the next launch on: whether races and uninitialised reads are looked for (what is in memory
  * stays known meanwhile), and the warp instructions that a launch may execute, 0: any number. */
 void simChecks(int on, uint64_t budget);
+
+/* From the next work on, time is modelled, as with SIM_TIME. Each simForget() then also empties the
+ * described GPU's caches: what comes after it begins cold. */
+void simTime(void);
+
+/* What was timed since the last simForget(). */
+typedef struct SimTimes {
+    uint64_t launches, untimed;                  /* of kernels; of these, without a modelled time */
+    uint64_t blocks, timed_blocks, instructions; /* of warps, executed */
+    double kernels_ms;                           /* all kernels, one after the other */
+} SimTimes;
+void simTimes(SimTimes *times);
 
 /* The i-th finding, in the order in which they came up. 0: there is no such. */
 int simFinding(int i, Finding *copy);
@@ -39,6 +52,7 @@ typedef struct SimLine {
     uint64_t lanes, ffma_lanes;                          /* that took part, of all instructions */
     SimTraffic global_load, global_store, global_atomic; /* cp.async counts as a load */
     SimTraffic shared;                                   /* loads, stores, atomics and cp.async */
+    Spent spent;                                         /* ns, if time is modelled */
 } SimLine;
 
 /* The i-th source line that did anything, of one kernel after the other. 0: there is no such. */
@@ -46,6 +60,12 @@ int simLine(int i, SimLine *line);
 
 /* The allocation that begins there. 0: nothing was counted for it. */
 int simArray(const void *pointer, SimTraffic *load, SimTraffic *store, SimTraffic *atomic);
+
+/* What limited it all, from its first piece of work to its last. 0: time is not modelled. */
+typedef struct SimRoofs {
+    double fp32_tflops, memory_gbps; /* of the device as it is simulated */
+} SimRoofs;
+int simLimits(Limits *limits, SimRoofs *roofs);
 
 /* Forgets findings and counts; texts of earlier findings and lines are gone. */
 void simForget(void);

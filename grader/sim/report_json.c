@@ -225,6 +225,10 @@ static void put_line(FILE *out, const Report *report, const Line *line)
     fputs("{\"file\":", out);
     put_string(out, line->file ? report->files[line->file] : NULL);
     fprintf(out, ",\"line\":%d", line->line);
+    if (spent_sum(&line->spent) > 0) {
+        put_number(out, "ns", (uint64_t) (spent_sum(&line->spent) + 0.5));
+        fprintf(out, ",\"limit\":\"%s\"", limit_keys[spent_most(&line->spent)]);
+    }
     put_totals(out, &line->totals);
     putc('}', out);
 }
@@ -254,6 +258,8 @@ static void put_time(FILE *out, const Kernel *kernel)
 
 static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
 {
+    Limits limits;
+
     fputs("{\"record\":\"kernel\",\"name\":", out);
     put_string(out, kernel->name);
     put_three(out, "grid", kernel->grid);
@@ -264,6 +270,8 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     put_number(out, "failed", kernel->failed);
     put_resources(out, kernel);
     put_time(out, kernel);
+    if (kernel_limits(kernel, &limits))
+        limits_write_json(&limits, &report->device, out);
     put_totals(out, &kernel->totals);
     fputs(",\"arrays\":[", out);
     for (int i = 0; i < kernel->array_count; i++) {

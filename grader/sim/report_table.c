@@ -130,6 +130,18 @@ static void put_shared(FILE *out, const Totals *totals)
 
 /* ---- The lines that cost most ---- */
 
+/* In time, if that was modelled; else by what it counted. */
+static uint64_t cost_of(const Kernel *kernel, const Line *line)
+{
+    return kernel->timed ? (uint64_t) (spent_sum(&line->spent) + 0.5) : totals_cost(&line->totals);
+}
+
+static uint64_t cost_of_all(const Kernel *kernel)
+{
+    return kernel->timed ? (uint64_t) (spent_sum(&kernel->time.spent) + 0.5)
+                         : totals_cost(&kernel->totals);
+}
+
 /* The dearest lines, dearest first; of equals the first in the source. */
 static int find_dearest(const Kernel *kernel, const Line *dearest[DEAREST])
 {
@@ -138,7 +150,7 @@ static int find_dearest(const Kernel *kernel, const Line *dearest[DEAREST])
     for (int i = 0; i < kernel->line_count; i++) {
         const Line *line = &kernel->lines[i];
         int place = count;
-        while (place > 0 && totals_cost(&line->totals) > totals_cost(&dearest[place - 1]->totals))
+        while (place > 0 && cost_of(kernel, line) > cost_of(kernel, dearest[place - 1]))
             place--;
         if (place == DEAREST)
             continue;
@@ -189,9 +201,11 @@ static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
         const Line *line = dearest[i];
         char most[96];
         main_cost(&line->totals, most, sizeof most);
-        put_row(out, "  %-*s %7s %%  %.40s:%d%s", LABEL, i ? "" : "costs most",
-                quotient(totals_cost(&line->totals) * 100, totals_cost(&kernel->totals), 1).text,
-                line->file ? short_name(report->files[line->file]) : "PTX", line->line, most);
+        put_row(out, "  %-*s %7s %%  %.40s:%d%s%s%s", LABEL, i ? "" : "costs most",
+                quotient(cost_of(kernel, line) * 100, cost_of_all(kernel), 1).text,
+                line->file ? short_name(report->files[line->file]) : "PTX", line->line, most,
+                kernel->timed ? "  " : "",
+                kernel->timed ? limit_words[spent_most(&line->spent)] : "");
     }
 }
 
@@ -199,6 +213,8 @@ static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
 
 static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
 {
+    Limits limits;
+
     put_row(out, "%s", "");
     put_row(out, "%s", *kernel->name ? kernel->name : "?");
     put_shape(out, kernel);
@@ -207,6 +223,8 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     put_instructions(out, &kernel->totals);
     put_global(out, &kernel->totals);
     put_shared(out, &kernel->totals);
+    if (kernel_limits(kernel, &limits))
+        limits_write_rows(&limits, &report->device, out);
     put_dearest(out, report, kernel);
 }
 

@@ -64,25 +64,26 @@ static int sign_of(const Chart *chart, TimelineRow row, int column)
     return !all ? '.' : all < (to - from) - all ? ':' : letter_of(most);
 }
 
-/* Kernels side by side count once: spans come in the order of their starts. */
-static int64_t busy_ps(const Chart *chart, TimelineRow row)
+/* While one of these rows was at work: what runs side by side counts once. Spans come in the order
+ * of their starts. */
+static int64_t union_ps(const TimelineSpan *spans, long count, unsigned rows)
 {
     int64_t busy = 0, until = 0;
 
-    for (long i = 0; i < chart->count; i++) {
-        const TimelineSpan *span = &chart->spans[i];
-        const int64_t from = span->start_ps > until ? span->start_ps : until;
-        if (span->row != row || span->end_ps <= from)
+    for (long i = 0; i < count; i++) {
+        const int64_t from = spans[i].start_ps > until ? spans[i].start_ps : until;
+        if (!(rows >> spans[i].row & 1) || spans[i].end_ps <= from)
             continue;
-        busy += span->end_ps - from;
-        until = span->end_ps;
+        busy += spans[i].end_ps - from;
+        until = spans[i].end_ps;
     }
     return busy;
 }
 
 static void put_chart_row(FILE *out, const Chart *chart, TimelineRow row)
 {
-    const int64_t busy = busy_ps(chart, row), all = chart->end_ps - chart->start_ps;
+    const int64_t busy = union_ps(chart->spans, chart->count, 1u << row),
+                  all = chart->end_ps - chart->start_ps;
     char signs[COLUMNS + 1] = "";
 
     if (!busy)
@@ -115,4 +116,46 @@ void timeline_write_chart(const Timeline *timeline, FILE *out)
         put_chart_row(out, &chart, (TimelineRow) row);
     if (total > chart.count)
         put_row(out, "  the first %ld of %ld pieces of work", chart.count, total);
+}
+
+/* ---- What it was spent on ---- */
+
+static int busiest(const int64_t alone[ROWS], unsigned taken)
+{
+    int most = -1;
+
+    for (int row = 0; row < ROW_MARK; row++)
+        if (!(taken >> row & 1) && (most < 0 || alone[row] > alone[most]))
+            most = row;
+    return most;
+}
+
+void timeline_shares(const Timeline *timeline, int64_t ps[ROWS])
+{
+    long count, total;
+    const TimelineSpan *spans = timeline_spans(timeline, &count, &total);
+    int64_t alone[ROWS] = { 0 }, so_far = 0, end_ps = 0;
+    unsigned taken = 0;
+
+    memset(ps, 0, ROWS * sizeof *ps);
+    for (int row = 0; row < ROW_MARK; row++)
+        alone[row] = union_ps(spans, count, 1u << row);
+    for (int i = 0; i < ROW_MARK; i++) {
+        const int row = busiest(alone, taken);
+        taken |= 1u << row;
+        ps[row] = union_ps(spans, count, taken) - so_far;
+        so_far += ps[row];
+    }
+    for (long i = 0; i < count; i++)
+        end_ps = spans[i].end_ps > end_ps ? spans[i].end_ps : end_ps;
+    if (count)
+        ps[ROW_MARK] = end_ps - spans[0].start_ps - so_far;
+}
+
+int64_t timeline_transfer_ps(const Timeline *timeline)
+{
+    long count, total;
+    const TimelineSpan *spans = timeline_spans(timeline, &count, &total);
+
+    return union_ps(spans, count, 1u << ROW_UP | 1u << ROW_DOWN);
 }

@@ -19,6 +19,7 @@ typedef struct Traffic {
 /* Of one line, or of a kernel. */
 typedef struct Totals {
     uint64_t executed, lanes, divergent, ffma_lanes, loop_loads, loop_ideal;
+    uint64_t flops;                /* single precision, of all lanes */
     uint64_t issued, issued_lanes; /* of the machine, estimated: issue.h */
     uint64_t classes[CLASSES];     /* warp instructions */
     Traffic global[KINDS], shared[KINDS];
@@ -28,6 +29,7 @@ typedef struct Line {
     int file; /* of report_files; 0: unknown, and the line is the PTX's */
     int line;
     Totals totals;
+    Spent spent; /* ns */
 } Line;
 
 typedef struct Kernel {
@@ -76,6 +78,24 @@ Decimal decimal(double value); /* of at most 3 decimals, as few as needed */
 /* What was added up until now. Not while another thread launches. */
 const Report *report_so_far(void);
 
+/* report.c, for the next: room for one more of `size` bytes in an array (false: there is none); the
+ * number of a file, 0: it has no name, or there is no memory; that there was none. */
+bool report_grow(void *array, int count, int *room, size_t size);
+int report_file(const char *name);
+void report_lacks_memory(void);
+
+/* report_add.c */
+void kernel_add(Kernel *kernel, const Launch *launch, const KernelResources *resources,
+                const Occupancy *occupancy);
+
+/* report_limits.c: what limits a kernel, over its launches; a program so far, with its copies.
+ * False: time was not modelled. */
+bool kernel_limits(const Kernel *kernel, Limits *limits);
+bool report_limits(const Report *report, Limits *limits);
+/* Rows of the table; an object of the JSON report. */
+void limits_write_rows(const Limits *limits, const Device *device, FILE *out);
+void limits_write_json(const Limits *limits, const Device *device, FILE *out);
+
 /* report_json.c, report_table.c */
 void report_write_json(const Report *report, FILE *out);
 void report_write_table(const Report *report, FILE *out);
@@ -84,5 +104,9 @@ void put_row(FILE *out, const char *format, ...) __attribute__((format(printf, 2
 /* report_timeline.c */
 extern const char *const row_words[ROWS]; /* "H2D" */
 void timeline_write_chart(const Timeline *timeline, FILE *out);
+/* Each moment is that row's which, of those at work then, is at work longest in all; at [ROW_MARK]:
+ * nothing was. In sum from the first start to the last end. */
+void timeline_shares(const Timeline *timeline, int64_t ps[ROWS]);
+int64_t timeline_transfer_ps(const Timeline *timeline); /* while a copy ran up or down */
 
 #endif

@@ -43,6 +43,33 @@ API void simChecks(int on, uint64_t budget)
     rt_leave(cudaSuccess);
 }
 
+/* ---- Time ---- */
+
+API void simTime(void)
+{
+    if (!rt_enter(false)) {
+        finish_all();
+        rt.settings.time = true;
+    }
+    rt_leave(cudaSuccess);
+}
+
+API void simTimes(SimTimes *times)
+{
+    const Report *report = report_so_far();
+
+    *times = (SimTimes){ 0 };
+    for (int k = 0; k < report->kernel_count; k++) {
+        const Kernel *kernel = report->kernels[k];
+        times->launches += kernel->launches;
+        times->untimed += kernel->launches - kernel->timed;
+        times->blocks += (uint64_t) kernel->time.blocks;
+        times->timed_blocks += (uint64_t) kernel->time.timed;
+        times->instructions += kernel->totals.executed;
+        times->kernels_ms += kernel->time.ms;
+    }
+}
+
 /* ---- Findings ---- */
 
 API int simFinding(int i, Finding *copy)
@@ -65,6 +92,7 @@ API void simForget(void)
         finish_all();
     finding_reset();
     report_clear();
+    time_cold();
     if (rt.open)
         report_device(&rt.device);
     rt_leave(cudaSuccess);
@@ -97,6 +125,7 @@ static SimLine line_of(const Report *report, const Line *from)
         .global_load = traffic_of(&totals->global[KIND_LOAD]),
         .global_store = traffic_of(&totals->global[KIND_STORE]),
         .global_atomic = traffic_of(&totals->global[KIND_ATOMIC]),
+        .spent = from->spent,
     };
 
     add(&line.global_load, &totals->global[KIND_COPY]);
@@ -141,4 +170,20 @@ API int simArray(const void *pointer, SimTraffic *load, SimTraffic *store, SimTr
                 found = 1;
             }
     return found;
+}
+
+API int simLimits(Limits *limits, SimRoofs *roofs)
+{
+    bool known = false;
+
+    *limits = (Limits){ .lanes = 0 };
+    *roofs = (SimRoofs){ 0 };
+    if (!rt_enter(false)) {
+        finish_all();
+        clock_report();
+        known = rt.settings.time && report_limits(report_so_far(), limits);
+        *roofs = (SimRoofs){ rt.device.fp32_tflops, rt.device.memory_gbps };
+    }
+    rt_leave(cudaSuccess);
+    return known;
 }

@@ -15,6 +15,7 @@
 
 #include "access.h"
 #include "device.h"
+#include "limiter.h"
 
 /* ---- Traces ---- */
 
@@ -98,6 +99,13 @@ typedef struct TimingResult {
     uint64_t instructions; /* of the machine, in the blocks played */
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses; /* sectors loaded */
     double memory_read_bytes, memory_write_bytes;
+    /* Nanoseconds: where they went, in sum `ms`; what schedulers with warps waited for; how long
+     * each unit was at work (limiter.h). */
+    Spent spent;
+    double waits[WAITS], busy[LIMITS];
+    /* Of steps, [function + 1][step], in units of `step_ns`. Until the next launch; NULL: none. */
+    const Spent *const *steps;
+    double step_ns;
 } TimingResult;
 
 /* A launch: after it is set up, and before its first block. `resident`: blocks an SM. Of a launch

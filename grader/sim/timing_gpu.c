@@ -61,7 +61,9 @@ static void drop_operations(Gpu *gpu)
     for (int i = 0; i < gpu->operations_count; i++)
         operations_free(&gpu->operations[i]);
     free(gpu->operations);
+    free(gpu->spent);
     gpu->operations = NULL;
+    gpu->spent = NULL;
     gpu->operations_count = 0;
 }
 
@@ -115,10 +117,14 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     drop_operations(gpu);
     gpu->operations_count = launch->module->function_count + 1;
     gpu->operations = calloc((size_t) gpu->operations_count, sizeof *gpu->operations);
+    gpu->spent = calloc((size_t) gpu->operations_count, sizeof *gpu->spent);
     gpu->plans.operations = gpu->operations;
     gpu->registers = launch->kernel->function->register_count;
     gpu->failed = false;
-    return gpu->operations && operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);
+    gpu->nowhere = (Spent){ 0 };
+    memset(gpu->waits, 0, sizeof gpu->waits);
+    return gpu->operations && gpu->spent &&
+           operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);
 }
 
 Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played)
@@ -387,6 +393,7 @@ TimingResult timing_end(Timing *timing)
     result.memory_write_bytes = gpu->memory.write_bytes;
     if (!timing->failed && !gpu->failed) {
         result.cycles = (double) timing->ends + left_out(timing);
+        limits_end(gpu, left_out(timing), &result);
         result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     }
     while (timing->spare) {

@@ -11,10 +11,11 @@ static uint64_t share(uint64_t n, int part)
     return (n + (uint64_t) part - 1) / (uint64_t) part;
 }
 
-void lsu_keep(Sm *sm, uint64_t until)
+void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
 {
     const uint64_t queue = (uint64_t) sm->gpu->device.lsu_queue;
 
+    *(for_shared ? &sm->shared_busy : &sm->l1_busy) += (double) (until - start);
     sm->lsu_free = until;
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
         sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
@@ -22,14 +23,10 @@ void lsu_keep(Sm *sm, uint64_t until)
 
 static CacheLine *l1_line(Sm *sm, uint64_t address)
 {
-    CacheLine *line = tags_find(&sm->l1, address);
-    bool displaced;
+    CacheLine displaced;
+    bool is_new;
 
-    if (line)
-        return line;
-    line = tags_place(&sm->l1, address, &displaced);
-    *line = (CacheLine){ .ready = 0 };
-    return line;
+    return cache_line(&sm->l1, address, &is_new, &displaced);
 }
 
 /* Sectors of the line that are not in the L1 come from the L2. */
@@ -39,9 +36,9 @@ static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
     const unsigned sectors = word & 0xff;
     CacheLine *line = l1_line(sm, address);
     const unsigned missing = sectors & ~line->valid;
-    const unsigned count = (unsigned) __builtin_popcount(missing);
+    const unsigned count = sectors_in(missing);
     sm->l1_misses += count;
-    sm->l1_hits += (unsigned) __builtin_popcount(sectors) - count;
+    sm->l1_hits += sectors_in(sectors) - count;
     *missed += count;
     if (missing) {
         line->ready = later(line->ready, memory_load(sm->memory, address, missing, at));
@@ -56,14 +53,15 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     uint64_t sectors = 0, missed = 0, there = 0, cycles;
 
     for (int i = 0; i < count; i++) {
-        sectors += (unsigned) __builtin_popcount(words[i] & 0xff);
+        sectors += sectors_in(words[i] & 0xff);
         there = later(there,
                       load_line(sm, words[i], start + (uint64_t) (i / device->l1_lines), &missed));
     }
     cycles = later(share((uint64_t) count, device->l1_lines),
                    share(sectors * SECTOR_BYTES, device->l1_load_bytes));
     cycles = later(cycles, (uint64_t) least);
-    lsu_keep(sm, start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
+    lsu_keep(sm, false, start,
+             start + cycles + share(missed * SECTOR_BYTES, device->l1_fill_bytes));
     return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
 }
 
@@ -82,7 +80,7 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
 {
     const Device *device = &sm->gpu->device;
     const uint64_t cycles = share(LINE_BYTES, device->l1_store_bytes);
-    const uint64_t queue = (uint64_t) device->lsu_queue;
+    const uint64_t queue = (uint64_t) device->lsu_queue, begin = start;
     uint64_t there = 0;
 
     for (int i = 0; i < count; i++) {
@@ -94,7 +92,8 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
-    lsu_keep(sm, sm->store_free > start + queue ? sm->store_free - queue : start);
+    sm->stores_busy += (double) ((uint64_t) count * cycles);
+    lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
 }
 
@@ -107,7 +106,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
 
     switch ((TraceKind) (head & 0xff)) {
     case TRACE_SHARED:
-        lsu_keep(sm, start + later(head >> 16, 1));
+        lsu_keep(sm, true, start, start + later(head >> 16, 1));
         return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
     case TRACE_LOAD:
         return load_lines(sm, words, count, start, w->step->operation->cycles);
@@ -124,14 +123,27 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Planned *step = w->step;
-    uint64_t there = 0;
+    uint64_t there = 0, start;
 
     for (int i = 0; i < step->accesses; i++)
         there =
             later(there, play_access(sm, w, w->access[step->access + i], later(now, sm->lsu_free)));
     if (step->accesses)
         return there;
-    there = later(now, sm->lsu_free) + step->operation->latency;
-    lsu_keep(sm, later(now, sm->lsu_free) + step->operation->cycles);
-    return there;
+    start = later(now, sm->lsu_free);
+    lsu_keep(sm, false, start, start + step->operation->cycles);
+    return start + step->operation->latency;
+}
+
+void lsu_ask(const Sm *sm, const PlayedWarp *w)
+{
+    const Planned *step = w->step;
+
+    for (int i = 0; i < step->accesses; i++) {
+        const uint64_t *words = w->access[step->access + i];
+        for (int lines = (int) (*words >> 8 & 0xff); lines > 0; lines--) {
+            cache_ask(&sm->l1, words[lines] >> 16);
+            memory_ask(sm->memory, words[lines] >> 16);
+        }
+    }
 }

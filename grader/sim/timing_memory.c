@@ -1,6 +1,6 @@
-/* timing_memory.c - the caches, and the memory behind them.
+/* timing_memory.c - the L2, and the memory behind it.
  *
- * A cache knows lines of four sectors. The L2 and the DRAM are queues: each request takes its place
+ * The L2 and the DRAM are queues: each request takes its place
  * when it is made, keeps the queue as long as its bytes take at full bandwidth, and comes back a
  * latency after its turn. So whoever asks for little waits for the latency, and whoever asks for
  * much for the bandwidth.
@@ -14,98 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Caches ---- */
-
-bool tags_open(Cache *cache, double bytes, int ways)
-{
-    const size_t lines = (size_t) (bytes / LINE_BYTES);
-    size_t count;
-
-    *cache = (Cache){ .ways = ways, .sets = lines / (size_t) ways };
-    if (!cache->sets)
-        cache->sets = 1;
-    count = cache->sets * (size_t) ways;
-    cache->tags = malloc(count * sizeof *cache->tags);
-    cache->used = malloc(count * sizeof *cache->used);
-    cache->lines = malloc(count * sizeof *cache->lines);
-    if (!cache->tags || !cache->used || !cache->lines)
-        return false;
-    memset(cache->tags, 0xff, count * sizeof *cache->tags); /* NO_LINE */
-    memset(cache->used, 0, count * sizeof *cache->used);
-    memset(cache->lines, 0, count * sizeof *cache->lines);
-    return true;
-}
-
-void tags_close(Cache *cache)
-{
-    free(cache->tags);
-    free(cache->used);
-    free(cache->lines);
-    *cache = (Cache){ .lines = NULL };
-}
-
-/* Addresses are spread over the sets as hardware does it: no stride falls into few of them. */
-static size_t set_of(const Cache *cache, uint64_t line)
-{
-    const uint64_t mixed = (line ^ line >> 17) * 0x9e3779b97f4a7c15ull;
-
-    return (size_t) ((unsigned __int128) mixed * cache->sets >> 64) * (size_t) cache->ways;
-}
-
-CacheLine *tags_find(Cache *cache, uint64_t line)
-{
-    const size_t set = set_of(cache, line);
-
-    for (int i = 0; i < cache->ways; i++)
-        if (cache->tags[set + (size_t) i] == line) {
-            cache->used[set + (size_t) i] = ++cache->clock;
-            return &cache->lines[set + (size_t) i];
-        }
-    return NULL;
-}
-
-CacheLine *tags_place(Cache *cache, uint64_t line, bool *displaced)
-{
-    const size_t set = set_of(cache, line), end = set + (size_t) cache->ways;
-    size_t oldest = set;
-
-    for (size_t i = set; i < end && cache->tags[oldest] != NO_LINE; i++)
-        if (cache->tags[i] == NO_LINE || (int32_t) (cache->used[i] - cache->used[oldest]) < 0)
-            oldest = i;
-    *displaced = cache->tags[oldest] != NO_LINE;
-    cache->tags[oldest] = line;
-    cache->used[oldest] = ++cache->clock;
-    return &cache->lines[oldest];
-}
-
 /* ---- DRAM ---- */
 
 static double latest(double a, double b)
 {
     return a > b ? a : b;
-}
-
-/* How many atoms these sectors lie in. */
-static int atoms_of(const Memory *memory, unsigned sectors)
-{
-    const unsigned atom = (1u << memory->atom_sectors) - 1;
-    int count = 0;
-
-    for (int i = 0; i < SECTORS; i += memory->atom_sectors)
-        count += (sectors >> i & atom) != 0;
-    return count;
-}
-
-/* All sectors of those atoms. */
-static unsigned whole_atoms(const Memory *memory, unsigned sectors)
-{
-    const unsigned atom = (1u << memory->atom_sectors) - 1;
-    unsigned whole = 0;
-
-    for (int i = 0; i < SECTORS; i += memory->atom_sectors)
-        if (sectors >> i & atom)
-            whole |= atom << i;
-    return whole;
 }
 
 static double read_atoms(Memory *memory, int atoms, double now)
@@ -125,44 +38,37 @@ static void write_atoms(Memory *memory, double atoms, double now)
 
 static void write_back(Memory *memory, const CacheLine *line, double now)
 {
-    unsigned partial = 0;
+    const unsigned partial = line->dirty & (unsigned) ~line->valid;
 
-    for (int i = 0; i < SECTORS; i++)
-        if ((line->dirty & ~line->valid) >> i & 1)
-            partial |= 1u << i;
     if (partial && memory->fills)
-        read_atoms(memory, atoms_of(memory, partial), now);
-    write_atoms(memory, atoms_of(memory, line->dirty), now);
+        read_atoms(memory, memory->atoms[partial], now);
+    write_atoms(memory, memory->atoms[line->dirty], now);
 }
 
 /* ---- L2 ---- */
 
-static CacheLine *new_line(Memory *memory, uint64_t address, double now)
-{
-    bool displaced;
-    CacheLine *line = tags_place(&memory->l2, address, &displaced);
-
-    if (displaced && line->dirty)
-        write_back(memory, line, now);
-    else if (!displaced && memory->stand_in)
-        write_atoms(memory, (double) memory->atoms_dirtied / (double) (memory->lines_in + 1), now);
-    memory->lines_in++;
-    *line = (CacheLine){ .ready = 0 };
-    return line;
-}
-
 static CacheLine *line_of(Memory *memory, uint64_t address, double now)
 {
-    CacheLine *line = tags_find(&memory->l2, address);
+    CacheLine displaced;
+    bool is_new;
+    CacheLine *line = cache_line(&memory->l2, address, &is_new, &displaced);
 
-    return line ? line : new_line(memory, address, now);
+    if (!is_new)
+        return line;
+    if (displaced.line != NO_LINE && displaced.dirty)
+        write_back(memory, &displaced, now);
+    else if (displaced.line == NO_LINE && memory->stand_in)
+        write_atoms(memory, (double) memory->atoms_dirtied / (double) (memory->lines_in + 1), now);
+    memory->lines_in++;
+    return line;
 }
 
 /* Its turn at the L2: when so many sectors have gone through. */
 static double pass(Memory *memory, unsigned sectors, uint64_t now)
 {
     memory->l2_free =
-        latest(memory->l2_free, (double) now) + __builtin_popcount(sectors) * memory->l2_cycles;
+        latest(memory->l2_free, (double) now) + sectors_in(sectors) * memory->l2_cycles;
+    memory->l2_busy += sectors_in(sectors) * memory->l2_cycles;
     return memory->l2_free;
 }
 
@@ -187,11 +93,11 @@ static double beyond(const Memory *memory, double now)
 static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double turn)
 {
     const unsigned missing = sectors & ~line->valid;
-    memory->l2_hits += (unsigned) __builtin_popcount(sectors & line->valid);
-    memory->l2_misses += (unsigned) __builtin_popcount(missing);
+    memory->l2_hits += sectors_in(sectors & line->valid);
+    memory->l2_misses += sectors_in(missing);
     if (missing) {
-        double read = read_atoms(memory, atoms_of(memory, missing), turn);
-        line->valid |= (uint8_t) whole_atoms(memory, missing);
+        double read = read_atoms(memory, memory->atoms[missing], turn);
+        line->valid |= (uint8_t) memory->whole[missing];
         line->ready = up(read + beyond(memory, turn));
     }
     return line->ready > up(turn) ? line->ready : up(turn);
@@ -208,7 +114,7 @@ uint64_t memory_load(Memory *memory, uint64_t address, unsigned sectors, uint64_
 static void put(Memory *memory, CacheLine *line, unsigned sectors, unsigned bytes)
 {
     memory->atoms_dirtied +=
-        (unsigned) (atoms_of(memory, line->dirty | sectors) - atoms_of(memory, line->dirty));
+        (unsigned) (memory->atoms[line->dirty | sectors] - memory->atoms[line->dirty]);
     for (int i = 0; i < SECTORS; i++) {
         if (!(sectors >> i & 1))
             continue;
@@ -230,6 +136,16 @@ uint64_t memory_store(Memory *memory, uint64_t address, unsigned sectors, unsign
     return up(turn) + (uint64_t) memory->store_latency;
 }
 
+/* An update waits for another from then until then. */
+static void note_wait(Memory *memory, double from, double until)
+{
+    from = latest(from, memory->atomics_until);
+    if (until <= from)
+        return;
+    memory->atomics_busy += until - from;
+    memory->atomics_until = until;
+}
+
 uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsigned passes,
                        uint64_t now)
 {
@@ -238,6 +154,7 @@ uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsig
     const uint64_t here = fetch(memory, line, sectors, turn);
     const double begin = latest((double) here, (double) line->busy);
 
+    note_wait(memory, (double) here, (double) line->busy);
     put(memory, line, sectors, SECTOR_BYTES);
     line->busy = up(begin + passes * memory->atomic_cycles);
     return line->busy + (uint64_t) memory->l2_latency;
@@ -249,6 +166,18 @@ uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsig
 static double cycles_for(const Device *device, double bytes, double gbps)
 {
     return bytes / (gbps * 1e9) * (device->sm_mhz * 1e6);
+}
+
+static void fill_atoms(Memory *memory, int sectors)
+{
+    const unsigned atom = (1u << sectors) - 1, all = (1u << SECTORS) - 1;
+
+    for (unsigned mask = 0; mask <= all; mask++)
+        for (int i = 0; i < SECTORS; i += sectors)
+            if (mask >> i & atom) {
+                memory->atoms[mask]++;
+                memory->whole[mask] |= (uint8_t) (atom << i & all);
+            }
 }
 
 bool memory_model_open(Memory *memory, const Device *device)
@@ -267,19 +196,21 @@ bool memory_model_open(Memory *memory, const Device *device)
         .atom_sectors = device->memory_atom_bytes / SECTOR_BYTES,
         .fills = device->memory_ecc
     };
-    return tags_open(&memory->l2, device->l2_bytes, device->l2_ways);
+    fill_atoms(memory, memory->atom_sectors);
+    return cache_open(&memory->l2, device->l2_bytes, device->l2_ways);
 }
 
 void memory_model_close(Memory *memory)
 {
-    tags_close(&memory->l2);
+    cache_close(&memory->l2);
 }
 
 void memory_model_begin(Memory *memory)
 {
-    for (size_t i = 0; i < memory->l2.sets * (size_t) memory->l2.ways; i++)
+    for (size_t i = 0; i < memory->l2.count * (size_t) memory->l2.ways; i++)
         memory->l2.lines[i].ready = memory->l2.lines[i].busy = 0;
     memory->l2_free = memory->dram_free = memory->dram_busy = 0;
+    memory->l2_busy = memory->atomics_busy = memory->atomics_until = 0;
     memory->read_bytes = memory->write_bytes = 0;
     memory->l2_hits = memory->l2_misses = 0;
     memory->stand_in = 0;

@@ -52,12 +52,15 @@ typedef struct Operation {
     uint32_t first;    /* registers[first ..]: those read, then those written */
     uint16_t straight; /* steps from this one on, up to the end of its stretch (timing_plan.c) */
     int keep;          /* DO_WAIT: groups that may be under way still */
+    uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */
+    Spent *spent;                    /* cycles of schedulers, on it or waiting for it */
 } Operation;
 
 /* Of one code. Registers are numbered from 0 on. */
 typedef struct Operations {
     const Code *code;
     Operation *operations; /* a step each, and the one that ends the code */
+    Spent *spent;          /* of each */
     uint32_t *registers;
     int register_count, register_room;
     int first_register; /* what numbers of this code begin with */
@@ -96,6 +99,7 @@ typedef struct Plan {
     PlanSegment *segments;
     Planned *steps;
     int segment_count, step_count, access_count;
+    uint64_t played; /* how often */
 } Plan;
 
 typedef struct Plans {
@@ -108,35 +112,50 @@ typedef struct Plans {
 const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
 void plans_clear(Plans *plans);
 
-/* ---- Memory that all SMs share, and each SM's L1 (timing_memory.c) ---- */
+/* ---- Caches: the L2, and each SM's L1 (timing_cache.c) ---- */
 
 enum { SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = SECTORS * SECTOR_BYTES };
 
+#define NO_LINE UINT64_MAX
+
 typedef struct CacheLine {
+    uint64_t line;            /* its address / LINE_BYTES; NO_LINE */
     uint64_t ready;           /* when what was last fetched is there */
     uint64_t busy;            /* until then an atomic works on it */
     uint8_t valid, dirty;     /* sectors, a bit each */
     uint8_t written[SECTORS]; /* bytes of a dirty sector, 32 at most */
 } CacheLine;
-#define NO_LINE UINT64_MAX
 
-/* Sets of `ways` lines; what is searched lies by itself. */
+enum { MOST_WAYS = 16 };
+
+/* What it takes to find a line in a set: a byte of each one's hash, way by way, and the ways in the
+ * order of their use, the last used one in the lowest four bits. */
+typedef struct CacheSet {
+    uint64_t marks[MOST_WAYS / 8];
+    uint64_t order;
+} CacheSet;
+
 typedef struct Cache {
-    uint64_t *tags; /* addresses / LINE_BYTES; NO_LINE */
-    uint32_t *used; /* the cache's clock when it was */
-    CacheLine *lines;
-    size_t sets;
+    CacheSet *sets;
+    CacheLine *lines; /* of set n from n * ways on */
+    size_t count;     /* of sets */
     int ways;
-    uint32_t clock;
 } Cache;
 
-bool tags_open(Cache *cache, double bytes, int ways);
-void tags_close(Cache *cache);
-/* The line, or NULL. */
-CacheLine *tags_find(Cache *cache, uint64_t line);
-/* For a line that is not there: the place of the least recently used of its set, still with what is
- * in it; `displaced` says whether there is any. It is the line's from now on. */
-CacheLine *tags_place(Cache *cache, uint64_t line, bool *displaced);
+bool cache_open(Cache *cache, double bytes, int ways);
+void cache_close(Cache *cache);
+/* The line is there, used last. New: nothing of it is, and `displaced` is what it takes the place
+ * of: the least recently used of its set, or NO_LINE. */
+CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced);
+/* It will be asked for soon. Changes nothing but how long that takes. */
+void cache_ask(const Cache *cache, uint64_t line);
+
+static inline unsigned sectors_in(unsigned mask)
+{
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
+}
+
+/* ---- Memory that all SMs share (timing_memory.c) ---- */
 
 typedef struct Memory {
     Cache l2;
@@ -146,9 +165,13 @@ typedef struct Memory {
     double atomic_cycles;
     int l2_latency, memory_latency, memory_queue, store_latency;
     int atom_sectors;
+    uint8_t atoms[1 << SECTORS];               /* by sectors: how many atoms these lie in */
+    uint8_t whole[1 << SECTORS];               /* and all sectors of those */
     bool fills;                                /* what is written in part is read first */
     uint64_t l2_hits, l2_misses;               /* sectors loaded */
     double read_bytes, write_bytes, dram_busy; /* dram_busy: cycles of this launch */
+    double l2_busy;
+    double atomics_busy, atomics_until; /* while an update waited for another of its line */
     /* Of a launch whose blocks are not all played: how much of the L2 those left out would have
      * filled with lines that are to be written back. */
     bool stand_in; /* a line that displaces nothing costs what the average one will */
@@ -159,6 +182,10 @@ bool memory_model_open(Memory *memory, const Device *device);
 void memory_model_close(Memory *memory);
 void memory_model_begin(Memory *memory); /* a launch: its clock begins at 0 */
 
+static inline void memory_ask(const Memory *memory, uint64_t line)
+{
+    cache_ask(&memory->l2, line);
+}
 /* At `now` an SM wants these sectors, writes them, updates them. The cycle when the data has come,
  * the write has arrived, the old value has come. */
 uint64_t memory_load(Memory *memory, uint64_t line, unsigned sectors, uint64_t now);
@@ -167,7 +194,7 @@ uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned 
 uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, unsigned passes,
                        uint64_t now);
 
-/* ---- One SM (timing_sm.c) ---- */
+/* ---- One SM (timing_sm.c), its warps (timing_warp.c) ---- */
 
 typedef struct PlayedBlock {
     struct PlayedBlock *next;
@@ -175,6 +202,8 @@ typedef struct PlayedBlock {
     int live, waiting; /* warps that have not ended; of them at a barrier */
     uint64_t ends;     /* the last cycle of its warps and stores so far */
 } PlayedBlock;
+
+enum { GROUPS = 8 };
 
 typedef struct PlayedWarp {
     const Trace *trace;
@@ -184,17 +213,26 @@ typedef struct PlayedWarp {
     const uint64_t *word;    /* accesses behind the stretch */
     const uint64_t **access; /* of the stretch */
     int access_room;
-    uint64_t next;    /* the cycle before which it may not issue again */
-    uint64_t stored;  /* when its last store has arrived */
-    uint64_t copied;  /* when the copies of the open group have */
-    uint64_t *groups; /* the last ones committed, newest first */
-    uint64_t *ready;  /* by register: when its value is there */
+    uint64_t next;            /* the cycle before which it may not issue again */
+    uint64_t stored;          /* when its last store has arrived */
+    uint64_t copied;          /* when the copies of the open group have */
+    const Operation *held_by; /* what `next` is due to; NULL: its block's start */
+    const Operation **maker;  /* by register: what its value comes from; NULL: nothing did yet */
     int registers_room;
     PlayedBlock *block;
     struct PlayedWarp *next_spare;
+    uint64_t groups[GROUPS]; /* the last ones committed, newest first */
+    uint64_t ready[];        /* by register: when its value is there */
 } PlayedWarp;
 
-enum { GROUPS = 8 };
+/* How much of the time what warps share is at work: of late, since `at`. */
+enum { METER_LSU, METER_STORES, METER_L2, METER_DRAM, METER_ATOMICS, METERS };
+
+typedef struct Meters {
+    double done[METERS], shared, at;
+    double busy[METERS]; /* shares, at most 1 */
+    double lsu_shared;   /* of the unit's work, that is shared memory's */
+} Meters;
 
 /* Its warps in the order in which they came. */
 typedef struct Scheduler {
@@ -202,7 +240,10 @@ typedef struct Scheduler {
     uint8_t *pipe;  /* of its next operation */
     PlayedWarp **warp;
     int count;
-    uint64_t free; /* the next cycle in which it can issue */
+    uint16_t *near; /* warps that wake until near_until, in their order */
+    int near_count;
+    uint64_t near_until, far_at; /* far_at: when the first of the others wakes; NEVER */
+    uint64_t free;               /* the next cycle in which it can issue */
     uint64_t pipe_free[PIPES];
     uint64_t best_at; /* when it issues next, if nothing happens before; NEVER */
     int best;         /* whose turn it is then */
@@ -222,6 +263,10 @@ typedef struct Sm {
     PlayedBlock *spare_blocks;
     uint64_t issued;
     uint64_t l1_hits, l1_misses;
+    double shared_busy, l1_busy, stores_busy; /* cycles: the unit's for shared memory, for global;
+                                                 of the way of stores */
+    uint64_t ends;                            /* of its last block so far */
+    Meters meters;
 } Sm;
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -229,10 +274,29 @@ static inline uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* timing_lsu.c. The unit is busy until then: from when on its queue has room. */
-void lsu_keep(Sm *sm, uint64_t until);
+/* timing_warp.c. To the next step that is an instruction. False: there is none. */
+bool warp_go_on(Sm *sm, PlayedWarp *w);
+/* When that has all that it needs. */
+uint64_t warp_wakes_at(const PlayedWarp *w);
+/* Of the step that it is at, which came of `maker`. */
+void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker);
+void warp_commit(PlayedWarp *w);
+/* When the copies of all groups but the last `keep` have arrived. */
+uint64_t warp_groups_there(const PlayedWarp *w, int keep);
+/* With room for the registers: a kernel's calls may turn out to have more than it has itself. NULL:
+ * no memory. */
+PlayedWarp *warp_new(Sm *sm);
+void warp_free(PlayedWarp *w);
+/* It will be played soon: into the caches of the processor that this runs on. */
+void warp_ask(const PlayedWarp *w);
+
+/* timing_lsu.c. The unit is busy from `start`, when it was free, until then: for shared memory and
+ * shuffles, or for global memory. From when on its queue has room follows. */
+void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 /* The accesses of the step that the warp is at. When the value is there, or what it wrote. */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
+/* It will play them soon. */
+void lsu_ask(const Sm *sm, const PlayedWarp *w);
 
 bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory);
 void sm_close(Sm *sm);
@@ -245,6 +309,15 @@ uint64_t sm_next(const Sm *sm);      /* when it issues next; NEVER */
 /* Nothing can be issued though warps are there: those at barriers go on. */
 void sm_release_all(Sm *sm, uint64_t at);
 
+/* ---- Where the time goes (timing_limits.c) ---- */
+
+/* The scheduler issues for the warp, its best, at `now`, and could not before: why? */
+void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now);
+/* What the warp, the last to come to a barrier, waited for before; NULL: nothing from memory. */
+const Operation *limits_barrier(const PlayedWarp *w);
+/* After a launch: `left_out` cycles are like those that were played, but for the tail. */
+void limits_end(Gpu *gpu, double left_out, TimingResult *result);
+
 /* ---- All of them (timing_gpu.c) ---- */
 
 struct Gpu {
@@ -255,7 +328,10 @@ struct Gpu {
     int operations_count;
     int registers; /* of all of them */
     Plans plans;
-    bool failed; /* there was no memory */
+    Spent nowhere;       /* cycles of schedulers for which no step is to blame */
+    double waits[WAITS]; /* cycles of schedulers */
+    const Spent **spent; /* of the launch's codes, for the report */
+    bool failed;         /* there was no memory */
 };
 
 #endif

@@ -373,6 +373,8 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
                        .cycles = (uint8_t) cycles_of(maker, row),
                        .latency = (uint16_t) figure(maker->device, row->latency),
                        .keep = groups_kept(maker, step->in) };
+    to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
+    to->unit_limit = to->issue_limit == AT_FP32 ? AT_FP32 : AT_UNITS;
     if (to->deed == DO_ACCESS && (step->space == SPACE_LOCAL || step->space == SPACE_CONST))
         to->deed = DO_LOCAL;
     to->memory = (uint8_t) memory_use(step, (Deed) to->deed);
@@ -433,6 +435,8 @@ static bool make_all(Maker *maker)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
             return false;
     maker->made->operations[code->step_count] = (Operation){ .deed = DO_NOTHING };
+    for (int i = 0; i <= code->step_count; i++)
+        maker->made->operations[i].spent = &maker->made->spent[i];
     find_stretches(maker);
     return true;
 }
@@ -447,9 +451,10 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
                           .first_register = first_register,
                           .registers_used = function->register_count };
     made->operations = calloc((size_t) code->step_count + 1, sizeof *made->operations);
+    made->spent = calloc((size_t) code->step_count + 1, sizeof *made->spent);
     maker.writer = calloc((size_t) function->register_count + 1, sizeof *maker.writer);
     maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);
-    well = made->operations && maker.writer && maker.none && make_all(&maker);
+    well = made->operations && made->spent && maker.writer && maker.none && make_all(&maker);
     free(maker.writer);
     free(maker.none);
     if (!well)
@@ -460,6 +465,7 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
 void operations_free(Operations *made)
 {
     free(made->operations);
+    free(made->spent);
     free(made->registers);
     *made = (Operations){ .code = NULL };
 }

@@ -261,11 +261,14 @@ const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place)
     plan = plans->room ? plans->table[hash & (uint64_t) (plans->room - 1)] : NULL;
     while (plan && (plan->hash != hash || !is_for(plan, segments, count)))
         plan = plan->next;
-    if (plan)
+    if (plan) {
+        plan->played++;
         return plan;
+    }
     if (!make_room(plans) || !(plan = new_plan(plans, segments, count)))
         return NULL;
     plan->hash = hash;
+    plan->played = 1;
     plan->next = plans->table[hash & (uint64_t) (plans->room - 1)];
     plans->table[hash & (uint64_t) (plans->room - 1)] = plan;
     plans->count++;

@@ -12,25 +12,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Choosing ---- */
+/* ---- Choosing ----
+ *
+ * Most warps wait for memory, and far longer than it takes others to issue. So of all warps only
+ * those are looked at that wake soon: `near`. When one of the others might be first, the list is
+ * made anew.
+ */
+
+enum {
+    SOON = 64
+}; /* cycles: which warps are near changes how fast it goes, never what is chosen */
 
 static uint64_t ready_at(const Scheduler *s, int i)
 {
     return later(s->wake[i], s->pipe_free[s->pipe[i]]);
 }
 
-static void choose(Scheduler *s)
+/* All that wake until then. */
+static void list_near(Scheduler *s, uint64_t until)
+{
+    const uint64_t before = s->near_until;
+
+    s->near_count = 0;
+    s->near_until = until;
+    s->far_at = NEVER;
+    for (int i = 0; i < s->count; i++)
+        if (s->wake[i] <= until) {
+            if (s->wake[i] > before)
+                warp_ask(s->warp[i]);
+            s->near[s->near_count++] = (uint16_t) i;
+        } else if (s->wake[i] < s->far_at)
+            s->far_at = s->wake[i];
+}
+
+static void choose_near(Scheduler *s)
 {
     s->best_at = NEVER;
     s->best = s->last;
-    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
-        s->best_at = s->free;
-        return;
-    }
-    for (int i = 0; i < s->count; i++) {
-        const uint64_t at = ready_at(s, i);
+    for (int i = 0; i < s->near_count; i++) {
+        const uint64_t at = ready_at(s, s->near[i]);
         if (at < s->best_at) {
-            s->best = i;
+            s->best = s->near[i];
             s->best_at = at;
         }
         if (at <= s->free) {
@@ -40,137 +62,73 @@ static void choose(Scheduler *s)
     }
 }
 
+static void choose(Scheduler *s)
+{
+    if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
+        s->best = s->last;
+        s->best_at = s->free;
+        return;
+    }
+    choose_near(s);
+    while (s->best_at >= s->far_at && s->far_at != NEVER) {
+        list_near(s, (s->best_at == NEVER ? s->far_at : s->best_at) + SOON);
+        choose_near(s);
+    }
+}
+
+/* Its wake has changed. */
+static void place_near(Scheduler *s, int index)
+{
+    int at = 0;
+
+    while (at < s->near_count && s->near[at] < index)
+        at++;
+    const bool was = at < s->near_count && s->near[at] == index;
+    if (s->wake[index] <= s->near_until) {
+        if (was)
+            return;
+        memmove(s->near + at + 1, s->near + at, (size_t) (s->near_count - at) * sizeof *s->near);
+        s->near[at] = (uint16_t) index;
+        s->near_count++;
+        return;
+    }
+    s->far_at = s->wake[index] < s->far_at ? s->wake[index] : s->far_at;
+    if (!was)
+        return;
+    s->near_count--;
+    memmove(s->near + at, s->near + at + 1, (size_t) (s->near_count - at) * sizeof *s->near);
+}
+
 static void choose_all(Sm *sm)
 {
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
         choose(&sm->schedulers[i]);
 }
 
-/* ---- A warp's trace ---- */
-
-static const uint64_t *skip_access(const uint64_t *word)
-{
-    return word + 1 + (*word >> 8 & 0xff);
-}
-
-static bool make_room(PlayedWarp *w, int accesses)
-{
-    const uint64_t **more;
-
-    if (accesses <= w->access_room)
-        return true;
-    more = realloc(w->access, 2 * (size_t) accesses * sizeof *more);
-    if (!more)
-        return false;
-    w->access = more;
-    w->access_room = 2 * accesses;
-    return true;
-}
-
-/* False: there is none, or no memory. */
-static bool next_stretch(Sm *sm, PlayedWarp *w)
-{
-    const Plan *plan;
-
-    if (w->place.run >= w->trace->run_count)
-        return false;
-    plan = plan_of(&sm->gpu->plans, w->trace, &w->place);
-    if (!plan || !make_room(w, plan->access_count)) {
-        sm->gpu->failed = true;
-        return false;
-    }
-    for (int i = 0; i < plan->access_count; i++) {
-        w->access[i] = w->word;
-        w->word = skip_access(w->word);
-    }
-    w->step = plan->steps;
-    w->end = plan->steps + plan->step_count;
-    return true;
-}
-
-static uint64_t operands_ready(const PlayedWarp *w, int count)
-{
-    const uint32_t *registers = w->step->registers;
-    uint64_t at = 0;
-
-    for (int i = 0; i < count; i++)
-        at = later(at, w->ready[registers[i]]);
-    return at;
-}
-
-static void set_result(PlayedWarp *w, uint64_t at)
-{
-    const Operation *o = w->step->operation;
-    const uint32_t *registers = w->step->registers + o->reads;
-
-    for (int i = 0; i < o->writes; i++)
-        w->ready[registers[i]] = at;
-}
-
-/* To the next step that is an instruction. False: there is none. */
-static bool go_on(Sm *sm, PlayedWarp *w)
-{
-    for (;;) {
-        if (w->step == w->end) {
-            if (!next_stretch(sm, w))
-                return false;
-            continue;
-        }
-        const Operation *o = w->step->operation;
-        if (o->deed != DO_NOTHING)
-            return true;
-        set_result(w, operands_ready(w, o->reads));
-        w->step++;
-    }
-}
-
-static uint64_t wakes_at(const PlayedWarp *w)
-{
-    const Operation *o = w->step->operation;
-
-    return later(w->next, operands_ready(w, o->reads + o->writes));
-}
-
-/* ---- Groups of copies ---- */
-
-static void commit(PlayedWarp *w)
-{
-    w->groups[GROUPS - 1] = later(w->groups[GROUPS - 1], w->groups[GROUPS - 2]);
-    memmove(w->groups + 1, w->groups, (GROUPS - 2) * sizeof *w->groups);
-    w->groups[0] = w->copied;
-    w->copied = 0;
-}
-
-static uint64_t groups_there(const PlayedWarp *w, int keep)
-{
-    uint64_t at = 0;
-
-    for (int i = keep; i < GROUPS; i++)
-        at = later(at, w->groups[i]);
-    return at;
-}
-
 /* ---- Barriers ---- */
 
-static void release(Sm *sm, const PlayedBlock *block, uint64_t at)
+static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, uint64_t at)
 {
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
         for (int k = 0; k < s->count; k++)
             if (s->warp[k]->block == block && s->warp[k]->next == NEVER) {
                 s->warp[k]->next = at;
-                s->wake[k] = wakes_at(s->warp[k]);
+                s->warp[k]->held_by = held_by ? held_by : s->warp[k]->held_by;
+                s->wake[k] = warp_wakes_at(s->warp[k]);
+                place_near(s, k);
             }
     }
     choose_all(sm);
 }
 
-static void check_barrier(Sm *sm, PlayedBlock *block, uint64_t now)
+/* `last`: the warp that came, or ended. */
+static void check_barrier(Sm *sm, PlayedBlock *block, const PlayedWarp *last, uint64_t now)
 {
     if (!block->waiting || block->waiting < block->live)
         return;
     block->waiting = 0;
-    release(sm, block, now + (uint64_t) sm->gpu->device.barrier_latency);
+    release(sm, block, limits_barrier(last), now + (uint64_t) sm->gpu->device.barrier_latency);
 }
 
 void sm_release_all(Sm *sm, uint64_t at)
@@ -180,7 +138,7 @@ void sm_release_all(Sm *sm, uint64_t at)
             PlayedBlock *block = sm->schedulers[i].warp[k]->block;
             if (block->waiting) {
                 block->waiting = 0;
-                release(sm, block, at);
+                release(sm, block, NULL, at);
             }
         }
 }
@@ -191,9 +149,10 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
     const Operation *o = w->step->operation;
     const uint64_t busy = (uint64_t) o->issues * o->cycles;
-    uint64_t result = now + busy - o->cycles + o->latency;
+    uint64_t result = now + busy - o->cycles + o->latency, start;
 
     w->next = now + o->issues;
+    w->held_by = o;
     if (w->step->skipped)
         return;
     switch ((Deed) o->deed) {
@@ -209,8 +168,9 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         break;
     case DO_SHUFFLE:
     case DO_LOCAL:
-        result = later(now, sm->lsu_free) + o->latency;
-        lsu_keep(sm, later(now, sm->lsu_free) + o->cycles);
+        start = later(now, sm->lsu_free);
+        result = start + o->latency;
+        lsu_keep(sm, o->deed == DO_SHUFFLE, start, start + o->cycles);
         break;
     case DO_ACCESS:
         result = lsu_play(sm, w, now);
@@ -219,15 +179,15 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
         w->copied = later(w->copied, lsu_play(sm, w, now));
         break;
     case DO_COMMIT:
-        commit(w);
+        warp_commit(w);
         break;
     case DO_WAIT:
-        w->next = later(w->next, later(groups_there(w, o->keep), o->keep ? 0 : w->copied));
+        w->next = later(w->next, later(warp_groups_there(w, o->keep), o->keep ? 0 : w->copied));
         break;
     default:
         break;
     }
-    set_result(w, result);
+    warp_set_result(w, result, o);
 }
 
 static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
@@ -240,15 +200,17 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     memmove(s->wake + index, s->wake + index + 1, behind * sizeof *s->wake);
     memmove(s->pipe + index, s->pipe + index + 1, behind * sizeof *s->pipe);
     s->last = -1;
+    list_near(s, s->near_until);
     w->next_spare = sm->spare;
     sm->spare = w;
     block->live--;
     block->ends = later(block->ends, later(now + 1, w->stored));
     if (block->live) {
-        check_barrier(sm, block, now);
+        check_barrier(sm, block, w, now);
         return;
     }
     sm->resident--;
+    sm->ends = later(sm->ends, block->ends);
     block->next = sm->ended;
     sm->ended = block;
 }
@@ -260,6 +222,8 @@ static void issue(Sm *sm, Scheduler *s)
     PlayedWarp *w = s->warp[index];
     const Operation *o = w->step->operation;
 
+    if (now > s->free)
+        limits_waited(sm, s, w, now);
     if (o->pipe != PIPE_LSU)
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + o->issues;
@@ -269,15 +233,17 @@ static void issue(Sm *sm, Scheduler *s)
     w->step++;
     PlayedBlock *block = w->block;
     const bool waits = w->next == NEVER;
-    if (go_on(sm, w)) {
-        s->wake[index] = wakes_at(w);
+    if (warp_go_on(sm, w)) {
+        s->wake[index] = warp_wakes_at(w);
         s->pipe[index] = w->step->operation->pipe;
+        place_near(s, index);
+        lsu_ask(sm, w);
     } else {
         block->waiting -= waits; /* a barrier, and nothing after it */
         leave(sm, s, index, now);
     }
     if (waits)
-        check_barrier(sm, block, now);
+        check_barrier(sm, block, w, now);
     choose(s);
 }
 
@@ -322,39 +288,6 @@ uint64_t sm_next(const Sm *sm)
 
 /* ---- Blocks that come ---- */
 
-/* With room for the registers: a kernel's calls may turn out to have more than it has itself. */
-static PlayedWarp *new_warp(Sm *sm)
-{
-    const int registers = sm->gpu->registers;
-    const size_t numbers = GROUPS + (size_t) registers;
-    PlayedWarp *w = sm->spare;
-
-    if (w)
-        sm->spare = w->next_spare;
-    else
-        w = calloc(1, sizeof *w);
-    if (w && (!w->groups || w->registers_room < registers)) {
-        uint64_t *groups = realloc(w->groups, numbers * sizeof *groups);
-        if (!groups) {
-            free(w->access);
-            free(w->groups);
-            free(w);
-            return NULL;
-        }
-        w->groups = groups;
-        w->registers_room = registers;
-    }
-    if (w) {
-        memset(w->groups, 0, numbers * sizeof *w->groups);
-        *w = (PlayedWarp){ .access = w->access,
-                           .access_room = w->access_room,
-                           .groups = w->groups,
-                           .ready = w->groups + GROUPS,
-                           .registers_room = w->registers_room };
-    }
-    return w;
-}
-
 static Scheduler *emptiest(Sm *sm)
 {
     Scheduler *best = sm->schedulers;
@@ -368,7 +301,7 @@ static Scheduler *emptiest(Sm *sm)
 static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at)
 {
     Scheduler *s = emptiest(sm);
-    PlayedWarp *w = s->count < s->room ? new_warp(sm) : NULL;
+    PlayedWarp *w = s->count < s->room ? warp_new(sm) : NULL;
 
     if (!w)
         return false;
@@ -376,7 +309,7 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     w->word = trace->words;
     w->block = block;
     w->next = at;
-    if (!go_on(sm, w)) { /* it does nothing */
+    if (!warp_go_on(sm, w)) { /* it does nothing */
         w->next_spare = sm->spare;
         sm->spare = w;
         block->live--;
@@ -384,8 +317,9 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     }
     const int i = s->count++;
     s->warp[i] = w;
-    s->wake[i] = wakes_at(w);
+    s->wake[i] = warp_wakes_at(w);
     s->pipe[i] = w->step->operation->pipe;
+    place_near(s, i);
     return true;
 }
 
@@ -419,11 +353,12 @@ static bool scheduler_open(Scheduler *s, int warps)
 {
     const size_t n = (size_t) warps;
 
-    *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER };
+    *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER, .far_at = NEVER };
     s->wake = malloc(n * sizeof *s->wake);
     s->pipe = malloc(n * sizeof *s->pipe);
     s->warp = malloc(n * sizeof *s->warp);
-    return s->wake && s->pipe && s->warp;
+    s->near = malloc(n * sizeof *s->near);
+    return s->wake && s->pipe && s->warp && s->near;
 }
 
 static void scheduler_close(Scheduler *s)
@@ -431,6 +366,7 @@ static void scheduler_close(Scheduler *s)
     free(s->wake);
     free(s->pipe);
     free(s->warp);
+    free(s->near);
 }
 
 bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory)
@@ -451,9 +387,7 @@ static void free_spare(Sm *sm)
     while (sm->spare) {
         PlayedWarp *w = sm->spare;
         sm->spare = w->next_spare;
-        free(w->access);
-        free(w->groups);
-        free(w);
+        warp_free(w);
     }
     while (sm->spare_blocks) {
         PlayedBlock *block = sm->spare_blocks;
@@ -488,22 +422,26 @@ void sm_close(Sm *sm)
     for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++)
         scheduler_close(&sm->schedulers[i]);
     free(sm->schedulers);
-    tags_close(&sm->l1);
+    cache_close(&sm->l1);
 }
 
 bool sm_begin(Sm *sm, double l1_bytes)
 {
     drop_blocks(sm);
     free_spare(sm); /* the next kernel has other registers */
-    tags_close(&sm->l1);
+    cache_close(&sm->l1);
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         Scheduler *s = &sm->schedulers[i];
         s->free = 0;
         s->last = -1;
         memset(s->pipe_free, 0, sizeof s->pipe_free);
+        list_near(s, 0);
         choose(s);
     }
     sm->lsu_free = sm->store_free = 0;
     sm->issued = sm->l1_hits = sm->l1_misses = 0;
-    return tags_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
+    sm->shared_busy = sm->l1_busy = sm->stores_busy = 0;
+    sm->ends = 0;
+    sm->meters = (Meters){ .at = 0 };
+    return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
 }

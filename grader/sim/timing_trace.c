@@ -10,7 +10,8 @@ enum { LINE_BYTES = 128, SECTOR_BYTES = 32, LINE_SECTORS = LINE_BYTES / SECTOR_B
 
 static bool grow(void **array, int *room, int needed, size_t size)
 {
-    int now = *room ? *room : 64;
+    int now = *room ? *room
+                    : 16; /* a block's traces are many: small ones stay in the processor's caches */
     void *more;
 
     while (now < needed)
@@ -171,7 +172,17 @@ static unsigned bytes_of(const Lines *lines, int i)
     return bytes < SECTOR_BYTES ? bytes : SECTOR_BYTES;
 }
 
-static void keep_lines(const Access *x, Trace *trace)
+static bool has_room(const Access *x, Trace *trace, int words)
+{
+    if (trace->word_count + words <= trace->word_room ||
+        grow((void **) &trace->words, &trace->word_room, trace->word_count + words,
+             sizeof *trace->words))
+        return true;
+    x->warp->block->trace->incomplete = true;
+    return false;
+}
+
+static bool keep_lines(const Access *x, Trace *trace)
 {
     static const TraceKind kinds[] = {
         [ACCESS_LOAD] = TRACE_LOAD, [ACCESS_STORE] = TRACE_STORE, [ACCESS_ATOMIC] = TRACE_ATOMIC
@@ -183,18 +194,24 @@ static void keep_lines(const Access *x, Trace *trace)
         find_linear_lines(x, &lines);
     else
         find_lines(x, &lines);
+    if (!has_room(x, trace, 1 + lines.count))
+        return false;
     trace->words[trace->word_count++] = trace_head(kinds[x->kind], lines.count, 0);
     for (int i = 0; i < lines.count; i++)
         trace->words[trace->word_count++] =
             trace_line(lines.line[i], lines.sectors[i],
                        x->kind == ACCESS_STORE ? bytes_of(&lines, i) : passes);
+    return true;
 }
 
-static void keep_wavefronts(const Access *x, Trace *trace)
+static bool keep_wavefronts(const Access *x, Trace *trace)
 {
     const int loops = x->shape->loop_loads, wavefronts = x->shape->wavefronts + loops;
 
+    if (!has_room(x, trace, 1))
+        return false;
     trace->words[trace->word_count++] = trace_head(TRACE_SHARED, 0, wavefronts);
+    return true;
 }
 
 void trace_access(const Access *x)
@@ -203,16 +220,8 @@ void trace_access(const Access *x)
 
     if (!trace->run_count || (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED))
         return;
-    if (trace->word_count + 2 * LANES >= trace->word_room &&
-        !grow((void **) &trace->words, &trace->word_room, trace->word_count + 2 * LANES + 1,
-              sizeof *trace->words)) {
-        x->warp->block->trace->incomplete = true;
+    if (!(x->space == SPACE_SHARED ? keep_wavefronts(x, trace) : keep_lines(x, trace)))
         return;
-    }
-    if (x->space == SPACE_SHARED)
-        keep_wavefronts(x, trace);
-    else
-        keep_lines(x, trace);
     trace->runs[trace->run_count - 1].accesses++;
     trace->code = NULL; /* the next step begins a run */
 }

@@ -1,0 +1,453 @@
+/* explain.c - where a kernel's time goes, beside the reference's: both called once, cold, on the
+ * simulated GPU with its model of time. */
+#include "explain.h"
+#include "outputs.h"
+#include "symptom.h"
+#include "wrap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double call_limit_s = 60;
+enum { LAUNCH_MILLIONS = 1000, MOST_LINES = 3, COLUMNS = 80, SOURCE = 66 };
+
+/* One kernel on one case. */
+typedef struct Seen {
+    double ms;
+    Limited limited;
+    LineCost lines[MOST_LINES];
+    int line_count;
+    char why[900]; /* it could not be seen */
+} Seen;
+
+typedef struct Explained {
+    Session *session;
+    const LabEntry *entry;
+    const char *source, *shown;
+    Result result;
+    const Case *lab_case; /* the lab's row */
+    Case sized;
+    Seen yours, reference;
+} Explained;
+
+/* ---- Looking ---- */
+
+static void see_call(Worker *worker, const Case *sized, uint64_t seed, Seen *seen)
+{
+    Timing timing = { 0 };
+    Verdict verdict = worker_case(worker, sized, 1);
+
+    if (verdict == PASS)
+        verdict = worker_prepare(worker, seed);
+    if (verdict == PASS)
+        verdict = worker_go(worker, 1, call_limit_s, &timing);
+    if (verdict == PASS)
+        verdict = worker_limits(worker, &seen->limited);
+    seen->ms = timing.event_ms;
+    while (verdict == PASS && seen->line_count < MOST_LINES &&
+           worker_cost(worker, seen->line_count, &seen->lines[seen->line_count]))
+        seen->line_count++;
+    if (verdict == PASS && !(seen->ms > 0))
+        PUT(seen->why, "nothing of it ran on the GPU");
+    else if (verdict != PASS)
+        PUT(seen->why, "%s", worker->why);
+}
+
+static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
+{
+    Worker worker;
+    GpuInfo info;
+    Verdict verdict = session_worker(e->session, &worker);
+
+    *seen = (Seen){ .ms = 0 };
+    if (verdict == PASS)
+        verdict = worker_hello(&worker, &info);
+    if (verdict == PASS)
+        verdict = worker_load(&worker, e->entry, object);
+    if (verdict == PASS)
+        verdict = worker_checks(&worker, false, LAUNCH_MILLIONS);
+    if (verdict == PASS)
+        verdict = worker_model_time(&worker);
+    if (verdict == PASS)
+        see_call(&worker, sized, e->session->seed, seen);
+    else
+        PUT(seen->why, "%s", worker.why);
+    worker_end(&worker);
+}
+
+/* As it was graded, or as the lab's table has it for simulated GPUs. */
+static Case size_of(const Explained *e, const Case *lab_case)
+{
+    Case sized = *lab_case;
+
+    for (int i = 0; i < e->result.speeds; i++)
+        if (e->result.speed[i].lab_case == lab_case && e->result.speed[i].measured)
+            memcpy(sized.dim, e->result.speed[i].dim, sizeof sized.dim);
+    return sized;
+}
+
+static double ratio_of(const Explained *e)
+{
+    return e->yours.ms > 0 ? e->reference.ms / e->yours.ms : 0;
+}
+
+/* Takes the case into `e` if it does worse there than in the one that is in it. */
+static bool see_case(Explained *e, const Case *lab_case, const char *yours, const char *reference)
+{
+    Explained *other = malloc(sizeof *other);
+    bool fine;
+
+    if (!other)
+        die("no memory to look at a case");
+    *other = *e;
+    other->lab_case = lab_case;
+    other->sized = size_of(e, lab_case);
+    session_say(e->session, "%02d %s: where time goes, %s", lab_number(e->entry),
+                lab_name(e->entry), lab_case->label);
+    see(other, yours, &other->sized, &other->yours);
+    if (!*other->yours.why)
+        see(other, reference, &other->sized, &other->reference);
+    fine = !*other->yours.why && !*other->reference.why;
+    if (!e->lab_case || !fine || ratio_of(other) < ratio_of(e))
+        *e = *other;
+    free(other);
+    return fine;
+}
+
+/* All timed ones; of a lab that has none, the first that is shown. */
+static bool see_cases(Explained *e, const char *yours, const char *reference)
+{
+    const Case *cases = e->entry->lab->cases, *shown = NULL;
+
+    for (const Case *c = cases; c->label; c++) {
+        if (c->kind == TIMED && !see_case(e, c, yours, reference))
+            return false;
+        if (c->kind == CONTROL && !shown)
+            shown = c;
+    }
+    return e->lab_case || (shown && see_case(e, shown, yours, reference));
+}
+
+/* ---- The table ---- */
+
+static void row(const char *label, const char *yours, const char *reference)
+{
+    printf("%-42s %14s %14s\n", label, yours, reference);
+}
+
+static void row_of_time(const Explained *e)
+{
+    char yours[32], reference[32];
+
+    row("time of a call, modelled", PUT(yours, "%.2f us", e->yours.ms * 1e3),
+        PUT(reference, "%.2f us", e->reference.ms * 1e3));
+}
+
+/* In %. */
+static double share(const Seen *seen, double ns)
+{
+    return 100 * ns / spent_sum(&seen->limited.limits.spent);
+}
+
+static void row_of_shares(const char *label, double yours, double reference)
+{
+    char left[32], right[32];
+
+    row(label, PUT(left, "%.1f %%", yours), PUT(right, "%.1f %%", reference));
+}
+
+/* By the student's share; what is less than 1 % on both sides is left out. */
+static void rows_of_limits(const Explained *e)
+{
+    Spent left = e->yours.limited.limits.spent;
+    char label[60];
+
+    for (int i = 0; i < LIMITS; i++) {
+        const Limit limit = spent_most(&left);
+        const double yours = share(&e->yours, left.at[limit]);
+        const double reference = share(&e->reference, e->reference.limited.limits.spent.at[limit]);
+        if (left.at[limit] >= 0 && (yours >= 1 || reference >= 1))
+            row_of_shares(PUT(label, "  %s", limit_words[limit]), yours, reference);
+        left.at[limit] = -1;
+    }
+}
+
+/* Those of at least 10 % on either side, under their head. */
+static void rows_of(const Explained *e, const char *head, const char *const *words,
+                    const double *yours, const double *reference, int count)
+{
+    char label[60];
+
+    for (int i = 0, rows = 0; i < count; i++) {
+        const double left = share(&e->yours, yours[i]);
+        const double right = share(&e->reference, reference[i]);
+        if (left < 10 && right < 10)
+            continue;
+        if (!rows++)
+            printf("%s\n", head);
+        row_of_shares(PUT(label, "  %s", words[i]), left, right);
+    }
+}
+
+static void say_intensity(const Roofline *roof, char *text, size_t size)
+{
+    if (roof->is_cached)
+        put(text, size, "all in L2");
+    else
+        put(text, size, "%.3g", roof->intensity);
+}
+
+static void say_ridge(const Roofline *roof, char *text, size_t size)
+{
+    if (roof->is_cached)
+        put(text, size, "-");
+    else
+        put(text, size, "%.3g", roof->intensity / roof->ridge);
+}
+
+static void rows_of_roofline(const Explained *e)
+{
+    const Limited *a = &e->yours.limited, *b = &e->reference.limited;
+    const Roofline left = roofline_of(&a->limits, a->fp32_tflops, a->memory_gbps);
+    const Roofline right = roofline_of(&b->limits, b->fp32_tflops, b->memory_gbps);
+    char label[60], yours[32], reference[32];
+
+    say_intensity(&left, yours, sizeof yours);
+    say_intensity(&right, reference, sizeof reference);
+    row("roofline: FP32 operations a byte of DRAM", yours, reference);
+    say_ridge(&left, yours, sizeof yours);
+    say_ridge(&right, reference, sizeof reference);
+    row(PUT(label, "  over the ridge's, %.3g", left.ridge), yours, reference);
+    row_of_shares("  of the roof there", 100 * left.reached, 100 * right.reached);
+}
+
+static void print_table(const Explained *e)
+{
+    const Limits *a = &e->yours.limited.limits, *b = &e->reference.limited.limits;
+
+    row("", "yours", "reference");
+    row_of_time(e);
+    rows_of_limits(e);
+    rows_of(e, "schedulers with warps wait for", wait_words, a->waits, b->waits, WAITS);
+    rows_of(e, "at work, whatever else is", limit_words, a->busy, b->busy, LIMITS);
+    rows_of_roofline(e);
+}
+
+/* ---- Lines ---- */
+
+static double each(double all, double count)
+{
+    return count > 0 ? all / count : 0;
+}
+
+/* "loads take 32.0 sectors a request where 4.0 hold what they ask for" */
+static void say_sectors(const char *what, const LineTraffic *t, char *text, size_t size)
+{
+    const double least = t->asked / 32;
+
+    if (t->requests <= 0)
+        return;
+    append(text, size, "%s%s %.1f sectors a request", *text ? "; " : "", what,
+           each(t->passes, t->requests));
+    if (t->passes > 1.2 * least && least > 0)
+        append(text, size, ", %.1f hold what it asks for", each(least, t->requests));
+}
+
+void explain_line(const LineCost *cost, char *text, size_t size)
+{
+    const LineTraffic *s = &cost->shared;
+    const double lanes = each(cost->lanes, cost->instructions);
+
+    *text = 0;
+    say_sectors("loads", &cost->load, text, size);
+    say_sectors("stores", &cost->store, text, size);
+    say_sectors("atomics", &cost->atomic, text, size);
+    if (s->requests > 0)
+        append(text, size, "%sshared memory %.1f wavefronts a request", *text ? "; " : "",
+               each(s->passes, s->requests));
+    if (s->requests > 0 && s->passes > 1.2 * s->asked)
+        append(text, size, ", %.1f without bank conflicts", each(s->asked, s->requests));
+    if (lanes > 0 && lanes < 28)
+        append(text, size, "%sof 32 lanes %.1f take part", *text ? "; " : "", lanes);
+}
+
+/* Line `number` of a text, without what surrounds it and what would move the cursor; "" if there is
+ * none. */
+static void take_line(const char *text, int number, char *line, size_t size)
+{
+    size_t length;
+
+    *line = 0;
+    for (; text && number > 1; number--) {
+        text = strchr(text, '\n');
+        text += text != NULL;
+    }
+    if (!text)
+        return;
+    text += strspn(text, " \t");
+    length = strcspn(text, "\r\n");
+    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    put(line, size, "%.*s%s", length > SOURCE ? SOURCE - 3 : (int) length, text,
+        length > SOURCE ? "..." : "");
+    for (char *at = line; *at; at++)
+        if ((unsigned char) *at < ' ' || *at == 127)
+            *at = '?';
+}
+
+static void print_lines(const Explained *e)
+{
+    static const double least = 3; /* % */
+    const Seen *seen = &e->yours;
+    char *text = read_file(e->source, 256 << 10, NULL);
+
+    if (seen->line_count && share(seen, spent_sum(&seen->lines[0].spent)) >= least)
+        printf("Your lines that cost most\n");
+    for (int i = 0; i < seen->line_count; i++) {
+        const LineCost *cost = &seen->lines[i];
+        char line[4 * SOURCE], did[400];
+        const double part = share(seen, spent_sum(&cost->spent));
+        if (part < least)
+            break;
+        printf("  %5.1f %%  kernel.cu:%d, mostly %s\n", part, cost->line,
+               limit_words[spent_most(&cost->spent)]);
+        take_line(text, cost->line, line, sizeof line);
+        if (*line)
+            printf("           %s\n", line);
+        explain_line(cost, did, sizeof did);
+        if (*did)
+            print_wrapped(did, 11, COLUMNS);
+    }
+    free(text);
+}
+
+/* ---- All of it ---- */
+
+static void print_head(const Explained *e)
+{
+    char text[500];
+
+    PUT(text, "%02d %s, case %s", lab_number(e->entry), lab_name(e->entry), e->lab_case->label);
+    for (int i = 0; i < LAB_DIMS && e->sized.dim[i]; i++)
+        APPEND(text, "%s%ld", i ? " x " : ", ", e->sized.dim[i]);
+    APPEND(text, ", on the %s, %d SMs: %.2f of the reference's speed", e->session->gpu.name,
+           e->session->gpu.gpu.sms, ratio_of(e));
+    if (e->lab_case->kind == TIMED)
+        APPEND(text, ", the bar is %.2f", e->lab_case->bar);
+    print_wrapped(text, 0, COLUMNS);
+    printf("Times are modelled on a simulated GPU, whatever GPU is here.\n\n");
+}
+
+static void print_sentence(const char *whose, const Seen *seen)
+{
+    char sentence[400], text[500];
+
+    limits_sentence(&seen->limited.limits, sentence, sizeof sentence);
+    print_wrapped(PUT(text, "%s: %s.", whose, sentence), 0, COLUMNS);
+}
+
+static Verdict as_it_ran(const Result *result)
+{
+    return result->verdict == UNCHANGED ? result->as_it_ran : result->verdict;
+}
+
+/* The lab's sentence for what was seen, else where hints are. */
+static void print_advice(const Explained *e)
+{
+    const Result *result = &e->result;
+    const Lab *lab = e->entry->lab;
+    const Verdict verdict = as_it_ran(result);
+    const Symptom symptom = symptom_in(result->why, result->printed, verdict, lab);
+    const int remedy = symptom_remedy(&symptom, verdict, result->ratio, lab);
+    char text[2000];
+
+    if (e->lab_case->kind != TIMED || ratio_of(e) >= e->lab_case->bar)
+        return;
+    if (remedy)
+        print_wrapped(PUT(text, "What to try: %s", lab->remedies[remedy - 1].text), 0, COLUMNS);
+    else
+        printf("What to try: make hint LAB=%s\n", lab_name(e->entry));
+}
+
+static void print_all(const Explained *e)
+{
+    print_head(e);
+    print_table(e);
+    printf("\n");
+    print_lines(e);
+    printf("\n");
+    print_sentence("Yours", &e->yours);
+    print_sentence("The reference", &e->reference);
+    print_advice(e);
+}
+
+static bool is_right(const Result *result)
+{
+    const Verdict verdict = as_it_ran(result);
+
+    return verdict_passed(verdict) || verdict == SLOW || verdict == CORRECT_ONLY;
+}
+
+static void print_refusal(const Explained *e)
+{
+    const Result *result = &e->result;
+    char text[sizeof result->why + 200];
+
+    PUT(text, "%02d %s: %s%s%s", lab_number(e->entry), lab_name(e->entry),
+        verdict_word(result->verdict), *result->why ? ": " : "", result->why);
+    if (strchr(text, '\n'))
+        printf("%s\n", text); /* the compiler's lines stand as they are */
+    else
+        print_wrapped(text, 4, COLUMNS);
+    if (result->verdict == UNSOUND)
+        printf("Not explained: mend what is said above; it is the machine's fault or ours.\n");
+    else
+        printf("Only a right kernel is explained: mend it, and make grade LAB=%s first.\n",
+               lab_name(e->entry));
+}
+
+/* False: one of them does not build, which grading has told already. */
+static bool build_both(Explained *e, Build *yours, Build *reference)
+{
+    FileList rungs;
+
+    list_rungs(e->session, e->entry, &rungs);
+    if (!rungs.count)
+        return false;
+    session_build(e->session, e->entry, rungs.path[rungs.count - 1], NULL, reference);
+    session_build(e->session, e->entry, e->source, e->shown, yours);
+    return yours->fault == BUILD_OK && reference->fault == BUILD_OK;
+}
+
+static bool could_not(const Explained *e)
+{
+    const char *why = *e->yours.why ? e->yours.why : e->reference.why;
+    char text[1200];
+
+    print_wrapped(PUT(text, "%02d %s cannot be explained: %s", lab_number(e->entry),
+                      lab_name(e->entry), *why ? why : "it has no case that is timed"),
+                  4, COLUMNS);
+    return false;
+}
+
+bool explain(Session *session, const LabEntry *entry, const char *source, const char *shown,
+             bool *sound)
+{
+    static Explained e;
+    static Build yours, reference;
+
+    e = (Explained){ .session = session, .entry = entry, .source = source, .shown = shown };
+    grade(session, entry, source, shown, &e.result);
+    *sound = e.result.verdict != UNSOUND;
+    if (!is_right(&e.result)) {
+        print_refusal(&e);
+        return false;
+    }
+    *sound = build_both(&e, &yours, &reference) && see_cases(&e, yours.object, reference.object);
+    session_clear_line();
+    if (!*sound)
+        return could_not(&e);
+    print_all(&e);
+    return true;
+}

@@ -1,0 +1,325 @@
+/* limiter.c - words, sums, roofline, and the sentence. */
+#include "limiter.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY(name, key, words)   [name] = key,
+#define WORDS(name, key, words) [name] = words,
+const char *const limit_keys[LIMITS] = { LIMIT_ROWS(KEY) };
+const char *const limit_words[LIMITS] = { LIMIT_ROWS(WORDS) };
+const char *const wait_keys[WAITS] = { WAIT_ROWS(KEY) };
+const char *const wait_words[WAITS] = { WAIT_ROWS(WORDS) };
+#undef KEY
+#undef WORDS
+
+/* ---- Sums ---- */
+
+double spent_sum(const Spent *spent)
+{
+    double sum = 0;
+
+    for (int i = 0; i < LIMITS; i++)
+        sum += spent->at[i];
+    return sum;
+}
+
+void spent_add(Spent *sum, const Spent *more, double factor)
+{
+    for (int i = 0; i < LIMITS; i++)
+        sum->at[i] += factor * more->at[i];
+}
+
+Limit spent_most(const Spent *spent)
+{
+    int most = 0;
+
+    for (int i = 1; i < LIMITS; i++)
+        if (spent->at[i] > spent->at[most])
+            most = i;
+    return (Limit) most;
+}
+
+#define COUNT(name)                                                                                \
+    {                                                                                              \
+#name, offsetof(Limits, name)                                                              \
+    }
+const LimitCount limit_counts[LIMIT_COUNTS] = { COUNT(flops),         COUNT(bytes),
+                                                COUNT(warps),         COUNT(sectors),
+                                                COUNT(least_sectors), COUNT(wavefronts),
+                                                COUNT(least_shared),  COUNT(lanes) };
+#undef COUNT
+
+double *limit_count(Limits *limits, int i)
+{
+    return (double *) ((char *) limits + limit_counts[i].offset);
+}
+
+/* ---- The roofline ---- */
+
+Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbps)
+{
+    const double ns = spent_sum(&limits->spent), peak = fp32_tflops * 1e3;
+    Roofline roof = { .ridge = peak / memory_gbps, .is_cached = limits->bytes <= 0 };
+
+    if (ns <= 0)
+        return roof;
+    roof.gflops = limits->flops / ns;
+    roof.gbps = limits->bytes / ns;
+    roof.intensity = roof.is_cached ? 0 : limits->flops / limits->bytes;
+    roof.roof_gflops = roof.is_cached ? peak : fmin(peak, roof.intensity * memory_gbps);
+    roof.reached = limits->flops > 0 ? roof.gflops / roof.roof_gflops : roof.gbps / memory_gbps;
+    return roof;
+}
+
+/* ---- The limiter ---- */
+
+/* Schedulers that issue are at work, as units are. */
+static double at_work(const Limits *limits, Limit limit)
+{
+    const double issued = limits->spent.at[AT_ISSUE] + limits->spent.at[AT_FP32];
+
+    if (limit == AT_ISSUE || limit == AT_FP32)
+        return limits->spent.at[limit] >= issued / 2 ? issued : 0;
+    return limits->busy[limit];
+}
+
+Limit limits_most(const Limits *limits)
+{
+    static const double nearly_all = 0.8;
+    int most = 0;
+
+    for (int i = 1; i < LIMITS; i++)
+        if (at_work(limits, i) > at_work(limits, most))
+            most = i;
+    return at_work(limits, most) >= nearly_all * spent_sum(&limits->spent)
+               ? (Limit) most
+               : spent_most(&limits->spent);
+}
+
+/* ---- The sentence ---- */
+
+typedef struct Teller {
+    const Limits *limits;
+    double all;   /* ns */
+    double share; /* of the limit that it is about, in % */
+    char *text;
+    size_t size;
+} Teller;
+
+__attribute__((format(printf, 2, 3))) static void say(const Teller *t, const char *format, ...)
+{
+    const size_t used = strlen(t->text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(t->text + used, t->size - used, format, arguments);
+    va_end(arguments);
+}
+
+/* In %. */
+static double busy(const Teller *t, Limit limit)
+{
+    return t->all > 0 ? fmin(100, 100 * t->limits->busy[limit] / t->all) : 0;
+}
+
+/* How many times what would do; 1: as little as can be. */
+static double times(double is, double least)
+{
+    return least > 0 && is > least ? is / least : 1;
+}
+
+enum { MUCH = 120 }; /* in %: what is more than this beside the least is told */
+
+static bool say_sectors(const Teller *t)
+{
+    const double waste = times(t->limits->sectors, t->limits->least_sectors);
+
+    if (waste * 100 > MUCH)
+        say(t, "; its requests move %.1f times the sectors that hold what they ask for", waste);
+    return waste * 100 > MUCH;
+}
+
+/* Where no half of the time is at one limit. */
+static void say_mixed(const Teller *t, const char *what, Limit limit)
+{
+    Spent others = t->limits->spent;
+    Limit next;
+
+    others.at[limit] = 0;
+    next = spent_most(&others);
+    say(t, "no limit has half of the time: %s takes %.0f %%, %s %.0f %%", what, t->share,
+        limit_words[next], 100 * others.at[next] / t->all);
+}
+
+static bool say_lanes(const Teller *t)
+{
+    const bool few = t->limits->lanes > 0 && t->limits->lanes < 24;
+
+    if (few)
+        say(t, "; of 32 lanes %.1f take part in an average instruction", t->limits->lanes);
+    return few;
+}
+
+static void of_issue(const Teller *t)
+{
+    if (t->share < 50)
+        say_mixed(t, "issuing instructions other than FP32", AT_ISSUE);
+    else
+        say(t, "schedulers issue instructions other than FP32 arithmetic %.0f %% of the time",
+            t->share);
+    if (!say_lanes(t))
+        say(t, "; fewer of them for each result would help (addresses, loops, loads)");
+}
+
+static void of_fp32(const Teller *t)
+{
+    if (t->share < 50)
+        say_mixed(t, "FP32 arithmetic", AT_FP32);
+    else
+        say(t, "FP32 arithmetic takes %.0f %% of the time: it is bound by computing", t->share);
+    say_lanes(t);
+}
+
+static void of_units(const Teller *t)
+{
+    say(t,
+        "warps wait for units that take less than a warp a cycle (integers, FP64, special "
+        "functions), %.0f %% of the time",
+        t->share);
+}
+
+/* What is at work for less of the time than that is no limit yet: in %. */
+enum { FULL = 67 };
+
+/* True if it was told: warps wait for something that could do more. */
+static bool say_unfilled(const Teller *t, Limit limit, const char *name)
+{
+    if (busy(t, limit) >= FULL)
+        return false;
+    say(t, "warps wait for %s, which is at work only %.0f %% of the time", name, busy(t, limit));
+    if (t->limits->warps > 0)
+        say(t, "; %.0f warps an SM do not keep it so", t->limits->warps);
+    return true;
+}
+
+static void of_shared(const Teller *t)
+{
+    const double conflicts = times(t->limits->wavefronts, t->limits->least_shared);
+
+    say(t, "shared memory is at work %.0f %% of the time", busy(t, AT_SHARED));
+    if (conflicts * 100 > MUCH)
+        say(t, ", and bank conflicts make it take %.1f times the wavefronts", conflicts);
+    else
+        say(t, " and has no bank conflicts to lose: fewer loads and stores for each result help");
+}
+
+static void of_l1(const Teller *t)
+{
+    say(t, "the SMs' load/store units are at work %.0f %% of the time for global memory",
+        busy(t, AT_L1));
+    if (!say_sectors(t))
+        say(t, ": fewer or wider requests for each result help");
+}
+
+static void of_l2(const Teller *t)
+{
+    if (say_unfilled(t, AT_L2, "the L2"))
+        say(t, ": more loads under way would, of a thread or of more warps");
+    else
+        say(t, "the L2 is at work %.0f %% of the time", busy(t, AT_L2));
+    if (!say_sectors(t) && busy(t, AT_L2) >= FULL)
+        say(t, ": what a block uses again should stay in registers or shared memory");
+}
+
+static void of_dram(const Teller *t)
+{
+    if (say_unfilled(t, AT_DRAM, "the device's memory"))
+        say(t, ": more loads under way would, of a thread or of more warps");
+    else
+        say(t, "the device's memory is at work %.0f %% of the time", busy(t, AT_DRAM));
+    if (!say_sectors(t) && busy(t, AT_DRAM) >= FULL)
+        say(t, ", on little that nobody asked for: only fewer bytes would help");
+}
+
+static void of_atomics(const Teller *t)
+{
+    say(t, "updates of one address wait for each other, %.0f %% of the time", busy(t, AT_ATOMICS));
+}
+
+static WaitKind longest_wait(const Limits *limits)
+{
+    int most = 0;
+
+    for (int i = 1; i < WAITS; i++)
+        if (limits->waits[i] > limits->waits[most])
+            most = i;
+    return (WaitKind) most;
+}
+
+static void of_latency(const Teller *t)
+{
+    static const char *const advice[WAITS] = {
+        [WAIT_UNIT] = "",
+        [WAIT_RESULT] =
+            ": more independent work, in a thread or in more warps, would fill the gaps",
+        [WAIT_NEAR] = ": more independent work, in a thread or in more warps, would fill the gaps",
+        [WAIT_FAR] = ": more loads under way would, of a thread or of more warps",
+        [WAIT_BARRIER] = ": fewer barriers, or more blocks an SM that go on meanwhile",
+        [WAIT_BRANCH] = ": fewer branches, or more warps",
+        [WAIT_BLOCK] = ": each block does too little, or has warps that end early",
+    };
+    const WaitKind wait = longest_wait(t->limits);
+
+    say(t, "%.0f %% of the time nothing is at its limit: warps wait, mostly for %s", t->share,
+        wait_words[wait]);
+    if (t->limits->warps > 0)
+        say(t, "; %.0f warps an SM do not hide it", t->limits->warps);
+    say(t, "%s", advice[wait]);
+}
+
+static void of_tail(const Teller *t)
+{
+    say(t,
+        "SMs stand without a block %.0f %% of the time: in the last wave, or because there are too "
+        "few blocks",
+        t->share);
+}
+
+static void of_launch(const Teller *t)
+{
+    say(t,
+        "%.0f %% of the time nothing is under way: launches, or the host's waiting, take longer "
+        "than the work",
+        t->share);
+}
+
+static void of_transfer(const Teller *t)
+{
+    say(t, "copies between host and device take %.0f %% of the time", busy(t, AT_TRANSFER));
+    if (t->limits->spent.at[AT_TRANSFER] > 0.85 * t->all)
+        say(t, ", side by side with what else there is: the link is the limit");
+    else
+        say(t, ", and kernels do not run beside them all the while");
+}
+
+void limits_sentence(const Limits *limits, char *text, size_t size)
+{
+    static void (*const tell[LIMITS])(const Teller *) = {
+        [AT_ISSUE] = of_issue,   [AT_FP32] = of_fp32,       [AT_UNITS] = of_units,
+        [AT_SHARED] = of_shared, [AT_L1] = of_l1,           [AT_L2] = of_l2,
+        [AT_DRAM] = of_dram,     [AT_ATOMICS] = of_atomics, [AT_LATENCY] = of_latency,
+        [AT_TAIL] = of_tail,     [AT_LAUNCH] = of_launch,   [AT_TRANSFER] = of_transfer,
+    };
+    const Limit limit = limits_most(limits);
+    Teller teller = { limits, spent_sum(&limits->spent), 0, text, size };
+
+    *text = 0;
+    if (teller.all <= 0)
+        return;
+    teller.share = 100 * limits->spent.at[limit] / teller.all;
+    tell[limit](&teller);
+}

@@ -1,0 +1,284 @@
+/* report_add.c - adds what a launch counted, and where its time went, to its kernel's row: by
+ * source line, by array. */
+#include "issue.h"
+#include "report_totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Lines ---- */
+
+/* Where a line is in the kernel's list, or is to be put. */
+static int place_of_line(const Kernel *kernel, int file, int line)
+{
+    int low = 0, high = kernel->line_count;
+
+    while (low < high) {
+        int middle = (low + high) / 2;
+        const Line *at = &kernel->lines[middle];
+        if (at->file < file || (at->file == file && at->line < line))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static Line *line_of(Kernel *kernel, int file, int line)
+{
+    int place = place_of_line(kernel, file, line);
+    Line *at;
+
+    if (place < kernel->line_count && kernel->lines[place].file == file &&
+        kernel->lines[place].line == line)
+        return &kernel->lines[place];
+    if (!report_grow(&kernel->lines, kernel->line_count, &kernel->line_room, sizeof *kernel->lines))
+        return NULL;
+    at = &kernel->lines[place];
+    memmove(at + 1, at, (size_t) (kernel->line_count - place) * sizeof *at);
+    *at = (Line){ .file = file, .line = line };
+    kernel->line_count++;
+    return at;
+}
+
+/* ---- Adding ---- */
+
+uint64_t totals_cost(const Totals *totals)
+{
+    uint64_t cost = totals->executed + totals->loop_loads;
+
+    for (int k = 0; k < KINDS; k++)
+        cost += totals->global[k].passes + totals->shared[k].passes;
+    return cost;
+}
+
+static MemoryKind kind_of(const Step *step)
+{
+    if (step->in && step->in->op == OP_cp_async)
+        return KIND_COPY;
+    return step->class_ == CLASS_STORE    ? KIND_STORE
+           : step->class_ == CLASS_ATOMIC ? KIND_ATOMIC
+                                          : KIND_LOAD;
+}
+
+/* Single-precision multiply-adds of a lane. Division and roots are made of some, where no operand
+ * is close to the ends of the range (ptxas 13.0, sm_80 and sm_90; an H200 counts as many). */
+static uint64_t ffma_of(const Step *step)
+{
+    static const struct {
+        Op op;
+        PtxType type;
+        uint64_t count;
+    } made_of[] = { { OP_fma, TYPE_F32, 1 }, { OP_mad, TYPE_F32, 1 },  { OP_div, TYPE_F32, 5 },
+                    { OP_rcp, TYPE_F32, 2 }, { OP_sqrt, TYPE_F32, 2 }, { OP_div, TYPE_F64, 1 } };
+    const Instruction *in = step->in;
+
+    if (step->treatment == FUSED)
+        return 1;
+    if (!in || !in->type_count || has_mod(in, MOD_approx) || has_mod(in, MOD_full))
+        return 0;
+    for (size_t i = 0; i < sizeof made_of / sizeof *made_of; i++)
+        if (in->op == made_of[i].op && in->types[0] == made_of[i].type)
+            return made_of[i].count;
+    return 0;
+}
+
+/* Single-precision operations of a lane, as a roofline counts them. */
+static uint64_t flops_of(const Step *step)
+{
+    static const Op ones[] = { OP_add, OP_sub,   OP_mul, OP_div, OP_rcp, OP_sqrt,
+                               OP_ex2, OP_rsqrt, OP_lg2, OP_sin, OP_cos, OP_tanh };
+    const Instruction *in = step->in;
+
+    if (!in || !in->type_count || in->types[0] != TYPE_F32)
+        return 0;
+    if (in->op == OP_fma || in->op == OP_mad)
+        return 2;
+    for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
+        if (in->op == ones[i])
+            return 1;
+    return 0;
+}
+
+/* Of a generic address, a request went to global memory or else to shared. */
+static uint64_t shared_requests(const Step *step, const Count *count)
+{
+    if (!count->wavefronts)
+        return 0;
+    if (kind_of(step) == KIND_COPY || count->requests >= count->executed)
+        return count->executed;
+    return count->executed - count->requests;
+}
+
+static void add_traffic(Traffic *traffic, uint64_t requests, uint64_t passes, uint64_t asked)
+{
+    traffic->requests += requests;
+    traffic->passes += passes;
+    traffic->asked += asked;
+}
+
+static void add_count(Totals *totals, const Step *step, const Count *count, const Issue *issue)
+{
+    MemoryKind kind = kind_of(step);
+
+    totals->executed += count->executed;
+    totals->lanes += count->lanes;
+    totals->divergent += count->divergent;
+    totals->loop_loads += count->loop_loads;
+    totals->loop_ideal += count->loop_ideal;
+    totals->issued += issue->instructions;
+    totals->issued_lanes += issue->threads;
+    totals->ffma_lanes += ffma_of(step) * count->lanes;
+    totals->flops += flops_of(step) * count->lanes;
+    if (step->class_ >= 0 && step->class_ < CLASSES)
+        totals->classes[step->class_] += count->executed;
+    add_traffic(&totals->global[kind], count->requests, count->sectors, count->bytes);
+    add_traffic(&totals->shared[kind], shared_requests(step, count), count->wavefronts,
+                count->ideal);
+}
+
+static bool is_nothing(const Count *count)
+{
+    return !count->executed && !count->skipped && !count->requests && !count->wavefronts &&
+           !count->loop_loads;
+}
+
+/* The counts of one function's steps, and where time went: `function` as TimingResult has it.
+ * `numbers`: those of the module's files. */
+static void add_code(Kernel *kernel, const Launch *launch, int function, const int *numbers,
+                     int file_count)
+{
+    const Code *code = function ? launch->codes[function - 1] : launch->kernel;
+    const Count *counts = function ? launch->call_counts[function - 1] : launch->counts;
+    const TimingResult *time = launch->timed;
+    const Spent *spent = time && time->steps ? time->steps[function] : NULL;
+    const double step_ns = time ? time->step_ns : 0;
+    Issue *issues;
+
+    if (!code || !counts)
+        return;
+    issues = calloc((size_t) code->step_count + 1, sizeof *issues);
+    if (!issues) {
+        report_lacks_memory();
+        return;
+    }
+    estimate_issues(code, counts, issues);
+    for (int i = 0; i < code->step_count; i++) {
+        const Step *step = &code->steps[i];
+        int file = step->in && step->in->file > 0 && step->in->file < file_count
+                       ? numbers[step->in->file]
+                       : 0;
+        int line = !step->in ? 0 : file ? step->in->line : step->in->ptx_line;
+        Line *at;
+        if (is_nothing(&counts[i]))
+            continue;
+        at = line_of(kernel, file, line);
+        if (at)
+            add_count(&at->totals, step, &counts[i], &issues[i]);
+        if (at && spent)
+            spent_add(&at->spent, &spent[i], step_ns);
+        add_count(&kernel->totals, step, &counts[i], &issues[i]);
+    }
+    free(issues);
+}
+
+static void add_codes(Kernel *kernel, const Launch *launch)
+{
+    const Module *module = launch->module;
+    int count = module ? module->file_count : 0;
+    int *numbers = calloc(count > 0 ? (size_t) count : 1, sizeof *numbers);
+
+    if (!numbers) {
+        report_lacks_memory();
+        return;
+    }
+    for (int i = 1; i < count; i++)
+        numbers[i] = report_file(module->files[i]);
+    add_code(kernel, launch, 0, numbers, count);
+    for (int f = 0; module && launch->codes && launch->call_counts && f < module->function_count;
+         f++)
+        if (launch->call_counts[f] != launch->counts)
+            add_code(kernel, launch, f + 1, numbers, count);
+    free(numbers);
+}
+
+static ArrayCount *array_of(Kernel *kernel, const ArrayCount *like)
+{
+    int place = 0;
+    ArrayCount *at;
+
+    while (place < kernel->array_count && kernel->arrays[place].allocation < like->allocation)
+        place++;
+    if (place < kernel->array_count && kernel->arrays[place].allocation == like->allocation)
+        return &kernel->arrays[place];
+    if (!report_grow(&kernel->arrays, kernel->array_count, &kernel->array_room,
+                     sizeof *kernel->arrays))
+        return NULL;
+    at = &kernel->arrays[place];
+    memmove(at + 1, at, (size_t) (kernel->array_count - place) * sizeof *at);
+    kernel->array_count++;
+    *at = (ArrayCount){ .allocation = like->allocation, .base = like->base, .size = like->size };
+    return at;
+}
+
+static void add_array(Kernel *kernel, const ArrayCount *more)
+{
+    ArrayCount *sum = array_of(kernel, more);
+
+    if (!sum)
+        return;
+    sum->load_requests += more->load_requests;
+    sum->load_sectors += more->load_sectors;
+    sum->load_bytes += more->load_bytes;
+    sum->store_requests += more->store_requests;
+    sum->store_sectors += more->store_sectors;
+    sum->store_bytes += more->store_bytes;
+    sum->atomic_requests += more->atomic_requests;
+    sum->atomic_sectors += more->atomic_sectors;
+    sum->atomic_bytes += more->atomic_bytes;
+}
+
+/* ---- A launch ---- */
+
+static void add_time(Kernel *kernel, const TimingResult *time)
+{
+    TimingResult *sum = &kernel->time;
+
+    kernel->timed++;
+    sum->ms += time->ms;
+    sum->cycles += time->cycles;
+    sum->blocks += time->blocks;
+    sum->timed += time->timed;
+    sum->instructions += time->instructions;
+    sum->l1_hits += time->l1_hits;
+    sum->l1_misses += time->l1_misses;
+    sum->l2_hits += time->l2_hits;
+    sum->l2_misses += time->l2_misses;
+    sum->memory_read_bytes += time->memory_read_bytes;
+    sum->memory_write_bytes += time->memory_write_bytes;
+    spent_add(&sum->spent, &time->spent, 1);
+    for (int i = 0; i < WAITS; i++)
+        sum->waits[i] += time->waits[i];
+    for (int i = 0; i < LIMITS; i++)
+        sum->busy[i] += time->busy[i];
+}
+
+void kernel_add(Kernel *kernel, const Launch *launch, const KernelResources *resources,
+                const Occupancy *occupancy)
+{
+    kernel->launches++;
+    kernel->failed += launch->failed;
+    if (resources) {
+        kernel->resources = *resources;
+        kernel->has_resources = true;
+    }
+    if (occupancy) {
+        kernel->occupancy = *occupancy;
+        kernel->has_occupancy = true;
+    }
+    if (launch->timed)
+        add_time(kernel, launch->timed);
+    add_codes(kernel, launch);
+    for (int i = 0; i < launch->array_count; i++)
+        add_array(kernel, &launch->arrays[i]);
+}

@@ -1,0 +1,145 @@
+/* timing_cache.c - which lines a cache holds: sets, of each the least recently used leaves first.
+ *
+ * Of all that is done for a modelled access looking for its lines takes longest, since the lines of
+ * a large cache are in no cache of the machine that this runs on. So all that it takes to find one,
+ * or the one to displace, is kept apart in 24 bytes a set, and a line is in one place.
+ */
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A set's order is of four bits a way; its marks of a byte each. */
+enum { WAY_BITS = 4, WAY = (1 << WAY_BITS) - 1, MARK_BITS = 8, MARKS_A_WORD = 64 / MARK_BITS };
+
+#define EACH_WAY  0x1111111111111111ull
+#define EACH_MARK 0x0101010101010101ull
+
+bool cache_open(Cache *cache, double bytes, int ways)
+{
+    const size_t lines = (size_t) (bytes / LINE_BYTES);
+    size_t count;
+
+    *cache = (Cache){ .ways = ways, .count = lines / (size_t) ways };
+    if (!cache->count)
+        cache->count = 1;
+    count = cache->count * (size_t) ways;
+    cache->sets = calloc(cache->count, sizeof *cache->sets);
+    cache->lines = aligned_alloc(sizeof(CacheLine), count * sizeof *cache->lines);
+    if (!cache->sets || !cache->lines)
+        return false;
+    for (size_t i = 0; i < cache->count; i++)
+        cache->sets[i].order = 0xfedcba9876543210ull;
+    memset(cache->lines, 0, count * sizeof *cache->lines);
+    for (size_t i = 0; i < count; i++)
+        cache->lines[i].line = NO_LINE;
+    return true;
+}
+
+void cache_close(Cache *cache)
+{
+    free(cache->sets);
+    free(cache->lines);
+    *cache = (Cache){ .lines = NULL };
+}
+
+/* ---- Finding ---- */
+
+/* Addresses are spread over the sets as hardware does it: no stride falls into few of them. */
+static uint64_t mixed(uint64_t line)
+{
+    return (line ^ line >> 17) * 0x9e3779b97f4a7c15ull;
+}
+
+static size_t set_of(const Cache *cache, uint64_t hash)
+{
+    return (size_t) ((unsigned __int128) hash * cache->count >> 64);
+}
+
+/* The upper bit of each byte that is 0. */
+static uint64_t zero_bytes(uint64_t x)
+{
+    const uint64_t low = 0x7f * EACH_MARK;
+
+    return ~(((x & low) + low) | x | low);
+}
+
+static uint64_t zero_nibbles(uint64_t x)
+{
+    const uint64_t low = 7 * EACH_WAY;
+
+    return ~(((x & low) + low) | x | low);
+}
+
+/* The way that holds the line; -1. Few others have its mark. */
+static int way_of(const Cache *cache, const CacheSet *set, const CacheLine *lines, uint64_t line,
+                  uint64_t mark)
+{
+    for (int first = 0; first < cache->ways; first += MARKS_A_WORD) {
+        uint64_t same = zero_bytes(set->marks[first / MARKS_A_WORD] ^ mark * EACH_MARK);
+        for (; same; same &= same - 1) {
+            const int way = first + __builtin_ctzll(same) / MARK_BITS;
+            if (way < cache->ways && lines[way].line == line)
+                return way;
+        }
+    }
+    return -1;
+}
+
+static int last_way(const Cache *cache, const CacheSet *set)
+{
+    return (int) (set->order >> (cache->ways - 1) * WAY_BITS) & WAY;
+}
+
+/* To the front of the set's order. */
+static void use(CacheSet *set, int way)
+{
+    const uint64_t order = set->order, here = zero_nibbles(order ^ (uint64_t) way * EACH_WAY);
+    const int at = __builtin_ctzll(here) & ~(WAY_BITS - 1);
+    const uint64_t before = (1ull << at) - 1, up_to = before | (uint64_t) WAY << at;
+
+    set->order = (order & ~up_to) | (order & before) << WAY_BITS | (uint64_t) way;
+}
+
+static void mark(CacheSet *set, int way, uint64_t byte)
+{
+    const int shift = way % MARKS_A_WORD * MARK_BITS;
+    uint64_t *marks = &set->marks[way / MARKS_A_WORD];
+
+    *marks = (*marks & ~(0xffull << shift)) | byte << shift;
+}
+
+void cache_ask(const Cache *cache, uint64_t line)
+{
+    const uint64_t hash = mixed(line);
+    const size_t n = set_of(cache, hash);
+    const CacheSet *set = &cache->sets[n];
+    const CacheLine *lines = &cache->lines[n * (size_t) cache->ways];
+    int way = last_way(cache, set);
+
+    for (int first = 0; first < cache->ways; first += MARKS_A_WORD) {
+        uint64_t same = zero_bytes(set->marks[first / MARKS_A_WORD] ^ (hash & 0xff) * EACH_MARK);
+        if (same)
+            way = first + __builtin_ctzll(same) / MARK_BITS;
+    }
+    __builtin_prefetch(&lines[way], 1);
+}
+
+CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced)
+{
+    const uint64_t hash = mixed(line);
+    const size_t n = set_of(cache, hash);
+    CacheSet *set = &cache->sets[n];
+    CacheLine *lines = &cache->lines[n * (size_t) cache->ways];
+    int way = way_of(cache, set, lines, line, hash & 0xff);
+
+    *is_new = way < 0;
+    if (*is_new) {
+        way = last_way(cache, set);
+        *displaced = lines[way];
+        lines[way] = (CacheLine){ .line = line };
+        mark(set, way, hash & 0xff);
+    }
+    use(set, way);
+    return &lines[way];
+}

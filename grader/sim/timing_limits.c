@@ -1,0 +1,278 @@
+/* timing_limits.c - where the schedulers' time goes: to which step, and to which limit.
+ *
+ * A cycle in which a scheduler issues is that instruction's. One in which it does not, though it
+ * has warps, is charged by what the warp waited for that issues next: the pipe; a result, to the
+ * step that makes it; at a barrier, to what the last warp to come there waited for. Where memory is
+ * in that, the limit is what of all that lies on the way was most at work of late, for the share of
+ * time that it was; the rest is latency.
+ */
+#include "timing_model.h"
+
+#include <math.h>
+
+enum { WINDOW = 128 }; /* cycles: how long "of late" is, at least */
+
+/* ---- What is at work ---- */
+
+/* What a queue has done by now that was given `given` cycles of work and is empty at `free`. */
+static double done_by(double given, double free, double now)
+{
+    return free > now ? given - (free - now) : given;
+}
+
+static void read_meters(const Sm *sm, double now, double done[METERS])
+{
+    const Memory *m = sm->memory;
+
+    done[METER_LSU] = done_by(sm->shared_busy + sm->l1_busy, (double) sm->lsu_free, now);
+    done[METER_STORES] = done_by(sm->stores_busy, (double) sm->store_free, now);
+    done[METER_L2] = done_by(m->l2_busy, m->l2_free, now);
+    done[METER_DRAM] = done_by(m->dram_busy, m->dram_free, now);
+    done[METER_ATOMICS] = done_by(m->atomics_busy, m->atomics_until, now);
+}
+
+static void meter(Sm *sm, uint64_t now)
+{
+    Meters *m = &sm->meters;
+    const double time = (double) now - m->at, shared = sm->shared_busy - m->shared;
+    double done[METERS];
+
+    if (time < WINDOW)
+        return;
+    read_meters(sm, (double) now, done);
+    for (int i = 0; i < METERS; i++) {
+        m->busy[i] = fmin(1, fmax(0, (done[i] - m->done[i]) / time));
+        m->done[i] = done[i];
+    }
+    m->lsu_shared = m->busy[METER_LSU] > 0 ? fmin(1, shared / time / m->busy[METER_LSU]) : 0;
+    m->shared = sm->shared_busy;
+    m->at = (double) now;
+}
+
+/* ---- Charging ---- */
+
+/* To the unit for loads and stores, by what it worked for. */
+static void charge_unit(const Meters *m, Spent *to, double cycles)
+{
+    to->at[AT_SHARED] += cycles * m->lsu_shared;
+    to->at[AT_L1] += cycles * (1 - m->lsu_shared);
+}
+
+/* To what was most at work, up to `last`; of those that were nearly so, to the farthest from the
+ * SM.
+ */
+static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
+{
+    static const uint8_t limits[METERS] = { [METER_STORES] = AT_L1,
+                                            [METER_L2] = AT_L2,
+                                            [METER_DRAM] = AT_DRAM,
+                                            [METER_ATOMICS] = AT_ATOMICS };
+    const Meters *m = &sm->meters;
+    int most = METER_LSU;
+
+    meter(sm, now);
+    for (int i = 0; i <= last; i++)
+        if (m->busy[i] > 0.95 * m->busy[most])
+            most = i;
+    if (most == METER_LSU)
+        charge_unit(m, to, cycles * m->busy[most]);
+    else
+        to->at[limits[most]] += cycles * m->busy[most];
+    to->at[AT_LATENCY] += cycles * (1 - m->busy[most]);
+}
+
+/* ---- Why ---- */
+
+static void wait_for_pipe(Sm *sm, const Operation *o, double cycles, uint64_t now)
+{
+    sm->gpu->waits[WAIT_UNIT] += cycles;
+    if (o->pipe != PIPE_LSU) {
+        o->spent->at[o->unit_limit] += cycles;
+        return;
+    }
+    meter(sm, now);
+    charge_unit(&sm->meters, o->spent, cycles);
+}
+
+/* Until it may issue again: `o` is what it did before, or what a barrier's last one waited for. */
+static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t now)
+{
+    double *waits = sm->gpu->waits;
+
+    if (!o) {
+        waits[WAIT_BLOCK] += cycles;
+        charge(sm, &sm->gpu->nowhere, cycles, METER_ATOMICS, now);
+        return;
+    }
+    switch ((Deed) o->deed) {
+    case DO_BRANCH:
+        waits[WAIT_BRANCH] += cycles;
+        o->spent->at[AT_LATENCY] += cycles;
+        break;
+    case DO_FENCE:
+    case DO_WAIT:
+        waits[WAIT_FAR] += cycles;
+        charge(sm, o->spent, cycles, METER_ATOMICS, now);
+        break;
+    default:
+        waits[WAIT_BARRIER] += cycles;
+        charge(sm, o->spent, cycles, METER_ATOMICS, now);
+    }
+}
+
+static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint64_t now)
+{
+    Spent *to = maker ? maker->spent : &sm->gpu->nowhere;
+    double *waits = sm->gpu->waits;
+
+    if (maker && (maker->deed == DO_ACCESS || maker->deed == DO_COPY) &&
+        maker->memory != MEMORY_NEAR) {
+        waits[WAIT_FAR] += cycles;
+        charge(sm, to, cycles, METER_ATOMICS, now);
+    } else if (maker && maker->pipe == PIPE_LSU) {
+        waits[WAIT_NEAR] += cycles;
+        charge(sm, to, cycles, METER_LSU, now);
+    } else {
+        waits[WAIT_RESULT] += cycles;
+        to->at[AT_LATENCY] += cycles;
+    }
+}
+
+/* What made the register that the warp's step waited for last. */
+static const Operation *maker_of(const PlayedWarp *w)
+{
+    const Operation *o = w->step->operation, *maker = NULL;
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = 0;
+
+    for (int i = 0; i < o->reads + o->writes; i++)
+        if (w->ready[registers[i]] > at) {
+            at = w->ready[registers[i]];
+            maker = w->maker[registers[i]];
+        }
+    return maker;
+}
+
+/* Up to `from` it was not ready, then its pipe was not free. */
+void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now)
+{
+    const uint64_t from = later(s->free, s->wake[s->best] < now ? s->wake[s->best] : now);
+    const double cycles = (double) (from - s->free);
+
+    if (from < now)
+        wait_for_pipe(sm, w->step->operation, (double) (now - from), now);
+    if (from == s->free)
+        return;
+    if (w->next >= from)
+        wait_for_turn(sm, w->held_by, cycles, from);
+    else
+        wait_for_result(sm, maker_of(w), cycles, from);
+}
+
+const Operation *limits_barrier(const PlayedWarp *w)
+{
+    const Operation *maker = NULL;
+    uint64_t at = 0;
+
+    for (int i = 0; i < w->registers_room; i++)
+        if (w->maker[i] && w->maker[i]->pipe == PIPE_LSU && w->ready[i] > at) {
+            at = w->ready[i];
+            maker = w->maker[i];
+        }
+    return maker;
+}
+
+/* ---- The end ---- */
+
+/* As if it had been so from the start: a scheduler may have waited for long. */
+static void take_means(Sm *sm, uint64_t now)
+{
+    sm->meters = (Meters){ .at = 0 };
+    meter(sm, now);
+}
+
+/* From its last instruction on a scheduler waits for its SM's blocks; then the SM, for others. */
+static void charge_ends(Gpu *gpu, double all)
+{
+    for (int i = 0; i < gpu->device.sms; i++) {
+        Sm *sm = &gpu->sms[i];
+        take_means(sm, sm->ends);
+        for (int k = 0; k < gpu->device.schedulers_per_sm; k++) {
+            const double free = fmin(all, (double) sm->schedulers[k].free);
+            const double ends = fmax(free, fmin(all, (double) sm->ends));
+            gpu->waits[WAIT_BLOCK] += ends - free;
+            charge(sm, &gpu->nowhere, ends - free, METER_ATOMICS, sm->ends);
+            gpu->nowhere.at[AT_TAIL] += all - ends;
+        }
+    }
+}
+
+/* Each step of a plan was issued as often as the plan was played. */
+static void charge_issues(Gpu *gpu)
+{
+    for (int i = 0; i < gpu->plans.room; i++)
+        for (const Plan *plan = gpu->plans.table[i]; plan; plan = plan->next)
+            for (int k = 0; k < plan->step_count; k++) {
+                const Operation *o = plan->steps[k].operation;
+                o->spent->at[o->issue_limit] += (double) plan->played * o->issues;
+            }
+}
+
+static void add_steps(Gpu *gpu, Spent *sum)
+{
+    for (int i = 0; i < gpu->operations_count; i++) {
+        const Operations *o = &gpu->operations[i];
+        gpu->spent[i] = o->spent;
+        for (int k = 0; o->code && k <= o->code->step_count; k++)
+            spent_add(sum, &o->spent[k], 1);
+    }
+}
+
+/* Cycles in which each was at work; of what every SM has, the mean. */
+static void add_busy(const Gpu *gpu, double fp32, double all, double *busy)
+{
+    const Memory *m = &gpu->memory;
+    double shared = 0, l1 = 0;
+
+    for (int i = 0; i < gpu->device.sms; i++) {
+        shared += gpu->sms[i].shared_busy;
+        l1 += fmax(gpu->sms[i].l1_busy, gpu->sms[i].stores_busy);
+    }
+    busy[AT_FP32] = fmin(all, fp32);
+    busy[AT_SHARED] = fmin(all, shared / gpu->device.sms);
+    busy[AT_L1] = fmin(all, l1 / gpu->device.sms);
+    busy[AT_L2] = fmin(all, m->l2_busy);
+    busy[AT_DRAM] = fmin(all, m->dram_busy);
+    busy[AT_ATOMICS] = fmin(all, m->atomics_busy);
+}
+
+void limits_end(Gpu *gpu, double left_out, TimingResult *result)
+{
+    const double played = result->cycles - left_out;
+    const double ns = 1e3 / gpu->device.sm_mhz; /* a cycle */
+    const double schedulers = (double) gpu->device.schedulers_per_sm * gpu->device.sms;
+    Spent sum;
+    double factor, tail;
+
+    charge_issues(gpu);
+    charge_ends(gpu, played);
+    sum = gpu->nowhere;
+    add_steps(gpu, &sum);
+    if (spent_sum(&sum) <= 0)
+        return;
+    tail = sum.at[AT_TAIL] * played / spent_sum(&sum);
+    sum.at[AT_TAIL] = 0;
+    /* The sum of all is a little more than the time, where the last instruction takes several. */
+    factor = spent_sum(&sum) > 0 ? (result->cycles - tail) / spent_sum(&sum) : 0;
+    factor *= ns;
+    spent_add(&result->spent, &sum, factor);
+    result->spent.at[AT_TAIL] = tail * ns;
+    result->spent.at[AT_LAUNCH] = gpu->device.launch_us * 1e3;
+    for (int i = 0; i < WAITS; i++)
+        result->waits[i] = gpu->waits[i] * factor;
+    add_busy(gpu, sum.at[AT_FP32] / schedulers, played, result->busy);
+    for (int i = 0; i < LIMITS && played > 0; i++)
+        result->busy[i] *= result->cycles / played * ns;
+    result->steps = gpu->spent;
+    result->step_ns = factor;
+}

@@ -1,0 +1,174 @@
+/* timing_warp.c - a warp that is played: its way through its trace, what its registers wait for,
+ * its groups of copies.
+ */
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOST_LINE = 64 }; /* of the processor that this runs on */
+
+/* ---- A warp's trace ---- */
+
+static const uint64_t *skip_access(const uint64_t *word)
+{
+    return word + 1 + (*word >> 8 & 0xff);
+}
+
+static bool make_room(PlayedWarp *w, int accesses)
+{
+    const uint64_t **more;
+
+    if (accesses <= w->access_room)
+        return true;
+    more = realloc(w->access, 2 * (size_t) accesses * sizeof *more);
+    if (!more)
+        return false;
+    w->access = more;
+    w->access_room = 2 * accesses;
+    return true;
+}
+
+/* False: there is none, or no memory. */
+static bool next_stretch(Sm *sm, PlayedWarp *w)
+{
+    const Plan *plan;
+
+    if (w->place.run >= w->trace->run_count)
+        return false;
+    plan = plan_of(&sm->gpu->plans, w->trace, &w->place);
+    if (!plan || !make_room(w, plan->access_count)) {
+        sm->gpu->failed = true;
+        return false;
+    }
+    for (int i = 0; i < plan->access_count; i++) {
+        w->access[i] = w->word;
+        w->word = skip_access(w->word);
+    }
+    w->step = plan->steps;
+    w->end = plan->steps + plan->step_count;
+    return true;
+}
+
+static uint64_t operands_ready(const PlayedWarp *w, int count)
+{
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = 0;
+
+    for (int i = 0; i < count; i++)
+        at = later(at, w->ready[registers[i]]);
+    return at;
+}
+
+void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker)
+{
+    const Operation *o = w->step->operation;
+    const uint32_t *registers = w->step->registers + o->reads;
+
+    for (int i = 0; i < o->writes; i++) {
+        w->ready[registers[i]] = at;
+        w->maker[registers[i]] = maker;
+    }
+}
+
+/* Of no instruction's result: what made the last of its sources. */
+static void pass_on(PlayedWarp *w)
+{
+    const Operation *o = w->step->operation, *maker = NULL;
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = 0;
+
+    for (int i = 0; i < o->reads; i++)
+        if (w->ready[registers[i]] >= at) {
+            at = w->ready[registers[i]];
+            maker = w->maker[registers[i]];
+        }
+    warp_set_result(w, at, maker);
+}
+
+bool warp_go_on(Sm *sm, PlayedWarp *w)
+{
+    for (;;) {
+        if (w->step == w->end) {
+            if (!next_stretch(sm, w))
+                return false;
+            continue;
+        }
+        const Operation *o = w->step->operation;
+        if (o->deed != DO_NOTHING)
+            return true;
+        pass_on(w);
+        w->step++;
+    }
+}
+
+uint64_t warp_wakes_at(const PlayedWarp *w)
+{
+    const Operation *o = w->step->operation;
+
+    return later(w->next, operands_ready(w, o->reads + o->writes));
+}
+
+/* ---- Groups of copies ---- */
+
+void warp_commit(PlayedWarp *w)
+{
+    w->groups[GROUPS - 1] = later(w->groups[GROUPS - 1], w->groups[GROUPS - 2]);
+    memmove(w->groups + 1, w->groups, (GROUPS - 2) * sizeof *w->groups);
+    w->groups[0] = w->copied;
+    w->copied = 0;
+}
+
+uint64_t warp_groups_there(const PlayedWarp *w, int keep)
+{
+    uint64_t at = 0;
+
+    for (int i = keep; i < GROUPS; i++)
+        at = later(at, w->groups[i]);
+    return at;
+}
+
+/* ---- Memory ---- */
+
+PlayedWarp *warp_new(Sm *sm)
+{
+    const int registers = sm->gpu->registers;
+    const size_t each = sizeof *sm->spare->ready + sizeof *sm->spare->maker;
+    PlayedWarp *w = sm->spare;
+
+    if (w)
+        sm->spare = w->next_spare;
+    if (!w || w->registers_room < registers) {
+        PlayedWarp *more = realloc(w, sizeof *w + (size_t) registers * each);
+        if (!more) {
+            if (w)
+                warp_free(w);
+            return NULL;
+        }
+        if (!w)
+            *more = (PlayedWarp){ .access = NULL };
+        w = more;
+        w->registers_room = registers;
+    }
+    *w = (PlayedWarp){ .access = w->access,
+                       .access_room = w->access_room,
+                       .registers_room = w->registers_room };
+    w->maker = (const Operation **) &w->ready[w->registers_room];
+    memset(w->ready, 0, (size_t) w->registers_room * each);
+    return w;
+}
+
+void warp_free(PlayedWarp *w)
+{
+    free(w->access);
+    free(w);
+}
+
+void warp_ask(const PlayedWarp *w)
+{
+    const char *at = (const char *) w;
+    const char *end = (const char *) &w->ready[w->registers_room];
+
+    for (; at < end; at += HOST_LINE)
+        __builtin_prefetch(at, 1);
+}

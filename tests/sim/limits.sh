@@ -1,0 +1,64 @@
+#!/bin/bash
+# limits.sh - warpbook explain names the right limit: kernels of the labs whose limit is their lesson.
+#
+#     tests/sim/limits.sh BUILD [LAB/KERNEL]     BUILD holds warpbook and runner-sim; only that kernel
+#
+# From the repository's root; needs nvcc. A row: a kernel, the limit with the largest share, what else its
+# sentence and lines must say. The limits are those that the lessons teach, each for a reason that is in
+# the kernel's head comment.
+set -u
+build=$(cd "${1:?the build folder}" && pwd)
+only=${2:-}
+
+[ -f tests/sim/limits.sh ] || { echo "limits.sh: run it from the repository's root"; exit 2; }
+. grader/toolkit.sh
+[ -n "$nvcc" ] || { echo "limits: skipped, there is no nvcc"; exit 0; }
+[ -x "$build/runner-sim" ] || { echo "limits: skipped, $build/runner-sim is not there"; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0 count=0
+export WARPBOOK_BUILD=$build
+
+# limited KERNEL LIMIT PATTERN...: each somewhere in what is said, line ends as blanks.
+limited()
+{
+    local kernel=$1 limit=$2 lab=${1%%_*} pattern first
+    [ -z "$only" ] || [ "$only" = "$kernel" ] || return
+    shift 2
+    count=$((count + 1))
+    "$build/warpbook" explain "${lab#0}" --seed 1 --submission "solutions/$kernel.cu" > "$work/out" 2>&1 || {
+        echo "limits: $kernel: not explained"
+        cat "$work/out"
+        failed=1
+        return
+    }
+    # The rows behind that of the time are the limits, largest first.
+    first=$(sed -n '/^time of a call/{n;s/^  \(.*[^ ]\)  *[0-9.]* %  *[0-9.]* %$/\1/p}' "$work/out")
+    for pattern in "$@"; do
+        tr '\n' ' ' < "$work/out" | tr -s ' ' | grep -qE -- "$pattern" && continue
+        echo "limits: $kernel: does not say: $pattern"
+        failed=1
+    done
+    [ "$first" = "$limit" ] || { echo "limits: $kernel: limited by $first, expected $limit"; failed=1; }
+    grep -E '^.{81,}' "$work/out" && { echo "limits: $kernel: wider than 80 columns"; failed=1; }
+    [ $failed = 0 ] || cat "$work/out"
+}
+
+limited 01_coalescing/1_feature_a_block "DRAM" "[0-9.]+ times the sectors that hold" \
+    "kernel.cu:[0-9]+, mostly DRAM .*loads 32.0 sectors a request, 4.0 hold"
+limited 01_coalescing/2_lanes_along_features "DRAM" "Yours: .*only fewer bytes would help"
+limited 02_bank_conflicts/1_packed "shared memory" "bank conflicts make it take 16.0 times the wavefronts"
+limited 03_divergence/1_item_a_thread "issuing other than FP32" "Yours: .*of 32 lanes [0-9.]+ take part in an average one"
+limited 04_ilp_tlp/1_one_at_a_time "latency" "Yours: .*mostly for global memory; [0-9]+ warps an SM do not hide it"
+limited 05_streams/1_one_stream "transfers" "Yours: .*kernels do not run beside them all the while"
+limited 05_streams/4_eight_buffers "transfers" "Yours: .*the link is the limit"
+limited 06_transpose/4_tile "shared memory" "kernel.cu:[0-9]+, mostly shared memory out.col . rows . row. = tile" \
+    "shared memory 32.0 wavefronts a request, 1.0 without bank conflicts"
+limited 06_transpose/5_padded "DRAM" "Yours: the device's memory is at work (9[0-9]|100) %"
+limited 08_tail_effect/1_row_a_block "tail: SMs without blocks" "Yours: SMs stand without a block"
+limited 09_sgemm/2_tile "shared memory" "has no bank conflicts to lose"
+limited 09_sgemm/8_back_and_forth "FP32 arithmetic" "Yours: .*bound by computing"
+
+[ $count -gt 0 ] || { echo "limits: $only is no row of this script"; exit 2; }
+[ $failed = 0 ] && echo "limits: $count kernels, each limited by what its lesson says"
+exit $failed
