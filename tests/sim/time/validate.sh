@@ -49,8 +49,8 @@ rungs()
         file=$(file_of "$name")
         lab=${name%%_*}
         compile "$work/$name" $here/rung.cu -Icommon "-Ilabs/${name%%.*}" "-DLAB=${lab#0}" \
-            "-DKERNEL=\"$PWD/$file\"" "-DNAME=\"$name\"" "-DSLICES=$slices"
-        run "$work/$name"
+            "-DKERNEL=\"$PWD/$file\"" "-DNAME=\"$name\""
+        run "$work/$name" $slices
     done
 }
 
