@@ -3,7 +3,14 @@
 . grader/toolkit.sh
 here=tests/sim/time
 
-# begin BUILD: sets work, where programs lie, and library.
+# Machine code for the GPU that is here, so that it is not made anew at each start.
+own_code()
+{
+    nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null |
+        sed -n '1s/^\([0-9]*\)[.]\([0-9]*\)$/-gencode arch=compute_\1\2,code=sm_\1\2/p' || true
+}
+
+# begin BUILD: sets work, where programs lie, library and cuda_lib.
 begin()
 {
     if [ -z "$nvcc" ]; then
@@ -12,7 +19,13 @@ begin()
     fi
     work=$(cd "$1" && pwd)/sim/time
     library=$(cd "$1" && pwd)/libcudart-sim.so
+    cuda_lib=$cuda/lib64
+    options=$(own_code)
     mkdir -p "$work"
+    if [ "$(cat "$work/options" 2> /dev/null)" != "$options" ]; then
+        find "$work" -maxdepth 1 -type f -perm -u+x -delete # made for another GPU, or none
+        echo "$options" > "$work/options"
+    fi
 }
 
 # compile PROGRAM SOURCE [OPTION...], unless it is newer than all that it is made of
@@ -21,8 +34,9 @@ compile()
     local program=$1 source=$2
     if [ ! -e "$program" ] ||
         [ -n "$(find $here labs solutions common -newer "$program" \( -name '*.cu*' -o -name '*.h' \))" ]; then
+        # shellcheck disable=SC2086 # options are words
         "$nvcc" -O3 -lineinfo --no-compress -cudart shared "${@:3}" \
-            -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$program" "$source"
+            -gencode 'arch=compute_80,code=[sm_80,compute_80]' $options -o "$program" "$source"
     fi
 }
 
@@ -38,6 +52,40 @@ compile_rung()
     local lab=${1%%_*}
     compile "$work/$1" $here/rung.cu -Icommon "-Ilabs/${1%%.*}" "-DLAB=${lab#0}" \
         "-DKERNEL=\"$PWD/$(file_of "$1")\"" "-DNAME=\"$1\""
+}
+
+compile_sweeps()
+{
+    compile "$work/sweeps" $here/sweeps.cu
+}
+
+compile_streams()
+{
+    compile "$work/streams" $here/streams.cu -Icommon -Ilabs/05_streams
+}
+
+# rungs_in FILE: LAB.RUNG of each LAB.RUNG.CASE that was measured
+rungs_in()
+{
+    sed -n 's/^\(0[0-9]_[^ ]*\)\.[^. ]* [0-9.]*\( [a-z]*\)*$/\1/p' "$1" | uniq
+}
+
+# references: `LAB RUNG` of each lab: its last rung. Lab 05 is timed by streams.cu.
+references()
+{
+    local lab
+    for lab in solutions/*/; do
+        lab=$(basename "$lab")
+        echo "${lab/#05_/} $(basename "$(find "solutions/$lab" -maxdepth 1 -name '[1-9]*.cu' | sort | tail -1)" .cu)"
+    done
+}
+
+# slices_of DEVICE: into how many slices the simulator cuts it: the fewest of at most 12 SMs
+slices_of()
+{
+    local sms
+    sms=$(sed -n 's/^sms: *\([0-9]*\).*/\1/p' "grader/sim/devices/$1.txt")
+    echo $(((sms + 11) / 12))
 }
 
 # simulate PROGRAM [ARGUMENT...]
