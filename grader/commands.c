@@ -348,6 +348,23 @@ static bool count(Server *server, char **words, char *answer, char *fault)
     return server->device->count((Counter) counter, array, answer, fault);
 }
 
+static bool model_time(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    (void) answer;
+    if (!server->device->model_time)
+        return command_usage(fault, "only a simulated GPU models time");
+    return server->device->model_time(fault);
+}
+
+static bool timed(Server *server, char **words, char *answer, char *fault)
+{
+    (void) words;
+    if (!server->device->timed)
+        return command_usage(fault, "only a simulated GPU models time");
+    return server->device->timed(answer, fault);
+}
+
 static bool read_clock(Server *server, char **words, char *answer, char *fault)
 {
     double mhz = 0;
@@ -389,6 +406,8 @@ const Command commands[] = {
     { "clock", 0, read_clock },
     { "checks", 2, set_checks },
     { "count", 2, count },
+    { "model", 0, model_time },
+    { "timed", 0, timed },
     { "drop", 0, drop },
     { "quit", 0, quit },
     { 0 },

@@ -24,6 +24,11 @@
  *       ok                         warp instructions a launch may execute (a simulated GPU only)
  *   TAG count COUNTER ARRAY        what the last go did: a Counter of lab.h, of in[ARRAY] or
  *       ok done:... least:... requests:... line:...     out[ARRAY] (a simulated GPU only)
+ *   TAG model                      from here on the times of go are modelled, each go begins with
+ *       ok                         cold caches (a simulated GPU only)
+ *   TAG timed                      how the last go was (a simulated GPU only)
+ *       ok launches:... untimed:... blocks:... timed_blocks:... instructions:...
+ *       kernels_ms:...
  *   TAG clock
  *       ok mhz:...
  *   TAG drop
@@ -84,8 +89,10 @@ typedef struct Device {
     bool (*holds)(const Array *array, const Source *source, size_t *differs_at, bool *same,
                   char *fault);
     bool (*clock_mhz)(double *mhz, char *fault);
-    bool (*checks)(bool on, uint64_t budget, char *fault); /* NULL, and so is count: it can't */
+    bool (*checks)(bool on, uint64_t budget, char *fault); /* NULL, and so are the next: no */
     bool (*count)(Counter counter, const Array *array, char *answer, char *fault);
+    bool (*model_time)(char *fault);
+    bool (*timed)(char *answer, char *fault);
     void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
 } Device;
 

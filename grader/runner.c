@@ -321,6 +321,25 @@ static bool cuda_count(Counter counter, const Array *array, char *answer, char *
     return true;
 }
 
+static bool cuda_model_time(char *fault)
+{
+    return device_model_time() || not_simulated(fault);
+}
+
+static bool cuda_timed(char *answer, char *fault)
+{
+    DeviceTimed timed;
+
+    if (!device_timed(&timed))
+        return not_simulated(fault);
+    put(answer, SERVE_ANSWER,
+        "launches:%llu untimed:%llu blocks:%llu timed_blocks:%llu instructions:%llu "
+        "kernels_ms:%.9g",
+        timed.launches, timed.untimed, timed.blocks, timed.timed_blocks, timed.instructions,
+        timed.kernels_ms);
+    return true;
+}
+
 static bool cuda_clock_mhz(double *mhz, char *fault)
 {
     return fine(device_clock(mhz), fault);
@@ -341,6 +360,8 @@ static const Device cuda_device = {
     .clock_mhz = cuda_clock_mhz,
     .checks = cuda_checks,
     .count = cuda_count,
+    .model_time = cuda_model_time,
+    .timed = cuda_timed,
 };
 
 /* ---- main ---- */

@@ -354,6 +354,16 @@ int device_count(int, const void *, DeviceCount *)
 {
     return 0;
 }
+
+int device_model_time(void)
+{
+    return 0;
+}
+
+int device_timed(DeviceTimed *)
+{
+    return 0;
+}
 }
 
 /* ---- Start ---- */

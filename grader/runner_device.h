@@ -49,6 +49,19 @@ int device_found(char *fault, size_t size);
  * execute. 0: this device cannot tell. */
 int device_checks(int on, unsigned long long budget);
 
+/* From here on time is modelled: each device_watch() then begins with cold caches, and events tell
+ * modelled milliseconds. 0: this device has a clock of its own. */
+int device_model_time(void);
+
+/* How the calls since device_watch() were timed: launches, those of them that could not be; blocks,
+ * those of them that were played; warp instructions; all kernels one after the other. 0: this
+ * device has a clock of its own. */
+typedef struct DeviceTimed {
+    unsigned long long launches, untimed, blocks, timed_blocks, instructions;
+    double kernels_ms;
+} DeviceTimed;
+int device_timed(DeviceTimed *timed);
+
 /* Clock of one SM under no load but its own, in MHz; takes about 0.1 ms. */
 cudaError_t device_clock(double *mhz);
 

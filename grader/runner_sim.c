@@ -186,6 +186,24 @@ int device_checks(int on, unsigned long long budget)
     return 1;
 }
 
+/* ---- Time ---- */
+
+int device_model_time(void)
+{
+    simTime();
+    return 1;
+}
+
+int device_timed(DeviceTimed *timed)
+{
+    SimTimes times;
+
+    simTimes(&times);
+    *timed = (DeviceTimed){ times.launches,     times.untimed,      times.blocks,
+                            times.timed_blocks, times.instructions, times.kernels_ms };
+    return 1;
+}
+
 /* ---- Findings ---- */
 
 /* What each is in the words of conversation.h. NULL: nothing to tell. */

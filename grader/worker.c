@@ -277,6 +277,38 @@ Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counte
     return PASS;
 }
 
+Verdict worker_model_time(Worker *worker)
+{
+    char answer[CHILD_LINE];
+
+    return ASK(worker, chore_limit_s, answer, "model");
+}
+
+Verdict worker_timed(Worker *worker, Timed *timed)
+{
+    char answer[CHILD_LINE];
+    const struct {
+        const char *key;
+        double *value;
+    } fields[] = {
+        { "launches", &timed->launches },
+        { "untimed", &timed->untimed },
+        { "blocks", &timed->blocks },
+        { "timed_blocks", &timed->timed_blocks },
+        { "instructions", &timed->instructions },
+        { "kernels_ms", &timed->kernels_ms },
+    };
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "timed");
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && verdict == PASS; i++)
+        if (!field_double(answer, fields[i].key, fields[i].value) || !(*fields[i].value >= 0) ||
+            !(*fields[i].value < 1e15)) {
+            PUT(worker->why, "its process reported a timing that is none: %.60s", answer);
+            verdict = SUSPECT;
+        }
+    return verdict;
+}
+
 Verdict worker_clock(Worker *worker, double *mhz)
 {
     char answer[CHILD_LINE];

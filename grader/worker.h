@@ -77,6 +77,17 @@ Verdict worker_check_guards(Worker *worker);
 Verdict worker_checks(Worker *worker, bool on, int millions);
 Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted);
 
+/* Of a simulated GPU: from here on the times of worker_go are modelled; how those of the last one
+ * came about. */
+typedef struct Timed {
+    double launches, untimed;    /* of kernels; of these, without a modelled time */
+    double blocks, timed_blocks; /* of all launches; of these, played */
+    double instructions;         /* of warps, executed */
+    double kernels_ms;           /* all kernels, one after the other */
+} Timed;
+Verdict worker_model_time(Worker *worker);
+Verdict worker_timed(Worker *worker, Timed *timed);
+
 Verdict worker_clock(Worker *worker, double *mhz);
 void worker_drop(Worker *worker); /* frees the arrays */
 void worker_end(Worker *worker);

@@ -38,6 +38,10 @@ static void obey(const char *line)
         script.unsafe = true;
     else if (is(word[0], "limit"))
         script.limit = true;
+    else if (is(word[0], "untimed"))
+        script.untimed = true;
+    else if (is(word[0], "sampled"))
+        script.sampled = atoi(word[1]);
     else if (is(word[0], "sectors")) {
         script.sectors = atof(word[1]);
         script.sectors_line = atoi(word[2]);

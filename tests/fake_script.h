@@ -14,6 +14,8 @@
  * calls, never written later launch-error, kernel-error     every go fails so unsafe, limit on a
  * simulated GPU every go fails so sectors 8 24                   a simulated GPU counts that many
  * times the fewest, and blames line 24
+ *   untimed              a simulated GPU cannot tell how long a launch takes
+ *   sampled 12           it played 12 of a hundred blocks
  */
 #ifndef FAKE_SCRIPT_H
 #define FAKE_SCRIPT_H
@@ -36,6 +38,8 @@ typedef struct Script {
     bool launch_error, kernel_error, unsafe, limit;
     double sectors; /* times as many as there must be */
     int sectors_line;
+    bool untimed;
+    int sampled; /* 0: all */
     Misdeed misdeeds[SCRIPT_MISDEEDS];
     int misdeed_count;
 } Script;

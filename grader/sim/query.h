@@ -22,6 +22,18 @@ int simName(void *pointer, const char *name);
  * stays known meanwhile), and the warp instructions that a launch may execute, 0: any number. */
 void simChecks(int on, uint64_t budget);
 
+/* From the next work on, time is modelled, as with SIM_TIME. Each simForget() then also empties the
+ * described GPU's caches: what comes after it begins cold. */
+void simTime(void);
+
+/* What was timed since the last simForget(). */
+typedef struct SimTimes {
+    uint64_t launches, untimed;                  /* of kernels; of these, without a modelled time */
+    uint64_t blocks, timed_blocks, instructions; /* of warps, executed */
+    double kernels_ms;                           /* all kernels, one after the other */
+} SimTimes;
+void simTimes(SimTimes *times);
+
 /* The i-th finding, in the order in which they came up. 0: there is no such. */
 int simFinding(int i, Finding *copy);
 const char *simWord(FindingKind kind); /* "out of bounds" */

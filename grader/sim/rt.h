@@ -307,6 +307,7 @@ struct TimingResult;
 struct TimelineJob;
 void time_begin(Launch *launch, const Occupancy *occupancy);
 void time_end(Launch *launch, struct TimingResult *result);
+void time_cold(void);                              /* caches are empty from here on */
 void time_written(uint64_t address, size_t bytes); /* by a copy or a fill: now in the L2 */
 struct TimelineJob time_job(const Work *work);     /* once it is done */
 

@@ -43,6 +43,33 @@ API void simChecks(int on, uint64_t budget)
     rt_leave(cudaSuccess);
 }
 
+/* ---- Time ---- */
+
+API void simTime(void)
+{
+    if (!rt_enter(false)) {
+        finish_all();
+        rt.settings.time = true;
+    }
+    rt_leave(cudaSuccess);
+}
+
+API void simTimes(SimTimes *times)
+{
+    const Report *report = report_so_far();
+
+    *times = (SimTimes){ 0 };
+    for (int k = 0; k < report->kernel_count; k++) {
+        const Kernel *kernel = report->kernels[k];
+        times->launches += kernel->launches;
+        times->untimed += kernel->launches - kernel->timed;
+        times->blocks += (uint64_t) kernel->time.blocks;
+        times->timed_blocks += (uint64_t) kernel->time.timed;
+        times->instructions += kernel->totals.executed;
+        times->kernels_ms += kernel->time.ms;
+    }
+}
+
 /* ---- Findings ---- */
 
 API int simFinding(int i, Finding *copy)
@@ -65,6 +92,7 @@ API void simForget(void)
         finish_all();
     finding_reset();
     report_clear();
+    time_cold();
     if (rt.open)
         report_device(&rt.device);
     rt_leave(cudaSuccess);

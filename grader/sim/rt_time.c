@@ -36,6 +36,12 @@ void time_end(Launch *launch, TimingResult *result)
     launch->timed = launch->failed || !result->ms ? NULL : result;
 }
 
+void time_cold(void)
+{
+    gpu_close(gpu);
+    gpu = NULL;
+}
+
 void time_written(uint64_t address, size_t bytes)
 {
     if (rt.settings.time && is_open())
