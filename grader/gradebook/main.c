@@ -27,7 +27,7 @@ enum { DONE = 0, USAGE = 2, COULD_NOT = 3, STOPPED = 130 };
 enum { LIMIT_S = 1800 }; /* for one kernel of one lab; warpbook's own limits are far below */
 
 typedef struct Options {
-    const char *submissions, *out, *student, *lab, *format;
+    const char *submissions, *out, *student, *lab, *format, *to;
     bool trusting, labs_named;
     MarkingOptions marking;
     char devices[400]; /* what marking.devices point into */
@@ -41,7 +41,9 @@ static const char usage[] =
     "  status --out DIR               how far it is\n"
     "  report --out DIR               a table, and all that a human should look at\n"
     "  regrade --student S --lab L --out DIR   grade that one once more\n"
-    "  export --format csv|json --out DIR      on standard output\n"
+    "  export --format csv|json|html --out DIR               on standard output\n"
+    "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
+    "                                 files of each student's, into FOLDER\n"
     "\n"
     "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
     "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
@@ -56,7 +58,8 @@ static const char usage[] =
     "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
     "  --student NAME|NUMBER   regrade: whose\n"
     "  --lab L                 regrade: which lab\n"
-    "  --format csv|json       export\n"
+    "  --format F              export: csv, json, html, gradescope, classroom or feedback\n"
+    "  --to FOLDER             export: where each student's files go\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n";
@@ -264,22 +267,23 @@ static int run_report(Options *options)
     return run_reading(options, overview_report);
 }
 
-static const char *wanted_format;
+static const Options *wanted;
 
 static void write_export(Store *store)
 {
-    export_write(store, wanted_format, stdout);
+    export_write(store, wanted->format, stdout, wanted->to);
 }
 
 static int run_export(Options *options)
 {
-    char padded[80], wanted[40];
-
-    wanted_format = options->format;
-    PUT(padded, " %s,", export_formats());
-    if (!wanted_format || strlen(wanted_format) > 20 ||
-        !strstr(padded, PUT(wanted, " %s,", wanted_format)))
+    wanted = options;
+    if (!options->format || !export_is_format(options->format))
         return say(USAGE, "export in which format? --format %s", export_formats());
+    if (export_needs_folder(options->format) != (options->to != NULL))
+        return say(USAGE,
+                   options->to ? "%s is one file, on standard output: without --to"
+                               : "%s is files of each student's: --to FOLDER says where",
+                   options->format);
     return run_reading(options, write_export);
 }
 
@@ -393,6 +397,12 @@ static bool set_format(Options *o, const char *value)
     return *value != 0;
 }
 
+static bool set_to(Options *o, const char *value)
+{
+    o->to = value;
+    return *value && strlen(value) < 900;
+}
+
 static const struct {
     const char *name;
     bool has_value;
@@ -408,6 +418,7 @@ static const struct {
     { "--student", true, set_student },
     { "--lab", true, set_lab },
     { "--format", true, set_format },
+    { "--to", true, set_to },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */
