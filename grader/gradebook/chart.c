@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 360, HEIGHT = 190, LEFT = 34, RIGHT = 10, TOP = 22, BOTTOM = 34 };
+enum { WIDTH = 360, HEIGHT = 190, LEFT = 42, RIGHT = 10, TOP = 22, BOTTOM = 34 };
 enum { INNER_W = WIDTH - LEFT - RIGHT, INNER_H = HEIGHT - TOP - BOTTOM };
 enum { BINS = 26 }; /* of 0.05; the last one holds all that is faster */
 static const double most = 1.3;
@@ -48,7 +48,7 @@ static void x_axis(Page *page, const char *name)
     for (int i = 0; i <= 5; i++) {
         char text[16];
         double x = x_of(i * 0.25);
-        snprintf(text, sizeof text, "%.2g", i * 0.25);
+        snprintf(text, sizeof text, "%.3g", i * 0.25);
         line(page, "axis", x, TOP + INNER_H, x, TOP + INNER_H + 4);
         label(page, x, TOP + INNER_H + 15, "middle", text);
     }

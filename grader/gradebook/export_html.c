@@ -62,9 +62,9 @@ static void put_cell(Page *page, const Row *row)
     page_text(page, row->state);
     page_put(page, "<small>");
     if (row->has_marks)
-        page_format(page, "%.0f marks", row->marks);
+        page_format(page, "%.0f", row->marks);
     if (row->has_ratio)
-        page_format(page, "%s%.2f", row->has_marks ? ", " : "", row->ratio);
+        page_format(page, "%s%.2f", row->has_marks ? " · " : "", row->ratio);
     page_put(page, "</small>");
     if (row->late || needs_a_look(row) || row->same > 0) {
         page_put(page, "<small>");
@@ -137,10 +137,10 @@ static void put_students(Page *page, const Roll *roll)
     page_put(page, "<h2 id=\"table\">Students</h2>\n");
     put_filter(page, roll);
     page_put(page,
+             "<p class=\"soft\">Each lab: state; marks of 100 · speed, the reference's = 1. "
+             "✓ passed, ○ right, ✗ not right, – open.</p>\n"
              "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n"
-             "<table id=\"students\">\n<caption>Each lab: state; marks of 100; speed, the "
-             "reference's = 1. ✓ passed, ○ right, ✗ not right, – open.</caption>\n"
-             "<thead><tr><th scope=\"col\">Student</th>"
+             "<table id=\"students\">\n<thead><tr><th scope=\"col\">Student</th>"
              "<th scope=\"col\" class=\"number\">Sum</th>");
     for (int i = 0; i < roll->lab_count; i++) {
         page_put(page, "<th scope=\"col\">");
@@ -174,9 +174,10 @@ static void put_head(void *context, const char *head)
     end_list(lists);
     page_put(lists->page, "<h3>");
     page_text(lists->page, head);
-    page_put(lists->page, "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"
-                          "<th scope=\"col\">Who</th><th scope=\"col\">What</th>"
-                          "<th scope=\"col\">Why</th></tr></thead><tbody>\n");
+    page_put(lists->page,
+             "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>"
+             "<th scope=\"col\">Who</th><th scope=\"col\">What</th>"
+             "<th scope=\"col\">Why</th></tr></thead><tbody>\n");
     lists->open = true;
 }
 
@@ -198,7 +199,7 @@ static void put_lists(Export *export, Page *page)
     Lists lists = { page, false };
     const Listener listener = { &lists, put_head, put_entry };
 
-    page_put(page, "<h2 id=\"look\">For a human to look at</h2>\n");
+    page_put(page, "<h2 id=\"look\">What to look at</h2>\n");
     overview_each(export->store, &listener);
     end_list(&lists);
 }
@@ -216,7 +217,7 @@ static void put_top(Page *page, const Roll *roll)
     page_put(page, "</p>\n<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
                    "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Speeds</a></li>"
                    "<li><a href=\"#failures\">Common failures</a></li>"
-                   "<li><a href=\"#look\">For a human</a></li>"
+                   "<li><a href=\"#look\">What to look at</a></li>"
                    "<li><a href=\"#alike\">Alike</a></li></ul></nav>\n");
 }
 

@@ -2,9 +2,9 @@
  *
  * Each text becomes statements of tokens. Statements that the lab itself gives are left out; what
  * remains is written one statement a line, every name as `v`, every literal as 0, so that nothing
- * of a student's words reaches sim_c. That reports for each pair which share of the one is found in
- * the other, in runs of RUN tokens or more. The smaller share of the two counts: a short kernel
- * lies within many a long one.
+ * of a student's words reaches sim_c. That reports for each pair which share of the first is found
+ * in the second, in runs of RUN tokens or more. What counts is the share of the longer one: a short
+ * kernel lies within many a long one.
  */
 #include "likeness.h"
 #include "../program.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum { RUN = 12, TEXTS = 2000, TOKENS = 20000, PRINTED_BYTES = 32 << 20 };
-static const double limit_s = 20;
+static const double limit_s = 60; /* 300 kernels take seconds */
 
 /* ---- Statements ---- */
 
@@ -107,26 +107,27 @@ static bool is_given(uint64_t form, const Statements *skeleton, int skeletons)
 
 /* ---- For sim_c ---- */
 
-static void write_token(FILE *to, const char *token)
+/* True if it wrote one. */
+static bool write_token(FILE *to, const char *token)
 {
     if (*token == '\n')
-        return;
+        return false;
     if (is_in(c_words, token))
-        fprintf(to, "%s ", token);
-    else if (is_name(token))
-        fputs("v ", to);
-    else if (isdigit((unsigned char) *token) || (*token == '.' && token[1] && token[1] != '.') ||
-             *token == '"' || *token == '\'')
-        fputs("0 ", to);
-    else
-        fprintf(to, "%.3s ", token); /* an operator */
+        return fprintf(to, "%s ", token) > 0;
+    if (is_name(token))
+        return fputs("v ", to) >= 0;
+    if (isdigit((unsigned char) *token) || (*token == '.' && token[1] && token[1] != '.') ||
+        *token == '"' || *token == '\'')
+        return fputs("0 ", to) >= 0;
+    return fprintf(to, "%.3s ", token) > 0; /* an operator */
 }
 
-static bool write_text(const char *path, const char *text, const Statements *skeleton,
-                       int skeletons)
+/* How many tokens are left of it; -1: cannot be written. */
+static int write_text(const char *path, const char *text, const Statements *skeleton, int skeletons)
 {
     Statements s = statements_of(text);
     FILE *to = fopen(path, "we");
+    int tokens = 0;
 
     for (int i = 0; to && i < s.count; i++) {
         const char *token = s.list[i].tokens;
@@ -134,14 +135,14 @@ static bool write_text(const char *path, const char *text, const Statements *ske
         if (include || is_given(s.list[i].form, skeleton, skeletons))
             continue;
         for (int k = 0; k < s.list[i].count; k++, token += strlen(token) + 1)
-            write_token(to, token);
+            tokens += write_token(to, token);
         fputc('\n', to);
     }
     statements_free(&s);
-    return to && !fclose(to);
+    return to && !fclose(to) ? tokens : -1;
 }
 
-static bool write_texts(const char *folder, const char *const *texts, int count,
+static bool write_texts(const char *folder, const char *const *texts, int *tokens, int count,
                         const char *const *skeleton, int skeletons)
 {
     Statements *given = xcalloc((size_t) skeletons + 1, sizeof *given);
@@ -151,7 +152,8 @@ static bool write_texts(const char *folder, const char *const *texts, int count,
         given[i] = statements_of(skeleton[i]);
     for (int i = 0; i < count && fine; i++) {
         char path[400];
-        fine = write_text(PUT(path, "%s/%d.c", folder, i), texts[i], given, skeletons);
+        tokens[i] = write_text(PUT(path, "%s/%d.c", folder, i), texts[i], given, skeletons);
+        fine = tokens[i] >= 0;
     }
     for (int i = 0; i < skeletons; i++)
         statements_free(&given[i]);
@@ -184,29 +186,19 @@ static void add(Likenesses *found, Likeness pair)
 }
 
 /* Lines such as "3.c consists for 14 % of 7.c material". */
-static void read_shares(const char *said, int count, unsigned char *share)
+static void take_pairs(const char *said, const int *tokens, int count, int fixed, int least,
+                       Likenesses *found)
 {
     for (; said && *said; said = strchr(said, '\n'), said += said != NULL) {
         int a, b, percent;
-        if (sscanf(said, "%d.c consists for %d %% of %d.c material", &a, &percent, &b) == 3 &&
-            a >= 0 && a < count && b >= 0 && b < count && percent >= 0 && percent <= 100)
-            share[a * count + b] = (unsigned char) percent;
+        if (sscanf(said, "%d.c consists for %d %% of %d.c material", &a, &percent, &b) != 3 ||
+            a < 0 || b <= a || b >= count || a >= fixed || percent < 0 || percent > 100)
+            continue;
+        if (tokens[b] > tokens[a])
+            percent = percent * tokens[a] / tokens[b];
+        if (percent >= least)
+            add(found, (Likeness){ a, b, percent });
     }
-}
-
-static void take_pairs(const char *said, int count, int fixed, int least, Likenesses *found)
-{
-    unsigned char *share = xcalloc((size_t) count * (size_t) count, 1);
-
-    read_shares(said, count, share);
-    for (int a = 0; a < count && a < fixed; a++)
-        for (int b = a + 1; b < count; b++) {
-            int there = share[a * count + b], back = share[b * count + a];
-            int percent = there < back ? there : back;
-            if (percent >= least)
-                add(found, (Likeness){ a, b, percent });
-        }
-    free(share);
     if (found->count)
         qsort(found->list, (size_t) found->count, sizeof *found->list, by_percent);
 }
@@ -216,7 +208,7 @@ static void take_pairs(const char *said, int count, int fixed, int least, Likene
 static char **words(int count, char *run, char *least)
 {
     char **argv = xcalloc((size_t) count + 16, sizeof *argv);
-    const char *const options[] = { "sim_c", "-p", "-a", "-e", "-s", "-u", "-r", run, "-t", least };
+    const char *const options[] = { "sim_c", "-p", "-e", "-s", "-u", "-r", run, "-t", least };
     int used = 0;
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
@@ -228,7 +220,8 @@ static char **words(int count, char *run, char *least)
     return argv;
 }
 
-static void run(const char *folder, int count, int fixed, int least, Likenesses *found)
+static void run(const char *folder, const int *tokens, int count, int fixed, int least,
+                Likenesses *found)
 {
     char run_tokens[12], percent[12];
     char **argv = words(count, PUT(run_tokens, "%d", RUN), PUT(percent, "%d", least));
@@ -247,7 +240,7 @@ static void run(const char *folder, int count, int fixed, int least, Likenesses 
         PUT(found->problem, "sim_c failed: %.200s",
             program.errors.text ? program.errors.text : "it said nothing");
     else
-        take_pairs(program.out.text ? program.out.text : "", count, fixed, least, found);
+        take_pairs(program.out.text ? program.out.text : "", tokens, count, fixed, least, found);
     program_free(&program);
     for (int i = 0; argv[i]; i++)
         free(argv[i]);
@@ -259,6 +252,7 @@ void likeness_find(const char *const *texts, int count, int fixed, const char *c
 {
     const char *temporary = getenv("TMPDIR");
     char folder[300];
+    int *tokens;
 
     found->count = 0;
     found->cut = false;
@@ -274,9 +268,11 @@ void likeness_find(const char *const *texts, int count, int fixed, const char *c
         PUT(found->problem, "cannot write %s: %m", folder);
         return;
     }
-    if (write_texts(folder, texts, count, skeleton, skeletons))
-        run(folder, count, fixed, least, found);
+    tokens = xcalloc((size_t) count, sizeof *tokens);
+    if (write_texts(folder, texts, tokens, count, skeleton, skeletons))
+        run(folder, tokens, count, fixed, least, found);
     else
         PUT(found->problem, "cannot write %s: %m", folder);
+    free(tokens);
     remove_tree(folder);
 }

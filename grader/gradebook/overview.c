@@ -77,7 +77,8 @@ static const struct {
       " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
       " WHERE " SQL_GIVEN_UP " ORDER BY st.name, c.lab" },
     { "For a human to look at:",
-      "SELECT st.name, c.lab, v.verdict || ' ' || v.flag || ' ' || v.why"
+      "SELECT st.name, c.lab, v.verdict || CASE v.flag WHEN '' THEN '' ELSE ', flag: ' ||"
+      " replace(v.flag, char(10), ' ') END || CASE v.why WHEN '' THEN '' ELSE ': ' || v.why END"
       " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
       " JOIN verdicts v ON v.attempt = p.latest"
       " WHERE v.verdict = 'suspect' OR v.flag <> '' ORDER BY st.name, c.lab" },

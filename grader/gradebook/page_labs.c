@@ -49,12 +49,12 @@ static Speeds speeds_of(const Roll *roll, int lab)
 
 void put_speeds(Export *export, Page *page)
 {
-    page_put(
-        page,
-        "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Kernels that are right and were "
-        "measured, by their slowest timed case, beside the lab's reference. On the right: which "
-        "share of all students is right and at least p as fast (fast_p of KernelBench, "
-        "2025). Dashed: the lab's bar.</p>\n");
+    page_put(page,
+             "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Kernels that are right and were "
+             "measured, by their slowest timed case, beside the lab's reference. The second chart: "
+             "which "
+             "share of all students is right and at least p as fast (fast_p of KernelBench, "
+             "2025). Dashed: the lab's bar.</p>\n");
     for (int i = 0; i < export->roll.lab_count; i++) {
         Speeds speeds = speeds_of(&export->roll, i);
         page_put(page, "<h3>");
@@ -211,7 +211,7 @@ void put_failures(Export *export, Page *page)
         page_put(page, "</ul>\n");
         if (kinds > TOLD) {
             page_put(page, "<p class=\"soft\">");
-            page_format(page, "And %d others.", kinds - TOLD);
+            page_format(page, "And %d more.", kinds - TOLD);
             page_put(page, "</p>\n");
         }
     }

@@ -5,13 +5,14 @@
 
 #include <string.h>
 
-enum { NAMES = 2000, SHOWN = 40 };
+enum { NAMES = 2000, SHOWN = 20 };
 
 static void begin_table(Page *page, const char *head, const char *columns)
 {
     page_put(page, "<h3>");
     page_text(page, head);
-    page_put(page, "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
+    page_put(page,
+             "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>");
     page_put(page, columns);
     page_put(page, "</tr></thead><tbody>\n");
 }

@@ -90,6 +90,8 @@
             list.id = "exercised";
             list.textContent = "\n" + said.join("\n") + "\nend of exercise\n";
             document.body.appendChild(list);
+            if (parent !== window) /* narrow.html: a frame as wide as a phone */
+                parent.postMessage(list.textContent + "wide: " + document.documentElement.clientWidth, "*");
         }, 300);
     }
     play();
