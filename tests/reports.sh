@@ -58,6 +58,7 @@ check "report" "$gradebook" report --out "$work/out"
 check "CSV" export_to csv "$work/marks.csv"
 check "JSON" export_to json "$work/marks.json"
 check "HTML" export_to html "$work/class.html"
+check "alike" export_to alike "$work/alike.csv"
 check "Gradescope" export_files gradescope
 check "Classroom" export_files classroom
 check "feedback" export_files feedback
@@ -177,6 +178,8 @@ check "page: hostile text is text" not grep -qE "<(img|svg [^v]|script>doc|b>)" 
 check "page: needs no other file" not grep -qiE "(src|href)=\"?(https?:|//|[a-z]+\.(css|js))" "$work/class.html"
 if command -v sim_c > /dev/null; then
     check "page: kernels made of one file are alike" grep -q "⚑ 1\?[0-9]*[0-9] %" "$work/class.html"
+    check "alike: pairs, the most alike first" awk -F, '{ sub(/\r$/, "") } NR > 2 && $1 == lab && $2 > last { exit 1 }
+        NR > 1 { lab = $1; last = $2; n++ } END { exit n < 10 }' "$work/alike.csv"
     check "page: and like the ladder's" grep -q "<td class=\"words\"><bdi>[1-9]_[a-z0-9_]*.cu" "$work/class.html"
 else
     check "page: without sim_c it says so" grep -q "sim_c is not installed" "$work/class.html"

@@ -13,6 +13,7 @@ static const struct {
     { "csv", export_csv },
     { "json", export_json },
     { "html", export_html },
+    { "alike", export_alike },
     { "gradescope", export_gradescope, true },
     { "classroom", export_classroom, true },
     { "feedback", export_feedback, true },

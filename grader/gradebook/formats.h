@@ -14,8 +14,9 @@ typedef struct Export {
 
 /* Of one file: all that the gradebook knows. */
 void export_csv(Export *export);
-void export_json(Export *export); /* docs/gradebook.schema.json */
-void export_html(Export *export); /* a page: tables, charts, what a human should look at */
+void export_alike(Export *export); /* pairs of kernels, CSV */
+void export_json(Export *export);  /* docs/gradebook.schema.json */
+void export_html(Export *export);  /* a page: tables, charts, what a human should look at */
 
 /* Of one file a student, without names or results of others; students of whom a kernel is not
  * graded yet are left out, with a sentence. index.csv says whose file is whose. */
