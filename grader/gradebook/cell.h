@@ -29,6 +29,7 @@ typedef struct CellJob {
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
     bool quick;
     bool ours;  /* our own kernel: what is built is kept for all */
+    bool terms; /* it reads what it is graded under from its stdin */
     bool waits; /* it takes the lock of its GPU itself: nobody does so for it yet */
 } CellJob;
 

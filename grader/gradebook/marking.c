@@ -14,6 +14,7 @@
 #include "queue.h"
 #include "stop.h"
 #include "takeover.h"
+#include "terms.h"
 #include "../program.h"
 #include "../util.h"
 
@@ -123,6 +124,23 @@ static bool lock_device(Marking *m, Device *device)
     return device->lock_fd >= 0;
 }
 
+/* Is it the device that the course names? */
+static bool counts(Marking *m, Device *device, const Reading *reading)
+{
+    const Course *course = &m->store->course;
+    const char *name = reading_get(reading, "device");
+    char why[300];
+    const char *simulated =
+        strchr(device->label, ':') ? strchr(device->label, ':') + 1 : "teaching";
+
+    if (course_device_counts(course, name, device->simulated ? simulated : NULL))
+        return true;
+    take_out(m, device,
+             PUT(why, "it is %s%s, and the course counts what %s says (device = ...)", name,
+                 device->simulated ? ", simulated" : "", course->device));
+    return false;
+}
+
 /* It has shown that it can grade: which one is it, and how many gradings may run on it? */
 static void meet_device(Marking *m, Device *device, const Reading *reading)
 {
@@ -134,6 +152,8 @@ static void meet_device(Marking *m, Device *device, const Reading *reading)
         return;
     PUT(device->uuid, "%s", reading_get(reading, "uuid"));
     device->simulated = *reading_get(reading, "simulated") != 0;
+    if (!counts(m, device, reading))
+        return;
     pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), device->label);
     if (!device->name) /* from now on no other choice */
         device->name = device->simulated ? "sim" : "0";
@@ -162,11 +182,14 @@ static bool start(Marking *m, Slot *slot, const char *kernel, double limit_s)
                     .ours = !slot->task,
                     .waits = !slot->device->uuid[0] };
     Words command;
+    char *terms = slot->task ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
 
+    job.terms = terms && *terms;
     cell_command(m->cell, &job, &command);
-    slot->busy = program_start(&slot->program, command.word, m->cell->environment.word,
-                               m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES);
+    slot->busy = program_start_with(&slot->program, terms, command.word, m->cell->environment.word,
+                                    m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES);
     words_free(&command);
+    free(terms);
     return slot->busy;
 }
 
