@@ -152,7 +152,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     }
     if (untouched && result->verdict != UNSOUND)
         say_untouched(result);
-    add_up(&policy_default, result);
+    add_up(&session->course.lab[entry - all_labs].policy, result);
     result->wall_s = now_s() - start;
     session_clear_line();
 }

@@ -22,6 +22,7 @@ typedef struct Options {
     int count;
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: none was asked for */
+    const char *course;     /* grade: a course file; NULL: course.ini, if it is there */
     const char *figures;    /* check: the file that what was measured goes to, too */
     int level;
     bool quick, strict, lines, seeded, builds_only, timed_only;
@@ -47,6 +48,8 @@ static const char usage[] =
     "  --device N          that GPU, not the first\n"
     "  --device sim[:NAME] a simulated one: teaching, t4, rtx4060-laptop, h200, ...\n"
     "  --seed S            the inputs of an earlier grading again (hexadecimal)\n"
+    "  --course FILE       grade: bars, curves and seeds of a course file (-: standard input),\n"
+    "                      not of course.ini\n"
     "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
@@ -142,6 +145,39 @@ static void show_predictions(const Session *session, const Options *options)
     printf("\n");
 }
 
+/* What a course sets otherwise. `own` is true for a file that was named: then its secret seeds hold,
+ * too. */
+static bool take_course(const Options *options, Course *course, bool *own)
+{
+    static const char beside[] = "course.ini";
+    char *text = NULL, *mistakes = NULL;
+    bool fine = true;
+
+    course_default(course);
+    *own = options->course;
+    if (options->course || file_exists(beside))
+        fine = course_load(*own ? options->course : beside, course, &text, &mistakes);
+    if (!fine)
+        fprintf(stderr, "warpbook: the course file has mistakes; nothing was graded:\n%s",
+                mistakes);
+    free(text);
+    free(mistakes);
+    return fine;
+}
+
+/* Of this lab's inputs: as asked for, or the course's, or new ones. */
+static uint64_t seed_for(const Options *options, const Course *course, bool own,
+                         const LabEntry *entry, uint64_t fresh)
+{
+    const CourseLab *lab = &course->lab[entry - all_labs];
+
+    if (options->seeded)
+        return options->seed;
+    if (own && lab->seed)
+        return lab->seed;
+    return lab->practice_seed ? lab->practice_seed : fresh;
+}
+
 static int could_not(const Session *session)
 {
     fprintf(stderr, "Cannot grade here: %s.\n", session->problem);
@@ -152,7 +188,9 @@ static int run_grade(Options *options)
 {
     static Session session;
     static Result results[64];
-    bool all_passed = true, sound = true;
+    static Course course;
+    bool all_passed = true, sound = true, own_course;
+    uint64_t fresh = secret();
 
     if (options->submission && !is_folder(options->submission) && options->count != 1) {
         fprintf(stderr, "warpbook: --submission %s is one file: name the one LAB it is for\n",
@@ -171,10 +209,13 @@ static int run_grade(Options *options)
         fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
         return USAGE;
     }
+    if (!take_course(options, &course, &own_course))
+        return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
-    session.seed = options->seeded ? options->seed : secret();
     if (!session_open(&session, options->device))
         return could_not(&session);
+    session.course = course;
+    session.seed = seed_for(options, &course, own_course, options->labs[0], fresh);
     if (options->lines)
         report_lines_machine(&session);
     else
@@ -185,6 +226,7 @@ static int run_grade(Options *options)
         char source[PATH], shown[PATH];
         const LabEntry *entry = options->labs[i];
         find_source(&session, options, entry, source, shown);
+        session.seed = seed_for(options, &course, own_course, entry, fresh);
         grade(&session, entry, source, shown, &results[i]);
         all_passed &= verdict_passed(results[i].verdict);
         sound &= results[i].verdict != UNSOUND;
@@ -363,6 +405,12 @@ static bool set_submission(Options *o, const char *value)
     return *value && strlen(value) < PATH - 64;
 }
 
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value;
+}
+
 static bool set_figures(Options *o, const char *value)
 {
     o->figures = value;
@@ -409,6 +457,7 @@ static const struct {
     { "--strict", false, set_strict },        { "--format", true, set_format },
     { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
     { "--figures", true, set_figures },       { "--timed-only", false, set_timed_only },
+    { "--course", true, set_course },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */

@@ -309,6 +309,7 @@ static bool meet_device(Session *session, const char *device)
 bool session_open(Session *session, const char *device)
 {
     session->lock_fd = -1;
+    course_default(&session->course);
     if (!session_find_root(session))
         return false;
     toolchain_find(&session->toolchain);

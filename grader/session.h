@@ -3,6 +3,7 @@
 #define SESSION_H
 
 #include "build.h"
+#include "course.h"
 #include "worker.h"
 
 typedef struct Session {
@@ -16,6 +17,7 @@ typedef struct Session {
     GpuInfo gpu;         /* once a runner has said hello */
     char device[200];    /* number, or name of a simulated GPU */
     char simulated[300]; /* why the GPU is a simulated one: words; "": it is a real one */
+    Course course;       /* bars, curves, seeds; course_default, unless main puts a course's there */
     uint64_t seed;       /* what all seeds of the run follow from; printed afterwards */
     bool quick;
     bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */

@@ -310,8 +310,7 @@ void cell_command(const Cell *cell, const CellJob *job, Words *command)
                          cell->trusting ? job->kernel : "/submission/kernel.cu", NULL });
     if (job->device)
         add_all(command, (const char *const[]){ "--device", job->device, NULL });
-    if (job->terms)
-        add_all(command, (const char *const[]){ "--course", "-", NULL });
+    add_all(command, (const char *const[]){ "--course", "-", NULL });
     if (job->quick)
         words_add(command, "--quick");
 }

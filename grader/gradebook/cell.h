@@ -29,7 +29,6 @@ typedef struct CellJob {
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
     bool quick;
     bool ours;  /* our own kernel: what is built is kept for all */
-    bool terms; /* it reads what it is graded under from its stdin */
     bool waits; /* it takes the lock of its GPU itself: nobody does so for it yet */
 } CellJob;
 
@@ -37,7 +36,7 @@ typedef struct CellJob {
 bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size);
 void cell_close(Cell *cell);
 
-/* The command that grades; free it with words_free. It is run in cell->root. */
+/* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it with words_free. It is run in cell->root. */
 void cell_command(const Cell *cell, const CellJob *job, Words *command);
 
 void words_add(Words *words, const char *word);

@@ -184,7 +184,6 @@ static bool start(Marking *m, Slot *slot, const char *kernel, double limit_s)
     Words command;
     char *terms = slot->task ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
 
-    job.terms = terms && *terms;
     cell_command(m->cell, &job, &command);
     slot->busy = program_start_with(&slot->program, terms, command.word, m->cell->environment.word,
                                     m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES);
