@@ -49,6 +49,9 @@ typedef struct Result {
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result);
 
+/* Its build alone, kept in the cache for a later grading: without a GPU. result->entry is given. */
+void grade_build(Session *session, const char *source, Result *result, Build *built);
+
 /* Of the timed cases. One that spares rung 1 is worth no more than the others are: what is to be
  * had there for nothing is no merit. */
 double mean_marks(const Result *result);

@@ -36,6 +36,9 @@ typedef struct Session {
 bool session_open(Session *session, const char *device);
 void session_close(Session *session);
 
+/* Without any GPU, to build for one of that compute capability. */
+bool session_open_to_build(Session *session, int cc);
+
 /* Starts runners until `count` are waiting. Not while something is timed: a new context disturbs.
  */
 void session_stock(Session *session, int count);
@@ -73,6 +76,11 @@ void list_solutions(const Session *session, const LabEntry *entry, const char *k
 /* Builds a file for this lab and GPU. */
 void session_build(const Session *session, const LabEntry *entry, const char *source,
                    const char *shown, Build *result);
+
+/* Writes to `folder` what cells with strangers' code are shown in place of solutions/LAB (seal.h):
+ * the starter, and the built rung 1, reference and fastest kernel. False, with `why`. */
+bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
+                  size_t size);
 
 /* Over all that decides a grading of this lab but the submission: results carry it. */
 uint64_t lab_hash(const Session *session, const LabEntry *entry);
