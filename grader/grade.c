@@ -59,6 +59,27 @@ static bool build_submission(const Session *session, const char *source, const c
     return false;
 }
 
+static void note_source(Result *result, const char *source)
+{
+    size_t size;
+    char *text = read_file(source, 256 << 10, &size);
+
+    PUT(result->source, "%s", source);
+    if (text)
+        result->source_hash = hash_bytes(HASH_START, text, size);
+    free(text);
+}
+
+void grade_build(Session *session, const char *source, Result *result, Build *built)
+{
+    double start = now_s();
+
+    result->hash = lab_hash(session, result->entry);
+    note_source(result, source);
+    build_submission(session, source, source, result, built);
+    result->wall_s = now_s() - start;
+}
+
 double mean_marks(const Policy *policy, const Result *result)
 {
     MarkedCase cases[GRADE_CASES];
@@ -97,17 +118,6 @@ static void add_up(const Policy *policy, Result *result)
         result->marks = mean_marks(policy, result);
     else if (result->verdict == CORRECT_ONLY)
         result->marks = policy->base; /* right, and no more can be said here */
-}
-
-static void note_source(Result *result, const char *source)
-{
-    size_t size;
-    char *text = read_file(source, 256 << 10, &size);
-
-    PUT(result->source, "%s", source);
-    if (text)
-        result->source_hash = hash_bytes(HASH_START, text, size);
-    free(text);
 }
 
 /* The starter is run all the same: what becomes of it is where the lesson begins. */

@@ -50,6 +50,9 @@ typedef struct Result {
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result);
 
+/* Its build alone, kept in the cache for a later grading: without a GPU. result->entry is given. */
+void grade_build(Session *session, const char *source, Result *result, Build *built);
+
 /* Of the timed cases that were measured. */
 double mean_marks(const Policy *policy, const Result *result);
 

@@ -36,7 +36,8 @@ typedef struct CellJob {
 bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size);
 void cell_close(Cell *cell);
 
-/* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it with words_free. It is run in cell->root. */
+/* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it
+ * with words_free. It is run in cell->root. */
 void cell_command(const Cell *cell, const CellJob *job, Words *command);
 
 void words_add(Words *words, const char *word);

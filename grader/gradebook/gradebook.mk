@@ -1,10 +1,15 @@
 # gradebook.mk - the instructor's program.
 
-.PHONY: gradebook gradebook-missing
+.PHONY: gradebook gradebook-missing class
 gradebook: $(if $(gradebook_here),programs $(B)/gradebook,gradebook-missing)
 
 gradebook-missing:
 	@echo "gradebook needs libarchive and SQLite: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev bubblewrap" >&2; exit 3
+
+# A generated class on the simulated GPU: make class STUDENTS=60 LABS=6,7
+STUDENTS ?= 6
+class: gradebook $(B)/make_archive
+	@tests/class.sh $(B) $(STUDENTS) "$(LABS)" $(KEPT)
 
 $(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(B)/grader/sandbox.o $(lab_o)
 	@echo "  link   $@"; $(link) $(gradebook_l) -lm -lpthread
