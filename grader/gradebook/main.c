@@ -12,6 +12,7 @@
 #include "quarantine.h"
 #include "queue.h"
 #include "stop.h"
+#include "../session.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -53,6 +54,7 @@ static const char usage[] =
     "  --jobs N                so many gradings beside each other on the simulated GPU\n"
     "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
     "  --limit SECONDS         give up an attempt after so long (1800)\n"
+    "  --memory MIB            and if it holds more than so much memory (what the machine has)\n"
     "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
     "  --student NAME|NUMBER   regrade: whose\n"
     "  --lab L                 regrade: which lab\n"
@@ -148,6 +150,22 @@ static int mark(Store *store, const Cell *cell, const Options *options)
     return tally.given_up ? COULD_NOT : DONE;
 }
 
+/* What was graded before a lab was changed is graded once more. */
+static void wish_changed(Store *store, const Options *options)
+{
+    static Session session; /* its root alone */
+
+    for (int lab = 0; session_find_root(&session) && all_labs[lab].folder; lab++) {
+        int count = options->marking.asked[lab]
+                        ? queue_wish_changed(store, all_labs[lab].folder,
+                                             lab_hash(&session, &all_labs[lab]))
+                        : 0;
+        if (count)
+            fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
+                    all_labs[lab].folder, count, count > 1 ? "s were" : " was");
+    }
+}
+
 static int run_grade(Options *options)
 {
     Store store;
@@ -164,8 +182,10 @@ static int run_grade(Options *options)
         status = say(COULD_NOT, "%s", problem);
     else if (!read_submissions(&store, options, &cell))
         status = stop_asked() ? STOPPED : COULD_NOT;
-    else
+    else {
+        wish_changed(&store, options);
         status = mark(&store, &cell, options);
+    }
     cell_close(&cell);
     store_close(&store);
     return status;
@@ -363,6 +383,15 @@ static bool set_limit(Options *o, const char *value)
     return number(value, 1, 1e6, &o->marking.limit_s);
 }
 
+static bool set_memory(Options *o, const char *value)
+{
+    double mib;
+    bool fine = number(value, 1, 1 << 30, &mib);
+
+    o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
+    return fine;
+}
+
 static bool set_quick(Options *o, const char *value)
 {
     (void) value;
@@ -398,15 +427,11 @@ static const struct {
     bool has_value;
     bool (*set)(Options *, const char *);
 } option_table[] = {
-    { "--out", true, set_out },
-    { "--labs", true, set_labs },
-    { "--devices", true, set_devices },
-    { "--jobs", true, set_jobs },
-    { "--quick", false, set_quick },
-    { "--limit", true, set_limit },
-    { "--trust-submissions", false, set_trusting },
-    { "--student", true, set_student },
-    { "--lab", true, set_lab },
+    { "--out", true, set_out },         { "--labs", true, set_labs },
+    { "--devices", true, set_devices }, { "--jobs", true, set_jobs },
+    { "--quick", false, set_quick },    { "--limit", true, set_limit },
+    { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
+    { "--student", true, set_student }, { "--lab", true, set_lab },
     { "--format", true, set_format },
 };
 
