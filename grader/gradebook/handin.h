@@ -26,7 +26,7 @@ typedef struct HandedFile {
 
 /* Something to be told about a hand-in, though it is none of the grading's business. */
 typedef struct Remark {
-    const char *kind; /* refused, changed, extra, ambiguous, note */
+    const char *kind; /* refused, changed, extra, ambiguous, suspicious, note */
     char *entry;      /* the file in question; "" for all of it */
     char *sentence;
 } Remark;

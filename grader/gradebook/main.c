@@ -15,6 +15,7 @@
 #include "queue.h"
 #include "stop.h"
 #include "terms.h"
+#include "../session.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -60,6 +61,7 @@ static const char usage[] =
     "  --jobs N                so many gradings beside each other on the simulated GPU\n"
     "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
     "  --limit SECONDS         give up an attempt after so long (1800)\n"
+    "  --memory MIB            and if it holds more than so much memory (what the machine has)\n"
     "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
     "  --student NAME|NUMBER   regrade: whose\n"
     "  --lab L                 regrade: which lab\n"
@@ -171,6 +173,22 @@ static bool take_course(Store *store, Options *options)
     return true;
 }
 
+/* What was graded before a lab was changed is graded once more. */
+static void wish_changed(Store *store, const Options *options)
+{
+    static Session session; /* its root alone */
+
+    for (int lab = 0; session_find_root(&session) && all_labs[lab].folder; lab++) {
+        int count = options->marking.asked[lab]
+                        ? queue_wish_changed(store, all_labs[lab].folder,
+                                             lab_hash(&session, &all_labs[lab]))
+                        : 0;
+        if (count)
+            fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
+                    all_labs[lab].folder, count, count > 1 ? "s were" : " was");
+    }
+}
+
 static int run_grade(Options *options)
 {
     Store store;
@@ -191,6 +209,7 @@ static int run_grade(Options *options)
         status = stop_asked() ? STOPPED : COULD_NOT;
     else {
         terms_keep(&store);
+        wish_changed(&store, options);
         status = mark(&store, &cell, options);
     }
     cell_close(&cell);
@@ -420,6 +439,15 @@ static bool set_limit(Options *o, const char *value)
     return number(value, 1, 1e6, &o->marking.limit_s);
 }
 
+static bool set_memory(Options *o, const char *value)
+{
+    double mib;
+    bool fine = number(value, 1, 1 << 30, &mib);
+
+    o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
+    return fine;
+}
+
 static bool set_quick(Options *o, const char *value)
 {
     (void) value;
@@ -461,17 +489,12 @@ static const struct {
     bool has_value;
     bool (*set)(Options *, const char *);
 } option_table[] = {
-    { "--out", true, set_out },
-    { "--labs", true, set_labs },
-    { "--devices", true, set_devices },
-    { "--jobs", true, set_jobs },
-    { "--quick", false, set_quick },
-    { "--limit", true, set_limit },
-    { "--trust-submissions", false, set_trusting },
-    { "--student", true, set_student },
-    { "--lab", true, set_lab },
-    { "--format", true, set_format },
-    { "--course", true, set_course },
+    { "--out", true, set_out },         { "--labs", true, set_labs },
+    { "--devices", true, set_devices }, { "--jobs", true, set_jobs },
+    { "--quick", false, set_quick },    { "--limit", true, set_limit },
+    { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
+    { "--student", true, set_student }, { "--lab", true, set_lab },
+    { "--format", true, set_format },   { "--course", true, set_course },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */

@@ -89,7 +89,7 @@ static const char schema[] =
     "  after INTEGER NOT NULL, at TEXT NOT NULL);"
 
     /* Attempts that have ended. outcome: graded, or the machine's fault: unsound, died, late,
-     * garbled; then why says more. log: below the folder of the gradebook. */
+     * garbled, noisy; then why says more. log: below the folder of the gradebook. */
     "CREATE TABLE attempts (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels,"
     "  number INTEGER NOT NULL, device TEXT NOT NULL, began TEXT NOT NULL, seconds REAL NOT NULL,"
     "  outcome TEXT NOT NULL, why TEXT NOT NULL, log TEXT NOT NULL,"
@@ -102,10 +102,6 @@ static const char schema[] =
     "  lab_hash TEXT NOT NULL, source_hash TEXT NOT NULL);"
     "CREATE TABLE figures (attempt INTEGER NOT NULL REFERENCES attempts, name TEXT NOT NULL,"
     "  value TEXT NOT NULL, PRIMARY KEY (attempt, name)) WITHOUT ROWID;"
-
-    /* Labs whose references lie built in cache/, by a device. */
-    "CREATE TABLE prepared (lab TEXT NOT NULL, device TEXT NOT NULL, at TEXT NOT NULL,"
-    "  PRIMARY KEY (lab, device)) WITHOUT ROWID;"
 
     /* For each student and lab what counts: the latest hand-in of the latest import that has it. */
     "CREATE VIEW counted AS"
