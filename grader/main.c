@@ -23,7 +23,10 @@ typedef struct Options {
     int count;
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: none was asked for */
+    const char *course;     /* grade: a course file; NULL: course.ini, if it is there */
     const char *figures;    /* check: the file that what was measured goes to, too */
+    const char *sealed;     /* grade: the folder for stand-ins of solutions/ (seal.h) */
+    int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
     bool quick, strict, lines, seeded, builds_only, timed_only;
     uint64_t seed;
@@ -38,6 +41,7 @@ static const char usage[] =
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  hint       what helps with a lab's last grading; then its hints, one by one\n"
     "  progress   show what is done and what is next; of one lab, its predictions, too\n"
+    "  build      put a submission's build into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
     "  calc       the sums of the lessons, with their working: warpbook calc\n"
@@ -48,12 +52,16 @@ static const char usage[] =
     "  --device N          that GPU, not the first\n"
     "  --device sim[:NAME] a simulated one: teaching, t4, rtx4060-laptop, h200, ...\n"
     "  --seed S            the inputs of an earlier grading again (hexadecimal)\n"
+    "  --course FILE       grade: bars, curves and seeds of a course file (-: standard input),\n"
+    "                      not of course.ini\n"
     "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
     "  --level N           hint: the levels up to this one, 1 to 3\n"
     "  --builds-only       check-cheats: only those that the build refuses\n"
     "  --timed-only        check: without the kernels that are refused before they are timed\n"
+    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR (gradebook's)\n"
+    "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
     "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
     "  --version, --help\n"
     "\n"
@@ -163,18 +171,68 @@ static void show_predictions(const Session *session, const Options *options)
     printf("\n");
 }
 
+/* What a course sets otherwise. `own` is true for a file that was named: then its secret seeds
+ * hold, too. */
+static bool take_course(const Options *options, Course *course, bool *own)
+{
+    static const char beside[] = "course.ini";
+    char *text = NULL, *mistakes = NULL;
+    bool fine = true;
+
+    course_default(course);
+    *own = options->course;
+    if (options->course || file_exists(beside))
+        fine = course_load(*own ? options->course : beside, course, &text, &mistakes);
+    if (!fine)
+        fprintf(stderr, "warpbook: the course file has mistakes; nothing was graded:\n%s",
+                mistakes);
+    free(text);
+    free(mistakes);
+    return fine;
+}
+
+/* Of this lab's inputs: as asked for, or the course's, or new ones. */
+static uint64_t seed_for(const Options *options, const Course *course, bool own,
+                         const LabEntry *entry, uint64_t fresh)
+{
+    const CourseLab *lab = &course->lab[entry - all_labs];
+
+    if (options->seeded)
+        return options->seed;
+    if (own && lab->seed)
+        return lab->seed;
+    return lab->practice_seed ? lab->practice_seed : fresh;
+}
+
 static int could_not(const Session *session)
 {
     fprintf(stderr, "Cannot grade here: %s.\n", session->problem);
     return COULD_NOT;
 }
 
+static bool write_sealed(const Session *session, const Options *options)
+{
+    char why[1000];
+
+    if (!options->sealed ||
+        session_seal(session, options->labs[0], options->sealed, why, sizeof why))
+        return true;
+    fprintf(stderr, "warpbook: --seal %s: %s\n", options->sealed, why);
+    return false;
+}
+
 static int run_grade(Options *options)
 {
     static Session session;
     static Result results[64];
-    bool all_passed = true, sound = true;
+    static Course course;
+    bool all_passed = true, sound = true, own_course;
+    uint64_t fresh = secret();
 
+    if (options->sealed && options->count != 1) {
+        fprintf(stderr, "warpbook: --seal %s: for which LAB? Name one\n", options->sealed);
+        return USAGE;
+    }
     if (options->submission && !is_folder(options->submission) && options->count != 1) {
         fprintf(stderr, "warpbook: --submission %s is one file: name the one LAB it is for\n",
                 options->submission);
@@ -192,10 +250,13 @@ static int run_grade(Options *options)
         fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
         return USAGE;
     }
+    if (!take_course(options, &course, &own_course))
+        return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
-    session.seed = options->seeded ? options->seed : secret();
     if (!session_open(&session, options->device))
         return could_not(&session);
+    session.course = course;
+    session.seed = seed_for(options, &course, own_course, options->labs[0], fresh);
     if (options->lines)
         report_lines_machine(&session);
     else
@@ -206,6 +267,7 @@ static int run_grade(Options *options)
         char source[PATH], shown[PATH];
         const LabEntry *entry = options->labs[i];
         find_source(&session, options, entry, source, shown);
+        session.seed = seed_for(options, &course, own_course, entry, fresh);
         grade(&session, entry, source, shown, &results[i]);
         all_passed &= verdict_passed(results[i].verdict);
         sound &= results[i].verdict != UNSOUND;
@@ -218,8 +280,34 @@ static int run_grade(Options *options)
     }
     if (!options->lines)
         report_reasons(&session, results, options->count, options->submission);
+    sound &= write_sealed(&session, options);
     session_close(&session);
     return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
+}
+
+/* ---- build ---- */
+
+/* Of a submission that does not build it prints the lab's lines, as grade does. */
+static int run_build(Options *options)
+{
+    static Session session;
+    static Result result;
+    Build built;
+
+    if (options->count != 1 || !options->submission || !options->cc) {
+        fprintf(stderr, "warpbook: build what? warpbook build LAB --submission FILE --cc 9.0\n");
+        return USAGE;
+    }
+    if (!session_open_to_build(&session, options->cc))
+        return could_not(&session);
+    result = (Result){ .entry = options->labs[0], .verdict = UNSOUND };
+    grade_build(&session, options->submission, &result, &built);
+    session_close(&session);
+    if (built.fault == BUILD_MACHINE)
+        fprintf(stderr, "warpbook: %s\n", built.message);
+    if (built.fault == BUILD_STUDENT)
+        report_lines(&result);
+    return built.fault == BUILD_MACHINE ? COULD_NOT : DONE;
 }
 
 /* ---- The other commands ---- */
@@ -344,6 +432,7 @@ static const struct {
     { "grade", run_grade, true },
     { "check", run_check, true },
     { "check-cheats", run_check_cheats, true },
+    { "build", run_build, false },
     { "hint", run_hint, false },
     { "progress", run_progress, true },
     { "labs", run_labs, true },
@@ -390,10 +479,32 @@ static bool set_submission(Options *o, const char *value)
     return *value && strlen(value) < PATH - 64;
 }
 
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value;
+}
+
 static bool set_figures(Options *o, const char *value)
 {
     o->figures = value;
     return *value;
+}
+
+static bool set_sealed(Options *o, const char *value)
+{
+    o->sealed = value;
+    return *value && strlen(value) < PATH - 64;
+}
+
+static bool set_cc(Options *o, const char *value)
+{
+    int major, minor, end = 0;
+
+    if (sscanf(value, "%2d.%1d%n", &major, &minor, &end) != 2 || value[end])
+        return false;
+    o->cc = 10 * major + minor;
+    return o->cc > 0;
 }
 
 static bool set_format(Options *o, const char *value)
@@ -436,6 +547,8 @@ static const struct {
     { "--strict", false, set_strict },        { "--format", true, set_format },
     { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
     { "--figures", true, set_figures },       { "--timed-only", false, set_timed_only },
+    { "--seal", true, set_sealed },           { "--cc", true, set_cc },
+    { "--course", true, set_course },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */

@@ -3,6 +3,7 @@
 #define SESSION_H
 
 #include "build.h"
+#include "course.h"
 #include "worker.h"
 
 typedef struct Session {
@@ -16,7 +17,8 @@ typedef struct Session {
     GpuInfo gpu;         /* once a runner has said hello */
     char device[200];    /* number, or name of a simulated GPU */
     char simulated[300]; /* why the GPU is a simulated one: words; "": it is a real one */
-    uint64_t seed;       /* what all seeds of the run follow from; printed afterwards */
+    Course course; /* bars, curves, seeds; course_default, unless main puts a course's there */
+    uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
     bool quick;
     bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */
     bool live;         /* a progress line on the terminal */
@@ -35,6 +37,9 @@ typedef struct Session {
  * so. */
 bool session_open(Session *session, const char *device);
 void session_close(Session *session);
+
+/* Without any GPU, to build for one of that compute capability. */
+bool session_open_to_build(Session *session, int cc);
 
 /* Starts runners until `count` are waiting. Not while something is timed: a new context disturbs.
  */
@@ -73,6 +78,11 @@ void list_solutions(const Session *session, const LabEntry *entry, const char *k
 /* Builds a file for this lab and GPU. */
 void session_build(const Session *session, const LabEntry *entry, const char *source,
                    const char *shown, Build *result);
+
+/* Writes to `folder` what cells with strangers' code are shown in place of solutions/LAB (seal.h):
+ * the starter, and the built rung 1, reference and fastest kernel. False, with `why`. */
+bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
+                  size_t size);
 
 /* Over all that decides a grading of this lab but the submission: results carry it. */
 uint64_t lab_hash(const Session *session, const LabEntry *entry);

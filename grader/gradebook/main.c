@@ -1,10 +1,12 @@
 /* main.c - gradebook: a whole course's submissions. The table of subcommands, and what each does.
  *
- * In the order of a run: intake reads what was handed in (in a process of its own: quarantine),
- * enrol makes rows of it in the database (store), queue works out what is open, marking grades it,
+ * In the order of a run: terms reads the course file, intake what was handed in (in a process of
+ * its own: quarantine), enrol makes rows of it in the database (store), queue works out what is
+ * open, marking grades it,
  * each in a cell, takeover keeps what came of it; sheet, overview and export show it.
  */
 #include "cell.h"
+#include "enlist.h"
 #include "enrol.h"
 #include "export.h"
 #include "marking.h"
@@ -12,6 +14,8 @@
 #include "quarantine.h"
 #include "queue.h"
 #include "stop.h"
+#include "terms.h"
+#include "../session.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -27,7 +31,7 @@ enum { DONE = 0, USAGE = 2, COULD_NOT = 3, STOPPED = 130 };
 enum { LIMIT_S = 1800 }; /* for one kernel of one lab; warpbook's own limits are far below */
 
 typedef struct Options {
-    const char *submissions, *out, *student, *lab, *format, *to;
+    const char *submissions, *out, *student, *lab, *format, *to, *course;
     bool trusting, labs_named;
     MarkingOptions marking;
     char devices[400]; /* what marking.devices point into */
@@ -41,6 +45,7 @@ static const char usage[] =
     "  status --out DIR               how far it is\n"
     "  report --out DIR               a table, and all that a human should look at\n"
     "  regrade --student S --lab L --out DIR   grade that one once more\n"
+    "  import-roster FILE --out DIR   a CSV of who takes part: id, name, email, section\n"
     "  export --format csv|json|html|alike --out DIR         on standard output\n"
     "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
     "                                 files of each student's, into FOLDER\n"
@@ -49,12 +54,16 @@ static const char usage[] =
     "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
     "\n"
     "  --labs L,L...           only these labs (6, transpose or 06_transpose); else all\n"
+    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/instructors.md. "
+    "grade\n"
+    "                          keeps it; else the one that was kept counts\n"
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
     "                          simulated one. Else the first GPU if it is usable, or the "
     "simulated\n"
     "  --jobs N                so many gradings beside each other on the simulated GPU\n"
     "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
     "  --limit SECONDS         give up an attempt after so long (1800)\n"
+    "  --memory MIB            and if it holds more than so much memory (what the machine has)\n"
     "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
     "  --student NAME|NUMBER   regrade: whose\n"
     "  --lab L                 regrade: which lab\n"
@@ -152,6 +161,38 @@ static int mark(Store *store, const Cell *cell, const Options *options)
     return tally.given_up ? COULD_NOT : DONE;
 }
 
+/* The course file that counts, and the device that it names if none was asked for. */
+static bool take_course(Store *store, Options *options)
+{
+    char *mistakes;
+
+    if (!terms_load(store, options->course, &mistakes)) {
+        say(0, "the course file has mistakes; nothing was done:");
+        fprintf(stderr, "%s", mistakes);
+        free(mistakes);
+        return false;
+    }
+    if (!options->marking.device_count && !strncmp(store->course.device, "sim:", 4))
+        options->marking.devices[options->marking.device_count++] = store->course.device;
+    return true;
+}
+
+/* What was graded before a lab was changed is graded once more. */
+static void wish_changed(Store *store, const Options *options)
+{
+    static Session session; /* its root alone */
+
+    for (int lab = 0; session_find_root(&session) && all_labs[lab].folder; lab++) {
+        int count = options->marking.asked[lab]
+                        ? queue_wish_changed(store, all_labs[lab].folder,
+                                             lab_hash(&session, &all_labs[lab]))
+                        : 0;
+        if (count)
+            fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
+                    all_labs[lab].folder, count, count > 1 ? "s were" : " was");
+    }
+}
+
 static int run_grade(Options *options)
 {
     Store store;
@@ -164,12 +205,17 @@ static int run_grade(Options *options)
         return say(USAGE, "grade what? gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
         status = say(COULD_NOT, "%s", store.problem);
+    else if (!take_course(&store, options))
+        status = USAGE;
     else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
     else if (!read_submissions(&store, options, &cell))
         status = stop_asked() ? STOPPED : COULD_NOT;
-    else
+    else {
+        terms_keep(&store);
+        wish_changed(&store, options);
         status = mark(&store, &cell, options);
+    }
     cell_close(&cell);
     store_close(&store);
     return status;
@@ -230,13 +276,41 @@ static int run_regrade(Options *options)
         say(0, "%s", store.problem);
     else if (store_close(&store), !store_open(&store, options->out, true))
         say(0, "%s", store.problem);
+    else if (!take_course(&store, options))
+        status = USAGE;
     else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
         say(0, "%s", problem);
     else if ((options->marking.only = find_kernel(&store, options, entry->folder))) {
+        terms_keep(&store);
         wish(&store, options->marking.only);
         status = mark(&store, &cell, options);
     }
     cell_close(&cell);
+    store_close(&store);
+    return status;
+}
+
+/* ---- import-roster ---- */
+
+static int run_roster(Options *options)
+{
+    Store store;
+    char *mistakes;
+    int count, status = COULD_NOT;
+
+    if (!options->submissions)
+        return say(USAGE, "import which roster? gradebook import-roster FILE.csv --out DIR");
+    if (!store_open(&store, options->out, true)) {
+        say(0, "%s", store.problem);
+    } else if (!enlist(&store, options->submissions, &count, &mistakes)) {
+        status = say(USAGE, "the roster has mistakes; none of it was taken:");
+        fprintf(stderr, "%s", mistakes);
+        free(mistakes);
+    } else {
+        fprintf(stderr, "%d people. gradebook report --out %s says who is missing.\n", count,
+                options->out);
+        status = DONE;
+    }
     store_close(&store);
     return status;
 }
@@ -248,10 +322,12 @@ static int run_reading(Options *options, void (*show_it)(Store *store))
     Store store;
     int status = DONE;
 
-    if (store_open(&store, options->out, false))
-        show_it(&store);
-    else
+    if (!store_open(&store, options->out, false))
         status = say(COULD_NOT, "%s", store.problem);
+    else if (!take_course(&store, options))
+        status = USAGE;
+    else
+        show_it(&store);
     store_close(&store);
     if (fflush(stdout) || ferror(stdout))
         status = say(COULD_NOT, "cannot write: %s", strerror(errno));
@@ -295,7 +371,7 @@ static const struct {
 } commands[] = {
     { "grade", run_grade, true },    { "status", run_status, false },
     { "report", run_report, false }, { "regrade", run_regrade, false },
-    { "export", run_export, false },
+    { "export", run_export, false }, { "import-roster", run_roster, true },
 };
 
 /* ---- Options ---- */
@@ -368,6 +444,15 @@ static bool set_limit(Options *o, const char *value)
     return number(value, 1, 1e6, &o->marking.limit_s);
 }
 
+static bool set_memory(Options *o, const char *value)
+{
+    double mib;
+    bool fine = number(value, 1, 1 << 30, &mib);
+
+    o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
+    return fine;
+}
+
 static bool set_quick(Options *o, const char *value)
 {
     (void) value;
@@ -392,6 +477,12 @@ static bool set_lab(Options *o, const char *value)
     return lab_find(value) != NULL;
 }
 
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value != 0;
+}
+
 static bool set_format(Options *o, const char *value)
 {
     o->format = value;
@@ -409,16 +500,12 @@ static const struct {
     bool has_value;
     bool (*set)(Options *, const char *);
 } option_table[] = {
-    { "--out", true, set_out },
-    { "--labs", true, set_labs },
-    { "--devices", true, set_devices },
-    { "--jobs", true, set_jobs },
-    { "--quick", false, set_quick },
-    { "--limit", true, set_limit },
-    { "--trust-submissions", false, set_trusting },
-    { "--student", true, set_student },
-    { "--lab", true, set_lab },
-    { "--format", true, set_format },
+    { "--out", true, set_out },         { "--labs", true, set_labs },
+    { "--devices", true, set_devices }, { "--jobs", true, set_jobs },
+    { "--quick", false, set_quick },    { "--limit", true, set_limit },
+    { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
+    { "--student", true, set_student }, { "--lab", true, set_lab },
+    { "--format", true, set_format },   { "--course", true, set_course },
     { "--to", true, set_to },
 };
 

@@ -11,9 +11,11 @@ enum { DEVICES = 16, SLOTS = 64 };
 typedef struct MarkingOptions {
     const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; none: warpbook's choice */
     int device_count;
-    int jobs; /* beside each other on a simulated GPU; 0: as many as there are processors */
+    int jobs; /* beside each other: gradings on a simulated GPU, builds for a real one; 0: as many
+               * as there are processors */
     bool quick;
-    double limit_s; /* an attempt may take so long */
+    double limit_s;      /* an attempt may take so long */
+    size_t memory_bytes; /* and hold so much; 0: by the machine */
     bool asked[LABS];
     int64_t only; /* this kernel alone; 0: all */
 } MarkingOptions;

@@ -86,6 +86,21 @@ static const struct {
                   " END, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
                   " WHERE" OF_LATEST " AND r.kind IN ('refused', 'ambiguous')"
                   " ORDER BY seen.place, r.id" },
+    { "On the roster, but handed in nothing:",
+      "SELECT CASE m.name WHEN '' THEN m.number ELSE m.name END, m.section, 'all labs are missing'"
+      " FROM temp.enlisted e JOIN members m ON m.id = e.member WHERE e.student IS NULL"
+      " AND NOT e.unclear ORDER BY m.section, m.name, m.number" },
+    { "Handed in, but not on the roster:",
+      "SELECT st.name, st.number, 'neither an id nor a name of the roster fits'"
+      " FROM temp.enlisted e JOIN students st ON st.id = e.student"
+      " WHERE e.member IS NULL AND NOT e.unclear ORDER BY st.name, st.number" },
+    { "Not clear who of the roster handed in what (ids would tell):",
+      "SELECT st.name, st.number, 'handed in; several people of the roster fit, or several"
+      " students fit one' FROM temp.enlisted e JOIN students st ON st.id = e.student"
+      " WHERE e.member IS NULL AND e.unclear"
+      " UNION ALL SELECT m.name, m.number, 'on the roster; may be one of those above'"
+      " FROM temp.enlisted e JOIN members m ON m.id = e.member"
+      " WHERE e.student IS NULL AND e.unclear" },
     { "Belongs to nobody:", "SELECT r.entry, '', r.sentence FROM remarks r"
                             " WHERE r.import = (SELECT max(id) FROM imports) ORDER BY r.id" },
     { "Handed in again (of each lab the latest counts):",

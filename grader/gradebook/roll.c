@@ -13,7 +13,8 @@ static const size_t texts[] = {
     offsetof(Row, device),    offsetof(Row, uuid),     offsetof(Row, at),
     offsetof(Row, simulated), offsetof(Row, driver),   offsetof(Row, nvcc),
     offsetof(Row, log),       offsetof(Row, version),  offsetof(Row, seed),
-    offsetof(Row, protocol),  offsetof(Row, lab_hash),
+    offsetof(Row, protocol),  offsetof(Row, lab_hash), offsetof(Row, roster_id),
+    offsetof(Row, email),     offsetof(Row, section),  offsetof(Row, roster),
 };
 
 enum { TEXTS = sizeof texts / sizeof *texts };

@@ -144,8 +144,10 @@ void take_over(Store *store, const Task *task, const char *device, const Program
     strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime(&began));
     store_do(store, "BEGIN IMMEDIATE", "");
     store_do(store,
-             "INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)"
-             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+             "INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log,"
+             "  terms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+             "  coalesce((SELECT c.text FROM current_terms c JOIN kernels k ON k.lab = c.lab"
+             "   WHERE k.id = ?1), ''))",
              "iittdttt", task->kernel, (int64_t) task->number, device, at, seconds, ended->outcome,
              ended->why, log);
     if (ended_graded(ended))
