@@ -10,7 +10,8 @@ void export_csv(Export *export)
 
     fputs("\xEF\xBB\xBF"
           "student,number,lab,state,marks,ratio,why,note,flag,late,handed_in,source,predictions,"
-          "kernel,same_as_others,attempts,device,simulated,driver,protocol,seed,graded_at,log\r\n",
+          "kernel,same_as_others,attempts,device,simulated,driver,protocol,seed,graded_at,log,"
+          "whole,marks_why,late_s,weight,section,email,roster_id,roster\r\n",
           to);
     for (int i = 0; i < export->roll.row_count; i++) {
         const Row *row = &export->roll.rows[i];
@@ -36,6 +37,14 @@ void export_csv(Export *export)
         csv_text(to, row->protocol);
         csv_text(to, row->seed);
         csv_text(to, row->at);
-        csv_last(to, row->log);
+        csv_text(to, row->log);
+        csv_number(to, row->earned.known, "%.1f", row->earned.whole);
+        csv_text(to, row->earned.why);
+        csv_number(to, row->earned.late_s > 0, "%.0f", (double) row->earned.late_s);
+        csv_number(to, true, "%g", row->weight);
+        csv_text(to, row->section);
+        csv_text(to, row->email);
+        csv_text(to, row->roster_id);
+        csv_last(to, row->roster);
     }
 }

@@ -6,12 +6,20 @@
 
 #include <string.h>
 
+/* What a human should look at first is not the student's to read. */
+static bool is_for_student(const char *kind)
+{
+    return is_in("refused changed extra ambiguous", kind);
+}
+
 static void print_remarks(Export *export, const Student *student, FILE *to)
 {
     sqlite3_stmt *rows = remarks_ask(export->store, student->id);
     bool begun = false;
 
     while (store_row(export->store, rows)) {
+        if (!is_for_student(store_text(rows, 1)))
+            continue;
         if (!begun)
             fprintf(to, "What you handed in beside the kernels:\n");
         begun = true;
@@ -20,18 +28,33 @@ static void print_remarks(Export *export, const Student *student, FILE *to)
     }
 }
 
+static void print_total(Export *export, const Student *student, FILE *to)
+{
+    const Total total = roll_total(&export->roll, student);
+
+    fprintf(to, "Total: %.1f of 100", marks_total(&total));
+    if (total.open)
+        fprintf(to, ", of what is marked; marks of %d lab%s are still to come", total.open,
+                total.open > 1 ? "s" : "");
+    fputs("\n\n", to);
+}
+
 static void write_text(Export *export, const Student *student, FILE *to)
 {
     char sent[32];
 
     fprintf(to, "%s%s%s%s\n\n", student->name, *student->number ? " (" : "", student->number,
             *student->number ? ")" : "");
+    print_total(export, student, to);
     for (int i = 0; i < export->roll.lab_count; i++) {
         const Row *row = &student->labs[i];
         Advice advice;
         fprintf(to, "%s: %s: %s\n", row->lab, row->state, advice_meaning(row));
         if (row->has_marks)
-            fprintf(to, "    %.1f of 100 marks\n", row->marks);
+            fprintf(to, "    %.1f of 100 marks: %s\n", row->marks, row->earned.why);
+        else
+            fprintf(to, "    %s%s\n", row->earned.open ? "marks are still to come: " : "",
+                    row->earned.why);
         if (*row_date(row->sent, sent) || row->late)
             fprintf(to, "    handed in%s%s%s\n", *sent ? " " : "", sent, row->late ? ", late" : "");
         advice_of(export->store, row, &advice);
@@ -73,7 +96,10 @@ static void put_lab(Export *export, Page *page, const Row *row)
     page_text(page, advice_meaning(row));
     page_put(page, ".");
     if (row->has_marks)
-        page_format(page, " %.1f of 100 marks.", row->marks);
+        page_format(page, " %.1f of 100 marks: %s.", row->marks, row->earned.why);
+    else
+        page_format(page, " %s%s.", row->earned.open ? "Marks are still to come: " : "",
+                    row->earned.why);
     if (*row_date(row->sent, sent) || row->late)
         page_format(page, " Handed in%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
     page_put(page, "</p>\n");
@@ -90,6 +116,8 @@ static void put_remarks(Export *export, Page *page, const Student *student)
     bool begun = false;
 
     while (store_row(export->store, rows)) {
+        if (!is_for_student(store_text(rows, 1)))
+            continue;
         page_put(page, begun ? "" : "<h2>What you handed in beside the kernels</h2>\n<ul>\n");
         begun = true;
         page_put(page, "<li>");
@@ -113,6 +141,9 @@ static void write_page(Export *export, const Student *student, FILE *to)
         page_text(&page, student->number);
         page_put(&page, "</p>\n");
     }
+    page_put(&page, "<p>");
+    print_total(export, student, to);
+    page_put(&page, "</p>\n");
     for (int i = 0; i < export->roll.lab_count; i++)
         put_lab(export, &page, &student->labs[i]);
     put_remarks(export, &page, student);

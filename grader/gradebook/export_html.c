@@ -44,7 +44,8 @@ static const Look *look_of(const char *state)
 
 static bool needs_a_look(const Row *row)
 {
-    return *row->flag || !strcmp(row->state, "suspect") || !strcmp(row->state, "not graded");
+    return *row->flag || (row->graded && row->earned.open) || !strcmp(row->state, "suspect") ||
+           !strcmp(row->state, "not graded");
 }
 
 static void put_cell(Page *page, const Row *row)
@@ -66,9 +67,10 @@ static void put_cell(Page *page, const Row *row)
     if (row->has_ratio)
         page_format(page, "%s%.2f", row->has_marks ? " · " : "", row->ratio);
     page_put(page, "</small>");
-    if (row->late || needs_a_look(row) || row->same > 0) {
+    if (row->earned.late_s > 0 || row->late || needs_a_look(row) || row->same > 0) {
         page_put(page, "<small>");
-        page_format(page, "%s%s", row->late ? "late " : "", needs_a_look(row) ? "⚑ look " : "");
+        page_format(page, "%s%s", row->earned.late_s > 0 || row->late ? "late " : "",
+                    needs_a_look(row) ? "⚑ look " : "");
         if (row->same > 0)
             page_format(page, "same as %d", row->same);
         page_put(page, "</small>");
@@ -78,25 +80,22 @@ static void put_cell(Page *page, const Row *row)
 
 static void put_student(Page *page, const Roll *roll, const Student *student)
 {
-    double sum = 0;
-    int marked = 0;
+    const Total total = roll_total(roll, student);
 
     page_put(page, "<tr><th scope=\"row\"><bdi>");
     page_text(page, student->name);
     page_put(page, "</bdi>");
-    if (*student->number) {
-        page_put(page, " <span class=\"soft\">");
-        page_text(page, student->number);
-        page_put(page, "</span>");
-    }
+    page_put(page, " <span class=\"soft\">");
+    page_format(page, "%s %s", student->number, student->labs->section);
+    page_put(page, "</span>");
     page_put(page, "</th>\n");
-    for (int i = 0; i < roll->lab_count; i++) {
-        sum += student->labs[i].has_marks ? student->labs[i].marks : 0;
-        marked += student->labs[i].has_marks;
+    fprintf(page->to, "<td class=\"number\" data-sort=\"%.4f\">", marks_total(&total));
+    page_format(page, "%.1f", marks_total(&total));
+    if (total.open) {
+        page_put(page, "<small>");
+        page_format(page, "%d open", total.open);
+        page_put(page, "</small>");
     }
-    fprintf(page->to, "<td class=\"number\" data-sort=\"%.4f\">", marked ? sum : -1);
-    if (marked)
-        page_format(page, "%.0f", sum);
     page_put(page, "</td>\n");
     for (int i = 0; i < roll->lab_count; i++)
         put_cell(page, &student->labs[i]);
@@ -112,7 +111,7 @@ static void put_choice(Page *page, const char *value)
 
 static void put_filter(Page *page, const Roll *roll)
 {
-    page_put(page, "<form id=\"filter\" hidden>\n<label>Name or number "
+    page_put(page, "<form id=\"filter\" hidden>\n<label>Name, number or section "
                    "<input name=\"name\" type=\"search\" autocomplete=\"off\"></label>\n"
                    "<label>Lab <select name=\"lab\"><option value=\"\">any</option>");
     for (int i = 0; i < roll->lab_count; i++)
@@ -141,7 +140,7 @@ static void put_students(Page *page, const Roll *roll)
              "✓ passed, ○ right, ✗ not right, – open.</p>\n"
              "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n"
              "<table id=\"students\">\n<thead><tr><th scope=\"col\">Student</th>"
-             "<th scope=\"col\" class=\"number\">Sum</th>");
+             "<th scope=\"col\" class=\"number\">Total</th>");
     for (int i = 0; i < roll->lab_count; i++) {
         page_put(page, "<th scope=\"col\">");
         page_text(page, roll->labs[i]);

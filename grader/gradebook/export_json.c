@@ -26,6 +26,12 @@ static void add_lab(Store *store, cJSON *labs, const Row *row)
     json_text(lab, "state", row->state);
     if (row->has_marks)
         json_number(lab, "marks", row->marks, 1);
+    if (row->earned.known) {
+        json_number(lab, "whole", row->earned.whole, 1);
+        json_number(lab, "late_s", (double) row->earned.late_s, 0);
+    }
+    json_text(lab, "marks_why", row->earned.why);
+    json_number(lab, "weight", row->weight, 3);
     if (row->has_ratio)
         json_number(lab, "ratio", row->ratio, 5);
     json_text(lab, "why", row->why);
@@ -93,10 +99,17 @@ static void add_remarks(Store *store, cJSON *list, int64_t student)
 
 static void print_student(Export *export, const Student *student)
 {
+    const Total total = roll_total(&export->roll, student);
     cJSON *json = json_object(), *labs;
 
     json_text(json, "name", student->name);
     json_text(json, "number", student->number);
+    json_text(json, "roster_id", student->labs->roster_id);
+    json_text(json, "email", student->labs->email);
+    json_text(json, "section", student->labs->section);
+    json_text(json, "roster", student->labs->roster);
+    json_number(json, "total", marks_total(&total), 1);
+    json_number(json, "open", total.open, 0);
     labs = json_list_in(json, "labs");
     for (int i = 0; i < export->roll.lab_count; i++)
         add_lab(export->store, labs, &student->labs[i]);

@@ -4,7 +4,6 @@
 #include "advice.h"
 #include "files.h"
 #include "json.h"
-#include "../registry.h"
 #include "../util.h"
 
 #include <math.h>
@@ -13,9 +12,7 @@
 
 static bool is_marked(const Row *row)
 {
-    const LabEntry *entry = lab_find(row->lab);
-
-    return !entry || !entry->lab->unmarked;
+    return row->earned.known;
 }
 
 static bool is_passed(const Row *row)
@@ -24,9 +21,15 @@ static bool is_passed(const Row *row)
            (!is_marked(row) && !strcmp(row->state, "correct"));
 }
 
+/* By the lab's weight in the course: a share of the sum is then a share of the total. */
 static double score_of(const Row *row)
 {
-    return row->has_marks && is_marked(row) ? row->marks : 0;
+    return is_marked(row) ? row->marks * row->weight : 0;
+}
+
+static double full_score(const Row *row)
+{
+    return is_marked(row) ? 100 * row->weight : 0;
 }
 
 /* What the student reads: the caller frees. */
@@ -40,7 +43,7 @@ static char *output_of(Store *store, const Row *row)
     if (!to)
         die("out of host memory");
     advice_of(store, row, &advice);
-    fprintf(to, "%s: %s%s\n", row->state, advice_meaning(row), row->late ? " (late)" : "");
+    fprintf(to, "%s: %s\n%s\n", row->state, advice_meaning(row), row->earned.why);
     advice_print(to, &advice, 0);
     advice_free(&advice);
     if (fclose(to))
@@ -57,7 +60,7 @@ static void gradescope_test(Export *export, cJSON *tests, const Row *row)
 
     json_text(test, "name", row->lab);
     json_number(test, "score", score_of(row), 1);
-    json_number(test, "max_score", is_marked(row) ? 100 : 0, 0);
+    json_number(test, "max_score", full_score(row), 1);
     json_text(test, "status", is_passed(row) ? "passed" : "failed");
     json_text(test, "output_format", "text"); /* never HTML: students' words are in it */
     json_text(test, "output", output);
@@ -101,7 +104,7 @@ static void write_classroom(Export *export, const Student *student, FILE *to)
     for (int i = 0; i < export->roll.lab_count; i++) {
         const Row *row = &student->labs[i];
         cJSON *test = json_object_of(tests);
-        double full = is_marked(row) ? 100 : 0;
+        double full = round(full_score(row));
         json_text(test, "test-name", row->lab);
         json_flag(test, "passed", is_passed(row));
         json_number(test, "score", round(score_of(row)), 0);

@@ -10,8 +10,8 @@ typedef struct FileKind {
     void (*write)(Export *export, const Student *student, FILE *to);
 } FileKind;
 
-/* Writes each student's files, and index.csv; kinds end with no ending. `whole`: students of whom
- * a kernel is not graded yet get none, and a sentence on standard error. Dies if it cannot write.
+/* Writes each student's files, and index.csv; kinds end with no ending. `whole`: students whose
+ * marks are not all there yet get none, and a sentence on standard error. Dies if it cannot write.
  */
 void files_write(Export *export, const FileKind *kinds, bool whole);
 

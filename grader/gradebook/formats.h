@@ -18,8 +18,8 @@ void export_alike(Export *export); /* pairs of kernels, CSV */
 void export_json(Export *export);  /* docs/gradebook.schema.json */
 void export_html(Export *export);  /* a page: tables, charts, what a human should look at */
 
-/* Of one file a student, without names or results of others; students of whom a kernel is not
- * graded yet are left out, with a sentence. index.csv says whose file is whose. */
+/* Of one file a student, without names or results of others; students whose marks are not all
+ * there yet are left out, with a sentence. index.csv says whose file is whose. */
 void export_gradescope(Export *export); /* Gradescope's results.json */
 void export_classroom(Export *export);  /* Classroom 50's result.json */
 

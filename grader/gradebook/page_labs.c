@@ -27,8 +27,9 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Of kernels that are right: the caller frees .ratios. */
-static Speeds speeds_of(const Roll *roll, int lab)
+static Speeds speeds_of(Export *export, int lab)
 {
+    const Roll *roll = &export->roll;
     const LabEntry *entry = entry_of(roll->labs[lab]);
     double *ratios = xcalloc((size_t) roll->count + 1, sizeof *ratios);
     Speeds speeds = { .ratios = ratios, .of = roll->count };
@@ -39,10 +40,11 @@ static Speeds speeds_of(const Roll *roll, int lab)
             ratios[speeds.count++] = row->ratio;
     }
     qsort(ratios, (size_t) speeds.count, sizeof *ratios, ascending);
-    for (const Case *c = entry ? entry->lab->cases : NULL; c && c->label; c++)
-        if (c->kind == TIMED) {
-            speeds.bar_lo = speeds.bar_lo > 0 && speeds.bar_lo < c->bar ? speeds.bar_lo : c->bar;
-            speeds.bar_hi = speeds.bar_hi > c->bar ? speeds.bar_hi : c->bar;
+    for (int i = 0; entry && entry->lab->cases[i].label; i++)
+        if (entry->lab->cases[i].kind == TIMED) {
+            double bar = course_bar(&export->store->course, entry, i);
+            speeds.bar_lo = speeds.bar_lo > 0 && speeds.bar_lo < bar ? speeds.bar_lo : bar;
+            speeds.bar_hi = speeds.bar_hi > bar ? speeds.bar_hi : bar;
         }
     return speeds;
 }
@@ -56,7 +58,7 @@ void put_speeds(Export *export, Page *page)
              "share of all students is right and at least p as fast (fast_p of KernelBench, "
              "2025). Dashed: the lab's bar.</p>\n");
     for (int i = 0; i < export->roll.lab_count; i++) {
-        Speeds speeds = speeds_of(&export->roll, i);
+        Speeds speeds = speeds_of(export, i);
         page_put(page, "<h3>");
         page_text(page, export->roll.labs[i]);
         page_put(page, "</h3>\n");
@@ -87,13 +89,14 @@ static int count_of(const Roll *roll, int lab, const char *states)
     return count;
 }
 
-static void put_lab(Page *page, const Roll *roll, int lab)
+static void put_lab(Export *export, Page *page, int lab)
 {
     static const char *const columns[] = {
         "pass close", "slow correct", "wrong unsafe stray crash timeout build suspect",
         "unchanged",  "missing",      "queued not"
     };
-    Speeds speeds = speeds_of(roll, lab);
+    const Roll *roll = &export->roll;
+    Speeds speeds = speeds_of(export, lab);
 
     page_put(page, "<tr><th scope=\"row\">");
     page_text(page, roll->labs[lab]);
@@ -123,7 +126,7 @@ void put_labs(Export *export, Page *page)
              "<th scope=\"col\" class=\"number\">Still open</th>"
              "<th scope=\"col\" class=\"number\">Median speed</th></tr></thead>\n<tbody>\n");
     for (int i = 0; i < export->roll.lab_count; i++)
-        put_lab(page, &export->roll, i);
+        put_lab(export, page, i);
     page_put(page, "</tbody></table></div>\n");
 }
 

@@ -74,10 +74,11 @@ void roll_free(Roll *roll)
     *roll = (Roll){ 0 };
 }
 
-bool roll_open(const Roll *roll, const Student *student)
+Total roll_total(const Roll *roll, const Student *student)
 {
+    Total total = { 0 };
+
     for (int i = 0; i < roll->lab_count; i++)
-        if (student->labs[i].kernel && !student->labs[i].graded)
-            return true;
-    return false;
+        marks_add(&total, student->labs[i].weight, &student->labs[i].earned);
+    return total;
 }

@@ -22,7 +22,7 @@ typedef struct Roll {
 void roll_read(Store *store, Roll *roll);
 void roll_free(Roll *roll);
 
-/* True while a student has kernels that nobody could judge yet: queued, or the machine failed. */
-bool roll_open(const Roll *roll, const Student *student);
+/* All labs by their weights; total.open: so many have marks still to come. */
+Total roll_total(const Roll *roll, const Student *student);
 
 #endif

@@ -35,7 +35,7 @@
         button.focus();
         say("which takes the focus", document.activeElement === button);
         button.click();
-        say("the sum sorts up", is_sorted(keys(1), 1) && names().join("|") !== before);
+        say("the total sorts up", is_sorted(keys(1), 1) && names().join("|") !== before);
         say("and says so", button.parentNode.getAttribute("aria-sort") === "ascending");
         button.click();
         say("then down", is_sorted(keys(1), -1));
