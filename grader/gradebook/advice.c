@@ -10,11 +10,12 @@
 #include "../symptom.h"
 #include "../util.h"
 #include "../verdict.h"
+#include "../wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUOTED_LINES = 3, QUOTED_BYTES = 200, CASES = 32, FIGURES = 400 };
+enum { QUOTED_LINES = 3, QUOTED_BYTES = 200, CASES = 32, FIGURES = 400, COLUMNS = 80 };
 
 static void __attribute__((format(printf, 3, 4)))
 add(Advice *advice, AdviceKind kind, const char *format, ...)
@@ -180,22 +181,26 @@ static void quote_lines(Store *store, const Row *row, const char *said, Advice *
 
 /* ---- What is said ---- */
 
-/* A compiler quotes the file that it read: of another's only its own words stay. */
+/* Is a line of a reason for students? Not the command of ours at a compiler's end; and a compiler
+ * quotes the file that it read: of another's only its own words stay. */
+static bool is_told(const char *line, size_t length, bool first, bool alone)
+{
+    if (length >= 10 && !strncmp(line, "All of it:", 10))
+        return false;
+    return alone || first || memmem(line, length, "kernel.cu:", 10);
+}
+
 static void add_reason(const Row *row, bool alone, Advice *advice)
 {
-    char *said;
+    char *said = xcalloc(strlen(row->why) + 2, 1), *end = said;
 
-    if (alone || !strchr(row->why, '\n')) {
-        add(advice, SAYS, "%s", row->why);
-        return;
-    }
-    if (!(said = calloc(1, strlen(row->why) + 1)))
-        die("out of host memory");
     for (const char *line = row->why; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        int length = (int) strcspn(line, "\n");
-        if (line == row->why || memmem(line, (size_t) length, "kernel.cu:", 10))
-            sprintf(said + strlen(said), "%s%.*s", *said ? "\n" : "", length, line);
+        size_t length = strcspn(line, "\n");
+        if (is_told(line, length, line == row->why, alone))
+            end += sprintf(end, "%s%.*s", end == said ? "" : "\n", (int) length, line);
     }
+    for (char *at = said; (at = strstr(at, "/submission/"));) /* where it lay when it was graded */
+        memmove(at, at + strlen("/submission/"), strlen(at + strlen("/submission/")) + 1);
     add(advice, SAYS, "%s", said);
     free(said);
 }
@@ -225,7 +230,7 @@ static void add_hint(const Row *row, Verdict verdict, const char *printed, Advic
     remedy = symptom_remedy(&symptom, verdict, row->ratio, entry->lab);
     if (remedy)
         add(advice, HINT, "%s", entry->lab->remedies[remedy - 1].text);
-    else if (entry->lab->hints[0] && *entry->lab->hints[0])
+    else if (verdict != BUILD && entry->lab->hints[0] && *entry->lab->hints[0])
         add(advice, HINT, "%s", entry->lab->hints[0]);
 }
 
@@ -300,17 +305,26 @@ const char *advice_head(AdviceKind kind)
     return heads[kind] ? heads[kind] : "";
 }
 
+/* What a program printed stands as it is; the rest is prose. */
+static void print_item(FILE *to, AdviceKind kind, const char *text, int indent)
+{
+    if (kind != SOURCE && kind != PRINTED && !strchr(text, '\n')) {
+        print_wrapped_to(to, text, indent, COLUMNS);
+        return;
+    }
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        fprintf(to, "%*s%.*s\n", indent, "", (int) length, text);
+    }
+}
+
 void advice_print(FILE *to, const Advice *advice, int indent)
 {
     for (int i = 0; i < advice->count; i++) {
-        const char *text = advice->items[i].text, *head = advice_head(advice->items[i].kind);
-        int deeper = *head ? indent + 2 : indent;
-        if (*head && (!i || advice->items[i - 1].kind != advice->items[i].kind))
-            fprintf(to, "%*s%s:\n", indent, "", head);
-        while (*text) {
-            size_t length = strcspn(text, "\n");
-            fprintf(to, "%*s%.*s\n", deeper, "", (int) length, text);
-            text += length + (text[length] == '\n');
-        }
+        AdviceKind kind = advice->items[i].kind;
+        const char *head = advice_head(kind);
+        if (*head && (!i || advice->items[i - 1].kind != kind))
+            fprintf(to, "%*s%s%s\n", indent, "", head, strchr(head, '?') ? "" : ":");
+        print_item(to, kind, advice->items[i].text, *head ? indent + 2 : indent);
     }
 }

@@ -28,6 +28,12 @@ static void print_remarks(Export *export, const Student *student, FILE *to)
     }
 }
 
+/* Why these marks; "" where the state has said so already. */
+static const char *reason_of(const Row *row)
+{
+    return strcmp(row->earned.why, advice_meaning(row)) ? row->earned.why : "";
+}
+
 static void print_total(Export *export, const Student *student, FILE *to)
 {
     const Total total = roll_total(&export->roll, student);
@@ -49,9 +55,10 @@ static void write_text(Export *export, const Student *student, FILE *to)
     for (int i = 0; i < export->roll.lab_count; i++) {
         const Row *row = &student->labs[i];
         Advice advice;
+        const char *reason = reason_of(row);
         fprintf(to, "%s: %s: %s\n", row->lab, row->state, advice_meaning(row));
         if (row->has_marks)
-            fprintf(to, "    %.1f of 100 marks: %s\n", row->marks, row->earned.why);
+            fprintf(to, "    %.1f of 100 marks%s%s\n", row->marks, *reason ? ": " : "", reason);
         else
             fprintf(to, "    %s%s\n", row->earned.open ? "marks are still to come: " : "",
                     row->earned.why);
@@ -85,6 +92,7 @@ static void put_item(Page *page, const Advice *advice, int i)
 
 static void put_lab(Export *export, Page *page, const Row *row)
 {
+    const char *reason = reason_of(row);
     Advice advice;
     char sent[32];
 
@@ -96,7 +104,7 @@ static void put_lab(Export *export, Page *page, const Row *row)
     page_text(page, advice_meaning(row));
     page_put(page, ".");
     if (row->has_marks)
-        page_format(page, " %.1f of 100 marks: %s.", row->marks, row->earned.why);
+        page_format(page, " %.1f of 100 marks%s%s.", row->marks, *reason ? ": " : "", reason);
     else
         page_format(page, " %s%s.", row->earned.open ? "Marks are still to come: " : "",
                     row->earned.why);

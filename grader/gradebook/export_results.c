@@ -43,7 +43,9 @@ static char *output_of(Store *store, const Row *row)
     if (!to)
         die("out of host memory");
     advice_of(store, row, &advice);
-    fprintf(to, "%s: %s\n%s\n", row->state, advice_meaning(row), row->earned.why);
+    fprintf(to, "%s: %s\n", row->state, advice_meaning(row));
+    if (strcmp(row->earned.why, advice_meaning(row)))
+        fprintf(to, "%s\n", row->earned.why);
     advice_print(to, &advice, 0);
     advice_free(&advice);
     if (fclose(to))
