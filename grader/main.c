@@ -40,6 +40,7 @@ static const char usage[] =
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  hint       what helps with a lab's last grading; then its hints, one by one\n"
     "  progress   show what is done and what is next\n"
+    "  pack       write what students get of solutions/ and the course file: make course-kit\n"
     "  build      put a submission's build into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
@@ -59,7 +60,9 @@ static const char usage[] =
     "  --level N           hint: the levels up to this one, 1 to 3\n"
     "  --builds-only       check-cheats: only those that the build refuses\n"
     "  --timed-only        check: without the kernels that are refused before they are timed\n"
-    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR (gradebook's)\n"
+    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR "
+    "(gradebook's);\n"
+    "                      pack: the students' tree\n"
     "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
     "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
     "  --version, --help\n"
@@ -289,6 +292,60 @@ static int run_build(Options *options)
     return built.fault == BUILD_MACHINE ? COULD_NOT : DONE;
 }
 
+/* ---- pack ---- */
+
+/* The part of the course file that students may see. */
+static bool pack_course(const Options *options)
+{
+    static Course course;
+    char path[PATH], *text = NULL, *mistakes = NULL, *seen = NULL;
+    bool fine = true;
+
+    if (!options->course)
+        return true;
+    if (!course_load(options->course, &course, &text, &mistakes)) {
+        fprintf(stderr, "warpbook: the course file has mistakes; nothing was packed:\n%s",
+                mistakes);
+        fine = false;
+    } else {
+        seen = course_public(text);
+        fine = make_folders(options->sealed) &&
+               write_file(PUT(path, "%s/course.ini", options->sealed), seen, strlen(seen));
+        if (!fine)
+            fprintf(stderr, "warpbook: cannot write %s: %s\n", path, strerror(errno));
+    }
+    free(text);
+    free(mistakes);
+    free(seen);
+    return fine;
+}
+
+static int run_pack(Options *options)
+{
+    static Session session;
+
+    if (!options->sealed) {
+        fprintf(stderr, "warpbook: pack into which folder? warpbook pack LAB... --seal DIR\n");
+        return USAGE;
+    }
+    if (!pack_course(options))
+        return USAGE;
+    if (!session_open_to_build(&session, 0))
+        return could_not(&session);
+    session.portable = true;
+    for (int i = 0; i < options->count; i++) {
+        char folder[PATH], why[4500];
+        PUT(folder, "%s/solutions/%s", options->sealed, options->labs[i]->folder);
+        fprintf(stderr, "  pack   %s\n", options->labs[i]->folder);
+        if (!session_seal(&session, options->labs[i], folder, why, sizeof why)) {
+            fprintf(stderr, "warpbook: %s\n", why);
+            return COULD_NOT;
+        }
+    }
+    session_close(&session);
+    return DONE;
+}
+
 /* ---- The other commands ---- */
 
 /* Opened late, so that nothing is lost where no GPU is to be had. */
@@ -406,6 +463,7 @@ static const struct {
     { "check", run_check, true },
     { "check-cheats", run_check_cheats, true },
     { "build", run_build, false },
+    { "pack", run_pack, true },
     { "hint", run_hint, false },
     { "progress", run_progress, true },
     { "labs", run_labs, true },
