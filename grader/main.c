@@ -1,5 +1,6 @@
 /* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
 #include "calc_main.h"
+#include "coursework.h"
 #include "grade.h"
 #include "learn.h"
 #include "prove.h"
@@ -153,39 +154,6 @@ static void show_predictions(const Session *session, const Options *options)
     printf("\n");
 }
 
-/* What a course sets otherwise. `own` is true for a file that was named: then its secret seeds
- * hold, too. */
-static bool take_course(const Options *options, Course *course, bool *own)
-{
-    static const char beside[] = "course.ini";
-    char *text = NULL, *mistakes = NULL;
-    bool fine = true;
-
-    course_default(course);
-    *own = options->course;
-    if (options->course || file_exists(beside))
-        fine = course_load(*own ? options->course : beside, course, &text, &mistakes);
-    if (!fine)
-        fprintf(stderr, "warpbook: the course file has mistakes; nothing was graded:\n%s",
-                mistakes);
-    free(text);
-    free(mistakes);
-    return fine;
-}
-
-/* Of this lab's inputs: as asked for, or the course's, or new ones. */
-static uint64_t seed_for(const Options *options, const Course *course, bool own,
-                         const LabEntry *entry, uint64_t fresh)
-{
-    const CourseLab *lab = &course->lab[entry - all_labs];
-
-    if (options->seeded)
-        return options->seed;
-    if (own && lab->seed)
-        return lab->seed;
-    return lab->practice_seed ? lab->practice_seed : fresh;
-}
-
 static int could_not(const Session *session)
 {
     fprintf(stderr, "Cannot grade here: %s.\n", session->problem);
@@ -203,13 +171,17 @@ static bool write_sealed(const Session *session, const Options *options)
     return false;
 }
 
+static uint64_t seed_of(const Options *options, const Coursework *work, const LabEntry *entry)
+{
+    return options->seeded ? options->seed : coursework_seed(work, entry);
+}
+
 static int run_grade(Options *options)
 {
     static Session session;
     static Result results[64];
-    static Course course;
-    bool all_passed = true, sound = true, own_course;
-    uint64_t fresh = secret();
+    static Coursework work;
+    bool all_passed = true, sound = true;
 
     if (options->sealed && options->count != 1) {
         fprintf(stderr, "warpbook: --seal %s: for which LAB? Name one\n", options->sealed);
@@ -232,13 +204,13 @@ static int run_grade(Options *options)
         fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
         return USAGE;
     }
-    if (!take_course(options, &course, &own_course))
+    if (!coursework_take(options->course, &work))
         return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
     if (!session_open(&session, options->device))
         return could_not(&session);
-    session.course = course;
-    session.seed = seed_for(options, &course, own_course, options->labs[0], fresh);
+    session.course = work.course;
+    session.seed = seed_of(options, &work, options->labs[0]);
     if (options->lines)
         report_lines_machine(&session);
     else
@@ -249,7 +221,7 @@ static int run_grade(Options *options)
         char source[PATH], shown[PATH];
         const LabEntry *entry = options->labs[i];
         find_source(&session, options, entry, source, shown);
-        session.seed = seed_for(options, &course, own_course, entry, fresh);
+        session.seed = seed_of(options, &work, entry);
         grade(&session, entry, source, shown, &results[i]);
         all_passed &= verdict_passed(results[i].verdict);
         sound &= results[i].verdict != UNSOUND;
@@ -262,6 +234,8 @@ static int run_grade(Options *options)
     }
     if (!options->lines)
         report_reasons(&session, results, options->count, options->submission);
+    if (!options->lines)
+        coursework_counting(&work, &session, results, options->count, options->quick);
     sound &= write_sealed(&session, options);
     session_close(&session);
     return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
@@ -294,32 +268,6 @@ static int run_build(Options *options)
 
 /* ---- pack ---- */
 
-/* The part of the course file that students may see. */
-static bool pack_course(const Options *options)
-{
-    static Course course;
-    char path[PATH], *text = NULL, *mistakes = NULL, *seen = NULL;
-    bool fine = true;
-
-    if (!options->course)
-        return true;
-    if (!course_load(options->course, &course, &text, &mistakes)) {
-        fprintf(stderr, "warpbook: the course file has mistakes; nothing was packed:\n%s",
-                mistakes);
-        fine = false;
-    } else {
-        seen = course_public(text);
-        fine = make_folders(options->sealed) &&
-               write_file(PUT(path, "%s/course.ini", options->sealed), seen, strlen(seen));
-        if (!fine)
-            fprintf(stderr, "warpbook: cannot write %s: %s\n", path, strerror(errno));
-    }
-    free(text);
-    free(mistakes);
-    free(seen);
-    return fine;
-}
-
 static int run_pack(Options *options)
 {
     static Session session;
@@ -328,7 +276,7 @@ static int run_pack(Options *options)
         fprintf(stderr, "warpbook: pack into which folder? warpbook pack LAB... --seal DIR\n");
         return USAGE;
     }
-    if (!pack_course(options))
+    if (!coursework_pack(options->course, options->sealed))
         return USAGE;
     if (!session_open_to_build(&session, 0))
         return could_not(&session);

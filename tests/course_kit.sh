@@ -36,11 +36,11 @@ says() { # PATTERN COMMAND...: what it prints holds the pattern
 }
 
 secret=5eedf00dcafe1234
-printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"
+printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "device = sim:h200" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"
 
 # Lines of our solutions that are in no starter, lesson or header.
 secret_lines() {
-    cat labs/*/README.md labs/*/*.h common/* solutions/*/0_starter.cu | sed 's/^[ \t]*//' | sort -u > "$work/public"
+    cat labs/*/README.md labs/*/lab.c labs/*/*.h common/* solutions/*/0_starter.cu | sed 's/^[ \t]*//' | sort -u > "$work/public"
     cat $(find solutions tests/honest tests/cheats docs/answers -type f ! -name 0_starter.cu) | sed 's/^[ \t]*//' |
         grep -E '.{32}' | sort -u | comm -23 - "$work/public"
 }
@@ -87,6 +87,10 @@ holds_only_what_it_should() {
     check "the reference passes beside its own object" says "^verdict:(pass|close)" graded "$root/solutions/06_transpose/5_padded.cu"
     check "by the course's bar" says "^case.1.bar:0.6100" graded "$root/solutions/06_transpose/5_padded.cu"
     check "and name" says "^course:Kit" graded "$root/solutions/06_transpose/5_padded.cu"
+    check "beside it what the device that counts says" says "06 transpose: correct" \
+        "$build/warpbook" grade 6 --device 0 --quick --submission "$root/solutions/06_transpose/5_padded.cu"
+    check "which is named" says "The course counts what sim:h200 says" "$build/warpbook" grade 6 --device 0 --quick
+    check "but not beside itself" test -z "$("$build/warpbook" grade 6 --device sim:h200 --quick | grep "The course counts")"
     check "the starter is known" says "^verdict:unchanged" graded labs/06_transpose/kernel.cu
     hash=$(graded labs/06_transpose/kernel.cu | grep lab_hash)
     check "the lab is the same" says "^$hash$" sh -c "cd '$root' && '$build/warpbook' grade 6 --device 0 --quick --format lines"
@@ -152,6 +156,7 @@ done
 # As a student has it: unpacked in an empty folder, make grade.
 cd "$tree" || exit 1
 check "make grade" says "06 transpose .*unchanged" make grade DEVICE=sim
+check "and what the course counts" grep -q "06 transpose: unchanged" "$work/out"
 check "its own build" test -x build/warpbook
 verdict_of() { "$@" --format lines --device sim | grep ^verdict:; }
 for kernel in 0_starter 1_naive 5_padded beyond/9_registers; do
