@@ -1,5 +1,6 @@
 /* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
 #include "calc_main.h"
+#include "coursework.h"
 #include "grade.h"
 #include "learn.h"
 #include "predictions.h"
@@ -41,6 +42,7 @@ static const char usage[] =
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  hint       what helps with a lab's last grading; then its hints, one by one\n"
     "  progress   show what is done and what is next; of one lab, its predictions, too\n"
+    "  pack       write what students get of solutions/ and the course file: make course-kit\n"
     "  build      put a submission's build into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
@@ -60,7 +62,9 @@ static const char usage[] =
     "  --level N           hint: the levels up to this one, 1 to 3\n"
     "  --builds-only       check-cheats: only those that the build refuses\n"
     "  --timed-only        check: without the kernels that are refused before they are timed\n"
-    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR (gradebook's)\n"
+    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR "
+    "(gradebook's);\n"
+    "                      pack: the students' tree\n"
     "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
     "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
     "  --version, --help\n"
@@ -171,39 +175,6 @@ static void show_predictions(const Session *session, const Options *options)
     printf("\n");
 }
 
-/* What a course sets otherwise. `own` is true for a file that was named: then its secret seeds
- * hold, too. */
-static bool take_course(const Options *options, Course *course, bool *own)
-{
-    static const char beside[] = "course.ini";
-    char *text = NULL, *mistakes = NULL;
-    bool fine = true;
-
-    course_default(course);
-    *own = options->course;
-    if (options->course || file_exists(beside))
-        fine = course_load(*own ? options->course : beside, course, &text, &mistakes);
-    if (!fine)
-        fprintf(stderr, "warpbook: the course file has mistakes; nothing was graded:\n%s",
-                mistakes);
-    free(text);
-    free(mistakes);
-    return fine;
-}
-
-/* Of this lab's inputs: as asked for, or the course's, or new ones. */
-static uint64_t seed_for(const Options *options, const Course *course, bool own,
-                         const LabEntry *entry, uint64_t fresh)
-{
-    const CourseLab *lab = &course->lab[entry - all_labs];
-
-    if (options->seeded)
-        return options->seed;
-    if (own && lab->seed)
-        return lab->seed;
-    return lab->practice_seed ? lab->practice_seed : fresh;
-}
-
 static int could_not(const Session *session)
 {
     fprintf(stderr, "Cannot grade here: %s.\n", session->problem);
@@ -221,13 +192,17 @@ static bool write_sealed(const Session *session, const Options *options)
     return false;
 }
 
+static uint64_t seed_of(const Options *options, const Coursework *work, const LabEntry *entry)
+{
+    return options->seeded ? options->seed : coursework_seed(work, entry);
+}
+
 static int run_grade(Options *options)
 {
     static Session session;
     static Result results[64];
-    static Course course;
-    bool all_passed = true, sound = true, own_course;
-    uint64_t fresh = secret();
+    static Coursework work;
+    bool all_passed = true, sound = true;
 
     if (options->sealed && options->count != 1) {
         fprintf(stderr, "warpbook: --seal %s: for which LAB? Name one\n", options->sealed);
@@ -250,13 +225,13 @@ static int run_grade(Options *options)
         fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
         return USAGE;
     }
-    if (!take_course(options, &course, &own_course))
+    if (!coursework_take(options->course, &work))
         return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
     if (!session_open(&session, options->device))
         return could_not(&session);
-    session.course = course;
-    session.seed = seed_for(options, &course, own_course, options->labs[0], fresh);
+    session.course = work.course;
+    session.seed = seed_of(options, &work, options->labs[0]);
     if (options->lines)
         report_lines_machine(&session);
     else
@@ -267,7 +242,7 @@ static int run_grade(Options *options)
         char source[PATH], shown[PATH];
         const LabEntry *entry = options->labs[i];
         find_source(&session, options, entry, source, shown);
-        session.seed = seed_for(options, &course, own_course, entry, fresh);
+        session.seed = seed_of(options, &work, entry);
         grade(&session, entry, source, shown, &results[i]);
         all_passed &= verdict_passed(results[i].verdict);
         sound &= results[i].verdict != UNSOUND;
@@ -280,6 +255,8 @@ static int run_grade(Options *options)
     }
     if (!options->lines)
         report_reasons(&session, results, options->count, options->submission);
+    if (!options->lines)
+        coursework_counting(&work, &session, results, options->count, options->quick);
     sound &= write_sealed(&session, options);
     session_close(&session);
     return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
@@ -308,6 +285,34 @@ static int run_build(Options *options)
     if (built.fault == BUILD_STUDENT)
         report_lines(&result);
     return built.fault == BUILD_MACHINE ? COULD_NOT : DONE;
+}
+
+/* ---- pack ---- */
+
+static int run_pack(Options *options)
+{
+    static Session session;
+
+    if (!options->sealed) {
+        fprintf(stderr, "warpbook: pack into which folder? warpbook pack LAB... --seal DIR\n");
+        return USAGE;
+    }
+    if (!coursework_pack(options->course, options->sealed))
+        return USAGE;
+    if (!session_open_to_build(&session, 0))
+        return could_not(&session);
+    session.portable = true;
+    for (int i = 0; i < options->count; i++) {
+        char folder[PATH], why[4500];
+        PUT(folder, "%s/solutions/%s", options->sealed, options->labs[i]->folder);
+        fprintf(stderr, "  pack   %s\n", options->labs[i]->folder);
+        if (!session_seal(&session, options->labs[i], folder, why, sizeof why)) {
+            fprintf(stderr, "warpbook: %s\n", why);
+            return COULD_NOT;
+        }
+    }
+    session_close(&session);
+    return DONE;
 }
 
 /* ---- The other commands ---- */
@@ -433,6 +438,7 @@ static const struct {
     { "check", run_check, true },
     { "check-cheats", run_check_cheats, true },
     { "build", run_build, false },
+    { "pack", run_pack, true },
     { "hint", run_hint, false },
     { "progress", run_progress, true },
     { "labs", run_labs, true },

@@ -82,6 +82,18 @@ static double worst_resolution(const Result *result)
     return worst;
 }
 
+void report_short(const Result *result)
+{
+    char text[sizeof result->why + 200];
+
+    PUT(text, "%02d %s: %s", lab_number(result->entry), lab_name(result->entry),
+        verdict_word(result->verdict));
+    if (result->why[0])
+        APPEND(text, ": %.*s", (int) strcspn(result->why, "\n"), result->why);
+    print_wrapped(text, 4, 80);
+    fflush(stdout);
+}
+
 static void report_reason(const Policy *policy, const Result *result)
 {
     char text[sizeof result->why + 200];

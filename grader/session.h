@@ -21,6 +21,7 @@ typedef struct Session {
     uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
     bool quick;
     bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */
+    bool portable;     /* ours are built for other machines: pack */
     bool live;         /* a progress line on the terminal */
     char problem[700]; /* why nothing can be graded: one sentence */
     int lock_fd;
