@@ -202,10 +202,18 @@ if [ -n "$chromium" ]; then
         check "page, $page: played to its end" grep -q "end of exercise" "$work/dom"
         check "page, $page: sorts, filters, runs nothing foreign" not grep "^NO " "$work/dom"
     done
+    if command -v pdftotext > /dev/null; then
+        timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --no-pdf-header-footer \
+            --print-to-pdf="$work/class.pdf" "file://$work/class.html" > "$work/chromium.log" 2>&1
+        check "page, printed: the table's head stands on its second sheet" grep -q 09_sgemm <(pdftotext -f 2 -l 2 "$work/class.pdf" -)
+    else
+        echo "skipped: the page on paper: pdftotext is not installed (apt install poppler-utils)"
+        skipped=$((skipped + 1))
+    fi
     check "page, narrow: as wide as a phone" grep -qE "wide: 3(75|90)" "$work/dom"
 else
     echo "skipped: the page in a browser: Chromium is not installed (apt install chromium)"
-    skipped=$((skipped + 5))
+    skipped=$((skipped + 6))
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
