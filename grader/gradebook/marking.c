@@ -6,14 +6,14 @@
  * grade: the starter of the first lab is graded on it, which also builds our references, seals them
  * (sealed.h) and tells which GPU it is; so it is for each other lab once. A device on which three
  * gradings in a row fail for reasons of the machine has to show it again, and is taken out of
- * service if it can't; so is one whose clock drifts (gpus.h).
+ * service if it can't; so is one whose clock drifts (stations.h).
  *
  * Nothing here is remembered but in the database: whoever kills this program kills the gradings
  * that are under way, and no others.
  */
 #include "marking.h"
 #include "fence.h"
-#include "gpus.h"
+#include "stations.h"
 #include "pace.h"
 #include "queue.h"
 #include "sealed.h"
@@ -40,7 +40,7 @@ enum {
 typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;
 
 typedef struct Slot {
-    Device *gpu; /* NULL: here only builds run */
+    Station *gpu; /* NULL: here only builds run */
     Doing doing;
     Program program;
     Task *task; /* NULL: it prepares `lab` */
@@ -55,7 +55,7 @@ typedef struct Marking {
     const Cell *cell;
     const MarkingOptions *options;
     Queue queue;
-    Device gpus[DEVICES];
+    Station gpus[DEVICES];
     int gpu_count;
     uint64_t digest[LABS]; /* sealed_digest, once it was wanted */
     Slot slots[SLOTS];
@@ -73,10 +73,10 @@ static void open_gpus(Marking *m)
     const MarkingOptions *o = m->options;
 
     for (int i = 0; i < o->device_count || i == 0; i++)
-        gpu_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
+        station_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
 }
 
-static void add_slots(Marking *m, Device *gpu, int count)
+static void add_slots(Marking *m, Station *gpu, int count)
 {
     while (count-- > 0 && m->slot_count < SLOTS) {
         Slot *slot = &m->slots[m->slot_count];
@@ -95,16 +95,16 @@ static int jobs_of(const Marking *m)
     return processors > 0 && processors < SLOTS ? (int) processors : SLOTS;
 }
 
-static void take_out(Marking *m, Device *gpu, const char *why)
+static void take_out(Marking *m, Station *gpu, const char *why)
 {
     gpu->out = true;
     pace_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
 }
 
 /* Is it ours alone? In trust every warpbook takes the lock itself. */
-static bool have_lock(Marking *m, Device *gpu)
+static bool have_lock(Marking *m, Station *gpu)
 {
-    if (gpu->simulated || m->cell->trusting || gpu_lock(gpu))
+    if (gpu->simulated || m->cell->trusting || station_lock(gpu))
         return true;
     if (errno == EWOULDBLOCK || errno == EINTR) {
         m->waiting++;
@@ -126,7 +126,7 @@ static uint64_t digest_of(Marking *m, int lab)
 }
 
 /* The lab is ready on it if what its cells are shown is there, from now or an earlier run. */
-static bool find_sealed(Marking *m, Device *gpu, int lab)
+static bool find_sealed(Marking *m, Station *gpu, int lab)
 {
     char folder[1000];
 
@@ -140,7 +140,7 @@ static bool find_sealed(Marking *m, Device *gpu, int lab)
 }
 
 /* It has shown that it can grade: which one is it, and how many gradings may run on it? */
-static void meet_gpu(Marking *m, Device *gpu, const Reading *reading, const char *printed)
+static void meet_gpu(Marking *m, Station *gpu, const Reading *reading, const char *printed)
 {
     bool again = gpu->uuid[0]; /* it only had to show it again */
 
@@ -150,13 +150,13 @@ static void meet_gpu(Marking *m, Device *gpu, const Reading *reading, const char
     gpu->proved = true;
     if (again)
         return;
-    gpu_meet(gpu, reading, printed);
+    station_meet(gpu, reading, printed);
     pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), gpu->label);
     if (gpu->simulated) {
         add_slots(m, gpu, jobs_of(m) - 1);
         return;
     }
-    for (Device *other = m->gpus; other < gpu; other++)
+    for (Station *other = m->gpus; other < gpu; other++)
         if (!other->out && !strcmp(other->uuid, gpu->uuid))
             take_out(m, gpu, "it is the same GPU as another one of the list");
     for (int i = 0; i < m->slot_count; i++)
@@ -167,7 +167,7 @@ static void meet_gpu(Marking *m, Device *gpu, const Reading *reading, const char
 
 /* ---- Starting ---- */
 
-static bool start(Marking *m, Slot *slot, Doing doing, const Device *gpu, double limit_s)
+static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, double limit_s)
 {
     CellJob job = { .lab = all_labs[slot->lab].folder,
                     .kernel = slot->kernel,
@@ -198,7 +198,7 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Device *gpu, double
 /* Our starter of that lab: does the device grade at all? */
 static void start_preparing(Marking *m, Slot *slot, int lab)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
 
     slot->task = NULL;
     slot->lab = lab;
@@ -230,7 +230,7 @@ static void write_kernel(Marking *m, Slot *slot)
 }
 
 /* A build that is graded in another cell than it was made in lies outside both. */
-static void place_build(const Marking *m, Slot *slot, const Device *gpu)
+static void place_build(const Marking *m, Slot *slot, const Station *gpu)
 {
     slot->built[0] = 0;
     if (gpu->simulated || m->cell->trusting)
@@ -240,7 +240,7 @@ static void place_build(const Marking *m, Slot *slot, const Device *gpu)
         cannot_write(slot->built);
 }
 
-static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Device *gpu)
+static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station *gpu)
 {
     slot->task = task;
     slot->lab = task->lab;
@@ -266,7 +266,7 @@ static int gpus_in_service(const Marking *m)
 
 /* The next one for this device: those that the machine has failed come last, and rather elsewhere.
  * Of a real GPU's those that are built already; else a lab that is not prepared there yet. */
-static Task *next_task(Marking *m, Device *gpu)
+static Task *next_task(Marking *m, Station *gpu)
 {
     bool others = gpus_in_service(m) > 1;
     Task *best = NULL;
@@ -291,7 +291,7 @@ static Task *next_task(Marking *m, Device *gpu)
 /* Gives the slot of a device something to do, if there is anything for it now. */
 static void feed(Marking *m, Slot *slot)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
     Task *task;
 
     if (gpu->out || (!gpu->proved && gpu->proving) || !(task = next_task(m, gpu)))
@@ -305,10 +305,10 @@ static void feed(Marking *m, Slot *slot)
 }
 
 /* A real GPU on which that lab can be graded. */
-static Device *gpu_to_build_for(Marking *m, int lab)
+static Station *gpu_to_build_for(Marking *m, int lab)
 {
     for (int i = 0; i < m->gpu_count; i++) {
-        Device *gpu = &m->gpus[i];
+        Station *gpu = &m->gpus[i];
         if (!gpu->out && !gpu->simulated && gpu->proved && find_sealed(m, gpu, lab))
             return gpu;
     }
@@ -324,7 +324,7 @@ static void feed_builder(Marking *m, Slot *slot)
         ahead += task_open(&m->queue.tasks[i]) && m->queue.tasks[i].built;
     for (int i = 0; i < m->queue.count && ahead < AHEAD * gpus_in_service(m); i++) {
         Task *task = &m->queue.tasks[i];
-        Device *gpu;
+        Station *gpu;
         if (!task_open(task) || task->running || task->built ||
             !(gpu = gpu_to_build_for(m, task->lab)))
             continue;
@@ -337,7 +337,7 @@ static void feed_builder(Marking *m, Slot *slot)
 
 static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
     const char *lab = all_labs[slot->lab].folder;
     char why[1200], noise[300], made[700];
 
@@ -347,13 +347,13 @@ static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
         take_out(m, gpu, PUT(why, "it does not grade our own starter of %s: %s", lab, ended->why));
         return;
     }
-    if (gpu_noisy(&ended->reading, noise, sizeof noise)) {
+    if (station_noisy(&ended->reading, noise, sizeof noise)) {
         gpu->proved = false;
         take_out(m, gpu, PUT(why, "nothing can be measured on it: %s, %s", lab, noise));
         return;
     }
     meet_gpu(m, gpu, &ended->reading, slot->program.out.text);
-    gpu_drifts(gpu, slot->lab, &ended->reading, why, sizeof why);
+    station_drifts(gpu, slot->lab, &ended->reading, why, sizeof why);
     if (m->cell->trusting)
         gpu->prepared[slot->lab] = true;
     else if (!sealed_keep(m->cell, gpu->uuid, lab, digest_of(m, slot->lab),
@@ -365,7 +365,7 @@ static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
 static void take_build(Marking *m, Slot *slot)
 {
     Task *task = slot->task;
-    const Device *gpu = gpu_to_build_for(m, task->lab);
+    const Station *gpu = gpu_to_build_for(m, task->lab);
     Program *program = &slot->program;
     size_t head = gpu ? strlen(gpu->head) : 0;
     char *whole;
@@ -393,11 +393,11 @@ static void take_build(Marking *m, Slot *slot)
 
 static void end_grading(Marking *m, Slot *slot, Ended *ended)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
     Task *task = slot->task;
     char why[1000];
 
-    if (ended_graded(ended) && gpu_noisy(&ended->reading, ended->why, sizeof ended->why))
+    if (ended_graded(ended) && station_noisy(&ended->reading, ended->why, sizeof ended->why))
         ended->outcome = "noisy";
     take_over(m->store, task, gpu->label, &slot->program, ended);
     task->running = false;
@@ -406,7 +406,7 @@ static void end_grading(Marking *m, Slot *slot, Ended *ended)
         task->graded = true;
         gpu->faults = 0;
         pace_count(&m->pace, task->lab, now_s() - slot->program.began_s);
-        if (gpu_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
+        if (station_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
             take_out(m, gpu, why);
     } else {
         task->faults_left--;
@@ -553,7 +553,7 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     marked = stop_asked() ? MARKED_STOPPED : open ? MARKED_NO_DEVICE : MARKED_ALL;
     pace_end(&m->pace);
     for (int i = 0; i < m->gpu_count; i++)
-        gpu_close(&m->gpus[i]);
+        station_close(&m->gpus[i]);
     remove_tree(work);
     queue_free(&m->queue);
     free(m);
