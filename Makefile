@@ -81,13 +81,14 @@ protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
-test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so)
+test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
+	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
-	@$(if $(gradebook_here),tests/gradebook.sh $(B),echo "gradebook is not tested: libarchive and SQLite are not installed (make setup)")
+	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive and SQLite are not installed (make setup)")
 
 unit: $(B)/unit-tests
 	@$<

@@ -1,6 +1,8 @@
 /* test_gradebook_fence.c - what a grading may hold, what is suspicious in it, when a GPU drifts. */
 #include "fence.h"
+#include "cgroup.h"
 #include "stations.h"
+#include "program.h"
 #include "suspicion.h"
 #include "util.h"
 
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +102,61 @@ static void what_a_machine_can_give(void)
     CU_ASSERT_TRUE(alone.memory_bytes >= (size_t) 2 << 30);
     CU_ASSERT_TRUE(alone.memory_bytes <= (size_t) 10 << 30);
     CU_ASSERT_EQUAL(many.memory_bytes, (size_t) 2 << 30);
+}
+
+/* ---- Cgroups, with a scripted systemd-run ---- */
+
+/* Which prints what it is asked for, and becomes the program. */
+static const char script[] = "#!/bin/sh\n"
+                             "[ ! -e \"$0.broken\" ] || exit 1\n"
+                             "echo \"$@ in $XDG_RUNTIME_DIR\" >> \"$0.said\"\n"
+                             "while [ \"$1\" != -- ]; do shift; done\n"
+                             "shift\nexec \"$@\"\n";
+
+static void cgroup(void)
+{
+    char folder[] = "/tmp/warpbook-scope-XXXXXX", path[100], text[200], *said;
+    const Fence fence = { (size_t) 300 << 20, 100, 0 };
+    Words environment = { 0 }, command = { 0 };
+    Program program;
+    Cgroup group;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    write_file(PUT(path, "%s/systemd-run", folder), script, strlen(script));
+    chmod(path, 0755);
+    words_add(&environment, PUT(text, "PATH=%s:/usr/bin:/bin", folder));
+    setenv("XDG_RUNTIME_DIR", "/run/here", 1);
+    cgroup_open(&group, &environment);
+    CU_ASSERT_TRUE(group.works);
+    cgroup_begin(&group, &fence, &command);
+    words_add(&command, "sh");
+    words_add(&command, "-c");
+    words_add(&command, "echo \"<$XDG_RUNTIME_DIR>\"");
+    CU_ASSERT_TRUE_FATAL(
+        program_start(&program, command.word, group.environment.word, "/", 20, 1000, 1000));
+    while (!program_over(&program))
+        program_wait((Program *const[]){ &program }, 1, 1);
+    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a cell is not told where we live */
+    program_free(&program);
+    said = read_file(PUT(path, "%s/systemd-run.said", folder), 4096, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(said);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "MemoryMax=314572800"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "TasksMax=400"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "in /run/here"));
+    free(said);
+    cgroup_close(&group);
+    words_free(&command);
+
+    write_file(PUT(path, "%s/systemd-run.broken", folder), "", 0);
+    cgroup_open(&group, &environment);
+    CU_ASSERT_FALSE(group.works);
+    command = (Words){ 0 };
+    cgroup_begin(&group, &fence, &command);
+    CU_ASSERT_EQUAL(command.count, 0);
+    cgroup_close(&group);
+    unsetenv("XDG_RUNTIME_DIR");
+    words_free(&environment);
+    remove_tree(folder);
 }
 
 /* ---- Suspicions ---- */
@@ -205,6 +263,7 @@ CU_SuiteInfo test_gradebook_fence = {
             { "memory and processes", memory_and_processes },
             { "disk", disk },
             { "what a machine can give", what_a_machine_can_give },
+            { "cgroup", cgroup },
             { "suspicious words", suspicious_words },
             { "honest kernels are not suspected", honest_kernels_are_not_suspected },
             { "drift", drift },

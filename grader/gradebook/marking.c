@@ -16,6 +16,7 @@
 #include "stations.h"
 #include "pace.h"
 #include "queue.h"
+#include "cgroup.h"
 #include "sealed.h"
 #include "stop.h"
 #include "takeover.h"
@@ -62,6 +63,7 @@ typedef struct Marking {
     int slot_count;
     int waiting; /* GPUs that others hold */
     Fence fence;
+    Cgroup cgroup;
     double looked_s;
     Pace pace;
 } Marking;
@@ -179,7 +181,7 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, doubl
                     .ours = doing == PREPARES,
                     .waits = !gpu->uuid[0] };
     char made[700];
-    Words command;
+    Words command = { 0 }, cell;
 
     if (doing == PREPARES && !m->cell->trusting) {
         job.sealed = PUT(made, "%s/sealed", slot->folder);
@@ -187,11 +189,15 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, doubl
         if (!make_folders(made))
             die("cannot write %s: %s", made, strerror(errno));
     }
-    cell_command(m->cell, &job, &command);
-    if (program_start(&slot->program, command.word, m->cell->environment.word, m->cell->root,
+    cgroup_begin(&m->cgroup, &m->fence, &command);
+    cell_command(m->cell, &job, &cell);
+    for (int i = 0; i < cell.count; i++)
+        words_add(&command, cell.word[i]);
+    if (program_start(&slot->program, command.word, m->cgroup.environment.word, m->cell->root,
                       limit_s, KEEP_BYTES, FILE_BYTES))
         slot->doing = doing;
     words_free(&command);
+    words_free(&cell);
     return slot->doing != NOTHING;
 }
 
@@ -539,6 +545,7 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     m->fence = fence_for(jobs_of(m));
     if (options->memory_bytes)
         m->fence.memory_bytes = options->memory_bytes;
+    cgroup_open(&m->cgroup, &cell->environment);
     remove_tree(PUT(work, "%s/work", cell->store)); /* of a run that was killed */
     queue_read(store, options->asked, options->only, &m->queue);
     pace_begin(&m->pace, m->queue.count);
@@ -554,6 +561,7 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     pace_end(&m->pace);
     for (int i = 0; i < m->gpu_count; i++)
         station_close(&m->gpus[i]);
+    cgroup_close(&m->cgroup);
     remove_tree(work);
     queue_free(&m->queue);
     free(m);
