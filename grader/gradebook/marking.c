@@ -203,6 +203,12 @@ static void write_kernel(Marking *m, Slot *slot)
 
 static void start_grading(Marking *m, Slot *slot, Task *task)
 {
+    const Watch *watch = m->options->watch;
+
+    if (watch && !watch->begins(watch->context, task)) {
+        task->faults_left = 0;
+        return;
+    }
     slot->task = task;
     slot->lab = task->lab;
     task->running = true;
@@ -283,6 +289,9 @@ static void end_grading(Marking *m, Slot *slot, const Ended *ended)
     Task *task = slot->task;
 
     take_over(m->store, task, device->label, &slot->program, ended);
+    if (m->options->watch)
+        m->options->watch->ended(m->options->watch->context, task, device->label, &slot->program,
+                                 ended);
     unlink(slot->kernel);
     task->running = false;
     task->number++;
@@ -375,6 +384,8 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
 
     *m = (Marking){ .store = store, .cell = cell, .options = options };
     queue_read(store, options->asked, options->only, &m->queue);
+    for (int i = 0; options->watch && i < m->queue.count; i++)
+        m->queue.tasks[i].faults_left = 1;
     pace_begin(&m->pace, m->queue.count);
     open_devices(m);
     remember_prepared(m);
