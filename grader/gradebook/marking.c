@@ -248,6 +248,13 @@ static void place_build(const Marking *m, Slot *slot, const Station *gpu)
 
 static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station *gpu)
 {
+    const Watch *watch = m->options->watch;
+
+    /* A build that went ahead has begun the attempt. */
+    if (watch && !task->built && !watch->begins(watch->context, task)) {
+        task->faults_left = 0;
+        return;
+    }
     slot->task = task;
     slot->lab = task->lab;
     task->running = true;
@@ -367,6 +374,15 @@ static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
         cannot_write(made);
 }
 
+static void keep(Marking *m, Slot *slot, const Station *gpu, const Ended *ended)
+{
+    const Watch *watch = m->options->watch;
+
+    take_over(m->store, slot->task, gpu->label, &slot->program, ended);
+    if (watch)
+        watch->ended(watch->context, slot->task, gpu->label, &slot->program, ended);
+}
+
 /* What is known of a kernel that does not build is known for good, and no GPU need look at it. */
 static void take_build(Marking *m, Slot *slot)
 {
@@ -388,7 +404,7 @@ static void take_build(Marking *m, Slot *slot)
     program->out.text = whole;
     ended_of(program, all_labs[task->lab].folder, &ended);
     if (ended_graded(&ended) && !strcmp(reading_get(&ended.reading, "verdict"), "build")) {
-        take_over(m->store, task, gpu->label, program, &ended);
+        keep(m, slot, gpu, &ended);
         task->number++;
         task->graded = true;
         pace_count(&m->pace, task->lab, now_s() - program->began_s);
@@ -405,7 +421,7 @@ static void end_grading(Marking *m, Slot *slot, Ended *ended)
 
     if (ended_graded(ended) && station_noisy(&ended->reading, ended->why, sizeof ended->why))
         ended->outcome = "noisy";
-    take_over(m->store, task, gpu->label, &slot->program, ended);
+    keep(m, slot, gpu, ended);
     task->running = false;
     task->number++;
     if (ended_graded(ended)) {
@@ -548,6 +564,8 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     cgroup_open(&m->cgroup, &cell->environment);
     remove_tree(PUT(work, "%s/work", cell->store)); /* of a run that was killed */
     queue_read(store, options->asked, options->only, &m->queue);
+    for (int i = 0; options->watch && i < m->queue.count; i++)
+        m->queue.tasks[i].faults_left = 1;
     pace_begin(&m->pace, m->queue.count);
     open_gpus(m);
     for (int i = 0; i < m->gpu_count; i++)
