@@ -184,6 +184,12 @@ if [ $works ]; then
     check "not even a line of it" test -z "$(grep -rl "__global__" "$work/one-out/sealed" --include='[1-9]*.cu')"
 fi
 
+# What is built ahead is not built again while a GPU waits.
+class once 1
+echo "// nvcc: sleep 12" >> "$work/once/s01/06_transpose/kernel.cu"
+check "a build that takes long" status_is 0 grade once --devices 0 --quick "${cell[@]}"
+check "is done ahead of the grading" test "$(sql once "SELECT seconds < 12 FROM attempts")" = 1
+
 # A lab that changes is graded again, in a workbook of our own.
 mkdir "$work/book"
 cp -r labs common solutions "$work/book/"

@@ -517,12 +517,9 @@ static const struct {
     { "--quick", false, set_quick },    { "--limit", true, set_limit },
     { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
     { "--student", true, set_student }, { "--lab", true, set_lab },
-    { "--format", true, set_format },
-    { "--executor", true, set_executor },
-    { "--account", true, set_account },
-    { "--partition", true, set_partition },
-    { "--gres", true, set_gres },
-    { "--slurm-option", true, set_slurm_option },
+    { "--format", true, set_format },   { "--executor", true, set_executor },
+    { "--account", true, set_account }, { "--partition", true, set_partition },
+    { "--gres", true, set_gres },       { "--slurm-option", true, set_slurm_option },
     { "--batch", true, set_batch },
 };
 
