@@ -11,6 +11,8 @@ typedef struct Ended {
     const char *outcome; /* graded, unsound, died, late, garbled */
     char why[1000];      /* unless graded */
     Reading reading;     /* if it could be read */
+    int64_t began;       /* seconds since 1970 */
+    double seconds;      /* that it took */
 } Ended;
 
 /* What has come of a program that was to grade this lab. */
