@@ -23,15 +23,15 @@ warnings := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers
 compile   = $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Icommon -Igrader -Igrader/sim -Igrader/gradebook -Itests $(warnings) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 link      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
-# gradebook alone needs libarchive and SQLite: without them it is left out, and so are its tests.
-gradebook_l    := -larchive -lsqlite3
-gradebook_here := $(if $(wildcard grader/gradebook),$(shell echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0; }' | $(CC) -include archive.h -include sqlite3.h -x c -o /dev/null - $(gradebook_l) 2>/dev/null && echo yes))
+# gradebook alone needs libarchive, SQLite and cJSON: without them it is left out, and so are its tests.
+gradebook_l    := -larchive -lsqlite3 -lcjson
+gradebook_here := $(if $(wildcard grader/gradebook),$(shell echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0 || !cJSON_Version(); }' | $(CC) -include archive.h -include sqlite3.h -include cjson/cJSON.h -x c -o /dev/null - $(gradebook_l) 2>/dev/null && echo yes))
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites   := $(sort $(patsubst tests/%.c,%,$(filter-out $(if $(gradebook_here),,tests/test_gradebook%),$(wildcard tests/test_*.c))))
 objects   = $(1:%.c=$(B)/%.o)
 fake_o   := $(call objects,$(wildcard tests/fake_*.c))
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
-gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c)))
+gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c))) $(B)/page_assets.o
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
 runner_c := $(cuda_c) grader/runner_sim.c $(serve_c)
@@ -93,7 +93,7 @@ test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so)
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
-	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_course.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive and SQLite are not installed (make setup)")
+	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_course.sh $(B) && tests/reports.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 unit: $(B)/unit-tests
 	@$<

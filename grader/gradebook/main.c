@@ -33,7 +33,7 @@ enum { DONE = 0, USAGE = 2, COULD_NOT = 3, STOPPED = 130 };
 enum { LIMIT_S = 1800 }; /* for one kernel of one lab; warpbook's own limits are far below */
 
 typedef struct Options {
-    const char *submissions, *out, *student, *lab, *format, *course;
+    const char *submissions, *out, *student, *lab, *format, *to, *course;
     bool trusting, labs_named;
     MarkingOptions marking;
     SlurmOptions slurm;
@@ -49,7 +49,9 @@ static const char usage[] =
     "  report --out DIR               a table, and all that a human should look at\n"
     "  regrade --student S --lab L --out DIR   grade that one once more\n"
     "  import-roster FILE --out DIR   a CSV of who takes part: id, name, email, section\n"
-    "  export --format csv|json --out DIR      on standard output\n"
+    "  export --format csv|json|html|alike --out DIR         on standard output\n"
+    "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
+    "                                 files of each student's, into FOLDER\n"
     "\n"
     "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
     "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
@@ -69,7 +71,9 @@ static const char usage[] =
     "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
     "  --student NAME|NUMBER   regrade: whose\n"
     "  --lab L                 regrade: which lab\n"
-    "  --format csv|json       export\n"
+    "  --format F              export: csv, json, html, alike (pairs of kernels),\n"
+    "                          gradescope, classroom or feedback\n"
+    "  --to FOLDER             export: where each student's files go\n"
     "  --executor local|slurm  here (unless said), or as job arrays of a Slurm cluster\n"
     "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION   slurm: for sbatch\n"
     "  --batch N               slurm: so many kernels a task; else what takes ten minutes\n"
@@ -381,22 +385,23 @@ static int run_report(Options *options)
     return run_reading(options, overview_report);
 }
 
-static const char *wanted_format;
+static const Options *wanted;
 
 static void write_export(Store *store)
 {
-    export_write(store, wanted_format, stdout);
+    export_write(store, wanted->format, stdout, wanted->to);
 }
 
 static int run_export(Options *options)
 {
-    char padded[80], wanted[40];
-
-    wanted_format = options->format;
-    PUT(padded, " %s,", export_formats());
-    if (!wanted_format || strlen(wanted_format) > 20 ||
-        !strstr(padded, PUT(wanted, " %s,", wanted_format)))
+    wanted = options;
+    if (!options->format || !export_is_format(options->format))
         return say(USAGE, "export in which format? --format %s", export_formats());
+    if (export_needs_folder(options->format) != (options->to != NULL))
+        return say(USAGE,
+                   options->to ? "%s is one file, on standard output: without --to"
+                               : "%s is files of each student's: --to FOLDER says where",
+                   options->format);
     return run_reading(options, write_export);
 }
 
@@ -570,28 +575,26 @@ static bool set_batch(Options *o, const char *value)
     return fine;
 }
 
+static bool set_to(Options *o, const char *value)
+{
+    o->to = value;
+    return *value && strlen(value) < 900;
+}
+
 static const struct {
     const char *name;
     bool has_value;
     bool (*set)(Options *, const char *);
 } option_table[] = {
-    { "--out", true, set_out },
-    { "--labs", true, set_labs },
-    { "--devices", true, set_devices },
-    { "--jobs", true, set_jobs },
-    { "--quick", false, set_quick },
-    { "--limit", true, set_limit },
-    { "--memory", true, set_memory },
-    { "--trust-submissions", false, set_trusting },
-    { "--student", true, set_student },
-    { "--lab", true, set_lab },
-    { "--format", true, set_format },
-    { "--course", true, set_course },
-    { "--executor", true, set_executor },
-    { "--account", true, set_account },
-    { "--partition", true, set_partition },
-    { "--gres", true, set_gres },
-    { "--slurm-option", true, set_slurm_option },
+    { "--out", true, set_out },         { "--labs", true, set_labs },
+    { "--devices", true, set_devices }, { "--jobs", true, set_jobs },
+    { "--quick", false, set_quick },    { "--limit", true, set_limit },
+    { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
+    { "--student", true, set_student }, { "--lab", true, set_lab },
+    { "--format", true, set_format },   { "--course", true, set_course },
+    { "--to", true, set_to },           { "--executor", true, set_executor },
+    { "--account", true, set_account }, { "--partition", true, set_partition },
+    { "--gres", true, set_gres },       { "--slurm-option", true, set_slurm_option },
     { "--batch", true, set_batch },
 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 sqlite3_stmt *rows_ask(Store *store)
 {
@@ -163,4 +164,26 @@ bool rows_next(Store *store, sqlite3_stmt *q, Row *row)
     };
     mark_row(store, sqlite3_column_int64(q, 31), row);
     return true;
+}
+
+const char *row_date(int64_t seconds, char text[32])
+{
+    time_t when = (time_t) seconds;
+    struct tm parts;
+
+    text[0] = 0;
+    if (seconds && gmtime_r(&when, &parts))
+        strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+sqlite3_stmt *remarks_ask(Store *store, int64_t student)
+{
+    return store_ask(
+        store,
+        "SELECT s.source, r.kind, r.entry, r.sentence FROM seen"
+        " JOIN submissions s ON s.id = seen.submission JOIN remarks r ON r.submission = s.id"
+        " WHERE seen.import = (SELECT max(id) FROM imports) AND s.student = ?"
+        " ORDER BY seen.place, r.id",
+        "i", student);
 }

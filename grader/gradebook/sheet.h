@@ -30,9 +30,16 @@ typedef struct Row {
     int64_t attempt; /* its figures; 0: none */
 } Row;
 
+/* The texts of a Row are listed in roll.c, too, which copies them. */
+
 /* Students by name, labs in order; with those of the roster who handed nothing in. Texts live until
  * the next row. */
 sqlite3_stmt *rows_ask(Store *store);
 bool rows_next(Store *store, sqlite3_stmt *rows, Row *row);
+
+const char *row_date(int64_t seconds, char text[32]); /* UTC; "" for an unknown time */
+
+/* What was remarked about a student's latest submissions: source, kind, entry, sentence. */
+sqlite3_stmt *remarks_ask(Store *store, int64_t student);
 
 #endif
