@@ -85,14 +85,15 @@ ifeq (,$(wildcard tests/main.c))
 test check setup gradebook:
 	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
 else
-test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so)
+test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
+	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
 	@tests/course_kit.sh $(B)
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
-	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_course.sh $(B) && tests/reports.sh $(B),echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
+	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_course.sh $(B) && tests/reports.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 unit: $(B)/unit-tests
 	@$<

@@ -18,26 +18,12 @@ elif ! bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
     echo "hostile submissions: skipped, bubblewrap does not work here"
     exit 0
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/check.sh
 class=$work/class out=$work/results
-passed=0 failed=0
 export WARPBOOK_BUILD=$build COURSE_SECRET=swordfish-$RANDOM$RANDOM
 rung=solutions/01_coalescing/2_lanes_along_features.cu
 mkdir -p "$class" "$work/elsewhere"
 echo "marks of last year, $COURSE_SECRET" > "$work/elsewhere/marks.txt"
-
-check() { # NAME, then a command that must succeed
-    local name=$1
-    shift
-    if "$@" > "$work/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name"
-        sed 's/^/    /' "$work/said" | head -20
-    fi
-}
 
 # ---- Kernels ----
 
@@ -139,6 +125,7 @@ compiles embeds_a_secret build "static const char secret[] = {
 
 # ---- Graded, and looked for what is not theirs ----
 
+echo "hostile submissions: about a minute."
 check "graded" "$build/gradebook" grade "$class" --out "$out" --devices sim --labs 1
 "$build/gradebook" export --format json --out "$out" > "$work/all.json"
 "$build/gradebook" report --out "$out" > "$work/report"

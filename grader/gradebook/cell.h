@@ -41,6 +41,10 @@ typedef struct CellJob {
 bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size);
 void cell_close(Cell *cell);
 
+/* Does the gradebook's folder lie outside of all that submissions are shown? (cell_open asks, too.)
+ */
+bool cell_lies_apart(const Cell *cell, char *problem, size_t size);
+
 /* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it
  * with words_free. It is run in cell->root. */
 void cell_command(const Cell *cell, const CellJob *job, Words *command);

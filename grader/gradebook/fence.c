@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 enum {
     PROCESSES = 256, /* a compilation has about ten */
-    DEPTH = 32,      /* of processes, of folders */
+    DEPTH = 32,      /* of folders; more is no build */
     DISK_MIB = 512,
     LEAST_MIB = 2048, /* a compilation alone takes half of it */
     MOST_MIB = 10240, /* warpbook ends a kernel's process at 6 GiB: that comes first */
@@ -56,21 +57,22 @@ static size_t own_bytes(pid_t pid)
     return kib << 10;
 }
 
-static void add_process(pid_t pid, int depth, int most, Held *held);
+static void add_process(pid_t pid, int most, Held *held);
 
 /* Those that one thread of it has started. */
-static void add_children(const char *path, int depth, int most, Held *held)
+static void add_children(const char *path, int most, Held *held)
 {
     FILE *children = fopen(path, "re");
     int child;
 
     while (children && held->processes <= most && fscanf(children, "%d", &child) == 1)
-        add_process(child, depth + 1, most, held);
+        add_process(child, most, held);
     if (children)
         fclose(children);
 }
 
-static void add_process(pid_t pid, int depth, int most, Held *held)
+/* No deeper than there may be processes. */
+static void add_process(pid_t pid, int most, Held *held)
 {
     char path[400];
     struct dirent *thread;
@@ -80,10 +82,10 @@ static void add_process(pid_t pid, int depth, int most, Held *held)
         return;
     held->processes++;
     held->bytes += own_bytes(pid);
-    while (depth < DEPTH && held->processes <= most && (thread = readdir(threads)))
+    while (held->processes <= most && (thread = readdir(threads)))
         if (thread->d_name[0] != '.')
-            add_children(PUT(path, "/proc/%d/task/%s/children", (int) pid, thread->d_name), depth,
-                         most, held);
+            add_children(PUT(path, "/proc/%d/task/%s/children", (int) pid, thread->d_name), most,
+                         held);
     closedir(threads);
 }
 
@@ -101,8 +103,8 @@ static size_t disk_bytes(const char *folder, int depth)
             lstat(PUT(path, "%s/%s", folder, item->d_name), &about))
             continue;
         bytes += (size_t) about.st_blocks * 512;
-        if (S_ISDIR(about.st_mode) && depth < DEPTH)
-            bytes += disk_bytes(path, depth + 1);
+        if (S_ISDIR(about.st_mode))
+            bytes += depth < DEPTH ? disk_bytes(path, depth + 1) : SIZE_MAX / 4;
     }
     if (open_folder)
         closedir(open_folder);
@@ -113,7 +115,7 @@ bool fence_broken(const Fence *fence, pid_t pid, const char *folder, char *why, 
 {
     Held held = { 0 };
 
-    add_process(pid, 0, fence->processes, &held);
+    add_process(pid, fence->processes, &held);
     if (held.processes > fence->processes)
         put(why, size, "it had more than %d processes and was ended", fence->processes);
     else if (held.bytes > fence->memory_bytes)

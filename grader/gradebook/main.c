@@ -13,6 +13,8 @@
 #include "overview.h"
 #include "quarantine.h"
 #include "queue.h"
+#include "slurm.h"
+#include "slurm_task.h"
 #include "stop.h"
 #include "terms.h"
 #include "../session.h"
@@ -34,6 +36,7 @@ typedef struct Options {
     const char *submissions, *out, *student, *lab, *format, *to, *course;
     bool trusting, labs_named;
     MarkingOptions marking;
+    SlurmOptions slurm;
     char devices[400]; /* what marking.devices point into */
 } Options;
 
@@ -60,7 +63,8 @@ static const char usage[] =
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
     "                          simulated one. Else the first GPU if it is usable, or the "
     "simulated\n"
-    "  --jobs N                so many gradings beside each other on the simulated GPU\n"
+    "  --jobs N                so many gradings beside each other on the simulated GPU; slurm: so\n"
+    "                          many tasks\n"
     "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
     "  --limit SECONDS         give up an attempt after so long (1800)\n"
     "  --memory MIB            and if it holds more than so much memory (what the machine has)\n"
@@ -70,6 +74,9 @@ static const char usage[] =
     "  --format F              export: csv, json, html, alike (pairs of kernels),\n"
     "                          gradescope, classroom or feedback\n"
     "  --to FOLDER             export: where each student's files go\n"
+    "  --executor local|slurm  here (unless said), or as job arrays of a Slurm cluster\n"
+    "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION   slurm: for sbatch\n"
+    "  --batch N               slurm: so many kernels a task; else what takes ten minutes\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n";
@@ -100,6 +107,26 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
                 fprintf(stderr, "%s, %s%s%s: %s\n", class->list[i]->student, class->list[i]->source,
                         *remark->entry ? ", " : "", remark->entry, remark->sentence);
         }
+}
+
+/* Where gradings run: here, or on a cluster's nodes, each of which proves its own. */
+static bool open_cell(Cell *cell, Options *options, char *problem, size_t size)
+{
+    bool slurm = options->slurm.asked_for;
+    char job[40];
+
+    options->slurm.trusting = options->trusting;
+    if (!cell_open(cell, options->out, options->trusting || slurm, problem, size) ||
+        (slurm && !options->trusting && !cell_lies_apart(cell, problem, size)))
+        return false;
+    if (!slurm && slurm_is_out(cell->store, job, sizeof job)) {
+        put(problem, size,
+            "Slurm's array %s is still out with kernels of this gradebook: go on with --executor "
+            "slurm; or end it (scancel %s), remove %s/slurm, and give this command again",
+            job, job, options->out);
+        return false;
+    }
+    return true;
 }
 
 /* Else the gradebook would be a student the next time. */
@@ -139,7 +166,9 @@ static bool read_submissions(Store *store, const Options *options, const Cell *c
 
 static int mark(Store *store, const Cell *cell, const Options *options)
 {
-    Marked marked = marking_run(store, cell, &options->marking);
+    Marked marked = options->slurm.asked_for
+                        ? slurm_run(store, cell, &options->marking, &options->slurm)
+                        : marking_run(store, cell, &options->marking);
     Tally tally;
 
     queue_tally(store, &tally);
@@ -207,7 +236,7 @@ static int run_grade(Options *options)
         status = say(COULD_NOT, "%s", store.problem);
     else if (!take_course(&store, options))
         status = USAGE;
-    else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
+    else if (!open_cell(&cell, options, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
     else if (!read_submissions(&store, options, &cell))
         status = stop_asked() ? STOPPED : COULD_NOT;
@@ -278,7 +307,7 @@ static int run_regrade(Options *options)
         say(0, "%s", store.problem);
     else if (!take_course(&store, options))
         status = USAGE;
-    else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
+    else if (!open_cell(&cell, options, problem, sizeof problem))
         say(0, "%s", problem);
     else if ((options->marking.only = find_kernel(&store, options, entry->folder))) {
         terms_keep(&store);
@@ -313,6 +342,18 @@ static int run_roster(Options *options)
     }
     store_close(&store);
     return status;
+}
+
+/* ---- A task of a Slurm array ---- */
+
+static int run_slurm_task(Options *options)
+{
+    static const int statuses[] = {
+        [TASK_DONE] = DONE, [TASK_UNFIT] = COULD_NOT, [TASK_STOPPED] = STOPPED
+    };
+
+    stop_heed();
+    return statuses[slurm_task(options->out, &options->marking, options->trusting)];
 }
 
 /* ---- Those that only read ---- */
@@ -369,9 +410,13 @@ static const struct {
     int (*run)(Options *);
     bool takes_submissions;
 } commands[] = {
-    { "grade", run_grade, true },    { "status", run_status, false },
-    { "report", run_report, false }, { "regrade", run_regrade, false },
-    { "export", run_export, false }, { "import-roster", run_roster, true },
+    { "grade", run_grade, true },
+    { "status", run_status, false },
+    { "report", run_report, false },
+    { "regrade", run_regrade, false },
+    { "export", run_export, false },
+    { "import-roster", run_roster, true },
+    { "slurm-task", run_slurm_task, false }, /* for slurm_make.c's script */
 };
 
 /* ---- Options ---- */
@@ -489,6 +534,47 @@ static bool set_format(Options *o, const char *value)
     return *value != 0;
 }
 
+static bool set_executor(Options *o, const char *value)
+{
+    o->slurm.asked_for = !strcmp(value, "slurm");
+    return o->slurm.asked_for || !strcmp(value, "local");
+}
+
+static bool set_account(Options *o, const char *value)
+{
+    o->slurm.account = value;
+    return *value != 0;
+}
+
+static bool set_partition(Options *o, const char *value)
+{
+    o->slurm.partition = value;
+    return *value != 0;
+}
+
+static bool set_gres(Options *o, const char *value)
+{
+    o->slurm.gres = value;
+    return *value != 0;
+}
+
+static bool set_slurm_option(Options *o, const char *value)
+{
+    if (!slurm_may_pass(value) || o->slurm.option_count == SLURM_OPTIONS)
+        return false;
+    o->slurm.options[o->slurm.option_count++] = value;
+    return true;
+}
+
+static bool set_batch(Options *o, const char *value)
+{
+    double n;
+    bool fine = number(value, 1, 1000, &n) && n == (int) n;
+
+    o->slurm.batch = fine ? (int) n : 0;
+    return fine;
+}
+
 static bool set_to(Options *o, const char *value)
 {
     o->to = value;
@@ -506,7 +592,10 @@ static const struct {
     { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
     { "--student", true, set_student }, { "--lab", true, set_lab },
     { "--format", true, set_format },   { "--course", true, set_course },
-    { "--to", true, set_to },
+    { "--to", true, set_to },           { "--executor", true, set_executor },
+    { "--account", true, set_account }, { "--partition", true, set_partition },
+    { "--gres", true, set_gres },       { "--slurm-option", true, set_slurm_option },
+    { "--batch", true, set_batch },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */
@@ -548,6 +637,12 @@ static bool take_arguments(Options *options, int argc, char **argv, bool takes_s
     }
     if (!options->out)
         say(0, "--out DIR is missing: the folder of the gradebook");
+    if (options->slurm.asked_for && options->marking.device_count &&
+        (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
+        say(0, "--devices %s: Slurm chooses the GPUs; only sim and sim:NAME go with it",
+            options->marking.devices[0]);
+        return false;
+    }
     return options->out;
 }
 

@@ -6,16 +6,17 @@
  * grade: the starter of the first lab is graded on it, which also builds our references, seals them
  * (sealed.h) and tells which GPU it is; so it is for each other lab once. A device on which three
  * gradings in a row fail for reasons of the machine has to show it again, and is taken out of
- * service if it can't; so is one whose clock drifts (gpus.h).
+ * service if it can't; so is one whose clock drifts (stations.h).
  *
  * Nothing here is remembered but in the database: whoever kills this program kills the gradings
  * that are under way, and no others.
  */
 #include "marking.h"
 #include "fence.h"
-#include "gpus.h"
+#include "stations.h"
 #include "pace.h"
 #include "queue.h"
+#include "cgroup.h"
 #include "sealed.h"
 #include "stop.h"
 #include "takeover.h"
@@ -41,7 +42,7 @@ enum {
 typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;
 
 typedef struct Slot {
-    Device *gpu; /* NULL: here only builds run */
+    Station *gpu; /* NULL: here only builds run */
     Doing doing;
     Program program;
     Task *task; /* NULL: it prepares `lab` */
@@ -56,13 +57,14 @@ typedef struct Marking {
     const Cell *cell;
     const MarkingOptions *options;
     Queue queue;
-    Device gpus[DEVICES];
+    Station gpus[DEVICES];
     int gpu_count;
     uint64_t digest[LABS]; /* sealed_digest, once it was wanted */
     Slot slots[SLOTS];
     int slot_count;
     int waiting; /* GPUs that others hold */
     Fence fence;
+    Cgroup cgroup;
     double looked_s;
     Pace pace;
 } Marking;
@@ -74,10 +76,10 @@ static void open_gpus(Marking *m)
     const MarkingOptions *o = m->options;
 
     for (int i = 0; i < o->device_count || i == 0; i++)
-        gpu_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
+        station_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
 }
 
-static void add_slots(Marking *m, Device *gpu, int count)
+static void add_slots(Marking *m, Station *gpu, int count)
 {
     while (count-- > 0 && m->slot_count < SLOTS) {
         Slot *slot = &m->slots[m->slot_count];
@@ -96,16 +98,16 @@ static int jobs_of(const Marking *m)
     return processors > 0 && processors < SLOTS ? (int) processors : SLOTS;
 }
 
-static void take_out(Marking *m, Device *gpu, const char *why)
+static void take_out(Marking *m, Station *gpu, const char *why)
 {
     gpu->out = true;
     pace_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
 }
 
 /* Is it ours alone? In trust every warpbook takes the lock itself. */
-static bool have_lock(Marking *m, Device *gpu)
+static bool have_lock(Marking *m, Station *gpu)
 {
-    if (gpu->simulated || m->cell->trusting || gpu_lock(gpu))
+    if (gpu->simulated || m->cell->trusting || station_lock(gpu))
         return true;
     if (errno == EWOULDBLOCK || errno == EINTR) {
         m->waiting++;
@@ -127,7 +129,7 @@ static uint64_t digest_of(Marking *m, int lab)
 }
 
 /* The lab is ready on it if what its cells are shown is there, from now or an earlier run. */
-static bool find_sealed(Marking *m, Device *gpu, int lab)
+static bool find_sealed(Marking *m, Station *gpu, int lab)
 {
     char folder[1000];
 
@@ -141,7 +143,7 @@ static bool find_sealed(Marking *m, Device *gpu, int lab)
 }
 
 /* Is it the device that the course names? */
-static bool counts(Marking *m, Device *gpu, const Reading *reading)
+static bool counts(Marking *m, Station *gpu, const Reading *reading)
 {
     const Course *course = &m->store->course;
     const char *name = reading_get(reading, "device");
@@ -157,7 +159,7 @@ static bool counts(Marking *m, Device *gpu, const Reading *reading)
 }
 
 /* It has shown that it can grade: which one is it, and how many gradings may run on it? */
-static void meet_gpu(Marking *m, Device *gpu, const Reading *reading, const char *printed)
+static void meet_gpu(Marking *m, Station *gpu, const Reading *reading, const char *printed)
 {
     bool again = gpu->uuid[0]; /* it only had to show it again */
 
@@ -167,7 +169,7 @@ static void meet_gpu(Marking *m, Device *gpu, const Reading *reading, const char
     gpu->proved = true;
     if (again)
         return;
-    gpu_meet(gpu, reading, printed);
+    station_meet(gpu, reading, printed);
     if (!counts(m, gpu, reading))
         return;
     pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), gpu->label);
@@ -175,7 +177,7 @@ static void meet_gpu(Marking *m, Device *gpu, const Reading *reading, const char
         add_slots(m, gpu, jobs_of(m) - 1);
         return;
     }
-    for (Device *other = m->gpus; other < gpu; other++)
+    for (Station *other = m->gpus; other < gpu; other++)
         if (!other->out && !strcmp(other->uuid, gpu->uuid))
             take_out(m, gpu, "it is the same GPU as another one of the list");
     for (int i = 0; i < m->slot_count; i++)
@@ -186,7 +188,7 @@ static void meet_gpu(Marking *m, Device *gpu, const Reading *reading, const char
 
 /* ---- Starting ---- */
 
-static bool start(Marking *m, Slot *slot, Doing doing, const Device *gpu, double limit_s)
+static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, double limit_s)
 {
     CellJob job = { .lab = all_labs[slot->lab].folder,
                     .kernel = slot->kernel,
@@ -198,7 +200,7 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Device *gpu, double
                     .ours = doing == PREPARES,
                     .waits = !gpu->uuid[0] };
     char made[700];
-    Words command;
+    Words command = { 0 }, cell;
     char *terms = doing == GRADES ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
 
     if (doing == PREPARES && !m->cell->trusting) {
@@ -207,11 +209,15 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Device *gpu, double
         if (!make_folders(made))
             die("cannot write %s: %s", made, strerror(errno));
     }
-    cell_command(m->cell, &job, &command);
-    if (program_start_with(&slot->program, terms, command.word, m->cell->environment.word,
+    cgroup_begin(&m->cgroup, &m->fence, &command);
+    cell_command(m->cell, &job, &cell);
+    for (int i = 0; i < cell.count; i++)
+        words_add(&command, cell.word[i]);
+    if (program_start_with(&slot->program, terms, command.word, m->cgroup.environment.word,
                            m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES))
         slot->doing = doing;
     words_free(&command);
+    words_free(&cell);
     free(terms);
     return slot->doing != NOTHING;
 }
@@ -219,7 +225,7 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Device *gpu, double
 /* Our starter of that lab: does the device grade at all? */
 static void start_preparing(Marking *m, Slot *slot, int lab)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
 
     slot->task = NULL;
     slot->lab = lab;
@@ -251,7 +257,7 @@ static void write_kernel(Marking *m, Slot *slot)
 }
 
 /* A build that is graded in another cell than it was made in lies outside both. */
-static void place_build(const Marking *m, Slot *slot, const Device *gpu)
+static void place_build(const Marking *m, Slot *slot, const Station *gpu)
 {
     slot->built[0] = 0;
     if (gpu->simulated || m->cell->trusting)
@@ -261,8 +267,15 @@ static void place_build(const Marking *m, Slot *slot, const Device *gpu)
         cannot_write(slot->built);
 }
 
-static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Device *gpu)
+static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station *gpu)
 {
+    const Watch *watch = m->options->watch;
+
+    /* A build that went ahead has begun the attempt. */
+    if (watch && !task->built && !watch->begins(watch->context, task)) {
+        task->faults_left = 0;
+        return;
+    }
     slot->task = task;
     slot->lab = task->lab;
     task->running = true;
@@ -287,7 +300,7 @@ static int gpus_in_service(const Marking *m)
 
 /* The next one for this device: those that the machine has failed come last, and rather elsewhere.
  * Of a real GPU's those that are built already; else a lab that is not prepared there yet. */
-static Task *next_task(Marking *m, Device *gpu)
+static Task *next_task(Marking *m, Station *gpu)
 {
     bool others = gpus_in_service(m) > 1;
     Task *best = NULL;
@@ -312,7 +325,7 @@ static Task *next_task(Marking *m, Device *gpu)
 /* Gives the slot of a device something to do, if there is anything for it now. */
 static void feed(Marking *m, Slot *slot)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
     Task *task;
 
     if (gpu->out || (!gpu->proved && gpu->proving) || !(task = next_task(m, gpu)))
@@ -326,10 +339,10 @@ static void feed(Marking *m, Slot *slot)
 }
 
 /* A real GPU on which that lab can be graded. */
-static Device *gpu_to_build_for(Marking *m, int lab)
+static Station *gpu_to_build_for(Marking *m, int lab)
 {
     for (int i = 0; i < m->gpu_count; i++) {
-        Device *gpu = &m->gpus[i];
+        Station *gpu = &m->gpus[i];
         if (!gpu->out && !gpu->simulated && gpu->proved && find_sealed(m, gpu, lab))
             return gpu;
     }
@@ -345,7 +358,7 @@ static void feed_builder(Marking *m, Slot *slot)
         ahead += task_open(&m->queue.tasks[i]) && m->queue.tasks[i].built;
     for (int i = 0; i < m->queue.count && ahead < AHEAD * gpus_in_service(m); i++) {
         Task *task = &m->queue.tasks[i];
-        Device *gpu;
+        Station *gpu;
         if (!task_open(task) || task->running || task->built ||
             !(gpu = gpu_to_build_for(m, task->lab)))
             continue;
@@ -358,7 +371,7 @@ static void feed_builder(Marking *m, Slot *slot)
 
 static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
     const char *lab = all_labs[slot->lab].folder;
     char why[1200], noise[300], made[700];
 
@@ -368,13 +381,13 @@ static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
         take_out(m, gpu, PUT(why, "it does not grade our own starter of %s: %s", lab, ended->why));
         return;
     }
-    if (gpu_noisy(&ended->reading, noise, sizeof noise)) {
+    if (station_noisy(&ended->reading, noise, sizeof noise)) {
         gpu->proved = false;
         take_out(m, gpu, PUT(why, "nothing can be measured on it: %s, %s", lab, noise));
         return;
     }
     meet_gpu(m, gpu, &ended->reading, slot->program.out.text);
-    gpu_drifts(gpu, slot->lab, &ended->reading, why, sizeof why);
+    station_drifts(gpu, slot->lab, &ended->reading, why, sizeof why);
     if (m->cell->trusting)
         gpu->prepared[slot->lab] = true;
     else if (!sealed_keep(m->cell, gpu->uuid, lab, digest_of(m, slot->lab),
@@ -382,11 +395,20 @@ static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
         cannot_write(made);
 }
 
+static void keep(Marking *m, Slot *slot, const Station *gpu, const Ended *ended)
+{
+    const Watch *watch = m->options->watch;
+
+    take_over(m->store, slot->task, gpu->label, &slot->program, ended);
+    if (watch)
+        watch->ended(watch->context, slot->task, gpu->label, &slot->program, ended);
+}
+
 /* What is known of a kernel that does not build is known for good, and no GPU need look at it. */
 static void take_build(Marking *m, Slot *slot)
 {
     Task *task = slot->task;
-    const Device *gpu = gpu_to_build_for(m, task->lab);
+    const Station *gpu = gpu_to_build_for(m, task->lab);
     Program *program = &slot->program;
     size_t head = gpu ? strlen(gpu->head) : 0;
     char *whole;
@@ -403,7 +425,7 @@ static void take_build(Marking *m, Slot *slot)
     program->out.text = whole;
     ended_of(program, all_labs[task->lab].folder, &ended);
     if (ended_graded(&ended) && !strcmp(reading_get(&ended.reading, "verdict"), "build")) {
-        take_over(m->store, task, gpu->label, program, &ended);
+        keep(m, slot, gpu, &ended);
         task->number++;
         task->graded = true;
         pace_count(&m->pace, task->lab, now_s() - program->began_s);
@@ -414,20 +436,20 @@ static void take_build(Marking *m, Slot *slot)
 
 static void end_grading(Marking *m, Slot *slot, Ended *ended)
 {
-    Device *gpu = slot->gpu;
+    Station *gpu = slot->gpu;
     Task *task = slot->task;
     char why[1000];
 
-    if (ended_graded(ended) && gpu_noisy(&ended->reading, ended->why, sizeof ended->why))
+    if (ended_graded(ended) && station_noisy(&ended->reading, ended->why, sizeof ended->why))
         ended->outcome = "noisy";
-    take_over(m->store, task, gpu->label, &slot->program, ended);
+    keep(m, slot, gpu, ended);
     task->running = false;
     task->number++;
     if (ended_graded(ended)) {
         task->graded = true;
         gpu->faults = 0;
         pace_count(&m->pace, task->lab, now_s() - slot->program.began_s);
-        if (gpu_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
+        if (station_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
             take_out(m, gpu, why);
     } else {
         task->faults_left--;
@@ -560,8 +582,11 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     m->fence = fence_for(jobs_of(m));
     if (options->memory_bytes)
         m->fence.memory_bytes = options->memory_bytes;
+    cgroup_open(&m->cgroup, &cell->environment);
     remove_tree(PUT(work, "%s/work", cell->store)); /* of a run that was killed */
     queue_read(store, options->asked, options->only, &m->queue);
+    for (int i = 0; options->watch && i < m->queue.count; i++)
+        m->queue.tasks[i].faults_left = 1;
     pace_begin(&m->pace, m->queue.count);
     open_gpus(m);
     for (int i = 0; i < m->gpu_count; i++)
@@ -574,7 +599,8 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     marked = stop_asked() ? MARKED_STOPPED : open ? MARKED_NO_DEVICE : MARKED_ALL;
     pace_end(&m->pace);
     for (int i = 0; i < m->gpu_count; i++)
-        gpu_close(&m->gpus[i]);
+        station_close(&m->gpus[i]);
+    cgroup_close(&m->cgroup);
     remove_tree(work);
     queue_free(&m->queue);
     free(m);

@@ -53,6 +53,13 @@ bool terms_load(Store *store, const char *path, char **mistakes)
     return fine;
 }
 
+char *terms_text(Store *store)
+{
+    char *text = kept_course(store);
+
+    return text ? text : xcalloc(1, 1);
+}
+
 char *terms_of(Store *store, const char *lab)
 {
     char *text = text_of(store, "SELECT text FROM current_terms WHERE lab = ?", lab);

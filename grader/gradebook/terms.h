@@ -12,6 +12,9 @@ bool terms_load(Store *store, const char *path, char **mistakes);
  * seeds or on another device is open again; what was graded under these before is not. */
 void terms_keep(Store *store);
 
+/* The text of the course file that counts, secrets and all; "": there is none. The caller frees. */
+char *terms_text(Store *store);
+
 /* What a lab is graded under now, for `warpbook grade --course -`; "": as the workbook has it. The
  * caller frees. */
 char *terms_of(Store *store, const char *lab);

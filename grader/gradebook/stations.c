@@ -1,5 +1,6 @@
-/* gpus.c - the devices that grade: which they are, whose they are, whether they can be believed. */
-#include "gpus.h"
+/* stations.c - the devices that grade: which they are, whose they are, whether they can be
+ * believed. */
+#include "stations.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -15,14 +16,14 @@ enum { SLOW_ROW = 3 };
 static const double noisy = 0.05; /* as warpbook has it (judge.c) */
 static const double drift = 0.10; /* verdicts are ratios: less does not matter */
 
-void gpu_open(Device *gpu, const char *name)
+void station_open(Station *gpu, const char *name)
 {
-    *gpu = (Device){ .name = name, .lock_fd = -1, .head = xcalloc(1, 1) };
+    *gpu = (Station){ .name = name, .lock_fd = -1, .head = xcalloc(1, 1) };
     PUT(gpu->label, "%s", name ? name : "this machine");
     gpu->simulated = name && !strncmp(name, "sim", 3);
 }
 
-void gpu_close(Device *gpu)
+void station_close(Station *gpu)
 {
     if (gpu->lock_fd >= 0)
         close(gpu->lock_fd);
@@ -32,7 +33,7 @@ void gpu_close(Device *gpu)
     gpu->head = NULL;
 }
 
-void gpu_meet(Device *gpu, const Reading *reading, const char *printed)
+void station_meet(Station *gpu, const Reading *reading, const char *printed)
 {
     const char *lab = strstr(printed, "\nlab:");
     size_t length = lab ? (size_t) (lab + 1 - printed) : 0;
@@ -47,7 +48,7 @@ void gpu_meet(Device *gpu, const Reading *reading, const char *printed)
         gpu->name = gpu->simulated ? "sim" : "0";
 }
 
-bool gpu_lock(Device *gpu)
+bool station_lock(Station *gpu)
 {
     const char *folder = getenv("TMPDIR");
     char path[600], name[80] = "";
@@ -70,7 +71,7 @@ static const char *figure(const Reading *reading, int number, const char *name)
     return reading_get(reading, PUT(key, "case.%d.%s", number, name));
 }
 
-bool gpu_noisy(const Reading *reading, char *why, size_t size)
+bool station_noisy(const Reading *reading, char *why, size_t size)
 {
     for (int i = 1; i <= GPU_CASES; i++) {
         double resolution = strtod(figure(reading, i, "resolution"), NULL);
@@ -83,7 +84,7 @@ bool gpu_noisy(const Reading *reading, char *why, size_t size)
     return false;
 }
 
-bool gpu_drifts(Device *gpu, int lab, const Reading *reading, char *why, size_t size)
+bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size)
 {
     double worst = 0, first_ms = 0, now_ms = 0;
     int measured = 0, worst_case = 0;

@@ -1,6 +1,7 @@
-/* gpus.h - the devices that grade: which they are, whose they are, whether they can be believed. */
-#ifndef GPUS_H
-#define GPUS_H
+/* stations.h - the devices that grade: which they are, whose they are, whether they can be
+ * believed. */
+#ifndef STATIONS_H
+#define STATIONS_H
 
 #include "harvest.h"
 #include "reading.h"
@@ -13,7 +14,7 @@ typedef struct Usual {
     double reference_ms;
 } Usual;
 
-typedef struct Device {
+typedef struct Station {
     const char *name; /* "0", "sim"; NULL: warpbook's choice */
     char label[64];   /* as people are told */
     char uuid[80], cc[16];
@@ -27,24 +28,24 @@ typedef struct Device {
     Usual usual[LABS][GPU_CASES];
     int lock_fd;
     bool told; /* that it is waited for */
-} Device;
+} Station;
 
-void gpu_open(Device *gpu, const char *name);
-void gpu_close(Device *gpu);
+void station_open(Station *gpu, const char *name);
+void station_close(Station *gpu);
 
 /* It has graded: its names and its head, from what was printed. */
-void gpu_meet(Device *gpu, const Reading *reading, const char *printed);
+void station_meet(Station *gpu, const Reading *reading, const char *printed);
 
 /* The lock that warpbook takes for a grading on its own: here it is held for all of them. Tries,
  * and does not wait; false with errno EWOULDBLOCK if another has it, else it cannot be had. */
-bool gpu_lock(Device *gpu);
+bool station_lock(Station *gpu);
 
 /* True, with a sentence, if our reference beside itself differed too much for any speed to be
  * judged. That was before the student's process began. */
-bool gpu_noisy(const Reading *reading, char *why, size_t size);
+bool station_noisy(const Reading *reading, char *why, size_t size);
 
 /* True, with a sentence, if our reference has taken longer, three gradings in a row, than it did at
  * first: the GPU gets hot, or is somebody else's, too. */
-bool gpu_drifts(Device *gpu, int lab, const Reading *reading, char *why, size_t size);
+bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size);
 
 #endif
