@@ -59,25 +59,45 @@ static bool build_submission(const Session *session, const char *source, const c
     return false;
 }
 
-double mean_marks(const Result *result)
+static void note_source(Result *result, const char *source)
 {
-    double sum[2] = { 0 };
-    int count[2] = { 0 };
+    size_t size;
+    char *text = read_file(source, 256 << 10, &size);
+
+    PUT(result->source, "%s", source);
+    if (text)
+        result->source_hash = hash_bytes(HASH_START, text, size);
+    free(text);
+}
+
+void grade_build(Session *session, const char *source, Result *result, Build *built)
+{
+    double start = now_s();
+
+    result->hash = lab_hash(session, result->entry);
+    note_source(result, source);
+    build_submission(session, source, source, result, built);
+    result->wall_s = now_s() - start;
+}
+
+double mean_marks(const Policy *policy, const Result *result)
+{
+    MarkedCase cases[GRADE_CASES];
+    int count = 0;
 
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind != TIMED || !s->measured)
-            continue;
-        sum[s->lab_case->spares_rung1] += marks_for_speed(s->ratio.median, s->floor, s->bar);
-        count[s->lab_case->spares_rung1]++;
+        if (s->lab_case->kind == TIMED && s->measured)
+            cases[count++] = (MarkedCase){ .ratio = s->ratio.median,
+                                           .rung1 = s->floor,
+                                           .bar = s->bar,
+                                           .spares_rung1 = s->lab_case->spares_rung1 };
     }
-    if (count[0])
-        sum[1] = fmin(sum[1], count[1] * sum[0] / count[0]);
-    return count[0] + count[1] ? (sum[0] + sum[1]) / (count[0] + count[1]) : 25;
+    return marks_for_cases(policy, cases, count);
 }
 
 /* Lowest ratio, marks; nothing for the starter. */
-static void add_up(Result *result)
+static void add_up(const Policy *policy, Result *result)
 {
     double lowest = 0;
     int timed = 0;
@@ -95,20 +115,9 @@ static void add_up(Result *result)
     if (verdict_passed(result->verdict))
         result->marks = 100;
     else if (result->verdict == SLOW)
-        result->marks = mean_marks(result);
+        result->marks = mean_marks(policy, result);
     else if (result->verdict == CORRECT_ONLY)
-        result->marks = 50; /* the base: right, and no more can be said here */
-}
-
-static void note_source(Result *result, const char *source)
-{
-    size_t size;
-    char *text = read_file(source, 256 << 10, &size);
-
-    PUT(result->source, "%s", source);
-    if (text)
-        result->source_hash = hash_bytes(HASH_START, text, size);
-    free(text);
+        result->marks = policy->base; /* right, and no more can be said here */
 }
 
 /* The starter is run all the same: what becomes of it is where the lesson begins. */
@@ -153,7 +162,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     }
     if (untouched && result->verdict != UNSOUND)
         say_untouched(result);
-    add_up(result);
+    add_up(&session->course.lab[entry - all_labs].policy, result);
     result->wall_s = now_s() - start;
     session_clear_line();
 }

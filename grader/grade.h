@@ -2,6 +2,7 @@
 #ifndef GRADE_H
 #define GRADE_H
 
+#include "marks.h"
 #include "session.h"
 #include "speed.h"
 
@@ -51,9 +52,11 @@ typedef struct Result {
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result);
 
-/* Of the timed cases. One that spares rung 1 is worth no more than the others are: what is to be
- * had there for nothing is no merit. */
-double mean_marks(const Result *result);
+/* Its build alone, kept in the cache for a later grading: without a GPU. result->entry is given. */
+void grade_build(Session *session, const char *source, Result *result, Build *built);
+
+/* Of the timed cases that were measured. */
+double mean_marks(const Policy *policy, const Result *result);
 
 /* correct.c: every CORRECT case in a process of its own; on a real GPU, then, the small ones on the
  * simulated GPU, which sees what a real one may hide. judge_modelled.c: how fast it is on a

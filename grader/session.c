@@ -5,6 +5,7 @@
  * scripted one).
  */
 #include "session.h"
+#include "seal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -147,9 +148,9 @@ uint64_t lab_hash(const Session *session, const LabEntry *entry)
             free(text);
         }
     list_rungs(session, entry, &rungs);
-    if (rungs.count && (text = read_file(rungs.path[rungs.count - 1], 1 << 20, &size))) {
-        hash = hash_bytes(hash, text, size);
-        free(text);
+    if (rungs.count) {
+        uint64_t reference = solution_hash(rungs.path[rungs.count - 1]);
+        hash = hash_bytes(hash, &reference, sizeof reference);
     }
     return hash;
 }
@@ -190,6 +191,33 @@ uint64_t session_simulator_hash(const Session *session)
     return hash;
 }
 
+/* ---- Builds ---- */
+
+/* What a gradebook's cells are shown in place of our sources was built before; what students are
+ * given (make course-kit) is an object, for all devices, that is still to be linked. */
+static bool take_sealed(BuildJob *job, Build *result)
+{
+    char made[sizeof result->object], object[sizeof result->object];
+
+    if (!is_sealed(job->source, made, sizeof made))
+        return false;
+    *result = (Build){ .fault = BUILD_OK };
+    PUT(result->object, "%s", made);
+    PUT(object, "%.*s.o", (int) strlen(made) - 3, made);
+    if (file_exists(made))
+        return true;
+    if (file_exists(object)) {
+        job->source = job->shown = object;
+        job->linked = true;
+        job->portable = false;
+        build(job, result);
+    } else {
+        result->fault = BUILD_MACHINE;
+        PUT(result->message, "%s is not there: its source is sealed, and cannot be built", made);
+    }
+    return true;
+}
+
 void session_build(const Session *session, const LabEntry *entry, const char *source,
                    const char *shown, Build *result)
 {
@@ -204,11 +232,60 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
         .cache = session->cache,
         .lab = entry->lab,
         .cc = session->gpu.cc,
+        .portable = session->portable,
     };
 
+    if (!shown && take_sealed(&job, result))
+        return;
     if (!shown) /* ours: named from the workbook's folder */
         job.shown = !strncmp(source, session->root, root) ? source + root + 1 : source;
     build(&job, result);
+}
+
+/* One of our kernels, for cells that may not see its text. */
+static bool seal_one(const Session *session, const LabEntry *entry, const char *source,
+                     const char *folder, const char *name, char *why, size_t size)
+{
+    Build built;
+
+    session_build(session, entry, source, NULL, &built);
+    if (built.fault != BUILD_OK)
+        put(why, size, "%s", built.message);
+    else if (!seal(source, built.object, session->portable ? ".o" : ".so", folder, name))
+        put(why, size, "cannot write %s/%s: %s", folder, name, strerror(errno));
+    else
+        return true;
+    return false;
+}
+
+bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
+                  size_t size)
+{
+    char path[PATH], beyond[PATH];
+    FileList rungs, faster;
+    size_t bytes = 0;
+    char *starter;
+    bool copied;
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", session->root, entry->folder);
+    starter = read_file(path, BUILD_SOURCE_BYTES, &bytes);
+    PUT(path, "%s/0_starter.cu", folder);
+    PUT(beyond, "%s/beyond", folder);
+    copied = starter && make_folders(beyond) && write_file(path, starter, bytes);
+    free(starter);
+    if (!copied) {
+        put(why, size, "cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    list_rungs(session, entry, &rungs);
+    for (int i = 0; i < rungs.count; i++) /* the floor, and the reference */
+        if ((i == 0 || i == rungs.count - 1) &&
+            !seal_one(session, entry, rungs.path[i], folder, strrchr(rungs.path[i], '/') + 1, why,
+                      size))
+            return false;
+    list_solutions(session, entry, "/beyond", &faster);
+    return !faster.count || seal_one(session, entry, faster.path[faster.count - 1], beyond,
+                                     strrchr(faster.path[faster.count - 1], '/') + 1, why, size);
 }
 
 /* ---- The GPU ---- */
@@ -342,9 +419,11 @@ static bool meet_device(Session *session, const char *device)
     return meet_simulation(session, device[3] ? device + 4 : "", "as asked for");
 }
 
-bool session_open(Session *session, const char *device)
+/* All but the GPU. */
+static bool open_folders(Session *session)
 {
     session->lock_fd = -1;
+    course_default(&session->course);
     if (!session_find_root(session))
         return false;
     toolchain_find(&session->toolchain);
@@ -352,13 +431,25 @@ bool session_open(Session *session, const char *device)
         PUT(session->problem, "%s", session->toolchain.problem);
         return false;
     }
-    if (!make_folders(session->cache)) {
-        PUT(session->problem,
-            "cannot write %s: %s; copy the workbook to a folder you can write to, or name another "
-            "build folder: make grade B=/tmp/warpbook",
-            session->cache, strerror(errno));
+    if (make_folders(session->cache))
+        return true;
+    PUT(session->problem,
+        "cannot write %s: %s; copy the workbook to a folder you can write to, or name another "
+        "build folder: make grade B=/tmp/warpbook",
+        session->cache, strerror(errno));
+    return false;
+}
+
+bool session_open_to_build(Session *session, int cc)
+{
+    session->gpu.cc = cc;
+    return open_folders(session);
+}
+
+bool session_open(Session *session, const char *device)
+{
+    if (!open_folders(session))
         return false;
-    }
     /* A simulated GPU is each process's own. */
     if (meet_device(session, device) && (*session->simulated || lock_gpu(session)))
         return true;

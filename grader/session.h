@@ -3,6 +3,7 @@
 #define SESSION_H
 
 #include "build.h"
+#include "course.h"
 #include "worker.h"
 
 typedef struct Session {
@@ -16,9 +17,11 @@ typedef struct Session {
     GpuInfo gpu;         /* once a runner has said hello */
     char device[200];    /* number, or name of a simulated GPU */
     char simulated[300]; /* why the GPU is a simulated one: words; "": it is a real one */
-    uint64_t seed;       /* what all seeds of the run follow from; printed afterwards */
+    Course course; /* bars, curves, seeds; course_default, unless main puts a course's there */
+    uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
     bool quick;
     bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */
+    bool portable;     /* ours are built for other machines: pack */
     bool live;         /* a progress line on the terminal */
     char problem[700]; /* why nothing can be graded: one sentence */
     int lock_fd;
@@ -35,6 +38,9 @@ typedef struct Session {
  * so. */
 bool session_open(Session *session, const char *device);
 void session_close(Session *session);
+
+/* Without any GPU, to build for one of that compute capability. */
+bool session_open_to_build(Session *session, int cc);
 
 /* Starts runners until `count` are waiting. Not while something is timed: a new context disturbs.
  */
@@ -76,6 +82,10 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
 
 /* Over the simulated GPU: its program, its library, its description. 0 if that cannot be read. */
 uint64_t session_simulator_hash(const Session *session);
+/* Writes to `folder` what cells with strangers' code are shown in place of solutions/LAB (seal.h):
+ * the starter, and the built rung 1, reference and fastest kernel. False, with `why`. */
+bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
+                  size_t size);
 
 /* Over all that decides a grading of this lab but the submission: results carry it. */
 uint64_t lab_hash(const Session *session, const LabEntry *entry);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64], kernel[100], secret_file[100];
+static char folder[64], kernel[100], sealed_folder[100], secret_file[100];
 static Cell cell;
 static bool works;
 
@@ -27,6 +27,8 @@ static int begin(void)
     setenv("GRADEBOOK_WARPBOOK", PUT(path, "%s/tests/fake_warpbook", here), 1);
     setenv("COURSE_SECRET", "swordfish", 1);
     write_file(PUT(kernel, "%s/kernel.cu", folder), "int k;\n", 7);
+    make_folders(PUT(sealed_folder, "%s/sealed/here", folder));
+    write_file(PUT(path, "%s/5_padded.cu", sealed_folder), "// sealed 1\n", 12);
     write_file(PUT(secret_file, "%s/gradebook.sqlite", folder), "all marks", 9);
     works = cell_open(&cell, folder, false, problem, sizeof problem);
     if (!works)
@@ -48,7 +50,9 @@ static int end(void)
 /* The exit status of a script in the cell of a grading, in place of warpbook. */
 static int run_inside(const char *script, char *said, size_t size)
 {
-    const CellJob job = { .lab = "06_transpose", .kernel = kernel, .device = "sim" };
+    const CellJob job = {
+        .lab = "06_transpose", .kernel = kernel, .sealed = sealed_folder, .device = "sim"
+    };
     Words all, command = { 0 };
     Program program;
     int status;
@@ -89,6 +93,15 @@ static void the_view_from_inside(void)
         "test ! -e /root && test ! -e /home && test ! -e /var",
         "test ! -e /etc/passwd",
         "test -z \"$COURSE_SECRET\"",
+        "test \"$(ls solutions)\" = 06_transpose",
+        "test \"$(ls solutions/06_transpose)\" = 5_padded.cu",
+        "grep -q '^// sealed' solutions/06_transpose/5_padded.cu",
+        "! touch solutions/06_transpose/x 2>/dev/null",
+        "! grep -rq __global__ solutions",
+        "! touch /dev/x 2>/dev/null",
+        "echo x > /dev/null",
+        "! grep -q . /proc/1/root/etc/passwd 2>/dev/null",
+        "! unshare -m true 2>/dev/null",
         "! grep -aq swordfish /proc/*/environ 2>/dev/null",
         "test $(ls -d /proc/[0-9]* | wc -l) -le 5", /* bubblewrap, the shell, ls, wc */
         "test $(grep -c : /proc/net/dev) -le 1",    /* the loop-back alone */

@@ -2,11 +2,14 @@
  * more.
  *
  * A new root, empty but for: the system's programs and libraries, the CUDA Toolkit, the workbook's
- * labs/, common/ and solutions/ and the programs that grade, all read-only; the one kernel to be
- * graded; a /tmp and a build cache in memory, of limited size, gone with it. No network, processes,
- * users, or environment of ours. So it sees no other student, no result, no database, and nothing
- * that it writes outlives it. References are built ahead, from our own files, into a cache that
- * each grading gets to see read-only.
+ * labs/ and common/ and the programs that grade, all read-only; the one kernel to be graded; a /tmp
+ * and a build cache in memory, of limited size, gone with it. No network, processes, users, or
+ * environment of ours. So it sees no other student, no result, no database, and nothing that it
+ * writes outlives it. Of our solutions it sees what they were built to, ahead, in a cell where
+ * nobody else's code is (sealed.h), never their text.
+ *
+ * For a real GPU a kernel is built in one cell, which sees no GPU, and graded in another one, which
+ * is shown the build.
  *
  * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK name other programs (the tests' scripted ones).
  */
@@ -24,7 +27,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TMP_BYTES = 1 << 30, TRY_S = 20, SAID_BYTES = 4096 };
+enum {
+    TMP_BYTES = 1 << 30, /* in /tmp, where compilers work */
+    CACHE_BYTES = 256 << 20,
+    SMALL_BYTES = 16 << 20,
+    TRY_S = 20,
+    SAID_BYTES = 4096,
+};
 
 /* ---- Words ---- */
 
@@ -189,6 +198,7 @@ static bool expose_toolkit(Cell *cell, char *problem, size_t size)
         put(problem, size, "%s", toolchain.problem);
         return false;
     }
+    PUT(cell->compiler, "%s", toolchain.identity);
     expose_program(cell, toolchain.nvcc);
     expose_program(cell, toolchain.host);
     expose_list(cell, toolchain.roots);
@@ -234,30 +244,51 @@ static void add_entries(Words *w, const char *from, const char *to)
         closedir(folder);
 }
 
-static void add_tmpfs(const Cell *cell, Words *w, const char *path)
+static void add_tmpfs(const Cell *cell, Words *w, const char *path, int bytes)
 {
     char text[32];
 
     if (cell->sized)
-        add_all(w, (const char *const[]){ "--size", PUT(text, "%d", TMP_BYTES), NULL });
+        add_all(w, (const char *const[]){ "--size", PUT(text, "%d", bytes), NULL });
     add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
 }
 
-/* What is built: for our own kernels to be kept, for students' gone with the cell. */
-static void add_built(const Cell *cell, Words *w, bool ours)
+/* What is built of our own kernels is kept. Of students' nothing is; or, to be graded in another
+ * cell, in a folder of its own. */
+static void add_built(const Cell *cell, Words *w, const CellJob *job)
 {
-    static const char *const folders[] = { "cache", "floor" };
+    char kept[PATH_MAX], seen[PATH_MAX];
 
-    for (size_t i = 0; i < COUNT(folders); i++) {
-        char kept[PATH_MAX], seen[PATH_MAX];
-        PUT(kept, "%s/%s", cell->store, folders[i]);
-        PUT(seen, "%s/%s", cell->build, folders[i]);
-        if (ours) {
-            mount(w, "--bind", kept, seen);
-        } else {
-            add_tmpfs(cell, w, seen);
-            add_entries(w, kept, seen);
-        }
+    if (job && job->ours) {
+        mount(w, "--bind", PUT(kept, "%s/cache", cell->store), PUT(seen, "%s/cache", cell->build));
+        mount(w, "--bind", PUT(kept, "%s/floor", cell->store), PUT(seen, "%s/floor", cell->build));
+        return;
+    }
+    PUT(seen, "%s/cache", cell->build);
+    if (job && job->built && job->cc) {
+        mount(w, "--bind", job->built, seen);
+    } else {
+        add_tmpfs(cell, w, seen, CACHE_BYTES);
+        if (job && job->built)
+            add_entries(w, job->built, seen);
+    }
+    PUT(seen, "%s/floor", cell->build);
+    add_tmpfs(cell, w, seen, SMALL_BYTES);
+    add_entries(w, PUT(kept, "%s/floor", cell->store), seen);
+}
+
+/* Our own kernels are among the solutions; nobody else sees more of them than what is sealed. */
+static void add_solutions(const Cell *cell, Words *w, const CellJob *job)
+{
+    char path[PATH_MAX];
+
+    if (job && job->ours) {
+        PUT(path, "%s/solutions", cell->root);
+        mount(w, "--ro-bind", path, path);
+        if (job->sealed)
+            mount(w, "--bind", job->sealed, "/sealed");
+    } else if (job && job->sealed) {
+        mount(w, "--ro-bind", job->sealed, PUT(path, "%s/solutions/%s", cell->root, job->lab));
     }
 }
 
@@ -271,7 +302,7 @@ static const char *lock_folder(void)
 /* Everything of bubblewrap before the program. `job` NULL: none, to try it. */
 static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
 {
-    static const char *const own[] = { "labs", "common", "solutions" };
+    static const char *const own[] = { "labs", "common" };
     char path[PATH_MAX];
 
     /* Of root, who may grade too, bubblewrap would keep the rights (in its own namespaces). */
@@ -281,37 +312,56 @@ static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
     if (job && job->ours && job->waits && gpu) /* the locks of GPUs lie there */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
-        add_tmpfs(cell, w, "/tmp");
+        add_tmpfs(cell, w, "/tmp", TMP_BYTES);
     for (size_t i = 0; i < COUNT(system_paths); i++)
         mount(w, "--ro-bind-try", system_paths[i], system_paths[i]);
     if (gpu)
         add_gpu(w);
+    add_tmpfs(cell, w, "/dev/shm", SMALL_BYTES);
+    add_all(w, (const char *const[]){ "--remount-ro", "/dev", NULL });
     for (int i = 0; i < cell->exposed.count; i++)
         mount(w, "--ro-bind", cell->exposed.word[i], cell->exposed.word[i]);
     for (size_t i = 0; i < COUNT(own); i++) {
         PUT(path, "%s/%s", cell->root, own[i]);
         mount(w, "--ro-bind", path, path);
     }
-    add_built(cell, w, job && job->ours);
+    add_solutions(cell, w, job);
+    add_built(cell, w, job);
     if (job)
         mount(w, "--ro-bind", job->kernel, "/submission/kernel.cu");
     add_all(w, (const char *const[]){ "--remount-ro", "/", "--chdir", cell->root, "--", NULL });
 }
 
+/* warpbook's own part of the command. */
+static void add_task(const Cell *cell, Words *w, const CellJob *job)
+{
+    const char *kernel = cell->trusting ? job->kernel : "/submission/kernel.cu";
+
+    add_all(w, (const char *const[]){ cell->warpbook, job->cc ? "build" : "grade", job->lab,
+                                      "--submission", kernel, NULL });
+    if (job->cc) {
+        add_all(w, (const char *const[]){ "--cc", job->cc, NULL });
+        return;
+    }
+    add_all(w, (const char *const[]){ "--format", "lines", "--course", "-", NULL });
+    if (job->device)
+        add_all(w, (const char *const[]){ "--device", job->device, NULL });
+    if (job->ours && job->sealed && !cell->trusting)
+        add_all(w, (const char *const[]){ "--seal", "/sealed", NULL });
+    if (job->quick)
+        words_add(w, "--quick");
+}
+
 void cell_command(const Cell *cell, const CellJob *job, Words *command)
 {
-    bool gpu = !job->device || strncmp(job->device, "sim", 3) != 0;
+    bool gpu = !job->cc && (!job->device || strncmp(job->device, "sim", 3) != 0);
 
     *command = (Words){ 0 };
+    if (job->cc) /* gradings are measured meanwhile */
+        add_all(command, (const char *const[]){ "/usr/bin/env", "nice", "-n", "19", NULL });
     if (!cell->trusting)
         add_cell(cell, command, job, gpu);
-    add_all(command, (const char *const[]){
-                         cell->warpbook, "grade", job->lab, "--format", "lines", "--submission",
-                         cell->trusting ? job->kernel : "/submission/kernel.cu", NULL });
-    if (job->device)
-        add_all(command, (const char *const[]){ "--device", job->device, NULL });
-    if (job->quick)
-        words_add(command, "--quick");
+    add_task(cell, command, job);
 }
 
 /* ---- Does it work here? ---- */
@@ -416,7 +466,7 @@ static bool find_programs(Cell *cell, char *problem, size_t size)
 }
 
 /* What is shown to a submission may not hold the gradebook, and the other way round. */
-static bool lies_apart(const Cell *cell, char *problem, size_t size)
+bool cell_lies_apart(const Cell *cell, char *problem, size_t size)
 {
     static const char *const own[] = { "labs", "common", "solutions" };
     char shown[PATH_MAX];
@@ -452,14 +502,15 @@ bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size
     }
     PUT(cell->store, "%s", path);
     if (!make_folders(PUT(path, "%s/cache", cell->store)) ||
-        !make_folders(PUT(path, "%s/floor", cell->store))) {
+        !make_folders(PUT(path, "%s/floor", cell->store)) ||
+        !make_folders(PUT(path, "%s/sealed", cell->store))) {
         put(problem, size, "cannot write %s: %s", cell->store, strerror(errno));
         return false;
     }
     find_environment(cell);
     if (trusting)
         return true;
-    return lies_apart(cell, problem, size) && expose_toolkit(cell, problem, size) &&
+    return cell_lies_apart(cell, problem, size) && expose_toolkit(cell, problem, size) &&
            prove_cell(cell, problem, size);
 }
 

@@ -12,21 +12,26 @@ typedef struct Words { /* a command, ended by NULL; its words are its own */
 } Words;
 
 typedef struct Cell {
-    bool trusting;      /* --trust-submissions: no bubblewrap */
-    bool sized;         /* this bubblewrap can limit the size of a folder in memory */
-    char bwrap[512];    /* path */
-    char root[512];     /* the workbook */
-    char build[512];    /* its build folder: runner, runner-sim, ... */
-    char warpbook[512]; /* the program */
-    char store[512];    /* the gradebook's folder: cache/ and floor/ are trusted builds' */
-    Words exposed;      /* what is shown read-only beside the system: toolkit, programs */
-    Words environment;  /* NAME=VALUE */
+    bool trusting;       /* --trust-submissions: no bubblewrap */
+    bool sized;          /* this bubblewrap can limit the size of a folder in memory */
+    char bwrap[512];     /* path */
+    char root[512];      /* the workbook */
+    char build[512];     /* its build folder: runner, runner-sim, ... */
+    char warpbook[512];  /* the program */
+    char store[512];     /* the gradebook's folder: cache/, floor/, sealed/ are trusted builds' */
+    char compiler[4096]; /* what it says of itself */
+    Words exposed;       /* what is shown read-only beside the system: toolkit, programs */
+    Words environment;   /* NAME=VALUE */
 } Cell;
 
 typedef struct CellJob {
     const char *lab;    /* its folder's name */
     const char *kernel; /* path of the kernel.cu to be graded */
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
+    const char *sealed; /* shown in place of solutions/LAB; of our own kernel: a folder to make it
+                           in (sealed.h) */
+    const char *built;  /* a folder for the build of this kernel, kept for its grading; or NULL */
+    const char *cc;     /* "9.0": it is only built, into `built`, for such GPUs; or NULL */
     bool quick;
     bool ours;  /* our own kernel: what is built is kept for all */
     bool waits; /* it takes the lock of its GPU itself: nobody does so for it yet */
@@ -36,7 +41,12 @@ typedef struct CellJob {
 bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size);
 void cell_close(Cell *cell);
 
-/* The command that grades; free it with words_free. It is run in cell->root. */
+/* Does the gradebook's folder lie outside of all that submissions are shown? (cell_open asks, too.)
+ */
+bool cell_lies_apart(const Cell *cell, char *problem, size_t size);
+
+/* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it
+ * with words_free. It is run in cell->root. */
 void cell_command(const Cell *cell, const CellJob *job, Words *command);
 
 void words_add(Words *words, const char *word);

@@ -26,7 +26,7 @@ typedef struct HandedFile {
 
 /* Something to be told about a hand-in, though it is none of the grading's business. */
 typedef struct Remark {
-    const char *kind; /* refused, changed, extra, ambiguous, note */
+    const char *kind; /* refused, changed, extra, ambiguous, suspicious, note */
     char *entry;      /* the file in question; "" for all of it */
     char *sentence;
 } Remark;
@@ -38,6 +38,7 @@ typedef struct Handin {
     const char *layout; /* a row of lms.c */
     bool late;          /* by a mark of the learning system */
     int64_t sent;       /* seconds since 1970; 0: unknown */
+    bool timed;         /* the learning system says so; else it is a file's time */
     int64_t order;      /* among those of equal `sent` */
     bool refused;       /* nothing of it counts; a remark says why */
     HandedFile *files;

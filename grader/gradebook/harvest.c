@@ -6,6 +6,7 @@
  */
 #include "harvest.h"
 #include "sink.h"
+#include "suspicion.h"
 #include "../util.h"
 
 #include <stdio.h>
@@ -192,6 +193,14 @@ static void remark_others(Handin *handin, const Manifest *manifest, int only, co
         REMARK(handin, "extra", "", "%d files in all are none of the workbook's", extra);
 }
 
+static void remark_suspicions(Handin *handin, const HandedFile *kernel)
+{
+    const char *sentence;
+
+    for (int i = 0; (sentence = suspicion(kernel->text, i)); i++)
+        REMARK(handin, "suspicious", kernel->path, "%s", sentence);
+}
+
 void harvest(Handin *handin, const Manifest *manifest, int only, Harvest *found)
 {
     const HandedFile *kernel_clash[LABS] = { 0 }, *other_clash[LABS] = { 0 };
@@ -223,5 +232,7 @@ void harvest(Handin *handin, const Manifest *manifest, int only, Harvest *found)
                    "it is larger than %d KiB: a lab needs a few", HANDIN_KERNEL_BYTES >> 10);
             found->kernel[lab] = NULL;
         }
+        if (found->kernel[lab])
+            remark_suspicions(handin, found->kernel[lab]);
     }
 }

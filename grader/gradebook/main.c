@@ -1,17 +1,23 @@
 /* main.c - gradebook: a whole course's submissions. The table of subcommands, and what each does.
  *
- * In the order of a run: intake reads what was handed in (in a process of its own: quarantine),
- * enrol makes rows of it in the database (store), queue works out what is open, marking grades it,
+ * In the order of a run: terms reads the course file, intake what was handed in (in a process of
+ * its own: quarantine), enrol makes rows of it in the database (store), queue works out what is
+ * open, marking grades it,
  * each in a cell, takeover keeps what came of it; sheet, overview and export show it.
  */
 #include "cell.h"
+#include "enlist.h"
 #include "enrol.h"
 #include "export.h"
 #include "marking.h"
 #include "overview.h"
 #include "quarantine.h"
 #include "queue.h"
+#include "slurm.h"
+#include "slurm_task.h"
 #include "stop.h"
+#include "terms.h"
+#include "../session.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -27,9 +33,10 @@ enum { DONE = 0, USAGE = 2, COULD_NOT = 3, STOPPED = 130 };
 enum { LIMIT_S = 1800 }; /* for one kernel of one lab; warpbook's own limits are far below */
 
 typedef struct Options {
-    const char *submissions, *out, *student, *lab, *format;
+    const char *submissions, *out, *student, *lab, *format, *to, *course;
     bool trusting, labs_named;
     MarkingOptions marking;
+    SlurmOptions slurm;
     char devices[400]; /* what marking.devices point into */
 } Options;
 
@@ -41,22 +48,35 @@ static const char usage[] =
     "  status --out DIR               how far it is\n"
     "  report --out DIR               a table, and all that a human should look at\n"
     "  regrade --student S --lab L --out DIR   grade that one once more\n"
-    "  export --format csv|json --out DIR      on standard output\n"
+    "  import-roster FILE --out DIR   a CSV of who takes part: id, name, email, section\n"
+    "  export --format csv|json|html|alike --out DIR         on standard output\n"
+    "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
+    "                                 files of each student's, into FOLDER\n"
     "\n"
     "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
     "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
     "\n"
     "  --labs L,L...           only these labs (6, transpose or 06_transpose); else all\n"
+    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/instructors.md. "
+    "grade\n"
+    "                          keeps it; else the one that was kept counts\n"
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
     "                          simulated one. Else the first GPU if it is usable, or the "
     "simulated\n"
-    "  --jobs N                so many gradings beside each other on the simulated GPU\n"
+    "  --jobs N                so many gradings beside each other on the simulated GPU; slurm: so\n"
+    "                          many tasks\n"
     "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
     "  --limit SECONDS         give up an attempt after so long (1800)\n"
+    "  --memory MIB            and if it holds more than so much memory (what the machine has)\n"
     "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
     "  --student NAME|NUMBER   regrade: whose\n"
     "  --lab L                 regrade: which lab\n"
-    "  --format csv|json       export\n"
+    "  --format F              export: csv, json, html, alike (pairs of kernels),\n"
+    "                          gradescope, classroom or feedback\n"
+    "  --to FOLDER             export: where each student's files go\n"
+    "  --executor local|slurm  here (unless said), or as job arrays of a Slurm cluster\n"
+    "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION   slurm: for sbatch\n"
+    "  --batch N               slurm: so many kernels a task; else what takes ten minutes\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n";
@@ -87,6 +107,26 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
                 fprintf(stderr, "%s, %s%s%s: %s\n", class->list[i]->student, class->list[i]->source,
                         *remark->entry ? ", " : "", remark->entry, remark->sentence);
         }
+}
+
+/* Where gradings run: here, or on a cluster's nodes, each of which proves its own. */
+static bool open_cell(Cell *cell, Options *options, char *problem, size_t size)
+{
+    bool slurm = options->slurm.asked_for;
+    char job[40];
+
+    options->slurm.trusting = options->trusting;
+    if (!cell_open(cell, options->out, options->trusting || slurm, problem, size) ||
+        (slurm && !options->trusting && !cell_lies_apart(cell, problem, size)))
+        return false;
+    if (!slurm && slurm_is_out(cell->store, job, sizeof job)) {
+        put(problem, size,
+            "Slurm's array %s is still out with kernels of this gradebook: go on with --executor "
+            "slurm; or end it (scancel %s), remove %s/slurm, and give this command again",
+            job, job, options->out);
+        return false;
+    }
+    return true;
 }
 
 /* Else the gradebook would be a student the next time. */
@@ -126,7 +166,9 @@ static bool read_submissions(Store *store, const Options *options, const Cell *c
 
 static int mark(Store *store, const Cell *cell, const Options *options)
 {
-    Marked marked = marking_run(store, cell, &options->marking);
+    Marked marked = options->slurm.asked_for
+                        ? slurm_run(store, cell, &options->marking, &options->slurm)
+                        : marking_run(store, cell, &options->marking);
     Tally tally;
 
     queue_tally(store, &tally);
@@ -148,6 +190,38 @@ static int mark(Store *store, const Cell *cell, const Options *options)
     return tally.given_up ? COULD_NOT : DONE;
 }
 
+/* The course file that counts, and the device that it names if none was asked for. */
+static bool take_course(Store *store, Options *options)
+{
+    char *mistakes;
+
+    if (!terms_load(store, options->course, &mistakes)) {
+        say(0, "the course file has mistakes; nothing was done:");
+        fprintf(stderr, "%s", mistakes);
+        free(mistakes);
+        return false;
+    }
+    if (!options->marking.device_count && !strncmp(store->course.device, "sim:", 4))
+        options->marking.devices[options->marking.device_count++] = store->course.device;
+    return true;
+}
+
+/* What was graded before a lab was changed is graded once more. */
+static void wish_changed(Store *store, const Options *options)
+{
+    static Session session; /* its root alone */
+
+    for (int lab = 0; session_find_root(&session) && all_labs[lab].folder; lab++) {
+        int count = options->marking.asked[lab]
+                        ? queue_wish_changed(store, all_labs[lab].folder,
+                                             lab_hash(&session, &all_labs[lab]))
+                        : 0;
+        if (count)
+            fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
+                    all_labs[lab].folder, count, count > 1 ? "s were" : " was");
+    }
+}
+
 static int run_grade(Options *options)
 {
     Store store;
@@ -160,12 +234,17 @@ static int run_grade(Options *options)
         return say(USAGE, "grade what? gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
         status = say(COULD_NOT, "%s", store.problem);
-    else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
+    else if (!take_course(&store, options))
+        status = USAGE;
+    else if (!open_cell(&cell, options, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
     else if (!read_submissions(&store, options, &cell))
         status = stop_asked() ? STOPPED : COULD_NOT;
-    else
+    else {
+        terms_keep(&store);
+        wish_changed(&store, options);
         status = mark(&store, &cell, options);
+    }
     cell_close(&cell);
     store_close(&store);
     return status;
@@ -226,15 +305,55 @@ static int run_regrade(Options *options)
         say(0, "%s", store.problem);
     else if (store_close(&store), !store_open(&store, options->out, true))
         say(0, "%s", store.problem);
-    else if (!cell_open(&cell, options->out, options->trusting, problem, sizeof problem))
+    else if (!take_course(&store, options))
+        status = USAGE;
+    else if (!open_cell(&cell, options, problem, sizeof problem))
         say(0, "%s", problem);
     else if ((options->marking.only = find_kernel(&store, options, entry->folder))) {
+        terms_keep(&store);
         wish(&store, options->marking.only);
         status = mark(&store, &cell, options);
     }
     cell_close(&cell);
     store_close(&store);
     return status;
+}
+
+/* ---- import-roster ---- */
+
+static int run_roster(Options *options)
+{
+    Store store;
+    char *mistakes;
+    int count, status = COULD_NOT;
+
+    if (!options->submissions)
+        return say(USAGE, "import which roster? gradebook import-roster FILE.csv --out DIR");
+    if (!store_open(&store, options->out, true)) {
+        say(0, "%s", store.problem);
+    } else if (!enlist(&store, options->submissions, &count, &mistakes)) {
+        status = say(USAGE, "the roster has mistakes; none of it was taken:");
+        fprintf(stderr, "%s", mistakes);
+        free(mistakes);
+    } else {
+        fprintf(stderr, "%d people. gradebook report --out %s says who is missing.\n", count,
+                options->out);
+        status = DONE;
+    }
+    store_close(&store);
+    return status;
+}
+
+/* ---- A task of a Slurm array ---- */
+
+static int run_slurm_task(Options *options)
+{
+    static const int statuses[] = {
+        [TASK_DONE] = DONE, [TASK_UNFIT] = COULD_NOT, [TASK_STOPPED] = STOPPED
+    };
+
+    stop_heed();
+    return statuses[slurm_task(options->out, &options->marking, options->trusting)];
 }
 
 /* ---- Those that only read ---- */
@@ -244,10 +363,12 @@ static int run_reading(Options *options, void (*show_it)(Store *store))
     Store store;
     int status = DONE;
 
-    if (store_open(&store, options->out, false))
-        show_it(&store);
-    else
+    if (!store_open(&store, options->out, false))
         status = say(COULD_NOT, "%s", store.problem);
+    else if (!take_course(&store, options))
+        status = USAGE;
+    else
+        show_it(&store);
     store_close(&store);
     if (fflush(stdout) || ferror(stdout))
         status = say(COULD_NOT, "cannot write: %s", strerror(errno));
@@ -264,22 +385,23 @@ static int run_report(Options *options)
     return run_reading(options, overview_report);
 }
 
-static const char *wanted_format;
+static const Options *wanted;
 
 static void write_export(Store *store)
 {
-    export_write(store, wanted_format, stdout);
+    export_write(store, wanted->format, stdout, wanted->to);
 }
 
 static int run_export(Options *options)
 {
-    char padded[80], wanted[40];
-
-    wanted_format = options->format;
-    PUT(padded, " %s,", export_formats());
-    if (!wanted_format || strlen(wanted_format) > 20 ||
-        !strstr(padded, PUT(wanted, " %s,", wanted_format)))
+    wanted = options;
+    if (!options->format || !export_is_format(options->format))
         return say(USAGE, "export in which format? --format %s", export_formats());
+    if (export_needs_folder(options->format) != (options->to != NULL))
+        return say(USAGE,
+                   options->to ? "%s is one file, on standard output: without --to"
+                               : "%s is files of each student's: --to FOLDER says where",
+                   options->format);
     return run_reading(options, write_export);
 }
 
@@ -288,9 +410,13 @@ static const struct {
     int (*run)(Options *);
     bool takes_submissions;
 } commands[] = {
-    { "grade", run_grade, true },    { "status", run_status, false },
-    { "report", run_report, false }, { "regrade", run_regrade, false },
+    { "grade", run_grade, true },
+    { "status", run_status, false },
+    { "report", run_report, false },
+    { "regrade", run_regrade, false },
     { "export", run_export, false },
+    { "import-roster", run_roster, true },
+    { "slurm-task", run_slurm_task, false }, /* for slurm_make.c's script */
 };
 
 /* ---- Options ---- */
@@ -363,6 +489,15 @@ static bool set_limit(Options *o, const char *value)
     return number(value, 1, 1e6, &o->marking.limit_s);
 }
 
+static bool set_memory(Options *o, const char *value)
+{
+    double mib;
+    bool fine = number(value, 1, 1 << 30, &mib);
+
+    o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
+    return fine;
+}
+
 static bool set_quick(Options *o, const char *value)
 {
     (void) value;
@@ -387,10 +522,63 @@ static bool set_lab(Options *o, const char *value)
     return lab_find(value) != NULL;
 }
 
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value != 0;
+}
+
 static bool set_format(Options *o, const char *value)
 {
     o->format = value;
     return *value != 0;
+}
+
+static bool set_executor(Options *o, const char *value)
+{
+    o->slurm.asked_for = !strcmp(value, "slurm");
+    return o->slurm.asked_for || !strcmp(value, "local");
+}
+
+static bool set_account(Options *o, const char *value)
+{
+    o->slurm.account = value;
+    return *value != 0;
+}
+
+static bool set_partition(Options *o, const char *value)
+{
+    o->slurm.partition = value;
+    return *value != 0;
+}
+
+static bool set_gres(Options *o, const char *value)
+{
+    o->slurm.gres = value;
+    return *value != 0;
+}
+
+static bool set_slurm_option(Options *o, const char *value)
+{
+    if (!slurm_may_pass(value) || o->slurm.option_count == SLURM_OPTIONS)
+        return false;
+    o->slurm.options[o->slurm.option_count++] = value;
+    return true;
+}
+
+static bool set_batch(Options *o, const char *value)
+{
+    double n;
+    bool fine = number(value, 1, 1000, &n) && n == (int) n;
+
+    o->slurm.batch = fine ? (int) n : 0;
+    return fine;
+}
+
+static bool set_to(Options *o, const char *value)
+{
+    o->to = value;
+    return *value && strlen(value) < 900;
 }
 
 static const struct {
@@ -398,16 +586,16 @@ static const struct {
     bool has_value;
     bool (*set)(Options *, const char *);
 } option_table[] = {
-    { "--out", true, set_out },
-    { "--labs", true, set_labs },
-    { "--devices", true, set_devices },
-    { "--jobs", true, set_jobs },
-    { "--quick", false, set_quick },
-    { "--limit", true, set_limit },
-    { "--trust-submissions", false, set_trusting },
-    { "--student", true, set_student },
-    { "--lab", true, set_lab },
-    { "--format", true, set_format },
+    { "--out", true, set_out },         { "--labs", true, set_labs },
+    { "--devices", true, set_devices }, { "--jobs", true, set_jobs },
+    { "--quick", false, set_quick },    { "--limit", true, set_limit },
+    { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
+    { "--student", true, set_student }, { "--lab", true, set_lab },
+    { "--format", true, set_format },   { "--course", true, set_course },
+    { "--to", true, set_to },           { "--executor", true, set_executor },
+    { "--account", true, set_account }, { "--partition", true, set_partition },
+    { "--gres", true, set_gres },       { "--slurm-option", true, set_slurm_option },
+    { "--batch", true, set_batch },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */
@@ -449,6 +637,12 @@ static bool take_arguments(Options *options, int argc, char **argv, bool takes_s
     }
     if (!options->out)
         say(0, "--out DIR is missing: the folder of the gradebook");
+    if (options->slurm.asked_for && options->marking.device_count &&
+        (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
+        say(0, "--devices %s: Slurm chooses the GPUs; only sim and sim:NAME go with it",
+            options->marking.devices[0]);
+        return false;
+    }
     return options->out;
 }
 

@@ -1,29 +1,34 @@
 /* marking.c - grades what is open: several gradings beside each other, one a device.
  *
- * A slot is a place where one `warpbook grade` runs: one a GPU; on a simulated GPU, which is each
- * process's own, as many as wished. Before anything else a device must show that it can grade: the
- * starter of the first lab is graded on it, which also builds our references and tells which GPU it
- * is; so it is for each other lab once. A device on which three gradings in a row fail for reasons
- * of the machine has to show it again, and is taken out of service if it can't.
+ * A slot is a place where one warpbook runs. On each GPU one grades; on a simulated GPU, which is
+ * each process's own, as many as wished. For real GPUs others build ahead, on all processors, so
+ * that a GPU need not wait for a compiler. Before anything else a device must show that it can
+ * grade: the starter of the first lab is graded on it, which also builds our references, seals them
+ * (sealed.h) and tells which GPU it is; so it is for each other lab once. A device on which three
+ * gradings in a row fail for reasons of the machine has to show it again, and is taken out of
+ * service if it can't; so is one whose clock drifts (stations.h).
  *
  * Nothing here is remembered but in the database: whoever kills this program kills the gradings
  * that are under way, and no others.
  */
 #include "marking.h"
+#include "fence.h"
+#include "stations.h"
 #include "pace.h"
 #include "queue.h"
+#include "cgroup.h"
+#include "sealed.h"
 #include "stop.h"
 #include "takeover.h"
+#include "terms.h"
 #include "../program.h"
 #include "../util.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 enum {
@@ -31,26 +36,20 @@ enum {
     FILE_BYTES = 512 << 20, /* that it may write into one file */
     ROW_OF_FAULTS = 3,
     GPU_WAIT_S = 24 * 3600, /* another grading may hold the GPU */
+    AHEAD = 4,              /* builds that wait for a GPU, for each of them */
 };
 
-typedef struct Device {
-    const char *name; /* NULL: warpbook's choice */
-    char label[64];
-    char uuid[80];
-    bool simulated;
-    bool proved, proving, out;
-    int faults; /* in a row */
-    bool prepared[LABS], preparing[LABS];
-    int lock_fd;
-} Device;
+typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;
 
 typedef struct Slot {
-    Device *device;
-    bool busy;
+    Station *gpu; /* NULL: here only builds run */
+    Doing doing;
     Program program;
     Task *task; /* NULL: it prepares `lab` */
     int lab;
-    char kernel[600]; /* path of the source being graded */
+    char folder[600]; /* its own, below work/ */
+    char kernel[620]; /* path of the source being graded */
+    char built[620];  /* where the build of its task is kept; "" */
 } Slot;
 
 typedef struct Marking {
@@ -58,31 +57,36 @@ typedef struct Marking {
     const Cell *cell;
     const MarkingOptions *options;
     Queue queue;
-    Device devices[DEVICES];
-    int device_count;
+    Station gpus[DEVICES];
+    int gpu_count;
+    uint64_t digest[LABS]; /* sealed_digest, once it was wanted */
     Slot slots[SLOTS];
     int slot_count;
+    int waiting; /* GPUs that others hold */
+    Fence fence;
+    Cgroup cgroup;
+    double looked_s;
     Pace pace;
 } Marking;
 
 /* ---- Devices ---- */
 
-static void open_devices(Marking *m)
+static void open_gpus(Marking *m)
 {
     const MarkingOptions *o = m->options;
 
-    for (int i = 0; i < o->device_count || i == 0; i++) {
-        Device *device = &m->devices[m->device_count++];
-        *device = (Device){ .name = o->device_count ? o->devices[i] : NULL, .lock_fd = -1 };
-        PUT(device->label, "%s", device->name ? device->name : "this machine");
-        device->simulated = device->name && !strncmp(device->name, "sim", 3);
-    }
+    for (int i = 0; i < o->device_count || i == 0; i++)
+        station_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
 }
 
-static void add_slots(Marking *m, Device *device, int count)
+static void add_slots(Marking *m, Station *gpu, int count)
 {
-    while (count-- > 0 && m->slot_count < SLOTS)
-        m->slots[m->slot_count++] = (Slot){ .device = device };
+    while (count-- > 0 && m->slot_count < SLOTS) {
+        Slot *slot = &m->slots[m->slot_count];
+        *slot = (Slot){ .gpu = gpu };
+        PUT(slot->folder, "%s/work/%d", m->cell->store, m->slot_count);
+        m->slot_count++;
+    }
 }
 
 static int jobs_of(const Marking *m)
@@ -94,94 +98,149 @@ static int jobs_of(const Marking *m)
     return processors > 0 && processors < SLOTS ? (int) processors : SLOTS;
 }
 
-static void take_out(Marking *m, Device *device, const char *why)
+static void take_out(Marking *m, Station *gpu, const char *why)
 {
-    device->out = true;
-    pace_say(&m->pace, "Device %s is taken out of service: %s", device->label, why);
+    gpu->out = true;
+    pace_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
 }
 
-/* The lock that warpbook takes for a grading on its own: here it is held for all of them. */
-static bool lock_device(Marking *m, Device *device)
+/* Is it ours alone? In trust every warpbook takes the lock itself. */
+static bool have_lock(Marking *m, Station *gpu)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[600], name[80] = "";
-    bool told = false;
-
-    for (size_t i = 0; device->uuid[i] && i + 1 < sizeof name; i++)
-        name[i] = device->uuid[i] == '/' ? '_' : device->uuid[i];
-    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp", name);
-    device->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (device->lock_fd < 0)
-        device->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    while (device->lock_fd >= 0 && flock(device->lock_fd, LOCK_EX | LOCK_NB) && !stop_asked()) {
-        if (!told)
+    if (gpu->simulated || m->cell->trusting || station_lock(gpu))
+        return true;
+    if (errno == EWOULDBLOCK || errno == EINTR) {
+        m->waiting++;
+        if (!gpu->told)
             pace_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
-                     device->label);
-        told = true;
-        sleep_s(0.2);
+                     gpu->label);
+        gpu->told = true;
+    } else {
+        take_out(m, gpu, "the file that keeps two gradings on it apart cannot be opened");
     }
-    return device->lock_fd >= 0;
+    return false;
+}
+
+static uint64_t digest_of(Marking *m, int lab)
+{
+    if (!m->digest[lab])
+        m->digest[lab] = sealed_digest(m->cell, all_labs[lab].folder);
+    return m->digest[lab];
+}
+
+/* The lab is ready on it if what its cells are shown is there, from now or an earlier run. */
+static bool find_sealed(Marking *m, Station *gpu, int lab)
+{
+    char folder[1000];
+
+    if (m->cell->trusting || gpu->prepared[lab])
+        return gpu->prepared[lab];
+    gpu->prepared[lab] = sealed_find(m->cell, gpu->uuid, all_labs[lab].folder, digest_of(m, lab),
+                                     folder, sizeof folder);
+    if (gpu->prepared[lab] && !(gpu->sealed[lab] = strdup(folder)))
+        die("out of host memory");
+    return gpu->prepared[lab];
+}
+
+/* Is it the device that the course names? */
+static bool counts(Marking *m, Station *gpu, const Reading *reading)
+{
+    const Course *course = &m->store->course;
+    const char *name = reading_get(reading, "device");
+    char why[300];
+    const char *simulated = strchr(gpu->label, ':') ? strchr(gpu->label, ':') + 1 : "teaching";
+
+    if (course_device_counts(course, name, gpu->simulated ? simulated : NULL))
+        return true;
+    take_out(m, gpu,
+             PUT(why, "it is %s%s, and the course counts what %s says (device = ...)", name,
+                 gpu->simulated ? ", simulated" : "", course->device));
+    return false;
 }
 
 /* It has shown that it can grade: which one is it, and how many gradings may run on it? */
-static void meet_device(Marking *m, Device *device, const Reading *reading)
+static void meet_gpu(Marking *m, Station *gpu, const Reading *reading, const char *printed)
 {
-    device->faults = 0;
-    if (device->proved)
+    bool again = gpu->uuid[0]; /* it only had to show it again */
+
+    gpu->faults = 0;
+    if (gpu->proved)
         return;
-    device->proved = true;
-    if (device->uuid[0]) /* it only had to show it again */
+    gpu->proved = true;
+    if (again)
         return;
-    PUT(device->uuid, "%s", reading_get(reading, "uuid"));
-    device->simulated = *reading_get(reading, "simulated") != 0;
-    pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), device->label);
-    if (!device->name) /* from now on no other choice */
-        device->name = device->simulated ? "sim" : "0";
-    if (device->simulated) {
-        add_slots(m, device, jobs_of(m) - 1);
+    station_meet(gpu, reading, printed);
+    if (!counts(m, gpu, reading))
+        return;
+    pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), gpu->label);
+    if (gpu->simulated) {
+        add_slots(m, gpu, jobs_of(m) - 1);
         return;
     }
-    for (Device *other = m->devices; other < device; other++)
-        if (!other->out && !strcmp(other->uuid, device->uuid)) {
-            take_out(m, device, "it is the same GPU as another one of the list");
+    for (Station *other = m->gpus; other < gpu; other++)
+        if (!other->out && !strcmp(other->uuid, gpu->uuid))
+            take_out(m, gpu, "it is the same GPU as another one of the list");
+    for (int i = 0; i < m->slot_count; i++)
+        if (!m->slots[i].gpu)
             return;
-        }
-    /* In trust every warpbook takes the lock itself. */
-    if (!m->cell->trusting && !lock_device(m, device))
-        take_out(m, device, "the file that keeps two gradings on it apart cannot be opened");
+    add_slots(m, NULL, jobs_of(m));
 }
 
 /* ---- Starting ---- */
 
-static bool start(Marking *m, Slot *slot, const char *kernel, double limit_s)
+static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, double limit_s)
 {
     CellJob job = { .lab = all_labs[slot->lab].folder,
-                    .kernel = kernel,
-                    .device = slot->device->name,
+                    .kernel = slot->kernel,
+                    .device = gpu->name,
+                    .sealed = gpu->sealed[slot->lab],
+                    .built = slot->built[0] ? slot->built : NULL,
+                    .cc = doing == BUILDS ? gpu->cc : NULL,
                     .quick = m->options->quick,
-                    .ours = !slot->task,
-                    .waits = !slot->device->uuid[0] };
-    Words command;
+                    .ours = doing == PREPARES,
+                    .waits = !gpu->uuid[0] };
+    char made[700];
+    Words command = { 0 }, cell;
+    char *terms = doing == GRADES ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
 
-    cell_command(m->cell, &job, &command);
-    slot->busy = program_start(&slot->program, command.word, m->cell->environment.word,
-                               m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES);
+    if (doing == PREPARES && !m->cell->trusting) {
+        job.sealed = PUT(made, "%s/sealed", slot->folder);
+        remove_tree(made);
+        if (!make_folders(made))
+            die("cannot write %s: %s", made, strerror(errno));
+    }
+    cgroup_begin(&m->cgroup, &m->fence, &command);
+    cell_command(m->cell, &job, &cell);
+    for (int i = 0; i < cell.count; i++)
+        words_add(&command, cell.word[i]);
+    if (program_start_with(&slot->program, terms, command.word, m->cgroup.environment.word,
+                           m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES))
+        slot->doing = doing;
     words_free(&command);
-    return slot->busy;
+    words_free(&cell);
+    free(terms);
+    return slot->doing != NOTHING;
 }
 
 /* Our starter of that lab: does the device grade at all? */
 static void start_preparing(Marking *m, Slot *slot, int lab)
 {
-    char kernel[600];
+    Station *gpu = slot->gpu;
 
     slot->task = NULL;
     slot->lab = lab;
-    PUT(kernel, "%s/solutions/%s/0_starter.cu", m->cell->root, all_labs[lab].folder);
-    slot->device->preparing[lab] = true;
-    slot->device->proving |= !slot->device->proved;
-    if (!start(m, slot, kernel, slot->device->simulated ? m->options->limit_s : GPU_WAIT_S))
-        take_out(m, slot->device, slot->program.trouble);
+    slot->built[0] = 0;
+    PUT(slot->kernel, "%s/solutions/%s/0_starter.cu", m->cell->root, all_labs[lab].folder);
+    gpu->preparing[lab] = true;
+    gpu->proving |= !gpu->proved;
+    if (!start(m, slot, PREPARES, gpu, gpu->simulated ? m->options->limit_s : GPU_WAIT_S))
+        take_out(m, gpu, slot->program.trouble);
+}
+
+static void __attribute__((noreturn)) cannot_write(const char *path)
+{
+    die("cannot write %s: %s; make room, and give the same command again: what was graded is kept",
+        path, strerror(errno));
 }
 
 /* The source goes into a file of its own, which the grading is shown. */
@@ -189,139 +248,296 @@ static void write_kernel(Marking *m, Slot *slot)
 {
     sqlite3_stmt *row =
         store_ask(m->store, "SELECT source FROM kernels WHERE id = ?", "i", slot->task->kernel);
-    char folder[600];
 
-    PUT(folder, "%s/work/%d", m->cell->store, (int) (slot - m->slots));
-    PUT(slot->kernel, "%s/kernel.cu", folder);
+    PUT(slot->kernel, "%s/kernel.cu", slot->folder);
     while (store_row(m->store, row))
-        if (!make_folders(folder) || !write_file(slot->kernel, sqlite3_column_blob(row, 0),
-                                                 (size_t) sqlite3_column_bytes(row, 0)))
-            die("cannot write %s: %s; make room, and give the same command again: what was graded "
-                "is kept",
-                slot->kernel, strerror(errno));
+        if (!make_folders(slot->folder) || !write_file(slot->kernel, sqlite3_column_blob(row, 0),
+                                                       (size_t) sqlite3_column_bytes(row, 0)))
+            cannot_write(slot->kernel);
 }
 
-static void start_grading(Marking *m, Slot *slot, Task *task)
+/* A build that is graded in another cell than it was made in lies outside both. */
+static void place_build(const Marking *m, Slot *slot, const Station *gpu)
 {
+    slot->built[0] = 0;
+    if (gpu->simulated || m->cell->trusting)
+        return;
+    PUT(slot->built, "%s/work/built-%lld", m->cell->store, (long long) slot->task->kernel);
+    if (!make_folders(slot->built))
+        cannot_write(slot->built);
+}
+
+static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station *gpu)
+{
+    const Watch *watch = m->options->watch;
+
+    /* A build that went ahead has begun the attempt. */
+    if (watch && !task->built && !watch->begins(watch->context, task)) {
+        task->faults_left = 0;
+        return;
+    }
     slot->task = task;
     slot->lab = task->lab;
     task->running = true;
+    place_build(m, slot, gpu);
     write_kernel(m, slot);
-    if (!start(m, slot, slot->kernel, m->options->limit_s)) {
+    if (!start(m, slot, doing, gpu, m->options->limit_s)) {
         task->running = false;
-        take_out(m, slot->device, slot->program.trouble);
+        take_out(m, gpu, slot->program.trouble);
     }
 }
 
-static int devices_in_service(const Marking *m)
+/* ---- What next? ---- */
+
+static int gpus_in_service(const Marking *m)
 {
     int count = 0;
 
-    for (int i = 0; i < m->device_count; i++)
-        count += !m->devices[i].out;
+    for (int i = 0; i < m->gpu_count; i++)
+        count += !m->gpus[i].out;
     return count;
 }
 
 /* The next one for this device: those that the machine has failed come last, and rather elsewhere.
- */
-static Task *next_task(Marking *m, const Device *device)
+ * Of a real GPU's those that are built already; else a lab that is not prepared there yet. */
+static Task *next_task(Marking *m, Station *gpu)
 {
-    bool others = devices_in_service(m) > 1;
+    bool others = gpus_in_service(m) > 1;
     Task *best = NULL;
+    int best_rank = 0;
 
     for (int i = 0; i < m->queue.count; i++) {
         Task *task = &m->queue.tasks[i];
-        if (!task_open(task) || task->running ||
-            (others && task->failed_on[0] && !strcmp(task->failed_on, device->label)) ||
-            (device->preparing[task->lab] && !device->prepared[task->lab]))
+        bool prepared = gpu->proved && find_sealed(m, gpu, task->lab);
+        int rank = 1 + 2 * task->faults_left + task->built;
+        if (!task_open(task) || task->running || (!prepared && gpu->preparing[task->lab]) ||
+            (others && task->failed_on[0] && !strcmp(task->failed_on, gpu->label)) ||
+            (prepared && !gpu->simulated && !task->built))
             continue;
-        if (!best || task->faults_left > best->faults_left)
+        if (rank > best_rank) {
             best = task;
+            best_rank = rank;
+        }
     }
     return best;
 }
 
-/* Gives the slot something to do, if there is anything for it now. */
+/* Gives the slot of a device something to do, if there is anything for it now. */
 static void feed(Marking *m, Slot *slot)
 {
-    Device *device = slot->device;
+    Station *gpu = slot->gpu;
     Task *task;
 
-    if (device->out || (!device->proved && device->proving) || !(task = next_task(m, device)))
+    if (gpu->out || (!gpu->proved && gpu->proving) || !(task = next_task(m, gpu)))
         return;
-    if (!device->proved || !device->prepared[task->lab])
+    if (gpu->uuid[0] && !have_lock(m, gpu))
+        return;
+    if (!gpu->proved || !gpu->prepared[task->lab])
         start_preparing(m, slot, task->lab);
     else
-        start_grading(m, slot, task);
+        start_task(m, slot, GRADES, task, gpu);
+}
+
+/* A real GPU on which that lab can be graded. */
+static Station *gpu_to_build_for(Marking *m, int lab)
+{
+    for (int i = 0; i < m->gpu_count; i++) {
+        Station *gpu = &m->gpus[i];
+        if (!gpu->out && !gpu->simulated && gpu->proved && find_sealed(m, gpu, lab))
+            return gpu;
+    }
+    return NULL;
+}
+
+/* Builds the next one, unless enough of them wait for a GPU. */
+static void feed_builder(Marking *m, Slot *slot)
+{
+    int ahead = 0;
+
+    for (int i = 0; i < m->queue.count; i++)
+        ahead += task_open(&m->queue.tasks[i]) && m->queue.tasks[i].built;
+    for (int i = 0; i < m->queue.count && ahead < AHEAD * gpus_in_service(m); i++) {
+        Task *task = &m->queue.tasks[i];
+        Station *gpu;
+        if (!task_open(task) || task->running || task->built ||
+            !(gpu = gpu_to_build_for(m, task->lab)))
+            continue;
+        start_task(m, slot, BUILDS, task, gpu);
+        return;
+    }
 }
 
 /* ---- Ending ---- */
 
 static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
 {
-    Device *device = slot->device;
-    char why[1100];
+    Station *gpu = slot->gpu;
+    const char *lab = all_labs[slot->lab].folder;
+    char why[1200], noise[300], made[700];
 
-    device->preparing[slot->lab] = device->proving = false;
+    gpu->preparing[slot->lab] = gpu->proving = false;
     if (!ended_graded(ended)) {
-        device->proved = false;
-        take_out(m, device,
-                 PUT(why, "it does not grade our own starter of %s: %s", all_labs[slot->lab].folder,
-                     ended->why));
+        gpu->proved = false;
+        take_out(m, gpu, PUT(why, "it does not grade our own starter of %s: %s", lab, ended->why));
         return;
     }
-    device->prepared[slot->lab] = true;
-    store_do(m->store,
-             "INSERT OR IGNORE INTO prepared (lab, device, at) VALUES (?, ?, datetime('now'))",
-             "tt", all_labs[slot->lab].folder, device->label);
-    meet_device(m, device, &ended->reading);
+    if (station_noisy(&ended->reading, noise, sizeof noise)) {
+        gpu->proved = false;
+        take_out(m, gpu, PUT(why, "nothing can be measured on it: %s, %s", lab, noise));
+        return;
+    }
+    meet_gpu(m, gpu, &ended->reading, slot->program.out.text);
+    station_drifts(gpu, slot->lab, &ended->reading, why, sizeof why);
+    if (m->cell->trusting)
+        gpu->prepared[slot->lab] = true;
+    else if (!sealed_keep(m->cell, gpu->uuid, lab, digest_of(m, slot->lab),
+                          PUT(made, "%s/sealed", slot->folder)))
+        cannot_write(made);
 }
 
-static void end_grading(Marking *m, Slot *slot, const Ended *ended)
+static void keep(Marking *m, Slot *slot, const Station *gpu, const Ended *ended)
 {
-    Device *device = slot->device;
-    Task *task = slot->task;
+    const Watch *watch = m->options->watch;
 
-    take_over(m->store, task, device->label, &slot->program, ended);
-    unlink(slot->kernel);
+    take_over(m->store, slot->task, gpu->label, &slot->program, ended);
+    if (watch)
+        watch->ended(watch->context, slot->task, gpu->label, &slot->program, ended);
+}
+
+/* What is known of a kernel that does not build is known for good, and no GPU need look at it. */
+static void take_build(Marking *m, Slot *slot)
+{
+    Task *task = slot->task;
+    const Station *gpu = gpu_to_build_for(m, task->lab);
+    Program *program = &slot->program;
+    size_t head = gpu ? strlen(gpu->head) : 0;
+    char *whole;
+    Ended ended;
+
+    task->running = false;
+    task->built = true; /* if it is not, its grading will say why */
+    if (!gpu || !program->out.used || program->status || program->late)
+        return;
+    whole = xcalloc(1, head + program->out.used + 1);
+    memcpy(whole, gpu->head, head);
+    memcpy(whole + head, program->out.text, program->out.used);
+    free(program->out.text);
+    program->out.text = whole;
+    ended_of(program, all_labs[task->lab].folder, &ended);
+    if (ended_graded(&ended) && !strcmp(reading_get(&ended.reading, "verdict"), "build")) {
+        keep(m, slot, gpu, &ended);
+        task->number++;
+        task->graded = true;
+        pace_count(&m->pace, task->lab, now_s() - program->began_s);
+        remove_tree(slot->built);
+    }
+    ended_free(&ended);
+}
+
+static void end_grading(Marking *m, Slot *slot, Ended *ended)
+{
+    Station *gpu = slot->gpu;
+    Task *task = slot->task;
+    char why[1000];
+
+    if (ended_graded(ended) && station_noisy(&ended->reading, ended->why, sizeof ended->why))
+        ended->outcome = "noisy";
+    keep(m, slot, gpu, ended);
     task->running = false;
     task->number++;
     if (ended_graded(ended)) {
         task->graded = true;
-        device->faults = 0;
+        gpu->faults = 0;
         pace_count(&m->pace, task->lab, now_s() - slot->program.began_s);
-        return;
+        if (station_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
+            take_out(m, gpu, why);
+    } else {
+        task->faults_left--;
+        PUT(task->failed_on, "%s", gpu->label);
+        pace_fault(&m->pace, !task_open(task));
+        if (++gpu->faults >= ROW_OF_FAULTS)
+            gpu->proved = false;
     }
-    task->faults_left--;
-    PUT(task->failed_on, "%s", device->label);
-    pace_fault(&m->pace, !task_open(task));
-    if (++device->faults >= ROW_OF_FAULTS)
-        device->proved = false;
+    if (slot->built[0] && !task_open(task))
+        remove_tree(slot->built);
 }
 
 static void end(Marking *m, Slot *slot)
 {
     Ended ended;
 
-    ended_of(&slot->program, all_labs[slot->lab].folder, &ended);
+    if (slot->doing == BUILDS) {
+        take_build(m, slot);
+    } else {
+        ended_of(&slot->program, all_labs[slot->lab].folder, &ended);
+        if (slot->doing == GRADES)
+            end_grading(m, slot, &ended);
+        else
+            end_preparing(m, slot, &ended);
+        ended_free(&ended);
+    }
     if (slot->task)
-        end_grading(m, slot, &ended);
-    else
-        end_preparing(m, slot, &ended);
-    ended_free(&ended);
+        unlink(slot->kernel);
     program_free(&slot->program);
-    slot->busy = false;
+    slot->doing = NOTHING;
 }
 
 /* ---- All of it ---- */
 
-static void count_open(Marking *m)
+static void show_pace(Marking *m)
 {
-    int open[LABS] = { 0 };
+    int open[LABS] = { 0 }, grading = 0;
 
     for (int i = 0; i < m->queue.count; i++)
         open[m->queue.tasks[i].lab] += task_open(&m->queue.tasks[i]);
-    pace_show(&m->pace, open, m->slot_count);
+    for (int i = 0; i < m->slot_count; i++)
+        grading += m->slots[i].gpu && !m->slots[i].gpu->out;
+    pace_show(&m->pace, open, grading);
+}
+
+/* Another's lock is told by the warpbook that waits for it, which nobody sees. */
+static void tell_waiting(Marking *m, Slot *slot)
+{
+    if (slot->doing != PREPARES || slot->gpu->told || !slot->program.errors.used ||
+        !strstr(slot->program.errors.text, "waiting until it is done"))
+        return;
+    slot->gpu->told = true;
+    pace_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
+             slot->gpu->label);
+}
+
+/* Ends what takes more than its share. */
+static void look_after(Marking *m)
+{
+    if (now_s() - m->looked_s < 0.5)
+        return;
+    m->looked_s = now_s();
+    for (int i = 0; i < m->slot_count; i++) {
+        Slot *slot = &m->slots[i];
+        const char *folder = slot->doing == BUILDS && slot->built[0] ? slot->built : NULL;
+        char why[sizeof slot->program.trouble];
+        if (slot->doing == NOTHING)
+            continue;
+        tell_waiting(m, slot);
+        if (slot->program.pid &&
+            fence_broken(&m->fence, slot->program.pid, folder, why, sizeof why)) {
+            program_kill(&slot->program);
+            PUT(slot->program.trouble, "%s", why);
+        }
+    }
+}
+
+static void feed_all(Marking *m)
+{
+    m->waiting = 0;
+    for (int i = 0; i < m->slot_count; i++) {
+        if (m->slots[i].doing != NOTHING)
+            continue;
+        if (m->slots[i].gpu)
+            feed(m, &m->slots[i]);
+        else
+            feed_builder(m, &m->slots[i]);
+    }
 }
 
 /* False once nothing runs and nothing can be started. */
@@ -330,40 +546,29 @@ static bool step(Marking *m)
     Program *programs[SLOTS];
     int running = 0;
 
+    feed_all(m);
     for (int i = 0; i < m->slot_count; i++)
-        if (!m->slots[i].busy)
-            feed(m, &m->slots[i]);
-    for (int i = 0; i < m->slot_count; i++)
-        if (m->slots[i].busy)
+        if (m->slots[i].doing != NOTHING)
             programs[running++] = &m->slots[i].program;
-    if (!running)
+    if (!running && !m->waiting)
         return false;
-    program_wait(programs, running, 0.5);
+    if (m->waiting && !running)
+        sleep_s(0.2);
+    else
+        program_wait(programs, running, m->waiting ? 0.2 : 0.5);
+    look_after(m);
     for (int i = 0; i < m->slot_count; i++)
-        if (m->slots[i].busy && program_over(&m->slots[i].program))
+        if (m->slots[i].doing != NOTHING && program_over(&m->slots[i].program))
             end(m, &m->slots[i]);
-    count_open(m);
+    show_pace(m);
     return true;
 }
 
 static void kill_all(Marking *m)
 {
     for (int i = 0; i < m->slot_count; i++)
-        if (m->slots[i].busy) {
+        if (m->slots[i].doing != NOTHING)
             program_free(&m->slots[i].program);
-            m->slots[i].busy = false;
-        }
-}
-
-/* What other runs have already prepared on a device of that name. */
-static void remember_prepared(Marking *m)
-{
-    for (int d = 0; d < m->device_count; d++)
-        for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
-            m->devices[d].prepared[lab] =
-                store_number(m->store, 0,
-                             "SELECT count(*) FROM prepared WHERE lab = ? AND device = ?", "tt",
-                             all_labs[lab].folder, m->devices[d].label) > 0;
 }
 
 Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options)
@@ -374,12 +579,18 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     bool open = false;
 
     *m = (Marking){ .store = store, .cell = cell, .options = options };
+    m->fence = fence_for(jobs_of(m));
+    if (options->memory_bytes)
+        m->fence.memory_bytes = options->memory_bytes;
+    cgroup_open(&m->cgroup, &cell->environment);
+    remove_tree(PUT(work, "%s/work", cell->store)); /* of a run that was killed */
     queue_read(store, options->asked, options->only, &m->queue);
+    for (int i = 0; options->watch && i < m->queue.count; i++)
+        m->queue.tasks[i].faults_left = 1;
     pace_begin(&m->pace, m->queue.count);
-    open_devices(m);
-    remember_prepared(m);
-    for (int i = 0; i < m->device_count; i++)
-        add_slots(m, &m->devices[i], 1);
+    open_gpus(m);
+    for (int i = 0; i < m->gpu_count; i++)
+        add_slots(m, &m->gpus[i], 1);
     while (!stop_asked() && step(m))
         ;
     kill_all(m);
@@ -387,10 +598,10 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
         open |= task_open(&m->queue.tasks[i]);
     marked = stop_asked() ? MARKED_STOPPED : open ? MARKED_NO_DEVICE : MARKED_ALL;
     pace_end(&m->pace);
-    for (int i = 0; i < m->device_count; i++)
-        if (m->devices[i].lock_fd >= 0)
-            close(m->devices[i].lock_fd);
-    remove_tree(PUT(work, "%s/work", cell->store));
+    for (int i = 0; i < m->gpu_count; i++)
+        station_close(&m->gpus[i]);
+    cgroup_close(&m->cgroup);
+    remove_tree(work);
     queue_free(&m->queue);
     free(m);
     return marked;

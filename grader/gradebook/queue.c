@@ -2,6 +2,7 @@
 #include "queue.h"
 #include "../util.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,28 @@ void queue_free(Queue *queue)
 {
     free(queue->tasks);
     *queue = (Queue){ 0 };
+}
+
+int queue_wish_changed(Store *store, const char *lab, uint64_t hash)
+{
+    /* 0: it is not known by which. One that is open is graded anyway. */
+    static const char changed[] =
+        " FROM progress p JOIN verdicts v ON v.attempt = p.latest"
+        " WHERE p.lab = ?1 AND p.graded > 0 AND v.lab_hash NOT IN (?2, '', '0')"
+        "   AND p.kernel IN (SELECT kernel FROM counted)";
+    char text[20], sql[600];
+    int count;
+
+    PUT(text, "%016" PRIx64, hash);
+    count = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", changed), "tt", lab, text);
+    if (count)
+        store_do(store,
+                 PUT(sql,
+                     "INSERT INTO regrades (kernel, after, at)"
+                     " SELECT p.kernel, p.attempts, datetime('now')%s",
+                     changed),
+                 "tt", lab, text);
+    return count;
 }
 
 bool task_open(const Task *task)

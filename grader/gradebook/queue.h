@@ -15,6 +15,7 @@ typedef struct Task {
     int faults_left;    /* of the machine */
     char failed_on[64]; /* the device of the last one; "" */
     bool running;
+    bool built; /* ahead of its grading */
 } Task;
 
 typedef struct Queue {
@@ -26,6 +27,10 @@ typedef struct Queue {
  * `only`: that kernel alone; 0: all. */
 void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue);
 void queue_free(Queue *queue);
+
+/* Wishes for one more grading of kernels that were graded when the lab had another hash
+ * (lab_hash); how many. */
+int queue_wish_changed(Store *store, const char *lab, uint64_t hash);
 bool task_open(const Task *task); /* still to do, and not given up */
 
 /* How the gradebook stands, over labs asked for. */

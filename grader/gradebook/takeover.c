@@ -44,7 +44,8 @@ void ended_of(const Program *program, const char *lab, Ended *ended)
     char why[300], said[900];
     bool whole, unsound;
 
-    *ended = (Ended){ .outcome = "graded" };
+    *ended = (Ended){ .outcome = "graded", .seconds = now_s() - program->began_s };
+    ended->began = time(NULL) - (int64_t) ended->seconds;
     whole = reading_take(text, lab, &ended->reading, why, sizeof why);
     unsound = whole && !strcmp(reading_get(&ended->reading, "verdict"), "unsound");
     last_words(program, said, sizeof said);
@@ -136,18 +137,19 @@ static void add_verdict(Store *store, int64_t attempt, const Reading *reading)
 void take_over(Store *store, const Task *task, const char *device, const Program *program,
                const Ended *ended)
 {
-    double seconds = now_s() - program->began_s;
-    time_t began = time(NULL) - (time_t) seconds;
+    time_t began = (time_t) ended->began;
     char at[32], log[200];
 
     write_log(store, task, program, ended, log, sizeof log);
     strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime(&began));
     store_do(store, "BEGIN IMMEDIATE", "");
     store_do(store,
-             "INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)"
-             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-             "iittdttt", task->kernel, (int64_t) task->number, device, at, seconds, ended->outcome,
-             ended->why, log);
+             "INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log,"
+             "  terms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+             "  coalesce(?9, (SELECT c.text FROM current_terms c JOIN kernels k ON k.lab = c.lab"
+             "   WHERE k.id = ?1), ''))",
+             "iittdtttt", task->kernel, (int64_t) task->number, device, at, ended->seconds,
+             ended->outcome, ended->why, log, ended->terms);
     if (ended_graded(ended))
         add_verdict(store, store_last(store), &ended->reading);
     store_do(store, "COMMIT", "");

@@ -1,0 +1,85 @@
+/* cgroup.c - limits that the kernel keeps for a grading as a whole, where systemd may set them.
+ *
+ * A cgroup can bound what all processes of a cell hold together, and ends them at once. It has to
+ * be handed over to us by whoever governs them: systemd does so for a scope, of the user's own
+ * manager or, for root, the machine's. `systemd-run --scope` becomes the program that it starts, so
+ * that it stays our child. Where that does not work, fence.c alone looks after them.
+ */
+#include "cgroup.h"
+#include "../program.h"
+#include "../util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRY_S = 5, SAID_BYTES = 1024 };
+
+/* How systemd-run finds the user's manager. */
+static const char *const names[] = { "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS" };
+enum { NAMES = sizeof names / sizeof *names };
+
+void cgroup_begin(const Cgroup *cgroup, const Fence *fence, Words *command)
+{
+    char text[80];
+
+    if (!cgroup->works)
+        return;
+    words_add(command, "/usr/bin/env");
+    words_add(command, "systemd-run");
+    if (cgroup->of_user)
+        words_add(command, "--user");
+    words_add(command, "--scope");
+    words_add(command, "--quiet");
+    words_add(command, "-p");
+    words_add(command, PUT(text, "MemoryMax=%zu", fence->memory_bytes));
+    words_add(command, "-p");
+    words_add(command, "MemorySwapMax=0");
+    words_add(command, "-p");
+    words_add(command, PUT(text, "TasksMax=%d", 4 * fence->processes)); /* threads count, too */
+    words_add(command, "--");
+    words_add(command, "/usr/bin/env");
+    for (int i = 0; i < NAMES; i++) {
+        words_add(command, "-u");
+        words_add(command, names[i]);
+    }
+}
+
+static bool try_scope(Cgroup *cgroup)
+{
+    const Fence fence = { (size_t) 64 << 20, 16, 0 };
+    Words command = { 0 };
+    Program program;
+    bool fine;
+
+    cgroup->works = true;
+    cgroup_begin(cgroup, &fence, &command);
+    words_add(&command, "true");
+    fine = program_start(&program, command.word, cgroup->environment.word, "/", TRY_S, SAID_BYTES,
+                         SAID_BYTES);
+    while (fine && !program_over(&program))
+        program_wait((Program *const[]){ &program }, 1, 1);
+    fine = fine && !program.late && program.status == 0;
+    program_free(&program);
+    words_free(&command);
+    return fine;
+}
+
+void cgroup_open(Cgroup *cgroup, const Words *environment)
+{
+    char text[600];
+
+    *cgroup = (Cgroup){ .of_user = getuid() != 0 };
+    for (int i = 0; i < environment->count; i++)
+        words_add(&cgroup->environment, environment->word[i]);
+    for (int i = 0; i < NAMES; i++)
+        if (getenv(names[i]))
+            words_add(&cgroup->environment, PUT(text, "%s=%s", names[i], getenv(names[i])));
+    cgroup->works = try_scope(cgroup);
+}
+
+void cgroup_close(Cgroup *cgroup)
+{
+    words_free(&cgroup->environment);
+}

@@ -1,0 +1,129 @@
+/* fence.c - what one grading may hold as a whole: memory, processes, disk. Else it is ended.
+ *
+ * Limits that the kernel keeps for us are by process (RLIMIT_AS would break CUDA, which reserves
+ * far more than it uses) or need a cgroup that an administrator has handed over. So we look, twice
+ * a second: everything in a cell descends from the process that we started, since a cell has its
+ * own process numbers and its first process inherits orphans. Between two looks much can be taken,
+ * but not kept.
+ */
+#include "fence.h"
+#include "../util.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PROCESSES = 256, /* a compilation has about ten */
+    DEPTH = 32,      /* of folders; more is no build */
+    DISK_MIB = 512,
+    LEAST_MIB = 2048, /* a compilation alone takes half of it */
+    MOST_MIB = 10240, /* warpbook ends a kernel's process at 6 GiB: that comes first */
+};
+
+typedef struct Held {
+    size_t bytes;
+    int processes;
+} Held;
+
+Fence fence_for(int gradings)
+{
+    double pages = (double) sysconf(_SC_PHYS_PAGES), page = (double) sysconf(_SC_PAGESIZE);
+    double mib = 0.8 * pages * page / 1048576 / (gradings > 0 ? gradings : 1);
+
+    mib = mib < LEAST_MIB ? LEAST_MIB : mib > MOST_MIB ? MOST_MIB : mib;
+    return (Fence){ (size_t) mib << 20, PROCESSES, (size_t) DISK_MIB << 20 };
+}
+
+/* What a process has for itself, without what is mapped from files: lines in KiB. */
+static size_t own_bytes(pid_t pid)
+{
+    static const char *const names[] = { "RssAnon:", "RssShmem:", "VmSwap:" };
+    char path[64], line[200];
+    size_t kib = 0;
+    FILE *status = fopen(PUT(path, "/proc/%d/status", (int) pid), "re");
+
+    while (status && fgets(line, sizeof line, status))
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (!strncmp(line, names[i], strlen(names[i])))
+                kib += strtoul(line + strlen(names[i]), NULL, 10);
+    if (status)
+        fclose(status);
+    return kib << 10;
+}
+
+static void add_process(pid_t pid, int most, Held *held);
+
+/* Those that one thread of it has started. */
+static void add_children(const char *path, int most, Held *held)
+{
+    FILE *children = fopen(path, "re");
+    int child;
+
+    while (children && held->processes <= most && fscanf(children, "%d", &child) == 1)
+        add_process(child, most, held);
+    if (children)
+        fclose(children);
+}
+
+/* No deeper than there may be processes. */
+static void add_process(pid_t pid, int most, Held *held)
+{
+    char path[400];
+    struct dirent *thread;
+    DIR *threads = opendir(PUT(path, "/proc/%d/task", (int) pid));
+
+    if (!threads)
+        return;
+    held->processes++;
+    held->bytes += own_bytes(pid);
+    while (held->processes <= most && (thread = readdir(threads)))
+        if (thread->d_name[0] != '.')
+            add_children(PUT(path, "/proc/%d/task/%s/children", (int) pid, thread->d_name), most,
+                         held);
+    closedir(threads);
+}
+
+/* What lies below a folder on disk; links are not followed. */
+static size_t disk_bytes(const char *folder, int depth)
+{
+    DIR *open_folder = opendir(folder);
+    struct dirent *item;
+    size_t bytes = 0;
+
+    while (open_folder && (item = readdir(open_folder))) {
+        char path[PATH_MAX];
+        struct stat about;
+        if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, "..") ||
+            lstat(PUT(path, "%s/%s", folder, item->d_name), &about))
+            continue;
+        bytes += (size_t) about.st_blocks * 512;
+        if (S_ISDIR(about.st_mode))
+            bytes += depth < DEPTH ? disk_bytes(path, depth + 1) : SIZE_MAX / 4;
+    }
+    if (open_folder)
+        closedir(open_folder);
+    return bytes;
+}
+
+bool fence_broken(const Fence *fence, pid_t pid, const char *folder, char *why, size_t size)
+{
+    Held held = { 0 };
+
+    add_process(pid, fence->processes, &held);
+    if (held.processes > fence->processes)
+        put(why, size, "it had more than %d processes and was ended", fence->processes);
+    else if (held.bytes > fence->memory_bytes)
+        put(why, size, "it held more than %zu MiB of memory and was ended",
+            fence->memory_bytes >> 20);
+    else if (folder && disk_bytes(folder, 0) > fence->disk_bytes)
+        put(why, size, "it wrote more than %zu MiB and was ended", fence->disk_bytes >> 20);
+    else
+        return false;
+    return true;
+}

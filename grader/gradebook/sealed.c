@@ -1,0 +1,93 @@
+/* sealed.c - what cells are shown in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once.
+ *
+ * `warpbook grade --seal` makes it, in a cell where our own starter is graded and nobody else's
+ * code is (../seal.h). Whoever changes a lab, or another compiler, changes the digest: then it is
+ * made anew, and the old one is not used any more.
+ */
+#include "sealed.h"
+#include "sink.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static size_t wants_nothing(void *context, const char *path)
+{
+    (void) context, (void) path;
+    return 0;
+}
+
+static void refused(void *context, const char *path, const char *sentence)
+{
+    (void) context, (void) path, (void) sentence;
+}
+
+/* Files come in any order: their hashes are added up. */
+static void add_file(void *context, const char *path, const SunkFile *file)
+{
+    uint64_t hash = hash_bytes(file->hash, path, strlen(path)), *sum = context;
+
+    *sum += hash;
+}
+
+uint64_t sealed_digest(const Cell *cell, const char *lab)
+{
+    char folders[3][PATH_MAX], why[300];
+    uint64_t sums[3] = { 0 }, hash;
+    struct stat program = { 0 };
+
+    PUT(folders[0], "%s/labs/%s", cell->root, lab);
+    PUT(folders[1], "%s/solutions/%s", cell->root, lab);
+    PUT(folders[2], "%s/common", cell->root);
+    for (int i = 0; i < 3; i++)
+        walk(folders[i], &(const Sink){ &sums[i], wants_nothing, add_file, refused }, why,
+             sizeof why);
+    hash = hash_bytes(HASH_START, sums, sizeof sums);
+    stat(cell->warpbook, &program);
+    hash = hash_bytes(hash, &program.st_mtim, sizeof program.st_mtim);
+    hash = hash_bytes(hash, &program.st_size, sizeof program.st_size);
+    return hash_bytes(hash, cell->compiler, strlen(cell->compiler));
+}
+
+/* sealed/GPU-1234 and, in it, 06_transpose-0123456789abcdef. */
+static void name(const Cell *cell, const char *uuid, const char *lab, uint64_t digest, char *device,
+                 char *folder)
+{
+    char plain[80] = "";
+
+    for (size_t i = 0; uuid[i] && i + 1 < sizeof plain; i++)
+        plain[i] = strchr("/.", uuid[i]) ? '_' : uuid[i];
+    put(device, PATH_MAX, "%s/sealed/%s", cell->store, plain);
+    put(folder, PATH_MAX, "%s/%s-%016" PRIx64, device, lab, digest);
+}
+
+bool sealed_find(const Cell *cell, const char *uuid, const char *lab, uint64_t digest, char *folder,
+                 size_t size)
+{
+    char device[PATH_MAX], path[PATH_MAX];
+
+    name(cell, uuid, lab, digest, device, path);
+    put(folder, size, "%s", path);
+    return file_exists(path);
+}
+
+bool sealed_keep(const Cell *cell, const char *uuid, const char *lab, uint64_t digest,
+                 const char *from)
+{
+    char device[PATH_MAX], path[PATH_MAX];
+
+    name(cell, uuid, lab, digest, device, path);
+    if (!make_folders(device))
+        return false;
+    if (rename(from, path) == 0)
+        return true;
+    if (errno != ENOTEMPTY && errno != EEXIST)
+        return false;
+    remove_tree(from); /* another device of that name has made the same */
+    return true;
+}

@@ -1,0 +1,583 @@
+/* slurm.c - grades what is open as job arrays of a Slurm cluster, one GPU a task.
+ *
+ * One array is out at a time, with a folder of its own (slurm_round.h). In the order of its life:
+ * what is open is cut into shares and written there (slurm_make.c); sbatch is called; each task
+ * grades its share on its node, as a gradebook of its own, and hands in a file a result
+ * (slurm_task.c); we, who alone write to the database, take them in as they come, and ask squeue
+ * now and then which tasks have ended. What a task had begun and not handed in when it ended is a
+ * fault of the machine; what it had not begun is nobody's. Then comes the next array, of all that
+ * is still open. The folder is the only memory: whoever is killed and started again finds the array
+ * by its number or, if that was not written any more, by its name.
+ */
+#include "slurm.h"
+#include "pace.h"
+#include "slurm_ask.h"
+#include "slurm_make.h"
+#include "slurm_result.h"
+#include "slurm_round.h"
+#include "stop.h"
+#include "../util.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOK_S = 1, /* between two looks at what was handed in */
+    ASK_S = 5,
+    ASK_MOST_S = 30, /* between two questions to Slurm */
+    GRACE_S = 60,    /* so late may a file be seen over a network (NFS keeps lists) */
+    IDLE_ROUNDS = 2, /* arrays that come to nothing, in a row */
+    SAID_BYTES = 1 << 20,
+};
+
+typedef struct Cluster {
+    Store *store;
+    const Cell *cell;
+    const MarkingOptions *marking;
+    const SlurmOptions *options;
+    Queue queue;
+    Pace pace;
+    Round round;
+    Fate *fates;      /* of the round's shares */
+    double *ended_s;  /* since when we know that they have ended; 0: they have not */
+    int runs;         /* tasks, now */
+    int taken;        /* attempts, in this round */
+    char unfit[1000]; /* nodes that could grade nothing, for sbatch: a,b */
+    char told[400];   /* the last thing said, lest it be said for each task */
+} Cluster;
+
+/* $WARPBOOK_PATIENCE multiplies our waiting (worker.c). */
+static double patient(double seconds)
+{
+    const char *text = getenv("WARPBOOK_PATIENCE");
+    double factor = text ? strtod(text, NULL) : 1;
+
+    return seconds * (factor > 0 && factor < 1e6 ? factor : 1);
+}
+
+static void wait_s(double seconds)
+{
+    for (double until = now_s() + seconds; now_s() < until && !stop_asked();)
+        sleep_s(0.1);
+}
+
+/* ---- What sbatch is told ---- */
+
+/* Those that a user would take from under us. */
+static const char *const ours[] = { "-a",         "--array", "-J",     "--job-name",
+                                    "--wrap",     "-W",      "--wait", "--test-only",
+                                    "--parsable", "-H",      "--hold" };
+
+bool slurm_may_pass(const char *option)
+{
+    if (*option != '-')
+        return false;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        size_t length = strlen(ours[i]);
+        if (!strncmp(option, ours[i], length) &&
+            (ours[i][1] != '-' || !option[length] || option[length] == '='))
+            return false;
+    }
+    return true;
+}
+
+static bool simulates(const Cluster *c)
+{
+    return c->marking->device_count && !strncmp(c->marking->devices[0], "sim", 3);
+}
+
+static void add_option(Words *words, const char *name, const char *value)
+{
+    char text[1200];
+
+    if (value && *value)
+        words_add(words, PUT(text, "%s=%s", name, value));
+}
+
+/* What comes later wins: the user's own at the end. */
+static Words options_of(const Cluster *c, const char *unfit)
+{
+    const char *gres = c->options->gres ? c->options->gres : simulates(c) ? "none" : "gpu:1";
+    char array[60];
+    Words words = { 0 };
+
+    PUT(array, "0-%d", c->round.shares - 1);
+    if (c->marking->jobs)
+        APPEND(array, "%%%d", c->marking->jobs);
+    add_option(&words, "--array", array);
+    add_option(&words, "--job-name", c->round.name);
+    add_option(&words, "--chdir",
+               "/"); /* it need not have ours; the script goes where it belongs */
+    add_option(&words, "--output", "/dev/null"); /* the script writes to a file by itself */
+    add_option(&words, "--error", "/dev/null");
+    add_option(&words, "--gres", strcmp(gres, "none") ? gres : NULL);
+    add_option(&words, "--cpus-per-task", simulates(c) ? "1" : "4"); /* nvcc, and both children */
+    add_option(&words, "--account", c->options->account);
+    add_option(&words, "--partition", c->options->partition);
+    add_option(&words, "--exclude", unfit);
+    for (int i = 0; i < c->options->option_count; i++)
+        words_add(&words, c->options->options[i]);
+    return words;
+}
+
+static bool submit_without(Cluster *c, const char *unfit, char *said, size_t size)
+{
+    Words words = options_of(c, unfit);
+    char script[600];
+    bool fine =
+        slurm_submit((const char *const *) words.word, PUT(script, "%s/job.sh", c->round.folder),
+                     c->round.job, sizeof c->round.job, said, size);
+
+    words_free(&words);
+    return fine;
+}
+
+/* ---- The array's number ---- */
+
+static void note_job(Cluster *c)
+{
+    char line[40];
+
+    if (!round_write(&c->round, "job", PUT(line, "%s\n", c->round.job)))
+        pace_say(&c->pace, "Cannot write %s/job: %s", c->round.folder, strerror(errno));
+}
+
+/* Asks by name until Slurm answers; true if it knows the array. */
+static bool find_job(Cluster *c, int times)
+{
+    char said[400];
+
+    while (!stop_asked()) {
+        Asked asked =
+            slurm_find(c->round.name, c->round.job, sizeof c->round.job, said, sizeof said);
+        if (asked == ASKED_KNOWS || round_find_job(&c->round))
+            return true;
+        if (asked == ASKED_NONE && --times <= 0)
+            return false;
+        if (asked == ASKED_MUTE && strcmp(c->told, said)) {
+            pace_say(&c->pace, "Slurm does not answer (%s); waiting.", said);
+            PUT(c->told, "%s", said);
+        }
+        wait_s(patient(asked == ASKED_MUTE ? ASK_S : 1));
+    }
+    return false;
+}
+
+/* False if Slurm does not take it. */
+static bool submit(Cluster *c)
+{
+    char said[400] = "";
+
+    if (submit_without(c, c->unfit, said, sizeof said) ||
+        (*c->unfit && submit_without(c, "", said, sizeof said)))
+        return true;
+    /* Did only the answer get lost? */
+    if (strstr(said, "ontact") && find_job(c, 1))
+        return true;
+    if (!stop_asked())
+        pace_say(&c->pace, "Slurm does not take the work: %s", said);
+    return false;
+}
+
+/* ---- Taking in ---- */
+
+static Task *task_of(Cluster *c, int64_t kernel)
+{
+    int low = 0, high = c->queue.count;
+
+    while (low < high) { /* by kernel: queue_read orders them */
+        int middle = (low + high) / 2;
+        if (c->queue.tasks[middle].kernel < kernel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->queue.count && c->queue.tasks[low].kernel == kernel ? &c->queue.tasks[low]
+                                                                        : NULL;
+}
+
+/* What the round's tasks were told, whatever counts by now; the caller frees. */
+static char *terms_of_round(const Cluster *c, int lab)
+{
+    Course *course = xcalloc(1, sizeof *course);
+    char path[600], *text = NULL, *mistakes = NULL, *terms;
+
+    course_load(PUT(path, "%s/course.ini", c->round.folder), course, &text, &mistakes);
+    terms = course_terms(course, &all_labs[lab]);
+    free(course);
+    free(text);
+    free(mistakes);
+    return terms;
+}
+
+static void take_in(Cluster *c, Errand *errand, const Result *result)
+{
+    Task other = { .kernel = errand->kernel, .lab = errand->lab, .faults_left = 1 };
+    Task *task = task_of(c, errand->kernel);
+    Ended ended;
+    char *terms;
+
+    if (!task) { /* another command's wish: this one did not count it */
+        task = &other;
+        c->pace.all++;
+    }
+    task->number = errand->number;
+    ended_of(&result->program, all_labs[errand->lab].folder, &ended);
+    ended.began = result->began;
+    ended.seconds = result->seconds;
+    ended.terms = terms = terms_of_round(c, errand->lab);
+    take_over(c->store, task, result->device, &result->program, &ended);
+    errand->taken = true;
+    c->taken++;
+    if (ended_graded(&ended)) {
+        task->graded = true;
+        pace_count(&c->pace, task->lab, result->seconds);
+    } else {
+        task->faults_left--;
+        pace_fault(&c->pace, !task_open(task));
+    }
+    ended_free(&ended);
+    free(terms);
+}
+
+static Errand *errand_of(Cluster *c, long long kernel, int number)
+{
+    for (int i = 0; i < c->round.count; i++)
+        if (c->round.errands[i].kernel == kernel && c->round.errands[i].number == number)
+            return &c->round.errands[i];
+    return NULL;
+}
+
+static void take_file(Cluster *c, const char *name)
+{
+    char path[700];
+    long long kernel;
+    int number, end = 0;
+    Errand *errand;
+    Result result;
+
+    if (sscanf(name, "%lld.%d%n", &kernel, &number, &end) != 2 || name[end] ||
+        !(errand = errand_of(c, kernel, number)) || errand->taken)
+        return;
+    round_handed(&c->round, errand, "", path, sizeof path);
+    if (!result_read(path, &result))
+        return;
+    take_in(c, errand, &result);
+    program_free(&result.program);
+}
+
+static void take_handed(Cluster *c)
+{
+    char path[700];
+    DIR *folder = opendir(PUT(path, "%s/handed", c->round.folder));
+    struct dirent *item;
+
+    while (folder && (item = readdir(folder)))
+        take_file(c, item->d_name);
+    if (folder)
+        closedir(folder);
+}
+
+/* ---- Tasks that have ended ---- */
+
+/* The last line that a task printed; false if there is none. */
+static bool last_line(const Cluster *c, int share, char *line, size_t size)
+{
+    char path[700],
+        *text = read_file(PUT(path, "%s/said/%d.txt", c->round.folder, share), SAID_BYTES, NULL);
+    size_t length = text ? strlen(text) : 0, begin;
+
+    while (length && text[length - 1] == '\n')
+        text[--length] = 0;
+    for (begin = length; begin && text[begin - 1] != '\n'; begin--)
+        ;
+    put(line, size, "%s", text ? text + begin : "");
+    show(line);
+    free(text);
+    return *line != 0;
+}
+
+/* "Task 12_3 ended (TIMEOUT) on node7" */
+static char *end_of(const Cluster *c, int share, char *text, size_t size)
+{
+    const Fate *fate = &c->fates[share];
+
+    put(text, size, "Slurm's task %s_%d ended (%s)", c->round.job, share,
+        *fate->state ? fate->state : "Slurm has forgotten how");
+    if (*fate->node)
+        append(text, size, " on %s", fate->node);
+    return text;
+}
+
+/* It has begun nothing: why, and not again on that node if there are others. */
+static void tell_unfit(Cluster *c, int share)
+{
+    const char *node = c->fates[share].node;
+    char said[300], end[200];
+    size_t plain =
+        strspn(node, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+    if (!last_line(c, share, said, sizeof said))
+        PUT(said, "it said nothing; can its node see %s?", c->round.folder);
+    if (!strcmp(c->fates[share].state, "FAILED") && *node && !node[plain] &&
+        strlen(c->unfit) + strlen(node) + 2 < sizeof c->unfit && !strstr(c->unfit, node))
+        APPEND(c->unfit, "%s%s", *c->unfit ? "," : "", node);
+    if (!strcmp(said, c->told))
+        return;
+    PUT(c->told, "%s", said);
+    pace_say(&c->pace, "%s and graded nothing: %s", end_of(c, share, end, sizeof end), said);
+}
+
+/* Nothing more will come of it. */
+static void settle(Cluster *c, int share)
+{
+    int begun = 0, left = 0;
+
+    for (int i = 0; i < c->round.count; i++) {
+        Errand *errand = &c->round.errands[i];
+        char where[100], why[160], device[64];
+        Result result;
+        if (errand->share != share)
+            continue;
+        if (errand->taken) {
+            begun++;
+        } else if (round_begun(&c->round, errand, where, sizeof where)) {
+            begun++;
+            APPEND(end_of(c, share, why, sizeof why), " before this was graded");
+            result_lost(&result, PUT(device, "%s", c->fates[share].node), why);
+            take_in(c, errand, &result);
+            program_free(&result.program);
+        } else {
+            left++;
+            errand->taken = true; /* by the next array */
+        }
+    }
+    if (left && !begun)
+        tell_unfit(c, share);
+}
+
+/* Tasks with something left to do that have ended for so long that all they wrote has been seen. */
+static void settle_ended(Cluster *c)
+{
+    double now = now_s();
+
+    for (int i = 0; i < c->round.count; i++) {
+        int share = c->round.errands[i].share;
+        if (!c->round.errands[i].taken && c->ended_s[share] > 0 &&
+            now - c->ended_s[share] > patient(GRACE_S))
+            settle(c, share);
+    }
+}
+
+/* ---- Asking Slurm ---- */
+
+/* Says what all tasks that are left wait for, once for each reason. */
+static void tell_waiting(Cluster *c, int waits, const char *reason)
+{
+    char text[200];
+
+    PUT(text, "None of array %s runs now; %d task%s wait%s (%s).", c->round.job, waits,
+        waits == 1 ? "" : "s", waits == 1 ? "s" : "", *reason ? reason : "Slurm gives no reason");
+    if (!waits || c->runs || !strcmp(reason, "None") || !strcmp(text, c->told))
+        return;
+    PUT(c->told, "%s", text);
+    pace_say(&c->pace, "%s%s", text,
+             strstr(reason, "Held") || strstr(reason, "held") ? " scontrol release lets them go."
+                                                              : "");
+}
+
+static void ask(Cluster *c)
+{
+    char said[400], reason[64] = "";
+    int waits = 0;
+    bool forgotten = false;
+    Asked asked = slurm_fates(c->round.job, c->fates, c->round.shares, said, sizeof said);
+
+    if (asked == ASKED_MUTE) {
+        if (strcmp(c->told, said))
+            pace_say(&c->pace, "Slurm does not answer (%s); still looking for results.", said);
+        PUT(c->told, "%s", said);
+        return;
+    }
+    c->runs = 0;
+    for (int i = 0; i < c->round.shares; i++) {
+        const Fate *fate = &c->fates[i];
+        c->runs += fate->runs;
+        if (fate->live && !fate->runs && waits++ == 0)
+            PUT(reason, "%s", fate->reason);
+        if (fate->live)
+            c->ended_s[i] = 0;
+        else if (c->ended_s[i] == 0)
+            c->ended_s[i] = now_s();
+        forgotten |= !fate->state[0];
+    }
+    if (forgotten)
+        slurm_recall(c->round.job, c->fates, c->round.shares);
+    tell_waiting(c, waits, reason);
+}
+
+/* ---- A round ---- */
+
+static int untaken(const Cluster *c)
+{
+    int count = 0;
+
+    for (int i = 0; i < c->round.count; i++)
+        count += !c->round.errands[i].taken;
+    return count;
+}
+
+static void show_pace(Cluster *c)
+{
+    int open[LABS] = { 0 };
+
+    for (int i = 0; i < c->queue.count; i++)
+        open[c->queue.tasks[i].lab] += task_open(&c->queue.tasks[i]);
+    pace_show(&c->pace, open, c->runs);
+}
+
+/* False if it was stopped. */
+static bool follow(Cluster *c)
+{
+    double began = now_s(), asked = 0;
+
+    while (untaken(c)) {
+        double since = (now_s() - began) / 20;
+        double pause = since < ASK_S ? ASK_S : since > ASK_MOST_S ? ASK_MOST_S : since;
+        if (stop_asked())
+            return false;
+        if (!asked || now_s() - asked > patient(pause)) {
+            ask(c);
+            asked = now_s();
+        }
+        take_handed(c);
+        settle_ended(c);
+        show_pace(c);
+        if (untaken(c))
+            wait_s(patient(LOOK_S));
+    }
+    return true;
+}
+
+static void open_round(Cluster *c)
+{
+    char folder[512], problem[900];
+
+    round_folder(c->cell->store, folder, sizeof folder);
+    if (!round_read(folder, &c->round, problem, sizeof problem))
+        die("%s", problem);
+    c->fates = xcalloc((size_t) c->round.shares, sizeof *c->fates);
+    c->ended_s = xcalloc((size_t) c->round.shares, sizeof *c->ended_s);
+    c->taken = c->runs = 0;
+    c->told[0] = 0;
+    for (int i = 0; i < c->round.count; i++) /* by a run that was stopped in the midst of it */
+        c->round.errands[i].taken =
+            store_number(c->store, 0, "SELECT 1 FROM attempts WHERE kernel = ? AND number = ?",
+                         "ii", c->round.errands[i].kernel, (int64_t) c->round.errands[i].number);
+}
+
+static void close_round(Cluster *c, bool over)
+{
+    char old[600];
+
+    if (over && *c->round.folder) { /* renamed, lest half of it be taken for a round */
+        remove_tree(PUT(old, "%s.old", c->round.folder));
+        if (rename(c->round.folder, old))
+            die("cannot rename %s: %s", c->round.folder, strerror(errno));
+        remove_tree(old);
+    }
+    round_free(&c->round);
+    free(c->fates);
+    free(c->ended_s);
+    c->fates = NULL;
+    c->ended_s = NULL;
+}
+
+/* The array's number, by whatever means; false if there is no array. */
+static bool have_job(Cluster *c, bool new)
+{
+    if (c->round.job[0])
+        pace_say(&c->pace, "Going on with Slurm's array %s.", c->round.job);
+    if (c->round.job[0])
+        return true;
+    if ((new || !find_job(c, 3)) && (stop_asked() || !submit(c)))
+        return false;
+    note_job(c);
+    pace_say(&c->pace, "Slurm's array %s: %d kernels in %d task%s.", c->round.job, untaken(c),
+             c->round.shares, c->round.shares == 1 ? "" : "s");
+    return true;
+}
+
+/* One array from beginning to end. *marked is set where nothing more can be done. */
+static bool work(Cluster *c, bool new, Marked *marked)
+{
+    bool there, over;
+
+    open_round(c);
+    there = have_job(c, new);
+    over = there && follow(c);
+    if (there && !over)
+        pace_say(&c->pace, "Slurm's array %s goes on without us; scancel %s ends it.", c->round.job,
+                 c->round.job);
+    *marked = stop_asked() ? MARKED_STOPPED : MARKED_NO_DEVICE;
+    close_round(c, over || (!there && !stop_asked()));
+    return over;
+}
+
+static bool read_queue(Cluster *c)
+{
+    int open = 0;
+
+    queue_free(&c->queue);
+    queue_read(c->store, c->marking->asked, c->marking->only, &c->queue);
+    for (int i = 0; i < c->queue.count; i++)
+        open += task_open(&c->queue.tasks[i]);
+    return open > 0;
+}
+
+Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
+                 const SlurmOptions *options)
+{
+    Cluster *c = xcalloc(1, sizeof *c);
+    Marked marked = MARKED_STOPPED;
+    bool open;
+    int idle = 0;
+
+    *c = (Cluster){ .store = store, .cell = cell, .marking = marking, .options = options };
+    open = read_queue(c);
+    pace_begin(&c->pace, c->queue.count);
+    while (!stop_asked()) {
+        bool new = !round_is_out(cell->store);
+        if (new && !open)
+            marked = MARKED_ALL;
+        else if (new &&idle == IDLE_ROUNDS)
+            marked = MARKED_NO_DEVICE;
+        if (new && (!open || idle == IDLE_ROUNDS))
+            break;
+        if (new)
+            round_make(store, cell, marking, options, &c->queue);
+        if (!work(c, new, &marked))
+            break;
+        idle = c->taken ? 0 : idle + 1;
+        open = read_queue(c);
+        marked = MARKED_STOPPED;
+    }
+    pace_end(&c->pace);
+    queue_free(&c->queue);
+    free(c);
+    return marked;
+}
+
+bool slurm_is_out(const char *store, char *job, size_t size)
+{
+    Round round = { 0 };
+
+    if (!round_is_out(store))
+        return false;
+    round_folder(store, round.folder, sizeof round.folder);
+    put(job, size, "%s", round_find_job(&round) ? round.job : "?");
+    return true;
+}

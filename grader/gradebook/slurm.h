@@ -1,0 +1,20 @@
+/* slurm.h - grades what is open as job arrays of a Slurm cluster, one GPU a task. */
+#ifndef SLURM_H
+#define SLURM_H
+
+#include "slurm_make.h"
+
+/* May this option of sbatch be handed on? Else it is one that we set ourselves. */
+bool slurm_may_pass(const char *option);
+
+/* Submits arrays, follows them, and takes their results into the database, until nothing is open.
+ * An array that an earlier run submitted is followed, never submitted again. Stopped by Ctrl-C, it
+ * says which array goes on. */
+Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
+                 const SlurmOptions *options);
+
+/* An array of an earlier run that is still out: its number ("?" if that is not known). False if
+ * there is none. */
+bool slurm_is_out(const char *store, char *job, size_t size);
+
+#endif

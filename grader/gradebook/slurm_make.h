@@ -1,0 +1,32 @@
+/* slurm_make.h - cuts what is open into shares, and writes the round that an array will work on. */
+#ifndef SLURM_MAKE_H
+#define SLURM_MAKE_H
+
+#include "cell.h"
+#include "marking.h"
+#include "queue.h"
+#include "slurm_round.h"
+
+enum { SLURM_OPTIONS = 32 };
+
+typedef struct SlurmOptions {
+    bool asked_for;                         /* --executor slurm */
+    bool trusting;                          /* of the tasks */
+    const char *account, *partition, *gres; /* NULL: not given */
+    const char *options[SLURM_OPTIONS];     /* handed on to sbatch as they are */
+    int option_count;
+    int batch; /* so many kernels a task; 0: as many as take ten minutes */
+} SlurmOptions;
+
+/* Kernels of a lab that one task gets, given what one took (< 0: not known yet) and how many are
+ * open of all labs. */
+int share_size(const SlurmOptions *options, int jobs, double seconds, int open);
+
+/* Writes slurm/round/ whole, or not at all; dies if the disk is full. */
+void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
+                const SlurmOptions *options, const Queue *queue);
+
+/* 'it'\''s': a word of a shell script. */
+char *shell_quote(const char *word, char *quoted, size_t size);
+
+#endif

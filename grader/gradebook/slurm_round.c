@@ -1,0 +1,160 @@
+/* slurm_round.c - the folder through which a gradebook and the tasks of its Slurm array speak. */
+#include "slurm_round.h"
+#include "harvest.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ORDER_BYTES = 16 << 20, WORD_BYTES = 200, ERRANDS = 200000 };
+
+void round_folder(const char *store, char *folder, size_t size)
+{
+    put(folder, size, "%s/slurm/round", store);
+}
+
+bool round_is_out(const char *store)
+{
+    char folder[600];
+
+    round_folder(store, folder, sizeof folder);
+    return file_exists(folder);
+}
+
+/* ---- Reading it ---- */
+
+/* The first line of a small file; "" if it is not there. */
+static void read_word(const Round *round, const char *name, char *word, size_t size)
+{
+    char path[700], *text = read_file(PUT(path, "%s/%s", round->folder, name), WORD_BYTES, NULL);
+
+    put(word, size, "%.*s", text ? (int) strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+}
+
+static int place_of(const char *lab)
+{
+    for (int i = 0; i < LABS && all_labs[i].folder; i++)
+        if (!strcmp(lab, all_labs[i].folder))
+            return i;
+    return -1;
+}
+
+static bool read_errand(const char *line, Errand *errand)
+{
+    char lab[100];
+    long long kernel;
+    int end = 0;
+
+    *errand = (Errand){ 0 };
+    if (sscanf(line, "%d %lld %d %99s%n", &errand->share, &kernel, &errand->number, lab, &end) !=
+            4 ||
+        line[end] != '\n')
+        return false;
+    errand->kernel = kernel;
+    errand->lab = place_of(lab);
+    return errand->share >= 0 && errand->share < ERRANDS && kernel > 0 && errand->number > 0 &&
+           errand->lab >= 0;
+}
+
+static bool read_order(Round *round, const char *order)
+{
+    int lines = 0;
+
+    for (const char *at = order; (at = strchr(at, '\n')); at++)
+        lines++;
+    if (lines == 0 || lines > ERRANDS)
+        return false;
+    round->errands = xcalloc((size_t) lines, sizeof *round->errands);
+    for (const char *at = order; *at; at = strchr(at, '\n') + 1) {
+        Errand *errand = &round->errands[round->count++];
+        if (round->count > lines || !read_errand(at, errand))
+            return false;
+        if (errand->share >= round->shares)
+            round->shares = errand->share + 1;
+    }
+    return true;
+}
+
+bool round_find_job(Round *round)
+{
+    read_word(round, "job", round->job, sizeof round->job);
+    if (strspn(round->job, "0123456789") != strlen(round->job))
+        round->job[0] = 0;
+    return round->job[0] != 0;
+}
+
+bool round_read(const char *folder, Round *round, char *problem, size_t size)
+{
+    char path[700], *order;
+    bool whole;
+
+    *round = (Round){ 0 };
+    PUT(round->folder, "%s", folder);
+    order = read_file(PUT(path, "%s/order", folder), ORDER_BYTES, NULL);
+    whole = order && read_order(round, order);
+    free(order);
+    read_word(round, "name", round->name, sizeof round->name);
+    round_find_job(round);
+    if (whole && round->name[0])
+        return true;
+    put(problem, size,
+        "%s is there, but what a Slurm array was to do cannot be read from it: cancel the array if "
+        "it still runs (squeue --me), remove that folder, and give the same command again",
+        folder);
+    round_free(round);
+    return false;
+}
+
+bool round_write(const Round *round, const char *name, const char *text)
+{
+    char path[700];
+
+    return write_file(PUT(path, "%s/%s", round->folder, name), text, strlen(text));
+}
+
+void round_free(Round *round)
+{
+    free(round->errands);
+    round->errands = NULL;
+    round->count = 0;
+}
+
+/* ---- Attempts ---- */
+
+void round_handed(const Round *round, const Errand *errand, const char *end, char *path,
+                  size_t size)
+{
+    put(path, size, "%s/handed/%lld.%d%s", round->folder, (long long) errand->kernel,
+        errand->number, end);
+}
+
+bool round_begin(const Round *round, const Errand *errand, const char *who)
+{
+    char path[700];
+    size_t length = strlen(who);
+    bool written;
+    int fd;
+
+    round_handed(round, errand, ".begun", path, sizeof path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    written = write(fd, who, length) == (ssize_t) length;
+    return !close(fd) && written;
+}
+
+bool round_begun(const Round *round, const Errand *errand, char *who, size_t size)
+{
+    char path[700], *text;
+
+    round_handed(round, errand, ".begun", path, sizeof path);
+    text = read_file(path, WORD_BYTES, NULL);
+    put(who, size, "%.*s", text ? (int) strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+    return text != NULL;
+}

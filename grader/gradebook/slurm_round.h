@@ -1,0 +1,57 @@
+/* slurm_round.h - the folder through which a gradebook and the tasks of its Slurm array speak.
+ *
+ * DIR/slurm/round/ is there while an array is out, and holds
+ *     order               a line a kernel to be graded: share, kernel, number of the attempt, lab
+ *     name                the array's name in Slurm, by which it is found again
+ *     job                 its number, once known (the tasks write it, too)
+ *     job.sh              what a task runs
+ *     kernels/17.cu       the sources
+ *     course.ini          the course file that counted when it was made; perhaps empty
+ *     handed/17.1.begun   that attempt has begun: in which task, after how many requeues, where
+ *     handed/17.1         and what came of it (slurm_result.h)
+ *     said/3.txt          what task 3 printed
+ * A task grades one share. Nobody changes a file that is there.
+ */
+#ifndef SLURM_ROUND_H
+#define SLURM_ROUND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Errand { /* one attempt at one kernel */
+    int share;
+    int64_t kernel;
+    int number; /* of the attempt */
+    int lab;    /* its place in all_labs */
+    bool taken; /* its result is in the database, or another round will see to it */
+} Errand;
+
+typedef struct Round {
+    char folder[512];
+    char name[64];
+    char job[32]; /* "": not known to have been submitted */
+    Errand *errands;
+    int count, shares;
+} Round;
+
+/* The folder of the round that is out, below that of a gradebook. */
+void round_folder(const char *store, char *folder, size_t size);
+bool round_is_out(const char *store);
+
+/* Reads what is there: order, name, job. False, with a sentence in `problem`. */
+bool round_read(const char *folder, Round *round, char *problem, size_t size);
+bool round_find_job(Round *round); /* looks whether the job's number is known by now */
+bool round_write(const Round *round, const char *name, const char *text); /* a file of it */
+void round_free(Round *round);
+
+/* The place of a file of an attempt: folder/handed/17.1 and `end`. */
+void round_handed(const Round *round, const Errand *errand, const char *end, char *path,
+                  size_t size);
+
+/* Says that an attempt begins here. False with EEXIST in errno if it has begun before; else the
+ * machine's fault. */
+bool round_begin(const Round *round, const Errand *errand, const char *who);
+bool round_begun(const Round *round, const Errand *errand, char *who, size_t size);
+
+#endif

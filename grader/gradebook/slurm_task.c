@@ -1,0 +1,303 @@
+/* slurm_task.c - one task of a Slurm array: grades its share on the node where it runs.
+ *
+ * It makes a gradebook of its own on the node's local disk, enrols a student a kernel of its share,
+ * and lets marking.c do what it does anywhere else: so device, cell, limits and all are the same.
+ * What it adds is to say in the round's folder, before each attempt, that it begins, and to hand in
+ * what came of it. An attempt begins once, ever: requeued, a task hands in the one in whose midst
+ * it was lost as such, and goes on with the next.
+ */
+#include "slurm_task.h"
+#include "enrol.h"
+#include "slurm_result.h"
+#include "slurm_round.h"
+#include "stop.h"
+#include "terms.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Shift {
+    Round round;
+    int share;
+    char job[64];  /* "12_3", the same after a requeue */
+    char who[150]; /* "12_3 1 node7": and how often it was requeued, and where it is */
+    char node[48];
+    char folder[600]; /* its own, on the local disk */
+    Store store;
+    Errand **errands; /* by the kernel's id in that gradebook of its own */
+    int64_t kernels;
+    bool doubted; /* the shared folder is no longer our round's, or cannot be written */
+} Shift;
+
+/* ---- Where are we? ---- */
+
+static const char *asked_of_slurm(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value && strspn(value, "0123456789") == strlen(value) ? value : NULL;
+}
+
+static bool find_place(Shift *work)
+{
+    const char *job = asked_of_slurm("SLURM_ARRAY_JOB_ID");
+    const char *share = asked_of_slurm("SLURM_ARRAY_TASK_ID");
+    const char *restarts = asked_of_slurm("SLURM_RESTART_COUNT");
+
+    if (!job || !share || gethostname(work->node, sizeof work->node - 1))
+        return false;
+    work->share = (int) strtol(share, NULL, 10);
+    PUT(work->job, "%s_%s", job, share);
+    PUT(work->who, "%s %s %s", work->job, restarts ? restarts : "0", work->node);
+    return true;
+}
+
+/* Slurm may give our GPU to another once its slurmstepd, our parent, is gone: then we go, too. */
+static void *watch_parent(void *parent)
+{
+    while (getppid() == *(pid_t *) parent)
+        sleep_s(0.5);
+    kill(getpid(), SIGTERM);
+    sleep_s(5);
+    _exit(3);
+}
+
+static void heed_parent(void)
+{
+    static pid_t parent;
+    pthread_t thread;
+
+    parent = getppid();
+    if (!pthread_create(&thread, NULL, watch_parent, &parent))
+        pthread_detach(thread);
+}
+
+/* ---- A gradebook of its own ---- */
+
+static const char *local_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
+}
+
+/* What this very task left behind here, had it been killed. */
+static void remove_leftovers(const Shift *work)
+{
+    char pattern[600];
+    struct stat about;
+    glob_t found;
+
+    PUT(pattern, "%s/warpbook-%s-??????", local_folder(), work->job);
+    if (glob(pattern, 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        if (!lstat(found.gl_pathv[i], &about) && S_ISDIR(about.st_mode) &&
+            about.st_uid == geteuid())
+            remove_tree(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+static bool make_folder(Shift *work)
+{
+    remove_leftovers(work);
+    PUT(work->folder, "%s/warpbook-%s-XXXXXX", local_folder(), work->job);
+    if (mkdtemp(work->folder))
+        return true;
+    fprintf(stderr, "%s: cannot make a folder in %s: %s\n", work->node, local_folder(),
+            strerror(errno));
+    work->folder[0] = 0;
+    return false;
+}
+
+static void add_to_class(const Shift *work, Class *class, const Errand *errand, int place)
+{
+    char path[700], name[200];
+    size_t size = 0;
+    char *source =
+        read_file(PUT(path, "%s/kernels/%lld.cu", work->round.folder, (long long) errand->kernel),
+                  HANDIN_KERNEL_BYTES, &size);
+    Handin *handin;
+
+    if (!source)
+        die("%s: cannot read %s: %s", work->node, path, strerror(errno));
+    handin = class_add(class);
+    handin->layout = "plain";
+    PUT(handin->student, "%d", place);
+    PUT(handin->source, "%d", place);
+    handin_file(handin, PUT(name, "%s/kernel.cu", all_labs[errand->lab].folder), source, size, 0);
+    free(source);
+}
+
+/* Which errand each kernel of that gradebook is. */
+static void map_kernels(Shift *work)
+{
+    sqlite3_stmt *rows;
+
+    work->kernels = store_number(&work->store, 0, "SELECT max(id) FROM kernels", "");
+    work->errands = xcalloc((size_t) work->kernels + 1, sizeof *work->errands);
+    rows = store_ask(&work->store,
+                     "SELECT c.kernel, st.name FROM counted c JOIN students st ON st.id = "
+                     "c.student",
+                     "");
+    while (store_row(&work->store, rows)) {
+        long place = strtol(store_text(rows, 1), NULL, 10);
+        if (place >= 0 && place < work->round.count)
+            work->errands[sqlite3_column_int64(rows, 0)] = &work->round.errands[place];
+    }
+}
+
+/* ---- Handing in ---- */
+
+/* An older array's tasks may outlive it on a node that Slurm cannot reach. */
+static bool is_still_ours(Shift *work)
+{
+    Round now;
+    char problem[900];
+    bool same = round_read(work->round.folder, &now, problem, sizeof problem) &&
+                !strcmp(now.name, work->round.name);
+
+    round_free(&now);
+    if (!same && !work->doubted)
+        fprintf(stderr, "%s: %s is of another array by now\n", work->who, work->round.folder);
+    work->doubted |= !same;
+    return same;
+}
+
+static void hand_in(Shift *work, const Errand *errand, const Result *result)
+{
+    char path[700];
+
+    round_handed(&work->round, errand, "", path, sizeof path);
+    if (is_still_ours(work) && !result_write(path, result))
+        die("%s: cannot write %s: %s", work->node, path, strerror(errno));
+}
+
+static bool begins(void *context, const Task *task)
+{
+    Shift *work = context;
+    const Errand *errand = task->kernel <= work->kernels ? work->errands[task->kernel] : NULL;
+
+    if (!errand || work->doubted || stop_asked() || !is_still_ours(work))
+        return false;
+    if (round_begin(&work->round, errand, work->who))
+        return true;
+    if (errno != EEXIST)
+        die("%s: cannot write in %s: %s", work->node, work->round.folder, strerror(errno));
+    return false; /* elsewhere, meanwhile */
+}
+
+static void has_ended(void *context, const Task *task, const char *device, const Program *program,
+                      const Ended *ended)
+{
+    Shift *work = context;
+    Result result = { .began = ended->began, .seconds = ended->seconds, .program = *program };
+
+    PUT(result.device, "%s: %s", work->node, device);
+    hand_in(work, work->errands[task->kernel], &result);
+}
+
+/* Of an attempt that has begun before: if it was this task, before it was requeued, it is lost. */
+static void hand_in_lost(Shift *work, const Errand *errand, const char *who)
+{
+    size_t length = strlen(work->job);
+    char path[700], why[160];
+    const char *node;
+    Result result;
+
+    round_handed(&work->round, errand, "", path, sizeof path);
+    if (file_exists(path) || strncmp(who, work->job, length) || who[length] != ' ')
+        return;
+    node = strchr(who + length + 1, ' ');
+    node = node ? node + 1 : "?";
+    PUT(why, "Slurm's task %s on %s was requeued before this was graded", work->job, node);
+    result_lost(&result, node, why);
+    hand_in(work, errand, &result);
+    program_free(&result.program);
+}
+
+/* ---- All of it ---- */
+
+/* Its share, without what has begun already. */
+static int collect(Shift *work, Class *class, bool asked[LABS])
+{
+    for (int i = 0; i < work->round.count; i++) {
+        const Errand *errand = &work->round.errands[i];
+        char who[200];
+        if (errand->share != work->share)
+            continue;
+        if (round_begun(&work->round, errand, who, sizeof who)) {
+            hand_in_lost(work, errand, who);
+            continue;
+        }
+        add_to_class(work, class, errand, i);
+        asked[errand->lab] = true;
+    }
+    return class->count;
+}
+
+static TaskEnd grade(Shift *work, Class *class, MarkingOptions *marking, bool trusting)
+{
+    Watch watch = { work, begins, has_ended };
+    Cell cell = { 0 };
+    Enrolled enrolled;
+    char problem[1200], course[600], *mistakes;
+    Marked marked = MARKED_NO_DEVICE;
+
+    if (!store_open(&work->store, work->folder, true)) {
+        fprintf(stderr, "%s: %s\n", work->node, work->store.problem);
+    } else if (!terms_load(&work->store, PUT(course, "%s/course.ini", work->round.folder),
+                           &mistakes)) {
+        fprintf(stderr, "%s: %s", work->node, mistakes);
+        free(mistakes);
+    } else if (!cell_open(&cell, work->folder, trusting, problem, sizeof problem)) {
+        fprintf(stderr, "%s: %s\n", work->node, problem);
+    } else {
+        enrol(&work->store, class, "share", marking->asked, NULL, &enrolled);
+        terms_keep(&work->store);
+        map_kernels(work);
+        marking->watch = &watch;
+        marked = marking_run(&work->store, &cell, marking);
+    }
+    cell_close(&cell);
+    store_close(&work->store);
+    return marked == MARKED_STOPPED     ? TASK_STOPPED
+           : marked == MARKED_NO_DEVICE ? TASK_UNFIT
+                                        : TASK_DONE;
+}
+
+TaskEnd slurm_task(const char *folder, const MarkingOptions *options, bool trusting)
+{
+    Shift *work = xcalloc(1, sizeof *work);
+    MarkingOptions marking = *options;
+    Class class = { 0 };
+    char problem[900];
+    TaskEnd end = TASK_UNFIT;
+
+    memset(marking.asked, 0, sizeof marking.asked);
+    work->store.lock_fd = -1;
+    if (!find_place(work))
+        fprintf(stderr, "this is what tasks of gradebook's Slurm arrays run; it is no command\n");
+    else if (!round_read(folder, &work->round, problem, sizeof problem))
+        fprintf(stderr, "%s: %s\n", work->node, problem);
+    else if (heed_parent(), collect(work, &class, marking.asked) == 0)
+        end = TASK_DONE;
+    else if (make_folder(work))
+        end = grade(work, &class, &marking, trusting);
+    if (work->folder[0])
+        remove_tree(work->folder);
+    class_free(&class);
+    round_free(&work->round);
+    free(work->errands);
+    free(work);
+    return end;
+}

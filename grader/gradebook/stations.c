@@ -1,0 +1,120 @@
+/* stations.c - the devices that grade: which they are, whose they are, whether they can be
+ * believed. */
+#include "stations.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { SLOW_ROW = 3 };
+
+static const double noisy = 0.05; /* as warpbook has it (judge.c) */
+static const double drift = 0.10; /* verdicts are ratios: less does not matter */
+
+void station_open(Station *gpu, const char *name)
+{
+    *gpu = (Station){ .name = name, .lock_fd = -1, .head = xcalloc(1, 1) };
+    PUT(gpu->label, "%s", name ? name : "this machine");
+    gpu->simulated = name && !strncmp(name, "sim", 3);
+}
+
+void station_close(Station *gpu)
+{
+    if (gpu->lock_fd >= 0)
+        close(gpu->lock_fd);
+    for (int lab = 0; lab < LABS; lab++)
+        free(gpu->sealed[lab]);
+    free(gpu->head);
+    gpu->head = NULL;
+}
+
+void station_meet(Station *gpu, const Reading *reading, const char *printed)
+{
+    const char *lab = strstr(printed, "\nlab:");
+    size_t length = lab ? (size_t) (lab + 1 - printed) : 0;
+
+    PUT(gpu->uuid, "%s", reading_get(reading, "uuid"));
+    PUT(gpu->cc, "%s", reading_get(reading, "compute_capability"));
+    gpu->simulated = *reading_get(reading, "simulated") != 0;
+    free(gpu->head);
+    gpu->head = xcalloc(1, length + 1);
+    memcpy(gpu->head, printed, length);
+    if (!gpu->name) /* from now on no other choice */
+        gpu->name = gpu->simulated ? "sim" : "0";
+}
+
+bool station_lock(Station *gpu)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[600], name[80] = "";
+
+    for (size_t i = 0; gpu->uuid[i] && i + 1 < sizeof name; i++)
+        name[i] = gpu->uuid[i] == '/' ? '_' : gpu->uuid[i];
+    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp", name);
+    if (gpu->lock_fd < 0)
+        gpu->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (gpu->lock_fd < 0) /* another user's file: then it can only be read */
+        gpu->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return gpu->lock_fd >= 0 && !flock(gpu->lock_fd, LOCK_EX | LOCK_NB);
+}
+
+/* The figure of a case, from 1; "" if it has none. */
+static const char *figure(const Reading *reading, int number, const char *name)
+{
+    char key[40];
+
+    return reading_get(reading, PUT(key, "case.%d.%s", number, name));
+}
+
+bool station_noisy(const Reading *reading, char *why, size_t size)
+{
+    for (int i = 1; i <= GPU_CASES; i++) {
+        double resolution = strtod(figure(reading, i, "resolution"), NULL);
+        if (resolution > noisy) {
+            put(why, size, "case %s: our reference beside itself differs by %.0f %%",
+                figure(reading, i, "label"), resolution * 100);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size)
+{
+    double worst = 0, first_ms = 0, now_ms = 0;
+    int measured = 0, worst_case = 0;
+
+    for (int i = 1; i <= GPU_CASES; i++) {
+        Usual *usual = &gpu->usual[lab][i - 1];
+        const char *dim = figure(reading, i, "dim");
+        double ms = strtod(figure(reading, i, "reference_ms"), NULL);
+        if (ms <= 0)
+            continue;
+        if (usual->reference_ms <= 0 || strcmp(dim, usual->dim)) {
+            PUT(usual->dim, "%s", dim);
+            usual->reference_ms = ms;
+        }
+        measured++;
+        if (ms / usual->reference_ms > worst) {
+            worst = ms / usual->reference_ms;
+            first_ms = usual->reference_ms;
+            now_ms = ms;
+            worst_case = i;
+        }
+    }
+    if (!measured)
+        return false;
+    gpu->slow_row = worst > 1 + drift ? gpu->slow_row + 1 : 0;
+    if (gpu->slow_row < SLOW_ROW)
+        return false;
+    put(why, size,
+        "our reference takes longer and longer on it, %.3f ms after %.3f ms in case %s of %s: it "
+        "gets hot, or something else uses it",
+        now_ms, first_ms, figure(reading, worst_case, "label"), all_labs[lab].folder);
+    return true;
+}

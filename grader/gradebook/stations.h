@@ -1,0 +1,51 @@
+/* stations.h - the devices that grade: which they are, whose they are, whether they can be
+ * believed. */
+#ifndef STATIONS_H
+#define STATIONS_H
+
+#include "harvest.h"
+#include "reading.h"
+
+enum { GPU_CASES = 16 };
+
+/* How long our reference took on it at first: in one case of a lab, of one size. */
+typedef struct Usual {
+    char dim[80];
+    double reference_ms;
+} Usual;
+
+typedef struct Station {
+    const char *name; /* "0", "sim"; NULL: warpbook's choice */
+    char label[64];   /* as people are told */
+    char uuid[80], cc[16];
+    char *head; /* what warpbook prints of it, up to the first lab; "" until it is met */
+    bool simulated;
+    bool proved, proving; /* that it grades our own starter */
+    bool out;             /* of service */
+    int faults, slow_row; /* in a row */
+    bool prepared[LABS], preparing[LABS];
+    char *sealed[LABS]; /* of a lab that is prepared: what its cells are shown (sealed.h) */
+    Usual usual[LABS][GPU_CASES];
+    int lock_fd;
+    bool told; /* that it is waited for */
+} Station;
+
+void station_open(Station *gpu, const char *name);
+void station_close(Station *gpu);
+
+/* It has graded: its names and its head, from what was printed. */
+void station_meet(Station *gpu, const Reading *reading, const char *printed);
+
+/* The lock that warpbook takes for a grading on its own: here it is held for all of them. Tries,
+ * and does not wait; false with errno EWOULDBLOCK if another has it, else it cannot be had. */
+bool station_lock(Station *gpu);
+
+/* True, with a sentence, if our reference beside itself differed too much for any speed to be
+ * judged. That was before the student's process began. */
+bool station_noisy(const Reading *reading, char *why, size_t size);
+
+/* True, with a sentence, if our reference has taken longer, three gradings in a row, than it did at
+ * first: the GPU gets hot, or is somebody else's, too. */
+bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size);
+
+#endif

@@ -1,0 +1,42 @@
+# check.sh - what test scripts share: source it. $work is a folder that is removed at the end.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+check() { # NAME, then a command that must succeed
+    local name=$1
+    shift
+    if "$@" > "$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name: $*"
+        sed 's/^/    /' "$work/said" | tail -20
+    fi
+}
+
+skip() { # WHY
+    echo "skipped: $*"
+    skipped=$((skipped + 1))
+}
+
+status_is() { # STATUS COMMAND...
+    local wanted=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    local got=$?
+    [ $got = "$wanted" ] && return
+    echo "exit status $got, expected $wanted"
+    cat "$work/out"
+    return 1
+}
+
+says() { # PATTERN COMMAND...: what it prints holds the pattern
+    local pattern=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    grep -qE -- "$pattern" "$work/out" && return
+    echo "does not say: $pattern"
+    cat "$work/out"
+    return 1
+}

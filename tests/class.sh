@@ -1,0 +1,194 @@
+#!/bin/bash
+# class.sh BUILD [STUDENTS [LABS [KEPT]]] - a generated class, graded from end to end on the simulated GPU.
+#
+# Each student hands in a kernel for each lab: a rung, a kernel of beyond/ or wrong/, an honest one of
+# tests/honest, a cheat of tests/cheats, or the starter. Its first line says which verdict it must get. All
+# are made distinct by a constant that nobody uses; they lie in the layouts that gradebook knows, mixed. Told
+# at the end: verdicts that were not as expected, the rate, whether the time left was well foretold, and the
+# memory that gradebook itself took. It fails if a verdict or one of these is not as it should be.
+#
+# LABS: as gradebook's --labs (1,2,...). KEPT: a folder to leave class and gradebook in. FROM=cheats takes only
+# kernels whose path has that word; SEED=N takes others; JOBS=N grades so many beside each other.
+# Needs nvcc, libarchive, SQLite, jq, sqlite3; bubblewrap, where it works (TRUST=1: without it).
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build} students=${2:-6} labs=${3:-} kept=${4:-}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+class=${kept:-$work}/class out=${kept:-$work}/results
+[ ! -e "$class" ] || { echo "class.sh: $class is already there"; exit 2; }
+mkdir -p "$class" "$work/pool"
+export WARPBOOK_BUILD=$build
+
+# ---- Kernels, and what must become of them ----
+
+# The verdict that a first line promises on a simulated GPU, as a pattern (grader/prove.c: keeps).
+expected() { # FILE
+    local line word
+    IFS= read -r line < "$1"
+    case $1 in */0_starter.cu) echo unchanged; return ;; esac
+    word=$(sed -nE 's/.*expect: ([a-z_]+).*/\1/p' <<< "$line")
+    [[ $line =~ \(sim:\ ([a-z_]+)\) ]] && word=${BASH_REMATCH[1]}
+    case $word in
+    pass) echo 'pass|close|correct' ;;
+    device) echo 'slow|pass|close|correct' ;;
+    wrong_or_unsafe) echo 'wrong|unsafe' ;;
+    *) echo "${word:-nothing}" ;; # `skipped`: it needs a clock
+    esac
+}
+
+# The kernels of a lab in an order of their own, as many as there are students; the starter once.
+pool() { # LAB
+    {
+        ls solutions/"$1"/*.cu solutions/"$1"/*/*.cu tests/honest/"$1"_*.cu 2> /dev/null
+        grep -l "^// lab: ${1#*_}$" tests/cheats/*.cu
+    } | grep -e "${FROM:-.}" | while read -r file; do
+        [ "$(expected "$file")" = skipped ] || echo "$file"
+    done | sort -R --random-source=<(yes "${SEED:-1} $1") > "$work/pool/$1"
+    [ -s "$work/pool/$1" ] || return
+    cat "$work/pool/$1"
+    n=$(wc -l < "$work/pool/$1")
+    grep -v 0_starter "$work/pool/$1" > "$work/pool/again"
+    for (( ; n < students && $(wc -l < "$work/pool/again"); n += $(wc -l < "$work/pool/again"))); do
+        cat "$work/pool/again"
+    done
+}
+
+# ---- Layouts: where a student's kernel of a lab lies, and by which name it will be known ----
+
+hand_in() { # STUDENT LAB FILE: sets who
+    local s=$1 lab=$2 top at
+    printf -v top 'student%03d' "$s"
+    who=$top,
+    case $((s % 8)) in
+    0) at=$top/labs/$lab/kernel.cu ;;
+    1) at=zip/$top/labs/$lab/kernel.cu ;;
+    2) at=tar/$top/warpbook-main/labs/$lab/kernel.cu ;;
+    3) at="$top/my work/warpbook/labs/$lab/kernel.cu" ;;
+    4) at=$top/labs/$lab/kernel.cu
+        mkdir -p "$class/$top/.git" && echo "ref: refs/heads/main" > "$class/$top/.git/HEAD" ;;
+    5) at=${top}_4$s"_assignsubmission_file_/$lab/kernel.cu" who=$top,4$s ;;
+    6) at=zip/${top}_4$s"_assignsubmission_file_lab/$lab/kernel.cu" who=$top,4$s ;;
+    7) at=${top}_4${s}_9${lab%%_*}_$lab.cu who=$top,4$s ;;
+    esac
+    mkdir -p "$class/$(dirname "$at")"
+    cp "$3" "$class/$at"
+    case $3 in
+    */0_starter.cu) ;;
+    *) printf '\nenum { handed_in_by = %d };\n' "$s" >> "$class/$at" ;;
+    esac
+}
+
+pack() {
+    local folder
+    for folder in "$class"/zip/*; do
+        [ ! -d "$folder" ] || find "$folder" -type f -printf "file %P %p\n" |
+            "$build/make_archive" zip "$class/${folder##*/}.zip"
+    done
+    for folder in "$class"/tar/*; do
+        [ ! -d "$folder" ] || tar -C "$folder" -czf "$class/${folder##*/}.tar.gz" .
+    done
+    rm -rf "$class/zip" "$class/tar"
+}
+
+generate() {
+    local folder lab s file
+    for folder in labs/*/lab.c; do
+        lab=${folder%/lab.c} lab=${lab#labs/}
+        [ "$lab" != 00_first ] || continue
+        [[ -z $labs || ,$labs, == *,$((10#${lab%%_*})),* ]] || continue
+        echo $((10#${lab%%_*})) >> "$work/labs"
+        s=0
+        pool "$lab" | head -n "$students" > "$work/chosen"
+        while read -r file; do
+            s=$((s + 1))
+            hand_in $s "$lab" "$file"
+            printf '%s,%s\t%s\t%s\n' "$who" "$lab" "$(expected "$file")" "$file" >> "$work/manifest"
+        done < "$work/chosen"
+    done
+    pack
+}
+
+# ---- Grading: what it says, with the second it was said in; the most memory it took ----
+
+watch_memory() { # PID: of gradebook itself and the process that reads archives, in KiB
+    local most=0 now one pid
+    while kill -0 "$1" 2> /dev/null; do
+        now=0
+        for pid in $1 $(cat "/proc/$1/task/$1/children" 2> /dev/null); do
+            [ "$(cat "/proc/$pid/comm" 2> /dev/null)" = gradebook ] || continue
+            one=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status" 2> /dev/null)
+            now=$((now + ${one:-0}))
+        done
+        [ $now -le $most ] || { most=$now; echo $most > "$work/memory"; }
+        sleep 0.5
+    done
+}
+
+grade() {
+    local began=$SECONDS status line
+    mkfifo "$work/said"
+    "$build/gradebook" grade "$class" --out "$out" --devices sim --labs "$(paste -sd, "$work/labs")" \
+        ${JOBS:+--jobs "$JOBS"} ${TRUST:+--trust-submissions} 2> "$work/said" &
+    local pid=$!
+    watch_memory $pid &
+    while IFS= read -r line; do
+        echo "$line" >&2
+        echo "$((SECONDS - began)) $line"
+    done < "$work/said" > "$work/log"
+    wait $pid
+    status=$?
+    took=$((SECONDS - began))
+    return $status
+}
+
+# ---- Judging ----
+
+# Rows that are not as expected: who, lab, file, expected, got. An honest kernel's flag is one, too.
+compare() {
+    "$build/gradebook" export --format json --out "$out" | jq -r '.students[] | .name + "," + (.number // "") as $who
+        | .labs[] | [$who + "," + .lab, .state, .flag // ""] | @tsv' > "$work/states"
+    awk -F'\t' 'NR == FNR { got[$1] = $2; flag[$1] = $3; next }
+        { state = $1 in got ? got[$1] : "not there"
+          honest = $3 !~ /wrong\/|cheats\//
+          if (state !~ "^(" $2 ")$") print "  " $1 ": " $3 ": expected " $2 ", is " state
+          else if (honest && flag[$1] != "") print "  " $1 ": " $3 ": an honest kernel is flagged: " flag[$1] }' \
+        "$work/states" "$work/manifest"
+}
+
+# How wrong the time left was that was told first after a tenth: "FACTOR told N s after M s, were N s".
+foresight() {
+    awk -v took=$took '
+        $3 == "of" && $5 ~ /^graded/ && $2 * 10 >= $4 && match($0, /about .* left/) {
+            split(substr($0, RSTART, RLENGTH), word, " ")
+            left = word[3] == "h" ? word[2] * 3600 + word[4] * 60 : word[3] == "min" ? word[2] * 60 : word[2]
+            were = took - $1
+            if (were < 60 || left <= 0) exit
+            printf "%.2f after %d s: told %d s, were %d s\n", (left > were ? left / were : were / left), $1, left, were
+            exit }' "$work/log"
+}
+
+generate
+count=$(wc -l < "$work/manifest")
+echo "$students students, $count kernels of $(wc -l < "$work/labs") labs."
+if ! grade; then
+    echo "gradebook did not end well"
+    failed=1
+fi
+compare > "$work/unexpected"
+distinct=$(sqlite3 -readonly "$out/gradebook.sqlite" "SELECT count(DISTINCT kernel) FROM counted")
+attempts=$(sqlite3 -readonly "$out/gradebook.sqlite" "SELECT count(*) FROM attempts")
+memory_mib=$(($(cat "$work/memory") / 1024)) foresight=
+[ "$count" -lt 100 ] || foresight=$(foresight) # the first tenth of fewer says little
+cut -f2 "$work/states" | sort | uniq -c | sort -rn | sed 's/^/  /'
+head -40 "$work/unexpected"
+echo "$distinct distinct kernels, $attempts gradings in $took s: $(awk "BEGIN { printf \"%.1f\", $attempts * 60 / ($took ? $took : 1) }") a minute."
+echo "Time left, by a factor of: ${foresight:-too short to tell}"
+echo "Memory of gradebook itself: $memory_mib MiB."
+echo "$(wc -l < "$work/unexpected") of $count verdicts are not as expected."
+[ "$distinct" = "$count" ] || { echo "some kernels were taken for the same"; failed=1; }
+[ "$memory_mib" -le 1024 ] || { echo "that is more than 1 GiB"; failed=1; }
+[ -z "$foresight" ] || awk "BEGIN { exit ${foresight%% *} > 1.5 }" || { echo "the time left was foretold badly"; failed=1; }
+[ -z "${failed:-}" ] && [ ! -s "$work/unexpected" ]

@@ -1,0 +1,45 @@
+#!/bin/bash
+# killed.sh BUILD [KILLS [STUDENTS [LABS]]] - gradebook killed with kill -9 at random moments, then continued:
+# the results are those of an undisturbed run, nothing is graded twice, nothing is left behind.
+#
+# On the generated class of tests/class.sh, with the real warpbook on the simulated GPU, in bubblewrap
+# where it works. Takes a quarter of an hour; tests/gradebook.sh does the same with a scripted warpbook.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build} kills=${2:-50} students=${3:-12} labs=${4:-3,6,8}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+. tests/check.sh
+export WARPBOOK_BUILD=$build
+gradebook=$build/gradebook
+calm=$work/results out=$work/killed
+
+grade() { "$gradebook" grade "$work/class" --out "$out" --devices sim --labs "$labs" ${TRUST:+--trust-submissions}; }
+states() {
+    "$gradebook" export --format json --out "$1" | jq -r '.students[] | .name + "," + (.number // "") as $who
+        | .labs[] | [$who, .lab, .state, .marks // "-", .flag // ""] | map(tostring) | join(",")' | sort
+}
+left_over() { # does anything still grade for this gradebook?
+    cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\0' ' ' | grep -q "$out/work/"
+}
+
+check "undisturbed, every verdict as expected" tests/class.sh "$build" "$students" "$labs" "$work"
+dead=0 done_then=()
+for ((i = 1; i <= kills; i++)); do
+    grade 2> "$work/said-killed" &
+    sleep "$((RANDOM % 15)).$((RANDOM % 1000))"
+    kill -9 $! 2> /dev/null && dead=$((dead + 1))
+    wait $! 2> /dev/null
+    sleep 0.3
+    check "nothing outlives kill $i" eval '! left_over'
+    done_then+=("$(sqlite3 -readonly "$out/gradebook.sqlite" "SELECT count(*) FROM attempts" 2> /dev/null || echo 0)")
+done
+echo "killed $dead times of $kills; graded then: ${done_then[*]}"
+check "continued" status_is 0 grade
+check "the results are the same" diff <(states "$calm") <(states "$out")
+check "nothing was graded twice" test "$(sqlite3 -readonly "$out/gradebook.sqlite" \
+    "SELECT count(*) = count(DISTINCT kernel) AND max(number) = 1 AND min(outcome) = 'graded' AND max(outcome) = 'graded' FROM attempts")" = 1
+check "the database is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
+check "nothing is left of what was killed" test ! -e "$out/work"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

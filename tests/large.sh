@@ -1,0 +1,52 @@
+#!/bin/bash
+# large.sh BUILD [STUDENTS] - a large class whose results are stored already: import, queue, status, report and
+# exports together take at most a minute. Its verdicts are written straight into the database, 40 figures each,
+# as many as a grading on a GPU leaves.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build} students=${2:-300}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+gradebook=$build/gradebook
+. tests/check.sh
+export WARPBOOK_BUILD=$build GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook TMPDIR=$work
+most_s=60
+
+mkdir "$work/class"
+for lab in solutions/0[1-9]*; do
+    text=$(< "$(ls "$lab"/[1-9]*.cu | head -1)") lab=${lab#solutions/}
+    eval "mkdir -p $work/class/student{1..$students}/labs/$lab"
+    for ((s = 1; s <= students; s++)); do
+        printf '%s\nenum { handed_in_by = %d };\n' "$text" $s > "$work/class/student$s/labs/$lab/kernel.cu"
+    done
+done
+grade() { "$gradebook" grade "$work/class" --out "$work/stored" --devices "$1" --labs 1,2,3,4,5,6,7,8,9 --trust-submissions; }
+
+began=$(date +%s.%N)
+check "a broken device grades nobody" status_is 3 grade 9
+imported=$(date +%s.%N)
+sqlite3 "$work/stored/gradebook.sqlite" "
+    INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)
+        SELECT id, 1, '0', '2026-01-01T00:00:00Z', 5, 'graded', '', 'logs/none' FROM kernels;
+    INSERT INTO verdicts SELECT a.id, CASE k.id % 3 WHEN 0 THEN 'pass' WHEN 1 THEN 'slow' ELSE 'wrong' END,
+        k.id % 101, (k.id % 120) / 100.0, 'a reason', '', '', 'a GPU', 'GPU-0', '', '1', '1', '0', 'full', '0', '0', '0'
+        FROM attempts a JOIN kernels k ON k.id = a.kernel;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+        INSERT INTO figures SELECT a.id, 'case.' || i || '.ratio', '0.5' FROM attempts a, n;" || exit 1
+stored=$(date +%s.%N)
+check "nothing is left to do" status_is 0 grade sim
+queued=$(date +%s.%N)
+check "status" status_is 0 "$gradebook" status --out "$work/stored"
+check "report" status_is 0 "$gradebook" report --out "$work/stored"
+for format in $("$gradebook" export --out "$work/stored" --format nothing 2>&1 | sed -n 's/.*--format //p' | tr -d ','); do
+    began_one=$(date +%s.%N)
+    check "export $format" "$gradebook" export --format "$format" --out "$work/stored"
+    [ -s "$work/said" ] || { echo "FAILED: export $format is empty"; failed=$((failed + 1)); }
+    spans="${spans:-}, $format $(awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $began_one }")"
+done
+over=$(date +%s.%N)
+took=$(awk "BEGIN { printf \"%.1f\", $imported - $began + $over - $stored }")
+echo "$students students x 9 labs: import $(awk "BEGIN { printf \"%.1f\", $imported - $began }") s, again" \
+    "$(awk "BEGIN { printf \"%.1f\", $queued - $stored }") s, all together $took s (exports${spans})"
+check "at most $most_s s" awk "BEGIN { exit !($took <= $most_s) }"
+[ $failed = 0 ]

@@ -1,0 +1,209 @@
+#!/bin/bash
+# machines.sh BUILD - gradebook where machines misbehave: GPUs that drift, are noisy, vanish or belong to others,
+# disks that are full, submissions that take too much; and where a lab changes. With a scripted warpbook, then
+# with the real one (scripted compiler and runner). Needs neither nvcc nor a GPU.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+gradebook=$build/gradebook
+. tests/check.sh
+mkdir "$work/build"
+
+export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
+export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
+export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
+export WARPBOOK_PATIENCE=0.3
+
+# kernel FILE NUMBER [LINE...]: a kernel of its own, with directives for the scripted warpbook.
+kernel() {
+    local file=$1 number=$2
+    shift 2
+    mkdir -p "$(dirname "$file")"
+    { cat solutions/06_transpose/5_padded.cu; echo "#define MARK_$number"; } > "$file"
+    [ $# = 0 ] || printf '// grader: %s\n' "$@" >> "$file"
+}
+
+# class NAME COUNT [LINE...]: so many students with a kernel each, alike.
+class() {
+    local name=$1 count=$2 i
+    shift 2
+    for ((i = 1; i <= count; i++)); do
+        kernel "$work/$name/s$(printf %02d "$i")/06_transpose/kernel.cu" "$name$i" "$@"
+    done
+}
+grade() { "$gradebook" grade "$work/$1" --out "$work/$1-out" --labs 6 "${@:2}"; }
+trust() { grade "$@" --trust-submissions; }
+states() {
+    "$gradebook" export --format json --out "$work/$1-out" |
+        jq -r '.students[] | .name + "," + .labs[0].state' | sort
+}
+all_are() { # CLASS STATE COUNT
+    [ "$(states "$1" | grep -c ",$2\$")" = "$3" ] && return
+    states "$1"
+    return 1
+}
+sql() { sqlite3 -readonly "$work/$1-out/gradebook.sqlite" "$2"; }
+
+echo "gradebook where machines misbehave: about a minute."
+
+# ---- Devices that cannot be believed ----
+
+class drift 6
+for i in 1 2 3 4 5 6; do
+    ms=$([ $i -lt 3 ] && echo 1.0 || echo 1.2)
+    printf '// grader: on-0 line case.1.%s\n' label:flat "dim:8 8 0 0" "reference_ms:$ms" >> "$work/drift/s0$i/06_transpose/kernel.cu"
+done
+check "a device that gets slower" says "Device 0 is taken out of service: our reference takes longer and longer on it, 1.200 ms after 1.000 ms in case flat of 06_transpose" \
+    trust drift --devices 0 --jobs 1
+check "keeps what it has graded" all_are drift pass 5
+check "and does no more" all_are drift queued 1
+check "another one goes on" status_is 0 trust drift --devices 1
+check "to the end" all_are drift pass 6
+
+class slower 6
+for i in 1 2 3 4 5 6; do
+    ms=$([ $((i % 3)) = 0 ] && echo 1.0 || echo 1.3)
+    printf '// grader: on-0 line case.1.%s\n' label:flat "dim:$i 8 0 0" "reference_ms:$ms" >> "$work/slower/s0$i/06_transpose/kernel.cu"
+done
+check "other sizes take other times" status_is 0 trust slower --devices 0 --jobs 1
+
+class noisy 3 "on-0 line case.1.label:flat" "on-0 line case.1.resolution:0.08000"
+check "a grading on a noisy machine" status_is 0 trust noisy --devices 0,1 --jobs 1
+check "is done on another" test "$(sql noisy "SELECT group_concat(DISTINCT device) FROM attempts WHERE outcome = 'graded'")" = 1
+check "and was not the student's fault" says "^noisy$" sql noisy "SELECT outcome FROM attempts WHERE device = '0' LIMIT 1"
+class loud 1
+check "one that is noisy from the start grades nobody" says "Device 8 is taken out of service: nothing can be measured on it: 06_transpose, case flat: our reference beside itself differs by 9 %" \
+    trust loud --devices 8
+
+class vanish 6
+echo "// grader: vanish" >> "$work/vanish/s02/06_transpose/kernel.cu"
+check "a GPU that vanishes" says "Device 0 is taken out of service: it does not grade our own starter of 06_transpose: .*no CUDA-capable device" \
+    trust vanish --devices 0 --jobs 1
+check "leaves the rest open" says "the same command goes on" trust vanish --devices 0
+check "and what was graded is kept" test "$(sql vanish "SELECT count(*) FROM verdicts")" -ge 1
+rm "$work"/gone-*
+sed -i '/vanish/d' "$work/vanish/s02/06_transpose/kernel.cu" # its comment: the same kernel to gradebook
+sqlite3 "$work/vanish-out/gradebook.sqlite" "UPDATE kernels SET source = replace(source, '// grader: vanish', '')"
+check "once it is back it goes on" status_is 0 trust vanish --devices 0
+check "nobody is lost" all_are vanish pass 6
+
+# ---- Builds ahead ----
+
+class ahead 4 "sleep 0.2"
+kernel "$work/ahead/s05/06_transpose/kernel.cu" ahead5 "verdict build"
+check "builds ahead" status_is 0 trust ahead --devices 0 --jobs 2
+check "are graded" all_are ahead pass 4
+check "who does not build needs no GPU" test "$(wc -l < "$work/ahead-out/fake.log")" = 4
+check "but has a verdict, with the device" says "^build.Scripted.GPU-0.not C$" sql ahead "SELECT verdict, device, uuid, why FROM verdicts WHERE verdict = 'build'"
+
+# ---- Too much of everything ----
+
+class hold 1
+kernel "$work/hold/s02/06_transpose/kernel.cu" hold2 "hold 400"
+check "who takes too much memory" status_is 3 trust hold --devices sim --jobs 2 --memory 200
+check "is ended" says "s02, 06_transpose: died: it held more than 200 MiB of memory and was ended" "$gradebook" report --out "$work/hold-out"
+check "and nobody else" all_are hold pass 1
+class fork 1
+kernel "$work/fork/s02/06_transpose/kernel.cu" fork2 "fork 300"
+check "who starts too many processes" status_is 3 trust fork --devices sim --jobs 2
+check "is ended, too" says "s02, 06_transpose: died: it had more than 256 processes and was ended" "$gradebook" report --out "$work/fork-out"
+works=yes
+bwrap --unshare-all --ro-bind / / true 2> /dev/null || works=
+if [ $works ]; then
+    class fill 1
+    kernel "$work/fill/s02/06_transpose/kernel.cu" fill2 "fill 700"
+    check "who fills the disk while it builds" status_is 0 grade fill --devices 0 --jobs 2
+    check "is ended, and graded without that build" all_are fill pass 2
+    check "nothing of it is left" test ! -e "$work/fill-out/work"
+else
+    skip "bubblewrap does not work here: what a build writes is not tried"
+fi
+
+# ---- A full disk ----
+
+# On a small file system that lives as long as the script that runs in it.
+small() {
+    bwrap --bind / / --dev-bind /dev /dev --proc /proc --size "$1" --tmpfs "$work/small" bash -c "$2"
+}
+class full 40
+if [ $works ] && mkdir "$work/small" && small 300000 true 2> /dev/null; then
+    small 300000 "
+        fast() { $gradebook grade $work/full --out $work/small/out --labs 6 --devices sim --jobs 2 --trust-submissions; }
+        fast 2> $work/said-full; echo \$? > $work/status-full
+        $gradebook status --out $work/small/out > $work/status-then 2>&1
+        true" 2> /dev/null
+    check "a full disk" test "$(cat "$work/status-full")" = 3
+    check "is said" grep -qE "(disk is full|No space left|[Mm]ake room)" "$work/said-full"
+    small 12000000 "
+        fast() { $gradebook grade $work/full --out $work/small/out --labs 6 --devices sim --jobs 2 --trust-submissions; }
+        (sleep 1.5; head -c 20000000 /dev/zero > $work/small/filler) 2> /dev/null &
+        fast 2> $work/said-full; echo \$? > $work/status-full
+        wait
+        sqlite3 -readonly $work/small/out/gradebook.sqlite 'SELECT count(*) FROM verdicts' > $work/then
+        rm $work/small/filler
+        fast > $work/again 2>&1; echo \$? >> $work/status-full
+        sqlite3 -readonly $work/small/out/gradebook.sqlite 'PRAGMA integrity_check; SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts' > $work/now"
+    check "a disk that fills up meanwhile" test "$(paste -sd, "$work/status-full")" = 3,0
+    check "is said, and what to do" grep -qE "[Mm]ake room, and give the same command again" "$work/said-full"
+    check "some were graded before" test "$(cat "$work/then")" -ge 1 -a "$(cat "$work/then")" -lt 40
+    check "with room it goes on, and nothing is done twice" test "$(paste -sd' ' "$work/now")" = "ok 40|40|1"
+else
+    skip "bubblewrap cannot make a small file system here: a full disk is not tried"
+fi
+
+# ---- The real warpbook ----
+
+unset GRADEBOOK_WARPBOOK
+cell=()
+if [ ! $works ]; then
+    skip "bubblewrap does not work here, so gradings run without it"
+    cell=(--trust-submissions)
+fi
+
+# Two gradebooks want the same GPU: each grades all of its own, and never both at once.
+class one 3
+class two 3
+grade one --devices 0 --quick "${cell[@]}" 2> "$work/said-one" &
+first=$!
+sleep 0.3
+grade two --devices 0 --quick "${cell[@]}" 2> "$work/said-two" &
+second=$!
+wait $first
+status=$?
+wait $second
+check "two gradebooks on one GPU" test "$status$?" = 00
+check "both grade all" test "$({ states one; states two; } | grep -cE ',(pass|close|slow|correct)$')" = 6
+if [ $works ]; then
+    check "one of them waits, and says so" grep -q "Another grading is using device 0; waiting until it is done" "$work/said-one" "$work/said-two"
+    check "the one begins when the other has ended" test "$(
+        { sql one "SELECT 'a', began FROM attempts"; sql two "SELECT 'b', began FROM attempts"; } | sort -t'|' -k2 | cut -d'|' -f1 | uniq | wc -l)" -le 2
+    check "references are built once" test "$(ls "$work/one-out/sealed/"* | wc -l)" = 1
+    check "and their text is shown to nobody" grep -rq "^// sealed" "$work/one-out/sealed"
+    check "not even a line of it" test -z "$(grep -rl "__global__" "$work/one-out/sealed" --include='[1-9]*.cu')"
+fi
+
+# What is built ahead is not built again while a GPU waits.
+class once 1
+echo "// nvcc: sleep 12" >> "$work/once/s01/06_transpose/kernel.cu"
+check "a build that takes long" status_is 0 grade once --devices 0 --quick "${cell[@]}"
+check "is done ahead of the grading" test "$(sql once "SELECT seconds < 12 FROM attempts")" = 1
+
+# A lab that changes is graded again, in a workbook of our own.
+mkdir "$work/book"
+cp -r labs common solutions "$work/book/"
+class change 2
+book() { (cd "$work/book" && "$gradebook" grade "$work/change" --out "$work/change-out" --labs 6 --devices sim "${cell[@]}"); }
+check "a workbook" status_is 0 book
+check "is graded" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
+check "the same again" status_is 0 book
+check "is not" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
+echo "// the reference, in other words" >> "$work/book/solutions/06_transpose/5_padded.cu"
+check "a changed one" says "06_transpose has changed since 2 kernels were graded: once more" book
+check "is graded again" test "$(sql change "SELECT count(*), count(DISTINCT lab_hash) FROM verdicts")" = "4|2"
+check "once" status_is 0 book
+check "really" test "$(sql change "SELECT count(*) FROM verdicts")" = 4
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

@@ -1,0 +1,273 @@
+/* test_gradebook_fence.c - what a grading may hold, what is suspicious in it, when a GPU drifts. */
+#include "fence.h"
+#include "cgroup.h"
+#include "stations.h"
+#include "program.h"
+#include "suspicion.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Fences ---- */
+
+/* A process with so many children, each of which holds so much. */
+static pid_t family(int children, size_t bytes)
+{
+    pid_t parent = fork();
+
+    if (parent)
+        return parent;
+    for (int i = 0; i < children; i++)
+        if (fork() == 0) {
+            char *memory = malloc(bytes + 1);
+            memset(memory, 1, bytes + 1);
+            pause();
+        }
+    pause();
+    _exit(0);
+}
+
+static bool breaks(const Fence *fence, int children, size_t bytes, char *why, size_t size)
+{
+    pid_t parent;
+    bool broken = false;
+
+    *why = 0;
+    fflush(NULL);
+    parent = family(children, bytes);
+    setpgid(parent, parent);
+    for (int i = 0; i < 20 && !broken; i++) {
+        sleep_s(0.05);
+        broken = fence_broken(fence, parent, NULL, why, size);
+    }
+    kill(-parent, SIGKILL);
+    waitpid(parent, NULL, 0);
+    return broken;
+}
+
+static void memory_and_processes(void)
+{
+    const Fence fence = { 64 << 20, 10, 1 << 20 };
+    static const struct {
+        int children;
+        size_t mib;
+        const char *why; /* NULL: within the fence */
+    } rows[] = {
+        { 0, 0, NULL },
+        { 3, 1, NULL },
+        { 1, 100, "it held more than 64 MiB of memory and was ended" },
+        { 4, 30, "it held more than 64 MiB of memory and was ended" },
+        { 15, 0, "it had more than 10 processes and was ended" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char why[200];
+        bool broken = breaks(&fence, rows[i].children, rows[i].mib << 20, why, sizeof why);
+        CU_ASSERT_EQUAL(broken, rows[i].why != NULL);
+        CU_ASSERT_STRING_EQUAL(why, rows[i].why ? rows[i].why : "");
+    }
+}
+
+static void disk(void)
+{
+    const Fence fence = { (size_t) 1 << 40, 1000, 1 << 20 };
+    char folder[] = "/tmp/warpbook-fence-XXXXXX", path[100], why[200];
+    char *bytes = xcalloc(1, 900 << 10);
+
+    memset(bytes, 1, 900 << 10);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    make_folders(PUT(path, "%s/in/it", folder));
+    CU_ASSERT_TRUE(write_file(PUT(path, "%s/in/it/a", folder), bytes, 900 << 10));
+    CU_ASSERT_EQUAL(symlink("/usr", PUT(path, "%s/link", folder)), 0);
+    CU_ASSERT_FALSE(fence_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_TRUE(write_file(PUT(path, "%s/b", folder), bytes, 900 << 10));
+    CU_ASSERT_TRUE(fence_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_STRING_EQUAL(why, "it wrote more than 1 MiB and was ended");
+    remove_tree(folder);
+    free(bytes);
+}
+
+static void what_a_machine_can_give(void)
+{
+    Fence alone = fence_for(1), many = fence_for(10000);
+
+    CU_ASSERT_TRUE(alone.memory_bytes >= (size_t) 2 << 30);
+    CU_ASSERT_TRUE(alone.memory_bytes <= (size_t) 10 << 30);
+    CU_ASSERT_EQUAL(many.memory_bytes, (size_t) 2 << 30);
+}
+
+/* ---- Cgroups, with a scripted systemd-run ---- */
+
+/* Which prints what it is asked for, and becomes the program. */
+static const char script[] = "#!/bin/sh\n"
+                             "[ ! -e \"$0.broken\" ] || exit 1\n"
+                             "echo \"$@ in $XDG_RUNTIME_DIR\" >> \"$0.said\"\n"
+                             "while [ \"$1\" != -- ]; do shift; done\n"
+                             "shift\nexec \"$@\"\n";
+
+static void cgroup(void)
+{
+    char folder[] = "/tmp/warpbook-scope-XXXXXX", path[100], text[200], *said;
+    const Fence fence = { (size_t) 300 << 20, 100, 0 };
+    Words environment = { 0 }, command = { 0 };
+    Program program;
+    Cgroup group;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    write_file(PUT(path, "%s/systemd-run", folder), script, strlen(script));
+    chmod(path, 0755);
+    words_add(&environment, PUT(text, "PATH=%s:/usr/bin:/bin", folder));
+    setenv("XDG_RUNTIME_DIR", "/run/here", 1);
+    cgroup_open(&group, &environment);
+    CU_ASSERT_TRUE(group.works);
+    cgroup_begin(&group, &fence, &command);
+    words_add(&command, "sh");
+    words_add(&command, "-c");
+    words_add(&command, "echo \"<$XDG_RUNTIME_DIR>\"");
+    CU_ASSERT_TRUE_FATAL(
+        program_start(&program, command.word, group.environment.word, "/", 20, 1000, 1000));
+    while (!program_over(&program))
+        program_wait((Program *const[]){ &program }, 1, 1);
+    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a cell is not told where we live */
+    program_free(&program);
+    said = read_file(PUT(path, "%s/systemd-run.said", folder), 4096, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(said);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "MemoryMax=314572800"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "TasksMax=400"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "in /run/here"));
+    free(said);
+    cgroup_close(&group);
+    words_free(&command);
+
+    write_file(PUT(path, "%s/systemd-run.broken", folder), "", 0);
+    cgroup_open(&group, &environment);
+    CU_ASSERT_FALSE(group.works);
+    command = (Words){ 0 };
+    cgroup_begin(&group, &fence, &command);
+    CU_ASSERT_EQUAL(command.count, 0);
+    cgroup_close(&group);
+    unsetenv("XDG_RUNTIME_DIR");
+    words_free(&environment);
+    remove_tree(folder);
+}
+
+/* ---- Suspicions ---- */
+
+static void suspicious_words(void)
+{
+    static const struct {
+        const char *source, *sentence; /* begins so; NULL: none */
+    } rows[] = {
+        { "int main(void) { return 0; }", NULL },
+        { "// reads /proc/self/maps in a comment\nint a;", NULL },
+        { "asm volatile(\"syscall\");", "it names syscall" },
+        { "const char *a = \"/proc/1/environ\";", "it names /proc" },
+        { "#include \"../06_transpose/kernel.cu\"", "it names ../" },
+        { "#if __has_include(\"x\")\n#endif", "it names __has_include" },
+        { "#embed \"x\"", "it names embed" },
+        { "asm(\".incbin \\\"x\\\"\");", "it names incbin" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *found = suspicion(rows[i].source, 0);
+        CU_ASSERT_EQUAL(found != NULL, rows[i].sentence != NULL);
+        if (found && rows[i].sentence)
+            CU_ASSERT_EQUAL(strncmp(found, rows[i].sentence, strlen(rows[i].sentence)), 0);
+    }
+    CU_ASSERT_PTR_NOT_NULL(suspicion("asm(\"syscall .incbin\");", 1));
+    CU_ASSERT_PTR_NULL(suspicion("asm(\"syscall .incbin\");", 2));
+}
+
+static int suspected(const char *pattern, const char *spared)
+{
+    glob_t files;
+    int count = 0;
+
+    if (glob(pattern, 0, NULL, &files))
+        return -1;
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        char *text = read_file(files.gl_pathv[i], 1 << 20, NULL);
+        if (text && suspicion(text, 0) && !(spared && strstr(files.gl_pathv[i], spared))) {
+            printf("\n    suspicious: %s\n", files.gl_pathv[i]);
+            count++;
+        }
+        free(text);
+    }
+    globfree(&files);
+    return count;
+}
+
+static void honest_kernels_are_not_suspected(void)
+{
+    CU_ASSERT_EQUAL(suspected("solutions/*/*.cu", NULL), 0);
+    CU_ASSERT_EQUAL(suspected("solutions/*/beyond/*.cu", NULL), 0);
+    CU_ASSERT_EQUAL(suspected("tests/honest/*.cu", NULL), 0);
+    CU_ASSERT_EQUAL(suspected("labs/*/kernel.cu", NULL), 0);
+}
+
+/* ---- GPUs ---- */
+
+/* What a grading printed, with a reference of so many ms and an A/A of that width. */
+static bool grading(Station *gpu, const char *dim, double reference_ms, double resolution,
+                    bool noisy)
+{
+    char text[400], why[600];
+    Reading reading;
+    bool answer;
+
+    PUT(text,
+        "format:1\nlab:%s\nverdict:slow\ncase.1.label:flat\ncase.1.resolution:%.4f\n"
+        "case.1.dim:%s\ncase.1.reference_ms:%.6f\nend:%s\n",
+        all_labs[0].folder, resolution, dim, reference_ms, all_labs[0].folder);
+    CU_ASSERT_TRUE_FATAL(reading_take(text, all_labs[0].folder, &reading, why, sizeof why));
+    answer = noisy ? station_noisy(&reading, why, sizeof why)
+                   : station_drifts(gpu, 0, &reading, why, sizeof why);
+    reading_free(&reading);
+    return answer;
+}
+
+static void drift(void)
+{
+    Station gpu;
+
+    station_open(&gpu, "0");
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.0, 0, false));
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.05, 0, false)); /* it was a passing one */
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
+    CU_ASSERT_TRUE(grading(&gpu, "8 8", 1.2, 0, false));
+    CU_ASSERT_FALSE(grading(&gpu, "9 9", 9.0, 0, false)); /* another size */
+    station_close(&gpu);
+}
+
+static void noise(void)
+{
+    CU_ASSERT_FALSE(grading(NULL, "8 8", 1, 0.01, true));
+    CU_ASSERT_TRUE(grading(NULL, "8 8", 1, 0.051, true));
+}
+
+CU_SuiteInfo test_gradebook_fence = {
+    "gradebook fence",
+    .pTests =
+        (CU_TestInfo[]){
+            { "memory and processes", memory_and_processes },
+            { "disk", disk },
+            { "what a machine can give", what_a_machine_can_give },
+            { "cgroup", cgroup },
+            { "suspicious words", suspicious_words },
+            { "honest kernels are not suspected", honest_kernels_are_not_suspected },
+            { "drift", drift },
+            { "noise", noise },
+            CU_TEST_INFO_NULL,
+        },
+};
