@@ -84,6 +84,7 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "convert_lanes: 16\n"
                             "sfu_lanes: 16\n"
                             "lsu_lanes: 32\n"
+                            "register_reads: 2\n"
                             "alu_latency: 4\n"
                             "fp64_latency: 8\n"
                             "sfu_latency: 18\n"

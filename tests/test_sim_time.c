@@ -29,6 +29,7 @@ static const Device plain = {
     .convert_lanes = 16,
     .sfu_lanes = 16,
     .lsu_lanes = 32,
+    .register_reads = 2,
     .alu_latency = 5,
     .fp64_latency = 9,
     .sfu_latency = 17,

@@ -116,6 +116,7 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     gpu->operations_count = launch->module->function_count + 1;
     gpu->operations = calloc((size_t) gpu->operations_count, sizeof *gpu->operations);
     gpu->plans.operations = gpu->operations;
+    gpu->plans.register_reads = gpu->device.register_reads;
     gpu->registers = launch->kernel->function->register_count;
     gpu->failed = false;
     return gpu->operations && operations_make(&gpu->operations[0], launch->kernel, &gpu->device, 0);

@@ -146,6 +146,33 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
     }
 }
 
+/* The register file gives a scheduler so many operands a cycle. What the instruction before, of the
+ * same warp, has read is there still. */
+static int reading_cycles(const Plans *plans, const Operation *o, const Operation *before)
+{
+    int count = o->operand_count;
+
+    for (int i = 0; before && i < o->operand_count; i++)
+        for (int k = 0; k < before->operand_count; k++)
+            count -= o->operands[i] == before->operands[k];
+    return (count + plans->register_reads - 1) / plans->register_reads;
+}
+
+static void time_operands(const Plans *plans, Plan *plan)
+{
+    const Operation *before = NULL;
+
+    for (int i = 0; i < plan->step_count; i++) {
+        Planned *step = &plan->steps[i];
+        const Operation *o = step->operation;
+        if (o->deed == DO_NOTHING || step->skipped)
+            continue;
+        step->reading = (uint8_t) reading_cycles(plans, o, NULL);
+        step->reading_after = (uint8_t) reading_cycles(plans, o, before);
+        before = o;
+    }
+}
+
 /* Steps that are nothing and lead nowhere are left out. */
 static void put_steps(Plan *plan, const Sorter *sorter, bool early)
 {
@@ -169,7 +196,7 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
     for (int i = 0; i < count; i++)
         take_segment(plans, sorter, &segments[i], &access);
     plan->segments = malloc((size_t) count * sizeof *segments);
-    plan->steps = malloc(((size_t) sorter->count + 1) * sizeof *plan->steps);
+    plan->steps = calloc((size_t) sorter->count + 1, sizeof *plan->steps);
     if (!plan->segments || !plan->steps)
         goto none;
     memcpy(plan->segments, segments, (size_t) count * sizeof *segments);
@@ -179,6 +206,7 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
         choose_early(sorter);
     put_steps(plan, sorter, true);
     put_steps(plan, sorter, false);
+    time_operands(plans, plan);
     free(sorter);
     return plan;
 none:

@@ -20,7 +20,7 @@ rungs="
 01_coalescing.1_feature_a_block 01_coalescing.2_lanes_along_features
 02_bank_conflicts.1_packed 02_bank_conflicts.3_swizzle 02_bank_conflicts.4_odd_pitch
 03_divergence.1_item_a_thread 03_divergence.3_runs
-06_transpose.1_naive 06_transpose.4_tile 06_transpose.7_vector 06_transpose.5_padded
+06_transpose.1_naive 06_transpose.4_tile 06_transpose.5_padded
 07_reduction.1_divergent_tree 07_reduction.5_shuffles 07_reduction.7_four_loads
 08_tail_effect.1_row_a_block 08_tail_effect.3_eighths 08_tail_effect.5_pixels
 09_sgemm.1_naive 09_sgemm.4_square 09_sgemm.8_back_and_forth"
