@@ -146,30 +146,39 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
     }
 }
 
-/* The register file gives a scheduler so many operands a cycle. What the instruction before, of the
- * same warp, has read is there still. */
-static int reading_cycles(const Plans *plans, const Operation *o, const Operation *before)
+static bool has_operand(const Operation *o, uint32_t number)
 {
+    for (int i = 0; i < o->operand_count; i++)
+        if (o->operands[i] == number)
+            return true;
+    return false;
+}
+
+/* The register file gives a scheduler so many operands a cycle. What the instruction before, of the
+ * same warp, has read is there still, unless it has written it. */
+static int reading_cycles(const Plans *plans, const Planned *step, const Planned *before)
+{
+    const Operation *o = step->operation;
     int count = o->operand_count;
 
     for (int i = 0; before && i < o->operand_count; i++)
-        for (int k = 0; k < before->operand_count; k++)
-            count -= o->operands[i] == before->operands[k];
+        count -= has_operand(before->operation, o->operands[i]) &&
+                 !shares(&o->operands[i], 1, before->registers + before->operation->reads,
+                         before->operation->writes);
     return (count + plans->register_reads - 1) / plans->register_reads;
 }
 
 static void time_operands(const Plans *plans, Plan *plan)
 {
-    const Operation *before = NULL;
+    const Planned *before = NULL;
 
     for (int i = 0; i < plan->step_count; i++) {
         Planned *step = &plan->steps[i];
-        const Operation *o = step->operation;
-        if (o->deed == DO_NOTHING || step->skipped)
+        if (step->operation->deed == DO_NOTHING || step->skipped)
             continue;
-        step->reading = (uint8_t) reading_cycles(plans, o, NULL);
-        step->reading_after = (uint8_t) reading_cycles(plans, o, before);
-        before = o;
+        step->reading = (uint8_t) reading_cycles(plans, step, NULL);
+        step->reading_after = (uint8_t) reading_cycles(plans, step, before);
+        before = step;
     }
 }
 
