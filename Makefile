@@ -88,6 +88,7 @@ validate: programs $(if $(NVCC),$(B)/libcudart-sim.so)
 test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
+	@tests/sim/occupancy_check.sh $(B)
 	@tests/sim/time/compare_test.sh
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)

@@ -5,14 +5,14 @@
 #     tests/sim/time/slice.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; of the names wanted
 #
 # Each case's ratio is that of its lab's reference, which is played on the same. Cases are as large for
-# an SM on both; those that are to exceed the L2 are a quarter of what an H200 is measured with. Exit
+# an SM on both; those that are to exceed the L2 are a twelfth of what an H200 is measured with. Exit
 # status 1: a ratio of the slice's is not within 5 % of the whole's.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tests/sim/time/programs.sh
 begin "${1:?the build folder}"
 prefix=${2:-}
-smaller=4
+smaller=12
 slices=11
 
 # The last of a lab is its reference.
