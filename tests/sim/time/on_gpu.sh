@@ -61,7 +61,7 @@ is_timed()
 # device_for GPU: the described device whose name is in it, the longest one
 device_for()
 {
-    local file name best= key=
+    local file name best="" key=""
     for file in grader/sim/devices/*.txt; do
         name=$(sed -n 's/^name: *\([^#]*[^# ]\).*/\1/p' "$file")
         case $1 in *"$name"*) [ ${#name} -gt ${#best} ] && best=$name key=$(basename "$file" .txt) ;; esac
