@@ -138,6 +138,9 @@ $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solut
 $(B)/protocols_ours: $(B)/tests/gpu/protocols/ours.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
+$(B)/ratios: $(B)/tests/sim/time/ratios.o $(grader_o) $(lab_o)
+	@echo "  link   $@"; $(link) -lm -lpthread
+
 $(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -Icommon -cudart shared -Xlinker -rpath,$(CUDA_LIB) -o $@ $< -ldl
 

@@ -42,12 +42,13 @@ typedef enum CaseKind { CORRECT, TIMED, CONTROL } CaseKind;
 
 typedef struct Case {
     const char *label;
-    long dim[LAB_DIMS]; /* TIMED, CONTROL: those that a simulated GPU gets */
+    long dim[LAB_DIMS]; /* TIMED, CONTROL: where speed is not judged, on a simulated GPU */
     CaseKind kind;
     double bar; /* TIMED: least fraction of the reference's speed */
 
     /* Sets dim for a GPU; NULL: dim stands as it is. For TIMED and CONTROL cases `scale` starts at
-     * 1 and doubles until the reference takes 0.2 ms; sizes grow with it. For CORRECT ones it is 1.
+     * 1 and doubles until the reference takes 0.2 ms, or 0.1 ms of modelled time; sizes grow with
+     * it. Of balanced ones, on a simulated GPU, it starts at 1 / 64. For CORRECT ones it is 1.
      */
     void (*size)(long dim[LAB_DIMS], const Gpu *gpu, double scale);
 
@@ -56,7 +57,7 @@ typedef struct Case {
      * such mark. */
     bool spares_rung1;
 
-    /* TIMED, CONTROL on a real GPU, if positive: dim[balanced], which `size` leaves 0, is then made
+    /* TIMED, CONTROL, if positive: dim[balanced], which `size` leaves 0, is then made
      * so large that what it adds, done alone, takes `balance` times as long as a call without it.
      * Found with the reference. */
     double balance;
@@ -165,8 +166,8 @@ typedef struct Lab {
 
     Work (*work)(const Case *);
 
-    /* Held against each TIMED case where speed is not judged: on a simulated GPU. Ends with
-     * NO_COUNTER. */
+    /* Held against each TIMED case on a simulated GPU: explains what is slow, and decides where
+     * speed is not judged. Ends with NO_COUNTER. */
     const Mechanism mechanism[LAB_MECHANISM];
 
     const char *hints[LAB_HINTS];                  /* from a question to nearly the answer */

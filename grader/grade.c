@@ -135,7 +135,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     uint64_t random = session->seed ^ hash_bytes(HASH_START, entry->folder, strlen(entry->folder));
     double start = now_s();
     Build reference, submission;
-    bool simulated = *session->simulated; /* nothing is measured beside a reference */
+    bool simulated = *session->simulated;
     bool untouched = !session->ours && is_starter(session, entry, source);
 
     *result = (Result){ .entry = entry, .verdict = PASS, .seed = session->seed };
@@ -143,11 +143,11 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     note_source(result, source);
     session_stock(session, session->quick ? 3 : 4); /* student twice, reference, its twin */
     session_say(session, "%02d %s: building", lab_number(entry), lab_name(entry));
-    if ((simulated || build_reference(session, result, &reference)) &&
+    if (build_reference(session, result, &reference) &&
         build_submission(session, source, shown, result, &submission)) {
         judge_correctness(session, submission.object, result, &random);
         if (result->verdict == PASS && simulated)
-            judge_mechanism(session, submission.object, result, &random);
+            judge_modelled(session, reference.object, submission.object, result, &random);
         else if (result->verdict == PASS)
             judge_speed(session, reference.object, submission.object, result, &random);
     }

@@ -20,8 +20,9 @@ typedef struct CaseSpeed {
     double resolution; /* half-width of the A/A interval; 0: not taken */
     int blocks, dropped, pairs;
     bool by_parent;
-    double floor;      /* rung 1's ratio; 0: not needed */
-    char why_not[200]; /* measured is false: the reason */
+    double timed_blocks, simulated_blocks; /* modelled: blocks played, of all; 0: none were */
+    double floor;                          /* rung 1's ratio; 0: not needed */
+    char why_not[200];                     /* measured is false: the reason */
 } CaseSpeed;
 
 typedef struct Result {
@@ -55,10 +56,14 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
 double mean_marks(const Result *result);
 
 /* correct.c: every CORRECT case in a process of its own; on a real GPU, then, the small ones on the
- * simulated GPU, which sees what a real one may hide. mechanism.c: what a kernel does, on a
- * simulated GPU. judge.c: how fast it does it, on a real one. */
+ * simulated GPU, which sees what a real one may hide. judge_modelled.c: how fast it is on a
+ * simulated one, by the model of time. mechanism.c: what it does there, which decides where its
+ * speed cannot be judged, for the reason `unjudged`. judge.c: how fast it is on a real GPU. */
 void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random);
-void judge_mechanism(Session *session, const char *object, Result *result, uint64_t *random);
+void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
+                     uint64_t *random);
+void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
+                    uint64_t *random);
 void judge_speed(Session *session, const char *reference, const char *object, Result *result,
                  uint64_t *random);
 

@@ -16,9 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double near_bar = 0.01;  /* of the bar: then three pairs of processes */
-static const double noisy = 0.05;     /* A/A half-width at which speed is not judged */
-static const double remarkable = 1.3; /* times the reference: is anything that we know as fast? */
+static const double near_bar = 0.01; /* of the bar: then three pairs of processes */
+static const double noisy = 0.05;    /* A/A half-width at which speed is not judged */
 
 /* Reference against its twin on every timed case: what can this machine tell apart? */
 static bool judge_machine(Judging *j, Contestant *twin)
@@ -50,15 +49,6 @@ static bool judge_machine(Judging *j, Contestant *twin)
         }
     }
     return true;
-}
-
-/* Faster than memory can be: the least bytes, less what L2 may have kept, at 1.05 of the peak. */
-static bool impossible(const Judging *j, const Plan *plan, double call_ms)
-{
-    double bytes = j->entry->lab->work(&plan->sized).bytes - (double) j->info.gpu.l2_bytes;
-
-    return j->info.peak_gbps > 0 && bytes > 0 &&
-           bytes / (call_ms * 1e-3) > 1.05e9 * j->info.peak_gbps;
 }
 
 static void record(const Judging *j, const Plan *plan, const Finish *finish, CaseSpeed *s)
@@ -113,20 +103,14 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
  * word: if the reference exceeds it, too, it is the word that is wrong. */
 static bool believable(Judging *j, int i, const Finish *finish)
 {
-    const CaseSpeed *s = &j->result->speed[i];
     const Plan *plan = &j->plan[i];
 
     if (finish->by_parent)
         judging_flag(j, "clock");
-    if (!finish->blocks || !impossible(j, plan, finish->student_ms) ||
-        impossible(j, plan, finish->reference_ms))
+    if (!finish->blocks || !judging_impossible(j, plan, finish->student_ms) ||
+        judging_impossible(j, plan, finish->reference_ms))
         return true;
-    j->result->verdict = SUSPECT;
-    PUT(j->result->why,
-        "case %s: %.0f GB/s is more than this GPU's memory can do (%.0f GB/s): the work cannot "
-        "have been done",
-        s->lab_case->label, j->entry->lab->work(&plan->sized).bytes / finish->student_ms * 1e-6,
-        j->info.peak_gbps);
+    judging_say_impossible(j, plan, finish->student_ms);
     return false;
 }
 
@@ -219,19 +203,6 @@ static void decide(Judging *j)
         PUT(result->why, "too close to the bar to tell on this machine; counts as a pass");
 }
 
-static void list_cases(Judging *j)
-{
-    const Case *cases = j->entry->lab->cases;
-
-    for (int i = 0; cases[i].label; i++)
-        if (cases[i].kind == TIMED || (cases[i].kind == CONTROL && !j->session->quick)) {
-            if (j->result->speeds == GRADE_CASES)
-                die("lab %s has more than %d timed cases", j->entry->folder, GRADE_CASES);
-            j->result->speed[j->result->speeds++] =
-                (CaseSpeed){ .lab_case = &cases[i], .bar = cases[i].bar };
-        }
-}
-
 /* Reference and twin up, sizes chosen, GPU warm, machine judged. */
 static bool prepare(Judging *j)
 {
@@ -278,7 +249,7 @@ void judge_speed(Session *session, const char *reference, const char *object, Re
     Contestant student = { 0 };
     bool fine;
 
-    list_cases(&j);
+    judging_list_cases(&j);
     fine = prepare(&j);
     for (int i = 0; fine && i < result->speeds; i++)
         fine = judge_case(&j, &student, i);
@@ -291,7 +262,7 @@ void judge_speed(Session *session, const char *reference, const char *object, Re
             continue;
         if (result->verdict == SLOW)
             s->floor = known_floor(&j, i);
-        if (s->ratio.median > remarkable)
+        if (s->ratio.median > judging_remarkable)
             known_look(&j, i);
     }
     side_end(&j.reference);

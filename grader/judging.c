@@ -6,6 +6,8 @@
 
 static const double race_budget_s = 3;
 
+const double judging_remarkable = 1.3;
+
 void judging_flag(Judging *j, const char *flag)
 {
     char *flags = j->result->flags;
@@ -79,4 +81,35 @@ bool judging_start_student(Judging *j, Contestant *student, int i)
     return !judging_student_failed(
         j, side_start(student, j->session, j->entry, j->object, j->random, &info), student,
         &j->plan[i]);
+}
+
+void judging_list_cases(Judging *j)
+{
+    const Case *cases = j->entry->lab->cases;
+
+    for (int i = 0; cases[i].label; i++)
+        if (cases[i].kind == TIMED || (cases[i].kind == CONTROL && !j->session->quick)) {
+            if (j->result->speeds == GRADE_CASES)
+                die("lab %s has more than %d timed cases", j->entry->folder, GRADE_CASES);
+            j->result->speed[j->result->speeds++] =
+                (CaseSpeed){ .lab_case = &cases[i], .bar = cases[i].bar };
+        }
+}
+
+bool judging_impossible(const Judging *j, const Plan *plan, double call_ms)
+{
+    double bytes = j->entry->lab->work(&plan->sized).bytes - (double) j->info.gpu.l2_bytes;
+
+    return j->info.peak_gbps > 0 && bytes > 0 &&
+           bytes / (call_ms * 1e-3) > 1.05e9 * j->info.peak_gbps;
+}
+
+void judging_say_impossible(Judging *j, const Plan *plan, double call_ms)
+{
+    j->result->verdict = SUSPECT;
+    PUT(j->result->why,
+        "case %s: %.0f GB/s is more than this GPU's memory can do (%.0f GB/s): the work cannot "
+        "have been done",
+        plan->sized.label, j->entry->lab->work(&plan->sized).bytes / call_ms * 1e-6,
+        j->info.peak_gbps);
 }

@@ -33,6 +33,17 @@ bool judging_student_failed(Judging *j, Verdict verdict, const Contestant *stude
 /* The reference and a student, on the case that both have taken up; at least so many blocks. */
 void judging_race(Judging *j, Contestant *student, double bar, int least, Finish *finish);
 
+/* The timed and control cases, into the result. */
+void judging_list_cases(Judging *j);
+
+/* Faster than memory can be: the least bytes, less what L2 may have kept, at 1.05 of the peak. And
+ * the verdict that it is. */
+bool judging_impossible(const Judging *j, const Plan *plan, double call_ms);
+void judging_say_impossible(Judging *j, const Plan *plan, double call_ms);
+
+/* Times the reference: is anything that we know as fast? */
+extern const double judging_remarkable;
+
 /* A word for a human to look at, once. */
 void judging_flag(Judging *j, const char *flag);
 

@@ -1,5 +1,6 @@
 /* known.c - other kernels of ours beside the reference: rung 1, and the fastest that we know. */
 #include "known.h"
+#include "modelled.h"
 #include "util.h"
 
 #include <math.h>
@@ -20,6 +21,8 @@ static double ratio_of_ours(Judging *j, const char *source, int i)
     session_build(j->session, j->entry, source, NULL, &built);
     if (built.fault != BUILD_OK)
         return 0;
+    if (*j->session->simulated)
+        return modelled_ratio(j, built.object, i);
     j->doing = j->plan[i].sized.label;
     if (judging_start_ours(j, &ours, built.object, &info) == PASS &&
         side_take_up(&j->reference, &j->plan[i]) == PASS &&
@@ -31,7 +34,6 @@ static double ratio_of_ours(Judging *j, const char *source, int i)
 
 double known_floor(Judging *j, int i)
 {
-    const CaseSpeed *s = &j->result->speed[i];
     char path[PATH * 2], text[64], *kept;
     uint64_t key = hash_bytes(j->result->hash, j->info.driver, strlen(j->info.driver));
     double floor;
@@ -45,18 +47,21 @@ double known_floor(Judging *j, int i)
         key = hash_bytes(key, rung, strlen(rung));
     free(rung);
     key = hash_bytes(key, j->session->toolchain.version, strlen(j->session->toolchain.version));
-    key = hash_bytes(key, s->dim, sizeof s->dim);
+    key = hash_bytes(key, j->plan[i].sized.dim, sizeof j->plan[i].sized.dim);
+    if (*j->session->simulated)
+        key ^= session_simulator_hash(j->session);
     PUT(path, "%s/%s-%s-%d-%016llx", j->session->floors, j->entry->folder, j->info.uuid, i,
         (unsigned long long) key);
     if ((kept = read_file(path, 63, NULL))) {
         floor = strtod(kept, NULL);
         free(kept);
-        if (floor > 0 && floor < 1)
+        if (floor > 0)
             return floor;
     }
-    floor = ratio_of_ours(j, rungs.path[0], i);
+    PUT(text, "%.4f\n", ratio_of_ours(j, rungs.path[0], i));
+    floor = strtod(text, NULL); /* as it is read the next time */
     if (floor > 0 && make_folders(j->session->floors))
-        write_file(path, text, strlen(PUT(text, "%.4f\n", floor)));
+        write_file(path, text, strlen(text));
     return floor;
 }
 

@@ -1,12 +1,13 @@
-/* mechanism.c - what does a right kernel do? On a simulated GPU, where speed is not judged.
+/* mechanism.c - what does a right kernel do? On a simulated GPU, where speed cannot be judged.
  *
- * Each TIMED case is called once, cold, at the sizes that the lab's table gives it, and all of its
- * result is looked at. The simulated GPU has counted what the call did; each bound of the lab's
- * mechanism is held against that. One that is missed makes the kernel `slow`, with the line of it
- * that is most to blame; else it is `correct`: right, and no reason found why it should be slow,
- * which is less than to have measured it.
+ * Where it can, mechanism_look() explains what is slow, and decides nothing. Else each TIMED case
+ * is called once, cold, at the sizes that the lab's table gives it, and all of its result is looked
+ * at. The simulated GPU has counted what the call did; each bound of the lab's mechanism is held
+ * against that. One that is missed makes the kernel `slow`, with the line of it that is most to
+ * blame; else it is `correct`: right, and no reason found why it should be slow, which is less than
+ * to have measured it.
  */
-#include "grade.h"
+#include "mechanism.h"
 #include "compare.h"
 #include "outputs.h"
 
@@ -56,17 +57,16 @@ static void name_array(const Mechanism *m, const Array *array, char *text, size_
         append(text, size, "[%d]", m->array);
 }
 
-static void say_missed(const Look *look, const Case *c, const Mechanism *m, const Counted *counted,
-                       double ratio)
+static void say_missed(const Worker *worker, const Mechanism *m, const Counted *counted,
+                       double ratio, char *why, size_t size)
 {
-    char *why = look->result->why, array[16], line[40] = "";
-    size_t size = sizeof look->result->why;
+    char array[16];
     double a_request = counted->requests > 0 ? counted->done / counted->requests : 0;
 
-    name_array(m, array_of(&look->worker.arrays, m), array, sizeof array);
+    name_array(m, array_of(&worker->arrays, m), array, sizeof array);
+    put(why, size, "%s", "");
     if (counted->line)
-        PUT(line, "kernel.cu:%d: ", counted->line);
-    put(why, size, "case %s: %s", c->label, line);
+        put(why, size, "kernel.cu:%d: ", counted->line);
     if (m->counter == WARP_BARRIERS || m->counter == WARP_ATOMICS)
         append(why, size,
                "for 32 elements of `%s` a warp %s %.2g times; at most %.2g are asked for", array,
@@ -97,26 +97,38 @@ static void say_missed(const Look *look, const Case *c, const Mechanism *m, cons
                m->most);
 }
 
-/* ---- One case ---- */
+/* ---- All bounds ---- */
 
 /* PASS, SLOW, or what went wrong. */
-static Verdict hold_to(Look *look, const Case *c, const Mechanism *m)
+static Verdict hold_to(Worker *worker, const Mechanism *m, char *why, size_t size)
 {
     Counted counted;
-    Verdict verdict = worker_count(&look->worker, m, &counted);
+    Verdict verdict = worker_count(worker, m, &counted);
     double best, ratio;
 
     if (verdict != PASS) {
-        PUT(look->result->why, "%s", look->worker.why);
+        put(why, size, "%s", worker->why);
         return verdict;
     }
-    best = at_best(&look->worker, m, &counted);
+    best = at_best(worker, m, &counted);
     ratio = best > 0 ? counted.done / best : 0;
     if (ratio <= m->most)
         return PASS;
-    say_missed(look, c, m, &counted, ratio);
+    say_missed(worker, m, &counted, ratio, why, size);
     return SLOW;
 }
+
+Verdict mechanism_look(Worker *worker, char *why, size_t size)
+{
+    const Mechanism *m = worker->entry->lab->mechanism;
+    Verdict verdict = PASS;
+
+    for (; verdict == PASS && m->counter != NO_COUNTER; m++)
+        verdict = hold_to(worker, m, why, size);
+    return verdict;
+}
+
+/* ---- One case ---- */
 
 static Verdict call_once(Look *look, const Case *c)
 {
@@ -140,16 +152,20 @@ static Verdict call_once(Look *look, const Case *c)
 
 static Verdict look_at_case(Look *look, const Case *c)
 {
-    const Mechanism *m = look->result->entry->lab->mechanism;
+    Result *result = look->result;
+    char why[sizeof look->worker.why];
     Verdict verdict;
 
-    session_say(look->session, "%02d %s: what it does, %s", lab_number(look->result->entry),
-                lab_name(look->result->entry), c->label);
+    session_say(look->session, "%02d %s: what it does, %s", lab_number(result->entry),
+                lab_name(result->entry), c->label);
     verdict = call_once(look, c);
+    if (verdict != PASS) {
+        PUT(result->why, "%s", look->worker.why);
+        return verdict;
+    }
+    verdict = mechanism_look(&look->worker, why, sizeof why);
     if (verdict != PASS)
-        PUT(look->result->why, "%s", look->worker.why);
-    for (; verdict == PASS && m->counter != NO_COUNTER; m++)
-        verdict = hold_to(look, c, m);
+        PUT(result->why, "case %s: %s", c->label, why);
     return verdict;
 }
 
@@ -171,14 +187,13 @@ static Verdict bring_up(Look *look, const char *object)
     return verdict;
 }
 
-void judge_mechanism(Session *session, const char *object, Result *result, uint64_t *random)
+void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
+                     uint64_t *random)
 {
     const Case *cases = result->entry->lab->cases;
     Look look = { .session = session, .result = result, .random = random };
     Verdict verdict;
 
-    if (result->entry->lab->unmarked) /* right is enough */
-        return;
     verdict = bring_up(&look, object);
     for (int i = 0; cases[i].label && verdict == PASS; i++)
         if (cases[i].kind == TIMED)
@@ -186,7 +201,7 @@ void judge_mechanism(Session *session, const char *object, Result *result, uint6
     worker_end(&look.worker);
     result->verdict = verdict == PASS ? CORRECT_ONLY : verdict;
     if (verdict == PASS)
-        PUT(result->why, "simulated: speed is not judged%s",
+        PUT(result->why, "simulated: speed is not judged: %s%s", unjudged,
             result->entry->lab->mechanism[0].counter != NO_COUNTER
                 ? "; what it does on the GPU is as the lesson asks for"
                 : "");

@@ -7,6 +7,7 @@
 #include "prove.h"
 #include "grade.h"
 #include "report.h"
+#include "wrap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -175,12 +176,27 @@ static void describe(const Result *result, const char *expected, char *text, siz
         append(text, size, "; expected %s: %.300s", expected, result->why);
 }
 
-/* What a first line promises: `device` lets hardware decide. Where speed is not judged, no more
- * than `correct` can come of a kernel that is fast. Of an `unsafe` one a real GPU may show that it
- * fails, before the simulated one looks at it. */
-static bool keeps(const Proof *proof, const char *promise, Verdict verdict)
+/* A simulated GPU may have no verdict on a timed case: of its time or of its device. */
+static bool is_unjudged(const Proof *proof, const Result *result)
 {
-    bool fast = verdict_passed(verdict) || (is_simulated(proof) && verdict == CORRECT_ONLY);
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].lab_case->kind == TIMED && !result->speed[i].measured)
+            return is_simulated(proof) && result->verdict == CORRECT_ONLY;
+    return false;
+}
+
+/* What a first line promises: `device` lets hardware decide. Where speed is not judged, no more
+ * than `correct` can come of a kernel that is right. Of an `unsafe` one a real GPU may show that it
+ * fails, before the simulated one looks at it. */
+static bool keeps(const Proof *proof, const char *promise, const Result *result)
+{
+    Verdict verdict = result->verdict;
+    bool unjudged = is_unjudged(proof, result), fast = verdict_passed(verdict) || unjudged;
+
+    if (!strcmp(promise, "slow") && unjudged)
+        return true;
+    if (!strcmp(promise, "correct") && is_simulated(proof)) /* it does no harm there */
+        return verdict == SLOW || fast || verdict == CORRECT_ONLY;
 
     if (!strcmp(promise, "device"))
         return verdict == SLOW || fast;
@@ -248,7 +264,7 @@ static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *res
     proof->session->ours = !wrong;
     grade(proof->session, proof->entry, path, name, result);
     keep_figures(proof, name, result);
-    if (!keeps(proof, promise, result->verdict)) {
+    if (!keeps(proof, promise, result)) {
         describe(result, promise, said, sizeof said);
         row(proof, false, name, said);
         return;
@@ -267,6 +283,19 @@ static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *res
     row(proof, true, name, said);
 }
 
+/* What nobody is judged by here, and why. */
+static void note_unjudged(const Result *reference)
+{
+    char text[400];
+
+    for (int i = 0; i < reference->speeds; i++)
+        if (reference->speed[i].lab_case->kind == TIMED && reference->speed[i].why_not[0]) {
+            PUT(text, "not judged here: case %s: %s", reference->speed[i].lab_case->label,
+                reference->speed[i].why_not);
+            print_wrapped(text, 7, 80);
+        }
+}
+
 static void prove_rungs(Proof *proof, const FileList *rungs)
 {
     static Result result;
@@ -277,6 +306,8 @@ static void prove_rungs(Proof *proof, const FileList *rungs)
             continue;
         if (i == 0 && distance_from_bar(&result, false) > -rung1_under)
             row(proof, false, "rung 1", "lies less than 0.15 under a bar");
+        if (i == rungs->count - 1)
+            note_unjudged(&result);
         if (i == rungs->count - 1 && distance_from_bar(&result, true) < reference_over)
             row(proof, false, "the reference", "lies less than 0.10 over a bar");
         for (int c = 0; c < result.speeds; c++)
@@ -385,8 +416,8 @@ static void prove_stranger(Proof *proof, const Folder *folder, const char *name,
     bool kept;
 
     grade(proof->session, proof->entry, path, name, &result);
-    kept = keeps(proof, promise, result.verdict) &&
-           (folder->may_pass || !verdict_passed(result.verdict));
+    kept = keeps(proof, promise, &result) &&
+           (folder->may_pass || !verdict_passed(result.verdict) || !strcmp(promise, "correct"));
     describe(&result, kept ? NULL : promise, said, sizeof said);
     if (folder->honest && result.flags[0]) {
         APPEND(said, ": an honest kernel is flagged");

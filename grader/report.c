@@ -14,7 +14,7 @@ void report_machine(const Session *session)
     char text[sizeof session->simulated + 200];
 
     if (*session->simulated) { /* the reason without the advice that follows it */
-        PUT(text, "%s (%.*s): speed is not judged", gpu->name,
+        PUT(text, "%s (%.*s): time is modelled, not measured", gpu->name,
             (int) strcspn(session->simulated, ";"), session->simulated);
         print_wrapped(text, 0, 80);
     } else {
@@ -125,7 +125,7 @@ static bool has_remedy(const Result *r)
 /* The first lab to go on with, and the command for it. */
 static void report_next(const Session *session, const Result *results, int count)
 {
-    bool simulated = *session->simulated;
+    bool simulated = *session->simulated, unjudged = false;
 
     for (int i = 0; i < count; i++) {
         const Result *r = &results[i];
@@ -135,6 +135,7 @@ static void report_next(const Session *session, const Result *results, int count
         case CLOSE:
             continue;
         case CORRECT_ONLY:
+            unjudged = true;
             if (simulated)
                 continue;
             printf("Next: make grade LAB=%s again, where its speed can be judged.\n", name);
@@ -157,8 +158,8 @@ static void report_next(const Session *session, const Result *results, int count
             return;
         }
     }
-    if (simulated)
-        printf("Next: another lab. These are right; how fast they are takes a GPU to tell.\n");
+    if (unjudged)
+        printf("Next: another lab. Where it says correct, it takes a GPU to tell how fast.\n");
     else
         printf("Next: all of these pass. make progress shows what is left.\n");
 }
@@ -173,7 +174,8 @@ void report_reasons(const Session *session, const Result *results, int count, bo
         worst = worst_resolution(&results[i]) > worst ? worst_resolution(&results[i]) : worst;
     }
     if (*session->simulated)
-        printf("\nsimulated: no speed was measured.\n");
+        printf("\nspeed: the reference's time over yours, on the %s, by a model.\n",
+               session->gpu.name);
     else
         printf("\nspeed: the reference's time over yours, both measured now, side by side.\n");
     if (worst > 0)
@@ -241,9 +243,14 @@ static void report_lines_case(const CaseSpeed *s, int number)
     printf("case.%d.student_ms:%.6f\ncase.%d.reference_ms:%.6f\n", number, s->student_ms, number,
            s->reference_ms);
     printf("case.%d.gbps:%.1f\ncase.%d.gflops:%.1f\n", number, s->gbps, number, s->gflops);
-    printf("case.%d.blocks:%d\ncase.%d.dropped:%d\ncase.%d.pairs:%d\ncase.%d.clock:%s\n", number,
-           s->blocks, number, s->dropped, number, s->pairs, number,
-           s->by_parent ? "parent" : "events");
+    if (s->pairs)
+        printf("case.%d.blocks:%d\ncase.%d.dropped:%d\ncase.%d.pairs:%d\ncase.%d.clock:%s\n",
+               number, s->blocks, number, s->dropped, number, s->pairs, number,
+               s->by_parent ? "parent" : "events");
+    else
+        printf("case.%d.clock:modelled\ncase.%d.simulated_blocks:%.0f\n"
+               "case.%d.timed_blocks:%.0f\n",
+               number, number, s->simulated_blocks, number, s->timed_blocks);
     if (s->floor > 0)
         printf("case.%d.floor:%.4f\n", number, s->floor);
 }

@@ -154,6 +154,42 @@ uint64_t lab_hash(const Session *session, const LabEntry *entry)
     return hash;
 }
 
+/* 0 if it cannot be read. */
+static uint64_t hash_file(uint64_t hash, const char *path)
+{
+    size_t size;
+    char *text = hash ? read_file(path, 256 << 20, &size) : NULL;
+
+    if (!text)
+        return 0;
+    hash = hash_bytes(hash, text, size);
+    free(text);
+    return hash;
+}
+
+uint64_t session_simulator_hash(const Session *session)
+{
+    static uint64_t hash; /* a run has one device */
+    char folder[PATH * 2], description[PATH * 3];
+    FileList library;
+
+    if (hash)
+        return hash;
+    PUT(folder, "%s", session->runner);
+    *(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = 0;
+    if (strchr(session->device, '/'))
+        PUT(description, "%s", session->device);
+    else
+        PUT(description, "%s/devices/%s.txt", folder, session->device);
+    APPEND(folder, "/sim");
+    list_files(folder, "", &library);
+    hash = hash_file(hash_file(HASH_START, session->runner), description);
+    for (int i = 0; i < library.count; i++)
+        if (strstr(library.path[i], "/libcudart.so."))
+            hash = hash_file(hash, library.path[i]);
+    return hash;
+}
+
 void session_build(const Session *session, const LabEntry *entry, const char *source,
                    const char *shown, Build *result)
 {

@@ -74,6 +74,9 @@ void list_solutions(const Session *session, const LabEntry *entry, const char *k
 void session_build(const Session *session, const LabEntry *entry, const char *source,
                    const char *shown, Build *result);
 
+/* Over the simulated GPU: its program, its library, its description. 0 if that cannot be read. */
+uint64_t session_simulator_hash(const Session *session);
+
 /* Over all that decides a grading of this lab but the submission: results carry it. */
 uint64_t lab_hash(const Session *session, const LabEntry *entry);
 

@@ -196,13 +196,22 @@ check "no GPU: simulated, status 0" status_is 0 simulated "$warpbook" grade 6 --
 check "no GPU: which and why, in words" says "^Scripted runner \(no NVIDIA GPU is visible here\)" \
     simulated "$warpbook" grade 6 --submission "$(submission good "ms 0.5")"
 check "no GPU: and in lines" says "^simulated:no NVIDIA GPU is visible" simulated sim_lines "$(submission good "ms 0.5")"
-check "right there is correct" simulated sim_row correct "speed is not judged" "ms 0.5"
-check "a bound of the mechanism is missed" simulated sim_row slow "kernel.cu:24: .in. is read in 8.0 times" "sectors 8 24"
+check "as fast as the reference there" says "^verdict:pass" simulated sim_lines "$(submission good "ms 0.5")"
+check "by a model" says "^case.1.clock:modelled" simulated sim_lines "$(submission good "ms 0.5")"
+check "slower there" simulated sim_row slow "case flat runs at 0.62 of the reference.s speed .simulated:" "ms 0.8"
+check "what a bound explains" simulated sim_row slow "the bar is 0.75; kernel.cu:24: .in. is read in 8.0 times" "ms 0.8" "sectors 8 24"
+check "and does not decide" says "^verdict:pass" simulated sim_lines "$(submission good "ms 0.5" "sectors 8 24")"
+check "marks from rung 1 on" says "^marks:90.4" simulated sim_lines "$(submission good "ms 0.8")"
+check "a time that the model lacks" simulated sim_row correct "the model cannot tell how long 1 of 1 launches take" untimed
+check "then a bound decides" simulated sim_row slow "kernel.cu:24: .in. is read in 8.0 times" untimed "sectors 8 24"
+check "a sample is told" simulated sim_row slow "case flat: timed 12 of 100 blocks" "ms 0.8" "sampled 12"
+check "a time that is none" simulated sim_row suspect "GB/s is more than" "lie 0.0000001"
 check "a race there" simulated sim_row unsafe "kernel.cu:9: race" unsafe
 check "wrong there" simulated sim_row wrong "never written" "wrong tail"
 check "what cannot be simulated is nobody's fault" simulated sim_row unsound "unknown instruction" limit
 check "and ends with status 3" status_is 3 simulated sim_lines "$(submission limit limit)"
-check "strict: correct has not passed" status_is 1 simulated "$warpbook" grade 6 --strict --submission "$(submission good "ms 0.5")"
+check "strict: correct has not passed" status_is 1 simulated "$warpbook" grade 6 --strict --submission "$(submission good untimed)"
+check "strict: a modelled pass has" status_is 0 simulated "$warpbook" grade 6 --strict --submission "$(submission good "ms 0.5")"
 check "a GPU asked for by number has no substitute" status_is 3 simulated "$warpbook" grade --device 0
 check "the simulated one beside a real one" says "^simulated:as asked for" env WARPBOOK_SIM_RUNNER="$build/fake_runner" \
     "$warpbook" grade 6 --device sim:teaching --format lines --submission "$(submission good "ms 0.5")"
@@ -249,6 +258,15 @@ for lie in nan minus nothing; do
         explain 6 --submission "$(submission lie "limited $lie")"
     check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
 done
+limits_line() { # COMMAND...: what make grade says, on one line
+    simulated "$warpbook" grade "$@" 2>&1 | tr '\n' ' ' | tr -s ' ' > "$work/line"
+    grep -qE "What limits it: shared memory is at work 90 % .* make explain LAB=transpose has the lines\." "$work/line"
+}
+check "a slow one: what limits it" limits_line 6 --submission "$(submission slow "ms 40" "limited shared 24")"
+quick_one() { ! limits_line 6 --submission "$(submission good "ms 0.5" "limited shared 24")" && grep -q "pass" "$work/line"; }
+check "not if it passed" quick_one
+untold() { ! limits_line 6 --submission "$(submission slow "ms 40" "limited nan")" && grep -q "slow" "$work/line" && ! grep -q "limits" "$work/line"; }
+check "nor if the runner tells none" untold
 narrow_explain() { explain 6 --submission "$1" > "$work/out" 2>&1; [ -s "$work/out" ] && ! grep -E '^.{81,}' "$work/out"; }
 check "explain: fits 80 columns" narrow_explain "$(submission good "limited shared 24")"
 
@@ -261,12 +279,23 @@ if [ -x "$build/runner-sim" ]; then
     check "the starters, simulated" says "^verdict:unchanged" sim_grade
     check "each is told by its line" says "kernel.cu:[0-9]+: .out. is written in 8.0 times" \
         sim_grade 6 --submission solutions/06_transpose/2_blocks_2d.cu
-    check "a reference, simulated" says "^verdict:correct" sim_grade 1 --submission solutions/01_coalescing/2_lanes_along_features.cu
+    check "a reference, simulated" says "^verdict:pass" sim_grade 1 --submission solutions/01_coalescing/2_lanes_along_features.cu
+    check "a rung on the way, simulated" says "^why:case flat runs at 0\.[0-7][0-9]* of the reference's speed" \
+        sim_grade 6 --quick --submission solutions/06_transpose/4_tile.cu
+    # All but the time that it took: the first with nothing kept, the second by what the first has kept.
+    same_twice() {
+        rm -rf "$build/floor"
+        for i in 1 2; do
+            sim_grade 6 --seed 5eed --submission solutions/06_transpose/2_blocks_2d.cu | grep -vE "^(wall_s|date):" > "$work/same$i"
+        done
+        grep -q "^case.1.ratio:" "$work/same1" && cmp "$work/same1" "$work/same2"
+    }
+    check "the same bytes in each grading" same_twice
     check "a missing barrier, simulated" says "^why:case .*kernel.cu:[0-9]+: .*block \(.*thread \(" \
         sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
     check "its verdict" says "^verdict:unsafe" sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
     check "a launch that is given" says "^verdict:build" sim_grade 4 --submission solutions/04_ilp_tlp/wrong/without_header.cu
-    check "arrays of the host, simulated" says "^verdict:correct" sim_grade 5 --submission solutions/05_streams/3_three_buffers.cu
+    check "arrays of the host, simulated" says "^verdict:pass" sim_grade 5 --submission solutions/05_streams/3_three_buffers.cu
     check "one buffer, streams by turns" says "^verdict:wrong" sim_grade 5 --submission solutions/05_streams/wrong/one_buffer.cu
     check "nobody waited" says "^why:.*encrypt\(\) returned before its output" \
         sim_grade 5 --submission solutions/05_streams/wrong/no_wait.cu
@@ -331,7 +360,7 @@ check "a hint for a pattern" hint_after "wrong, case .*: the tail, never written
 check "a hint for a crash" hint_after "crash, case .*: a launch failed" "launch-error"
 check "a hint for a changed input" hint_after "stray, case .*: an input was changed" "stray input"
 check "a hint for a race" simulated hint_after "unsafe.*: a race" unsafe
-check "a hint for a bound that was missed" simulated hint_after "slow, case flat: an input is read in too many" "sectors 8 24"
+check "a hint for a bound that was missed" simulated hint_after "slow, case flat, lowest ratio 0.6.: an input is read in too many" "ms 0.8" "sectors 8 24"
 check "a level by its number has no symptom" says "^Hint 1 of 3" in_copy "$warpbook" hint transpose --level 1
 printf 'lab:06_transpose verdict:slow best:slow format:2 saw:%%n,,\377 case:x told:-7\0\n' > "$work/hostile"
 damaged() { cp "$work/hostile" "$copy/.warpbook/progress" && in_copy "$warpbook" hint transpose && in_copy "$warpbook" progress; }

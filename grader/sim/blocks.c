@@ -4,7 +4,8 @@
  * (registers, local and shared memory). If all that a block could do is to wait in a loop, the next
  * one begins beside it, as long as there are no more than the GPU holds at once; then all of those
  * take turns. If none gets anywhere then, a GPU would hang, too. Of a cooperative launch all blocks
- * are there from the beginning.
+ * are there from the beginning; where time is modelled, as many as there is room for, of a kernel
+ * that may share out its work by atomics.
  *
  * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that waits
  * for the block before). So what SIM_SCHED changes is the order inside a batch: as many of the next
@@ -332,8 +333,14 @@ static void leave(Crew *crew, long i)
     check_budget(crew->launch, crew->done, crew->total);
 }
 
-/* The i-th block goes on until it ends or waits; of a cooperative launch, for one turn. True: it
- * has ended, and is not there any more. */
+/* All blocks that fit are there from the beginning. */
+static bool side_by_side(const Launch *launch)
+{
+    return launch->cooperative || launch->blocks_draw;
+}
+
+/* The i-th block goes on until it ends or waits; where they run side by side, for one turn. True:
+ * it has ended, and is not there any more. */
 static bool go_on(Crew *crew, long i)
 {
     Block *block = crew->blocks[i];
@@ -343,7 +350,7 @@ static bool go_on(Crew *crew, long i)
         turn = block_turn(block, &crew->seed);
         crew->moved |= turn == TURN_MOVED;
         tell_progress(crew);
-    } while (turn && !crew->launch->cooperative && !block_waits(block));
+    } while (turn && !side_by_side(crew->launch) && !block_waits(block));
     if (crew->launch->failed)
         return false;
     if (block_is_done(block)) {
@@ -364,7 +371,7 @@ static void begin_next(Crew *crew)
         return;
     }
     block_begin(crew->blocks[crew->there++], next_number(crew));
-    if (!crew->launch->cooperative)
+    if (!side_by_side(crew->launch))
         go_on(crew, crew->there - 1);
 }
 
@@ -392,10 +399,27 @@ static void take_turns(Crew *crew)
         tell_all_wait(crew);
 }
 
+/* Where warps or blocks share out their work by tickets, who runs first would get all of it: that
+ * is right, but takes as long as it would on no GPU. */
+static void find_draws(Launch *launch)
+{
+    const Code *code = launch->kernel;
+
+    launch->warps_draw = launch->blocks_draw = false;
+    for (int i = 0; launch->timing && i < code->step_count; i++) {
+        const Step *step = &code->steps[i];
+        if (!step->in || !atomic_draws(step))
+            continue;
+        launch->warps_draw = true;
+        launch->blocks_draw |= step->space != SPACE_SHARED;
+    }
+}
+
 void blocks_run(Launch *launch, long count)
 {
     Crew crew;
 
+    find_draws(launch);
     if (!crew_open(&crew, launch, count))
         return;
     while (!launch->failed && crew.done < crew.total) {

@@ -212,6 +212,8 @@ struct Launch {
     size_t param_bytes;
     int local_bytes; /* a lane, with room for calls */
     bool cooperative;
+    /* Set by blocks_run: warps take turns at atomics whose result they want; so do blocks. */
+    bool warps_draw, blocks_draw;
     long resident; /* blocks that the GPU holds at once, of this kernel; 0: not said */
     Schedule schedule;
     uint64_t schedule_seed;
@@ -279,6 +281,14 @@ bool bind_memory(Step *step, const Instruction *in); /* exec_memory.c: ld st ato
 bool bind_warp(Step *step,
                const Instruction *in); /* exec_warp.c: shfl vote match redux elect bar */
 bool bind_control(Step *step, const Instruction *in); /* exec.c: bra call ret exit trap ... */
+
+/* An atomic that counts, and whose result is wanted. Not one of those that locks are made of: who
+ * waits in a loop is to be seen to wait. */
+static inline bool atomic_draws(const Step *step)
+{
+    return step->in->op == OP_atom && step->d >= 0 &&
+           (step->mod == MOD_add || step->mod == MOD_inc || step->mod == MOD_dec);
+}
 
 /* ---- races.c, exec_async.c: what the core tells them. All may be called with checks off ---- */
 

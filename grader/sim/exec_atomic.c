@@ -177,6 +177,14 @@ static bool change_all(Access *x)
     return true;
 }
 
+/* It may be the ticket for its next piece of work: others are to draw theirs before it draws again.
+ */
+static void let_others_draw(Warp *warp, const Step *step)
+{
+    if (warp->block->launch->warps_draw && atomic_draws(step) && warp->state == WARP_READY)
+        warp->state = WARP_WAITING;
+}
+
 static void run_atomic(Warp *warp, const Step *step, uint32_t mask)
 {
     Access x;
@@ -193,6 +201,7 @@ static void run_atomic(Warp *warp, const Step *step, uint32_t mask)
     access_addresses(x.address, warp, step->a, step->address_size, step->offset);
     if (step->space != SPACE_GENERIC) {
         change_all(&x);
+        let_others_draw(warp, step);
         return;
     }
     while (mask) {
@@ -200,6 +209,7 @@ static void run_atomic(Warp *warp, const Step *step, uint32_t mask)
         if (!change_all(&x))
             return;
     }
+    let_others_draw(warp, step);
 }
 
 /* ---- Binding ---- */

@@ -1,4 +1,4 @@
-// rung: 1, expect: slow (sim: correct) - one oscillator at a time: each operation waits
+// rung: 1, expect: slow - one oscillator at a time: each operation waits
 // Each thread takes oscillators a whole grid apart, and advances one after the other.
 #include "cudalab.cuh"
 #include "kernel.h"

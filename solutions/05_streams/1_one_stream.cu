@@ -1,4 +1,4 @@
-// rung: 1, expect: slow (sim: correct) - one stream: one engine works, two wait
+// rung: 1, expect: slow - one stream: one engine works, two wait
 // Chunk by chunk: up, encrypted, down, all in the one stream that there is without asking.
 #include "cudalab.cuh"
 #include "kernel.h"

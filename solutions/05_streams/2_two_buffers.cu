@@ -1,4 +1,4 @@
-// rung: 2, expect: slow (sim: correct) - two buffers, two streams: two chunks on their way, for
+// rung: 2, expect: slow - two buffers, two streams: two chunks on their way, for
 // three engines Chunk by chunk, each in the stream and the buffer whose turn it is. A stream runs
 // in order: so the next chunk comes to a buffer when the last one has left it.
 #include "cudalab.cuh"

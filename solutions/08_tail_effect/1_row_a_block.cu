@@ -1,4 +1,4 @@
-// rung: 1, expect: slow (sim: correct) - a row a block: one row too many, and one SM has two
+// rung: 1, expect: slow - a row a block: one row too many, and one SM has two
 // A block advances one row of the image.
 #include "cudalab.cuh"
 #include "kernel.h"

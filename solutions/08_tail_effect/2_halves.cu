@@ -1,4 +1,4 @@
-// rung: 2, expect: slow (sim: correct) - two blocks a row: the last SM works alone half as long
+// rung: 2, expect: slow - two blocks a row: the last SM works alone half as long
 // The SMs have two halves each, and two SMs a third. It ends after 1.5 rows in place of 2.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - coalesced, but a single block: one SM works, all others wait
+// expect: slow - coalesced, but a single block: one SM works, all others wait
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - no branch differs: each thread does all eight kinds, keeps one
+// expect: slow - no branch differs: each thread does all eight kinds, keeps one
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - sorted, but a single block: one SM works, all others wait
+// expect: slow - sorted, but a single block: one SM works, all others wait
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right; the next one's loads run ahead, but the chain is one
+// expect: slow - right; the next one's loads run ahead, but the chain is one
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right; an index that is no constant puts the four into local memory
+// expect: slow - right; an index that is no constant puts the four into local memory
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right; sixteen steps unrolled, and each still waits for the last
+// expect: slow - right; sixteen steps unrolled, and each still waits for the last
 #include "cudalab.cuh"
 #include "kernel.h"
 

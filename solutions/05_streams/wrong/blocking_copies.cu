@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right; cudaMemcpy returns when it is done, so nothing can overlap
+// expect: slow - right; cudaMemcpy returns when it is done, so nothing can overlap
 #include "cudalab.cuh"
 #include "kernel.h"
 

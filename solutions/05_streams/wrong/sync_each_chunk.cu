@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right; many streams, and after each chunk it waits
+// expect: slow - right; many streams, and after each chunk it waits
 #include "cudalab.cuh"
 #include "kernel.h"
 

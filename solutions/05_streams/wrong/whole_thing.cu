@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right; two buffers, and as large as fit: eight chunks fill and
+// expect: slow - right; two buffers, and as large as fit: eight chunks fill and
 // drain slowly
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right, but one block does it all: one SM works, the others look on
+// expect: slow - right, but one block does it all: one SM works, the others look on
 #include "cudalab.cuh"
 #include "kernel.h"
 

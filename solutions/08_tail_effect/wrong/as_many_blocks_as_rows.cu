@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right, in steps of the grid, but it has as many blocks as rows
+// expect: slow - right, in steps of the grid, but it has as many blocks as rows
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right, blocks of 256 threads: many fit, but each has a row
+// expect: slow - right, blocks of 256 threads: many fit, but each has a row
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,0 +1,209 @@
+/* judge_modelled.c - how fast is a right kernel, beside the lab's reference, on a simulated GPU?
+ *
+ * Each case is sized by the reference, whose call is kept (modelled.h); the student's is called
+ * once, cold, and all of its result is looked at. The ratio of the two modelled times decides:
+ * there is no noise, so nothing is too close to tell. What the kernel did is held against the lab's
+ * mechanism as well, to say why it is slow; that decides only where speed is not judged: where a
+ * call has no time, and where the device, as it is modelled, does not separate: rung 1 is not slow.
+ */
+#include "judge_modelled.h"
+#include "known.h"
+#include "mechanism.h"
+#include "modelled.h"
+#include "outputs.h"
+
+#include <string.h>
+
+/* ---- One case ---- */
+
+/* With the case's name, unless that is in it. */
+static bool student_failed(Judging *j, const Contestant *student, Verdict verdict, int i)
+{
+    return judging_student_failed(j, verdict, student, &j->plan[i]);
+}
+
+static void record(const Judging *j, int i, const ModelledCall *reference, const ModelledCall *call,
+                   CaseSpeed *s)
+{
+    Work work = j->entry->lab->work(&j->plan[i].sized);
+    double ratio = reference->ms / call->ms;
+
+    s->measured = true;
+    s->ratio = (Interval){ ratio, ratio, ratio };
+    s->student_ms = call->ms;
+    s->reference_ms = reference->ms;
+    s->gbps = work.bytes / call->ms * 1e-6;
+    s->gflops = work.flops / call->ms * 1e-6;
+    s->reference_gbps = work.bytes / reference->ms * 1e-6;
+    s->timed_blocks = call->timed.timed_blocks;
+    s->simulated_blocks = call->timed.blocks;
+    memcpy(s->dim, j->plan[i].sized.dim, sizeof s->dim);
+}
+
+/* A slow case is explained by the first bound that it misses. */
+static bool explain(Judging *j, Contestant *student, int i, char *why, size_t size)
+{
+    Verdict verdict = mechanism_look(&student->worker, why, size);
+
+    if (verdict == SLOW)
+        return true;
+    *why = 0;
+    return !student_failed(j, student, verdict, i);
+}
+
+/* Of the first case that is too slow, before anything else is asked of the runner. */
+static void note_limiter(Judging *j, Contestant *student, int i, double ratio)
+{
+    const CaseSpeed *s = &j->result->speed[i];
+    char *limiter = j->result->limiter;
+
+    if (s->lab_case->kind == TIMED && ratio < s->bar && !*limiter)
+        worker_limiter(&student->worker, limiter, sizeof j->result->limiter);
+}
+
+/* Where not even rung 1 is clearly slow, a verdict would say more of the device, or of its model,
+ * than of the kernel. (No rung may lie nearer to a bar: prove.c.) */
+static const double separated = 0.05;
+
+static bool separates(Judging *j, int i)
+{
+    CaseSpeed *s = &j->result->speed[i];
+
+    if (s->lab_case->kind != TIMED || s->lab_case->spares_rung1)
+        return true;
+    s->floor = known_floor(j, i);
+    if (s->floor <= s->bar - separated)
+        return true;
+    PUT(s->why_not,
+        "here not even the naive kernel is clearly slow: it runs at %.2f of the reference's speed, "
+        "and the bar is %.2f",
+        s->floor, s->bar);
+    s->floor = 0;
+    return false;
+}
+
+/* False: the verdict is there. */
+static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t size)
+{
+    CaseSpeed *s = &j->result->speed[i];
+    ModelledCall reference, call = { 0 };
+
+    if (!modelled_plan(j, i, &reference))
+        return false;
+    if (!j->plan[i].sets || !separates(j, i))
+        return true;
+    session_say(j->session, "%02d %s: how fast, %s", lab_number(j->entry), lab_name(j->entry),
+                s->lab_case->label);
+    if (student->worker.child.pid <= 0 &&
+        student_failed(j, student, modelled_start(j, student, j->object), i))
+        return false;
+    if (student_failed(j, student,
+                       modelled_call(student, &j->plan[i].sized, next_random(j->random), &call), i))
+        return false;
+    note_limiter(j, student, i, reference.ms / call.ms);
+    if ((s->lab_case->kind == TIMED && !explain(j, student, i, why, size)) ||
+        student_failed(j, student, worker_check_guards(&student->worker), i) ||
+        student_failed(j, student, outputs_check(&student->worker, 0), i))
+        return false;
+    if (!modelled_fine(&call, s->why_not, sizeof s->why_not))
+        return true;
+    record(j, i, &reference, &call, s);
+    if (judging_impossible(j, &j->plan[i], call.ms) &&
+        !judging_impossible(j, &j->plan[i], reference.ms)) {
+        judging_say_impossible(j, &j->plan[i], call.ms);
+        return false;
+    }
+    return true;
+}
+
+/* ---- The verdict ---- */
+
+static void say_slow(Result *result, const CaseSpeed *s, const char *explained)
+{
+    PUT(result->why,
+        "case %s runs at %.2f of the reference's speed (simulated: %.3g of %.3g GB/s), the bar is "
+        "%.2f",
+        s->lab_case->label, s->ratio.median, s->gbps, s->reference_gbps, s->bar);
+    if (*explained)
+        APPEND(result->why, "; %s", explained);
+}
+
+bool judge_modelled_decide(Result *result, char explained[][EXPLAINED])
+{
+    const CaseSpeed *unjudged = NULL, *slow = NULL;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind != TIMED)
+            continue;
+        if (!s->measured)
+            unjudged = unjudged ? unjudged : s;
+        else if (s->ratio.median < s->bar)
+            slow = slow ? slow : s;
+    }
+    result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : PASS;
+    if (slow)
+        say_slow(result, slow, explained[slow - result->speed]);
+    else if (unjudged)
+        PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
+    return slow || !unjudged;
+}
+
+/* "case flat: timed 96 of 4096 blocks" */
+static void note_samples(Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->measured && s->timed_blocks < s->simulated_blocks)
+            APPEND(result->note, "%scase %s: timed %.0f of %.0f blocks", *result->note ? ". " : "",
+                   s->lab_case->label, s->timed_blocks, s->simulated_blocks);
+    }
+}
+
+/* Rung 1 where marks need it; what is remarkably fast beside what we know. */
+static void look_around(Judging *j)
+{
+    Result *result = j->result;
+
+    for (int i = 0; i < result->speeds; i++) {
+        CaseSpeed *s = &result->speed[i];
+        if (!s->measured || s->lab_case->kind != TIMED)
+            continue;
+        if (result->verdict == SLOW && !s->floor)
+            s->floor = known_floor(j, i);
+        if (s->ratio.median > judging_remarkable)
+            known_look(j, i);
+    }
+}
+
+void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
+                    uint64_t *random)
+{
+    static char explained[GRADE_CASES][EXPLAINED];
+    Judging j = { .session = session,
+                  .result = result,
+                  .entry = result->entry,
+                  .reference_object = reference,
+                  .object = object,
+                  .random = random,
+                  .info = session->gpu };
+    Contestant student = { 0 };
+    bool fine = true, decided = false;
+
+    memset(explained, 0, sizeof explained);
+    judging_list_cases(&j);
+    for (int i = 0; fine && i < result->speeds; i++)
+        fine = judge_case(&j, &student, i, explained[i], sizeof explained[i]);
+    side_end(&student);
+    if (fine) {
+        decided = judge_modelled_decide(result, explained);
+        note_samples(result);
+        look_around(&j);
+    }
+    side_end(&j.reference);
+    if (fine && !decided) {
+        char unjudged[sizeof result->why];
+        PUT(unjudged, "%s", result->why);
+        judge_mechanism(session, object, unjudged, result, random);
+    }
+}
