@@ -2,6 +2,7 @@
 #include "calc_main.h"
 #include "grade.h"
 #include "learn.h"
+#include "predictions.h"
 #include "prove.h"
 #include "report.h"
 #include "sim_run.h"
@@ -36,7 +37,7 @@ static const char usage[] =
     "  check      prove that every lab is sound on this GPU\n"
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  hint       what helps with a lab's last grading; then its hints, one by one\n"
-    "  progress   show what is done and what is next\n"
+    "  progress   show what is done and what is next; of one lab, its predictions, too\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
     "  calc       the sums of the lessons, with their working: warpbook calc\n"
@@ -100,6 +101,13 @@ static bool holds_a_kernel(const Options *options)
     return false;
 }
 
+static void keep_progress(const Session *session, const LabEntry *entry, const Progress *progress)
+{
+    if (!progress_save(session->progress, entry, progress))
+        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,
+                strerror(errno));
+}
+
 static void remember(const Session *session, const Result *result)
 {
     Progress progress;
@@ -116,9 +124,23 @@ static void remember(const Session *session, const Result *result)
     progress.symptom =
         symptom_in(result->why, result->printed, result->verdict, result->entry->lab);
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
-    if (!progress_save(session->progress, result->entry, &progress))
-        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,
-                strerror(errno));
+    keep_progress(session, result->entry, &progress);
+}
+
+static void explain_predictions(const Session *session, const LabEntry *entry, bool again)
+{
+    char path[PATH];
+    Progress progress;
+    uint64_t before;
+
+    progress_load(session->progress, entry, &progress);
+    before = progress.explained;
+    if (again)
+        progress.explained = 0;
+    print_predictions(lab_file(session, entry, "predictions.txt", path), entry->lab,
+                      &progress.explained);
+    if (progress.explained && progress.explained != before)
+        keep_progress(session, entry, &progress);
 }
 
 /* Numbers are asked for before the first speed figure is shown: of one lab they are compared, of
@@ -131,10 +153,9 @@ static void show_predictions(const Session *session, const Options *options)
     session_clear_line();
     for (int i = 0; i < options->count; i++) {
         const LabEntry *entry = options->labs[i];
-        lab_file(session, entry, "predictions.txt", path);
         if (options->count == 1)
-            print_predictions(path, entry->lab);
-        else if (predictions_open(path, entry->lab))
+            explain_predictions(session, entry, false);
+        else if (predictions_open(lab_file(session, entry, "predictions.txt", path), entry->lab))
             waiting++;
     }
     if (waiting)
@@ -298,8 +319,14 @@ static int run_progress(Options *options)
 {
     static Session session;
 
-    (void) options;
-    return root_only(&session) ? print_progress(session.progress) : COULD_NOT;
+    if (!root_only(&session))
+        return COULD_NOT;
+    print_progress(session.progress);
+    if (options->count == 1) {
+        printf("\n");
+        explain_predictions(&session, options->labs[0], true);
+    }
+    return DONE;
 }
 
 static int run_labs(Options *options)
