@@ -82,7 +82,8 @@ protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
-test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so $(B)/runner-sim)
+test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so $(B)/ratios $(B)/runner-sim)
+	@tests/sim/time/agree.sh $(B) 07_reduction
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
 	@tests/sim/limits.sh $(B)

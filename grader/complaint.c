@@ -108,7 +108,7 @@ static void rename_head(char *text, size_t size, const char *line, const char *s
 }
 
 /* Cuts `output` into lines: the next one, cleaned; false at the end. */
-static bool next_line(const char **output, const char *folder, char *line)
+static bool clean_line(const char **output, const char *folder, char *line)
 {
     size_t length = strcspn(*output, "\n");
 
@@ -125,7 +125,7 @@ static void choose(const char *output, const char *folder, bool shown[KINDS])
     size_t count[KINDS] = { 0 };
     char line[LINE_BYTES + 1];
 
-    while (next_line(&output, folder, line))
+    while (clean_line(&output, folder, line))
         count[kind_of(line)]++;
     memset(shown, 0, KINDS * sizeof *shown);
     if (count[OURS] || count[TOOL])
@@ -157,7 +157,7 @@ void complaint(const char *output, const char *folder, const char *shown, char *
 
     text[0] = 0;
     choose(output, folder, wanted);
-    while (next_line(&output, folder, line)) {
+    while (clean_line(&output, folder, line)) {
         Kind kind = kind_of(line);
         bool head = kind != CONTEXT, fits;
         if (!*line)

@@ -1,11 +1,10 @@
-/* learn.c - what the workbook remembers of a learner: progress, predictions.
+/* learn.c - what the workbook remembers of a learner.
  *
  * The progress file is read whole, one line in it is replaced, and it is written whole under a lock
  * beside it: two gradings at once lose nothing. A line that we cannot read (of a later version,
  * edited by hand) is not ours to remove.
  */
 #include "learn.h"
-#include "wrap.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,29 +16,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 1 << 20, LINE_MOST = 512, COLUMNS = 80, FORMAT = 2 };
+enum { FILE_MOST = 1 << 20, LINE_MOST = 512, FORMAT = 2 };
 
 /* ---- The progress file ---- */
-
-/* Copies the line at *at without its end, moves *at on. False at the end of the text. A line that
- * does not fit, or has a 0 in it, comes out empty. */
-static bool next_line(const char **at, const char *end, char line[LINE_MOST])
-{
-    const char *stop = memchr(*at, '\n', (size_t) (end - *at));
-    size_t length = (size_t) ((stop ? stop : end) - *at);
-
-    if (*at == end)
-        return false;
-    line[0] = 0;
-    if (length < LINE_MOST && !memchr(*at, 0, length)) {
-        memcpy(line, *at, length);
-        line[length] = 0;
-        if (length && line[length - 1] == '\r')
-            line[length - 1] = 0;
-    }
-    *at = stop ? stop + 1 : end;
-    return true;
-}
 
 static bool read_verdict(const char *line, const char *key, Verdict *verdict)
 {
@@ -59,7 +38,7 @@ static char *label_word(const Case *c, char *text, size_t size)
 }
 
 /* What format 2 has added. A case that the lab no longer has is forgotten. */
-static void read_symptom(const char *line, const Lab *lab, Progress *progress)
+static void read_format_2(const char *line, const Lab *lab, Progress *progress)
 {
     char text[LINE_MOST], label[LINE_MOST];
     double told;
@@ -72,6 +51,8 @@ static void read_symptom(const char *line, const Lab *lab, Progress *progress)
                 progress->symptom.lab_case = c;
     if (field_double(line, "told", &told))
         progress->told = (int) fmin(fmax(told, 0), LAB_REMEDIES);
+    if (field(line, "explained", text, sizeof text))
+        progress->explained = strtoull(text, NULL, 16);
 }
 
 /* True if the line is of a format that we know. */
@@ -105,7 +86,7 @@ static bool read_progress(const char *line, const LabEntry *entry, Progress *pro
         found.ratio = 0;
     if (!field(line, "date", found.date, sizeof found.date))
         found.date[0] = 0;
-    read_symptom(line, entry->lab, &found);
+    read_format_2(line, entry->lab, &found);
     *progress = found;
     return true;
 }
@@ -118,17 +99,17 @@ void progress_load(const char *file, const LabEntry *entry, Progress *progress)
     *progress = (Progress){ 0 };
     if (!text)
         return;
-    for (const char *at = text; next_line(&at, text + size, line);)
+    for (const char *at = text; next_line(&at, text + size, line, sizeof line);)
         read_progress(line, entry, progress);
     free(text);
 }
 
-static void write_symptom(char *line, size_t size, const Progress *progress)
+static void write_format_2(char *line, size_t size, const Progress *progress)
 {
     const Symptom *symptom = &progress->symptom;
     char text[LINE_MOST];
 
-    if (!symptom->saw && !symptom->lab_case && !progress->told)
+    if (!symptom->saw && !symptom->lab_case && !progress->told && !progress->explained)
         return;
     append(line, size, " format:%d", FORMAT);
     symptom_words(symptom, text, sizeof text);
@@ -138,6 +119,8 @@ static void write_symptom(char *line, size_t size, const Progress *progress)
         append(line, size, " case:%s", label_word(symptom->lab_case, text, sizeof text));
     if (progress->told)
         append(line, size, " told:%d", progress->told);
+    if (progress->explained)
+        append(line, size, " explained:%016llx", (unsigned long long) progress->explained);
 }
 
 static void write_line(char *line, size_t size, const LabEntry *entry, const Progress *progress)
@@ -151,7 +134,7 @@ static void write_line(char *line, size_t size, const LabEntry *entry, const Pro
     append(line, size, " hints:%d", progress->hints);
     if (progress->date[0])
         append(line, size, " date:%s", progress->date);
-    write_symptom(line, size, progress);
+    write_format_2(line, size, progress);
     append(line, size, "\n");
 }
 
@@ -165,7 +148,7 @@ static char *replace_line(const char *text, size_t size, const LabEntry *entry, 
     bool placed = false;
     Progress old;
 
-    for (const char *start = at; next_line(&at, end, line); start = at) {
+    for (const char *start = at; next_line(&at, end, line, sizeof line); start = at) {
         if (!read_progress(line, entry, &old)) {
             memcpy(result + used, start, (size_t) (at - start));
             used += (size_t) (at - start);
@@ -295,194 +278,4 @@ int print_progress(const char *file)
     else
         printf(". All done; solutions/*/beyond/ go further.\n");
     return 0;
-}
-
-/* ---- Predictions ---- */
-
-typedef struct Guesses {
-    double value[LAB_PREDICTIONS];
-    bool filled[LAB_PREDICTIONS];
-} Guesses;
-
-static int prediction_count(const Lab *lab)
-{
-    int count = 0;
-
-    while (count < LAB_PREDICTIONS && lab->predictions[count].key && *lab->predictions[count].key)
-        count++;
-    return count;
-}
-
-/* "/home/ann/warpbook/labs/06_transpose/predictions.txt" as the student calls it. */
-static const char *short_path(const char *path)
-{
-    const char *found = path;
-
-    for (const char *at = path; (at = strstr(at, "/labs/")); at++)
-        found = at + 1;
-    return found;
-}
-
-/* Digits in groups of three: "4,224", "1,048,576". Copies a number's text without such commas;
- * returns how many bytes of `text` that took. */
-static size_t without_commas(const char *text, char *plain, size_t size)
-{
-    size_t from = 0, to = 0, digits = 0;
-
-    while (text[from] && !isspace((unsigned char) text[from]) && to + 1 < size) {
-        bool group = text[from] == ',' && digits > 0 && digits <= 3 &&
-                     strspn(text + from + 1, "0123456789") == 3;
-        if (!group)
-            plain[to++] = text[from];
-        digits = isdigit((unsigned char) text[from]) ? digits + 1 : 0;
-        from++;
-    }
-    plain[to] = 0;
-    return from;
-}
-
-/* What may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs"), a comment. Not more
- * arithmetic: "3/4", "32 * 33", "2x". */
-static bool is_unit(const char *rest)
-{
-    rest += strspn(rest, " \t");
-    if (rest[0] == 'x' && !isalpha((unsigned char) rest[1]))
-        return false;
-    return !*rest || isalpha((unsigned char) *rest) || strchr("%#(", *rest) ||
-           (unsigned char) *rest >= 0x80;
-}
-
-static bool read_number(const char *text, double *value)
-{
-    char plain[LINE_MOST], *end;
-    size_t used = without_commas(text, plain, sizeof plain);
-
-    if (!isdigit((unsigned char) plain[strspn(plain, "+-.")]))
-        return false; /* strtod would take "inf" and "nan" */
-    *value = strtod(plain, &end);
-    if (end == plain || !isfinite(*value))
-        return false;
-    return *end ? is_unit(end) : is_unit(text + used);
-}
-
-static void trim_end(char *text)
-{
-    size_t length = strlen(text);
-
-    while (length && isspace((unsigned char) text[length - 1]))
-        text[--length] = 0;
-}
-
-/* Takes one line into `guesses`; returns what is wrong with it, or NULL. */
-static const char *take_line(char *line, const Lab *lab, int count, Guesses *guesses)
-{
-    char *key = line + strspn(line, " \t"), *colon = strchr(key, ':'), *value;
-    int i = 0;
-
-    trim_end(key);
-    if (!*key || *key == '#')
-        return NULL;
-    if (!colon)
-        return "a line is `key: number`; put a # before remarks";
-    *colon = 0;
-    trim_end(key);
-    value = colon + 1 + strspn(colon + 1, " \t");
-    while (i < count && strcmp(key, lab->predictions[i].key))
-        i++;
-    if (i == count)
-        return "no number of this name is asked for";
-    if (!*value || *value == '#')
-        return NULL;
-    if (!read_number(value, &guesses->value[i]))
-        return "one number, please, worked out: 0.75 rather than 3/4";
-    guesses->filled[i] = true;
-    return NULL;
-}
-
-static void read_guesses(const char *path, const Lab *lab, int count, Guesses *guesses)
-{
-    size_t size;
-    char *text = read_file(path, FILE_MOST, &size), line[LINE_MOST];
-    int number = 0;
-
-    if (!text)
-        return;
-    const char *at = text;
-    if (!strncmp(text, "\xef\xbb\xbf", 3)) /* an editor's byte order mark */
-        at += 3;
-    while (next_line(&at, text + size, line)) {
-        char message[LINE_MOST];
-        const char *fault = take_line(line, lab, count, guesses);
-        number++;
-        if (fault)
-            print_wrapped(PUT(message, "%s, line %d: %s.", short_path(path), number, fault), 0,
-                          COLUMNS);
-    }
-    free(text);
-}
-
-static void print_prediction(const Prediction *p, double guess)
-{
-    char text[2048];
-
-    if (fabs(guess - p->answer) <= p->tolerance)
-        PUT(text, "%s: you said %.10g, right", p->key, guess);
-    else
-        PUT(text, "%s: you said %.10g, it is %.10g", p->key, guess, p->answer);
-    if (fabs(guess - p->answer) <= p->tolerance && guess != p->answer)
-        APPEND(text, " (%.10g)", p->answer);
-    APPEND(text, ". %s", p->because ? p->because : "");
-    print_wrapped(text, 4, COLUMNS);
-}
-
-bool predictions_open(const char *path, const Lab *lab)
-{
-    int count = prediction_count(lab);
-    Guesses guesses = { 0 };
-
-    read_guesses(path, lab, count, &guesses);
-    for (int i = 0; i < count; i++)
-        if (guesses.filled[i])
-            return false;
-    return count > 0;
-}
-
-void print_waiting(int labs)
-{
-    char text[256];
-
-    PUT(text,
-        "%d of these labs ask%s for a few numbers before you look at the speed: "
-        "predictions.txt, beside kernel.cu.",
-        labs, labs == 1 ? "s" : "");
-    print_wrapped(text, 0, COLUMNS);
-}
-
-int print_predictions(const char *path, const Lab *lab)
-{
-    int count = prediction_count(lab), filled = 0;
-    char missing[512] = "", text[1024];
-    Guesses guesses = { 0 };
-
-    if (!count)
-        return 0;
-    read_guesses(path, lab, count, &guesses);
-    for (int i = 0; i < count; i++) {
-        filled += guesses.filled[i];
-        if (!guesses.filled[i])
-            APPEND(missing, "%s%s", *missing ? ", " : "", lab->predictions[i].key);
-    }
-    if (!filled) {
-        PUT(text, "%s asks for %d number%s: write %s before you look at the speed.",
-            short_path(path), count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
-        print_wrapped(text, 0, COLUMNS);
-        return 0;
-    }
-    printf("Your predictions for %s:\n", lab->title);
-    for (int i = 0; i < count; i++)
-        if (guesses.filled[i])
-            print_prediction(&lab->predictions[i], guesses.value[i]);
-    if (*missing)
-        print_wrapped(PUT(text, "Not filled in yet: %s.", missing), 4, COLUMNS);
-    return filled;
 }

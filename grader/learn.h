@@ -1,4 +1,4 @@
-/* learn.h - what the workbook remembers of a learner: progress, hints, predictions. */
+/* learn.h - what the workbook remembers of a learner: progress, hints. */
 #ifndef LEARN_H
 #define LEARN_H
 
@@ -8,7 +8,8 @@
 #include "symptom.h"
 
 /* .warpbook/progress: one line a lab, `lab:06_transpose verdict:slow best:pass ratio:0.55 hints:1
- * date:2026-11-21 format:2 saw:sectors_written case:flat told:3`. What follows `format` is there
+ * date:2026-11-21 format:2 saw:sectors_written case:flat told:3
+ * explained:0123456789abcdef`. What follows `format` is there
  * only if it says something; without it the line is of format 1. Lines that cannot be read, or are
  * of a later format, are kept as they are, never lost. */
 typedef struct Progress {
@@ -17,8 +18,9 @@ typedef struct Progress {
     int hints;    /* levels shown so far */
     bool graded;
     char date[16];
-    Symptom symptom; /* what the latest grading saw */
-    int told;        /* the latest of the lab's remedies that was shown, from 1 on; 0: none */
+    Symptom symptom;    /* what the latest grading saw */
+    int told;           /* the latest of the lab's remedies that was shown, from 1 on; 0: none */
+    uint64_t explained; /* predictions.h: the numbers that were explained; 0: none yet */
 } Progress;
 
 /* `file` is the progress file's path. Load gives zeros where there is no line. Save replaces the
@@ -34,13 +36,5 @@ int print_progress(const char *file); /* exit status */
 /* hint.c. Level 0: first what the lab has to say to the latest grading, if it has not been shown;
  * then the next level. */
 int print_hint(const char *file, const LabEntry *entry, int level);
-
-/* Compares the numbers in labs/NN_name/predictions.txt (`key: number` lines) with the lab's
- * answers, and prints what can be learnt from the difference. Returns how many were filled in. */
-int print_predictions(const char *path, const Lab *lab);
-
-/* Whether the lab asks for numbers and none of them is filled in yet. */
-bool predictions_open(const char *path, const Lab *lab);
-void print_waiting(int labs); /* says that so many are open */
 
 #endif

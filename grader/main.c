@@ -3,6 +3,7 @@
 #include "explain.h"
 #include "grade.h"
 #include "learn.h"
+#include "predictions.h"
 #include "prove.h"
 #include "report.h"
 #include "sim_run.h"
@@ -38,7 +39,7 @@ static const char usage[] =
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  explain    why a right kernel takes its time, beside the reference: limits and lines\n"
     "  hint       what helps with a lab's last grading; then its hints, one by one\n"
-    "  progress   show what is done and what is next\n"
+    "  progress   show what is done and what is next; of one lab, its predictions, too\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
     "  calc       the sums of the lessons, with their working: warpbook calc\n"
@@ -103,6 +104,13 @@ static bool holds_a_kernel(const Options *options)
     return false;
 }
 
+static void keep_progress(const Session *session, const LabEntry *entry, const Progress *progress)
+{
+    if (!progress_save(session->progress, entry, progress))
+        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,
+                strerror(errno));
+}
+
 static void remember(const Session *session, const Result *result)
 {
     Progress progress;
@@ -119,9 +127,23 @@ static void remember(const Session *session, const Result *result)
     progress.symptom =
         symptom_in(result->why, result->printed, result->verdict, result->entry->lab);
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
-    if (!progress_save(session->progress, result->entry, &progress))
-        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,
-                strerror(errno));
+    keep_progress(session, result->entry, &progress);
+}
+
+static void explain_predictions(const Session *session, const LabEntry *entry, bool again)
+{
+    char path[PATH];
+    Progress progress;
+    uint64_t before;
+
+    progress_load(session->progress, entry, &progress);
+    before = progress.explained;
+    if (again)
+        progress.explained = 0;
+    print_predictions(lab_file(session, entry, "predictions.txt", path), entry->lab,
+                      &progress.explained);
+    if (progress.explained && progress.explained != before)
+        keep_progress(session, entry, &progress);
 }
 
 /* Numbers are asked for before the first speed figure is shown: of one lab they are compared, of
@@ -134,10 +156,9 @@ static void show_predictions(const Session *session, const Options *options)
     session_clear_line();
     for (int i = 0; i < options->count; i++) {
         const LabEntry *entry = options->labs[i];
-        lab_file(session, entry, "predictions.txt", path);
         if (options->count == 1)
-            print_predictions(path, entry->lab);
-        else if (predictions_open(path, entry->lab))
+            explain_predictions(session, entry, false);
+        else if (predictions_open(lab_file(session, entry, "predictions.txt", path), entry->lab))
             waiting++;
     }
     if (waiting)
@@ -340,8 +361,14 @@ static int run_progress(Options *options)
 {
     static Session session;
 
-    (void) options;
-    return root_only(&session) ? print_progress(session.progress) : COULD_NOT;
+    if (!root_only(&session))
+        return COULD_NOT;
+    print_progress(session.progress);
+    if (options->count == 1) {
+        printf("\n");
+        explain_predictions(&session, options->labs[0], true);
+    }
+    return DONE;
 }
 
 static int run_labs(Options *options)

@@ -135,7 +135,7 @@ static ssize_t read_some(Talk *talk)
 }
 
 /* Takes the first whole line out of the buffer. NULL: there is none. */
-static char *next_line(Talk *talk, char *line)
+static char *next_command(Talk *talk, char *line)
 {
     char *end = memchr(talk->line, '\n', talk->used);
     size_t length;
@@ -167,7 +167,7 @@ static int converse(Talk *talk)
     char line[SERVE_LINE];
 
     while (!talk->server.done) {
-        char *text = next_line(talk, line);
+        char *text = next_command(talk, line);
         ssize_t got;
         if (text) {
             bool on = answer_line(talk, text);

@@ -292,3 +292,21 @@ bool field_double(const char *line, const char *key, double *value)
     *value = strtod(text, &end);
     return *end == 0 && *value - *value == 0; /* neither NaN nor Inf */
 }
+
+bool next_line(const char **at, const char *end, char *line, size_t size)
+{
+    const char *stop = memchr(*at, '\n', (size_t) (end - *at));
+    size_t length = (size_t) ((stop ? stop : end) - *at);
+
+    if (*at == end)
+        return false;
+    line[0] = 0;
+    if (length < size && !memchr(*at, 0, length)) {
+        memcpy(line, *at, length);
+        line[length] = 0;
+        if (length && line[length - 1] == '\r')
+            line[length - 1] = 0;
+    }
+    *at = stop ? stop + 1 : end;
+    return true;
+}

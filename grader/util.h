@@ -61,4 +61,8 @@ void remove_tree(const char *path);                /* like rm -rf; follows no li
 bool field(const char *line, const char *key, char *value, size_t size);
 bool field_double(const char *line, const char *key, double *value);
 
+/* Copies the line at *at without its end, "\n" or "\r\n", and moves *at on. False at `end`. A line
+ * that does not fit, or has a 0 in it, comes out empty. */
+bool next_line(const char **at, const char *end, char *line, size_t size);
+
 #endif

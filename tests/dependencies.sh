@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 order="lab fill util contents wrap stats device limiter shape calc registry verdict symptom compare pattern child program sandbox conversation commands serve runner_device runner_reason runner_hello finding memory query runner_limits runner_sim runner
-       tokens audit audit_files complaint toolchain cache compile build learn hint worker outputs session speed side grade correct mechanism judging modelled interference known judge judge_modelled report explain prove elf_reader sim_list sim_run calc_text calc_ask calculators calc_access calc_occupancy calc_bounds
+       tokens audit audit_files complaint toolchain cache compile build learn hint predictions worker outputs session speed side grade correct mechanism judging modelled interference known judge judge_modelled report explain prove elf_reader sim_list sim_run calc_text calc_ask calculators calc_access calc_occupancy calc_bounds
        calc_overlap calc_main
        handin sink walk unpack lms intake parcel stop quarantine harvest schema store enrol reading cell queue takeover pace marking sheet overview export main"
 

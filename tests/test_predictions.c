@@ -1,6 +1,7 @@
 /* test_predictions.c - what learners write into predictions.txt is read with patience. */
 #include "capture.h"
-#include "learn.h"
+#include "predictions.h"
+#include "registry.h"
 #include "rows.h"
 #include "util.h"
 
@@ -32,6 +33,8 @@ static const Lab some_lab = {
     },
 };
 
+static uint64_t explained; /* what print_predictions told last */
+
 static const char *predictions_text(const char *text, int *filled)
 {
     char path[160], labs[128];
@@ -42,7 +45,7 @@ static const char *predictions_text(const char *text, int *filled)
     if (text)
         CU_ASSERT_TRUE_FATAL(write_file(path, text, strlen(text)));
     capture_begin(&capture, stdout);
-    *filled = print_predictions(path, &some_lab);
+    *filled = print_predictions(path, &some_lab, &explained);
     return capture_end(&capture);
 }
 
@@ -69,6 +72,9 @@ static void predictions_are_read(void)
         { "sectors: 4 # of 32 bytes\n", 1, "you said 4," },
         { "sectors: 4 sectors of 32 bytes\n", 1, "you said 4," },
         { "sectors: 50%\n", 1, "you said 50," },
+        { "sectors: 32 %\n", 1, "you said 32, right" },
+        { "share: 75 %\n", 1, "you said 0.75, right" },
+        { "share: 40% of them\n", 1, "you said 0.4," },
         { "sectors: 5 \xc2\xb5s\n", 1, "you said 5," },
         { "sectors: -4\n", 1, "you said -4," },
         { "sectors: 0x20\n", 1, "you said 32, right" },
@@ -105,6 +111,7 @@ static void predictions_are_read(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         int filled = -1;
+        explained = 0;
         const char *text = predictions_text(rows[i].text, &filled);
         if (filled != rows[i].filled || !has(text, rows[i].says))
             fprintf(stderr, "\nprediction row %zu: %d\n%s", i, filled, text);
@@ -123,6 +130,34 @@ static void what_was_not_guessed_is_not_told(void)
     CU_ASSERT(!has(text, "4224") && !has(text, "0.75"));
     text = predictions_text("sectors: many\n", &filled);
     CU_ASSERT(!has(text, "far apart"));
+}
+
+/* Every grading of a lab said all of it once more, above what the learner was waiting for. */
+static void same_ones_are_explained_once(void)
+{
+    static const struct {
+        const char *text;
+        bool explains;
+    } rows[] = {
+        { "sectors:\n", false },
+        { "sectors: 4\n", true },
+        { "# still thinking\nsectors: 4.0\n", false },
+        { "sectors: 32\n", true },
+        { "sectors: 32\nshare: 1\n", true },
+        { "sectors: 32\nshare: 1\n", false },
+        { "sectors: 4\n", true },
+    };
+    int filled;
+
+    explained = 0;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *text = predictions_text(rows[i].text, &filled);
+        CU_ASSERT_EQUAL(has(text, "you said"), rows[i].explains);
+        CU_ASSERT_EQUAL(has(text, "as they were"), !rows[i].explains && filled);
+        CU_ASSERT(fits(80, text));
+    }
+    predictions_text("sectors: 32\nshare: 1\n", &filled);
+    CU_ASSERT(has(predictions_text("sectors: 32\nshare: 1\n", &filled), "1 of 3 right"));
 }
 
 /* Ten labs at once asked ten times, between the rows of the table. */
@@ -154,7 +189,7 @@ static void no_predictions_no_words(void)
     static const Lab none = { 0 };
 
     capture_begin(&capture, stdout);
-    CU_ASSERT_EQUAL(print_predictions("/nowhere", &none), 0);
+    CU_ASSERT_EQUAL(print_predictions("/nowhere", &none, &explained), 0);
     CU_ASSERT_STRING_EQUAL(capture_end(&capture), "");
 }
 
@@ -172,8 +207,9 @@ static void files_of_real_labs(void)
             continue;
         }
         free(text);
+        explained = 0;
         capture_begin(&capture, stdout);
-        filled = print_predictions(path, entry->lab);
+        filled = print_predictions(path, entry->lab, &explained);
         const char *said = capture_end(&capture);
         CU_ASSERT(filled > 0 || has(said, "asks")); /* a learner may have filled it in */
         CU_ASSERT(!has(said, ", line "));
@@ -183,8 +219,9 @@ static void files_of_real_labs(void)
         }
         PUT(path, "%s/all", folder);
         CU_ASSERT_TRUE_FATAL(write_file(path, filled_in, strlen(filled_in)));
+        explained = 0;
         capture_begin(&capture, stdout);
-        CU_ASSERT_EQUAL(print_predictions(path, entry->lab), count);
+        CU_ASSERT_EQUAL(print_predictions(path, entry->lab, &explained), count);
         said = capture_end(&capture);
         CU_ASSERT(!has(said, "it is") || has(said, "right"));
         CU_ASSERT(!has(said, "Not filled"));
@@ -200,6 +237,7 @@ CU_SuiteInfo test_predictions = {
         (CU_TestInfo[]){
             { "predictions are read", predictions_are_read },
             { "what was not guessed is not told", what_was_not_guessed_is_not_told },
+            { "the same ones are explained once", same_ones_are_explained_once },
             { "many labs ask once", many_labs_ask_once },
             { "no predictions, no words", no_predictions_no_words },
             { "files of real labs", files_of_real_labs },

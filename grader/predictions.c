@@ -1,0 +1,240 @@
+/* predictions.c - what a learner expected, read with patience and explained once. */
+#include "predictions.h"
+#include "util.h"
+#include "wrap.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 20, LINE_MOST = 512, COLUMNS = 80 };
+
+typedef struct Guesses {
+    double value[LAB_PREDICTIONS];
+    bool filled[LAB_PREDICTIONS];
+} Guesses;
+
+static int prediction_count(const Lab *lab)
+{
+    int count = 0;
+
+    while (count < LAB_PREDICTIONS && lab->predictions[count].key && *lab->predictions[count].key)
+        count++;
+    return count;
+}
+
+/* "/home/ann/warpbook/labs/06_transpose/predictions.txt" as the student calls it. */
+static const char *short_path(const char *path)
+{
+    const char *found = path;
+
+    for (const char *at = path; (at = strstr(at, "/labs/")); at++)
+        found = at + 1;
+    return found;
+}
+
+/* Digits in groups of three: "4,224", "1,048,576". Copies a number's text without such commas;
+ * returns how many bytes of `text` that took. */
+static size_t without_commas(const char *text, char *plain, size_t size)
+{
+    size_t from = 0, to = 0, digits = 0;
+
+    while (text[from] && !isspace((unsigned char) text[from]) && to + 1 < size) {
+        bool group = text[from] == ',' && digits > 0 && digits <= 3 &&
+                     strspn(text + from + 1, "0123456789") == 3;
+        if (!group)
+            plain[to++] = text[from];
+        digits = isdigit((unsigned char) text[from]) ? digits + 1 : 0;
+        from++;
+    }
+    plain[to] = 0;
+    return from;
+}
+
+/* What may follow a number: nothing, a unit ("32 sectors", "50%", "5 µs"), a comment. Not more
+ * arithmetic: "3/4", "32 * 33", "2x". */
+static bool is_unit(const char *rest)
+{
+    rest += strspn(rest, " \t");
+    if (rest[0] == 'x' && !isalpha((unsigned char) rest[1]))
+        return false;
+    return !*rest || isalpha((unsigned char) *rest) || strchr("%#(", *rest) ||
+           (unsigned char) *rest >= 0x80;
+}
+
+static bool read_number(const char *text, double *value, bool *percent)
+{
+    char plain[LINE_MOST], *end;
+    size_t used = without_commas(text, plain, sizeof plain);
+
+    if (!isdigit((unsigned char) plain[strspn(plain, "+-.")]))
+        return false; /* strtod would take "inf" and "nan" */
+    *value = strtod(plain, &end);
+    if (end == plain || !isfinite(*value))
+        return false;
+    text = *end ? end : text + used;
+    *percent = text[strspn(text, " \t")] == '%';
+    return is_unit(text);
+}
+
+/* "50 %" is 50 or 0.5, whichever is the kind of number that was asked for. */
+static double of_percent(double value, double answer)
+{
+    return fabs(value / 100 - answer) < fabs(value - answer) ? value / 100 : value;
+}
+
+static void trim_end(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length && isspace((unsigned char) text[length - 1]))
+        text[--length] = 0;
+}
+
+/* Takes one line into `guesses`; returns what is wrong with it, or NULL. */
+static const char *take_line(char *line, const Lab *lab, int count, Guesses *guesses)
+{
+    char *key = line + strspn(line, " \t"), *colon = strchr(key, ':'), *value;
+    bool percent;
+    int i = 0;
+
+    trim_end(key);
+    if (!*key || *key == '#')
+        return NULL;
+    if (!colon)
+        return "a line is `key: number`; put a # before remarks";
+    *colon = 0;
+    trim_end(key);
+    value = colon + 1 + strspn(colon + 1, " \t");
+    while (i < count && strcmp(key, lab->predictions[i].key))
+        i++;
+    if (i == count)
+        return "no number of this name is asked for";
+    if (!*value || *value == '#')
+        return NULL;
+    if (!read_number(value, &guesses->value[i], &percent))
+        return "one number, please, worked out: 0.75 rather than 3/4";
+    if (percent)
+        guesses->value[i] = of_percent(guesses->value[i], lab->predictions[i].answer);
+    guesses->filled[i] = true;
+    return NULL;
+}
+
+static void read_guesses(const char *path, const Lab *lab, int count, Guesses *guesses)
+{
+    size_t size;
+    char *text = read_file(path, FILE_MOST, &size), line[LINE_MOST];
+    int number = 0;
+
+    if (!text)
+        return;
+    const char *at = text;
+    if (!strncmp(text, "\xef\xbb\xbf", 3)) /* an editor's byte order mark */
+        at += 3;
+    while (next_line(&at, text + size, line, sizeof line)) {
+        char message[LINE_MOST];
+        const char *fault = take_line(line, lab, count, guesses);
+        number++;
+        if (fault)
+            print_wrapped(PUT(message, "%s, line %d: %s.", short_path(path), number, fault), 0,
+                          COLUMNS);
+    }
+    free(text);
+}
+
+static bool is_right(const Prediction *p, double guess)
+{
+    return fabs(guess - p->answer) <= p->tolerance;
+}
+
+static void print_prediction(const Prediction *p, double guess)
+{
+    char text[2048];
+
+    if (is_right(p, guess))
+        PUT(text, "%s: you said %.10g, right", p->key, guess);
+    else
+        PUT(text, "%s: you said %.10g, it is %.10g", p->key, guess, p->answer);
+    if (is_right(p, guess) && guess != p->answer)
+        APPEND(text, " (%.10g)", p->answer);
+    APPEND(text, ". %s", p->because ? p->because : "");
+    print_wrapped(text, 4, COLUMNS);
+}
+
+bool predictions_open(const char *path, const Lab *lab)
+{
+    int count = prediction_count(lab);
+    Guesses guesses = { 0 };
+
+    read_guesses(path, lab, count, &guesses);
+    for (int i = 0; i < count; i++)
+        if (guesses.filled[i])
+            return false;
+    return count > 0;
+}
+
+void print_waiting(int labs)
+{
+    char text[256];
+
+    PUT(text,
+        "%d of these labs ask%s for a few numbers before you look at the speed: "
+        "predictions.txt, beside kernel.cu.",
+        labs, labs == 1 ? "s" : "");
+    print_wrapped(text, 0, COLUMNS);
+}
+
+/* Tells these numbers from others, and is not 0. */
+static uint64_t key_of(const Lab *lab, int count, const Guesses *guesses)
+{
+    uint64_t key = HASH_START;
+
+    for (int i = 0; i < count; i++) {
+        double numbers[] = { guesses->filled[i], guesses->value[i], lab->predictions[i].answer };
+        key = hash_bytes(key, numbers, sizeof numbers);
+    }
+    return key ? key : 1;
+}
+
+int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
+{
+    int count = prediction_count(lab), filled = 0, right = 0;
+    char missing[512] = "", text[1024];
+    Guesses guesses = { 0 };
+    uint64_t key;
+
+    if (!count)
+        return 0;
+    read_guesses(path, lab, count, &guesses);
+    for (int i = 0; i < count; i++) {
+        filled += guesses.filled[i];
+        right += guesses.filled[i] && is_right(&lab->predictions[i], guesses.value[i]);
+        if (!guesses.filled[i])
+            APPEND(missing, "%s%s", *missing ? ", " : "", lab->predictions[i].key);
+    }
+    if (!filled) {
+        PUT(text, "%s asks for %d number%s: write %s before you look at the speed.",
+            short_path(path), count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+        print_wrapped(text, 0, COLUMNS);
+        return 0;
+    }
+    key = key_of(lab, count, &guesses);
+    if (*explained == key) {
+        PUT(text,
+            "Your predictions are as they were: %d of %d right. make progress with this LAB "
+            "explains them again.",
+            right, count);
+        print_wrapped(text, 0, COLUMNS);
+        return filled;
+    }
+    *explained = key;
+    printf("Your predictions for %s:\n", lab->title);
+    for (int i = 0; i < count; i++)
+        if (guesses.filled[i])
+            print_prediction(&lab->predictions[i], guesses.value[i]);
+    if (*missing)
+        print_wrapped(PUT(text, "Not filled in yet: %s.", missing), 4, COLUMNS);
+    return filled;
+}
