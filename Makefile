@@ -91,7 +91,8 @@ ifeq (,$(wildcard tests/main.c))
 test check setup gradebook:
 	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
 else
-test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so)
+test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
+	@tests/sim/time/agree.sh $(B) 07_reduction
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
 	@tests/sim/limits.sh $(B)

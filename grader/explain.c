@@ -115,11 +115,28 @@ static bool see_case(Explained *e, const Case *lab_case, const char *yours, cons
     return fine;
 }
 
-/* All timed ones; of a lab that has none, the first that is shown. */
+/* The timed case that was graded worst. NULL: none was measured. */
+static const Case *worst_of(const Result *result)
+{
+    const CaseSpeed *worst = NULL;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->measured && s->lab_case->kind == TIMED &&
+            (!worst || s->ratio.median < worst->ratio.median))
+            worst = s;
+    }
+    return worst ? worst->lab_case : NULL;
+}
+
+/* That one; where none was measured, the worst of all timed ones; of a lab that has none, the first
+ * that is shown. */
 static bool see_cases(Explained *e, const char *yours, const char *reference)
 {
-    const Case *cases = e->entry->lab->cases, *shown = NULL;
+    const Case *cases = e->entry->lab->cases, *shown = NULL, *worst = worst_of(&e->result);
 
+    if (worst)
+        return see_case(e, worst, yours, reference);
     for (const Case *c = cases; c->label; c++) {
         if (c->kind == TIMED && !see_case(e, c, yours, reference))
             return false;

@@ -51,6 +51,16 @@ static bool explain(Judging *j, Contestant *student, int i, char *why, size_t si
     return !student_failed(j, student, verdict, i);
 }
 
+/* Of the first case that is too slow, before anything else is asked of the runner. */
+static void note_limiter(Judging *j, Contestant *student, int i, double ratio)
+{
+    const CaseSpeed *s = &j->result->speed[i];
+    char *limiter = j->result->limiter;
+
+    if (s->lab_case->kind == TIMED && ratio < s->bar && !*limiter)
+        worker_limiter(&student->worker, limiter, sizeof j->result->limiter);
+}
+
 /* Where not even rung 1 is clearly slow, a verdict would say more of the device, or of its model,
  * than of the kernel. (No rung may lie nearer to a bar: prove.c.) */
 static const double separated = 0.05;
@@ -88,9 +98,10 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
         student_failed(j, student, modelled_start(j, student, j->object), i))
         return false;
     if (student_failed(j, student,
-                       modelled_call(student, &j->plan[i].sized, next_random(j->random), &call),
-                       i) ||
-        (s->lab_case->kind == TIMED && !explain(j, student, i, why, size)) ||
+                       modelled_call(student, &j->plan[i].sized, next_random(j->random), &call), i))
+        return false;
+    note_limiter(j, student, i, reference.ms / call.ms);
+    if ((s->lab_case->kind == TIMED && !explain(j, student, i, why, size)) ||
         student_failed(j, student, worker_check_guards(&student->worker), i) ||
         student_failed(j, student, outputs_check(&student->worker, 0), i))
         return false;

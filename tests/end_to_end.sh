@@ -258,6 +258,15 @@ for lie in nan minus nothing; do
         explain 6 --submission "$(submission lie "limited $lie")"
     check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
 done
+limits_line() { # COMMAND...: what make grade says, on one line
+    simulated "$warpbook" grade "$@" 2>&1 | tr '\n' ' ' | tr -s ' ' > "$work/line"
+    grep -qE "What limits it: shared memory is at work 90 % .* make explain LAB=transpose has the lines\." "$work/line"
+}
+check "a slow one: what limits it" limits_line 6 --submission "$(submission slow "ms 40" "limited shared 24")"
+quick_one() { ! limits_line 6 --submission "$(submission good "ms 0.5" "limited shared 24")" && grep -q "pass" "$work/line"; }
+check "not if it passed" quick_one
+untold() { ! limits_line 6 --submission "$(submission slow "ms 40" "limited nan")" && grep -q "slow" "$work/line" && ! grep -q "limits" "$work/line"; }
+check "nor if the runner tells none" untold
 narrow_explain() { explain 6 --submission "$1" > "$work/out" 2>&1; [ -s "$work/out" ] && ! grep -E '^.{81,}' "$work/out"; }
 check "explain: fits 80 columns" narrow_explain "$(submission good "limited shared 24")"
 

@@ -409,7 +409,7 @@ mkdir -p "$r/hal/06_transpose" && cp labs/06_transpose/kernel.cu "$r/hal/06_tran
 { cat "$r/ann/06_transpose/kernel.cu"; printf '\0// 0'; } > "$work/nul.cu"
 mkdir -p "$r/ann2/06_transpose" && cp "$work/nul.cu" "$r/ann2/06_transpose/kernel.cu"
 check "the real one" status_is 0 "$gradebook" grade "$r" --out "$work/b1" --devices sim --labs 6 "${cell[@]}"
-for row in ann,,06_transpose,correct ben,,06_transpose,wrong cid,,06_transpose,crash dot,,06_transpose,build \
+for row in ann,,06_transpose,pass ben,,06_transpose,wrong cid,,06_transpose,crash dot,,06_transpose,build \
     eli,,06_transpose,build fay,,06_transpose,stray gus,,06_transpose,timeout hal,,06_transpose,unchanged \
     ann2,,06_transpose,build; do
     check "$row" state_is "$work/b1" "$row"

@@ -259,7 +259,7 @@ static void each_moment_is_the_busiest_rows(void)
     CU_ASSERT_EQUAL(ps[ROW_UP], 50);
     CU_ASSERT_EQUAL(ps[ROW_DOWN], 0);
     CU_ASSERT_EQUAL(ps[ROW_MARK], 20);
-    CU_ASSERT_EQUAL(timeline_transfer_ps(timeline), 110);
+    CU_ASSERT_EQUAL(timeline_transfer_ps(timeline), 100);
     timeline_close(timeline);
 }
 
@@ -393,6 +393,13 @@ static void what_is_at_work_all_the_time_limits(void)
         { { .spent.at = { [AT_ISSUE] = 40, [AT_FP32] = 45, [AT_DRAM] = 15 }, .busy[AT_DRAM] = 82 },
           AT_FP32 },
         { { .spent.at = { [AT_ISSUE] = 45, [AT_FP32] = 40, [AT_DRAM] = 15 }, .busy[AT_DRAM] = 82 },
+          AT_ISSUE },
+        /* A pipeline whose copies and kernels take as long; one whose kernels take longer. */
+        { { .spent.at = { [AT_ISSUE] = 50, [AT_LATENCY] = 45, [AT_TRANSFER] = 5 },
+            .busy[AT_TRANSFER] = 94 },
+          AT_TRANSFER },
+        { { .spent.at = { [AT_ISSUE] = 52, [AT_LATENCY] = 46, [AT_TRANSFER] = 2 },
+            .busy[AT_TRANSFER] = 85 },
           AT_ISSUE },
         { { .spent.at = { [AT_SHARED] = 50, [AT_LATENCY] = 50 },
             .busy = { [AT_SHARED] = 85, [AT_L2] = 90 } },

@@ -77,13 +77,17 @@ Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbp
 
 /* ---- The limiter ---- */
 
-/* Schedulers that issue are at work, as units are. */
+/* Schedulers that issue are at work, as units are. Copies beside kernels that take longer than they
+ * do are none that limits. */
 static double at_work(const Limits *limits, Limit limit)
 {
-    const double issued = limits->spent.at[AT_ISSUE] + limits->spent.at[AT_FP32];
+    const double *at = limits->spent.at, issued = at[AT_ISSUE] + at[AT_FP32];
+    const double kernels = spent_sum(&limits->spent) - at[AT_TRANSFER] - at[AT_LAUNCH];
 
     if (limit == AT_ISSUE || limit == AT_FP32)
-        return limits->spent.at[limit] >= issued / 2 ? issued : 0;
+        return at[limit] >= issued / 2 ? issued : 0;
+    if (limit == AT_TRANSFER && limits->busy[limit] < 0.95 * kernels)
+        return 0;
     return limits->busy[limit];
 }
 
@@ -299,11 +303,16 @@ static void of_launch(const Teller *t)
 
 static void of_transfer(const Teller *t)
 {
-    say(t, "copies between host and device take %.0f %% of the time", busy(t, AT_TRANSFER));
-    if (t->limits->spent.at[AT_TRANSFER] > 0.85 * t->all)
-        say(t, ", side by side with what else there is: the link is the limit");
+    if (busy(t, AT_TRANSFER) >= 90)
+        say(t,
+            "copies in one direction are under way %.0f %% of the time, side by side with what "
+            "else there is: the link is the limit",
+            busy(t, AT_TRANSFER));
     else
-        say(t, ", and kernels do not run beside them all the while");
+        say(t,
+            "copies between host and device take %.0f %% of the time, and other work does not run "
+            "beside them all the while",
+            t->share);
 }
 
 void limits_sentence(const Limits *limits, char *text, size_t size)

@@ -157,5 +157,8 @@ int64_t timeline_transfer_ps(const Timeline *timeline)
     long count, total;
     const TimelineSpan *spans = timeline_spans(timeline, &count, &total);
 
-    return union_ps(spans, count, 1u << ROW_UP | 1u << ROW_DOWN);
+    const int64_t up = union_ps(spans, count, 1u << ROW_UP);
+    const int64_t down = union_ps(spans, count, 1u << ROW_DOWN);
+
+    return up > down ? up : down;
 }

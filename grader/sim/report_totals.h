@@ -107,6 +107,6 @@ void timeline_write_chart(const Timeline *timeline, FILE *out);
 /* Each moment is that row's which, of those at work then, is at work longest in all; at [ROW_MARK]:
  * nothing was. In sum from the first start to the last end. */
 void timeline_shares(const Timeline *timeline, int64_t ps[ROWS]);
-int64_t timeline_transfer_ps(const Timeline *timeline); /* while a copy ran up or down */
+int64_t timeline_transfer_ps(const Timeline *timeline); /* of copies up, or down: the longer */
 
 #endif
