@@ -5,6 +5,7 @@
  * each in a cell, takeover keeps what came of it; sheet, overview and export show it.
  */
 #include "cell.h"
+#include "doctor.h"
 #include "enrol.h"
 #include "export.h"
 #include "marking.h"
@@ -45,6 +46,7 @@ static const char usage[] =
     "  report --out DIR               a table, and all that a human should look at\n"
     "  regrade --student S --lab L --out DIR   grade that one once more\n"
     "  export --format csv|json --out DIR      on standard output\n"
+    "  doctor [--devices ...] [--out DIR]      is this machine fit to grade? Changes nothing\n"
     "\n"
     "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
     "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
@@ -66,7 +68,8 @@ static const char usage[] =
     "  --batch N               slurm: so many kernels a task; else what takes ten minutes\n"
     "  --version, --help\n"
     "\n"
-    "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n";
+    "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n"
+    "doctor: 0 fit, 1 with warnings, 3 not fit.\n";
 
 static int say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int say(int status, const char *format, ...)
@@ -278,6 +281,17 @@ static int run_slurm_task(Options *options)
     return statuses[slurm_task(options->out, &options->marking, options->trusting)];
 }
 
+/* ---- doctor ---- */
+
+static int run_doctor(Options *options)
+{
+    int status = doctor(&options->marking, options->out, options->trusting);
+
+    if (fflush(stdout) || ferror(stdout))
+        return say(COULD_NOT, "cannot write: %s", strerror(errno));
+    return status;
+}
+
 /* ---- Those that only read ---- */
 
 static int run_reading(Options *options, void (*show_it)(Store *store))
@@ -327,13 +341,14 @@ static int run_export(Options *options)
 static const struct {
     const char *name;
     int (*run)(Options *);
-    bool takes_submissions;
+    bool takes_submissions, needs_no_out;
 } commands[] = {
     { "grade", run_grade, true },
     { "status", run_status, false },
     { "report", run_report, false },
     { "regrade", run_regrade, false },
     { "export", run_export, false },
+    { "doctor", run_doctor, false, .needs_no_out = true },
     { "slurm-task", run_slurm_task, false }, /* for slurm_make.c's script */
 };
 
@@ -525,7 +540,8 @@ static bool take_option(Options *options, char **argv, int *at)
     return false;
 }
 
-static bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions)
+static bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
+                           bool needs_no_out)
 {
     for (int i = 2; i < argc; i++) {
         if (argv[i][0] == '-') {
@@ -538,7 +554,7 @@ static bool take_arguments(Options *options, int argc, char **argv, bool takes_s
             options->submissions = argv[i];
         }
     }
-    if (!options->out)
+    if (!options->out && !needs_no_out)
         say(0, "--out DIR is missing: the folder of the gradebook");
     if (options->slurm.asked_for && options->marking.device_count &&
         (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
@@ -546,7 +562,7 @@ static bool take_arguments(Options *options, int argc, char **argv, bool takes_s
             options->marking.devices[0]);
         return false;
     }
-    return options->out;
+    return options->out || needs_no_out;
 }
 
 int main(int argc, char **argv)
@@ -567,7 +583,8 @@ int main(int argc, char **argv)
         options.marking.asked[entry - all_labs] = true;
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++)
         if (!strcmp(argv[1], commands[c].name))
-            return take_arguments(&options, argc, argv, commands[c].takes_submissions)
+            return take_arguments(&options, argc, argv, commands[c].takes_submissions,
+                                  commands[c].needs_no_out)
                        ? commands[c].run(&options)
                        : USAGE;
     if (argc > 1)

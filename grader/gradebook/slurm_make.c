@@ -206,3 +206,64 @@ void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
     if (rename(making, folder))
         fail(folder);
 }
+
+/* ---- What sbatch is told ---- */
+
+/* Those that a user would take from under us. */
+static const char *const ours[] = { "-a",         "--array", "-J",     "--job-name",
+                                    "--wrap",     "-W",      "--wait", "--test-only",
+                                    "--parsable", "-H",      "--hold" };
+
+bool slurm_may_pass(const char *option)
+{
+    if (*option != '-')
+        return false;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        size_t length = strlen(ours[i]);
+        if (!strncmp(option, ours[i], length) &&
+            (ours[i][1] != '-' || !option[length] || option[length] == '='))
+            return false;
+    }
+    return true;
+}
+
+static bool simulates(const MarkingOptions *marking)
+{
+    return marking->device_count && !strncmp(marking->devices[0], "sim", 3);
+}
+
+static void add_option(Words *words, const char *name, const char *value)
+{
+    char text[1200];
+
+    if (value && *value)
+        words_add(words, PUT(text, "%s=%s", name, value));
+}
+
+/* What comes later wins: the user's own at the end. */
+Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Round *round,
+                     const char *unfit)
+{
+    const char *gres = options->gres ? options->gres : simulates(marking) ? "none" : "gpu:1";
+    char array[60];
+    Words words = { 0 };
+
+    PUT(array, "0-%d", round->shares - 1);
+    if (marking->jobs)
+        APPEND(array, "%%%d", marking->jobs);
+    add_option(&words, "--array", array);
+    add_option(&words, "--job-name", round->name);
+    add_option(&words, "--chdir",
+               "/"); /* it need not have ours; the script goes where it belongs */
+    add_option(&words, "--output", "/dev/null"); /* the script writes to a file by itself */
+    add_option(&words, "--error", "/dev/null");
+    add_option(&words, "--gres", strcmp(gres, "none") ? gres : NULL);
+    add_option(&words, "--cpus-per-task",
+               simulates(marking) ? "1" : "4"); /* nvcc, and both children */
+    add_option(&words, "--account", options->account);
+    add_option(&words, "--partition", options->partition);
+    add_option(&words, "--exclude", unfit);
+    for (int i = 0; i < options->option_count; i++)
+        words_add(&words, options->options[i]);
+    return words;
+}
