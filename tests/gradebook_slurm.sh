@@ -159,6 +159,11 @@ odd="$work/o'dd %j \$(touch $work/oops) \`x\`"$'\n'"line"
 check "an odd name" status_is 0 slurm "$c" "$odd" --batch 12
 check "the same results" diff <(states "$work/local") <(states "$odd")
 check "nothing was run by it" test ! -e "$work/oops"
+mkdir "$work/shared"
+check "a shared folder elsewhere" status_is 0 slurm "$c" "$work/apart" --shared "$work/shared"
+check "the same results" diff <(states "$work/local") <(states "$work/apart")
+check "nothing is left there" test -z "$(ls -A "$work/shared")" -a ! -L "$work/apart/slurm"
+check "one that is not there" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
 check "what Slurm refuses" says "Slurm does not take the work: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
 check "is the machine's fault" status_is 3 slurm "$c" "$work/refused" --partition nosuch
 check "and leaves nothing behind" test ! -e "$work/refused/slurm/round"
@@ -244,7 +249,7 @@ check "killed $kills times, then continued" status_is 0 slurm "$s" "$work/killed
 check "the same results" diff <(states "$work/slow-local") <(states "$work/killed")
 check "nothing was graded twice" test "$(sql "$work/killed" "SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts")" = "8|8|1"
 check "one array did it all" test "$(submissions)" = $((before + 1))
-"$gradebook" grade "$s" --out "$work/stopped" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> "$work/said-stopped" &
+"$gradebook" grade "$s" --out "$work/stopped" --labs 6,7 --executor slurm --devices sim $trust --batch 2 --shared "$work/shared" 2> "$work/said-stopped" &
 pid=$!
 check "an array runs" until_true has_running "$work/stopped"
 kill -INT $pid
@@ -253,6 +258,7 @@ check "Ctrl-C" test $? = 130
 check "says that the array goes on" grep -qE "array [0-9]+ goes on without us; scancel [0-9]+ ends it" "$work/said-stopped"
 check "and how to" grep -q "The same command goes on" "$work/said-stopped"
 check "meanwhile nothing is graded here" says "array [0-9]+ is still out .*--executor slurm" local_too "$s" "$work/stopped"
+check "it is where it was said to be" test -e "$work"/shared/warpbook-*/round/job
 check "it goes on" status_is 0 slurm "$s" "$work/stopped"
 check "with that array" grep -q "Going on with Slurm's array" "$work/out"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/stopped")

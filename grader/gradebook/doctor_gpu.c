@@ -416,7 +416,7 @@ static int ask_gpus(GpuFacts gpus[GPUS], char *why, size_t size)
             put(why, size, "%.*s", (int) strcspn(answer.text, "\n"), answer.text);
         else if (count < 0 && WIFEXITED(answer.program.status) &&
                  WEXITSTATUS(answer.program.status) == 127 && !answer.program.late)
-            put(why, size, "is not there");
+            put(why, size, "not there");
         else if (count < 0)
             program_say_end(&answer.program, why, size);
         program_free(&answer.program);
@@ -481,8 +481,8 @@ void gpus_diagnose(const char *const devices[], int count, const char *toolkit, 
     bool wanted = count > 0;
 
     if (there <= 0) {
-        advise(diagnose(all, wanted ? HEALTH_FAIL : HEALTH_WARN, "GPU", "none: nvidia-smi %s",
-                        there < 0 ? why : "knows of none"),
+        advise(diagnose(all, wanted ? HEALTH_FAIL : HEALTH_WARN, "GPU", "none; nvidia-smi: %s",
+                        there < 0 ? why : "it knows of none"),
                "Without an NVIDIA GPU and its driver gradings run on the simulated GPU: they "
                "judge correctness and mechanism, not speed.");
         free(gpus);

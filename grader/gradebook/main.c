@@ -65,6 +65,7 @@ static const char usage[] =
     "  --format csv|json       export\n"
     "  --executor local|slurm  here (unless said), or as job arrays of a Slurm cluster\n"
     "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION   slurm: for sbatch\n"
+    "  --shared DIR            slurm: a folder that all nodes see; else --out has to be one\n"
     "  --batch N               slurm: so many kernels a task; else what takes ten minutes\n"
     "  --version, --help\n"
     "\n"
@@ -484,6 +485,12 @@ static bool set_slurm_option(Options *o, const char *value)
     return true;
 }
 
+static bool set_shared(Options *o, const char *value)
+{
+    o->slurm.shared = value;
+    return *value && strlen(value) < 300;
+}
+
 static bool set_batch(Options *o, const char *value)
 {
     double n;
@@ -513,6 +520,7 @@ static const struct {
     { "--partition", true, set_partition },
     { "--gres", true, set_gres },
     { "--slurm-option", true, set_slurm_option },
+    { "--shared", true, set_shared },
     { "--batch", true, set_batch },
 };
 

@@ -470,9 +470,12 @@ Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
 {
     Cluster *c = xcalloc(1, sizeof *c);
     Marked marked = MARKED_STOPPED;
+    char problem[900];
     bool open;
     int idle = 0;
 
+    if (!round_place(cell->store, options->shared, problem, sizeof problem))
+        die("%s", problem);
     *c = (Cluster){ .store = store, .cell = cell, .marking = marking, .options = options };
     open = read_queue(c);
     pace_begin(&c->pace, c->queue.count);
@@ -493,6 +496,7 @@ Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
         marked = MARKED_STOPPED;
     }
     pace_end(&c->pace);
+    round_leave(cell->store);
     queue_free(&c->queue);
     free(c);
     return marked;

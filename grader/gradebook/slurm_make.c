@@ -9,6 +9,7 @@
 #include "../util.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ enum {
     SHARE_MOST = 200,
     SHARES = 1000, /* Slurm's MaxArraySize is 1001 unless set */
     SCRIPT_BYTES = 16384,
+    PATH_MOST = 380, /* the task gets it as --out */
 };
 
 /* ---- Shares ---- */
@@ -191,9 +193,12 @@ void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
                 const SlurmOptions *options, const Queue *queue)
 {
     static const char *const folders[] = { "kernels", "handed", "said" };
-    char folder[512], making[600], path[800], *name = xcalloc(1, 64);
+    char folder[512], making[600], path[800], *name = xcalloc(1, 64), real[PATH_MAX];
 
-    round_folder(cell->store, folder, sizeof folder);
+    /* As the nodes see it. */
+    if (!realpath(PUT(path, "%s/slurm", cell->store), real) || strlen(real) > PATH_MOST)
+        die("%s: %s", path, strlen(real) > PATH_MOST ? "choose a shorter path" : strerror(errno));
+    PUT(folder, "%s/round", real);
     PUT(making, "%s.new", folder);
     remove_tree(making);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)

@@ -15,7 +15,8 @@ typedef struct SlurmOptions {
     const char *account, *partition, *gres; /* NULL: not given */
     const char *options[SLURM_OPTIONS];     /* handed on to sbatch as they are */
     int option_count;
-    int batch; /* so many kernels a task; 0: as many as take ten minutes */
+    const char *shared; /* a folder that all nodes see; NULL: --out is one */
+    int batch;          /* so many kernels a task; 0: as many as take ten minutes */
 } SlurmOptions;
 
 /* Kernels of a lab that one task gets, given what one took (< 0: not known yet) and how many are

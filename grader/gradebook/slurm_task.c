@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 enum { LEFTOVER_S = 60 };
+static const double signal_s = 0.3;
 
 typedef struct Shift {
     Round round;
@@ -214,12 +215,24 @@ static bool begins(void *context, const Task *task)
     return false; /* elsewhere, meanwhile */
 }
 
+/* Who cancels the task signals all of its processes, and the graded one may be seen to die of that
+ * before we hear of it: not by its own fault. */
+static bool was_cancelled(const Ended *ended)
+{
+    if (ended_graded(ended) && strcmp(reading_get(&ended->reading, "verdict"), "crash"))
+        return false;
+    sleep_s(signal_s);
+    return stop_asked();
+}
+
 static void has_ended(void *context, const Task *task, const char *device, const Program *program,
                       const Ended *ended)
 {
     Shift *work = context;
     Result result = { .began = ended->began, .seconds = ended->seconds, .program = *program };
 
+    if (was_cancelled(ended))
+        return; /* lost, then */
     PUT(result.device, "%s: %s", work->node, device);
     hand_in(work, work->errands[task->kernel], &result);
 }
