@@ -3,7 +3,7 @@
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
 # make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
-# make gradebook       the program for whole courses
+# make gradebook       the program for whole courses    make course-kit the students' tree, to hand out
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; FLAGS="--quick" goes to the program:
@@ -23,15 +23,15 @@ warnings := -Wall -Wextra -Wstrict-prototypes -Wno-missing-field-initializers
 compile   = $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Icommon -Igrader -Igrader/sim -Igrader/gradebook -Itests $(warnings) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 link      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
-# gradebook alone needs libarchive and SQLite: without them it is left out, and so are its tests.
-gradebook_l    := -larchive -lsqlite3
-gradebook_here := $(shell echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0; }' | $(CC) -include archive.h -include sqlite3.h -x c -o /dev/null - $(gradebook_l) 2>/dev/null && echo yes)
+# gradebook alone needs libarchive, SQLite and cJSON: without them it is left out, and so are its tests.
+gradebook_l    := -larchive -lsqlite3 -lcjson
+gradebook_here := $(if $(wildcard grader/gradebook),$(shell echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0 || !cJSON_Version(); }' | $(CC) -include archive.h -include sqlite3.h -include cjson/cJSON.h -x c -o /dev/null - $(gradebook_l) 2>/dev/null && echo yes))
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites   := $(sort $(patsubst tests/%.c,%,$(filter-out $(if $(gradebook_here),,tests/test_gradebook%),$(wildcard tests/test_*.c))))
 objects   = $(1:%.c=$(B)/%.o)
 fake_o   := $(call objects,$(wildcard tests/fake_*.c))
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
-gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c)))
+gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c))) $(B)/page_assets.o
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
 runner_c := $(cuda_c) grader/runner_sim.c $(serve_c)
@@ -54,13 +54,13 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all programs help grade hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
+.PHONY: all programs help grade hint progress check check-cheats figures protocols test end-to-end unit setup course-kit bench format clean FORCE
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
 programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/runner-sim)
 
-grade check: programs
+grade $(if $(wildcard tests/main.c),check): programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
 
 hint progress: programs
@@ -81,20 +81,32 @@ protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
+ifeq (,$(wildcard tests/main.c))
+test check setup gradebook:
+	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
+else
 test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
 	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
+	@tests/course_kit.sh $(B)
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
-	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive and SQLite are not installed (make setup)")
+	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_course.sh $(B) && tests/reports.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 unit: $(B)/unit-tests
 	@$<
 
 setup:
 	@tests/setup.sh
+endif
+
+# What students get: without the text of solutions, and without what is the instructor's alone.
+# COURSE=course.ini: with its public part; LAB="1 6": these labs; KIT=FILE: there.
+KIT      ?= $(B)/warpbook-kit.tar.gz
+course-kit: programs
+	@grader/course_kit.sh $(B) $(KIT) "$(COURSE)" $(LAB)
 
 bench: $(if $(NVCC),$(patsubst tests/bench/%.cu,$(B)/bench_%,$(wildcard tests/bench/*.cu)))
 	@$(if $^,,echo "make bench needs nvcc and an NVIDIA GPU"; exit 3)
@@ -150,9 +162,9 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 
 $(call objects,$(cuda_c) grader/runner_sim.c): CPPFLAGS += -isystem $(CUDA)/include
 
-include grader/gradebook/gradebook.mk
+-include grader/gradebook/gradebook.mk
 include grader/sim/sim.mk
-include tests/fuzz/fuzz.mk
+-include tests/fuzz/fuzz.mk
 
 # ---- Tables: a lab, or a test suite, is registered by being there ----
 

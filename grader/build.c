@@ -85,7 +85,11 @@ static bool read_source(Attempt *attempt)
     if (!lstat(attempt->job->source, &about) && S_ISLNK(about.st_mode))
         return fail(attempt, BUILD_STUDENT, "%s is a link: put the kernel there itself", shown);
     attempt->recipe.source =
-        read_file(attempt->job->source, BUILD_SOURCE_BYTES, &attempt->recipe.source_bytes);
+        read_file(attempt->job->source, attempt->job->linked ? OBJECT_BYTES : BUILD_SOURCE_BYTES,
+                  &attempt->recipe.source_bytes);
+    if (attempt->job->linked)
+        return attempt->recipe.source ||
+               fail(attempt, BUILD_MACHINE, "%s cannot be read: %s", shown, strerror(errno));
     if (!attempt->recipe.source && errno == ENOENT)
         return fail(attempt, BUILD_STUDENT,
                     "%s is not there: the kernel to be graded goes into that file", shown);
@@ -105,17 +109,43 @@ static bool read_source(Attempt *attempt)
     return true;
 }
 
+/* Machine code of each device that nvcc knows, as it would be built there, and PTX for newer ones.
+ */
+static bool choose_all_archs(Attempt *attempt)
+{
+    char archs[sizeof attempt->job->toolchain->archs];
+    int least = 0;
+
+    PUT(archs, "%s", attempt->job->toolchain->archs);
+    for (char *rest = archs, *arch; (arch = strsep(&rest, " "));) {
+        int n = atoi(arch);
+        if (n < 75)
+            continue;
+        least = least ? least : n;
+        compile_for(&attempt->compile, "arch=compute_%d,code=sm_%d", n, n);
+    }
+    compile_for(&attempt->compile, "arch=compute_%d,code=compute_%d", least < 80 ? 75 : least,
+                least < 80 ? 75 : least);
+    if (least < 80) /* as every build has it, and the simulated GPU reads */
+        compile_for(&attempt->compile, "arch=compute_80,code=compute_80");
+    return true;
+}
+
 static bool choose_archs(Attempt *attempt)
 {
     Build *result = attempt->result;
     int ptx, sm;
 
+    if (attempt->job->linked)
+        return true;
+    if (attempt->job->portable)
+        return choose_all_archs(attempt);
     if (!toolchain_archs(attempt->job->toolchain, attempt->job->cc, &ptx, &sm, result->note,
                          sizeof result->note))
         return fail(attempt, BUILD_MACHINE, "%s", result->note);
-    PUT(attempt->compile.ptx, "arch=compute_%d,code=compute_%d", ptx, ptx);
+    compile_for(&attempt->compile, "arch=compute_%d,code=compute_%d", ptx, ptx);
     if (sm)
-        PUT(attempt->compile.sm, "arch=compute_%d,code=sm_%d", sm, sm);
+        compile_for(&attempt->compile, "arch=compute_%d,code=sm_%d", sm, sm);
     return true;
 }
 
@@ -152,6 +182,8 @@ static bool make_key(Attempt *attempt)
     if (!key)
         die("out of host memory");
     fprintf(key, "warpbook build 1\nfunction %s\n", attempt->job->lab->function);
+    if (attempt->job->linked || attempt->job->portable)
+        fprintf(key, "%s\n", attempt->job->linked ? "linked" : "portable");
     compile_write_flags(&attempt->compile, key);
     for (int i = 0; i < LAB_SYMBOLS && attempt->job->lab->symbols[i]; i++)
         fprintf(key, "allowed %s\n", attempt->job->lab->symbols[i]);
@@ -184,13 +216,18 @@ static char *inside(const Attempt *attempt, const char *name, char *path)
     return put(path, PATH_MAX + 64, "%s/%s", attempt->folder, name);
 }
 
-static bool write_source(const Attempt *attempt, const char *text, size_t size)
+static bool write_inside(const Attempt *attempt, const char *name, const char *text, size_t size)
 {
     char path[PATH_MAX + 64];
-    FILE *file = fopen(inside(attempt, "kernel.cu", path), "we");
+    FILE *file = fopen(inside(attempt, name, path), "we");
     bool written = file && fwrite(text, 1, size, file) == size;
 
     return file && !fclose(file) && written;
+}
+
+static bool write_source(const Attempt *attempt, const char *text, size_t size)
+{
+    return write_inside(attempt, "kernel.cu", text, size);
 }
 
 static bool new_folder(Attempt *attempt)
@@ -422,6 +459,31 @@ static bool finish_entry(Attempt *attempt)
            cannot_write(attempt, attempt->entry);
 }
 
+/* What an entry of the cache calls kernel.so is then the object. */
+static bool keep_object(Attempt *attempt)
+{
+    char object[PATH_MAX + 64], product[PATH_MAX + 64];
+
+    return rename(inside(attempt, "kernel.o", object), inside(attempt, "kernel.so", product))
+               ? cannot_write(attempt, product)
+               : finish_entry(attempt);
+}
+
+/* An object that came ready-made is audited and linked as one that was made here. */
+static bool link_made(Attempt *attempt)
+{
+    if (!write_inside(attempt, "kernel.o", attempt->recipe.source, attempt->recipe.source_bytes))
+        return cannot_write(attempt, attempt->folder);
+    if (!check_object(attempt))
+        return false;
+    if (link_object(attempt) != 0)
+        return fail(attempt, BUILD_MACHINE,
+                    "%s does not link: it was made with another CUDA Toolkit; use the one that the "
+                    "course names, or a newer one",
+                    attempt->job->shown);
+    return finish_entry(attempt);
+}
+
 static bool build_entry(Attempt *attempt)
 {
     char path[PATH_MAX + 64];
@@ -431,6 +493,8 @@ static bool build_entry(Attempt *attempt)
         return false;
     if (!write_source(attempt, attempt->recipe.source, attempt->recipe.source_bytes))
         return cannot_write(attempt, attempt->folder);
+    if (attempt->job->linked)
+        return link_made(attempt);
     if ((status = compile(attempt)) != 0)
         return explain_failure(attempt, status);
     if (!file_exists(inside(attempt, "kernel.d", path)))
@@ -439,6 +503,8 @@ static bool build_entry(Attempt *attempt)
                     attempt->job->toolchain->nvcc);
     if (!check_files(attempt) || !check_object(attempt))
         return false;
+    if (attempt->job->portable)
+        return keep_object(attempt);
     if (link_object(attempt) != 0)
         return explain_link(attempt);
     return finish_entry(attempt);
@@ -446,9 +512,11 @@ static bool build_entry(Attempt *attempt)
 
 void build(const BuildJob *job, Build *result)
 {
-    Attempt attempt = { .job = job,
-                        .result = result,
-                        .compile = { .toolchain = job->toolchain, .lab = job->lab } };
+    Attempt attempt = {
+        .job = job,
+        .result = result,
+        .compile = { .toolchain = job->toolchain, .lab = job->lab, .portable = job->portable }
+    };
 
     *result = (Build){ .fault = BUILD_OK };
     attempt.output = xmalloc(OUTPUT_BYTES);

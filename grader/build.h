@@ -17,7 +17,7 @@ typedef enum BuildFault {
 
 typedef struct Build {
     BuildFault fault;
-    char object[512];   /* path of kernel.so */
+    char object[512];   /* path of kernel.so; or of what `portable` has made */
     char message[4096]; /* what was wrong: one sentence, then the compiler's lines, named after
                            `shown`, then the command to see them all */
     char note[256];     /* said although it built: newer GPU than nvcc knows, say; "" if nothing */
@@ -32,6 +32,11 @@ typedef struct BuildJob {
     const char *cache;   /* folder of the cache: build/cache */
     const Lab *lab;      /* allowed symbols, the function's name */
     int cc;              /* 90 for sm_90: the graded device */
+
+    /* Of our own kernels, without their text (seal.h): `portable` makes an object of one, for all
+     * devices that nvcc knows, to be taken to another machine; `linked` makes a kernel.so of such
+     * an object, which `source` then is. */
+    bool portable, linked;
 } BuildJob;
 
 enum { BUILD_SOURCE_BYTES = 256 << 10 }; /* a larger source is refused */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINK_LIMIT_S = 60, WORDS = 48 };
+enum { LINK_LIMIT_S = 60, WORDS = 48 + 2 * COMPILE_ARCHS };
 
 /* Words of a command, ended by NULL. */
 typedef struct Command {
@@ -36,19 +36,29 @@ static void add_flags(Command *command, const Compile *compile)
                                          "2",       "-Xcompiler", "-fPIC,-fvisibility=hidden" };
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        add(command, flags[i]);
+        if (!compile->portable || strcmp(flags[i], "-lineinfo"))
+            add(command, flags[i]);
     if (strstr(compile->toolchain->identity, "gcc version"))
         add(command, "-Xcompiler=-Xassembler,--MD,-Xassembler,kernel.asm.d");
     if (compile->lab->launches) { /* first, so that nothing in kernel.cu can take its place */
         add(command, "-include");
         add(command, "kernel.h");
     }
-    add(command, "-gencode");
-    add(command, compile->ptx);
-    if (!compile->sm[0])
+    for (int i = 0; i < compile->gencodes; i++) {
+        add(command, "-gencode");
+        add(command, compile->gencode[i]);
+    }
+}
+
+void compile_for(Compile *compile, const char *format, ...)
+{
+    va_list arguments;
+
+    if (compile->gencodes == COMPILE_ARCHS)
         return;
-    add(command, "-gencode");
-    add(command, compile->sm);
+    va_start(arguments, format);
+    vsnprintf(compile->gencode[compile->gencodes++], sizeof compile->gencode[0], format, arguments);
+    va_end(arguments);
 }
 
 static Command compile_command(const Compile *compile)

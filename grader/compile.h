@@ -3,20 +3,25 @@
 #define COMPILE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include "../common/lab.h"
 #include "toolchain.h"
 
-enum { COMPILE_LIMIT_S = 120 };
+enum { COMPILE_LIMIT_S = 120, COMPILE_ARCHS = 32 };
 
 /* All that decides the commands. Paths are absolute. */
 typedef struct Compile {
     const Toolchain *toolchain;
     const Lab *lab;
     char lab_dir[PATH_MAX], common[PATH_MAX];
-    char ptx[64], sm[64]; /* -gencode; sm is "" if there is none */
+    char gencode[COMPILE_ARCHS][64]; /* "arch=compute_80,code=sm_80": what is made */
+    int gencodes;
+    bool portable; /* for other machines: no line numbers, which hold paths of this one */
 } Compile;
+
+void compile_for(Compile *compile, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The flags, one a line: what a cache has to know. */
 void compile_write_flags(const Compile *compile, FILE *key);

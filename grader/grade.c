@@ -80,25 +80,24 @@ void grade_build(Session *session, const char *source, Result *result, Build *bu
     result->wall_s = now_s() - start;
 }
 
-double mean_marks(const Result *result)
+double mean_marks(const Policy *policy, const Result *result)
 {
-    double sum[2] = { 0 };
-    int count[2] = { 0 };
+    MarkedCase cases[GRADE_CASES];
+    int count = 0;
 
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind != TIMED || !s->measured)
-            continue;
-        sum[s->lab_case->spares_rung1] += marks_for_speed(s->ratio.median, s->floor, s->bar);
-        count[s->lab_case->spares_rung1]++;
+        if (s->lab_case->kind == TIMED && s->measured)
+            cases[count++] = (MarkedCase){ .ratio = s->ratio.median,
+                                           .rung1 = s->floor,
+                                           .bar = s->bar,
+                                           .spares_rung1 = s->lab_case->spares_rung1 };
     }
-    if (count[0])
-        sum[1] = fmin(sum[1], count[1] * sum[0] / count[0]);
-    return count[0] + count[1] ? (sum[0] + sum[1]) / (count[0] + count[1]) : 25;
+    return marks_for_cases(policy, cases, count);
 }
 
 /* Lowest ratio, marks; nothing for the starter. */
-static void add_up(Result *result)
+static void add_up(const Policy *policy, Result *result)
 {
     double lowest = 0;
     int timed = 0;
@@ -116,9 +115,9 @@ static void add_up(Result *result)
     if (verdict_passed(result->verdict))
         result->marks = 100;
     else if (result->verdict == SLOW)
-        result->marks = mean_marks(result);
+        result->marks = mean_marks(policy, result);
     else if (result->verdict == CORRECT_ONLY)
-        result->marks = 50; /* the base: right, and no more can be said here */
+        result->marks = policy->base; /* right, and no more can be said here */
 }
 
 /* The starter is run all the same: what becomes of it is where the lesson begins. */
@@ -163,7 +162,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     }
     if (untouched && result->verdict != UNSOUND)
         say_untouched(result);
-    add_up(result);
+    add_up(&session->course.lab[entry - all_labs].policy, result);
     result->wall_s = now_s() - start;
     session_clear_line();
 }

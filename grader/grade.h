@@ -2,6 +2,7 @@
 #ifndef GRADE_H
 #define GRADE_H
 
+#include "marks.h"
 #include "session.h"
 #include "speed.h"
 
@@ -52,9 +53,8 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
 /* Its build alone, kept in the cache for a later grading: without a GPU. result->entry is given. */
 void grade_build(Session *session, const char *source, Result *result, Build *built);
 
-/* Of the timed cases. One that spares rung 1 is worth no more than the others are: what is to be
- * had there for nothing is no merit. */
-double mean_marks(const Result *result);
+/* Of the timed cases that were measured. */
+double mean_marks(const Policy *policy, const Result *result);
 
 /* correct.c: every CORRECT case in a process of its own; on a real GPU, then, the small ones on the
  * simulated GPU, which sees what a real one may hide. mechanism.c: what a kernel does, on a

@@ -228,7 +228,8 @@ static void list_cases(Judging *j)
             if (j->result->speeds == GRADE_CASES)
                 die("lab %s has more than %d timed cases", j->entry->folder, GRADE_CASES);
             j->result->speed[j->result->speeds++] =
-                (CaseSpeed){ .lab_case = &cases[i], .bar = cases[i].bar };
+                (CaseSpeed){ .lab_case = &cases[i],
+                             .bar = course_bar(&j->session->course, j->entry, i) };
         }
 }
 

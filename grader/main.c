@@ -1,5 +1,6 @@
 /* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
 #include "calc_main.h"
+#include "coursework.h"
 #include "grade.h"
 #include "learn.h"
 #include "predictions.h"
@@ -23,6 +24,7 @@ typedef struct Options {
     int count;
     const char *submission; /* NULL: labs/ itself */
     const char *device;     /* NULL: none was asked for */
+    const char *course;     /* grade: a course file; NULL: course.ini, if it is there */
     const char *figures;    /* check: the file that what was measured goes to, too */
     const char *sealed;     /* grade: the folder for stand-ins of solutions/ (seal.h) */
     int cc;                 /* build: 90 for compute capability 9.0 */
@@ -40,6 +42,7 @@ static const char usage[] =
     "  check-cheats  prove that cheats are caught and honest kernels are not\n"
     "  hint       what helps with a lab's last grading; then its hints, one by one\n"
     "  progress   show what is done and what is next; of one lab, its predictions, too\n"
+    "  pack       write what students get of solutions/ and the course file: make course-kit\n"
     "  build      put a submission's build into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
@@ -51,13 +54,17 @@ static const char usage[] =
     "  --device N          that GPU, not the first\n"
     "  --device sim[:NAME] a simulated one: teaching, t4, rtx4060-laptop, h200, ...\n"
     "  --seed S            the inputs of an earlier grading again (hexadecimal)\n"
+    "  --course FILE       grade: bars, curves and seeds of a course file (-: standard input),\n"
+    "                      not of course.ini\n"
     "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
     "  --strict            exit with 1 if a lab did not pass\n"
     "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
     "  --level N           hint: the levels up to this one, 1 to 3\n"
     "  --builds-only       check-cheats: only those that the build refuses\n"
     "  --timed-only        check: without the kernels that are refused before they are timed\n"
-    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR (gradebook's)\n"
+    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR "
+    "(gradebook's);\n"
+    "                      pack: the students' tree\n"
     "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
     "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
     "  --version, --help\n"
@@ -185,10 +192,16 @@ static bool write_sealed(const Session *session, const Options *options)
     return false;
 }
 
+static uint64_t seed_of(const Options *options, const Coursework *work, const LabEntry *entry)
+{
+    return options->seeded ? options->seed : coursework_seed(work, entry);
+}
+
 static int run_grade(Options *options)
 {
     static Session session;
     static Result results[64];
+    static Coursework work;
     bool all_passed = true, sound = true;
 
     if (options->sealed && options->count != 1) {
@@ -212,10 +225,13 @@ static int run_grade(Options *options)
         fprintf(stderr, "warpbook: --submission %s: %s\n", options->submission, strerror(errno));
         return USAGE;
     }
+    if (!coursework_take(options->course, &work))
+        return USAGE;
     session = (Session){ .quick = options->quick, .live = isatty(2) && !options->lines };
-    session.seed = options->seeded ? options->seed : secret();
     if (!session_open(&session, options->device))
         return could_not(&session);
+    session.course = work.course;
+    session.seed = seed_of(options, &work, options->labs[0]);
     if (options->lines)
         report_lines_machine(&session);
     else
@@ -226,6 +242,7 @@ static int run_grade(Options *options)
         char source[PATH], shown[PATH];
         const LabEntry *entry = options->labs[i];
         find_source(&session, options, entry, source, shown);
+        session.seed = seed_of(options, &work, entry);
         grade(&session, entry, source, shown, &results[i]);
         all_passed &= verdict_passed(results[i].verdict);
         sound &= results[i].verdict != UNSOUND;
@@ -238,6 +255,8 @@ static int run_grade(Options *options)
     }
     if (!options->lines)
         report_reasons(&session, results, options->count, options->submission);
+    if (!options->lines)
+        coursework_counting(&work, &session, results, options->count, options->quick);
     sound &= write_sealed(&session, options);
     session_close(&session);
     return !sound ? COULD_NOT : options->strict && !all_passed ? NOT_PASSED : DONE;
@@ -266,6 +285,34 @@ static int run_build(Options *options)
     if (built.fault == BUILD_STUDENT)
         report_lines(&result);
     return built.fault == BUILD_MACHINE ? COULD_NOT : DONE;
+}
+
+/* ---- pack ---- */
+
+static int run_pack(Options *options)
+{
+    static Session session;
+
+    if (!options->sealed) {
+        fprintf(stderr, "warpbook: pack into which folder? warpbook pack LAB... --seal DIR\n");
+        return USAGE;
+    }
+    if (!coursework_pack(options->course, options->sealed))
+        return USAGE;
+    if (!session_open_to_build(&session, 0))
+        return could_not(&session);
+    session.portable = true;
+    for (int i = 0; i < options->count; i++) {
+        char folder[PATH], why[4500];
+        PUT(folder, "%s/solutions/%s", options->sealed, options->labs[i]->folder);
+        fprintf(stderr, "  pack   %s\n", options->labs[i]->folder);
+        if (!session_seal(&session, options->labs[i], folder, why, sizeof why)) {
+            fprintf(stderr, "warpbook: %s\n", why);
+            return COULD_NOT;
+        }
+    }
+    session_close(&session);
+    return DONE;
 }
 
 /* ---- The other commands ---- */
@@ -391,6 +438,7 @@ static const struct {
     { "check", run_check, true },
     { "check-cheats", run_check_cheats, true },
     { "build", run_build, false },
+    { "pack", run_pack, true },
     { "hint", run_hint, false },
     { "progress", run_progress, true },
     { "labs", run_labs, true },
@@ -435,6 +483,12 @@ static bool set_submission(Options *o, const char *value)
 {
     o->submission = value;
     return *value && strlen(value) < PATH - 64;
+}
+
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value;
 }
 
 static bool set_figures(Options *o, const char *value)
@@ -500,6 +554,7 @@ static const struct {
     { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
     { "--figures", true, set_figures },       { "--timed-only", false, set_timed_only },
     { "--seal", true, set_sealed },           { "--cc", true, set_cc },
+    { "--course", true, set_course },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */

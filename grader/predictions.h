@@ -1,5 +1,5 @@
-/* predictions.h - the numbers that a lab asks for before its speed is shown: labs/NN/predictions.txt,
- * lines `key: number`. */
+/* predictions.h - the numbers that a lab asks for before its speed is shown:
+ * labs/NN/predictions.txt, lines `key: number`. */
 #ifndef PREDICTIONS_H
 #define PREDICTIONS_H
 

@@ -36,15 +36,42 @@ static Printed printed_of(int fd, size_t keep)
     return printed;
 }
 
+/* A descriptor that the text, which lies in no file, can be read from; -1 with errno set. */
+static int open_input(const char *input)
+{
+    int ends[2];
+    size_t length = input ? strlen(input) : 0;
+    bool written;
+
+    if (!length)
+        return open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return -1;
+    written = write(ends[1], input, length) == (ssize_t) length;
+    close(ends[1]);
+    if (written && !fcntl(ends[0], F_SETFL, 0)) /* who reads waits for its end */
+        return ends[0];
+    close(ends[0]);
+    errno = EFBIG;
+    return -1;
+}
+
 bool program_start(Program *program, char *const argv[], char *const environment[],
                    const char *folder, double limit_s, size_t keep, size_t file_bytes)
 {
+    return program_start_with(program, NULL, argv, environment, folder, limit_s, keep, file_bytes);
+}
+
+bool program_start_with(Program *program, const char *input, char *const argv[],
+                        char *const environment[], const char *folder, double limit_s, size_t keep,
+                        size_t file_bytes)
+{
     int out[2] = { -1, -1 }, errors[2] = { -1, -1 };
-    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int given = open_input(input);
 
     *program = (Program){ .out.fd = -1, .errors.fd = -1, .began_s = now_s() };
     program->until_s = program->began_s + limit_s;
-    if (nothing < 0 || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) ||
+    if (given < 0 || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) ||
         (program->pid = child_fork()) < 0) {
         PUT(program->trouble, "could not be started: %s", strerror(errno));
         program->pid = 0;
@@ -52,11 +79,11 @@ bool program_start(Program *program, char *const argv[], char *const environment
             close_one(&out[i]);
             close_one(&errors[i]);
         }
-        close_one(&nothing);
+        close_one(&given);
         return false;
     }
     if (program->pid == 0) {
-        child_place((int[]){ nothing, out[1], errors[1] }, (int[]){ 0, 1, 2 }, 3);
+        child_place((int[]){ given, out[1], errors[1] }, (int[]){ 0, 1, 2 }, 3);
         if (folder && chdir(folder))
             _exit(127);
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){ file_bytes, file_bytes });
@@ -66,7 +93,7 @@ bool program_start(Program *program, char *const argv[], char *const environment
     }
     close_one(&out[1]);
     close_one(&errors[1]);
-    close_one(&nothing);
+    close_one(&given);
     program->out = printed_of(out[0], keep);
     program->errors = printed_of(errors[0], keep);
     return true;

@@ -29,6 +29,13 @@ typedef struct Program {
 bool program_start(Program *program, char *const argv[], char *const environment[],
                    const char *folder, double limit_s, size_t keep, size_t file_bytes);
 
+/* The same, with a short text (at most a pipe's 64 KiB) on its stdin: what no command line may
+ * show.
+ */
+bool program_start_with(Program *program, const char *input, char *const argv[],
+                        char *const environment[], const char *folder, double limit_s, size_t keep,
+                        size_t file_bytes);
+
 /* Takes what it has printed; true once it has ended, or has been ended for being late. */
 bool program_over(Program *program);
 

@@ -26,7 +26,10 @@ void report_machine(const Session *session)
     printf("\ncompute capability %d.%d, ", gpu->cc / 10, gpu->cc % 10);
     if (!*session->simulated)
         printf("driver %s, ", gpu->driver);
-    printf("nvcc %s\n\n", session->toolchain.version);
+    printf("nvcc %s\n", session->toolchain.version);
+    if (*session->course.name)
+        printf("bars and marks of the course %s\n", session->course.name);
+    printf("\n");
 }
 
 /* ---- The table: 80 columns ---- */
@@ -79,7 +82,19 @@ static double worst_resolution(const Result *result)
     return worst;
 }
 
-static void report_reason(const Result *result)
+void report_short(const Result *result)
+{
+    char text[sizeof result->why + 200];
+
+    PUT(text, "%02d %s: %s", lab_number(result->entry), lab_name(result->entry),
+        verdict_word(result->verdict));
+    if (result->why[0])
+        APPEND(text, ": %.*s", (int) strcspn(result->why, "\n"), result->why);
+    print_wrapped(text, 4, 80);
+    fflush(stdout);
+}
+
+static void report_reason(const Policy *policy, const Result *result)
 {
     char text[sizeof result->why + 200];
 
@@ -92,10 +107,9 @@ static void report_reason(const Result *result)
     else
         print_wrapped(text, 4, 80);
     if (result->verdict == SLOW && result->ratio > 0)
-        printf(
-            "    %.0f of 100 marks: 25 for a right kernel, 25 if it is clearly faster than rung 1, "
-            "up to\n    50 more as its speed nears the bar.\n",
-            result->marks);
+        printf("    %.0f of 100 marks: %.0f for a right kernel, %.0f if it is clearly faster than "
+               "rung 1, up to\n    %.0f more as its speed nears the bar.\n",
+               result->marks, policy->base / 2, policy->base / 2, 100 - policy->base);
     if (result->note[0])
         print_wrapped(result->note, 4, 80);
     if (result->flags[0])
@@ -158,13 +172,22 @@ static void report_next(const Session *session, const Result *results, int count
         printf("Next: all of these pass. make progress shows what is left.\n");
 }
 
+/* A course may give labs seeds of their own. */
+static bool same_seed(const Result *results, int count)
+{
+    for (int i = 1; i < count; i++)
+        if (results[i].seed != results[0].seed)
+            return false;
+    return true;
+}
+
 void report_reasons(const Session *session, const Result *results, int count, bool submission)
 {
     double worst = 0;
 
     printf("\n");
     for (int i = 0; i < count; i++) {
-        report_reason(&results[i]);
+        report_reason(&session->course.lab[results[i].entry - all_labs].policy, &results[i]);
         worst = worst_resolution(&results[i]) > worst ? worst_resolution(&results[i]) : worst;
     }
     if (*session->simulated)
@@ -174,7 +197,10 @@ void report_reasons(const Session *session, const Result *results, int count, bo
     if (worst > 0)
         printf("The reference beside itself came within %.1f %%: finer differences mean nothing.\n",
                worst * 100);
-    printf("The same inputs again: --seed %016" PRIx64 "\n", session->seed);
+    if (same_seed(results, count))
+        printf("The same inputs again: --seed %016" PRIx64 "\n", results[0].seed);
+    else
+        printf("The inputs are the course's: the same again each time.\n");
     if (submission)
         printf("Graded as a submission: not kept in make progress.\n");
     else
@@ -197,6 +223,8 @@ void report_lines_machine(const Session *session)
         printf("peak_gbps:%.0f\n", gpu->peak_gbps);
     if (*session->simulated)
         printf("simulated:%s\n", session->simulated);
+    if (*session->course.name)
+        printf("course:%s\n", session->course.name);
     printf("date:%s\nprotocol:%s\n", date, session->quick ? "quick" : "full");
     printf("driver:%s\nruntime:%s\nnvcc:%s\nseed:%016" PRIx64 "\n", gpu->driver, gpu->runtime,
            session->toolchain.version, session->seed);

@@ -16,6 +16,9 @@ void report_table(const Result *result, bool first);
  * submission: its author is not the one who reads). */
 void report_reasons(const Session *session, const Result *results, int count, bool submission);
 
+/* A lab's verdict and why, in a line or two. */
+void report_short(const Result *result);
+
 /* `--format lines`, documented in docs/lines.md. */
 void report_lines_machine(const Session *session);
 void report_lines(const Result *result);

@@ -35,11 +35,11 @@ uint64_t solution_hash(const char *path)
 }
 
 /* solutions/06_transpose/5_padded.cu: .../5_padded.so */
-static char *beside(const char *path, char *object, size_t size)
+static char *beside(const char *path, const char *ending, char *object, size_t size)
 {
     size_t length = strlen(path);
 
-    return put(object, size, "%.*s.so", (int) (length > 3 ? length - 3 : 0), path);
+    return put(object, size, "%.*s%s", (int) (length > 3 ? length - 3 : 0), path, ending);
 }
 
 bool is_sealed(const char *path, char *object, size_t size)
@@ -47,12 +47,13 @@ bool is_sealed(const char *path, char *object, size_t size)
     char *text = read_file(path, SOURCE_BYTES, NULL);
     bool sealed = text && named(text);
 
-    beside(path, object, size);
+    beside(path, ".so", object, size);
     free(text);
     return sealed;
 }
 
-bool seal(const char *source, const char *object, const char *folder, const char *name)
+bool seal(const char *source, const char *object, const char *ending, const char *folder,
+          const char *name)
 {
     char path[PATH_MAX], so[PATH_MAX], line[64], *bytes = NULL;
     size_t size = 0;
@@ -62,7 +63,7 @@ bool seal(const char *source, const char *object, const char *folder, const char
     if (object && !(bytes = read_file(object, OBJECT_BYTES, &size)))
         return false;
     PUT(line, "%s%016" PRIx64 "\n", mark, solution_hash(source));
-    written = (!bytes || write_file(beside(path, so, sizeof so), bytes, size)) &&
+    written = (!bytes || write_file(beside(path, ending, so, sizeof so), bytes, size)) &&
               write_file(path, line, strlen(line));
     free(bytes);
     return written;

@@ -157,18 +157,27 @@ uint64_t lab_hash(const Session *session, const LabEntry *entry)
 
 /* ---- Builds ---- */
 
-/* What a gradebook's cells are shown in place of our sources was built before. */
-static bool take_sealed(const char *source, Build *result)
+/* What a gradebook's cells are shown in place of our sources was built before; what students are
+ * given (make course-kit) is an object, for all devices, that is still to be linked. */
+static bool take_sealed(BuildJob *job, Build *result)
 {
-    char object[sizeof result->object];
+    char made[sizeof result->object], object[sizeof result->object];
 
-    if (!is_sealed(source, object, sizeof object))
+    if (!is_sealed(job->source, made, sizeof made))
         return false;
     *result = (Build){ .fault = BUILD_OK };
-    PUT(result->object, "%s", object);
-    if (!file_exists(object)) {
+    PUT(result->object, "%s", made);
+    PUT(object, "%.*s.o", (int) strlen(made) - 3, made);
+    if (file_exists(made))
+        return true;
+    if (file_exists(object)) {
+        job->source = job->shown = object;
+        job->linked = true;
+        job->portable = false;
+        build(job, result);
+    } else {
         result->fault = BUILD_MACHINE;
-        PUT(result->message, "%s is not there: its source is sealed, and cannot be built", object);
+        PUT(result->message, "%s is not there: its source is sealed, and cannot be built", made);
     }
     return true;
 }
@@ -187,9 +196,10 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
         .cache = session->cache,
         .lab = entry->lab,
         .cc = session->gpu.cc,
+        .portable = session->portable,
     };
 
-    if (!shown && take_sealed(source, result))
+    if (!shown && take_sealed(&job, result))
         return;
     if (!shown) /* ours: named from the workbook's folder */
         job.shown = !strncmp(source, session->root, root) ? source + root + 1 : source;
@@ -206,7 +216,8 @@ static bool seal_one(const Session *session, const LabEntry *entry, const char *
         session_build(session, entry, source, NULL, &built);
     if (built.fault != BUILD_OK)
         put(why, size, "%s", built.message);
-    else if (!seal(source, *session->simulated ? NULL : built.object, folder, name))
+    else if (!seal(source, *session->simulated ? NULL : built.object,
+                   session->portable ? ".o" : ".so", folder, name))
         put(why, size, "cannot write %s/%s: %s", folder, name, strerror(errno));
     else
         return true;
@@ -378,6 +389,7 @@ static bool meet_device(Session *session, const char *device)
 static bool open_folders(Session *session)
 {
     session->lock_fd = -1;
+    course_default(&session->course);
     if (!session_find_root(session))
         return false;
     toolchain_find(&session->toolchain);

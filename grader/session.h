@@ -3,6 +3,7 @@
 #define SESSION_H
 
 #include "build.h"
+#include "course.h"
 #include "worker.h"
 
 typedef struct Session {
@@ -16,9 +17,11 @@ typedef struct Session {
     GpuInfo gpu;         /* once a runner has said hello */
     char device[200];    /* number, or name of a simulated GPU */
     char simulated[300]; /* why the GPU is a simulated one: words; "": it is a real one */
-    uint64_t seed;       /* what all seeds of the run follow from; printed afterwards */
+    Course course; /* bars, curves, seeds; course_default, unless main puts a course's there */
+    uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
     bool quick;
     bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */
+    bool portable;     /* ours are built for other machines: pack */
     bool live;         /* a progress line on the terminal */
     char problem[700]; /* why nothing can be graded: one sentence */
     int lock_fd;

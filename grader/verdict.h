@@ -1,4 +1,4 @@
-/* verdict.h - the words a grading ends with, and the marks they are worth. */
+/* verdict.h - the words a grading ends with. */
 #ifndef VERDICT_H
 #define VERDICT_H
 
@@ -30,11 +30,5 @@ const char *verdict_word(Verdict verdict);
 const char *verdict_meaning(Verdict verdict);
 bool verdict_from_word(const char *word, Verdict *verdict);
 bool verdict_passed(Verdict verdict); /* PASS, CLOSE */
-
-/* Marks out of 100 for one timed case. `ratio` is the speed as a share of the reference's, `floor`
- * that of rung 1 on this device. Half of them are the base: earned whole when the ratio exceeds
- * rung 1's by 0.10, or the bar is reached; otherwise half of it. The other half grows linearly from
- * rung 1's ratio to the bar. */
-double marks_for_speed(double ratio, double floor, double bar);
 
 #endif

@@ -14,7 +14,7 @@ static int width_of(const char *text, size_t bytes)
     return width;
 }
 
-void print_wrapped(const char *text, int indent, int columns)
+void print_wrapped_to(FILE *to, const char *text, int indent, int columns)
 {
     int column = 0; /* 0: nothing on this line yet */
 
@@ -22,20 +22,25 @@ void print_wrapped(const char *text, int indent, int columns)
         size_t word = strcspn(text, " \t\n");
         int width = width_of(text, word);
         if (word && column && column + 1 + width > columns) {
-            putchar('\n');
+            fputc('\n', to);
             column = 0;
         }
         if (word) {
-            printf("%*s%.*s", column ? 1 : indent, "", (int) word, text);
+            fprintf(to, "%*s%.*s", column ? 1 : indent, "", (int) word, text);
             column += (column ? 1 : indent) + width;
         }
         text += word;
         if (*text == '\n') {
-            putchar('\n');
+            fputc('\n', to);
             column = 0;
         }
         text += *text != 0;
     }
     if (column)
-        putchar('\n');
+        fputc('\n', to);
+}
+
+void print_wrapped(const char *text, int indent, int columns)
+{
+    print_wrapped_to(stdout, text, indent, columns);
 }

@@ -2,8 +2,11 @@
 #ifndef WRAP_H
 #define WRAP_H
 
+#include <stdio.h>
+
 /* Prints text with every line indented, broken at blanks so that no line exceeds `columns`; a word
  * too long for a line gets one of its own. A '\n' in the text begins a new line. */
 void print_wrapped(const char *text, int indent, int columns);
+void print_wrapped_to(FILE *to, const char *text, int indent, int columns);
 
 #endif

@@ -121,7 +121,7 @@ static void cases_may_spare_rung_1(void)
         put_speeds(&result, rows[i].kind, rows[i].ratio);
         CU_ASSERT_DOUBLE_EQUAL(distance_from_bar(&result, false), rows[i].under, 1e-9);
         CU_ASSERT_DOUBLE_EQUAL(distance_from_bar(&result, true), rows[i].over, 1e-9);
-        CU_ASSERT_DOUBLE_EQUAL(mean_marks(&result), rows[i].marks, 0.01);
+        CU_ASSERT_DOUBLE_EQUAL(mean_marks(&policy_default, &result), rows[i].marks, 0.01);
     }
 }
 

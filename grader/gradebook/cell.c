@@ -345,7 +345,7 @@ static void add_task(const Cell *cell, Words *w, const CellJob *job)
         add_all(w, (const char *const[]){ "--cc", job->cc, NULL });
         return;
     }
-    add_all(w, (const char *const[]){ "--format", "lines", NULL });
+    add_all(w, (const char *const[]){ "--format", "lines", "--course", "-", NULL });
     if (job->device)
         add_all(w, (const char *const[]){ "--device", job->device, NULL });
     if (job->ours && job->sealed && !cell->trusting)

@@ -46,7 +46,8 @@ void cell_close(Cell *cell);
  */
 bool cell_lies_apart(const Cell *cell, char *problem, size_t size);
 
-/* The command that grades; free it with words_free. It is run in cell->root. */
+/* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it
+ * with words_free. It is run in cell->root. */
 void cell_command(const Cell *cell, const CellJob *job, Words *command);
 
 void words_add(Words *words, const char *word);

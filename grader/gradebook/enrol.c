@@ -147,10 +147,10 @@ static int64_t submission_row(Store *store, Handin *handin, const Harvest *found
     if (id)
         return id;
     store_do(store,
-             "INSERT INTO submissions (student, source, layout, late, sent, refused, digest)"
-             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-             "ittiiit", student, handin->source, handin->layout, (int64_t) handin->late,
-             handin->sent, (int64_t) handin->refused, digest);
+             "INSERT INTO submissions (student, source, layout, late, sent, refused, digest,"
+             "  timed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+             "ittiiiti", student, handin->source, handin->layout, (int64_t) handin->late,
+             handin->sent, (int64_t) handin->refused, digest, (int64_t) handin->timed);
     id = store_last(store);
     add_parts(store, id, found, kernels);
     add_remarks(store, id, 0, handin->remarks, handin->remark_count);

@@ -38,6 +38,7 @@ typedef struct Handin {
     const char *layout; /* a row of lms.c */
     bool late;          /* by a mark of the learning system */
     int64_t sent;       /* seconds since 1970; 0: unknown */
+    bool timed;         /* the learning system says so; else it is a file's time */
     int64_t order;      /* among those of equal `sent` */
     bool refused;       /* nothing of it counts; a remark says why */
     HandedFile *files;

@@ -201,6 +201,7 @@ static void give_to(Class *class, const Group *group)
         if (!lay_in(class->list[i], group->folder))
             continue;
         class->list[i]->sent = group->sent ? group->sent : class->list[i]->sent;
+        class->list[i]->timed |= group->sent != 0;
         for (int m = group->members; m-- > 0;) {
             Handin *handin = m ? class_copy(class, class->list[i]) : class->list[i];
             PUT(handin->student, "%s", group->name[m]);

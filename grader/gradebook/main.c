@@ -1,10 +1,12 @@
 /* main.c - gradebook: a whole course's submissions. The table of subcommands, and what each does.
  *
- * In the order of a run: intake reads what was handed in (in a process of its own: quarantine),
- * enrol makes rows of it in the database (store), queue works out what is open, marking grades it,
+ * In the order of a run: terms reads the course file, intake what was handed in (in a process of
+ * its own: quarantine), enrol makes rows of it in the database (store), queue works out what is
+ * open, marking grades it,
  * each in a cell, takeover keeps what came of it; sheet, overview and export show it.
  */
 #include "cell.h"
+#include "enlist.h"
 #include "enrol.h"
 #include "export.h"
 #include "marking.h"
@@ -14,6 +16,7 @@
 #include "slurm.h"
 #include "slurm_task.h"
 #include "stop.h"
+#include "terms.h"
 #include "../session.h"
 #include "../util.h"
 
@@ -30,7 +33,7 @@ enum { DONE = 0, USAGE = 2, COULD_NOT = 3, STOPPED = 130 };
 enum { LIMIT_S = 1800 }; /* for one kernel of one lab; warpbook's own limits are far below */
 
 typedef struct Options {
-    const char *submissions, *out, *student, *lab, *format;
+    const char *submissions, *out, *student, *lab, *format, *to, *course;
     bool trusting, labs_named;
     MarkingOptions marking;
     SlurmOptions slurm;
@@ -45,12 +48,18 @@ static const char usage[] =
     "  status --out DIR               how far it is\n"
     "  report --out DIR               a table, and all that a human should look at\n"
     "  regrade --student S --lab L --out DIR   grade that one once more\n"
-    "  export --format csv|json --out DIR      on standard output\n"
+    "  import-roster FILE --out DIR   a CSV of who takes part: id, name, email, section\n"
+    "  export --format csv|json|html|alike --out DIR         on standard output\n"
+    "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
+    "                                 files of each student's, into FOLDER\n"
     "\n"
     "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
     "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
     "\n"
     "  --labs L,L...           only these labs (6, transpose or 06_transpose); else all\n"
+    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/instructors.md. "
+    "grade\n"
+    "                          keeps it; else the one that was kept counts\n"
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
     "                          simulated one. Else the first GPU if it is usable, or the "
     "simulated\n"
@@ -62,7 +71,9 @@ static const char usage[] =
     "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
     "  --student NAME|NUMBER   regrade: whose\n"
     "  --lab L                 regrade: which lab\n"
-    "  --format csv|json       export\n"
+    "  --format F              export: csv, json, html, alike (pairs of kernels),\n"
+    "                          gradescope, classroom or feedback\n"
+    "  --to FOLDER             export: where each student's files go\n"
     "  --executor local|slurm  here (unless said), or as job arrays of a Slurm cluster\n"
     "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION   slurm: for sbatch\n"
     "  --batch N               slurm: so many kernels a task; else what takes ten minutes\n"
@@ -179,6 +190,22 @@ static int mark(Store *store, const Cell *cell, const Options *options)
     return tally.given_up ? COULD_NOT : DONE;
 }
 
+/* The course file that counts, and the device that it names if none was asked for. */
+static bool take_course(Store *store, Options *options)
+{
+    char *mistakes;
+
+    if (!terms_load(store, options->course, &mistakes)) {
+        say(0, "the course file has mistakes; nothing was done:");
+        fprintf(stderr, "%s", mistakes);
+        free(mistakes);
+        return false;
+    }
+    if (!options->marking.device_count && !strncmp(store->course.device, "sim:", 4))
+        options->marking.devices[options->marking.device_count++] = store->course.device;
+    return true;
+}
+
 /* What was graded before a lab was changed is graded once more. */
 static void wish_changed(Store *store, const Options *options)
 {
@@ -207,11 +234,14 @@ static int run_grade(Options *options)
         return say(USAGE, "grade what? gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
         status = say(COULD_NOT, "%s", store.problem);
+    else if (!take_course(&store, options))
+        status = USAGE;
     else if (!open_cell(&cell, options, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
     else if (!read_submissions(&store, options, &cell))
         status = stop_asked() ? STOPPED : COULD_NOT;
     else {
+        terms_keep(&store);
         wish_changed(&store, options);
         status = mark(&store, &cell, options);
     }
@@ -275,13 +305,41 @@ static int run_regrade(Options *options)
         say(0, "%s", store.problem);
     else if (store_close(&store), !store_open(&store, options->out, true))
         say(0, "%s", store.problem);
+    else if (!take_course(&store, options))
+        status = USAGE;
     else if (!open_cell(&cell, options, problem, sizeof problem))
         say(0, "%s", problem);
     else if ((options->marking.only = find_kernel(&store, options, entry->folder))) {
+        terms_keep(&store);
         wish(&store, options->marking.only);
         status = mark(&store, &cell, options);
     }
     cell_close(&cell);
+    store_close(&store);
+    return status;
+}
+
+/* ---- import-roster ---- */
+
+static int run_roster(Options *options)
+{
+    Store store;
+    char *mistakes;
+    int count, status = COULD_NOT;
+
+    if (!options->submissions)
+        return say(USAGE, "import which roster? gradebook import-roster FILE.csv --out DIR");
+    if (!store_open(&store, options->out, true)) {
+        say(0, "%s", store.problem);
+    } else if (!enlist(&store, options->submissions, &count, &mistakes)) {
+        status = say(USAGE, "the roster has mistakes; none of it was taken:");
+        fprintf(stderr, "%s", mistakes);
+        free(mistakes);
+    } else {
+        fprintf(stderr, "%d people. gradebook report --out %s says who is missing.\n", count,
+                options->out);
+        status = DONE;
+    }
     store_close(&store);
     return status;
 }
@@ -305,10 +363,12 @@ static int run_reading(Options *options, void (*show_it)(Store *store))
     Store store;
     int status = DONE;
 
-    if (store_open(&store, options->out, false))
-        show_it(&store);
-    else
+    if (!store_open(&store, options->out, false))
         status = say(COULD_NOT, "%s", store.problem);
+    else if (!take_course(&store, options))
+        status = USAGE;
+    else
+        show_it(&store);
     store_close(&store);
     if (fflush(stdout) || ferror(stdout))
         status = say(COULD_NOT, "cannot write: %s", strerror(errno));
@@ -325,22 +385,23 @@ static int run_report(Options *options)
     return run_reading(options, overview_report);
 }
 
-static const char *wanted_format;
+static const Options *wanted;
 
 static void write_export(Store *store)
 {
-    export_write(store, wanted_format, stdout);
+    export_write(store, wanted->format, stdout, wanted->to);
 }
 
 static int run_export(Options *options)
 {
-    char padded[80], wanted[40];
-
-    wanted_format = options->format;
-    PUT(padded, " %s,", export_formats());
-    if (!wanted_format || strlen(wanted_format) > 20 ||
-        !strstr(padded, PUT(wanted, " %s,", wanted_format)))
+    wanted = options;
+    if (!options->format || !export_is_format(options->format))
         return say(USAGE, "export in which format? --format %s", export_formats());
+    if (export_needs_folder(options->format) != (options->to != NULL))
+        return say(USAGE,
+                   options->to ? "%s is one file, on standard output: without --to"
+                               : "%s is files of each student's: --to FOLDER says where",
+                   options->format);
     return run_reading(options, write_export);
 }
 
@@ -354,6 +415,7 @@ static const struct {
     { "report", run_report, false },
     { "regrade", run_regrade, false },
     { "export", run_export, false },
+    { "import-roster", run_roster, true },
     { "slurm-task", run_slurm_task, false }, /* for slurm_make.c's script */
 };
 
@@ -460,6 +522,12 @@ static bool set_lab(Options *o, const char *value)
     return lab_find(value) != NULL;
 }
 
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value != 0;
+}
+
 static bool set_format(Options *o, const char *value)
 {
     o->format = value;
@@ -507,6 +575,12 @@ static bool set_batch(Options *o, const char *value)
     return fine;
 }
 
+static bool set_to(Options *o, const char *value)
+{
+    o->to = value;
+    return *value && strlen(value) < 900;
+}
+
 static const struct {
     const char *name;
     bool has_value;
@@ -517,7 +591,8 @@ static const struct {
     { "--quick", false, set_quick },    { "--limit", true, set_limit },
     { "--memory", true, set_memory },   { "--trust-submissions", false, set_trusting },
     { "--student", true, set_student }, { "--lab", true, set_lab },
-    { "--format", true, set_format },   { "--executor", true, set_executor },
+    { "--format", true, set_format },   { "--course", true, set_course },
+    { "--to", true, set_to },           { "--executor", true, set_executor },
     { "--account", true, set_account }, { "--partition", true, set_partition },
     { "--gres", true, set_gres },       { "--slurm-option", true, set_slurm_option },
     { "--batch", true, set_batch },

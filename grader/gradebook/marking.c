@@ -20,6 +20,7 @@
 #include "sealed.h"
 #include "stop.h"
 #include "takeover.h"
+#include "terms.h"
 #include "../program.h"
 #include "../util.h"
 
@@ -149,6 +150,22 @@ static void set_fence(Marking *m, int gradings)
         m->fence.memory_bytes = m->options->memory_bytes;
 }
 
+/* Is it the device that the course names? */
+static bool counts(Marking *m, Station *gpu, const Reading *reading)
+{
+    const Course *course = &m->store->course;
+    const char *name = reading_get(reading, "device");
+    char why[300];
+    const char *simulated = strchr(gpu->label, ':') ? strchr(gpu->label, ':') + 1 : "teaching";
+
+    if (course_device_counts(course, name, gpu->simulated ? simulated : NULL))
+        return true;
+    take_out(m, gpu,
+             PUT(why, "it is %s%s, and the course counts what %s says (device = ...)", name,
+                 gpu->simulated ? ", simulated" : "", course->device));
+    return false;
+}
+
 /* It has shown that it can grade: which one is it, and how many gradings may run on it? */
 static void meet_gpu(Marking *m, Station *gpu, const Reading *reading, const char *printed)
 {
@@ -161,6 +178,8 @@ static void meet_gpu(Marking *m, Station *gpu, const Reading *reading, const cha
     if (again)
         return;
     station_meet(gpu, reading, printed);
+    if (!counts(m, gpu, reading))
+        return;
     pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), gpu->label);
     if (gpu->simulated) {
         add_slots(m, gpu, jobs_of(m) - 1);
@@ -191,6 +210,7 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, doubl
                     .waits = !gpu->uuid[0] };
     char made[700];
     Words command = { 0 }, cell;
+    char *terms = doing == GRADES ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
 
     if (doing == PREPARES && !m->cell->trusting) {
         job.sealed = PUT(made, "%s/sealed", slot->folder);
@@ -202,11 +222,12 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, doubl
     cell_command(m->cell, &job, &cell);
     for (int i = 0; i < cell.count; i++)
         words_add(&command, cell.word[i]);
-    if (program_start(&slot->program, command.word, m->cgroup.environment.word, m->cell->root,
-                      limit_s, KEEP_BYTES, FILE_BYTES))
+    if (program_start_with(&slot->program, terms, command.word, m->cgroup.environment.word,
+                           m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES))
         slot->doing = doing;
     words_free(&command);
     words_free(&cell);
+    free(terms);
     return slot->doing != NOTHING;
 }
 

@@ -62,27 +62,12 @@ static void print_table(Store *store)
     }
 }
 
-/* A list with a head, if it has any entries: columns who, what, sentence. */
-static void print_list(Store *store, const char *head, const char *sql)
-{
-    sqlite3_stmt *rows = store_ask(store, sql, "");
-    bool begun = false;
-
-    while (store_row(store, rows)) {
-        if (!begun)
-            printf("\n%s\n", head);
-        begun = true;
-        printf("  %s%s%s: %.*s\n", store_text(rows, 0), *store_text(rows, 1) ? ", " : "",
-               store_text(rows, 1), (int) strcspn(store_text(rows, 2), "\n"), store_text(rows, 2));
-    }
-}
-
 #define LATEST_SEEN                                                                                \
     " FROM seen JOIN submissions s ON s.id = seen.submission"                                      \
     " JOIN students st ON st.id = s.student"
 #define OF_LATEST " seen.import = (SELECT max(id) FROM imports)"
 
-/* What a human should look at, in the order of how much. */
+/* What a human should look at, in the order of how much: who, what, a sentence. */
 static const struct {
     const char *head, *sql;
 } lists[] = {
@@ -92,7 +77,8 @@ static const struct {
       " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
       " WHERE " SQL_GIVEN_UP " ORDER BY st.name, c.lab" },
     { "For a human to look at:",
-      "SELECT st.name, c.lab, v.verdict || ' ' || v.flag || ' ' || v.why"
+      "SELECT st.name, c.lab, v.verdict || CASE v.flag WHEN '' THEN '' ELSE ', flag: ' ||"
+      " replace(v.flag, char(10), ' ') END || CASE v.why WHEN '' THEN '' ELSE ': ' || v.why END"
       " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
       " JOIN verdicts v ON v.attempt = p.latest"
       " WHERE v.verdict = 'suspect' OR v.flag <> '' ORDER BY st.name, c.lab" },
@@ -100,6 +86,21 @@ static const struct {
                   " END, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
                   " WHERE" OF_LATEST " AND r.kind IN ('refused', 'ambiguous')"
                   " ORDER BY seen.place, r.id" },
+    { "On the roster, but handed in nothing:",
+      "SELECT CASE m.name WHEN '' THEN m.number ELSE m.name END, m.section, 'all labs are missing'"
+      " FROM temp.enlisted e JOIN members m ON m.id = e.member WHERE e.student IS NULL"
+      " AND NOT e.unclear ORDER BY m.section, m.name, m.number" },
+    { "Handed in, but not on the roster:",
+      "SELECT st.name, st.number, 'neither an id nor a name of the roster fits'"
+      " FROM temp.enlisted e JOIN students st ON st.id = e.student"
+      " WHERE e.member IS NULL AND NOT e.unclear ORDER BY st.name, st.number" },
+    { "Not clear who of the roster handed in what (ids would tell):",
+      "SELECT st.name, st.number, 'handed in; several people of the roster fit, or several"
+      " students fit one' FROM temp.enlisted e JOIN students st ON st.id = e.student"
+      " WHERE e.member IS NULL AND e.unclear"
+      " UNION ALL SELECT m.name, m.number, 'on the roster; may be one of those above'"
+      " FROM temp.enlisted e JOIN members m ON m.id = e.member"
+      " WHERE e.student IS NULL AND e.unclear" },
     { "Belongs to nobody:", "SELECT r.entry, '', r.sentence FROM remarks r"
                             " WHERE r.import = (SELECT max(id) FROM imports) ORDER BY r.id" },
     { "Handed in again (of each lab the latest counts):",
@@ -111,9 +112,38 @@ static const struct {
       " WHERE" OF_LATEST " AND r.kind IN ('changed', 'extra', 'note') ORDER BY seen.place, r.id" },
 };
 
+void overview_each(Store *store, const Listener *listener)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        sqlite3_stmt *rows = store_ask(store, lists[i].sql, "");
+        bool begun = false;
+        while (store_row(store, rows)) {
+            if (!begun)
+                listener->head(listener->context, lists[i].head);
+            begun = true;
+            listener->entry(listener->context, store_text(rows, 0), store_text(rows, 1),
+                            store_text(rows, 2));
+        }
+    }
+}
+
+static void print_head(void *context, const char *head)
+{
+    (void) context;
+    printf("\n%s\n", head);
+}
+
+static void print_entry(void *context, const char *who, const char *what, const char *sentence)
+{
+    (void) context;
+    printf("  %s%s%s: %.*s\n", who, *what ? ", " : "", what, (int) strcspn(sentence, "\n"),
+           sentence);
+}
+
 void overview_report(Store *store)
 {
+    const Listener listener = { NULL, print_head, print_entry };
+
     print_table(store);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        print_list(store, lists[i].head, lists[i].sql);
+    overview_each(store, &listener);
 }

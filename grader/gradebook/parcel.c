@@ -13,7 +13,7 @@
 static const char *const constants[] = { "moodle",  "canvas", "gradescope", "plain", "refused",
                                          "changed", "extra",  "ambiguous",  "note" };
 enum { CONSTANTS = sizeof constants / sizeof *constants, MOST_HANDINS = 200000 };
-static const char magic[] = "gradebook parcel 1";
+static const char magic[] = "gradebook parcel 2";
 
 /* ---- Writing ---- */
 
@@ -81,6 +81,7 @@ bool parcel_write(const Class *class, FILE *to)
         put_constant(to, handin->layout);
         put_number(to, handin->late);
         put_number(to, (uint64_t) handin->sent);
+        put_number(to, handin->timed);
         put_number(to, (uint64_t) handin->order);
         put_number(to, handin->refused);
         put_files(to, handin);
@@ -189,7 +190,7 @@ static bool get_files(FILE *from, Handin *handin)
 
 static bool get_handin(FILE *from, Class *class)
 {
-    uint64_t late, sent, order, refused;
+    uint64_t late, sent, timed, order, refused;
     Handin *handin = class_add(class);
 
     handin->layout = "plain";
@@ -197,12 +198,13 @@ static bool get_handin(FILE *from, Class *class)
         !get_string(from, handin->number, sizeof handin->number) ||
         !get_string(from, handin->source, sizeof handin->source) ||
         !get_constant(from, &handin->layout) || !get_number(from, 1, &late) ||
-        !get_number(from, UINT64_MAX, &sent) || !get_number(from, UINT64_MAX, &order) ||
-        !get_number(from, 1, &refused) || !get_files(from, handin) ||
-        !get_remarks(from, handin->remarks, &handin->remark_count))
+        !get_number(from, UINT64_MAX, &sent) || !get_number(from, 1, &timed) ||
+        !get_number(from, UINT64_MAX, &order) || !get_number(from, 1, &refused) ||
+        !get_files(from, handin) || !get_remarks(from, handin->remarks, &handin->remark_count))
         return false;
     handin->late = late;
     handin->sent = (int64_t) sent;
+    handin->timed = timed;
     handin->order = (int64_t) order;
     handin->refused |= refused != 0;
     return true;

@@ -2,6 +2,56 @@
 #ifndef SCHEMA_H
 #define SCHEMA_H
 
+/* Tables that came with version 2. */
+#define TABLES_OF_2                                                                                        \
+    /* Course files, as they were given; the latest counts. */                                             \
+    "CREATE TABLE courses (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);" /* What         \
+                                                                                              a            \
+                                                                                              lab          \
+                                                                                              is           \
+                                                                                              graded       \
+                                                                                              under,       \
+                                                                                              as           \
+                                                                                              course_terms \
+                                                                                              has          \
+                                                                                              it;          \
+                                                                                              the          \
+                                                                                              latest       \
+                                                                                              row          \
+                                                                                              of a         \
+                                                                                              lab          \
+                                                                                              counts.      \
+                                                                                            */             \
+    "CREATE TABLE terms (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, text TEXT NOT NULL,"                   \
+    "  at TEXT NOT NULL);"                                                                                 \
+    "CREATE INDEX terms_by_lab ON terms (lab);"                                                            \
+    "CREATE VIEW current_terms AS SELECT t.lab AS lab, t.text AS text FROM terms t"                        \
+    "  WHERE t.id = (SELECT max(o.id) FROM terms o WHERE o.lab = t.lab);" /* Who takes part in the         \
+                                                                             course; the latest            \
+                                                                             roster counts. */             \
+    "CREATE TABLE rosters (id INTEGER PRIMARY KEY, at TEXT NOT NULL, source TEXT NOT NULL);"               \
+    "CREATE TABLE members (id INTEGER PRIMARY KEY, roster INTEGER NOT NULL REFERENCES rosters,"            \
+    "  number TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL, section TEXT NOT NULL);"
+
+/* How far a kernel is, under the terms of its lab that count now: since the last wish graded so
+ * often, failed by the machine so often; the latest attempt that graded. And of all attempts, their
+ * number. */
+#define SINCE_THE_WISH                                                                             \
+    " AND a.terms = coalesce((SELECT c.text FROM current_terms c WHERE c.lab = k.lab), '')"        \
+    " AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
+#define VIEW_PROGRESS                                                                              \
+    "CREATE VIEW progress AS"                                                                      \
+    "  SELECT k.id AS kernel, k.lab AS lab,"                                                       \
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome = "                  \
+    "'graded'" SINCE_THE_WISH " AS graded,"                                                        \
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome <> "                 \
+    "'graded'" SINCE_THE_WISH " AS faults,"                                                        \
+    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id) AS attempts,"                     \
+    "    (SELECT max(a.id) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded'"         \
+    "      AND a.terms = coalesce((SELECT c.text FROM current_terms c WHERE c.lab = k.lab), ''))"  \
+    "      AS latest"                                                                              \
+    "  FROM kernels k;"
+
 static const char schema[] =
     /* One row a run of the import; its source is what was given on the command line. */
     "CREATE TABLE imports (id INTEGER PRIMARY KEY, at TEXT NOT NULL, source TEXT NOT NULL);"
@@ -14,7 +64,9 @@ static const char schema[] =
     "CREATE TABLE submissions (id INTEGER PRIMARY KEY, student INTEGER NOT NULL REFERENCES "
     "students,"
     "  source TEXT NOT NULL, layout TEXT NOT NULL, late INTEGER NOT NULL, sent INTEGER NOT NULL,"
-    "  refused INTEGER NOT NULL, digest TEXT NOT NULL, UNIQUE (student, source, digest));"
+    "  refused INTEGER NOT NULL, digest TEXT NOT NULL,"
+    "  timed INTEGER NOT NULL DEFAULT 0," /* the learning system says when; else a file's time */
+    "  UNIQUE (student, source, digest));"
     "CREATE TABLE remarks (id INTEGER PRIMARY KEY, submission INTEGER REFERENCES submissions,"
     "  import INTEGER REFERENCES imports, kind TEXT NOT NULL, entry TEXT NOT NULL,"
     "  sentence TEXT NOT NULL);"
@@ -40,7 +92,9 @@ static const char schema[] =
      * garbled, noisy; then why says more. log: below the folder of the gradebook. */
     "CREATE TABLE attempts (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels,"
     "  number INTEGER NOT NULL, device TEXT NOT NULL, began TEXT NOT NULL, seconds REAL NOT NULL,"
-    "  outcome TEXT NOT NULL, why TEXT NOT NULL, log TEXT NOT NULL, UNIQUE (kernel, number));"
+    "  outcome TEXT NOT NULL, why TEXT NOT NULL, log TEXT NOT NULL,"
+    "  terms TEXT NOT NULL DEFAULT ''," /* what it was graded under: as the table of that name */
+    "  UNIQUE (kernel, number));"
     "CREATE TABLE verdicts (attempt INTEGER PRIMARY KEY REFERENCES attempts, verdict TEXT NOT NULL,"
     "  marks REAL, ratio REAL, why TEXT NOT NULL, note TEXT NOT NULL, flag TEXT NOT NULL,"
     "  device TEXT NOT NULL, uuid TEXT NOT NULL, simulated TEXT NOT NULL, driver TEXT NOT NULL,"
@@ -58,23 +112,19 @@ static const char schema[] =
     "  WHERE seen.import = (SELECT max(id) FROM imports) AND p.kernel IS NOT NULL"
     "  GROUP BY s.student, p.lab;"
 
-    /* How far a kernel is: since the last wish graded so often, failed by the machine so often; of
-     * all attempts, their number and the latest that graded. */
-    "CREATE VIEW progress AS"
-    "  SELECT k.id AS kernel, k.lab AS lab,"
-    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded'"
-    "      AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
-    "      AS graded,"
-    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id AND a.outcome <> 'graded'"
-    "      AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
-    "      AS faults,"
-    "    (SELECT count(*) FROM attempts a WHERE a.kernel = k.id) AS attempts,"
-    "    (SELECT max(a.id) FROM attempts a WHERE a.kernel = k.id AND a.outcome = 'graded') AS "
-    "latest"
-    "  FROM kernels k;"
-    "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
+    TABLES_OF_2 VIEW_PROGRESS "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
     "CREATE INDEX regrades_by_kernel ON regrades (kernel);"
     "CREATE INDEX parts_by_kernel ON parts (kernel);"
     "CREATE INDEX remarks_by_submission ON remarks (submission);";
+
+/* upgrades[n]: what makes a gradebook of version n + 1 of one of version n. */
+static const char *const upgrades[] = {
+    [1] =
+        "ALTER TABLE submissions ADD COLUMN timed INTEGER NOT NULL DEFAULT 0;"
+        "UPDATE submissions SET timed = 1 WHERE layout = 'gradescope' AND sent <> 0 AND student IN"
+        "  (SELECT id FROM students WHERE name NOT LIKE 'submission%');" /* the name came with it */
+        "ALTER TABLE attempts ADD COLUMN terms TEXT NOT NULL DEFAULT '';"
+        "DROP VIEW progress;" TABLES_OF_2 VIEW_PROGRESS,
+};
 
 #endif

@@ -199,11 +199,26 @@ static Task *task_of(Cluster *c, int64_t kernel)
                                                                         : NULL;
 }
 
+/* What the round's tasks were told, whatever counts by now; the caller frees. */
+static char *terms_of_round(const Cluster *c, int lab)
+{
+    Course *course = xcalloc(1, sizeof *course);
+    char path[600], *text = NULL, *mistakes = NULL, *terms;
+
+    course_load(PUT(path, "%s/course.ini", c->round.folder), course, &text, &mistakes);
+    terms = course_terms(course, &all_labs[lab]);
+    free(course);
+    free(text);
+    free(mistakes);
+    return terms;
+}
+
 static void take_in(Cluster *c, Errand *errand, const Result *result)
 {
     Task other = { .kernel = errand->kernel, .lab = errand->lab, .faults_left = 1 };
     Task *task = task_of(c, errand->kernel);
     Ended ended;
+    char *terms;
 
     if (!task) { /* another command's wish: this one did not count it */
         task = &other;
@@ -213,6 +228,7 @@ static void take_in(Cluster *c, Errand *errand, const Result *result)
     ended_of(&result->program, all_labs[errand->lab].folder, &ended);
     ended.began = result->began;
     ended.seconds = result->seconds;
+    ended.terms = terms = terms_of_round(c, errand->lab);
     take_over(c->store, task, result->device, &result->program, &ended);
     errand->taken = true;
     c->taken++;
@@ -224,6 +240,7 @@ static void take_in(Cluster *c, Errand *errand, const Result *result)
         pace_fault(&c->pace, !task_open(task));
     }
     ended_free(&ended);
+    free(terms);
 }
 
 static Errand *errand_of(Cluster *c, long long kernel, int number)

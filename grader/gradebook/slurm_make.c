@@ -6,6 +6,7 @@
  * begun when it was lost is done by another array, later. So a share is what takes ten minutes.
  */
 #include "slurm_make.h"
+#include "terms.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -200,6 +201,7 @@ void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
         if (!make_folders(PUT(path, "%s/%s", making, folders[i])))
             fail(path);
     write_kernels(store, queue, making);
+    write_text(making, "course.ini", terms_text(store)); /* for us alone to read: it has seeds */
     write_text(making, "order", make_order(store, marking, options, queue));
     write_text(making, "job.sh", make_script(cell, marking, options, folder));
     write_text(making, "name", put(name, 64, "warpbook-%016llx", (unsigned long long) secret()));

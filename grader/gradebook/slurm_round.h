@@ -6,6 +6,7 @@
  *     job                 its number, once known (the tasks write it, too)
  *     job.sh              what a task runs
  *     kernels/17.cu       the sources
+ *     course.ini          the course file that counted when it was made; perhaps empty
  *     handed/17.1.begun   that attempt has begun: in which task, after how many requeues, where
  *     handed/17.1         and what came of it (slurm_result.h)
  *     said/3.txt          what task 3 printed

@@ -11,6 +11,7 @@
 #include "slurm_result.h"
 #include "slurm_round.h"
 #include "stop.h"
+#include "terms.h"
 #include "../util.h"
 
 #include <errno.h>
@@ -249,15 +250,20 @@ static TaskEnd grade(Shift *work, Class *class, MarkingOptions *marking, bool tr
     Watch watch = { work, begins, has_ended };
     Cell cell = { 0 };
     Enrolled enrolled;
-    char problem[1200];
+    char problem[1200], course[600], *mistakes;
     Marked marked = MARKED_NO_DEVICE;
 
     if (!store_open(&work->store, work->folder, true)) {
         fprintf(stderr, "%s: %s\n", work->node, work->store.problem);
+    } else if (!terms_load(&work->store, PUT(course, "%s/course.ini", work->round.folder),
+                           &mistakes)) {
+        fprintf(stderr, "%s: %s", work->node, mistakes);
+        free(mistakes);
     } else if (!cell_open(&cell, work->folder, trusting, problem, sizeof problem)) {
         fprintf(stderr, "%s: %s\n", work->node, problem);
     } else {
         enrol(&work->store, class, "share", marking->asked, NULL, &enrolled);
+        terms_keep(&work->store);
         map_kernels(work);
         marking->watch = &watch;
         marked = marking_run(&work->store, &cell, marking);

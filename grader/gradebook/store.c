@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -189,6 +190,27 @@ static bool make_tables(Store *store)
     return false;
 }
 
+/* One version at a time, each all or nothing. Whoever only reads needs the lock for that, too. */
+static bool bring_up_to_date(Store *store, int version, bool to_write)
+{
+    char sql[100];
+    bool fine = to_write || lock(store);
+
+    for (; fine && version < STORE_SCHEMA; version++)
+        fine = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+               sqlite3_exec(store->db, upgrades[version], NULL, NULL, NULL) == SQLITE_OK &&
+               sqlite3_exec(store->db, PUT(sql, "PRAGMA user_version = %d; COMMIT", version + 1),
+                            NULL, NULL, NULL) == SQLITE_OK;
+    if (!fine && !store->problem[0])
+        PUT(store->problem, "%s/gradebook.sqlite cannot be brought up to date: %s", store->folder,
+            sqlite3_errmsg(store->db));
+    if (!to_write && store->lock_fd >= 0) {
+        close(store->lock_fd);
+        store->lock_fd = -1;
+    }
+    return fine;
+}
+
 static bool meet(Store *store, bool to_write)
 {
     int tables = pragma(store, "SELECT count(*) FROM sqlite_master");
@@ -204,11 +226,13 @@ static bool meet(Store *store, bool to_write)
             store->folder, sqlite3_errmsg(store->db));
     else if (application != APPLICATION)
         PUT(store->problem, "%s/gradebook.sqlite is no gradebook's", store->folder);
-    else if (version != STORE_SCHEMA)
+    else if (version < 1 || version > STORE_SCHEMA)
         PUT(store->problem,
-            "%s/gradebook.sqlite was written by another version of gradebook (its schema is %d, "
+            "%s/gradebook.sqlite was written by a newer version of gradebook (its schema is %d, "
             "ours %d): use that version",
             store->folder, version, STORE_SCHEMA);
+    else if (version < STORE_SCHEMA)
+        return bring_up_to_date(store, version, to_write);
     return !store->problem[0];
 }
 
@@ -219,6 +243,7 @@ bool store_open(Store *store, const char *folder, bool to_write)
     char path[600];
 
     *store = (Store){ .lock_fd = -1 };
+    course_default(&store->course);
     PUT(store->folder, "%s", folder);
     PUT(path, "%s/gradebook.sqlite", folder);
     if (to_write && !make_folders(folder)) {
@@ -256,6 +281,8 @@ void store_close(Store *store)
         sqlite3_close(store->db);
     if (store->lock_fd >= 0)
         close(store->lock_fd);
+    free(store->course_text);
+    store->course_text = NULL;
     store->db = NULL;
     store->lock_fd = -1;
 }

@@ -10,14 +10,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "../course.h"
 
-enum { STORE_SCHEMA = 1 };
+enum { STORE_SCHEMA = 2 }; /* an older one is brought up to date when it is opened */
 
 typedef struct Store {
     sqlite3 *db;
     int lock_fd;      /* who holds it writes; -1: only reads */
     char folder[512]; /* --out: gradebook.sqlite, logs/, cache/, floor/ */
     char problem[700];
+    Course course;     /* what marks follow from: course_default, until terms_load */
+    char *course_text; /* if it was given, and not kept before; else NULL */
 } Store;
 
 /* Opens the gradebook in a folder: to write (made if it is not there; refused while another writes)

@@ -144,10 +144,12 @@ void take_over(Store *store, const Task *task, const char *device, const Program
     strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime(&began));
     store_do(store, "BEGIN IMMEDIATE", "");
     store_do(store,
-             "INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)"
-             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-             "iittdttt", task->kernel, (int64_t) task->number, device, at, ended->seconds,
-             ended->outcome, ended->why, log);
+             "INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log,"
+             "  terms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+             "  coalesce(?9, (SELECT c.text FROM current_terms c JOIN kernels k ON k.lab = c.lab"
+             "   WHERE k.id = ?1), ''))",
+             "iittdtttt", task->kernel, (int64_t) task->number, device, at, ended->seconds,
+             ended->outcome, ended->why, log, ended->terms);
     if (ended_graded(ended))
         add_verdict(store, store_last(store), &ended->reading);
     store_do(store, "COMMIT", "");

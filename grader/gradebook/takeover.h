@@ -13,6 +13,7 @@ typedef struct Ended {
     Reading reading;     /* if it could be read */
     int64_t began;       /* seconds since 1970 */
     double seconds;      /* that it took */
+    const char *terms;   /* what it was graded under (terms.h); NULL: what counts now */
 } Ended;
 
 /* What has come of a program that was to grade this lab. */

@@ -1,0 +1,626 @@
+/* course.c - a course file: what of a lab a course sets otherwise than we do.
+ *
+ * The text becomes a list of settings, each with its line. Those of [course] and [all] are applied
+ * first, then those of single labs, wherever they stand. Whatever is not as it should be is a
+ * mistake, and the reading goes on, so that all of them can be told at once. What may be set is a
+ * row of a table.
+ */
+#include "course.h"
+#include "util.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum { SETTINGS = 2000, MISTAKES = 100, EVERY_LAB = -1, THE_COURSE = -2, NO_SECTION = -3 };
+
+typedef struct Setting {
+    int line, section; /* a lab's place, or one of the above */
+    char key[100], value[200];
+} Setting;
+
+typedef struct Mistake {
+    int line;
+    char text[400];
+} Mistake;
+
+typedef struct Reading {
+    const char *shown;
+    Course *course;
+    Setting settings[SETTINGS];
+    int count;
+    Mistake mistakes[MISTAKES];
+    int faults;
+} Reading;
+
+static void mistake(Reading *r, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void mistake(Reading *r, int line, const char *format, ...)
+{
+    va_list arguments;
+
+    if (r->faults == MISTAKES)
+        return;
+    r->mistakes[r->faults].line = line;
+    va_start(arguments, format);
+    vsnprintf(r->mistakes[r->faults].text, sizeof r->mistakes->text, format, arguments);
+    va_end(arguments);
+    r->faults++;
+}
+
+/* ---- Values ---- */
+
+static bool take_number(const char *text, double *value)
+{
+    char *end;
+
+    *value = strtod(text, &end);
+    return (isdigit((unsigned char) *text) || *text == '.') && !*end &&
+           strspn(text, "0123456789.") == strlen(text);
+}
+
+/* 90s, 30m, 2h, 7d, or just 0. */
+static bool take_span(const char *text, double *seconds)
+{
+    static const char units[] = "smhd";
+    static const double worth[] = { 1, 60, 3600, 86400 };
+    size_t length = strlen(text);
+    const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
+    char digits[16];
+
+    *seconds = 0;
+    if (!strcmp(text, "0"))
+        return true;
+    if (!unit || length - 1 > 9 || strspn(text, "0123456789") != length - 1)
+        return false;
+    *seconds = strtod(PUT(digits, "%.*s", (int) length - 1, text), NULL) * worth[unit - units];
+    return true;
+}
+
+/* "Z", "+01:00" or "-0730": seconds east of Greenwich. */
+static bool take_zone(const char *text, long *east_s)
+{
+    int hours, minutes, read = 0;
+
+    *east_s = 0;
+    if (!strcmp(text, "Z"))
+        return true;
+    if ((*text != '+' && *text != '-') || !isdigit((unsigned char) text[1]) ||
+        !isdigit((unsigned char) text[2]) ||
+        sscanf(text + 1, text[3] == ':' ? "%2d:%2d%n" : "%2d%2d%n", &hours, &minutes, &read) != 2 ||
+        text[1 + read] || read < 4 || hours > 14 || minutes > 59)
+        return false;
+    *east_s = (*text == '-' ? -1 : 1) * (hours * 3600L + minutes * 60L);
+    return true;
+}
+
+/* 2026-11-30 23:59 +01:00; also with seconds, or a T, or without the blank before the zone. */
+static bool take_time(const char *text, int64_t *seconds)
+{
+    struct tm given = { 0 }, real;
+    char separator;
+    int read = 0, more = 0;
+    long east_s;
+    time_t when;
+
+    if (sscanf(text, "%4d-%2d-%2d%c%2d:%2d%n", &given.tm_year, &given.tm_mon, &given.tm_mday,
+               &separator, &given.tm_hour, &given.tm_min, &read) != 6 ||
+        read < 15 || (separator != ' ' && separator != 'T'))
+        return false;
+    text += read;
+    if (sscanf(text, ":%2d%n", &given.tm_sec, &more) == 1)
+        text += more;
+    text += strspn(text, " ");
+    if (!take_zone(text, &east_s))
+        return false;
+    given.tm_year -= 1900;
+    given.tm_mon -= 1;
+    real = given;
+    when = timegm(&real);
+    *seconds = (int64_t) when - east_s;
+    return real.tm_mday == given.tm_mday && real.tm_mon == given.tm_mon &&
+           real.tm_hour == given.tm_hour && real.tm_min == given.tm_min &&
+           real.tm_sec == given.tm_sec && given.tm_year > 100;
+}
+
+static bool take_seed(const char *text, uint64_t *seed)
+{
+    size_t length = strlen(text);
+
+    *seed = strtoull(text, NULL, 16);
+    return length >= 1 && length <= 16 && strspn(text, "0123456789abcdefABCDEF") == length && *seed;
+}
+
+/* The place of a word in "pass, curve, human"; -1. */
+static int place_in(const char *words, const char *word)
+{
+    int place = 0;
+
+    for (; *words; place++) {
+        size_t length = strcspn(words, ",");
+        if (strlen(word) == length && !strncmp(words, word, length))
+            return place;
+        words += length;
+        words += strspn(words, ", ");
+    }
+    return -1;
+}
+
+/* ---- What may be set ---- */
+
+typedef enum Kind { TEXT, NUMBER, SPAN, TIME, SEED, WORD, BAR } Kind;
+
+typedef struct Key {
+    const char *name;
+    bool of_course; /* in [course]; else in [all] and in labs */
+    Kind kind;
+    size_t offset; /* in Course, or in CourseLab */
+    double least, most;
+    const char *allowed; /* WORD: the words, in the order of their values */
+    bool secret;
+} Key;
+
+#define OF_COURSE(member) true, TEXT, offsetof(Course, member), 0, sizeof((Course *) 0)->member
+#define POLICY(member)    offsetof(CourseLab, policy.member)
+
+static const Key keys[] = {
+    { "name", OF_COURSE(name), "a text of at most 119 bytes" },
+    { "device", OF_COURSE(device), "sim:NAME, or a part of a GPU's name, such as H200" },
+    { "times", true, WORD, offsetof(Course, times), 0, 0, "system, files" },
+    { "weight", false, NUMBER, POLICY(weight), 0, 1000, "a number from 0 to 1000" },
+    { "bar", false, BAR, 0, 0.01, 2, "a number from 0.01 to 2" },
+    { "deadline", false, TIME, POLICY(deadline), 0, 0,
+      "a time with its zone, such as 2026-11-30 23:59 +01:00" },
+    { "late_grace", false, SPAN, POLICY(late_grace_s), 0, 1e9, "a span: 0, 90s, 30m, 2h or 7d" },
+    { "late_unit", false, SPAN, POLICY(late_unit_s), 1, 1e9, "a span: 1h, 1d" },
+    { "late_factor", false, NUMBER, POLICY(late_factor), 0, 1, "a number from 0 to 1" },
+    { "late_curve", false, WORD, POLICY(late_curve), 0, 0, "power, linear" },
+    { "late_cutoff", false, SPAN, POLICY(late_cutoff_s), 0, 1e9, "a span: 0 (never), 2h, 7d" },
+    { "base", false, NUMBER, POLICY(base), 0, 100, "a number from 0 to 100" },
+    { "gain", false, NUMBER, POLICY(gain), 0, 1, "a number from 0 to 1" },
+    { "growth", false, WORD, POLICY(growth), 0, 0, "linear, log" },
+    { "correct", false, NUMBER, POLICY(correct), 0, 100, "a number from 0 to 100" },
+    { "close", false, WORD, POLICY(close), 0, 0, "pass, curve, human" },
+    { "practice_seed", false, SEED, offsetof(CourseLab, practice_seed), 0, 0,
+      "1 to 16 hexadecimal digits, not 0" },
+    { "seed", false, SEED, offsetof(CourseLab, seed), 0, 0, "1 to 16 hexadecimal digits, not 0",
+      .secret = true },
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+_Static_assert(sizeof(Growth) == sizeof(int) && sizeof(Closeness) == sizeof(int), "WORD sets ints");
+
+/* "bar of flat" is the key "bar" for one case. */
+static const Key *key_of(const Setting *setting)
+{
+    for (int i = 0; i < KEYS; i++) {
+        size_t length = strlen(keys[i].name);
+        if (keys[i].of_course == (setting->section == THE_COURSE) &&
+            !strncmp(setting->key, keys[i].name, length) &&
+            (!setting->key[length] ||
+             (keys[i].kind == BAR && !strncmp(setting->key + length, " of ", 4))))
+            return &keys[i];
+    }
+    return NULL;
+}
+
+static const char *keys_of(int section, char *text, size_t size)
+{
+    text[0] = 0;
+    for (int i = 0; i < KEYS; i++)
+        if (keys[i].of_course == (section == THE_COURSE))
+            append(text, size, "%s%s", *text ? ", " : "", keys[i].name);
+    return text;
+}
+
+/* ---- Applying ---- */
+
+static bool set_value(const Key *key, const char *text, void *at)
+{
+    double number;
+    int place;
+
+    switch (key->kind) {
+    case TEXT:
+        put(at, (size_t) key->most, "%s", text);
+        return *text && strlen(text) < (size_t) key->most;
+    case NUMBER:
+    case BAR:
+        if (!take_number(text, &number) || number < key->least || number > key->most)
+            return false;
+        *(double *) at = number;
+        return true;
+    case SPAN:
+        return take_span(text, at) && *(double *) at >= key->least && *(double *) at <= key->most;
+    case TIME:
+        return take_time(text, at);
+    case SEED:
+        return take_seed(text, at);
+    case WORD:
+        if ((place = place_in(key->allowed, text)) < 0)
+            return false;
+        *(int *) at = place;
+        return true;
+    }
+    return false;
+}
+
+/* All timed cases, or the one after " of ". */
+static void set_bars(Reading *r, const Setting *setting, const Key *key, CourseLab *lab, int place)
+{
+    const char *of = setting->key[3] ? setting->key + 7 : NULL;
+    const Case *cases = all_labs[place].lab->cases;
+    char labels[200] = "";
+    bool found = false;
+
+    for (int i = 0; cases[i].label && i < COURSE_CASES; i++) {
+        if (cases[i].kind != TIMED)
+            continue;
+        APPEND(labels, "%s%s", *labels ? ", " : "", cases[i].label);
+        if (of && strcmp(of, cases[i].label))
+            continue;
+        found = true;
+        if (!set_value(key, setting->value, &lab->bar[i])) {
+            mistake(r, setting->line, "%s = %s: allowed is %s", setting->key, setting->value,
+                    key->allowed);
+            return;
+        }
+    }
+    if (!found)
+        mistake(r, setting->line, "%s: lab %s has no such timed case; it has: %s", setting->key,
+                all_labs[place].folder, *labels ? labels : "none");
+}
+
+static void apply(Reading *r, const Setting *setting, const Key *key, int place)
+{
+    CourseLab *lab = place >= 0 ? &r->course->lab[place] : NULL;
+
+    if (key->kind == BAR) {
+        set_bars(r, setting, key, lab, place);
+        return;
+    }
+    if (!set_value(key, setting->value, (char *) (lab ? (void *) lab : r->course) + key->offset))
+        mistake(r, setting->line, "%s = %s: allowed is %s%s", setting->key,
+                key->secret ? "..." : setting->value, key->kind == WORD ? "one of: " : "",
+                key->allowed);
+    if (lab && key->kind == TIME)
+        lab->policy.has_deadline = true;
+}
+
+static bool is_repeated(Reading *r, int at)
+{
+    const Setting *s = &r->settings[at];
+
+    for (int i = 0; i < at; i++)
+        if (r->settings[i].section == s->section && !strcmp(r->settings[i].key, s->key)) {
+            mistake(r, s->line, "%s is set in line %d already", s->key, r->settings[i].line);
+            return true;
+        }
+    return false;
+}
+
+/* Settings of the course and of all labs (first), or of single labs. */
+static void apply_all(Reading *r, bool first)
+{
+    char names[300];
+
+    for (int i = 0; i < r->count; i++) {
+        const Setting *s = &r->settings[i];
+        const Key *key = key_of(s);
+        int before = r->faults;
+        if ((s->section < 0) != first || is_repeated(r, i))
+            continue;
+        if (!key)
+            mistake(r, s->line, "there is no key %s here; there are: %s", s->key,
+                    keys_of(s->section, names, sizeof names));
+        else if (key->kind == BAR && s->section == EVERY_LAB)
+            mistake(r, s->line, "%s: a bar is a lab's own: set it in the lab's section", s->key);
+        else if (s->section != EVERY_LAB)
+            apply(r, s, key, s->section);
+        else
+            for (int lab = 0; lab < COURSE_LABS && all_labs[lab].folder && r->faults == before;
+                 lab++)
+                apply(r, s, key, lab);
+    }
+}
+
+/* ---- Lines ---- */
+
+static char *trim(char *text)
+{
+    char *end = text + strlen(text);
+
+    while (end > text && isspace((unsigned char) end[-1]))
+        *--end = 0;
+    while (isspace((unsigned char) *text))
+        text++;
+    return text;
+}
+
+static int section_named(Reading *r, int line, const char *name)
+{
+    const LabEntry *entry = lab_find(name);
+    char names[400] = "";
+
+    if (!strcmp(name, "course"))
+        return THE_COURSE;
+    if (!strcmp(name, "all"))
+        return EVERY_LAB;
+    if (entry && entry - all_labs < COURSE_LABS)
+        return (int) (entry - all_labs);
+    for (entry = all_labs; entry->folder; entry++)
+        APPEND(names, ", %s", entry->folder);
+    mistake(r, line, "there is no section [%s]; there are: course, all%s", name, names);
+    return NO_SECTION;
+}
+
+/* "bar of d = 64 = 0.8": a case's label may hold what ends a key. */
+static char *find_equals(char *line)
+{
+    return !strncmp(line, "bar of ", 7) ? strrchr(line, '=') : strchr(line, '=');
+}
+
+static void take_setting(Reading *r, int number, int section, char *line)
+{
+    char *equals = find_equals(line), *key, *value;
+    Setting *s = &r->settings[r->count];
+
+    if (!equals) {
+        mistake(r, number, "%.60s: neither [section] nor key = value", line);
+        return;
+    }
+    *equals = 0;
+    key = trim(line);
+    value = trim(equals + 1);
+    if (section == NO_SECTION || r->count == SETTINGS)
+        return;
+    if (strlen(key) >= sizeof s->key || strlen(value) >= sizeof s->value) {
+        mistake(r, number, "%.60s: longer than anything that may be set", key);
+        return;
+    }
+    *s = (Setting){ .line = number, .section = section };
+    PUT(s->key, "%s", key);
+    PUT(s->value, "%s", value);
+    r->count++;
+}
+
+static void take_lines(Reading *r, const char *text)
+{
+    char *copy = strdup(text), *rest = copy, *line;
+    int number = 0, section = NO_SECTION;
+    bool begun = false;
+
+    if (!copy)
+        die("out of host memory");
+    if (!strncmp(rest, "\xef\xbb\xbf", 3)) /* what some editors begin a text with */
+        rest += 3;
+    while ((line = strsep(&rest, "\n"))) {
+        number++;
+        line = trim(line);
+        if (!*line || *line == '#' || *line == ';')
+            continue;
+        if (*line == '[') {
+            char *end = strchr(line, ']');
+            begun = true;
+            section = NO_SECTION;
+            if (!end || end[1])
+                mistake(r, number, "%.60s: a section is [name], alone in its line", line);
+            else
+                section = section_named(r, number, (*end = 0, trim(line + 1)));
+            continue;
+        }
+        if (!begun)
+            mistake(r, number, "%.60s: before the first section, such as [all]", line);
+        take_setting(r, number, section, line);
+    }
+    free(copy);
+}
+
+/* ---- What must fit together ---- */
+
+static int line_of(const Reading *r, int lab, const char *key)
+{
+    int line = 0;
+
+    for (int i = 0; i < r->count; i++)
+        if (!strcmp(r->settings[i].key, key) &&
+            (r->settings[i].section == lab || (r->settings[i].section == EVERY_LAB && !line)))
+            line = r->settings[i].line;
+    return line;
+}
+
+static void check_together(Reading *r)
+{
+    int told = 0;
+
+    for (int lab = 0; lab < COURSE_LABS && all_labs[lab].folder; lab++) {
+        const Policy *p = &r->course->lab[lab].policy;
+        int line = line_of(r, lab, "late_cutoff");
+        if (p->late_cutoff_s <= 0 || p->late_cutoff_s >= p->late_grace_s || line == told)
+            continue;
+        told = line;
+        mistake(r, line, "late_cutoff: it lies within late_grace, for %s", all_labs[lab].folder);
+    }
+}
+
+/* ---- All of it ---- */
+
+void course_default(Course *course)
+{
+    *course = (Course){ 0 };
+    for (int i = 0; i < COURSE_LABS; i++)
+        course->lab[i].policy = policy_default;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    return ((const Mistake *) a)->line - ((const Mistake *) b)->line;
+}
+
+static char *list_mistakes(Reading *r)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    if (!to)
+        die("out of host memory");
+    qsort(r->mistakes, (size_t) r->faults, sizeof *r->mistakes, by_line);
+    for (int i = 0; i < r->faults; i++)
+        fprintf(to, "%s:%d: %s\n", r->shown, r->mistakes[i].line, r->mistakes[i].text);
+    if (fclose(to))
+        die("out of host memory");
+    return text;
+}
+
+static Reading *read_text(const char *text, const char *shown, Course *course)
+{
+    Reading *r = xcalloc(1, sizeof *r);
+
+    r->shown = shown;
+    r->course = course;
+    course_default(course);
+    take_lines(r, text);
+    apply_all(r, true);
+    apply_all(r, false);
+    check_together(r);
+    return r;
+}
+
+bool course_read(const char *text, const char *shown, Course *course, char **mistakes)
+{
+    Reading *r = read_text(text, shown, course);
+    bool fine = r->faults == 0;
+
+    *mistakes = fine ? NULL : list_mistakes(r);
+    if (!fine)
+        course_default(course);
+    free(r);
+    return fine;
+}
+
+/* What comes on standard input, a pipe perhaps, to its end; NULL with errno set. */
+static char *read_stdin(size_t *size)
+{
+    char *text = xcalloc(1, COURSE_BYTES + 1);
+
+    *size = fread(text, 1, COURSE_BYTES + 1, stdin);
+    if (*size <= COURSE_BYTES && !ferror(stdin))
+        return text;
+    free(text);
+    errno = *size > COURSE_BYTES ? EFBIG : EIO;
+    return NULL;
+}
+
+bool course_load(const char *path, Course *course, char **text, char **mistakes)
+{
+    bool standard = !strcmp(path, "-");
+    size_t size = 0;
+    char why[600];
+
+    *mistakes = NULL;
+    *text = standard ? read_stdin(&size) : read_file(path, COURSE_BYTES, &size);
+    if (*text && strlen(*text) == size) {
+        if (course_read(*text, standard ? "standard input" : path, course, mistakes))
+            return true;
+    } else {
+        course_default(course);
+        PUT(why, "%s: %s\n", path,
+            *text            ? "this is no text: it holds a byte 0"
+            : errno == EFBIG ? "larger than 64 KiB: no course file"
+                             : strerror(errno));
+        *mistakes = strdup(why);
+    }
+    free(*text);
+    *text = NULL;
+    return false;
+}
+
+/* ---- Texts made of it ---- */
+
+static const char *section_name(int section)
+{
+    return section == THE_COURSE  ? "course"
+           : section == EVERY_LAB ? "all"
+                                  : all_labs[section].folder;
+}
+
+char *course_public(const char *text)
+{
+    Course *course = xcalloc(1, sizeof *course);
+    Reading *r = read_text(text, "", course);
+    int section = NO_SECTION;
+    char *result = NULL;
+    size_t size;
+    FILE *to = open_memstream(&result, &size);
+
+    if (!to)
+        die("out of host memory");
+    for (int i = 0; i < r->count; i++) {
+        const Setting *s = &r->settings[i];
+        const Key *key = key_of(s);
+        if (!key || key->secret)
+            continue;
+        if (s->section != section)
+            fprintf(to, "%s[%s]\n", section == NO_SECTION ? "" : "\n", section_name(s->section));
+        section = s->section;
+        fprintf(to, "%s = %s\n", s->key, s->value);
+    }
+    if (fclose(to))
+        die("out of host memory");
+    free(r);
+    free(course);
+    return result;
+}
+
+char *course_terms(const Course *course, const LabEntry *entry)
+{
+    const CourseLab *lab = &course->lab[entry - all_labs];
+    char *result = NULL;
+    char head[80];
+    size_t size;
+    FILE *to = open_memstream(&result, &size);
+    bool begun = false;
+
+    if (!to)
+        die("out of host memory");
+    PUT(head, "[%s]\n", entry->folder);
+    if (course->device[0])
+        fprintf(to, "[course]\ndevice = %s\n", course->device);
+    for (int i = 0; i < COURSE_CASES && entry->lab->cases[i].label; i++) {
+        if (lab->bar[i] <= 0 || lab->bar[i] == entry->lab->cases[i].bar)
+            continue;
+        fprintf(to, "%sbar of %s = %.6g\n", begun ? "" : head, entry->lab->cases[i].label,
+                lab->bar[i]);
+        begun = true;
+    }
+    if (lab->seed)
+        fprintf(to, "%sseed = %016" PRIx64 "\n", begun ? "" : head, lab->seed);
+    if (fclose(to))
+        die("out of host memory");
+    return result;
+}
+
+double course_bar(const Course *course, const LabEntry *entry, int i)
+{
+    long place = entry - all_labs;
+    double bar = place < COURSE_LABS && i < COURSE_CASES ? course->lab[place].bar[i] : 0;
+
+    return bar > 0 ? bar : entry->lab->cases[i].bar;
+}
+
+bool course_device_counts(const Course *course, const char *name, const char *simulated)
+{
+    bool wants_simulated = !strncmp(course->device, "sim:", 4);
+
+    if (!course->device[0])
+        return true;
+    if (wants_simulated || simulated)
+        return wants_simulated && simulated && !strcmp(course->device + 4, simulated);
+    return strcasestr(name, course->device) != NULL;
+}

@@ -1,0 +1,51 @@
+#!/bin/bash
+# course_kit.sh BUILD OUT [COURSE] [LAB...] - the students' tree as an archive: make course-kit.
+#
+# A tree is put together from a list: the workbook as students need it, the labs with their starters,
+# stand-ins for solutions/ (warpbook pack), the public part of the course file. What is not on the list is
+# not in it. The same tree and toolkit give the same archive, byte for byte.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=$1 out=$2 course=${3:-}
+shift $(($# < 3 ? $# : 3))
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree=$work/warpbook
+mkdir "$tree"
+
+WARPBOOK_BUILD=$build "$build/warpbook" labs "$@" > "$work/labs"
+# shellcheck disable=SC2046
+WARPBOOK_BUILD=$build "$build/warpbook" pack $(cut -d' ' -f1 "$work/labs") --seal "$tree" ${course:+--course "$course"}
+
+# Whole files and folders, then single files of a lab.
+for item in Makefile README.md LICENSE CHANGELOG.md .gitignore common docs/integrity.md docs/lines.md docs/simulator.md; do
+    [ -e "$item" ] || continue
+    mkdir -p "$tree/$(dirname "$item")"
+    cp -R "$item" "$tree/$item"
+done
+find grader -type f ! -path 'grader/gradebook/*' ! -name course_kit.sh \
+    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.sh' -o -name '*.mk' -o -name '*.def' -o -name '*.map' -o -path 'grader/sim/devices/*.txt' \) |
+    while read -r file; do
+        mkdir -p "$tree/$(dirname "$file")"
+        cp "$file" "$tree/$file"
+    done
+while read -r lab _; do
+    mkdir -p "$tree/labs/$lab"
+    for name in README.md kernel.h lab.c; do
+        cp "labs/$lab/$name" "$tree/labs/$lab/$name"
+    done
+    # What may have been filled in here is handed out empty.
+    cp "solutions/$lab/0_starter.cu" "$tree/labs/$lab/kernel.cu"
+    [ ! -f "labs/$lab/predictions.txt" ] ||
+        sed 's/^\([A-Za-z0-9_]*:\).*/\1/' "labs/$lab/predictions.txt" > "$tree/labs/$lab/predictions.txt"
+done < "$work/labs"
+
+find "$tree" -type d -exec chmod 755 {} +
+find "$tree" -type f -exec chmod 644 {} +
+find "$tree" -name '*.sh' -exec chmod 755 {} +
+mkdir -p "$(dirname "$out")"
+tar -C "$work" --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
+    --mtime="@${SOURCE_DATE_EPOCH:-1767225600}" -cf - warpbook | gzip -n -9 > "$out.new"
+mv "$out.new" "$out"
+echo "$out: $(wc -l < "$work/labs") labs, $(($(wc -c < "$out") / 1024)) KiB. Students unpack it and type make grade."

@@ -1,0 +1,157 @@
+/* enlist.c - the course's roster in the gradebook, beside those who handed something in.
+ *
+ * Who is whom is worked out whenever it is asked for: the roster may come before or after the
+ * submissions, and both may change.
+ */
+#include "enlist.h"
+#include "roster.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void keep(Store *store, const Roster *roster, const char *source)
+{
+    int64_t id;
+
+    store_do(store, "BEGIN IMMEDIATE", "");
+    store_do(store, "INSERT INTO rosters (at, source) VALUES (datetime('now'), ?)", "t", source);
+    id = store_last(store);
+    for (int i = 0; i < roster->count; i++)
+        store_do(store,
+                 "INSERT INTO members (roster, number, name, email, section)"
+                 " VALUES (?, ?, ?, ?, ?)",
+                 "itttt", id, roster->list[i].number, roster->list[i].name, roster->list[i].email,
+                 roster->list[i].section);
+    store_do(store, "COMMIT", "");
+}
+
+bool enlist(Store *store, const char *path, int *count, char **mistakes)
+{
+    Roster roster;
+    char why[600];
+    size_t size;
+    char *text = read_file(path, ROSTER_BYTES, &size);
+    bool fine;
+
+    if (!text) {
+        PUT(why, "%s: %s\n", path,
+            errno == EFBIG ? "larger than 4 MiB: no roster" : strerror(errno));
+        *mistakes = strdup(why);
+        return false;
+    }
+    fine = roster_read(text, size, path, &roster, mistakes);
+    free(text);
+    if (!fine)
+        return false;
+    *count = roster.count;
+    keep(store, &roster, path);
+    roster_free(&roster);
+    return true;
+}
+
+/* ---- Who is whom? ---- */
+
+/* The roster that counts; ids: the members' rows. */
+static void read_members(Store *store, Roster *roster, int64_t **ids)
+{
+    static const char of_latest[] = " FROM members WHERE roster = (SELECT max(id) FROM rosters)";
+    char sql[200];
+    int room = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", of_latest), "");
+    sqlite3_stmt *rows =
+        store_ask(store, PUT(sql, "SELECT id, number, name%s ORDER BY id", of_latest), "");
+
+    *roster = (Roster){ .list = xcalloc((size_t) room + 1, sizeof(Member)) };
+    *ids = xcalloc((size_t) room + 1, sizeof **ids);
+    while (store_row(store, rows)) {
+        if (roster->count == room)
+            continue;
+        (*ids)[roster->count] = sqlite3_column_int64(rows, 0);
+        PUT(roster->list[roster->count].number, "%s", store_text(rows, 1));
+        PUT(roster->list[roster->count].name, "%s", store_text(rows, 2));
+        roster->count++;
+    }
+}
+
+static int read_students(Store *store, Attendee **attendees, int64_t **ids)
+{
+    static const char present[] =
+        " FROM students WHERE id IN (SELECT s.student FROM seen JOIN submissions s"
+        " ON s.id = seen.submission WHERE seen.import = (SELECT max(id) FROM imports))";
+    char sql[400];
+    int room = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", present), ""), count = 0;
+    sqlite3_stmt *rows =
+        store_ask(store, PUT(sql, "SELECT id, name, number%s ORDER BY id", present), "");
+
+    *attendees = xcalloc((size_t) room + 1, sizeof **attendees);
+    *ids = xcalloc((size_t) room + 1, sizeof **ids);
+    while (store_row(store, rows)) {
+        char *name, *number;
+        if (count == room)
+            continue;
+        (*ids)[count] = sqlite3_column_int64(rows, 0);
+        name = strdup(store_text(rows, 1));
+        number = strdup(store_text(rows, 2));
+        if (!name || !number)
+            die("out of host memory");
+        (*attendees)[count++] = (Attendee){ .name = name, .number = number };
+    }
+    return count;
+}
+
+static void write_pairs(Store *store, const Attendee *attendees, const int64_t *students, int count,
+                        const int64_t *members, const Roster *roster)
+{
+    bool *found = xcalloc((size_t) roster->count + 1, 1);
+
+    for (int i = 0; i < count; i++) {
+        const Attendee *a = &attendees[i];
+        if (a->member >= 0) {
+            found[a->member] = true;
+            store_do(store, "INSERT INTO temp.enlisted VALUES (?, ?, 0)", "ii", students[i],
+                     members[a->member]);
+        } else {
+            store_do(store, "INSERT INTO temp.enlisted VALUES (?, NULL, ?)", "ii", students[i],
+                     (int64_t) a->unclear);
+        }
+    }
+    for (int m = 0; m < roster->count; m++)
+        if (!found[m])
+            store_do(store, "INSERT INTO temp.enlisted VALUES (NULL, ?, ?)", "ii", members[m],
+                     (int64_t) roster->list[m].unclear);
+    free(found);
+}
+
+void enlist_match(Store *store)
+{
+    int64_t *students, *members;
+    Attendee *attendees;
+    Roster roster;
+    int count, only_reads = (int) store_number(store, 0, "PRAGMA query_only", "");
+
+    read_members(store, &roster, &members);
+    count = read_students(store, &attendees, &students);
+    roster_match(&roster, attendees, count);
+    if (only_reads) /* it keeps temporary tables away, too */
+        store_do(store, "PRAGMA query_only = OFF", "");
+    store_do(store,
+             "CREATE TEMP TABLE IF NOT EXISTS enlisted (student INTEGER, member INTEGER,"
+             " unclear INTEGER NOT NULL)",
+             "");
+    store_do(store, "SAVEPOINT enlisting", "");
+    store_do(store, "DELETE FROM temp.enlisted", "");
+    if (roster.count)
+        write_pairs(store, attendees, students, count, members, &roster);
+    store_do(store, "RELEASE enlisting", "");
+    if (only_reads)
+        store_do(store, "PRAGMA query_only = ON", "");
+    for (int i = 0; i < count; i++) {
+        free((char *) attendees[i].name);
+        free((char *) attendees[i].number);
+    }
+    free(attendees);
+    free(students);
+    free(members);
+    roster_free(&roster);
+}

@@ -1,0 +1,94 @@
+/* terms.c - the course file that counts, and what gradings depend on by it.
+ *
+ * The gradebook holds course files as they were given: marks follow from the latest, whenever they
+ * are asked for. What changes what is measured is kept apart, for each lab, as a text (course.h);
+ * an attempt carries the text that it was made under, and counts while its lab has that text.
+ */
+#include "terms.h"
+#include "../util.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *now(char text[32])
+{
+    time_t when = time(NULL);
+
+    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime(&when));
+    return text;
+}
+
+/* The caller frees; NULL: none. */
+static char *text_of(Store *store, const char *sql, const char *lab)
+{
+    sqlite3_stmt *row = store_ask(store, sql, lab ? "t" : "", lab);
+    char *text = NULL;
+
+    while (store_row(store, row))
+        if (!text && !(text = strdup(store_text(row, 0))))
+            die("out of host memory");
+    return text;
+}
+
+static char *kept_course(Store *store)
+{
+    return text_of(store, "SELECT text FROM courses ORDER BY id DESC LIMIT 1", NULL);
+}
+
+bool terms_load(Store *store, const char *path, char **mistakes)
+{
+    char *kept;
+    bool fine = true;
+
+    *mistakes = NULL;
+    free(store->course_text);
+    store->course_text = NULL;
+    if (path)
+        return course_load(path, &store->course, &store->course_text, mistakes);
+    if ((kept = kept_course(store)))
+        fine =
+            course_read(kept, "the course file that the gradebook holds", &store->course, mistakes);
+    free(kept);
+    return fine;
+}
+
+char *terms_text(Store *store)
+{
+    char *text = kept_course(store);
+
+    return text ? text : xcalloc(1, 1);
+}
+
+char *terms_of(Store *store, const char *lab)
+{
+    char *text = text_of(store, "SELECT text FROM current_terms WHERE lab = ?", lab);
+
+    return text ? text : xcalloc(1, 1);
+}
+
+static void keep_terms(Store *store, const LabEntry *entry)
+{
+    char *wanted = course_terms(&store->course, entry), *held = terms_of(store, entry->folder);
+    char at[32];
+
+    if (strcmp(wanted, held))
+        store_do(store, "INSERT INTO terms (lab, text, at) VALUES (?, ?, ?)", "ttt", entry->folder,
+                 wanted, now(at));
+    free(wanted);
+    free(held);
+}
+
+void terms_keep(Store *store)
+{
+    char *kept = kept_course(store), at[32];
+
+    store_do(store, "BEGIN IMMEDIATE", "");
+    if (store->course_text && (!kept || strcmp(kept, store->course_text)))
+        store_do(store, "INSERT INTO courses (at, text) VALUES (?, ?)", "tt", now(at),
+                 store->course_text);
+    for (int i = 0; i < COURSE_LABS && all_labs[i].folder; i++)
+        keep_terms(store, &all_labs[i]);
+    store_do(store, "COMMIT", "");
+    free(kept);
+}

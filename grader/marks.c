@@ -1,0 +1,229 @@
+/* marks.c - what a grading is worth by a lab's policy. Numbers in, marks and a sentence out.
+ *
+ * First the whole: by the verdict, and where that is `slow` (or `close` goes by the curve) by the
+ * timed cases. Then what lateness takes of it.
+ */
+#include "marks.h"
+#include "util.h"
+#include "verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+const Policy policy_default = {
+    .weight = 1, .base = 50, .gain = 0.10, .correct = -1, .late_unit_s = 86400, .late_factor = 1
+};
+
+/* ---- Speed ---- */
+
+static double share_of_the_way(const Policy *policy, double ratio, double rung1, double bar)
+{
+    if (!(ratio > rung1 && bar > rung1)) /* NaN too */
+        return 0;
+    if (policy->growth == GROWTH_LOG && rung1 > 0)
+        return log(ratio / rung1) / log(bar / rung1);
+    return (ratio - rung1) / (bar - rung1);
+}
+
+double marks_for_speed(const Policy *policy, double ratio, double rung1, double bar)
+{
+    double base;
+
+    if (!(ratio > 0)) /* NaN too */
+        return 0;
+    if (ratio >= bar)
+        return 100;
+    if (!(rung1 > 0)) /* not measured */
+        rung1 = 0;
+    base = ratio >= rung1 + policy->gain ? policy->base : policy->base / 2;
+    return base + (100 - policy->base) * share_of_the_way(policy, ratio, rung1, bar);
+}
+
+/* The mean. Cases that spare rung 1 are worth no more than the others are: what is to be had there
+ * for nothing is no merit. */
+double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
+{
+    double sum[2] = { 0 };
+    int of[2] = { 0 };
+
+    for (int i = 0; i < count; i++) {
+        const MarkedCase *c = &cases[i];
+        sum[c->spares_rung1] += marks_for_speed(policy, c->ratio, c->rung1, c->bar);
+        of[c->spares_rung1]++;
+    }
+    if (of[0])
+        sum[1] = fmin(sum[1], of[1] * sum[0] / of[0]);
+    return count ? (sum[0] + sum[1]) / count : policy->base / 2;
+}
+
+/* ---- The verdict ---- */
+
+static void settle(Marks *marks, double whole, const char *why)
+{
+    marks->known = true;
+    marks->whole = marks->marks = whole;
+    PUT(marks->why, "%s", why);
+}
+
+static void leave_open(Marks *marks, const char *why)
+{
+    marks->open = true;
+    PUT(marks->why, "%s", why);
+}
+
+/* The case that is furthest from its bar says why. */
+static void by_curve(const Policy *policy, const Graded *graded, Marks *marks)
+{
+    const MarkedCase *worst = NULL;
+
+    for (int i = 0; i < graded->count; i++)
+        if (!worst || graded->cases[i].ratio - graded->cases[i].bar < worst->ratio - worst->bar)
+            worst = &graded->cases[i];
+    settle(marks, marks_for_cases(policy, graded->cases, graded->count),
+           "right, but not as the lesson asks for: half of the base");
+    if (worst)
+        PUT(marks->why, "right, at %.3f of the reference's speed; the bar is %.2f", worst->ratio,
+            worst->bar);
+    if (worst && worst->rung1 > 0)
+        APPEND(marks->why, ", rung 1 has %.3f", worst->rung1);
+}
+
+static void by_closeness(const Policy *policy, const Graded *graded, Marks *marks)
+{
+    if (policy->close == CLOSE_BY_HUMAN)
+        leave_open(marks, "too close to the bar to tell: a human decides");
+    else if (policy->close == CLOSE_BY_CURVE)
+        by_curve(policy, graded, marks);
+    else
+        settle(marks, 100, "too close to the bar to tell: counts as a pass");
+}
+
+/* States that are no verdicts. */
+static const struct {
+    const char *state;
+    bool open;
+    const char *why;
+} states[] = {
+    { "missing", false, "nothing was handed in" },
+    { "queued", true, "not graded yet" },
+    { "not graded", true, "the machine failed, not the student" },
+    { "unsound", true, "the machine failed, not the student" },
+};
+
+static void judge(const Policy *policy, const Graded *graded, Marks *marks)
+{
+    Verdict verdict;
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (!strcmp(graded->state, states[i].state)) {
+            if (states[i].open)
+                leave_open(marks, states[i].why);
+            else
+                settle(marks, 0, states[i].why);
+            return;
+        }
+    if (!verdict_from_word(graded->state, &verdict))
+        leave_open(marks, "not a verdict that has marks");
+    else if (verdict == PASS)
+        settle(marks, 100, "right, and fast enough");
+    else if (verdict == CLOSE)
+        by_closeness(policy, graded, marks);
+    else if (verdict == SLOW)
+        by_curve(policy, graded, marks);
+    else if (verdict == CORRECT_ONLY)
+        settle(marks, policy->correct >= 0 ? policy->correct : policy->base,
+               "right; its speed was not judged");
+    else if (verdict == SUSPECT)
+        settle(marks, 0, "none until a human has looked");
+    else
+        settle(marks, 0, verdict_meaning(verdict));
+}
+
+/* ---- Lateness ---- */
+
+/* "3 d 4 h", "12 min": rounded down to the smaller unit shown, but never to nothing. */
+static const char *span(double seconds, char *text, size_t size)
+{
+    long long minutes = (long long) (seconds / 60);
+
+    if (minutes >= 24 * 60)
+        put(text, size, "%lld d %lld h", minutes / (24 * 60), minutes / 60 % 24);
+    else if (minutes >= 60)
+        put(text, size, "%lld h %lld min", minutes / 60, minutes % 60);
+    else if (minutes > 0)
+        put(text, size, "%lld min", minutes);
+    else
+        put(text, size, "%.0f s", seconds);
+    return text;
+}
+
+static double left_of_marks(const Policy *policy, double late_s)
+{
+    double units = ceil(late_s / policy->late_unit_s);
+
+    if (policy->late_curve == LATE_LINEAR)
+        return fmax(0, 1 - units * (1 - policy->late_factor));
+    return pow(policy->late_factor, units);
+}
+
+static void deduct(const Policy *policy, const Graded *graded, Marks *marks)
+{
+    char late[40];
+    double left;
+
+    if (!policy->has_deadline || !strcmp(graded->state, "missing"))
+        return;
+    if (!graded->sent) {
+        APPEND(marks->why, "; when it was handed in is not known%s, so nothing is deducted",
+               graded->marked_late ? " (marked late, not by how much)" : "");
+        return;
+    }
+    if (graded->sent <= policy->deadline)
+        return;
+    marks->late_s = graded->sent - policy->deadline;
+    span((double) marks->late_s, late, sizeof late);
+    if ((double) marks->late_s <= policy->late_grace_s) {
+        APPEND(marks->why, "; %s late, within the grace", late);
+        return;
+    }
+    if (policy->late_cutoff_s > 0 && (double) marks->late_s > policy->late_cutoff_s) {
+        marks->marks = 0;
+        APPEND(marks->why, "; %s late, after the cut-off: no marks", late);
+        return;
+    }
+    left = left_of_marks(policy, (double) marks->late_s);
+    marks->marks = marks->whole * left;
+    if (left < 1)
+        APPEND(marks->why, "; %s late: %.1f of %.1f marks are left", late, marks->marks,
+               marks->whole);
+    else
+        APPEND(marks->why, "; %s late, which costs nothing", late);
+}
+
+void marks_of(const Policy *policy, const Graded *graded, Marks *marks)
+{
+    *marks = (Marks){ 0 };
+    if (graded->unmarked) {
+        PUT(marks->why, "a warm-up: no marks");
+        return;
+    }
+    judge(policy, graded, marks);
+    deduct(policy, graded, marks);
+}
+
+/* ---- Totals ---- */
+
+void marks_add(Total *total, double weight, const Marks *marks)
+{
+    if (marks->known) {
+        total->sum += weight * marks->marks;
+        total->weight += weight;
+    } else {
+        total->open += marks->open;
+    }
+}
+
+double marks_total(const Total *total)
+{
+    return total->weight > 0 ? total->sum / total->weight : 0;
+}

@@ -1,0 +1,212 @@
+#!/bin/bash
+# reports.sh BUILD [STUDENTS] - what gradebook makes of stored results: every export, of a class with hostile
+# names and files. 300 students x 9 labs must take at most 60 s in all (of
+# one core: how many others share the machine is not its fault). With Chromium on the PATH, the class's
+# page is opened in it, sorted and filtered. Needs neither nvcc nor a GPU.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build} students=${2:-40}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+gradebook=$build/gradebook
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+export TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
+labs="01_coalescing 02_bank_conflicts 03_divergence 04_ilp_tlp 05_streams 06_transpose 07_reduction 08_tail_effect 09_sgemm"
+
+check() { # NAME, then a command that must succeed
+    local name=$1
+    shift
+    if "$@" > "$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name: $*"
+        sed 's/^/    /' "$work/said" | tail -20
+    fi
+}
+not() { ! "$@"; }
+status_is() { # STATUS COMMAND...
+    local wanted=$1
+    shift
+    "$@"
+    local got=$?
+    [ $got = "$wanted" ] || { echo "exit status $got, expected $wanted"; return 1; }
+}
+grade() { "$gradebook" grade "$work/class" --out "$work/out" --devices 9 --labs "${labs// /,}" --trust-submissions; }
+export_to() { # FORMAT FILE
+    "$gradebook" export --format "$1" --out "$work/out" > "$2"
+}
+export_files() { # FORMAT
+    "$gradebook" export --format "$1" --to "$work/$1" --out "$work/out"
+}
+sql() { sqlite3 "$work/out/gradebook.sqlite" "$@"; }
+
+echo "reports of $students students."
+mkdir "$work/class"
+tests/reports/make_class.sh "$students" "$labs" "$work/class"
+rm "$work/class.names"
+cpu_s() { awk -v hz="$(getconf CLK_TCK)" '{ print ($16 + $17) / hz }' /proc/$$/stat; } # of what has ended
+began_cpu=$(cpu_s) began=$(date +%s)
+check "import; device 9 grades nobody" status_is 3 grade
+check "nothing is graded yet" test "$(sql 'SELECT count(*) FROM attempts')" = 0
+check "who has something to come gets no marks" export_files gradescope
+check "not even a file" test "$(find "$work/gradescope" -name '*.json' | wc -l)" = 0
+check "results" sql ".read tests/reports/results.sql"
+check "all is graded now" status_is 0 grade
+check "status" "$gradebook" status --out "$work/out"
+check "report" "$gradebook" report --out "$work/out"
+check "CSV" export_to csv "$work/marks.csv"
+check "JSON" export_to json "$work/marks.json"
+check "HTML" export_to html "$work/class.html"
+check "alike" export_to alike "$work/alike.csv"
+check "Gradescope" export_files gradescope
+check "Classroom" export_files classroom
+check "feedback" export_files feedback
+took=$(awk -v a="$began_cpu" -v b="$(cpu_s)" 'BEGIN { printf "%.1f", b - a }')
+echo "import, queue, report and all exports: $took s of one core's time, $(($(date +%s) - began)) s by the clock."
+check "at most 60 s, were nobody else here" test "${took%.*}" -lt 60
+
+check "an unknown format" status_is 2 "$gradebook" export --format pdf --out "$work/out"
+check "files without a folder" status_is 2 "$gradebook" export --format feedback --out "$work/out"
+check "a folder without files" status_is 2 "$gradebook" export --format csv --to "$work/x" --out "$work/out"
+mkdir "$work/closed" && : > "$work/closed/feedback"
+check "a folder that cannot be" status_is 3 "$gradebook" export --format feedback --to "$work/closed/feedback" --out "$work/out"
+
+# ---- CSV ----
+
+rows=$((students * 9))
+if ! command -v python3 > /dev/null; then
+    echo "reports.sh needs python3 to read CSV and indexes: make setup" >&2
+    exit 1
+fi
+check "begins with a byte-order mark" test "$(head -c 3 "$work/marks.csv" | od -An -tx1 | tr -d ' \n')" = efbbbf
+python3 - "$work/marks.csv" > "$work/cells" << 'PYTHON'
+import csv, sys
+rows = list(csv.reader(open(sys.argv[1], encoding="utf-8-sig", newline="")))
+print("rows", len(rows) - 1, "columns", sorted({len(row) for row in rows}))
+for row in rows[1:]:
+    for name, cell in zip(rows[0], row):
+        if cell[:1] in tuple("=+-@\t\r\n＝＋－＠"):
+            print("formula:", name, cell)
+print("apostrophes", sum(row[0].startswith("'") for row in rows))
+PYTHON
+check "a row a student and lab, all as wide" grep -q "^rows $rows columns \[31\]" "$work/cells"
+check "no cell is a formula" not grep -q formula "$work/cells"
+check "three names would be" grep -q "^apostrophes 27" "$work/cells"
+
+# ---- JSON ----
+
+if python3 -c 'import jsonschema' 2> /dev/null; then
+    check "JSON is as its schema says" python3 tests/reports/validate.py docs/gradebook.schema.json "$work/marks.json"
+    jq '.students[0].labs[0].colour = 1' "$work/marks.json" > "$work/odd.json"
+    check "and nothing else" not python3 tests/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
+    jq 'del(.students[0].labs[0].state)' "$work/marks.json" > "$work/odd.json"
+    check "nor less" not python3 tests/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
+else
+    echo "skipped: the schema of the JSON export: python3-jsonschema is not installed (make setup)"
+    skipped=$((skipped + 3))
+fi
+check "all students" test "$(jq '.students | length' "$work/marks.json")" = "$students"
+check "names as they are" jq -e '.students[] | select(.name == "<img src=x onerror=alert(1)>")' "$work/marks.json"
+
+# ---- One file a student ----
+
+file_of() { # FORMAT NAME: where the index says that the student's file is
+    python3 - "$work/$1" "$2" << 'PYTHON'
+import csv, os, sys
+for row in csv.DictReader(open(sys.argv[1] + "/index.csv", encoding="utf-8-sig", newline="")):
+    if row["student"].lstrip("'") == sys.argv[2]:
+        print(os.path.join(sys.argv[1], row["file"]))
+PYTHON
+}
+for format in gradescope classroom; do
+    check "$format: one file a student" test "$(find "$work/$format" -name '*.json' | wc -l)" = "$students"
+done
+jose=$(file_of gradescope "José Núñez")
+check "Gradescope: the score is the sum" jq -e '.score == ([.tests[].score] | add)' "$jose"
+check "Gradescope: nine tests of 100" jq -e '[.tests[].max_score] == [range(9) | 100]' "$jose"
+check "Gradescope: never taken as HTML" jq -e '.output_format == "text" and all(.tests[]; .output_format == "text")' "$jose"
+check "Gradescope: seen once it is published" jq -e '.visibility == "after_published" and .stdout_visibility == "hidden"' "$jose"
+jose=$(file_of classroom "José Núñez")
+check "Classroom: whole numbers" jq -e '.schema == "classroom50/result/v1" and .score == ([.tests[].score] | add)
+    and ."max-score" == 900 and all(.tests[]; .score == (.score | floor) and (keys == ["max-score", "passed", "score", "test-name"]))' "$jose"
+check "names that would meet in one file" test "$(find "$work/feedback" -iname 'ann_lee*.txt' | wc -l)" = 2
+
+# ---- Feedback ----
+
+all_feedback() { cat "$work"/feedback/*.txt "$work"/feedback/*.html "$work"/gradescope/*.json; }
+check "feedback: text and page" test "$(find "$work/feedback" -name '*.html' | wc -l) $(find "$work/feedback" -name '*.txt' | wc -l)" = "$students $students"
+all_feedback > "$work/all_feedback"
+check "no seed" not grep -qi feedc0de5eed0001 "$work/all_feedback"
+check "no log" not grep -q "logs/" "$work/all_feedback"
+sql "INSERT INTO remarks (submission, kind, entry, sentence)
+    SELECT max(submission), 'suspicious', '', 'a thing for humans only' FROM seen;"
+check "feedback again" export_files feedback
+check "what is suspicious is for humans" not grep -rq "for humans only" "$work/feedback"
+check "no flag for humans" not grep -qi "interference" "$work/all_feedback"
+others() { # whose name stands in another's file?
+    local name file own
+    while IFS= read -r name; do
+        own=$(file_of feedback "$name")
+        for file in "$work"/feedback/*.txt; do
+            [ "$file" = "$own" ] || ! grep -qF -- "$name" "$file" || { echo "$name: $file"; return 1; }
+        done
+    done < <(jq -r '.students[].name' "$work/marks.json" | head -12)
+}
+check "no name of another" others
+check "the wrong element" grep -rqs "element 2048 (row 31, column 32) is NaN, right is 0.7243" "$work/feedback" --include=*.txt
+check "the ratio beside the bar" grep -rqsE "case flat: 0\.[0-9]+ of the reference's speed .*; the bar is 0.85" "$work/feedback" --include=*.txt
+check "the line in question" grep -rqs "^ *12: " "$work/feedback" --include=*.txt
+check "a hint" grep -rqs "Look at this next" "$work/feedback" --include=*.txt
+check "pages: hostile text is text" not grep -qE "<(img|svg|script>doc)" <(cat "$work"/feedback/*.html)
+check "pages: nothing may be loaded or run" test "$(grep -lF "default-src 'none'" "$work"/feedback/*.html | wc -l)" = "$students"
+
+# A kernel that two handed in is graded once, and what was graded may be the other's file.
+two=$work/two
+mkdir -p "$two/ann/06_transpose" "$two/ben/06_transpose"
+{ cat solutions/06_transpose/1_naive.cu; echo "#define ANNS_OWN 1 // ann's secret remark"; } > "$two/ann/06_transpose/kernel.cu"
+{ cat solutions/06_transpose/1_naive.cu; echo "#define ANNS_OWN 1 // ben's"; } > "$two/ben/06_transpose/kernel.cu"
+"$gradebook" grade "$two" --out "$work/out2" --devices 9 --labs 6 --trust-submissions 2> /dev/null
+line=$(wc -l < "$two/ann/06_transpose/kernel.cu")
+sqlite3 "$work/out2/gradebook.sqlite" ".read tests/reports/results.sql" "UPDATE verdicts SET verdict = 'build',
+    why = 'it does not compile' || char(10) || 'kernel.cu:$line: error: odd' || char(10) || '#define ANNS_OWN 1 // ann''s secret remark'"
+"$gradebook" export --format feedback --to "$work/two_feedback" --out "$work/out2" 2> /dev/null
+check "two with one kernel" test "$(jq '[.students[].labs[].same_as_others] | add' <("$gradebook" export --format json --out "$work/out2"))" = 2
+check "neither reads the other's line" not grep -rq "secret remark" "$work/two_feedback"
+check "but what the compiler says" grep -q "kernel.cu:$line: error: odd" "$work/two_feedback/ben.txt"
+
+# ---- The page ----
+
+check "page: one script" test "$(grep -c "<script nonce" "$work/class.html")" = 1
+check "page: hostile text is text" not grep -qE "<(img|svg [^v]|script>doc|b>)" "$work/class.html"
+check "page: needs no other file" not grep -qiE "(src|href)=\"?(https?:|//|[a-z]+\.(css|js))" "$work/class.html"
+if command -v sim_c > /dev/null; then
+    check "page: kernels made of one file are alike" grep -q "⚑ 1\?[0-9]*[0-9] %" "$work/class.html"
+    check "alike: pairs, the most alike first" awk -F, '{ sub(/\r$/, "") } NR > 2 && $1 == lab && $2 > last { exit 1 }
+        NR > 1 { lab = $1; last = $2; n++ } END { exit n < 10 }' "$work/alike.csv"
+    check "page: and like the ladder's" grep -q "<td class=\"words\"><bdi>[1-9]_[a-z0-9_]*.cu" "$work/class.html"
+else
+    check "page: without sim_c it says so" grep -q "sim_c is not installed" "$work/class.html"
+fi
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -n "$chromium" ]; then
+    nonce=$(sed -n 's/.*<script nonce="\([0-9a-f]*\)">.*/\1/p' "$work/class.html")
+    { sed 's#</main>##; s#</body>##; s#</html>##' "$work/class.html"
+        echo "<script nonce=\"$nonce\">"; cat tests/reports/exercise.js; echo "</script></main></body></html>"; } > "$work/exercise.html"
+    cp tests/reports/narrow.html "$work/"
+    for page in exercise narrow; do
+        timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --window-size=1280,900 \
+            --virtual-time-budget=20000 --dump-dom "file://$work/$page.html" > "$work/dom" 2> "$work/chromium.log"
+        check "page, $page: played to its end" grep -q "end of exercise" "$work/dom"
+        check "page, $page: sorts, filters, runs nothing foreign" not grep "^NO " "$work/dom"
+    done
+    check "page, narrow: as wide as a phone" grep -qE "wide: 3(75|90)" "$work/dom"
+else
+    echo "skipped: the page in a browser: Chromium is not installed (apt install chromium)"
+    skipped=$((skipped + 5))
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

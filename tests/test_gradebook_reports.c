@@ -1,0 +1,191 @@
+/* test_gradebook_reports.c - cells that no spreadsheet runs, text that is no markup, and the
+ * numbers of charts. */
+#include "chart.h"
+#include "csv.h"
+#include "json.h"
+#include "markup.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one of the writers writes. */
+static char *written(void (*write)(FILE *to, const char *text), const char *text)
+{
+    static char *said; /* not on the stack: gcc 12 takes it for dangling */
+    size_t bytes = 0;
+    FILE *to = open_memstream(&said, &bytes);
+
+    write(to, text);
+    fclose(to);
+    return said;
+}
+
+static void cells(void)
+{
+    static const char *const rows[][2] = {
+        { "", "," },
+        { "Ann Lee", "Ann Lee," },
+        { "a, b", "\"a, b\"," },
+        { "a \"b\"", "\"a \"\"b\"\"\"," },
+        { "two\nlines", "\"two\nlines\"," },
+        { "a;b", "\"a;b\"," }, /* some read semicolons */
+        { "=1+1", "\"'=1+1\"," },
+        { "+49 30", "\"'+49 30\"," },
+        { "-2", "\"'-2\"," },
+        { "@SUM(A1)", "\"'@SUM(A1)\"," },
+        { "\t=1", "\"'\t=1\"," },
+        { "\n=1", "\"'\n=1\"," },
+        { "＝1", "\"'＝1\"," },
+        { "Núñez", "Núñez," },
+        { "1=1", "1=1," },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *said = written(csv_text, rows[i][0]);
+        CU_ASSERT_STRING_EQUAL(said, rows[i][1]);
+        free(said);
+    }
+}
+
+/* A cell too long for a spreadsheet ends at a whole letter. */
+static void long_cells(void)
+{
+    char *text = xcalloc(1, 70001), *said;
+
+    for (size_t i = 0; i < 70000; i += 2)
+        memcpy(text + i, "ü", 2);
+    memcpy(text, "a", 1); /* letters now begin at odd places: 0xbc first is none */
+    memcpy(text + 1, "b", 1);
+    said = written(csv_text, text + 1);
+    CU_ASSERT(strlen(said) < 32100);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "ü ...,"));
+    free(said);
+    free(text);
+}
+
+static void write_escaped(FILE *to, const char *text)
+{
+    Page page = { .to = to };
+
+    page_text(&page, text);
+}
+
+static void text_is_no_markup(void)
+{
+    static const char *const rows[][2] = {
+        { "a & b", "a &amp; b" },
+        { "<script>", "&lt;script&gt;" },
+        { "\" onload='x'", "&quot; onload=&#39;x&#39;" },
+        { "&lt;", "&amp;lt;" },
+        { "Núñez", "Núñez" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *said = written(write_escaped, rows[i][0]);
+        CU_ASSERT_STRING_EQUAL(said, rows[i][1]);
+        free(said);
+    }
+}
+
+static void write_page(FILE *to, const char *title)
+{
+    Page page;
+
+    page_begin(&page, to, title);
+    page_end(&page);
+}
+
+static void pages_forbid_the_network(void)
+{
+    char *one = written(write_page, "</title><b>"), *other = written(write_page, "x");
+    const char *nonce = strstr(one, "nonce-");
+
+    CU_ASSERT_PTR_NOT_NULL(strstr(one, "default-src 'none'"));
+    CU_ASSERT_PTR_NULL(strstr(one, "<b>"));
+    CU_ASSERT_PTR_NULL(strstr(one, "unsafe"));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(nonce);
+    CU_ASSERT(strncmp(nonce, strstr(other, "nonce-"), 38) != 0); /* nobody can know it */
+    free(one);
+    free(other);
+}
+
+static void write_json(FILE *to, const char *text)
+{
+    cJSON *json = json_object();
+
+    json_text(json, "text", text);
+    json_text(json, "nothing", "");
+    json_number(json, "n", 0.123456, 3);
+    json_print(to, json);
+}
+
+static void json_is_escaped(void)
+{
+    char *said = written(write_json, "a \"b\"\n\\ \x01 ü");
+    cJSON *read = cJSON_Parse(said);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(read);
+    CU_ASSERT_STRING_EQUAL(cJSON_GetStringValue(cJSON_GetObjectItem(read, "text")),
+                           "a \"b\"\n\\ \x01 ü");
+    CU_ASSERT_PTR_NULL(cJSON_GetObjectItem(read, "nothing"));
+    CU_ASSERT_EQUAL(cJSON_GetNumberValue(cJSON_GetObjectItem(read, "n")), 0.123);
+    cJSON_Delete(read);
+    free(said);
+}
+
+static void shares(void)
+{
+    static const double ratios[] = { 0.2, 0.5, 0.5, 0.9, 1.1 };
+    const Speeds speeds = { ratios, 5, 10, 0.8, 0.8 };
+    static const struct {
+        double at, share;
+    } rows[] = { { 0, 0.5 },   { 0.2, 0.5 }, { 0.21, 0.4 }, { 0.5, 0.4 },
+                 { 0.9, 0.2 }, { 1.1, 0.1 }, { 1.2, 0 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_DOUBLE_EQUAL(share_at_least(&speeds, rows[i].at), rows[i].share, 1e-12);
+}
+
+static void write_charts(FILE *to, const char *text)
+{
+    static const double ratios[] = { 0.01, 0.5, 3.5 };
+    const Speeds one = { ratios, 1, 1, 0, 0 }, some = { ratios, 3, 4, 0.5, 0.9 };
+    Page page = { .to = to };
+
+    (void) text;
+    chart_distribution(&page, &one);
+    chart_share_over(&page, &one);
+    chart_distribution(&page, &some);
+    chart_share_over(&page, &some);
+}
+
+/* What is faster than the chart is wide stands in its last column. */
+static void charts_hold_all(void)
+{
+    char *said = written(write_charts, "");
+
+    CU_ASSERT_PTR_NULL(strstr(said, "nan"));
+    CU_ASSERT_PTR_NULL(strstr(said, "inf"));
+    CU_ASSERT_PTR_NULL(strstr(said, "\"-"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "3 measured; a quarter below 0.50"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(said, "Of all 4 students, right and at least p as fast: 50 % at 0.5"));
+    free(said);
+}
+
+CU_SuiteInfo test_gradebook_reports = {
+    "gradebook reports",
+    .pTests =
+        (CU_TestInfo[]){
+            { "cells", cells },
+            { "long cells", long_cells },
+            { "text is no markup", text_is_no_markup },
+            { "pages forbid the network", pages_forbid_the_network },
+            { "JSON is escaped", json_is_escaped },
+            { "shares", shares },
+            { "charts hold all", charts_hold_all },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,192 @@
+/* test_gradebook_roster.c - rosters: what spreadsheets write, what strangers write, who is whom. */
+#include "roster.h"
+#include "rows.h"
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool take(const char *text, Roster *roster, char **told)
+{
+    return roster_read(text, strlen(text), "r.csv", roster, told);
+}
+
+/* A text, and its people: "id name email section;..." */
+static void people(void)
+{
+    static const struct {
+        const char *text, *people;
+    } rows[] = {
+        { "id,name\n7,Jane Doe\n", "7|Jane Doe||;" },
+        { "id,name,email,section\n7,Jane Doe,j@x.org,A\n8,Bo Ek,,B\n",
+          "7|Jane Doe|j@x.org|A;8|Bo Ek||B;" },
+        { "\xef\xbb\xbfName;ID number\r\nDoe, Jane;7\r\n\r\n", "7|Doe, Jane||;" },
+        { "Student ID\tLast name\tFirst name\n7\tDoe\tJane\n", "7|Jane Doe||;" },
+        { "name\n\"Doe, \"\"J\"\" Jane\"\n", "|Doe, \"J\" Jane||;" },
+        { "id,name\n7,\"two\nlines\"\n8,x\n", "7|two?lines||;8|x||;" },
+        { "id,other,name\n7,z\n", "7|||;" }, /* fewer fields than columns */
+        { "id\n  7  ", "7|||;" },            /* no end of line */
+        { "name,id\nJos\xc3\xa9 N\xc3\xba\xc3\xb1"
+          "ez,7\n",
+          "7|Jos\xc3\xa9 N\xc3\xba\xc3\xb1"
+          "ez||;" },
+        { "id,name\n7,\x1b[31mred\xff\n", "7|?[31mred?||;" },
+        { "SIS User ID,Student,Section,Mail\n1,A,S,m\n", "1|A|m|S;" },
+        { "id,id,name\n1,2,A\n", "1|A||;" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Roster roster;
+        char text[400] = "", *told;
+        if (!take(rows[i].text, &roster, &told)) {
+            FAIL_SAYING("row %zu: %s", i, told);
+            free(told);
+            continue;
+        }
+        for (int m = 0; m < roster.count; m++)
+            APPEND(text, "%s|%s|%s|%s;", roster.list[m].number, roster.list[m].name,
+                   roster.list[m].email, roster.list[m].section);
+        CU_ASSERT_STRING_EQUAL(text, rows[i].people);
+        roster_free(&roster);
+    }
+}
+
+static void mistakes(void)
+{
+    static const struct {
+        const char *text, *told;
+    } rows[] = {
+        { "", "r.csv:1: it is empty" },
+        { "\n\n", "r.csv:1: it is empty" },
+        { "id,name\n", "r.csv:1: it holds nobody" },
+        { "7,Jane Doe\n", "r.csv:1: its first line must name the columns" },
+        { "email\nx\n", "its first line must name the columns" },
+        { "id,name\n7,A\n7,B\n", "r.csv:3: the id 7 has line 2 already" },
+        { "id,name\n,\n", "r.csv:2: neither an id nor a name" },
+        { "id,name\n7,Doe, Jane\n", "r.csv:2: 3 fields, and the first line names 2" },
+        { "id,name\n7,\"Doe\n8,B\n", "r.csv:2: a quotation mark in it has no end" },
+        { "id,name\n7,\"two\nlines\"\n7,x\n", "r.csv:4: the id 7 has line 2 already" },
+    };
+    char *large = xcalloc(1, 3000), *told;
+    Roster roster;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bool fine = take(rows[i].text, &roster, &told);
+        if (fine || !strstr(told, rows[i].told))
+            FAIL_SAYING("row %zu: %s", i, fine ? "no mistake" : told);
+        free(told);
+    }
+    CU_ASSERT_FALSE(roster_read("id\n\0007\n", 6, "r.csv", &roster, &told));
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, "a byte 0"));
+    free(told);
+    put(large, 3000, "id\n%0500d\n%065d\n", 7, 8);
+    CU_ASSERT_FALSE(take(large, &roster, &told));
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, "r.csv:2: a field of it is longer"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, "r.csv:3: an id of more than 63 bytes")); /* both at once */
+    free(told);
+    memset(large, ',', 2000);
+    memcpy(large + 1990, "\nx", 3);
+    CU_ASSERT_FALSE(take(large, &roster, &told));
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, "more than 60 fields"));
+    free(told);
+    free(large);
+}
+
+/* Any bytes: no crash, and whatever is wrong has a line. */
+static void noise(void)
+{
+    uint64_t random = 11;
+
+    for (int i = 0; i < 3000; i++) {
+        static const char some[] = "id,name\n\n,,;\"\"\"\t\r78ab\xc3\xa9\xff";
+        char text[300] = "id,name\n", *told;
+        size_t length = i % 2 ? 8 : 0, end = length + next_random(&random) % 280;
+        Roster roster;
+        for (; length < end; length++)
+            text[length] = some[next_random(&random) % (sizeof some - 1)];
+        if (roster_read(text, length, "r.csv", &roster, &told))
+            roster_free(&roster);
+        else
+            CU_ASSERT_PTR_EQUAL(strstr(told, "r.csv:"), told);
+        free(told);
+    }
+}
+
+static void names(void)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } rows[] = {
+        { "Jane Doe", "Jane Doe", true },
+        { "Jane Doe", "jane_doe", true },
+        { "Jane Doe", "Doe, Jane", true },
+        { "Jane Doe", "doejane", true }, /* as Canvas writes it */
+        { "doejane", "Jane Doe", true },
+        { "Jane Mary Doe", "Doe, Jane Mary", true },
+        { "Jane Doe", "Jane Do", false },
+        { "Jane Doe", "Jane Does", false },
+        { "Jane Doe", "Joan Dee", false },
+        { "Jane Doe", "Eoe Jand", false },
+        { "Ann Ann", "AnnAnn", true },
+        { "Jos\xc3\xa9", "Jose", false },
+        { "", "", false },
+        { "...", "---", false },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (same_name(rows[i].a, rows[i].b) != rows[i].same)
+            FAIL_SAYING("%s, %s", rows[i].a, rows[i].b);
+}
+
+/* Students "name/number", and the place in the roster that each gets; ? : unclear. */
+static void matches(void)
+{
+    static const char text[] = "id,name\n1,Jane Doe\n2,Bo Ek\n3,Ann Lee\n4,Ann Lee\ncy,Cy Fox\n";
+    static const struct {
+        const char *name[4], *number[4];
+        int member[4];
+        bool unclear[4];
+    } rows[] = {
+        { { "Jane Doe", "Bo Ek" }, { "1", "2" }, { 0, 1 }, { 0 } },
+        { { "Jane Doe", "Bo Ek" }, { "", "" }, { 0, 1 }, { 0 } },
+        { { "Jane Doe", "X" }, { "2", "1" }, { 1, 0 }, { 0 } },        /* ids before names */
+        { { "Jane Doe", "Jane Doe" }, { "1", "" }, { 0, -1 }, { 0 } }, /* hers is taken */
+        { { "Jane Doe", "doejane" }, { "", "" }, { -1, -1 }, { true, true } },
+        { { "Ann Lee" }, { "" }, { -1 }, { true } },
+        { { "Ann Lee", "ann lee" }, { "3", "" }, { 2, 3 }, { 0 } }, /* the other one is left */
+        { { "CY", "nobody" }, { "", "" }, { 4, -1 }, { 0 } },       /* a folder named by the id */
+        { { "Jane Doe" }, { "99" }, { 0 }, { 0 } }, /* the system's own number: the name decides */
+    };
+    Roster roster;
+    char *told;
+
+    CU_ASSERT_TRUE_FATAL(take(text, &roster, &told));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Attendee attendees[4] = { 0 };
+        int count = 0;
+        for (; count < 4 && rows[i].name[count]; count++)
+            attendees[count] =
+                (Attendee){ .name = rows[i].name[count], .number = rows[i].number[count] };
+        roster_match(&roster, attendees, count);
+        for (int k = 0; k < count; k++)
+            if (attendees[k].member != rows[i].member[k] ||
+                attendees[k].unclear != rows[i].unclear[k])
+                FAIL_SAYING("row %zu, %s: %d %d", i, attendees[k].name, attendees[k].member,
+                            attendees[k].unclear);
+    }
+    roster_free(&roster);
+}
+
+CU_SuiteInfo test_gradebook_roster = {
+    "gradebook roster",
+    .pTests =
+        (CU_TestInfo[]){
+            { "people", people },
+            { "mistakes", mistakes },
+            { "noise", noise },
+            { "names", names },
+            { "matches", matches },
+            CU_TEST_INFO_NULL,
+        },
+};

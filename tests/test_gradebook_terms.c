@@ -1,0 +1,367 @@
+/* test_gradebook_terms.c - what an attempt was graded under, marks by the course file that counts,
+ * and gradebooks of an older version. */
+#include "enlist.h"
+#include "enrol.h"
+#include "queue.h"
+#include "rows.h"
+#include "sheet.h"
+#include "takeover.h"
+#include "terms.h"
+#include "util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], file[80];
+static Store store;
+static bool asked[LABS];
+static int transpose;
+
+static int begin(void)
+{
+    PUT(folder, "/tmp/warpbook-terms-XXXXXX");
+    transpose = (int) (lab_find("transpose") - all_labs);
+    memset(asked, 0, sizeof asked);
+    asked[transpose] = true;
+    if (!mkdtemp(folder))
+        return 1;
+    PUT(file, "%s/file", folder);
+    return !store_open(&store, folder, true);
+}
+
+static int end(void)
+{
+    store_close(&store);
+    remove_tree(folder);
+    return 0;
+}
+
+static void hand_in(Class *class, const char *who, const char *source, const char *text,
+                    int64_t sent, bool timed)
+{
+    Handin *handin = class_handin(class, source);
+
+    PUT(handin->student, "%s", who);
+    handin->layout = "plain";
+    handin->sent = sent;
+    handin->timed = timed;
+    handin_file(handin, "06_transpose/kernel.cu", text, strlen(text),
+                hash_bytes(HASH_START, text, strlen(text)));
+}
+
+static void enrol_class(Class *class)
+{
+    Enrolled enrolled;
+
+    enrol(&store, class, "class", asked, NULL, &enrolled);
+    class_free(class);
+}
+
+static int open_tasks(void)
+{
+    Queue queue;
+    int open;
+
+    queue_read(&store, asked, 0, &queue);
+    open = queue.count;
+    queue_free(&queue);
+    return open;
+}
+
+/* The first open one: slow, at a ratio of 0.5 beside rung 1's 0.25. */
+static void grade_one(void)
+{
+    static const char out[] = "format:1\nlab:06_transpose\nverdict:slow\nmarks:1\nratio:0.5\n"
+                              "case.1.label:flat\ncase.1.kind:timed\ncase.1.bar:0.75\n"
+                              "case.1.ratio:0.5\ncase.1.floor:0.25\ncase.2.kind:control\n"
+                              "case.2.ratio:0.9\nend:06_transpose\n";
+    Program program = {
+        .out = { .fd = -1, .text = (char *) out, .used = strlen(out), .size = 9999 },
+        .errors = { .fd = -1, .text = "" },
+        .began_s = now_s(),
+    };
+    Queue queue;
+    Ended ended;
+
+    queue_read(&store, asked, 0, &queue);
+    CU_ASSERT_TRUE_FATAL(queue.count > 0);
+    program.out.bytes = program.out.used;
+    ended_of(&program, "06_transpose", &ended);
+    take_over(&store, &queue.tasks[0], "sim", &program, &ended);
+    ended_free(&ended);
+    queue_free(&queue);
+}
+
+static void set_course(const char *text)
+{
+    char *told;
+
+    CU_ASSERT_TRUE_FATAL(write_file(file, text, strlen(text)));
+    if (!terms_load(&store, file, &told))
+        FAIL_SAYING("%s", told);
+    free(told);
+    terms_keep(&store);
+}
+
+static int64_t count(const char *sql)
+{
+    return store_number(&store, -1, sql, "");
+}
+
+/* Grading anew happens when what is measured has changed, and only then. */
+static void only_what_is_measured_counts(void)
+{
+    static const struct {
+        const char *course;
+        int open; /* afterwards */
+    } rows[] = {
+        { "[all]\nweight = 2\nbase = 10\nlate_factor = 0.5\nclose = curve\n", 0 },
+        { "[6]\nbar of flat = 0.6\n", 1 },
+        { "[6]\nbar of flat = 0.6\nweight = 3\n", 0 },
+        { "[7]\nseed = 5\n", 0 }, /* back: the first attempt counts again */
+        { "[6]\nseed = 5\n", 1 },
+        { "[course]\ndevice = sim:h200\n[6]\nseed = 5\n", 1 },
+        { "[6]\nbar of flat = 0.6\n", 0 },
+        { "[6]\nseed = 5\n", 0 },
+    };
+    Class class = { 0 };
+
+    hand_in(&class, "ann", "ann", "int a;", 1000, true);
+    enrol_class(&class);
+    CU_ASSERT_EQUAL(open_tasks(), 1);
+    grade_one();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        set_course(rows[i].course);
+        if (open_tasks() != rows[i].open)
+            FAIL_SAYING("row %zu: %d open", i, open_tasks());
+        if (rows[i].open)
+            grade_one();
+        CU_ASSERT_EQUAL(open_tasks(), 0);
+    }
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM attempts"), 4);
+    CU_ASSERT_EQUAL(count("SELECT count(DISTINCT terms) FROM attempts"), 4);
+    set_course("");
+    CU_ASSERT_EQUAL(open_tasks(), 0);
+}
+
+/* The kept file counts until another one is given; one that is only looked at is not kept. */
+static void the_latest_counts(void)
+{
+    int64_t kept;
+    char *told, *text;
+
+    set_course("[6]\nweight = 7\n");
+    kept = count("SELECT count(*) FROM courses");
+    set_course("[6]\nweight = 7\n");
+    CU_ASSERT_EQUAL(count("SELECT count(*) FROM courses"), kept);
+    CU_ASSERT_TRUE_FATAL(write_file(file, "[6]\nweight = 8\n", 15));
+    CU_ASSERT_TRUE(terms_load(&store, file, &told));
+    CU_ASSERT_EQUAL(store.course.lab[transpose].policy.weight, 8);
+    CU_ASSERT_TRUE(terms_load(&store, NULL, &told));
+    CU_ASSERT_EQUAL(store.course.lab[transpose].policy.weight, 7);
+    CU_ASSERT_TRUE_FATAL(write_file(file, "[6]\nweight = x\n", 15));
+    CU_ASSERT_FALSE(terms_load(&store, file, &told));
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, ":2: weight = x"));
+    free(told);
+    text = terms_of(&store, "06_transpose");
+    CU_ASSERT_STRING_EQUAL(text, "");
+    free(text);
+}
+
+/* ---- Marks ---- */
+
+static Row row_of(const char *name)
+{
+    sqlite3_stmt *rows = rows_ask(&store);
+    Row row, found = { .state = "no row" };
+
+    while (rows_next(&store, rows, &row))
+        if (!strcmp(row.name, name))
+            found = row; /* its numbers: texts are gone */
+    return found;
+}
+
+static void marks_follow_from_the_course(void)
+{
+    static const struct {
+        const char *course;
+        double marks;
+        const char *why;
+    } rows[] = {
+        { "", 75, "rung 1 has 0.250" },
+        { "[6]\nbase = 0\n", 50, "the bar is 0.75" },
+        { "[6]\nbase = 40\ngain = 0.9\n", 50, "" }, /* half of the base, half of the rest */
+        { "[6]\ndeadline = 2026-01-01 00:00 Z\nlate_factor = 0.1\n", 75, "" },
+        { "[6]\ndeadline = 2025-01-01 00:00 Z\nlate_factor = 0.8\nlate_unit = 1h\n", 60, "late" },
+    };
+    Class class = { 0 };
+    Row row;
+
+    set_course("");
+    hand_in(&class, "ann", "ann2", "int a;", 1735689601, true); /* a second into 2025 */
+    enrol_class(&class);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        set_course(rows[i].course);
+        row = row_of("ann");
+        if (fabs(row.marks - rows[i].marks) > 1e-9)
+            FAIL_SAYING("row %zu: %.3f, %s", i, row.marks, row.earned.why);
+        CU_ASSERT_PTR_NOT_NULL(strstr(row.earned.why, rows[i].why));
+    }
+}
+
+enum { BEFORE = 1893450000, AFTER = 1893456000 + 5400 }; /* 2030 */
+
+/* What is handed in again unchanged is as old as it was; times of files count if the course says
+ * so; and where one of several is not known, nothing is. */
+static void since_when(void)
+{
+    static const char policy[] = "[6]\ndeadline = 2030-01-01 00:00 Z\nlate_factor = 0.5\n";
+    static const char files[] = "[course]\ntimes = files\n[6]\ndeadline = 2030-01-01 00:00 Z\n"
+                                "late_factor = 0.5\n";
+    Class class = { 0 };
+
+    set_course(policy);
+    hand_in(&class, "early", "e1", "int a; // early", BEFORE, true);
+    hand_in(&class, "early", "e2", "int a; // again", AFTER, true);
+    hand_in(&class, "late", "l1", "int a;", AFTER, true);
+    hand_in(&class, "files", "f1", "int a;", AFTER, false);
+    hand_in(&class, "none", "n1", "int a;", 0, false);
+    hand_in(&class, "mixed", "m1", "int a;", 0, false);
+    hand_in(&class, "mixed", "m2", "int a;", AFTER, true);
+    enrol_class(&class);
+    CU_ASSERT_EQUAL(row_of("early").earned.late_s, 0);
+    CU_ASSERT_EQUAL(row_of("late").earned.late_s, 5400);
+    CU_ASSERT_DOUBLE_EQUAL(row_of("late").marks, 37.5, 1e-9);
+    CU_ASSERT_EQUAL(row_of("files").earned.late_s, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(row_of("files").earned.why, "is not known"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(row_of("none").earned.why, "is not known"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(row_of("mixed").earned.why, "is not known"));
+    set_course(files);
+    CU_ASSERT_EQUAL(row_of("files").earned.late_s, 5400);
+    CU_ASSERT_PTR_NOT_NULL(strstr(row_of("none").earned.why, "is not known"));
+    set_course("");
+}
+
+/* ---- The roster ---- */
+
+static const char *standing(const char *name, char text[40])
+{
+    sqlite3_stmt *rows = rows_ask(&store);
+    Row row;
+
+    put(text, 40, "no row");
+    while (rows_next(&store, rows, &row))
+        if (!strcmp(row.name, name))
+            put(text, 40, "%s %s %s", row.roster, row.section, row.state);
+    return text;
+}
+
+static void the_roster(void)
+{
+    static const char csv[] = "id,name,section\n1,Early,A\n2,Absent One,B\n3,Twin\n4,twin\n";
+    Class class = { 0 };
+    char *told, text[40];
+    int people;
+
+    CU_ASSERT_STRING_EQUAL(standing("early", text), "  slow"); /* no roster: nobody is unknown */
+    CU_ASSERT_TRUE_FATAL(write_file(file, csv, sizeof csv - 1));
+    CU_ASSERT_TRUE(enlist(&store, file, &people, &told));
+    CU_ASSERT_EQUAL(people, 4);
+    hand_in(&class, "early", "e1", "int a; // early", 100, true);
+    hand_in(&class, "TWIN", "t1", "int a;", 100, true);
+    hand_in(&class, "stranger", "s1", "int a;", 100, true);
+    enrol_class(&class);
+    CU_ASSERT_STRING_EQUAL(standing("early", text), " A slow");
+    CU_ASSERT_STRING_EQUAL(standing("Absent One", text), "absent B missing");
+    CU_ASSERT_STRING_EQUAL(standing("TWIN", text), "unclear  slow");
+    CU_ASSERT_STRING_EQUAL(standing("twin", text), "unclear  missing"); /* it may be hers */
+    CU_ASSERT_STRING_EQUAL(standing("stranger", text), "unknown  slow");
+    CU_ASSERT_TRUE(row_of("Absent One").student < 0);
+    CU_ASSERT_EQUAL(row_of("Absent One").marks, 0);
+    CU_ASSERT_TRUE(row_of("Absent One").has_marks);
+    CU_ASSERT_TRUE_FATAL(write_file(file, "id\n", 3));
+    CU_ASSERT_FALSE(enlist(&store, file, &people, &told)); /* and the one before still counts */
+    free(told);
+    CU_ASSERT_STRING_EQUAL(standing("Absent One", text), "absent B missing");
+}
+
+/* ---- Older versions ---- */
+
+static int run_sql(const char *path, char *sql)
+{
+    sqlite3 *db;
+    int status = sqlite3_open(path, &db);
+
+    status = status ? status : sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_close(db);
+    return status;
+}
+
+/* Columns of all tables and texts of all views, but for what version 1 had and none needs. */
+static char *shape_of(Store *of)
+{
+    sqlite3_stmt *rows = store_ask(
+        of,
+        "SELECT m.name || ' ' || group_concat(c.name || c.type || c.\"notnull\", ' ') FROM"
+        " sqlite_master m JOIN pragma_table_info(m.name) c"
+        "  WHERE m.type = 'table' AND m.name <> 'prepared' GROUP BY m.name"
+        " UNION ALL SELECT name || sql FROM sqlite_master WHERE type = 'view' ORDER BY 1",
+        "");
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    while (store_row(of, rows))
+        fprintf(to, "%s\n", store_text(rows, 0));
+    fclose(to);
+    return text;
+}
+
+static void an_older_gradebook(void)
+{
+    char old[80], path[120], *sql, *was, *is;
+    Store upgraded;
+
+    PUT(old, "%s/old", folder);
+    CU_ASSERT_TRUE_FATAL(make_folders(old));
+    sql = read_file("tests/gradebook_v1.sql", 1 << 20, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sql);
+    CU_ASSERT_EQUAL_FATAL(run_sql(PUT(path, "%s/gradebook.sqlite", old), sql), SQLITE_OK);
+    free(sql);
+    CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, false)); /* whoever only reads, too */
+    store_close(&upgraded);
+    CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, true));
+    was = shape_of(&store);
+    is = shape_of(&upgraded);
+    CU_ASSERT_TRUE(strlen(was) > 500);
+    CU_ASSERT_STRING_EQUAL(is, was);
+    free(was);
+    free(is);
+    CU_ASSERT_EQUAL(store_number(&upgraded, -1, "PRAGMA user_version", ""), STORE_SCHEMA);
+    CU_ASSERT_EQUAL(store_number(&upgraded, -1, "SELECT sum(graded) FROM progress", ""), 2);
+    CU_ASSERT_EQUAL(store_number(&upgraded, -1, "SELECT count(*) FROM verdicts", ""), 2);
+    store_close(&upgraded);
+    CU_ASSERT_EQUAL_FATAL(run_sql(path, "PRAGMA user_version = 3"), SQLITE_OK);
+    CU_ASSERT_FALSE(store_open(&upgraded, old, true));
+    CU_ASSERT_PTR_NOT_NULL(strstr(upgraded.problem, "a newer version"));
+    store_close(&upgraded);
+}
+
+CU_SuiteInfo test_gradebook_terms = {
+    "gradebook terms",
+    .pInitFunc = begin,
+    .pCleanupFunc = end,
+    .pTests =
+        (CU_TestInfo[]){
+            { "only what is measured counts", only_what_is_measured_counts },
+            { "the latest counts", the_latest_counts },
+            { "marks follow from the course", marks_follow_from_the_course },
+            { "since when", since_when },
+            { "the roster", the_roster },
+            { "an older gradebook", an_older_gradebook },
+            CU_TEST_INFO_NULL,
+        },
+};

@@ -1,0 +1,282 @@
+/* test_marks.c - what a grading is worth, by every policy there is. */
+#include "marks.h"
+#include "rows.h"
+
+#include <math.h>
+#include <string.h>
+
+static void one_case(void)
+{
+    static const struct {
+        double ratio, floor, bar, marks;
+    } rows[] = {
+        { 0.75, 0.25, 0.75, 100 },     /* at the bar */
+        { 1.30, 0.25, 0.75, 100 },     /* above: capped */
+        { INFINITY, 0.25, 0.75, 100 }, /* suspect, but that is not decided here */
+        { 0.50, 0.25, 0.75, 75 },      /* half way: base and half of the rest */
+        { 0.35, 0.25, 0.75, 60 },      /* 0.10 above rung 1: the whole base */
+        { 0.34, 0.25, 0.75, 34 },      /* less: half the base, 9/50 of the rest */
+        { 0.25, 0.25, 0.75, 25 },      /* no faster than rung 1 */
+        { 0.10, 0.25, 0.75, 25 },      /* slower than rung 1, still right */
+        { 0.50, 0, 1, 75 },            /* rung 1 not measured */
+        { 0.05, 0, 1, 27.5 },          /* the same */
+        { 0.50, NAN, 1, 75 },          /* the same */
+        { 0.50, -1, 1, 75 },           /* the same */
+        { 0.79, 0.80, 0.75, 100 },     /* rung 1 above the bar: pass, */
+        { 0.70, 0.80, 0.75, 25 },      /* or not */
+        { 0.70, 0.75, 0.75, 25 },
+        { 0.74, 0.70, 0.75, 65 }, /* bar within 0.10 of rung 1: half the base below it */
+        { 0.50, 0.25, NAN, 50 },  /* a bar that is none: the base */
+        { 0, 0.25, 0.75, 0 },     /* not measured */
+        { -1, 0.25, 0.75, 0 },
+        { NAN, 0.25, 0.75, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_DOUBLE_EQUAL(
+            marks_for_speed(&policy_default, rows[i].ratio, rows[i].floor, rows[i].bar),
+            rows[i].marks, 1e-9);
+}
+
+static void faster_is_never_worth_less(void)
+{
+    static const Policy policies[] = {
+        { .base = 50, .gain = 0.10 },
+        { .base = 50, .gain = 0.10, .growth = GROWTH_LOG },
+        { .base = 0, .gain = 0 },
+        { .base = 100, .gain = 0.5 },
+        { .base = 30, .gain = 1, .growth = GROWTH_LOG },
+    };
+
+    for (size_t p = 0; p < COUNT(policies); p++)
+        for (double rung1 = 0; rung1 < 1; rung1 += 0.17) {
+            double before = 0;
+            for (int i = 0; i <= 1500; i++) {
+                double now = marks_for_speed(&policies[p], i / 1000.0, rung1, 0.8);
+                CU_ASSERT(before <= now && now <= 100);
+                before = now;
+            }
+            CU_ASSERT_EQUAL(before, 100);
+        }
+}
+
+static void curves(void)
+{
+    static const struct {
+        double base, gain;
+        Growth growth;
+        double ratio, rung1, bar, marks;
+    } rows[] = {
+        { 50, 0.10, GROWTH_LINEAR, 0.50, 0.25, 0.75, 75 },
+        { 60, 0.10, GROWTH_LINEAR, 0.50, 0.25, 0.75, 80 },
+        { 0, 0.10, GROWTH_LINEAR, 0.50, 0.25, 0.75, 50 },
+        { 100, 0.10, GROWTH_LINEAR, 0.50, 0.25, 0.75, 100 },
+        { 100, 0.10, GROWTH_LINEAR, 0.25, 0.25, 0.75, 50 },
+        { 50, 0.30, GROWTH_LINEAR, 0.50, 0.25, 0.75, 50 }, /* 0.25 above rung 1 is not 0.30 */
+        { 50, 0, GROWTH_LINEAR, 0.25, 0.25, 0.75, 50 },
+        { 50, 0.10, GROWTH_LOG, 0.20, 0.05, 0.80, 75 }, /* half the doublings to the bar */
+        { 50, 0.10, GROWTH_LOG, 0.10, 0.05, 0.80, 37.5 },
+        { 50, 0.10, GROWTH_LOG, 0.40, 0, 0.80, 75 }, /* no rung 1: linear */
+        { 50, 0.10, GROWTH_LOG, 0.02, 0.05, 0.80, 25 },
+        { 50, 0.10, GROWTH_LOG, 0.80, 0.05, 0.80, 100 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Policy policy = { .base = rows[i].base, .gain = rows[i].gain, .growth = rows[i].growth };
+        double marks = marks_for_speed(&policy, rows[i].ratio, rows[i].rung1, rows[i].bar);
+        if (fabs(marks - rows[i].marks) > 1e-9)
+            FAIL_SAYING("row %zu: %.4f", i, marks);
+    }
+}
+
+/* Two timed cases of a slow kernel; what spares rung 1 is worth no more than the other. */
+static void several_cases(void)
+{
+    static const struct {
+        MarkedCase cases[2];
+        int count;
+        double marks;
+    } rows[] = {
+        { { { 0.50, 0.25, 0.75 }, { 0.75, 0.25, 0.75 } }, 2, 87.5 },
+        { { { 0.25, 0.25, 0.75 }, { 1.00, 1.00, 0.75, .spares_rung1 = true } }, 2, 25 },
+        { { { 1.00, 0.25, 0.75 }, { 0.50, 0.50, 0.75, .spares_rung1 = true } }, 2, 62.5 },
+        { { { 0.50, 0.25, 0.75 } }, 1, 75 },
+        { { { 0 } }, 0, 25 }, /* by its mechanism: half of the base */
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CU_ASSERT_DOUBLE_EQUAL(marks_for_cases(&policy_default, rows[i].cases, rows[i].count),
+                               rows[i].marks, 1e-9);
+}
+
+/* ---- The verdict, and what the policy says of it ---- */
+
+static void states(void)
+{
+    static const struct {
+        const char *state;
+        Closeness close;
+        double correct;
+        double marks; /* negative: not known */
+        const char *why;
+    } rows[] = {
+        { "pass", CLOSE_PASSES, -1, 100, "fast enough" },
+        { "close", CLOSE_PASSES, -1, 100, "counts as a pass" },
+        { "close", CLOSE_BY_CURVE, -1, 75, "at 0.500 of the reference's speed" },
+        { "close", CLOSE_BY_HUMAN, -1, -1, "a human decides" },
+        { "slow", CLOSE_PASSES, -1, 75, "the bar is 0.75, rung 1 has 0.250" },
+        { "correct", CLOSE_PASSES, -1, 50, "its speed was not judged" },
+        { "correct", CLOSE_PASSES, 100, 100, "its speed was not judged" },
+        { "correct", CLOSE_PASSES, 0, 0, "its speed was not judged" },
+        { "wrong", CLOSE_PASSES, -1, 0, "a result differs" },
+        { "unsafe", CLOSE_PASSES, -1, 0, "a race" },
+        { "stray", CLOSE_PASSES, -1, 0, "wrote outside" },
+        { "crash", CLOSE_PASSES, -1, 0, "failed" },
+        { "timeout", CLOSE_PASSES, -1, 0, "did not end in time" },
+        { "build", CLOSE_PASSES, -1, 0, "does not compile" },
+        { "suspect", CLOSE_PASSES, -1, 0, "a human has looked" },
+        { "unchanged", CLOSE_PASSES, -1, 0, "not begun" },
+        { "missing", CLOSE_PASSES, -1, 0, "nothing was handed in" },
+        { "unsound", CLOSE_PASSES, -1, -1, "the machine failed" },
+        { "queued", CLOSE_PASSES, -1, -1, "not graded yet" },
+        { "not graded", CLOSE_PASSES, -1, -1, "the machine failed" },
+        { "splendid", CLOSE_PASSES, -1, -1, "not a verdict" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Policy policy = policy_default;
+        Graded graded = { .state = rows[i].state, .cases = { { 0.50, 0.25, 0.75 } }, .count = 1 };
+        Marks marks;
+        policy.close = rows[i].close;
+        policy.correct = rows[i].correct;
+        marks_of(&policy, &graded, &marks);
+        CU_ASSERT_EQUAL(marks.known, rows[i].marks >= 0);
+        CU_ASSERT_EQUAL(marks.open, rows[i].marks < 0);
+        if (marks.known && fabs(marks.marks - rows[i].marks) > 1e-9)
+            FAIL_SAYING("%s: %.2f marks", rows[i].state, marks.marks);
+        if (!strstr(marks.why, rows[i].why))
+            FAIL_SAYING("%s: %s", rows[i].state, marks.why);
+    }
+}
+
+static void a_warm_up_has_none(void)
+{
+    Graded graded = { .state = "pass", .unmarked = true };
+    Marks marks;
+
+    marks_of(&policy_default, &graded, &marks);
+    CU_ASSERT_FALSE(marks.known);
+    CU_ASSERT_FALSE(marks.open);
+    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "warm-up"));
+}
+
+/* ---- Lateness ---- */
+
+enum { HOUR = 3600, DAY = 86400, NOON = 1790000000 };
+
+static void late(void)
+{
+    static const struct {
+        const char *state;
+        int64_t after_s; /* the deadline */
+        double unit_s, factor, grace_s, cutoff_s;
+        Lateness curve;
+        double marks;
+        const char *why;
+    } rows[] = {
+        { "pass", -1, DAY, 0.9, 0, 0, LATE_POWER, 100, "fast enough" },
+        { "pass", 0, DAY, 0.9, 0, 0, LATE_POWER, 100, "fast enough" }, /* the last second */
+        { "pass", 1, DAY, 0.9, 0, 0, LATE_POWER, 90, "1 s late: 90.0 of 100.0" },
+        { "pass", DAY, DAY, 0.9, 0, 0, LATE_POWER, 90, "1 d 0 h late" },
+        { "pass", DAY + 1, DAY, 0.9, 0, 0, LATE_POWER, 81, "1 d 0 h late" },
+        { "pass", DAY + 1, DAY, 0.9, 0, 0, LATE_LINEAR, 80, "80.0 of 100.0" },
+        { "pass", 20 * DAY, DAY, 0.9, 0, 0, LATE_LINEAR, 0, "0.0 of 100.0" },
+        { "pass", 90 * 60, HOUR, 0.99, 0, 0, LATE_POWER, 98.01, "1 h 30 min late" },
+        { "pass", 900, DAY, 0.9, 900, 0, LATE_POWER, 100, "15 min late, within the grace" },
+        { "pass", 901, DAY, 0.9, 900, 0, LATE_POWER, 90, "15 min late: 90.0" },
+        { "pass", 7 * DAY, DAY, 1, 0, 7 * DAY, LATE_POWER, 100,
+          "7 d 0 h late, which costs nothing" },
+        { "pass", 7 * DAY + 1, DAY, 1, 0, 7 * DAY, LATE_POWER, 0, "after the cut-off" },
+        { "slow", 1, DAY, 0.5, 0, 0, LATE_POWER, 37.5, "37.5 of 75.0" },
+        { "wrong", 1, DAY, 0.5, 0, 0, LATE_POWER, 0, "0.0 of 0.0" },
+        { "correct", DAY, DAY, 0, 0, 0, LATE_POWER, 0, "0.0 of 50.0" },
+        { "missing", DAY, DAY, 0.5, 0, 0, LATE_POWER, 0, "nothing was handed in" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Policy policy = policy_default;
+        Graded graded = { .state = rows[i].state,
+                          .cases = { { 0.50, 0.25, 0.75 } },
+                          .count = 1,
+                          .sent = NOON + rows[i].after_s };
+        Marks marks;
+        policy.has_deadline = true;
+        policy.deadline = NOON;
+        policy.late_unit_s = rows[i].unit_s;
+        policy.late_factor = rows[i].factor;
+        policy.late_grace_s = rows[i].grace_s;
+        policy.late_cutoff_s = rows[i].cutoff_s;
+        policy.late_curve = rows[i].curve;
+        marks_of(&policy, &graded, &marks);
+        if (fabs(marks.marks - rows[i].marks) > 1e-9 || !strstr(marks.why, rows[i].why))
+            FAIL_SAYING("row %zu: %.4f, %s", i, marks.marks, marks.why);
+    }
+}
+
+/* Nobody loses marks for a time that nobody knows. */
+static void unknown_times_cost_nothing(void)
+{
+    Policy policy = policy_default;
+    Graded graded = { .state = "pass" };
+    Marks marks;
+
+    marks_of(&policy, &graded, &marks);
+    CU_ASSERT_PTR_NULL(strstr(marks.why, "not known")); /* no deadline, no matter */
+    policy.has_deadline = true;
+    policy.late_factor = 0;
+    marks_of(&policy, &graded, &marks);
+    CU_ASSERT_EQUAL(marks.marks, 100);
+    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "is not known, so nothing is deducted"));
+    graded.marked_late = true;
+    marks_of(&policy, &graded, &marks);
+    CU_ASSERT_EQUAL(marks.marks, 100);
+    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "marked late, not by how much"));
+}
+
+static void totals(void)
+{
+    static const struct {
+        double weight;
+        Marks marks;
+    } rows[] = {
+        { 1, { .known = true, .marks = 100 } },
+        { 3, { .known = true, .marks = 60 } },
+        { 0, { .known = true, .marks = 5 } },
+        { 2, { .open = true } },
+        { 2, { 0 } }, /* a warm-up */
+    };
+    Total total = { 0 };
+
+    CU_ASSERT_EQUAL(marks_total(&total), 0);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        marks_add(&total, rows[i].weight, &rows[i].marks);
+    CU_ASSERT_DOUBLE_EQUAL(marks_total(&total), 70, 1e-9);
+    CU_ASSERT_EQUAL(total.open, 1);
+}
+
+CU_SuiteInfo test_marks = {
+    "marks",
+    .pTests =
+        (CU_TestInfo[]){
+            { "one case", one_case },
+            { "faster is never worth less", faster_is_never_worth_less },
+            { "curves", curves },
+            { "several cases", several_cases },
+            { "states", states },
+            { "a warm-up has none", a_warm_up_has_none },
+            { "late", late },
+            { "unknown times cost nothing", unknown_times_cost_nothing },
+            { "totals", totals },
+            CU_TEST_INFO_NULL,
+        },
+};
