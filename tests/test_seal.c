@@ -30,7 +30,7 @@ static void a_stand_in(void)
     size_t size = 0;
     char *text, *bytes;
 
-    CU_ASSERT_TRUE_FATAL(seal(original, object, folder, "5_padded.cu"));
+    CU_ASSERT_TRUE_FATAL(seal(original, object, ".so", folder, "5_padded.cu"));
     PUT(path, "%s/5_padded.cu", folder);
     CU_ASSERT_TRUE(is_sealed(path, so, sizeof so));
     CU_ASSERT_EQUAL(solution_hash(path), solution_hash(original));
@@ -47,7 +47,7 @@ static void a_stand_in(void)
     free(bytes);
 
     /* A stand-in for a stand-in is the same. */
-    CU_ASSERT_TRUE(seal(path, NULL, folder, "again.cu"));
+    CU_ASSERT_TRUE(seal(path, NULL, ".so", folder, "again.cu"));
     PUT(path, "%s/again.cu", folder);
     CU_ASSERT_EQUAL(solution_hash(path), solution_hash(original));
     CU_ASSERT_TRUE(is_sealed(path, so, sizeof so));
@@ -65,8 +65,8 @@ static void what_is_none(void)
     write_file(path, "// sealed by hand\n", 18); /* no hash: a text as any other */
     CU_ASSERT_FALSE(is_sealed(path, so, sizeof so));
     CU_ASSERT_EQUAL(solution_hash(path), hash_bytes(HASH_START, "// sealed by hand\n", 18));
-    CU_ASSERT_FALSE(seal(original, "/nonexistent.so", folder, "x.cu"));
-    CU_ASSERT_FALSE(seal(original, NULL, "/nonexistent", "x.cu"));
+    CU_ASSERT_FALSE(seal(original, "/nonexistent.so", ".so", folder, "x.cu"));
+    CU_ASSERT_FALSE(seal(original, NULL, ".so", "/nonexistent", "x.cu"));
 }
 
 CU_SuiteInfo test_seal = {
