@@ -142,14 +142,6 @@ static bool find_sealed(Marking *m, Station *gpu, int lab)
     return gpu->prepared[lab];
 }
 
-/* Memory is shared by so many gradings beside each other. */
-static void set_fence(Marking *m, int gradings)
-{
-    m->fence = fence_for(gradings);
-    if (m->options->memory_bytes)
-        m->fence.memory_bytes = m->options->memory_bytes;
-}
-
 /* Is it the device that the course names? */
 static bool counts(Marking *m, Station *gpu, const Reading *reading)
 {
@@ -164,6 +156,14 @@ static bool counts(Marking *m, Station *gpu, const Reading *reading)
              PUT(why, "it is %s%s, and the course counts what %s says (device = ...)", name,
                  gpu->simulated ? ", simulated" : "", course->device));
     return false;
+}
+
+/* Memory is shared by so many gradings beside each other. */
+static void set_fence(Marking *m, int gradings)
+{
+    m->fence = fence_for(gradings);
+    if (m->options->memory_bytes)
+        m->fence.memory_bytes = m->options->memory_bytes;
 }
 
 /* It has shown that it can grade: which one is it, and how many gradings may run on it? */

@@ -27,12 +27,14 @@
     }
 
     heads.forEach(function (head, column) {
-        var button = document.createElement("button");
+        var button = document.createElement("button"), printed = document.createElement("span");
         button.type = "button";
-        button.textContent = head.textContent;
+        button.textContent = printed.textContent = head.textContent;
         button.addEventListener("click", function () { sort(column); });
+        printed.className = "printed"; /* heads with buttons would not stand on every sheet */
         head.textContent = "";
         head.appendChild(button);
+        head.appendChild(printed);
     });
 
     function matches(row) {
