@@ -82,13 +82,22 @@ static void tell(const char *what, Shares *s)
            s->list[s->count * 99 / 100], s->list[s->count - 1]);
 }
 
-/* All pairs of a lab; of those that are not found to share anything, 0. */
+/* Of those of so many pairs that are not found to share anything, 0. */
+static void take(const Likenesses *found, int pairs, Shares *shares)
+{
+    CU_ASSERT_FALSE(found->cut);
+    CU_ASSERT(found->count <= pairs);
+    for (int i = 0; i < pairs; i++)
+        shares->list[shares->count++] = i < found->count ? found->list[i].percent : 0;
+}
+
+/* All pairs of a lab. */
 static void measure(const char *lab, Shares *honest, Shares *rungs)
 {
-    static Likenesses found;
+    static Compared found;
     Files files = { 0 }, ladder = ladder_of(lab);
     char pattern[200];
-    int alone, pairs = 0;
+    int alone;
 
     read_files(PUT(pattern, "tests/honest/%s_*.cu", lab), &files);
     alone = files.count;
@@ -96,16 +105,8 @@ static void measure(const char *lab, Shares *honest, Shares *rungs)
     likeness_find((const char *const *) files.texts, files.count, alone,
                   (const char *const *) ladder.texts, ladder.count, 1, &found);
     CU_ASSERT_STRING_EQUAL(found.problem, "");
-    CU_ASSERT_FALSE(found.cut);
-    for (int i = 0; i < found.count; i++) {
-        Shares *s = found.list[i].b < alone ? honest : rungs;
-        pairs += s == honest;
-        s->list[s->count++] = found.list[i].percent;
-    }
-    for (int i = pairs; i < alone * (alone - 1) / 2; i++)
-        honest->list[honest->count++] = 0;
-    for (int i = found.count - pairs; i < alone * (files.count - alone); i++)
-        rungs->list[rungs->count++] = 0;
+    take(&found.pairs, alone * (alone - 1) / 2, honest);
+    take(&found.fixed, alone * (files.count - alone), rungs);
     free_files(&files);
     free_files(&ladder);
 }
@@ -150,7 +151,7 @@ static char *disguise(const char *source)
 
 static void disguised_copies_are_alike(void)
 {
-    static Likenesses found;
+    static Compared found;
     static Shares copies;
 
     if (!is_here())
@@ -163,7 +164,7 @@ static void disguised_copies_are_alike(void)
             char *copy = disguise(files.texts[i]);
             const char *const both[] = { files.texts[i], copy };
             likeness_find(both, 2, 2, (const char *const *) ladder.texts, ladder.count, 1, &found);
-            copies.list[copies.count++] = found.count ? found.list[0].percent : 0;
+            copies.list[copies.count++] = found.pairs.count ? found.pairs.list[0].percent : 0;
             free(copy);
         }
         free_files(&files);
@@ -179,7 +180,7 @@ static void disguised_copies_are_alike(void)
 
 static void odd_texts_are_survived(void)
 {
-    static Likenesses found;
+    static Compared found;
     static const char *const odd[] = {
         "",
         "/* never closed",
@@ -193,9 +194,9 @@ static void odd_texts_are_survived(void)
         return;
     likeness_find(odd, 6, 6, NULL, 0, 1, &found);
     CU_ASSERT_STRING_EQUAL(found.problem, "");
-    CU_ASSERT_EQUAL(found.count, 0);
+    CU_ASSERT_EQUAL(found.pairs.count, 0);
     likeness_find(odd, 1, 1, NULL, 0, 1, &found);
-    CU_ASSERT_EQUAL(found.count, 0);
+    CU_ASSERT_EQUAL(found.pairs.count, 0);
 }
 
 CU_SuiteInfo test_gradebook_likeness = {

@@ -5,10 +5,24 @@
 
 enum { NAMES = 4000 };
 
-void export_alike(Export *export)
+static void write_pairs(Export *export, const char *lab, const Similarity *s,
+                        const Likenesses *found)
 {
     char names[NAMES];
 
+    for (int i = 0; i < found->count; i++) {
+        const Likeness *pair = &found->list[i];
+        csv_text(export->to, lab);
+        csv_number(export->to, true, "%.0f", pair->percent);
+        csv_text(export->to,
+                 similarity_names(&export->roll, lab, &s->twins[pair->a], names, sizeof names));
+        csv_last(export->to,
+                 similarity_names(&export->roll, lab, &s->twins[pair->b], names, sizeof names));
+    }
+}
+
+void export_alike(Export *export)
+{
     fputs("\xEF\xBB\xBF"
           "lab,percent,one,other\r\n",
           export->to);
@@ -18,15 +32,8 @@ void export_alike(Export *export)
         similarity_find(export->store, name, &s);
         if (s.found.problem[0])
             fprintf(stderr, "%s: not compared: %s.\n", name, s.found.problem);
-        for (int i = 0; i < s.found.count; i++) {
-            const Likeness *pair = &s.found.list[i];
-            csv_text(export->to, name);
-            csv_number(export->to, true, "%.0f", pair->percent);
-            csv_text(export->to,
-                     similarity_names(&export->roll, name, &s.twins[pair->a], names, sizeof names));
-            csv_last(export->to,
-                     similarity_names(&export->roll, name, &s.twins[pair->b], names, sizeof names));
-        }
+        write_pairs(export, name, &s, &s.found.fixed);
+        write_pairs(export, name, &s, &s.found.pairs);
         similarity_free(&s);
     }
 }

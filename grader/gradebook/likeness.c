@@ -172,35 +172,48 @@ static int by_percent(const void *a, const void *b)
     return x->a != y->a ? x->a - y->a : x->b - y->b;
 }
 
+static void in_order(Likenesses *found)
+{
+    if (found->count)
+        qsort(found->list, (size_t) found->count, sizeof *found->list, by_percent);
+}
+
+/* Where there is no more room the least of them makes some. */
 static void add(Likenesses *found, Likeness pair)
 {
-    if (found->count == LIKENESS_PAIRS) { /* rare: the least of them makes room */
-        qsort(found->list, (size_t) found->count, sizeof pair, by_percent);
+    if (found->count == LIKENESS_PAIRS) {
+        if (!found->cut)
+            in_order(found);
         found->cut = true;
-        if (found->list[--found->count].percent >= pair.percent) {
-            found->count++;
+        if (found->list[LIKENESS_PAIRS - 1].percent >= pair.percent)
             return;
-        }
+        found->count--;
+        while (found->count && found->list[found->count - 1].percent < pair.percent)
+            found->list[found->count] = found->list[found->count - 1], found->count--;
+        found->list[found->count] = pair;
+        found->count = LIKENESS_PAIRS;
+        return;
     }
     found->list[found->count++] = pair;
 }
 
 /* Lines such as "3.c consists for 14 % of 7.c material". */
 static void take_pairs(const char *said, const int *tokens, int count, int fixed, int least,
-                       Likenesses *found)
+                       Compared *found)
 {
     for (; said && *said; said = strchr(said, '\n'), said += said != NULL) {
         int a, b, percent;
-        if (sscanf(said, "%d.c consists for %d %% of %d.c material", &a, &percent, &b) != 3 ||
+        if (!isdigit((unsigned char) *said) || /* scanf would go on to the next line */
+            sscanf(said, "%d.c consists for %d %% of %d.c material", &a, &percent, &b) != 3 ||
             a < 0 || b <= a || b >= count || a >= fixed || percent < 0 || percent > 100)
             continue;
         if (tokens[b] > tokens[a])
             percent = percent * tokens[a] / tokens[b];
         if (percent >= least)
-            add(found, (Likeness){ a, b, percent });
+            add(b < fixed ? &found->pairs : &found->fixed, (Likeness){ a, b, percent });
     }
-    if (found->count)
-        qsort(found->list, (size_t) found->count, sizeof *found->list, by_percent);
+    in_order(&found->pairs);
+    in_order(&found->fixed);
 }
 
 /* ---- The run ---- */
@@ -221,7 +234,7 @@ static char **words(int count, char *run, char *least)
 }
 
 static void run(const char *folder, const int *tokens, int count, int fixed, int least,
-                Likenesses *found)
+                Compared *found)
 {
     char run_tokens[12], percent[12];
     char **argv = words(count, PUT(run_tokens, "%d", RUN), PUT(percent, "%d", least));
@@ -248,14 +261,14 @@ static void run(const char *folder, const int *tokens, int count, int fixed, int
 }
 
 void likeness_find(const char *const *texts, int count, int fixed, const char *const *skeleton,
-                   int skeletons, int least, Likenesses *found)
+                   int skeletons, int least, Compared *found)
 {
     const char *temporary = getenv("TMPDIR");
     char folder[300];
     int *tokens;
 
-    found->count = 0;
-    found->cut = false;
+    found->pairs.count = found->fixed.count = 0;
+    found->pairs.cut = found->fixed.cut = false;
     found->problem[0] = 0;
     if (count < 2)
         return;

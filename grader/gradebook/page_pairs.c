@@ -63,10 +63,39 @@ static void put_same(Export *export, Page *page)
 
 /* ---- Alike ---- */
 
+static void put_list(Export *export, Page *page, const char *lab, const Similarity *s,
+                     const Likenesses *found, const char *other)
+{
+    char head[200], names[NAMES];
+
+    if (!found->count)
+        return;
+    begin_table(page, PUT(head, "%s, %s", lab, other),
+                "<th scope=\"col\" class=\"number\">In common</th>"
+                "<th scope=\"col\">One</th><th scope=\"col\">The other</th>");
+    for (int i = 0; i < found->count && i < SHOWN; i++) {
+        const Likeness *pair = &found->list[i];
+        page_put(page, "<tr><td class=\"number\">");
+        page_format(page, "%s%d %%", pair->percent >= LIKENESS_ALIKE ? "⚑ " : "", pair->percent);
+        page_put(page, "</td>");
+        put_words(page,
+                  similarity_names(&export->roll, lab, &s->twins[pair->a], names, sizeof names));
+        put_words(page,
+                  similarity_names(&export->roll, lab, &s->twins[pair->b], names, sizeof names));
+        page_put(page, "</tr>\n");
+    }
+    page_put(page, "</tbody></table></div>\n");
+    if (found->count > SHOWN) {
+        page_put(page, "<p class=\"soft\">");
+        page_format(page, "The %d most alike of %d%s pairs: export --format alike has them.", SHOWN,
+                    found->count, found->cut ? " or more" : "");
+        page_put(page, "</p>\n");
+    }
+}
+
 static void put_lab(Export *export, Page *page, const char *lab)
 {
     Similarity s;
-    char names[NAMES];
 
     similarity_find(export->store, lab, &s);
     if (s.found.problem[0]) {
@@ -74,29 +103,8 @@ static void put_lab(Export *export, Page *page, const char *lab)
         page_format(page, "%s: not compared: %s.", lab, s.found.problem);
         page_put(page, "</p>\n");
     }
-    if (s.found.count)
-        begin_table(page, lab,
-                    "<th scope=\"col\" class=\"number\">In common</th>"
-                    "<th scope=\"col\">One</th><th scope=\"col\">The other</th>");
-    for (int i = 0; i < s.found.count && i < SHOWN; i++) {
-        const Likeness *pair = &s.found.list[i];
-        page_put(page, "<tr><td class=\"number\">");
-        page_format(page, "%s%d %%", pair->percent >= LIKENESS_ALIKE ? "⚑ " : "", pair->percent);
-        page_put(page, "</td>");
-        put_words(page,
-                  similarity_names(&export->roll, lab, &s.twins[pair->a], names, sizeof names));
-        put_words(page,
-                  similarity_names(&export->roll, lab, &s.twins[pair->b], names, sizeof names));
-        page_put(page, "</tr>\n");
-    }
-    if (s.found.count)
-        page_put(page, "</tbody></table></div>\n");
-    if (s.found.count > SHOWN) {
-        page_put(page, "<p class=\"soft\">");
-        page_format(page, "The %d most alike of %d%s pairs.", SHOWN, s.found.count,
-                    s.found.cut ? " or more" : "");
-        page_put(page, "</p>\n");
-    }
+    put_list(export, page, lab, &s, &s.found.fixed, "with the ladder");
+    put_list(export, page, lab, &s, &s.found.pairs, "with each other");
     similarity_free(&s);
 }
 

@@ -16,7 +16,7 @@ typedef struct Similarity {
     Twin *twins;
     char **texts;
     int count, students; /* the first so many are students' */
-    Likenesses found;    /* a, b: places in twins */
+    Compared found;      /* a, b: places in twins */
 } Similarity;
 
 void similarity_find(Store *store, const char *lab, Similarity *similarity);
