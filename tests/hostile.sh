@@ -156,6 +156,7 @@ for row in "${expected[@]}"; do
     check "$row" is ${row}
     check "${row% *} is reported" remarked "${row% *}"
 done
+check "the report names them" grep -q "Words in kernels that no lab needs" "$work/report"
 check "no secret of the environment, of other files, of others" nowhere "swordfish"
 check "nothing of the solutions" nowhere "neighbours in a warp are neighbours in memory"
 check "no password file" nowhere "root:x:0"

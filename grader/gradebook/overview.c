@@ -82,6 +82,9 @@ static const struct {
       " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
       " JOIN verdicts v ON v.attempt = p.latest"
       " WHERE v.verdict = 'suspect' OR v.flag <> '' ORDER BY st.name, c.lab" },
+    { "Words in kernels that no lab needs (whatever came of them):",
+      "SELECT st.name, r.entry, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
+      " WHERE" OF_LATEST " AND r.kind = 'suspicious' ORDER BY seen.place, r.id" },
     { "Refused:", "SELECT st.name, s.source || CASE r.entry WHEN '' THEN '' ELSE ', ' || r.entry"
                   " END, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
                   " WHERE" OF_LATEST " AND r.kind IN ('refused', 'ambiguous')"
