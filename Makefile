@@ -93,7 +93,7 @@ test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so)
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
-	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_course.sh $(B) && tests/reports.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
+	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_course.sh $(B) && tests/gradebook_slurm.sh $(B) && tests/reports.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 unit: $(B)/unit-tests
 	@$<

@@ -15,7 +15,11 @@ static const char mark[] = "// sealed ";
 /* The hash that a stand-in's text names; 0 if it is none. */
 static uint64_t named(const char *text)
 {
-    return strncmp(text, mark, strlen(mark)) ? 0 : strtoull(text + strlen(mark), NULL, 16);
+    const char *hash = text + strlen(mark);
+
+    if (strncmp(text, mark, strlen(mark)) || strspn(hash, "0123456789abcdef") != 16)
+        return 0;
+    return strtoull(hash, NULL, 16);
 }
 
 uint64_t solution_hash(const char *path)

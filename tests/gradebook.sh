@@ -97,6 +97,37 @@ rm -rf labs/x
 check "the gradebook among the submissions" says "lies among the submissions" fast "$work/single" --out "$work/single/results"
 rm -r "$work/single/results"
 
+# ---- Doctor ----
+
+# What it says of this machine is the machine's; of the scripted GPUs, and how it ends, is ours.
+doctor() { # HOW OPTION...
+    FAKE_SMI=$1 GRADEBOOK_NVIDIA_SMI=$PWD/tests/fake_nvidia_smi "$gradebook" doctor "${@:2}"
+}
+rows_of() { doctor "$@" | grep -E "^(ok|warn|fail) +GPU"; }
+check "fit GPUs" test -z "$(rows_of fit --devices 0,1 | grep -v "^ok")"
+check "each of them" test "$(rows_of fit --devices 0,1 | grep -c "Scripted GPU")" = 2
+check "without --devices the first" test "$(rows_of fit | grep -c "Scripted GPU")" = 1
+check "fields that it does not know are left out" says "ok +GPU 0: clocks +1980 of 1980 MHz; idle" rows_of fit
+check "a process on one of them" says "fail +GPU 1: idle +no: 1 process, first 4711 python3" rows_of busy --devices 0,1
+check "not on the other" says "ok +GPU 0: idle" rows_of busy --devices 0,1
+check "a mode in which it cannot grade" status_is 3 doctor exclusive --devices 0
+check "and what to do" says "nvidia-smi -i 0 -c DEFAULT" doctor exclusive --devices 0
+check "a GPU that is not there" says "fail +GPU +there is no GPU 5" doctor fit --devices 5
+check "no GPU" says "warn +GPU +none" doctor none
+check "where one is asked for" says "fail +GPU +none" doctor none --devices 0
+check "no driver" says "NVIDIA-SMI has failed" doctor broken
+check "no nvidia-smi" says "GPU +none; nvidia-smi: not there" env GRADEBOOK_NVIDIA_SMI=/nonexistent "$gradebook" doctor
+check "one that prints without end" says "GPU +none|ok +GPU 0|fail +GPU" doctor flood
+check "a driver older than the toolkit" says "fail +driver and toolkit +CUDA 12.8, 13.0" doctor old
+check "a simulated GPU" test -z "$(rows_of busy --devices sim)"
+check "no bubblewrap" says "fail +bubblewrap" env GRADEBOOK_BWRAP=/nonexistent "$gradebook" doctor --devices sim
+check "is a reason not to grade" status_is 3 env GRADEBOOK_BWRAP=/nonexistent "$gradebook" doctor --devices sim
+check "no nvcc" says "fail +CUDA Toolkit" env WARPBOOK_NVCC=/nonexistent "$gradebook" doctor --devices sim
+check "no folder for the gradebook is needed, none is made" test ! -e "$work/doctor-out"
+check "but it may be told" says "disk for results" "$gradebook" doctor --devices sim --out "$work/doctor-out"
+check "and is not made" test ! -e "$work/doctor-out"
+check "80 columns" test -z "$(doctor busy --devices 0,1 | grep -E '^.{81}')"
+
 # ---- Folders: verdicts, nesting, duplicates, changed files ----
 
 c=$work/class

@@ -118,6 +118,15 @@ static void the_view_from_inside(void)
     }
 }
 
+/* A namespace of its own would give it rights there, and more of the kernel to try. */
+static void no_user_namespaces(void)
+{
+    char said[400];
+
+    if (works && cell.closed)
+        CU_ASSERT_NOT_EQUAL(run_inside("unshare -Ur true", said, sizeof said), 0);
+}
+
 static void the_gradebook_is_out_of_sight(void)
 {
     char script[300], said[400];
@@ -183,6 +192,7 @@ CU_SuiteInfo test_gradebook_cell = {
     .pTests =
         (CU_TestInfo[]){
             { "the view from inside", the_view_from_inside },
+            { "no user namespaces", no_user_namespaces },
             { "the gradebook is out of sight", the_gradebook_is_out_of_sight },
             { "memory for files ends", memory_for_files_ends },
             { "nothing outlives it", nothing_outlives_it },

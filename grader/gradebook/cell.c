@@ -309,6 +309,8 @@ static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
     add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
                                       "--new-session", "--cap-drop", "ALL", "--uid", "65534",
                                       "--gid", "65534", "--proc", "/proc", "--dev", "/dev", NULL });
+    if (cell->closed)
+        add_all(w, (const char *const[]){ "--unshare-user", "--disable-userns", NULL });
     if (job && job->ours && job->waits && gpu) /* the locks of GPUs lie there */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
@@ -420,8 +422,10 @@ static bool prove_cell(Cell *cell, char *problem, size_t size)
             "network, say --trust-submissions");
         return false;
     }
-    for (int sized = 1; sized >= 0; sized--) { /* --size came with bubblewrap 0.7 */
-        cell->sized = sized;
+    /* --size came with bubblewrap 0.7, --disable-userns with 0.8. */
+    for (int more = 2; more >= 0; more--) {
+        cell->closed = more > 1;
+        cell->sized = more > 0;
         if (try_cell(cell, said, sizeof said))
             return true;
     }

@@ -13,6 +13,7 @@ typedef struct Words { /* a command, ended by NULL; its words are its own */
 
 typedef struct Cell {
     bool trusting;       /* --trust-submissions: no bubblewrap */
+    bool closed;         /* it can keep those inside from making user namespaces of their own */
     bool sized;          /* this bubblewrap can limit the size of a folder in memory */
     char bwrap[512];     /* path */
     char root[512];      /* the workbook */

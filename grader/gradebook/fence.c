@@ -23,7 +23,7 @@ enum {
     DEPTH = 32,      /* of folders; more is no build */
     DISK_MIB = 512,
     LEAST_MIB = 2048, /* a compilation alone takes half of it */
-    MOST_MIB = 10240, /* warpbook ends a kernel's process at 6 GiB: that comes first */
+    MOST_MIB = 16384, /* warpbook ends a kernel's process at 6 GiB: that comes first */
 };
 
 typedef struct Held {

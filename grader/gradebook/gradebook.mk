@@ -1,7 +1,11 @@
 # gradebook.mk - the instructor's program.
 
-.PHONY: gradebook gradebook-missing class
+.PHONY: gradebook gradebook-missing class test-slurm
 gradebook: $(if $(gradebook_here),programs $(B)/gradebook,gradebook-missing)
+
+# With slurmctld and slurmd of this machine, in a cluster of its own; make test has a scripted Slurm.
+test-slurm: gradebook
+	@tests/gradebook_slurm.sh $(B) real
 
 gradebook-missing:
 	@echo "gradebook needs libarchive, SQLite and cJSON: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev bubblewrap" >&2; exit 3

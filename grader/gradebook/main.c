@@ -6,6 +6,7 @@
  * each in a cell, takeover keeps what came of it; sheet, overview and export show it.
  */
 #include "cell.h"
+#include "doctor.h"
 #include "enlist.h"
 #include "enrol.h"
 #include "export.h"
@@ -52,6 +53,7 @@ static const char usage[] =
     "  export --format csv|json|html|alike --out DIR         on standard output\n"
     "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
     "                                 files of each student's, into FOLDER\n"
+    "  doctor [--devices ...] [--out DIR]      is this machine fit to grade? Changes nothing\n"
     "\n"
     "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
     "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
@@ -76,10 +78,12 @@ static const char usage[] =
     "  --to FOLDER             export: where each student's files go\n"
     "  --executor local|slurm  here (unless said), or as job arrays of a Slurm cluster\n"
     "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION   slurm: for sbatch\n"
+    "  --shared DIR            slurm: a folder that all nodes see; else --out has to be one\n"
     "  --batch N               slurm: so many kernels a task; else what takes ten minutes\n"
     "  --version, --help\n"
     "\n"
-    "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n";
+    "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n"
+    "doctor: 0 fit, 1 with warnings, 3 not fit.\n";
 
 static int say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int say(int status, const char *format, ...)
@@ -356,6 +360,17 @@ static int run_slurm_task(Options *options)
     return statuses[slurm_task(options->out, &options->marking, options->trusting)];
 }
 
+/* ---- doctor ---- */
+
+static int run_doctor(Options *options)
+{
+    int status = doctor(&options->marking, options->out, options->trusting);
+
+    if (fflush(stdout) || ferror(stdout))
+        return say(COULD_NOT, "cannot write: %s", strerror(errno));
+    return status;
+}
+
 /* ---- Those that only read ---- */
 
 static int run_reading(Options *options, void (*show_it)(Store *store))
@@ -408,7 +423,7 @@ static int run_export(Options *options)
 static const struct {
     const char *name;
     int (*run)(Options *);
-    bool takes_submissions;
+    bool takes_submissions, needs_no_out;
 } commands[] = {
     { "grade", run_grade, true },
     { "status", run_status, false },
@@ -416,6 +431,7 @@ static const struct {
     { "regrade", run_regrade, false },
     { "export", run_export, false },
     { "import-roster", run_roster, true },
+    { "doctor", run_doctor, false, .needs_no_out = true },
     { "slurm-task", run_slurm_task, false }, /* for slurm_make.c's script */
 };
 
@@ -566,6 +582,12 @@ static bool set_slurm_option(Options *o, const char *value)
     return true;
 }
 
+static bool set_shared(Options *o, const char *value)
+{
+    o->slurm.shared = value;
+    return *value && strlen(value) < 300;
+}
+
 static bool set_batch(Options *o, const char *value)
 {
     double n;
@@ -595,7 +617,7 @@ static const struct {
     { "--to", true, set_to },           { "--executor", true, set_executor },
     { "--account", true, set_account }, { "--partition", true, set_partition },
     { "--gres", true, set_gres },       { "--slurm-option", true, set_slurm_option },
-    { "--batch", true, set_batch },
+    { "--shared", true, set_shared },   { "--batch", true, set_batch },
 };
 
 /* Takes argv[*at], and its value from "--name=value" or the next argument. */
@@ -622,7 +644,8 @@ static bool take_option(Options *options, char **argv, int *at)
     return false;
 }
 
-static bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions)
+static bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
+                           bool needs_no_out)
 {
     for (int i = 2; i < argc; i++) {
         if (argv[i][0] == '-') {
@@ -635,7 +658,7 @@ static bool take_arguments(Options *options, int argc, char **argv, bool takes_s
             options->submissions = argv[i];
         }
     }
-    if (!options->out)
+    if (!options->out && !needs_no_out)
         say(0, "--out DIR is missing: the folder of the gradebook");
     if (options->slurm.asked_for && options->marking.device_count &&
         (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
@@ -643,7 +666,7 @@ static bool take_arguments(Options *options, int argc, char **argv, bool takes_s
             options->marking.devices[0]);
         return false;
     }
-    return options->out;
+    return options->out || needs_no_out;
 }
 
 int main(int argc, char **argv)
@@ -664,7 +687,8 @@ int main(int argc, char **argv)
         options.marking.asked[entry - all_labs] = true;
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++)
         if (!strcmp(argv[1], commands[c].name))
-            return take_arguments(&options, argc, argv, commands[c].takes_submissions)
+            return take_arguments(&options, argc, argv, commands[c].takes_submissions,
+                                  commands[c].needs_no_out)
                        ? commands[c].run(&options)
                        : USAGE;
     if (argc > 1)

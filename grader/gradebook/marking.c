@@ -36,7 +36,7 @@ enum {
     FILE_BYTES = 512 << 20, /* that it may write into one file */
     ROW_OF_FAULTS = 3,
     GPU_WAIT_S = 24 * 3600, /* another grading may hold the GPU */
-    AHEAD = 4,              /* builds that wait for a GPU, for each of them */
+    AHEAD = 8,              /* builds under way or waiting for a GPU, for each of them */
 };
 
 typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;
@@ -158,6 +158,14 @@ static bool counts(Marking *m, Station *gpu, const Reading *reading)
     return false;
 }
 
+/* Memory is shared by so many gradings beside each other. */
+static void set_fence(Marking *m, int gradings)
+{
+    m->fence = fence_for(gradings);
+    if (m->options->memory_bytes)
+        m->fence.memory_bytes = m->options->memory_bytes;
+}
+
 /* It has shown that it can grade: which one is it, and how many gradings may run on it? */
 static void meet_gpu(Marking *m, Station *gpu, const Reading *reading, const char *printed)
 {
@@ -175,6 +183,7 @@ static void meet_gpu(Marking *m, Station *gpu, const Reading *reading, const cha
     pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), gpu->label);
     if (gpu->simulated) {
         add_slots(m, gpu, jobs_of(m) - 1);
+        set_fence(m, jobs_of(m));
         return;
     }
     for (Station *other = m->gpus; other < gpu; other++)
@@ -356,6 +365,8 @@ static void feed_builder(Marking *m, Slot *slot)
 
     for (int i = 0; i < m->queue.count; i++)
         ahead += task_open(&m->queue.tasks[i]) && m->queue.tasks[i].built;
+    for (int i = 0; i < m->slot_count; i++)
+        ahead += m->slots[i].doing == BUILDS;
     for (int i = 0; i < m->queue.count && ahead < AHEAD * gpus_in_service(m); i++) {
         Task *task = &m->queue.tasks[i];
         Station *gpu;
@@ -579,9 +590,6 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     bool open = false;
 
     *m = (Marking){ .store = store, .cell = cell, .options = options };
-    m->fence = fence_for(jobs_of(m));
-    if (options->memory_bytes)
-        m->fence.memory_bytes = options->memory_bytes;
     cgroup_open(&m->cgroup, &cell->environment);
     remove_tree(PUT(work, "%s/work", cell->store)); /* of a run that was killed */
     queue_read(store, options->asked, options->only, &m->queue);
@@ -589,6 +597,7 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
         m->queue.tasks[i].faults_left = 1;
     pace_begin(&m->pace, m->queue.count);
     open_gpus(m);
+    set_fence(m, m->gpu_count);
     for (int i = 0; i < m->gpu_count; i++)
         add_slots(m, &m->gpus[i], 1);
     while (!stop_asked() && step(m))

@@ -174,6 +174,9 @@ static bool take_member(const Csv *csv, const int place[COLUMNS], Member *member
             *cell(csv, place[FIRST]) && *cell(csv, place[LAST]) ? " " : "", cell(csv, place[LAST]));
     PUT(member->email, "%s", cell(csv, place[EMAIL]));
     PUT(member->section, "%s", cell(csv, place[SECTION]));
+    show(member->name); /* cut off, a text may end in half a letter */
+    show(member->email);
+    show(member->section);
     if (strlen(cell(csv, place[NUMBER])) >= sizeof member->number)
         tell(told, csv->line, "an id of more than %zu bytes", sizeof member->number - 1);
     if (!*member->number && !*member->name)

@@ -64,68 +64,11 @@ static void wait_s(double seconds)
         sleep_s(0.1);
 }
 
-/* ---- What sbatch is told ---- */
-
-/* Those that a user would take from under us. */
-static const char *const ours[] = { "-a",         "--array", "-J",     "--job-name",
-                                    "--wrap",     "-W",      "--wait", "--test-only",
-                                    "--parsable", "-H",      "--hold" };
-
-bool slurm_may_pass(const char *option)
-{
-    if (*option != '-')
-        return false;
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
-        size_t length = strlen(ours[i]);
-        if (!strncmp(option, ours[i], length) &&
-            (ours[i][1] != '-' || !option[length] || option[length] == '='))
-            return false;
-    }
-    return true;
-}
-
-static bool simulates(const Cluster *c)
-{
-    return c->marking->device_count && !strncmp(c->marking->devices[0], "sim", 3);
-}
-
-static void add_option(Words *words, const char *name, const char *value)
-{
-    char text[1200];
-
-    if (value && *value)
-        words_add(words, PUT(text, "%s=%s", name, value));
-}
-
-/* What comes later wins: the user's own at the end. */
-static Words options_of(const Cluster *c, const char *unfit)
-{
-    const char *gres = c->options->gres ? c->options->gres : simulates(c) ? "none" : "gpu:1";
-    char array[60];
-    Words words = { 0 };
-
-    PUT(array, "0-%d", c->round.shares - 1);
-    if (c->marking->jobs)
-        APPEND(array, "%%%d", c->marking->jobs);
-    add_option(&words, "--array", array);
-    add_option(&words, "--job-name", c->round.name);
-    add_option(&words, "--chdir",
-               "/"); /* it need not have ours; the script goes where it belongs */
-    add_option(&words, "--output", "/dev/null"); /* the script writes to a file by itself */
-    add_option(&words, "--error", "/dev/null");
-    add_option(&words, "--gres", strcmp(gres, "none") ? gres : NULL);
-    add_option(&words, "--cpus-per-task", simulates(c) ? "1" : "4"); /* nvcc, and both children */
-    add_option(&words, "--account", c->options->account);
-    add_option(&words, "--partition", c->options->partition);
-    add_option(&words, "--exclude", unfit);
-    for (int i = 0; i < c->options->option_count; i++)
-        words_add(&words, c->options->options[i]);
-    return words;
-}
+/* ---- Submitting ---- */
 
 static bool submit_without(Cluster *c, const char *unfit, char *said, size_t size)
 {
-    Words words = options_of(c, unfit);
+    Words words = sbatch_options(c->marking, c->options, &c->round, unfit);
     char script[600];
     bool fine =
         slurm_submit((const char *const *) words.word, PUT(script, "%s/job.sh", c->round.folder),
@@ -346,7 +289,8 @@ static void settle(Cluster *c, int share)
             begun++;
         } else if (round_begun(&c->round, errand, where, sizeof where)) {
             begun++;
-            APPEND(end_of(c, share, why, sizeof why), " before this was graded");
+            end_of(c, share, why, sizeof why);
+            APPEND(why, " before this was graded");
             result_lost(&result, PUT(device, "%s", c->fates[share].node), why);
             take_in(c, errand, &result);
             program_free(&result.program);
@@ -543,9 +487,12 @@ Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
 {
     Cluster *c = xcalloc(1, sizeof *c);
     Marked marked = MARKED_STOPPED;
+    char problem[900];
     bool open;
     int idle = 0;
 
+    if (!round_place(cell->store, options->shared, problem, sizeof problem))
+        die("%s", problem);
     *c = (Cluster){ .store = store, .cell = cell, .marking = marking, .options = options };
     open = read_queue(c);
     pace_begin(&c->pace, c->queue.count);
@@ -566,6 +513,7 @@ Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
         marked = MARKED_STOPPED;
     }
     pace_end(&c->pace);
+    round_leave(cell->store);
     queue_free(&c->queue);
     free(c);
     return marked;

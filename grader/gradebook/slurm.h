@@ -4,9 +4,6 @@
 
 #include "slurm_make.h"
 
-/* May this option of sbatch be handed on? Else it is one that we set ourselves. */
-bool slurm_may_pass(const char *option);
-
 /* Submits arrays, follows them, and takes their results into the database, until nothing is open.
  * An array that an earlier run submitted is followed, never submitted again. Stopped by Ctrl-C, it
  * says which array goes on. */

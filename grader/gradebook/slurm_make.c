@@ -10,6 +10,7 @@
 #include "../util.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum {
     SHARE_MOST = 200,
     SHARES = 1000, /* Slurm's MaxArraySize is 1001 unless set */
     SCRIPT_BYTES = 16384,
+    PATH_MOST = 380, /* the task gets it as --out */
 };
 
 /* ---- Shares ---- */
@@ -192,9 +194,12 @@ void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
                 const SlurmOptions *options, const Queue *queue)
 {
     static const char *const folders[] = { "kernels", "handed", "said" };
-    char folder[512], making[600], path[800], *name = xcalloc(1, 64);
+    char folder[512], making[600], path[800], *name = xcalloc(1, 64), real[PATH_MAX];
 
-    round_folder(cell->store, folder, sizeof folder);
+    /* As the nodes see it. */
+    if (!realpath(PUT(path, "%s/slurm", cell->store), real) || strlen(real) > PATH_MOST)
+        die("%s: %s", path, strlen(real) > PATH_MOST ? "choose a shorter path" : strerror(errno));
+    PUT(folder, "%s/round", real);
     PUT(making, "%s.new", folder);
     remove_tree(making);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
@@ -207,4 +212,65 @@ void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
     write_text(making, "name", put(name, 64, "warpbook-%016llx", (unsigned long long) secret()));
     if (rename(making, folder))
         fail(folder);
+}
+
+/* ---- What sbatch is told ---- */
+
+/* Those that a user would take from under us. */
+static const char *const ours[] = { "-a",         "--array", "-J",     "--job-name",
+                                    "--wrap",     "-W",      "--wait", "--test-only",
+                                    "--parsable", "-H",      "--hold" };
+
+bool slurm_may_pass(const char *option)
+{
+    if (*option != '-')
+        return false;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        size_t length = strlen(ours[i]);
+        if (!strncmp(option, ours[i], length) &&
+            (ours[i][1] != '-' || !option[length] || option[length] == '='))
+            return false;
+    }
+    return true;
+}
+
+static bool simulates(const MarkingOptions *marking)
+{
+    return marking->device_count && !strncmp(marking->devices[0], "sim", 3);
+}
+
+static void add_option(Words *words, const char *name, const char *value)
+{
+    char text[1200];
+
+    if (value && *value)
+        words_add(words, PUT(text, "%s=%s", name, value));
+}
+
+/* What comes later wins: the user's own at the end. */
+Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Round *round,
+                     const char *unfit)
+{
+    const char *gres = options->gres ? options->gres : simulates(marking) ? "none" : "gpu:1";
+    char array[60];
+    Words words = { 0 };
+
+    PUT(array, "0-%d", round->shares - 1);
+    if (marking->jobs)
+        APPEND(array, "%%%d", marking->jobs);
+    add_option(&words, "--array", array);
+    add_option(&words, "--job-name", round->name);
+    add_option(&words, "--chdir",
+               "/"); /* it need not have ours; the script goes where it belongs */
+    add_option(&words, "--output", "/dev/null"); /* the script writes to a file by itself */
+    add_option(&words, "--error", "/dev/null");
+    add_option(&words, "--gres", strcmp(gres, "none") ? gres : NULL);
+    add_option(&words, "--cpus-per-task",
+               simulates(marking) ? "1" : "4"); /* nvcc, and both children */
+    add_option(&words, "--account", options->account);
+    add_option(&words, "--partition", options->partition);
+    add_option(&words, "--exclude", unfit);
+    for (int i = 0; i < options->option_count; i++)
+        words_add(&words, options->options[i]);
+    return words;
 }

@@ -15,7 +15,8 @@ typedef struct SlurmOptions {
     const char *account, *partition, *gres; /* NULL: not given */
     const char *options[SLURM_OPTIONS];     /* handed on to sbatch as they are */
     int option_count;
-    int batch; /* so many kernels a task; 0: as many as take ten minutes */
+    const char *shared; /* a folder that all nodes see; NULL: --out is one */
+    int batch;          /* so many kernels a task; 0: as many as take ten minutes */
 } SlurmOptions;
 
 /* Kernels of a lab that one task gets, given what one took (< 0: not known yet) and how many are
@@ -25,6 +26,13 @@ int share_size(const SlurmOptions *options, int jobs, double seconds, int open);
 /* Writes slurm/round/ whole, or not at all; dies if the disk is full. */
 void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
                 const SlurmOptions *options, const Queue *queue);
+
+/* May this option of sbatch be handed on? Else it is one that we set ourselves. */
+bool slurm_may_pass(const char *option);
+
+/* What sbatch is told about a round; `unfit`: nodes to be left out, "" for none. */
+Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Round *round,
+                     const char *unfit);
 
 /* 'it'\''s': a word of a shell script. */
 char *shell_quote(const char *word, char *quoted, size_t size);

@@ -25,6 +25,54 @@ bool round_is_out(const char *store)
     return file_exists(folder);
 }
 
+/* ---- Where it lies ---- */
+
+static bool make_link(const char *link, const char *shared)
+{
+    char real[4096], folder[4200];
+    int why;
+
+    if (!realpath(shared, real) || !mkdtemp(PUT(folder, "%s/warpbook-XXXXXX", real)))
+        return false;
+    if (!symlink(folder, link))
+        return true;
+    why = errno;
+    rmdir(folder);
+    errno = why;
+    return false;
+}
+
+bool round_place(const char *store, const char *shared, char *problem, size_t size)
+{
+    char link[600];
+    bool there;
+
+    PUT(link, "%s/slurm", store);
+    if (round_is_out(store))
+        return true;
+    if (shared && !access(shared, W_OK))
+        round_leave(store);
+    if (shared && (access(shared, W_OK) || (unlink(link) && errno != ENOENT)))
+        there = false;
+    else
+        there = shared ? make_link(link, shared) : make_folders(link);
+    if (!there)
+        put(problem, size, "cannot make a folder for Slurm's tasks in %s: %s",
+            shared ? shared : store, strerror(errno));
+    return there;
+}
+
+void round_leave(const char *store)
+{
+    char link[600], real[4096];
+
+    PUT(link, "%s/slurm", store);
+    if (round_is_out(store) || !realpath(link, real))
+        return;
+    rmdir(real); /* if it is empty, as it should be */
+    unlink(link);
+}
+
 /* ---- Reading it ---- */
 
 /* The first line of a small file; "" if it is not there. */

@@ -39,6 +39,12 @@ typedef struct Round {
 void round_folder(const char *store, char *folder, size_t size);
 bool round_is_out(const char *store);
 
+/* Sees to DIR/slurm. With `shared`, a folder that all nodes see, it is a link to a new folder
+ * there, so that the database may lie on a local disk; what an array is out in stays where it is.
+ * False, with a sentence in `problem`. round_leave removes it again if no round is out. */
+bool round_place(const char *store, const char *shared, char *problem, size_t size);
+void round_leave(const char *store);
+
 /* Reads what is there: order, name, job. False, with a sentence in `problem`. */
 bool round_read(const char *folder, Round *round, char *problem, size_t size);
 bool round_find_job(Round *round); /* looks whether the job's number is known by now */

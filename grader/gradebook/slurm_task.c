@@ -15,15 +15,20 @@
 #include "../util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { LEFTOVER_S = 60 };
+static const double signal_s = 0.3;
 
 typedef struct Shift {
     Round round;
@@ -90,27 +95,42 @@ static const char *local_folder(void)
     return folder && *folder ? folder : "/tmp";
 }
 
-/* What this very task left behind here, had it been killed. */
-static void remove_leftovers(const Shift *work)
+/* Of a task that was killed: ours, a minute old, and nobody holds its gradebook's lock. */
+static bool is_leftover(const char *folder)
+{
+    char path[700];
+    struct stat about;
+    bool left = false;
+    int fd;
+
+    if (lstat(folder, &about) || !S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
+        time(NULL) - about.st_mtime < LEFTOVER_S)
+        return false;
+    fd = open(PUT(path, "%s/gradebook.lock", folder), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    left = fd < 0 ? errno == ENOENT : flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0)
+        close(fd);
+    return left;
+}
+
+static void remove_leftovers(void)
 {
     char pattern[600];
-    struct stat about;
     glob_t found;
 
-    PUT(pattern, "%s/warpbook-%s-??????", local_folder(), work->job);
+    PUT(pattern, "%s/warpbook-slurm-*", local_folder());
     if (glob(pattern, 0, NULL, &found))
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
-        if (!lstat(found.gl_pathv[i], &about) && S_ISDIR(about.st_mode) &&
-            about.st_uid == geteuid())
+        if (is_leftover(found.gl_pathv[i]))
             remove_tree(found.gl_pathv[i]);
     globfree(&found);
 }
 
 static bool make_folder(Shift *work)
 {
-    remove_leftovers(work);
-    PUT(work->folder, "%s/warpbook-%s-XXXXXX", local_folder(), work->job);
+    remove_leftovers();
+    PUT(work->folder, "%s/warpbook-slurm-XXXXXX", local_folder());
     if (mkdtemp(work->folder))
         return true;
     fprintf(stderr, "%s: cannot make a folder in %s: %s\n", work->node, local_folder(),
@@ -196,12 +216,24 @@ static bool begins(void *context, const Task *task)
     return false; /* elsewhere, meanwhile */
 }
 
+/* Who cancels the task signals all of its processes, and the graded one may be seen to die of that
+ * before we hear of it: not by its own fault. */
+static bool was_cancelled(const Ended *ended)
+{
+    if (ended_graded(ended) && strcmp(reading_get(&ended->reading, "verdict"), "crash"))
+        return false;
+    sleep_s(signal_s);
+    return stop_asked();
+}
+
 static void has_ended(void *context, const Task *task, const char *device, const Program *program,
                       const Ended *ended)
 {
     Shift *work = context;
     Result result = { .began = ended->began, .seconds = ended->seconds, .program = *program };
 
+    if (was_cancelled(ended))
+        return; /* lost, then */
     PUT(result.device, "%s: %s", work->node, device);
     hand_in(work, work->errands[task->kernel], &result);
 }

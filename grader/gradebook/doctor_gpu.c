@@ -1,0 +1,505 @@
+/* doctor_gpu.c - are the GPUs fit to grade on? By nvidia-smi's query interface, which only asks.
+ *
+ * Versions of nvidia-smi know different fields, and one that it does not know makes it refuse the
+ * whole query: then that field is asked by its other name, and at last left out. What a GPU does
+ * not have is "[N/A]" or "[Not Supported]", and nothing is concluded from it.
+ *
+ * $GRADEBOOK_NVIDIA_SMI names another program (the tests' scripted one).
+ */
+#include "doctor_gpu.h"
+#include "../program.h"
+#include "../util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+    ANSWER_S = 30,
+    SAID_BYTES = 1 << 20,
+    FILE_BYTES = 1 << 20,
+    HOT_C = 85,
+    BUSY_PERCENT = 5,
+    HELD_MIB = 1024,
+    LEAST_CC = 75,
+    LEAST_MIB = 2000
+};
+
+static const struct {
+    const char *name, *older; /* older: what drivers before R535 or so call it */
+} fields[GPU_FIELDS] = {
+    [GPU_INDEX] = { "index" },
+    [GPU_UUID] = { "uuid" },
+    [GPU_DRIVER] = { "driver_version" },
+    [GPU_CAPABILITY] = { "compute_cap" },
+    [GPU_PERSISTENCE] = { "persistence_mode" },
+    [GPU_COMPUTE_MODE] = { "compute_mode" },
+    [GPU_MIG] = { "mig.mode.current" },
+    [GPU_ECC] = { "ecc.mode.current" },
+    [GPU_ECC_ERRORS] = { "ecc.errors.uncorrected.volatile.total" },
+    [GPU_TEMPERATURE] = { "temperature.gpu" },
+    [GPU_CLOCK] = { "clocks.sm" },
+    [GPU_CLOCK_MOST] = { "clocks.max.sm" },
+    [GPU_CLOCK_SET] = { "clocks.applications.graphics" },
+    [GPU_CLOCK_DEFAULT] = { "clocks.default_applications.graphics" },
+    [GPU_REASONS] = { "clocks_event_reasons.active", "clocks_throttle_reasons.active" },
+    [GPU_USE] = { "utilization.gpu" },
+    [GPU_MEMORY] = { "memory.total" },
+    [GPU_MEMORY_USED] = { "memory.used" },
+    [GPU_NAME] = { "name" },
+};
+
+/* ---- Reading what it prints ---- */
+
+/* One value, without blanks around it; "" where there is none. */
+static void take_value(const char *from, size_t length, char value[100])
+{
+    static const char *const nothing[] = { "N/A",
+                                           "[N/A]",
+                                           "[Not Supported]",
+                                           "Not Supported",
+                                           "[Not Found]",
+                                           "[Requested functionality has been "
+                                           "deprecated]" };
+
+    while (length && strchr(" \t\r", *from))
+        from++, length--;
+    while (length && strchr(" \t\r", from[length - 1]))
+        length--;
+    put(value, 100, "%.*s", (int) length, from);
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+        if (!strcmp(value, nothing[i]))
+            *value = 0;
+}
+
+/* Fills the fields of one line. False if it has too few. */
+static bool parse_line(const char *line, size_t length, const bool asked[GPU_FIELDS], GpuFacts *gpu)
+{
+    const char *end = line + length;
+    int last = GPU_FIELDS - 1;
+
+    *gpu = (GpuFacts){ 0 };
+    while (last > 0 && !asked[last])
+        last--;
+    for (int i = 0; i <= last; i++) {
+        const char *comma;
+        if (!asked[i])
+            continue;
+        if (!line)
+            return false;
+        comma = i == last ? NULL : memchr(line, ',', (size_t) (end - line));
+        take_value(line, (size_t) ((comma ? comma : end) - line), gpu->value[i]);
+        line = comma ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+int gpus_parse(const char *csv, const bool asked[GPU_FIELDS], GpuFacts gpus[GPUS])
+{
+    int count = 0;
+
+    while (*csv && count < GPUS) {
+        size_t length = strcspn(csv, "\n");
+        const char *index = gpus[count].value[GPU_INDEX];
+        if (parse_line(csv, length, asked, &gpus[count]) && *index &&
+            strspn(index, "0123456789") == strlen(index))
+            count++;
+        csv += length + (csv[length] != 0);
+    }
+    return count;
+}
+
+void gpus_processes(const char *csv, GpuFacts gpus[GPUS], int count)
+{
+    while (*csv) {
+        size_t length = strcspn(csv, "\n");
+        char part[4][100] = { "" };
+        const char *at = csv, *end = csv + length;
+        for (int i = 0; i < 4 && at; i++) {
+            const char *comma = memchr(at, ',', (size_t) (end - at));
+            take_value(at, (size_t) ((comma ? comma : end) - at), part[i]);
+            at = comma ? comma + 1 : NULL;
+        }
+        for (int i = 0; i < count; i++)
+            if (*part[0] && *part[1] && !strcmp(gpus[i].value[GPU_UUID], part[0]) &&
+                gpus[i].processes++ == 0)
+                PUT(gpus[i].process, "%s %s", part[1], part[2]);
+        csv += length + (csv[length] != 0);
+    }
+}
+
+void gpu_cuda_version(const char *head, char version[16])
+{
+    const char *at = strstr(head, "CUDA Version:");
+
+    if (!at)
+        at = strstr(head, "CUDA UMD Version:");
+    at = at ? strchr(at, ':') + 1 : "";
+    at += strspn(at, " ");
+    put(version, 16, "%.*s", (int) strspn(at, "0123456789."), at);
+}
+
+/* ---- One GPU ---- */
+
+static bool number_of(const GpuFacts *gpu, GpuField field, double *value)
+{
+    char *end;
+
+    *value = strtod(gpu->value[field], &end);
+    return gpu->value[field][0] && !*end;
+}
+
+static void look_at_state(const GpuFacts *gpu, const char *what, Diagnoses *all)
+{
+    for (int i = 0; i < GPU_FIELDS; i++)
+        if (strstr(gpu->value[i], "requires reset") || strstr(gpu->value[i], "Unknown Error") ||
+            strstr(gpu->value[i], "ERR!")) {
+            advise(diagnose(all, HEALTH_FAIL, what, "%s: %s", fields[i].name, gpu->value[i]),
+                   "The driver has lost it. Restart the machine, or reset the GPU once nothing "
+                   "uses it; if that comes again, it is broken.");
+            return;
+        }
+}
+
+static void look_at_kind(const GpuFacts *gpu, const char *what, Diagnoses *all)
+{
+    const char *dot = strchr(gpu->value[GPU_CAPABILITY], '.');
+    int cc = dot ? atoi(gpu->value[GPU_CAPABILITY]) * 10 + atoi(dot + 1) : 0;
+    double mib;
+
+    if (cc && cc < LEAST_CC)
+        advise(diagnose(all, HEALTH_FAIL, what, "%s, compute capability %s", gpu->value[GPU_NAME],
+                        gpu->value[GPU_CAPABILITY]),
+               "The labs need 7.5 or newer. Take another GPU, or --devices sim.");
+    else if (number_of(gpu, GPU_MEMORY, &mib) && mib < LEAST_MIB)
+        advise(diagnose(all, HEALTH_WARN, what, "%s, %.0f MiB", gpu->value[GPU_NAME], mib),
+               "Little memory: labs whose arrays do not fit are graded for correctness only.");
+    else
+        diagnose(all, HEALTH_OK, what, "%s",
+                 *gpu->value[GPU_NAME] ? gpu->value[GPU_NAME] : "there");
+}
+
+static void look_at_use(const GpuFacts *gpu, const char *what, Diagnoses *all)
+{
+    double percent = 0, mib = 0;
+
+    number_of(gpu, GPU_USE, &percent);
+    number_of(gpu, GPU_MEMORY_USED, &mib);
+    if (gpu->processes)
+        advise(diagnose(all, HEALTH_FAIL, what, "no: %d process%s, first %s", gpu->processes,
+                        gpu->processes > 1 ? "es" : "", gpu->process),
+               "Speeds measured beside another program are not to be trusted. End it, or grade on "
+               "another GPU (--devices). A gradebook or warpbook that is grading is no harm: they "
+               "wait for each other.");
+    else if (percent > BUSY_PERCENT)
+        advise(diagnose(all, HEALTH_FAIL, what, "no: busy for %.0f %% of the time", percent),
+               "Something that cannot be seen from here uses it: a display, another container, or "
+               "another user. Speeds measured beside it are not to be trusted.");
+    else if (mib > HELD_MIB)
+        advise(diagnose(all, HEALTH_WARN, what, "%.0f MiB are held by something unseen", mib),
+               "Another container, user, or a display may begin to work at any time: ask.");
+    else
+        diagnose(all, HEALTH_OK, what, gpu->value[GPU_USE][0] ? "yes" : "no process is seen on it");
+}
+
+static void look_at_modes(const GpuFacts *gpu, const char *what, Diagnoses *all)
+{
+    const char *index = gpu->value[GPU_INDEX], *mode = gpu->value[GPU_COMPUTE_MODE];
+    char row[40];
+
+    PUT(row, "%s: compute mode", what);
+    if (*mode && strcmp(mode, "Default"))
+        advise(diagnose(all, HEALTH_FAIL, row, "%s", mode),
+               "A grading needs two processes on it at a time. An administrator sets it back: "
+               "nvidia-smi -i %s -c DEFAULT",
+               index);
+    else if (*mode)
+        diagnose(all, HEALTH_OK, row, "%s", mode);
+    PUT(row, "%s: persistence", what);
+    if (!strcmp(gpu->value[GPU_PERSISTENCE], "Disabled"))
+        advise(diagnose(all, HEALTH_WARN, row, "off"),
+               "The driver goes to sleep between gradings: each begins later, with other clocks. "
+               "An administrator switches it on: nvidia-smi -i %s -pm 1",
+               index);
+    else if (*gpu->value[GPU_PERSISTENCE])
+        diagnose(all, HEALTH_OK, row, "on");
+    PUT(row, "%s: MIG", what);
+    if (!strcmp(gpu->value[GPU_MIG], "Enabled"))
+        advise(diagnose(all, HEALTH_WARN, row, "on"),
+               "What is graded on is a slice of the GPU, and its neighbours' use is not seen "
+               "here. Speeds are those of the slice.");
+    else if (*gpu->value[GPU_MIG])
+        diagnose(all, HEALTH_OK, row, "off");
+}
+
+static void look_at_memory(const GpuFacts *gpu, const char *what, Diagnoses *all)
+{
+    double errors = 0;
+    char row[40];
+
+    PUT(row, "%s: ECC", what);
+    number_of(gpu, GPU_ECC_ERRORS, &errors);
+    if (errors > 0)
+        advise(diagnose(all, HEALTH_FAIL, row, "%.0f uncorrected errors", errors),
+               "Its memory has lost bits since the driver was loaded: a result may be wrong by no "
+               "student's fault. Restart the machine; if that comes again, have it replaced.");
+    else if (*gpu->value[GPU_ECC])
+        diagnose(all, HEALTH_OK, row, "%s", !strcmp(gpu->value[GPU_ECC], "Enabled") ? "on" : "off");
+}
+
+/* Why clocks are held down, by NVML's bits; none is a fault by itself. */
+static const struct {
+    unsigned long bit;
+    const char *word;
+    bool warn;
+} reasons[] = {
+    { 0x1, "idle", false },
+    { 0x2, "application clocks", false },
+    { 0x4, "power cap", true },
+    { 0x8, "hardware slowdown", true },
+    { 0x10, "sync boost", false },
+    { 0x20, "heat (software)", true },
+    { 0x40, "heat (hardware)", true },
+    { 0x80, "power brake", true },
+    { 0x100, "display clocks", true },
+};
+
+static void look_at_clocks(const GpuFacts *gpu, const char *what, Diagnoses *all)
+{
+    unsigned long bits = strtoul(gpu->value[GPU_REASONS], NULL, 16);
+    double now, most, set, standard;
+    char row[40], why[200] = "", found[200] = "";
+    bool warn = false;
+
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (bits & reasons[i].bit) {
+            APPEND(why, "%s%s", *why ? ", " : "", reasons[i].word);
+            warn |= reasons[i].warn;
+        }
+    if (number_of(gpu, GPU_CLOCK, &now) && number_of(gpu, GPU_CLOCK_MOST, &most))
+        PUT(found, "%.0f of %.0f MHz", now, most);
+    if (number_of(gpu, GPU_CLOCK_SET, &set))
+        APPEND(found, "%sset to %.0f", *found ? ", " : "", set);
+    if (*why)
+        APPEND(found, "%s%s", *found ? "; " : "", why);
+    PUT(row, "%s: clocks", what);
+    if (warn)
+        advise(diagnose(all, HEALTH_WARN, row, "%s", found),
+               "Something holds the clocks down even now. Speeds are taken beside the reference, "
+               "so marks stay fair, but more samples are dropped and gradings take longer. Better "
+               "cooling or a higher power limit helps.");
+    else if (number_of(gpu, GPU_CLOCK_SET, &set) && number_of(gpu, GPU_CLOCK_DEFAULT, &standard) &&
+             set < standard)
+        advise(diagnose(all, HEALTH_WARN, row, "%s, below the default of %.0f", found, standard),
+               "Marks stay fair, but the balance of computing and memory is not this GPU's own. An "
+               "administrator resets them: nvidia-smi -i %s -rac",
+               gpu->value[GPU_INDEX]);
+    else if (*found)
+        diagnose(all, HEALTH_OK, row, "%s", found);
+}
+
+static void look_at_heat(const GpuFacts *gpu, const char *what, Diagnoses *all)
+{
+    double celsius;
+    char row[40];
+
+    PUT(row, "%s: temperature", what);
+    if (!number_of(gpu, GPU_TEMPERATURE, &celsius))
+        return;
+    if (celsius >= HOT_C)
+        advise(diagnose(all, HEALTH_WARN, row, "%.0f C", celsius),
+               "Hot before the first grading: the clocks will sink. See to its cooling.");
+    else
+        diagnose(all, HEALTH_OK, row, "%.0f C", celsius);
+}
+
+void gpu_diagnose(const GpuFacts *gpu, Diagnoses *all)
+{
+    char what[20], row[40];
+
+    PUT(what, "GPU %.3s", gpu->value[GPU_INDEX]);
+    look_at_state(gpu, what, all);
+    look_at_kind(gpu, what, all);
+    look_at_use(gpu, PUT(row, "%s: idle", what), all);
+    look_at_modes(gpu, what, all);
+    look_at_memory(gpu, what, all);
+    look_at_clocks(gpu, what, all);
+    look_at_heat(gpu, what, all);
+}
+
+void driver_diagnose(const char *driver, const char *toolkit, Diagnoses *all)
+{
+    int major = 0, minor = 0, built_major = 0, built_minor = 0;
+    static const char what[] = "driver and toolkit";
+
+    if (sscanf(driver, "%d.%d", &major, &minor) != 2 ||
+        sscanf(toolkit, "%d.%d", &built_major, &built_minor) != 2)
+        return;
+    if (major < built_major)
+        advise(diagnose(all, HEALTH_FAIL, what, "CUDA %s, %s", driver, toolkit),
+               "The driver is older than the toolkit: nothing that this nvcc builds runs. Install "
+               "a newer driver, or a toolkit of CUDA %d ($CUDA_HOME names it).",
+               major);
+    else if (major == built_major && minor < built_minor)
+        advise(diagnose(all, HEALTH_WARN, what, "CUDA %s, %s", driver, toolkit),
+               "The driver is older than the toolkit, though of the same major version: machine "
+               "code runs, PTX for it does not. A newer driver is safer.");
+    else
+        diagnose(all, HEALTH_OK, what, "CUDA %s, %s", driver, toolkit);
+}
+
+/* ---- Asking nvidia-smi ---- */
+
+typedef struct Answer {
+    Program program;
+    bool fine;
+    const char *text; /* what it printed */
+} Answer;
+
+static void ask(Answer *answer, const char *first, const char *second)
+{
+    const char *named = getenv("GRADEBOOK_NVIDIA_SMI");
+    const char *smi = named && *named                              ? named
+                      : file_exists("/usr/lib/wsl/lib/nvidia-smi") ? "/usr/lib/wsl/lib/nvidia-smi"
+                                                                   : "nvidia-smi";
+    char *const argv[] = { (char *) smi, (char *) first, (char *) second, NULL };
+    Program *program = &answer->program;
+
+    answer->fine = program_start(program, argv, NULL, NULL, ANSWER_S, SAID_BYTES, FILE_BYTES);
+    while (answer->fine && !program_over(program))
+        program_wait((Program *const[]){ program }, 1, 1);
+    answer->fine = answer->fine && !program->late && program->status == 0;
+    answer->text = program->out.text ? program->out.text : "";
+}
+
+/* The field that an answer complains of: Field "x" is not a valid field to query. */
+static int refused_field(const char *said, const bool asked[GPU_FIELDS],
+                         const bool older[GPU_FIELDS])
+{
+    const char *at = strstr(said, "Field \"");
+
+    for (int i = 0; at && i < GPU_FIELDS; i++) {
+        const char *name = older[i] ? fields[i].older : fields[i].name;
+        size_t length = strlen(name);
+        if (asked[i] && !strncmp(at + 7, name, length) && at[7 + length] == '"')
+            return i;
+    }
+    return -1;
+}
+
+/* Leaves out what this nvidia-smi does not know. False if it answers nothing at all. */
+static int ask_gpus(GpuFacts gpus[GPUS], char *why, size_t size)
+{
+    bool asked[GPU_FIELDS], older[GPU_FIELDS] = { false };
+    int count = -1;
+
+    memset(asked, true, sizeof asked);
+    for (int times = 0; times < 2 * GPU_FIELDS && count < 0; times++) {
+        char query[1000] = "--query-gpu=";
+        Answer answer;
+        int refused;
+        for (int i = 0; i < GPU_FIELDS; i++)
+            if (asked[i])
+                APPEND(query, "%s%s", i ? "," : "", older[i] ? fields[i].older : fields[i].name);
+        ask(&answer, query, "--format=csv,noheader,nounits");
+        refused = refused_field(answer.text, asked, older);
+        if (answer.fine && refused < 0)
+            count = gpus_parse(answer.text, asked, gpus);
+        else if (refused > GPU_UUID && !older[refused] && fields[refused].older)
+            older[refused] = true;
+        else if (refused > GPU_UUID)
+            asked[refused] = false;
+        else
+            times = 2 * GPU_FIELDS;
+        if (count < 0 && *answer.text)
+            put(why, size, "%.*s", (int) strcspn(answer.text, "\n"), answer.text);
+        else if (count < 0 && WIFEXITED(answer.program.status) &&
+                 WEXITSTATUS(answer.program.status) == 127 && !answer.program.late)
+            put(why, size, "not there");
+        else if (count < 0)
+            program_say_end(&answer.program, why, size);
+        program_free(&answer.program);
+    }
+    return count;
+}
+
+static void ask_processes(GpuFacts gpus[GPUS], int count)
+{
+    Answer answer;
+
+    ask(&answer, "--query-compute-apps=gpu_uuid,pid,process_name,used_memory",
+        "--format=csv,noheader,nounits");
+    if (answer.fine)
+        gpus_processes(answer.text, gpus, count);
+    program_free(&answer.program);
+}
+
+static void ask_driver(const char *toolkit, Diagnoses *all)
+{
+    char version[16];
+    Answer answer;
+
+    ask(&answer, NULL, NULL);
+    gpu_cuda_version(answer.text, version);
+    program_free(&answer.program);
+    driver_diagnose(version, toolkit, all);
+}
+
+/* ---- All of them ---- */
+
+static const GpuFacts *gpu_of(const GpuFacts gpus[GPUS], int count, const char *device)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(gpus[i].value[GPU_INDEX], device))
+            return &gpus[i];
+    return NULL;
+}
+
+/* CUDA counts GPUs by speed unless told otherwise, nvidia-smi by place. */
+static void look_at_order(const GpuFacts gpus[GPUS], int count, Diagnoses *all)
+{
+    const char *order = getenv("CUDA_DEVICE_ORDER"), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    bool differ = false;
+
+    for (int i = 1; i < count; i++)
+        differ |= strcmp(gpus[i].value[GPU_NAME], gpus[0].value[GPU_NAME]) != 0;
+    if (differ && (!order || strcmp(order, "PCI_BUS_ID")))
+        advise(diagnose(all, HEALTH_WARN, "GPUs' numbers", "these GPUs are not all the same"),
+               "CUDA numbers them by speed, these rows by place. CUDA_DEVICE_ORDER=PCI_BUS_ID in "
+               "the environment makes both the same.");
+    if (visible && *visible)
+        advise(diagnose(all, HEALTH_WARN, "GPUs' numbers", "CUDA_VISIBLE_DEVICES=%s", visible),
+               "--devices counts within these; the rows here count all.");
+}
+
+void gpus_diagnose(const char *const devices[], int count, const char *toolkit, Diagnoses *all)
+{
+    GpuFacts *gpus = xcalloc(GPUS, sizeof *gpus);
+    char why[300] = "";
+    int there = ask_gpus(gpus, why, sizeof why);
+    bool wanted = count > 0;
+
+    if (there <= 0) {
+        advise(diagnose(all, wanted ? HEALTH_FAIL : HEALTH_WARN, "GPU", "none; nvidia-smi: %s",
+                        there < 0 ? why : "it knows of none"),
+               "Without an NVIDIA GPU and its driver gradings run on the simulated GPU: they "
+               "judge correctness and mechanism, not speed.");
+        free(gpus);
+        return;
+    }
+    ask_processes(gpus, there);
+    ask_driver(toolkit, all);
+    look_at_order(gpus, there, all);
+    for (int i = 0; i < count; i++) {
+        const GpuFacts *gpu = gpu_of(gpus, there, devices[i]);
+        if (gpu)
+            gpu_diagnose(gpu, all);
+        else
+            advise(diagnose(all, HEALTH_FAIL, "GPU", "there is no GPU %s", devices[i]),
+                   "There are %d, from 0 on.", there);
+    }
+    if (!wanted)
+        gpu_diagnose(&gpus[0], all);
+    free(gpus);
+}

@@ -1,0 +1,316 @@
+#!/bin/bash
+# gradebook_slurm.sh BUILD [real] - gradebook --executor slurm from end to end: arrays, tasks that are cancelled,
+# requeued or lost, a gradebook that is killed. With a scripted Slurm (tests/fake_slurm); `real`: with slurmctld
+# and slurmd of this machine, in a cluster of its own (make test-slurm). The warpbook is a scripted one.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build} kind=${2:-scripted}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+gradebook=$build/gradebook
+work=$(mktemp -d)
+passed=0 failed=0
+
+export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
+export GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook WARPBOOK_PATIENCE=0.1 TMPDIR=$work/tmp
+mkdir "$work/tmp"
+
+if [ "$kind" = real ]; then
+    . tests/slurm_cluster.sh
+    for program in munged slurmctld slurmd sbatch; do
+        command -v $program > /dev/null && continue
+        echo "gradebook is not tested with Slurm: $program is not installed (Debian, Ubuntu: apt install slurmctld slurmd slurm-client munge)"
+        exit 0
+    done
+    trap 'cluster_stop; rm -rf "$work"' EXIT
+    echo "gradebook with a Slurm cluster of this machine: about five minutes."
+    cluster_start || exit 1
+else
+    export FAKE_SLURM=$work/slurm
+    mkdir -p "$FAKE_SLURM/bin"
+    for program in sbatch squeue scancel scontrol sacct controller; do
+        ln -s "$PWD/tests/fake_slurm" "$FAKE_SLURM/bin/$program"
+    done
+    export PATH=$FAKE_SLURM/bin:$PATH
+    trap 'rm -rf "$work"' EXIT
+    echo "gradebook with a scripted Slurm: about two minutes."
+fi
+
+check() { # NAME, then a command that must succeed
+    local name=$1
+    shift
+    if "$@" > "$work/said" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name: $*"
+        sed 's/^/    /' "$work/said" | tail -20
+    fi
+}
+status_is() { # STATUS COMMAND...
+    local wanted=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    local got=$?
+    [ $got = "$wanted" ] && return
+    echo "exit status $got, expected $wanted"
+    cat "$work/out"
+    return 1
+}
+says() { # PATTERN COMMAND...: what it prints holds the pattern
+    local pattern=$1
+    shift
+    "$@" > "$work/out" 2>&1
+    grep -qE -- "$pattern" "$work/out" && return
+    echo "does not say: $pattern"
+    cat "$work/out"
+    return 1
+}
+kernel() { # FILE NUMBER [DIRECTIVE]
+    mkdir -p "$(dirname "$1")"
+    { cat solutions/06_transpose/5_padded.cu; echo "#define MARK_$2"; } > "$1"
+    [ -z "${3:-}" ] || echo "// grader: $3" >> "$1"
+}
+states() {
+    "$gradebook" export --format json --out "$1" | jq -r '.students[] | .name as $who
+        | .labs[] | [$who, .lab, .state, .marks // "-"] | map(tostring) | join(",")'
+}
+state_is() { # DIR "STUDENT,LAB,STATE"
+    states "$1" | grep -q "^$2" && return
+    echo "no row $2"
+    states "$1"
+    return 1
+}
+sql() { sqlite3 -readonly "$1/gradebook.sqlite" "$2"; }
+
+trust=--trust-submissions
+slurm() { # CLASS OUT OPTION...
+    local class=$1 out=$2
+    shift 2
+    timeout 200 "$gradebook" grade "$class" --out "$out" --labs 6,7 --executor slurm --devices sim $trust "$@"
+}
+local_too() { "$gradebook" grade "$1" --out "$2" --labs 6,7 --devices sim --jobs 4 $trust; }
+
+until_true() { # COMMAND...: within a minute
+    local until=$((SECONDS + 60))
+    while [ $SECONDS -lt $until ]; do
+        "$@" > /dev/null 2>&1 && return
+        sleep 0.1
+    done
+    echo "still not so: $*"
+    return 1
+}
+job_of() { cat "$1/slurm/round/job"; }
+running() { # OUT: tasks of its array that run, as 12_3
+    squeue --noheader --array --states=all --jobs "$(job_of "$1")" '--format=%i|%T|%N|%r' | sed -n 's/|RUNNING|.*//p'
+}
+has_running() { [ -n "$(running "$1")" ]; }
+begun() { ls "$1"/slurm/round/handed/*.begun; } # attempts; fails if there is none
+grading() { # OUT: a task that is in the midst of a grading
+    local mark
+    for mark in "$1"/slurm/round/handed/*.begun; do
+        [ -e "${mark%.begun}" ] || { cut -d' ' -f1 "$mark"; return; }
+    done
+}
+task_pids() { pgrep -f -- "slurm-task --out $1/slurm/round "; } # the processes of its tasks
+parent_of() { sed -n 's/^PPid:\t//p' "/proc/$1/status"; }
+attempts() { sql "$1" "SELECT count(*), count(DISTINCT kernel) FROM attempts WHERE outcome = 'graded'"; }
+submissions() { # arrays that were ever submitted
+    if [ "$kind" = real ]; then
+        grep -c _slurm_rpc_submit_batch_job "$work/cluster/slurmctld.log"
+    else
+        ls -d "$FAKE_SLURM"/[0-9]*/ | wc -l
+    fi
+}
+nothing_left() { [ -z "$(task_pids "$1")" ]; }
+no_folder_left() { [ -z "$(ls -A "$work/tmp")" ]; }
+
+# ---- Undisturbed: as the local executor ----
+
+c=$work/class
+for i in {1..6}; do
+    kernel "$c/s$i/06_transpose/kernel.cu" "$i" "verdict $([ $((i % 3)) = 0 ] && echo wrong || echo slow)
+// grader: sleep 0.4"
+    kernel "$c/s$i/07_reduction/kernel.cu" "r$i" "sleep 0.4"
+done
+check "the local executor" status_is 0 local_too "$c" "$work/local"
+check "undisturbed" status_is 0 slurm "$c" "$work/calm" --batch 3
+check "the same results" diff <(states "$work/local") <(states "$work/calm")
+check "one attempt each" test "$(attempts "$work/calm")" = "12|12"
+check "in one array" test "$(submissions)" = 1
+check "where it ran is known" test "$(sql "$work/calm" "SELECT count(*) FROM attempts WHERE device LIKE '%: sim'")" = 12
+check "no process is left of it" until_true nothing_left "$work/calm"
+check "neither on the nodes" until_true no_folder_left
+check "no round, either" test ! -e "$work/calm/slurm/round"
+check "nothing is done twice" status_is 0 slurm "$c" "$work/calm"
+check "nor submitted" test "$(submissions)" = 1
+if bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
+    trust=
+    check "in bubblewrap" status_is 0 slurm "$c" "$work/cell" --batch 6
+    check "the same results" diff <(states "$work/local") <(states "$work/cell")
+    trust=--trust-submissions
+else
+    echo "skipped: bubblewrap does not work here"
+fi
+
+# ---- Options and names ----
+
+odd="$work/o'dd %j \$(touch $work/oops) \`x\`"$'\n'"line"
+check "an odd name" status_is 0 slurm "$c" "$odd" --batch 12
+check "the same results" diff <(states "$work/local") <(states "$odd")
+check "nothing was run by it" test ! -e "$work/oops"
+mkdir "$work/shared"
+check "a shared folder elsewhere" status_is 0 slurm "$c" "$work/apart" --shared "$work/shared"
+check "the same results" diff <(states "$work/local") <(states "$work/apart")
+check "nothing is left there" test -z "$(ls -A "$work/shared")" -a ! -L "$work/apart/slurm"
+check "one that is not there" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
+check "what Slurm refuses" says "Slurm does not take the work: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
+check "is the machine's fault" status_is 3 slurm "$c" "$work/refused" --partition nosuch
+check "and leaves nothing behind" test ! -e "$work/refused/slurm/round"
+check "an option of ours" says "not a value for it: --array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
+check "a device" says "Slurm chooses the GPUs" "$gradebook" grade "$c" --out "$work/refused" --executor slurm --devices 1
+check "an executor that there is not" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
+check "tasks are no command" says "it is no command" env -u SLURM_ARRAY_JOB_ID "$gradebook" slurm-task --out "$work/refused"
+if [ "$kind" = real ]; then
+    "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account x --partition lab \
+        --slurm-option=--cpus-per-task=1 --slurm-option=--comment="it's" > "$work/out" 2>&1
+    check "a GPU a task" test $? = 0
+    check "and no more" status_is 3 slurm "$c" "$work/gpus" --gres gpu:3
+else
+    check "a GPU a task" grep -qE -- "--gres=gpu:1 --cpus-per-task=4 --account=a b --partition=p" <(
+        slurm "$c" "$work/options" --devices sim > /dev/null 2>&1
+        "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account "a b" --partition p --jobs 1 \
+            --slurm-option=--comment=x > /dev/null 2>&1
+        cat "$FAKE_SLURM/submitted")
+    check "so many tasks at once" grep -q -- "--array=0-0%1 .*--comment=x /" "$FAKE_SLURM/submitted"
+fi
+
+# ---- Tasks that are lost ----
+
+s=$work/slow
+for i in {1..4}; do
+    kernel "$s/s$i/06_transpose/kernel.cu" "$i" "verdict slow
+// grader: sleep 1"
+    kernel "$s/s$i/07_reduction/kernel.cu" "r$i" "sleep 1"
+done
+check "slow ones, locally" status_is 0 local_too "$s" "$work/slow-local"
+
+# disturb OUT WHAT: grades, and does something to one task that has begun a grading.
+disturb() {
+    local out=$1
+    slurm "$s" "$out" --batch 4 > "$work/said-disturbed" 2>&1 &
+    local pid=$! task=
+    until_true begun "$out" || return 1
+    sleep 0.5
+    "$2" "$out"
+    wait $pid
+}
+cancel_one() { scancel "$(grading "$1")"; }
+requeue_one() { scontrol requeue "$(grading "$1")"; }
+kill_step() { kill -9 "$(parent_of "$(task_pids "$1" | head -n 1)")"; }
+kill_task() { kill -9 "$(task_pids "$1" | head -n 1)"; }
+for what in cancel_one requeue_one kill_step kill_task; do
+    check "$what" status_is 0 disturb "$work/$what" $what
+    check "$what: the same results" diff <(states "$work/slow-local") <(states "$work/$what")
+    check "$what: each graded once" test "$(attempts "$work/$what")" = "8|8"
+    check "$what: the lost attempt is a fault of the machine" test "$(sql "$work/$what" "SELECT count(*) > 0 FROM attempts
+        WHERE outcome = 'died' AND why LIKE '%Slurm%task%before this was graded%'")" = 1
+    check "$what: no process is left" until_true nothing_left "$work/$what"
+done
+kernel "$work/bad/ann/06_transpose/kernel.cu" b1 "murder"
+kernel "$work/bad/ben/06_transpose/kernel.cu" b2
+kernel "$work/bad/cid/06_transpose/kernel.cu" b3 "first unsound"
+kernel "$work/bad/dot/06_transpose/kernel.cu" b4 "verdict wrong"
+check "one that kills its task" status_is 3 slurm "$work/bad" "$work/murder" --batch 4
+check "is given up" state_is "$work/murder" "ann,06_transpose,not graded"
+check "after three attempts" test "$(sql "$work/murder" "SELECT count(*) FROM attempts a JOIN kernels k ON k.id = a.kernel
+    WHERE instr(CAST(k.source AS TEXT), 'murder')")" = 3
+check "its neighbours are graded" state_is "$work/murder" "ben,06_transpose,pass"
+check "and have their own verdicts" state_is "$work/murder" "dot,06_transpose,wrong"
+check "the machine's faults are told" says "ann, 06_transpose: died: Slurm's task .* before this was graded" "$gradebook" report --out "$work/murder"
+printf '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "warpbook: no GPU is usable" >&2\nexit 3\n' > "$work/broken"
+chmod +x "$work/broken"
+check "nodes that cannot grade" status_is 3 env GRADEBOOK_WARPBOOK="$work/broken" timeout 120 "$gradebook" grade "$s" \
+    --out "$work/unfit" --labs 6,7 --executor slurm --devices sim $trust
+check "are told of" grep -qE "and graded nothing: Device sim is taken out of service: .*no GPU is usable" "$work/out"
+check "nobody has a verdict from them" test "$(sql "$work/unfit" "SELECT count(*) FROM attempts")" = 0
+check "once they can, the same command goes on" status_is 0 slurm "$s" "$work/unfit"
+
+# ---- A gradebook that is killed or stopped ----
+
+before=$(submissions) kills=0
+for i in {1..6}; do
+    "$gradebook" grade "$s" --out "$work/killed" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> /dev/null &
+    sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+    kill -9 $! 2> /dev/null && kills=$((kills + 1))
+    wait $! 2> /dev/null
+done
+check "killed $kills times, then continued" status_is 0 slurm "$s" "$work/killed" --batch 2
+check "the same results" diff <(states "$work/slow-local") <(states "$work/killed")
+check "nothing was graded twice" test "$(sql "$work/killed" "SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts")" = "8|8|1"
+check "one array did it all" test "$(submissions)" = $((before + 1))
+"$gradebook" grade "$s" --out "$work/stopped" --labs 6,7 --executor slurm --devices sim $trust --batch 2 --shared "$work/shared" 2> "$work/said-stopped" &
+pid=$!
+check "an array runs" until_true has_running "$work/stopped"
+kill -INT $pid
+wait $pid
+check "Ctrl-C" test $? = 130
+check "says that the array goes on" grep -qE "array [0-9]+ goes on without us; scancel [0-9]+ ends it" "$work/said-stopped"
+check "and how to" grep -q "The same command goes on" "$work/said-stopped"
+check "meanwhile nothing is graded here" says "array [0-9]+ is still out .*--executor slurm" local_too "$s" "$work/stopped"
+check "it is where it was said to be" test -e "$work"/shared/warpbook-*/round/job
+check "it goes on" status_is 0 slurm "$s" "$work/stopped"
+check "with that array" grep -q "Going on with Slurm's array" "$work/out"
+check "the same results" diff <(states "$work/slow-local") <(states "$work/stopped")
+
+# Nobody looks while the array ends and its results lie there.
+"$gradebook" grade "$s" --out "$work/away" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> /dev/null &
+pid=$!
+check "an array runs" until_true has_running "$work/away"
+kill -9 $pid
+wait $pid 2> /dev/null
+check "and ends by itself" until_true eval '[ "$(ls "$work/away/slurm/round/handed" | grep -vc begun)" = 8 ]'
+check "its results are taken in" status_is 0 slurm "$s" "$work/away"
+check "the same results" diff <(states "$work/slow-local") <(states "$work/away")
+check "nothing was graded twice" test "$(attempts "$work/away")" = "8|8"
+
+# ---- A controller that is not there ----
+
+"$gradebook" grade "$s" --out "$work/mute" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> "$work/said-mute" &
+pid=$!
+check "an array runs" until_true has_running "$work/mute"
+if [ "$kind" = real ]; then
+    kill -9 "$controller_pid"
+    wait "$controller_pid" 2> /dev/null
+    check "its absence is told" until_true grep -q "Slurm does not answer" "$work/said-mute"
+    cluster_controller
+else
+    touch "$FAKE_SLURM/down"
+    check "its absence is told" until_true grep -q "Slurm does not answer" "$work/said-mute"
+    rm "$FAKE_SLURM/down"
+fi
+wait $pid
+check "and waited for" test $? = 0
+check "the same results" diff <(states "$work/slow-local") <(states "$work/mute")
+check "each graded once" test "$(attempts "$work/mute")" = "8|8"
+
+if [ "$kind" = scripted ]; then
+    before=$(submissions)
+    touch "$FAKE_SLURM/loses"
+    check "an answer of sbatch that gets lost" status_is 0 slurm "$s" "$work/lost"
+    check "is no second array" test "$(submissions)" = $((before + 1))
+    touch "$FAKE_SLURM/forgets"
+    check "a Slurm that forgets at once" status_is 0 disturb "$work/forgotten" cancel_one
+    check "the same results" diff <(states "$work/slow-local") <(states "$work/forgotten")
+    rm "$FAKE_SLURM/forgets"
+fi
+kernel "$work/calm-class/ann/06_transpose/kernel.cu" z1
+
+# A task that was killed leaves a folder on its node, which the next one removes once it is a minute old.
+check "all tasks have ended" until_true eval '! pgrep -f -- "slurm-task --out $work"'
+touch -d "2 minutes ago" "$work"/tmp/*
+check "another array" status_is 0 slurm "$work/calm-class" "$work/tidy"
+check "leaves no folder of ours on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
