@@ -84,7 +84,7 @@ holds_only_what_it_should() {
     cd "$tree" || exit 1
     export WARPBOOK_BUILD=$work/built
     graded() { "$build/warpbook" grade 6 --device 0 --quick --format lines --submission "$1"; }
-    check "the reference passes beside its own object" says "^verdict:(pass|close)" graded "$root/solutions/06_transpose/5_padded.cu"
+    check "a kernel is timed beside the reference's object" says "^case.1.reference_ms:" graded "$root/solutions/06_transpose/5_padded.cu"
     check "by the course's bar" says "^case.1.bar:0.6100" graded "$root/solutions/06_transpose/5_padded.cu"
     check "and name" says "^course:Kit" graded "$root/solutions/06_transpose/5_padded.cu"
     check "beside it what the device that counts says" says "06 transpose: correct" \

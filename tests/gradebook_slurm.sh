@@ -308,7 +308,7 @@ kernel "$work/calm-class/ann/06_transpose/kernel.cu" z1
 
 # A task that was killed leaves a folder on its node, which the next one removes once it is a minute old.
 check "all tasks have ended" until_true eval '! pgrep -f -- "slurm-task --out $work"'
-touch -d "2 minutes ago" "$work"/tmp/*
+touch -c -d "2 minutes ago" "$work"/tmp/*
 check "another array" status_is 0 slurm "$work/calm-class" "$work/tidy"
 check "leaves no folder of ours on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'
 

@@ -89,9 +89,12 @@ char *similarity_names(const Roll *roll, const char *lab, const Twin *twin, char
     put(text, size, "%s", twin->file);
     for (int i = 0; i < roll->row_count && twin->kernel; i++) {
         const Row *row = &roll->rows[i];
-        if (row->kernel == twin->kernel && !strcmp(row->lab, lab))
-            append(text, size, "%s%s%s%s%s", *text ? ", " : "", row->name, *row->number ? " (" : "",
-                   row->number, *row->number ? ")" : "");
+        if (row->kernel != twin->kernel || strcmp(row->lab, lab))
+            continue;
+        if (strlen(text) + 400 > size) /* a name, a number: 264 bytes at most */
+            return append(text, size, ", and others");
+        append(text, size, "%s%s%s%s%s", *text ? ", " : "", row->name, *row->number ? " (" : "",
+               row->number, *row->number ? ")" : "");
     }
     return text;
 }
