@@ -297,6 +297,8 @@ void report_lines(const Result *result)
         printf("ratio:%.5f\n", result->ratio);
     if (result->why[0])
         line("why", result->why);
+    if (result->limiter[0])
+        line("limiter", result->limiter);
     if (result->note[0])
         line("note", result->note);
     if (result->flags[0])
