@@ -4,7 +4,7 @@
 # make progress        what is done, what is next        make bench     our kernels beside the library's
 # make check           prove every lab on this GPU       make clean     remove build/
 # make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
-# make gradebook       the program for whole courses
+# make gradebook       the program for whole courses   make validate  modelled time beside this GPU's
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; FLAGS="--quick" goes to the program:
@@ -55,7 +55,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all programs help grade explain hint progress check check-cheats figures protocols test end-to-end unit setup bench format clean FORCE
+.PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end unit setup bench format clean FORCE
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -80,6 +80,10 @@ figures: programs
 protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
 	@WARPBOOK_BUILD=$(B) tests/gpu/protocols/protocols.sh $(GRADINGS)
 
+# Modelled time beside what this GPU takes; without one, beside an H200's stored figures. ROWS=06: those rows.
+validate: programs $(if $(NVCC),$(B)/libcudart-sim.so)
+	@WARPBOOK_BUILD=$(B) tests/sim/time/on_gpu.sh $(B) $(ROWS)
+
 # ---- Tests: units by CUnit, then the real programs from end to end against a scripted runner ----
 
 test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so $(B)/ratios $(B)/runner-sim)
@@ -87,6 +91,8 @@ test: end-to-end $(if $(NVCC),$(B)/libcudart-sim.so $(B)/ratios $(B)/runner-sim)
 	@tests/sim/counters/compare.sh $(B)
 	@tests/sim/merged.sh $(B)
 	@tests/sim/limits.sh $(B)
+	@tests/sim/occupancy_check.sh $(B)
+	@tests/sim/time/compare_test.sh
 
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)

@@ -84,6 +84,7 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "convert_lanes: 16\n"
                             "sfu_lanes: 16\n"
                             "lsu_lanes: 32\n"
+                            "register_reads: 2\n"
                             "alu_latency: 4\n"
                             "fp64_latency: 8\n"
                             "sfu_latency: 18\n"
@@ -136,26 +137,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":62: copy_engines is there twice" },
-        { "copy_engines: 2\nsms: 8", ":62: sms is there twice" },
-        { "copy_engines: 2\nwheels: 4", ":62: there is no key `wheels`" },
-        { "copy_engines 2", ":61: this is no `key: value`" },
-        { "copy_engines:", ":61: copy_engines is to be a whole number, not ``" },
-        { "copy_engines: two", ":61: copy_engines is to be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":61: copy_engines is to be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":61: copy_engines is to be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":61: copy_engines is to be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":61: copy_engines is to be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":61: copy_engines is to be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":61: copy_engines is to be a whole number, not `1..2`" },
-        { "copy_engines: .", ":61: copy_engines is to be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":61: copy_engines is to be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":61: copy_engines is to be a whole number, not `nan`" },
-        { "copy_engines: 65", ":61: copy_engines is 65: is to lie between 0 and 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":63: copy_engines is there twice" },
+        { "copy_engines: 2\nsms: 8", ":63: sms is there twice" },
+        { "copy_engines: 2\nwheels: 4", ":63: there is no key `wheels`" },
+        { "copy_engines 2", ":62: this is no `key: value`" },
+        { "copy_engines:", ":62: copy_engines is to be a whole number, not ``" },
+        { "copy_engines: two", ":62: copy_engines is to be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":62: copy_engines is to be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":62: copy_engines is to be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":62: copy_engines is to be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":62: copy_engines is to be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":62: copy_engines is to be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":62: copy_engines is to be a whole number, not `1..2`" },
+        { "copy_engines: .", ":62: copy_engines is to be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":62: copy_engines is to be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":62: copy_engines is to be a whole number, not `nan`" },
+        { "copy_engines: 65", ":62: copy_engines is 65: is to lie between 0 and 64" },
         { "copy_engines: 99999999999",
-          ":61: copy_engines is 99999999999: is to lie between 0 and 64" },
+          ":62: copy_engines is 99999999999: is to lie between 0 and 64" },
         { "copy_engines: 9999999999999999999999",
-          ":61: copy_engines is to be a whole number, not `9999999999999999999999`" },
+          ":62: copy_engines is to be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

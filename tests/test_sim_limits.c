@@ -5,11 +5,9 @@
  */
 #include "capture.h"
 #include "report_totals.h"
-#include "sim_timed.h"
+#include "sim_time.h"
 
 #include <math.h>
-
-#define DEPENDENT "fma.rn.f32 %f1, %f1, %f2, %f3;\n"
 
 static TimingResult run(const Device *device, Trial trial)
 {

@@ -2,89 +2,7 @@
  *
  * What is compared are two launches that differ in one thing, so that what both have cancels out.
  */
-#include "sim_timed.h"
-
-static double cycles(const char *ptx, int threads)
-{
-    return play(&plain, (Trial){ .ptx = ptx, .threads = threads }).cycles;
-}
-
-/* ---- One warp ---- */
-
-#define DEPENDENT   "fma.rn.f32 %f1, %f1, %f2, %f3;\n"
-#define INDEPENDENT "fma.rn.f32 %f1, %f2, %f3, %f4;\nfma.rn.f32 %f5, %f2, %f3, %f4;\n"
-
-static void dependent_instructions_wait(void)
-{
-    const double few = cycles(repeat("", DEPENDENT, 10, ""), 32);
-    const double more = cycles(repeat("", DEPENDENT, 110, ""), 32);
-
-    CU_ASSERT_EQUAL(more - few, 100 * plain.alu_latency);
-}
-
-/* Each of the two waits for its own result of the round before (the register is written anew). */
-static void independent_instructions_overlap(void)
-{
-    const double few = cycles(repeat("", INDEPENDENT, 10, ""), 32);
-    const double more = cycles(repeat("", INDEPENDENT, 110, ""), 32);
-
-    CU_ASSERT_EQUAL(more - few, 100 * plain.alu_latency);
-}
-
-static void a_narrow_pipe_takes_more_cycles(void)
-{
-    static const char one[] = "fma.rn.f64 %fd1, %fd2, %fd3, %fd4;\n";
-    /* 4 lanes an SM: 1 a scheduler, 32 cycles a warp. */
-    const double few = cycles(repeat("", one, 10, ""), 32);
-    const double more = cycles(repeat("", one, 20, ""), 32);
-
-    CU_ASSERT_EQUAL(more - few, 10 * 32);
-}
-
-static void what_ptxas_removes_costs_nothing(void)
-{
-    static const char free_ones[] = "mov.u32 %r10, %r11;\ncvta.to.global.u64 %rd9, %rd1;\n"
-                                    "cvt.u64.u32 %rd10, %r1;\nmov.u32 %r12, 7;\n";
-    const double none = cycles(repeat("", "", 0, DEPENDENT), 32);
-    const double many = cycles(repeat("", free_ones, 50, DEPENDENT), 32);
-
-    CU_ASSERT_EQUAL(many, none);
-}
-
-/* A copy is there when its source is: the chain goes through it. */
-static void copies_pass_on_when_a_value_is_there(void)
-{
-    static const char through[] = "fma.rn.f32 %f1, %f2, %f3, %f3;\nmov.f32 %f2, %f1;\n";
-    const double few = cycles(repeat("", through, 10, ""), 32);
-    const double more = cycles(repeat("", through, 30, ""), 32);
-
-    CU_ASSERT_EQUAL(more - few, 20 * plain.alu_latency);
-}
-
-/* ---- Schedulers ---- */
-
-static void warps_hide_each_others_waiting(void)
-{
-    const char *chain = repeat("", DEPENDENT, 500, "");
-    const double one = cycles(chain, 32), four = cycles(chain, 4 * 32);
-    const double twenty = cycles(chain, 4 * 5 * 32);
-
-    /* A scheduler each; then 5 a scheduler, as many as the latency. */
-    CU_ASSERT_DOUBLE_EQUAL(four / one, 1, 0.02);
-    CU_ASSERT_DOUBLE_EQUAL(twenty / one, 1, 0.05);
-}
-
-static void a_scheduler_issues_one_a_cycle(void)
-{
-    static const char five[] = "fma.rn.f32 %f1, %f2, %f3, %f4;\nfma.rn.f32 %f5, %f2, %f3, %f4;\n"
-                               "fma.rn.f32 %f6, %f2, %f3, %f4;\nfma.rn.f32 %f7, %f2, %f3, %f4;\n"
-                               "fma.rn.f32 %f0, %f2, %f3, %f4;\n";
-    const char *few = repeat("", five, 20, ""), *more = repeat("", five, 40, "");
-
-    /* 8 warps a scheduler, 100 instructions more each. */
-    CU_ASSERT_EQUAL(cycles(more, 32) - cycles(few, 32), 100);
-    CU_ASSERT_EQUAL(cycles(more, 1024) - cycles(few, 1024), 8 * 100);
-}
+#include "sim_time.h"
 
 /* ---- Barriers ---- */
 
@@ -389,13 +307,6 @@ static void a_slice_takes_as_long_for_its_share(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "dependent instructions wait for the latency", dependent_instructions_wait },
-    { "independent instructions overlap", independent_instructions_overlap },
-    { "a narrow pipe takes more cycles a warp", a_narrow_pipe_takes_more_cycles },
-    { "what ptxas removes costs nothing", what_ptxas_removes_costs_nothing },
-    { "copies pass on when a value is there", copies_pass_on_when_a_value_is_there },
-    { "warps hide each other's waiting", warps_hide_each_others_waiting },
-    { "a scheduler issues one a cycle", a_scheduler_issues_one_a_cycle },
     { "a barrier waits for the last", a_barrier_waits_for_the_last },
     { "what comes after a barrier waits for it", what_comes_after_a_barrier_waits_for_it },
     { "bank conflicts cost wavefronts", conflicts_cost_wavefronts },

@@ -67,6 +67,7 @@ static const Field fields[] = {
     FIELD(convert_lanes, WHOLE, 1, 1024),
     FIELD(sfu_lanes, WHOLE, 1, 1024),
     FIELD(lsu_lanes, WHOLE, 1, 1024),
+    FIELD(register_reads, WHOLE, 1, 16),
     FIELD(alu_latency, WHOLE, 1, 1000),
     FIELD(fp64_latency, WHOLE, 1, 1000),
     FIELD(sfu_latency, WHOLE, 1, 1000),

@@ -43,8 +43,10 @@ all: $(if $(wildcard $(CUDA)/include/cuda_runtime_api.h),$(sim_libs))
 bench-sim: $(B)/libcudart-sim.so
 	@tests/sim/bench/bench.sh $(B)
 
-# Real programs, faulty ones, what a process does to the library, the same bytes each time. Needs nvcc.
+# Real programs, faulty ones, what a process does to the library, the same bytes each time, the occupancy
+# of each kernel of the solutions. Needs nvcc.
 .PHONY: test-sim
 test-sim: $(sim_libs) $(B)/warpbook
 	@failed=0; for script in run_programs run_faults run_runtime same_report; do \
-	    tests/sim/$$script.sh $(B) || failed=1; done; exit $$failed
+	    tests/sim/$$script.sh $(B) || failed=1; done; \
+	    tests/sim/occupancy_check.sh $(B) solutions || failed=1; exit $$failed

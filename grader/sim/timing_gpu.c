@@ -119,6 +119,7 @@ static bool make_operations(Gpu *gpu, const Launch *launch)
     gpu->operations = calloc((size_t) gpu->operations_count, sizeof *gpu->operations);
     gpu->spent = calloc((size_t) gpu->operations_count, sizeof *gpu->spent);
     gpu->plans.operations = gpu->operations;
+    gpu->plans.register_reads = gpu->device.register_reads;
     gpu->registers = launch->kernel->function->register_count;
     gpu->failed = false;
     gpu->nowhere = (Spent){ 0 };

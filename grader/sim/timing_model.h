@@ -43,6 +43,8 @@ typedef enum MemoryUse {
     MEMORY_ORDERED /* volatile, and what has an order by itself */
 } MemoryUse;
 
+enum { MOST_OPERANDS = 3 };
+
 typedef struct Operation {
     uint8_t deed, pipe, memory;
     uint8_t issues;   /* instructions */
@@ -52,6 +54,8 @@ typedef struct Operation {
     uint32_t first;    /* registers[first ..]: those read, then those written */
     uint16_t straight; /* steps from this one on, up to the end of its stretch (timing_plan.c) */
     int keep;          /* DO_WAIT: groups that may be under way still */
+    uint8_t operand_count; /* what it takes from the register file, if it computes */
+    uint32_t operands[MOST_OPERANDS];
     uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */
     Spent *spent;                    /* cycles of schedulers, on it or waiting for it */
 } Operation;
@@ -91,6 +95,8 @@ typedef struct Planned {
     uint16_t access;           /* number of its first access in the stretch */
     uint8_t accesses;
     bool skipped;
+    uint8_t reading;       /* cycles that its operands take */
+    uint8_t reading_after; /* if the step before is what its scheduler has issued before */
 } Planned;
 
 typedef struct Plan {
@@ -104,6 +110,7 @@ typedef struct Plan {
 
 typedef struct Plans {
     const Operations *operations; /* [function + 1] */
+    int register_reads;           /* operands a cycle */
     Plan **table;
     int room, count;
 } Plans;

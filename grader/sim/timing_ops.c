@@ -320,6 +320,41 @@ static bool add_registers(Maker *maker, Operation *to, const Instruction *in)
     return true;
 }
 
+/* ---- Operands ---- */
+
+/* What ptxas has as a constant, which is not read from the register file. */
+static bool is_constant_value(const Maker *maker, const Operand *o)
+{
+    const Instruction *writer = maker->writer[o->index];
+    const Operand *from = writer ? operand(maker, writer, 1) : NULL;
+
+    if (!writer)
+        return false;
+    return (writer->op == OP_ld && writer->space == SPACE_PARAM) ||
+           (writer->op == OP_mov && from && from->kind != OPERAND_REGISTER &&
+            (from->kind != OPERAND_SPECIAL || is_known(from->special)));
+}
+
+/* Different registers of 32 bits that an instruction computes from. */
+static void find_operands(const Maker *maker, const Step *step, Operation *to)
+{
+    const Instruction *in = step->in;
+    Roles roles = { .destinations = 0 };
+    const int destinations = roles_of(in, &roles) ? roles.destinations : 0;
+
+    if (to->deed != DO_COMPUTE || !in->type_count || type_size(in->types[0]) != 4)
+        return;
+    for (int i = destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
+        const Operand *o = operand(maker, in, i);
+        bool known = o->kind != OPERAND_REGISTER || is_constant_value(maker, o);
+        const uint32_t number = (uint32_t) (maker->made->first_register + o->index);
+        for (int k = 0; k < to->operand_count && !known; k++)
+            known = to->operands[k] == number;
+        if (!known)
+            to->operands[to->operand_count++] = number;
+    }
+}
+
 /* ---- All of a code ---- */
 
 static int least(int value, int most)
@@ -378,6 +413,7 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     if (to->deed == DO_ACCESS && (step->space == SPACE_LOCAL || step->space == SPACE_CONST))
         to->deed = DO_LOCAL;
     to->memory = (uint8_t) memory_use(step, (Deed) to->deed);
+    find_operands(maker, step, to);
     return add_registers(maker, to, step->in);
 }
 

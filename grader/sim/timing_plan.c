@@ -146,6 +146,42 @@ static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *
     }
 }
 
+static bool has_operand(const Operation *o, uint32_t number)
+{
+    for (int i = 0; i < o->operand_count; i++)
+        if (o->operands[i] == number)
+            return true;
+    return false;
+}
+
+/* The register file gives a scheduler so many operands a cycle. What the instruction before, of the
+ * same warp, has read is there still, unless it has written it. */
+static int reading_cycles(const Plans *plans, const Planned *step, const Planned *before)
+{
+    const Operation *o = step->operation;
+    int count = o->operand_count;
+
+    for (int i = 0; before && i < o->operand_count; i++)
+        count -= has_operand(before->operation, o->operands[i]) &&
+                 !shares(&o->operands[i], 1, before->registers + before->operation->reads,
+                         before->operation->writes);
+    return (count + plans->register_reads - 1) / plans->register_reads;
+}
+
+static void time_operands(const Plans *plans, Plan *plan)
+{
+    const Planned *before = NULL;
+
+    for (int i = 0; i < plan->step_count; i++) {
+        Planned *step = &plan->steps[i];
+        if (step->operation->deed == DO_NOTHING || step->skipped)
+            continue;
+        step->reading = (uint8_t) reading_cycles(plans, step, NULL);
+        step->reading_after = (uint8_t) reading_cycles(plans, step, before);
+        before = step;
+    }
+}
+
 /* Steps that are nothing and lead nowhere are left out. */
 static void put_steps(Plan *plan, const Sorter *sorter, bool early)
 {
@@ -169,7 +205,7 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
     for (int i = 0; i < count; i++)
         take_segment(plans, sorter, &segments[i], &access);
     plan->segments = malloc((size_t) count * sizeof *segments);
-    plan->steps = malloc(((size_t) sorter->count + 1) * sizeof *plan->steps);
+    plan->steps = calloc((size_t) sorter->count + 1, sizeof *plan->steps);
     if (!plan->segments || !plan->steps)
         goto none;
     memcpy(plan->segments, segments, (size_t) count * sizeof *segments);
@@ -179,6 +215,7 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
         choose_early(sorter);
     put_steps(plan, sorter, true);
     put_steps(plan, sorter, false);
+    time_operands(plans, plan);
     free(sorter);
     return plan;
 none:

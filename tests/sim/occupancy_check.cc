@@ -1,17 +1,22 @@
 /* occupancy_check.cc - device_occupancy() beside NVIDIA's own calculator, which comes with the
  * toolkit as a header: every described device, registers 0 to 256, blocks of 1 to 1056 threads,
  * shared memory of 0 to past the most that a block may have. The limits that hold must be the same
- * ones, too.
+ * ones, too. Or, of each kernel in cubins, with what ptxas gave it, blocks of 32 to 1024 threads
+ * without and with dynamic shared memory.
+ *
+ *     occupancy_check FOLDER DEVICE... [--cubins CUBIN...]
  *
  * tests/sim/occupancy_check.sh builds and runs it; without a toolkit it says so.
  */
 extern "C" {
 #include "device.h"
+#include "elf_reader.h"
 }
 
 #include <cuda_occupancy.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 static cudaOccDeviceProp properties_of(const Device &d)
@@ -91,20 +96,110 @@ static long check_device(const Device &d, long *cases)
     return wrong;
 }
 
-int main(int argc, char **argv)
+/* ---- Kernels of cubins ---- */
+
+enum { CUBIN_ARCH = 80 };
+
+static long check_kernel(const Device &d, const KernelResources &kernel, long *cases)
+{
+    static const size_t dynamic[] = { 0, 1000, 16 << 10, 48 << 10, 99 << 10, 164 << 10, 227 << 10 };
+    const cudaOccDeviceProp p = properties_of(d);
+    long wrong = 0;
+
+    for (int threads = 32; threads <= 1024; threads += 32)
+        for (size_t more : dynamic) {
+            ++*cases;
+            wrong += !check(d, p, kernel.registers, threads, (size_t) kernel.static_shared_bytes + more);
+        }
+    return wrong;
+}
+
+static bool read_file(const char *path, unsigned char **bytes, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    long length = -1;
+
+    *bytes = NULL;
+    if (file && !fseek(file, 0, SEEK_END) && (length = ftell(file)) >= 0) {
+        rewind(file);
+        *bytes = (unsigned char *) malloc((size_t) length + 1);
+        *size = *bytes ? fread(*bytes, 1, (size_t) length, file) : 0;
+    }
+    if (file)
+        fclose(file);
+    return *bytes && *size == (size_t) length;
+}
+
+/* How many kernels are in it; -1: it cannot be read. */
+static int check_cubin(const char *path, const Device *devices, int count, long *cases, long *wrong)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    int kernels = 0;
+    Elf elf;
+
+    if (!read_file(path, &bytes, &size) || !elf_open(&elf, bytes, size)) {
+        printf("%s: is no cubin\n", path);
+        free(bytes);
+        return -1;
+    }
+    for (uint32_t i = 0; i < elf.count; i++) {
+        ElfSection section;
+        KernelResources kernel;
+        if (!elf_section(&elf, i, &section) || strncmp(section.name, ".text.", 6) ||
+            !elf_resources(&elf, CUBIN_ARCH, section.name + 6, &kernel))
+            continue;
+        kernels++;
+        for (int k = 0; k < count; k++) {
+            const long before = *wrong;
+            *wrong += check_kernel(devices[k], kernel, cases);
+            if (*wrong > before)
+                printf("    in %s, %s\n", path, section.name + 6);
+        }
+    }
+    free(bytes);
+    return kernels;
+}
+
+static int check_cubins(char **paths, int files, const Device *devices, int count)
+{
+    long cases = 0, wrong = 0;
+    int kernels = 0, unread = 0;
+
+    for (int i = 0; i < files; i++) {
+        const int found = check_cubin(paths[i], devices, count, &cases, &wrong);
+        unread += found < 0;
+        kernels += found > 0 ? found : 0;
+    }
+    printf("%ld occupancies of %d kernels in %d cubins: %ld differ from the toolkit's calculator\n",
+           cases, kernels, files, wrong);
+    return wrong || unread || !kernels;
+}
+
+static int check_devices(const Device *devices, int count)
 {
     long wrong = 0, cases = 0;
 
-    for (int i = 2; i < argc; i++) {
-        Device device;
+    for (int i = 0; i < count; i++)
+        wrong += check_device(devices[i], &cases);
+    printf("%ld occupancies on %d devices: %ld differ from the toolkit's calculator\n", cases, count,
+           wrong);
+    return wrong || !count;
+}
+
+int main(int argc, char **argv)
+{
+    enum { MOST_DEVICES = 64 };
+    static Device devices[MOST_DEVICES];
+    int count = 0, i = 2;
+
+    for (; i < argc && strcmp(argv[i], "--cubins") && count < MOST_DEVICES; i++) {
         char why[400];
-        if (!device_read(argv[1], argv[i], &device, why, sizeof why)) {
+        if (!device_read(argv[1], argv[i], &devices[count++], why, sizeof why)) {
             printf("%s\n", why);
             return 2;
         }
-        wrong += check_device(device, &cases);
     }
-    printf("%ld occupancies on %d devices: %ld differ from the toolkit's calculator\n", cases,
-           argc - 2, wrong);
-    return wrong != 0 || argc < 3;
+    return i < argc ? check_cubins(argv + i + 1, argc - i - 1, devices, count)
+                    : check_devices(devices, count);
 }

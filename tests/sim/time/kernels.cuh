@@ -24,6 +24,27 @@ template <int ILP> __global__ void fma_chain(float *out, float x, int loops)
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+// The same with both factors in registers: each reads three.
+template <int ILP> __global__ void fma_chain_registers(float *out, const float *in, int loops)
+{
+    const float x = in[threadIdx.x], y = in[threadIdx.x + 1];
+    float a[ILP];
+
+    for (int i = 0; i < ILP; i++)
+        a[i] = threadIdx.x + i;
+    for (int l = 0; l < loops; l++) {
+#pragma unroll
+        for (int k = 0; k < 256 / ILP; k++)
+#pragma unroll
+            for (int i = 0; i < ILP; i++)
+                a[i] = a[i] * x + y;
+    }
+    float sum = 0;
+    for (int i = 0; i < ILP; i++)
+        sum += a[i];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 __global__ void copy_float(float *out, const float *in, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,6 +67,15 @@ __global__ void copy_strided(float *out, const float *in, int count, int stride)
 
     if (i < count)
         out[(size_t) i * stride] = in[(size_t) i * stride];
+}
+
+// From an element on that is no multiple of 32 words.
+__global__ void copy_from(float *out, const float *in, int count, int offset)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < count - offset)
+        out[i] = in[i + offset];
 }
 
 // n x n, blocks of TILE x BLOCK_ROWS threads.

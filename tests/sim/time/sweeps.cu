@@ -1,8 +1,11 @@
 // sweeps.cu - the rates of simple kernels, each as a line `NAME RATE`, by the events of the GPU
 // that runs them: real or simulated. Rates are GB/s, of chains TFLOP/s of the whole device.
 //
-//     sweeps [SHARE [PREFIX]]      SHARE: the sizes divided by so much, 1: as measured on an H200.
-//                                  PREFIX: of the names wanted
+//     sweeps [SHARE [GROUP [REPEATS]]]
+//
+// SHARE: the sizes divided by so much, 1: as measured on an H200. GROUP: of names: chain,
+// registers, copy, occupancy, transpose, grid; without it, or "", all. REPEATS: the median of so many launches, after one
+// that warms up; 1, without that, if not given: what a simulated GPU needs.
 #include "kernels.cuh"
 
 #include <stdio.h>
@@ -19,11 +22,17 @@ static void check(cudaError_t error)
 
 static cudaEvent_t begin, end;
 static float *in, *out;
-static int sms, share = 1;
+static int sms, repeats = 1;
 static const char *wanted = "";
 
-// Seconds that what `launch` launches takes.
-template <class Launch> static double timed(Launch launch)
+static int by_size(const void *a, const void *b)
+{
+    const float x = *(const float *) a, y = *(const float *) b;
+
+    return (x > y) - (x < y);
+}
+
+template <class Launch> static float once(Launch launch)
 {
     float ms;
 
@@ -33,12 +42,27 @@ template <class Launch> static double timed(Launch launch)
     check(cudaEventRecord(end));
     check(cudaEventSynchronize(end));
     check(cudaEventElapsedTime(&ms, begin, end));
-    return ms / 1e3;
+    return ms;
+}
+
+// Seconds that what `launch` launches takes.
+template <class Launch> static double timed(Launch launch)
+{
+    enum { MOST = 99 };
+    const int samples = repeats < MOST ? repeats : MOST;
+    float ms[MOST];
+
+    if (repeats > 1)
+        once(launch);
+    for (int i = 0; i < samples; i++)
+        ms[i] = once(launch);
+    qsort(ms, samples, sizeof *ms, by_size);
+    return ms[samples / 2] / 1e3;
 }
 
 static bool is_wanted(const char *group)
 {
-    return !*wanted || !strncmp(group, wanted, strlen(wanted));
+    return !*wanted || !strcmp(group, wanted);
 }
 
 static void row(const char *name, double rate)
@@ -56,6 +80,14 @@ template <int ILP> static double chain(int threads)
     return flop / timed([=] { fma_chain<ILP><<<blocks, a_block>>>(out, 0.999f, loops); }) / 1e12;
 }
 
+template <int ILP> static double chain_of_registers()
+{
+    const int threads = 1024, loops = 60;
+    const double flop = 2.0 * (256 / ILP * ILP) * loops * sms * threads;
+
+    return flop / timed([=] { fma_chain_registers<ILP><<<sms, threads>>>(out, in, loops); }) / 1e12;
+}
+
 static void chains()
 {
     static const int threads[] = { 32, 64, 128, 256, 512, 1024 };
@@ -70,6 +102,14 @@ static void chains()
             row(name, rates[k]);
         }
     }
+}
+
+// With both factors in registers, many warps.
+static void registers()
+{
+    row("registers.1", chain_of_registers<1>());
+    row("registers.2", chain_of_registers<2>());
+    row("registers.3", chain_of_registers<3>());
 }
 
 static void copies(int n)
@@ -91,6 +131,57 @@ static void copies(int n)
     }
 }
 
+// Offsets in words; a sector has 8, a line 32.
+static void offsets(int n)
+{
+    static const int offset[] = { 1, 8, 16, 31 };
+    char name[40];
+
+    for (int i = 0; i < 4; i++) {
+        const int o = offset[i];
+        const double s = timed([=] { copy_from<<<(n + 255) / 256, 256>>>(out, in, n, o); });
+        snprintf(name, sizeof name, "copy.offset.%d", o);
+        row(name, 8.0 * (n - o) / s / 1e9);
+    }
+}
+
+// The copy of a float a thread, with ever fewer blocks of 256 threads an SM: the shared memory that
+// they ask for leaves room for no more.
+static void occupancies(int n)
+{
+    int an_sm, a_block, most_blocks;
+    char name[40];
+
+    check(cudaDeviceGetAttribute(&an_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
+    check(cudaDeviceGetAttribute(&a_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    check(cudaFuncSetAttribute(copy_float, cudaFuncAttributeMaxDynamicSharedMemorySize, a_block));
+    for (int blocks = 1; blocks <= 8; blocks *= 2) {
+        int bytes = an_sm / blocks - 2048;
+        bytes = bytes < a_block ? bytes : a_block;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most_blocks, copy_float, 256, bytes));
+        const double s = timed([=] { copy_float<<<(n + 255) / 256, 256, bytes>>>(out, in, n); });
+        snprintf(name, sizeof name, "occupancy.%d", most_blocks * 8);
+        row(name, 8.0 * n / s / 1e9);
+    }
+}
+
+// Blocks that fill one, two and three waves, and one block more: it takes a wave of its own.
+static void grids()
+{
+    enum { THREADS = 256, LOOPS = 40 };
+    int an_sm;
+    char name[40];
+
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, fma_chain<1>, THREADS, 0));
+    for (int waves = 1; waves <= 3; waves++)
+        for (int more = 0; more <= 1; more++) {
+            const int blocks = waves * an_sm * sms + more;
+            const double s = timed([=] { fma_chain<1><<<blocks, THREADS>>>(out, 0.999f, LOOPS); });
+            snprintf(name, sizeof name, "grid.%d%s", waves, more ? ".and_one" : "");
+            row(name, 2.0 * 256 * LOOPS * blocks * THREADS / s / 1e12);
+        }
+}
+
 static void transposes(int n)
 {
     const dim3 grid(n / TILE, n / TILE), block(TILE, BLOCK_ROWS);
@@ -109,9 +200,9 @@ int main(int argc, char **argv)
 {
     int n = 16384;
 
-    share = argc > 1 ? atoi(argv[1]) : 1;
     wanted = argc > 2 ? argv[2] : "";
-    for (int i = share; i > 1; i /= 4)
+    repeats = argc > 3 && atoi(argv[3]) > 1 ? atoi(argv[3]) : 1;
+    for (int i = argc > 1 ? atoi(argv[1]) : 1; i > 1; i /= 4)
         n /= 2;
     const size_t floats = (size_t) n * n;
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
@@ -123,8 +214,16 @@ int main(int argc, char **argv)
     check(cudaEventCreate(&end));
     if (is_wanted("chain"))
         chains();
-    if (is_wanted("copy"))
+    if (is_wanted("registers"))
+        registers();
+    if (is_wanted("copy")) {
         copies((int) floats);
+        offsets((int) floats);
+    }
+    if (is_wanted("occupancy"))
+        occupancies((int) floats);
+    if (is_wanted("grid"))
+        grids();
     if (is_wanted("transpose"))
         transposes(n);
     return 0;

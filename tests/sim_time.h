@@ -1,6 +1,6 @@
-/* sim_timed.h - for tests: a device of round figures, and how long a kernel takes on it. */
-#ifndef SIM_TIMED_H
-#define SIM_TIMED_H
+/* sim_time.h - a device of round figures, and how many cycles a kernel takes on it. */
+#ifndef SIM_TIME_H
+#define SIM_TIME_H
 
 #include "sim_launch.h"
 
@@ -29,6 +29,7 @@ static const Device plain = {
     .convert_lanes = 16,
     .sfu_lanes = 16,
     .lsu_lanes = 32,
+    .register_reads = 3,
     .alu_latency = 5,
     .fp64_latency = 9,
     .sfu_latency = 17,
@@ -88,5 +89,13 @@ static inline TimingResult play(const Device *device, Trial trial)
     gpu_close(gpu);
     return trial.time;
 }
+
+static inline double cycles(const char *ptx, int threads)
+{
+    return play(&plain, (Trial){ .ptx = ptx, .threads = threads }).cycles;
+}
+
+#define DEPENDENT   "fma.rn.f32 %f1, %f1, %f2, %f3;\n"
+#define INDEPENDENT "fma.rn.f32 %f1, %f2, %f3, %f4;\nfma.rn.f32 %f5, %f2, %f3, %f4;\n"
 
 #endif

@@ -1,0 +1,98 @@
+#!/bin/bash
+# compare_test.sh - the analysis of `make validate` (compare.awk, verdicts.awk) on small tables whose
+# figures are worked out by hand, and on the figures of h200.txt themselves.
+set -u
+cd "$(dirname "$0")/../../.." || exit
+here=tests/sim/time
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# holds WHAT TEXT: the last output has that line
+holds()
+{
+    grep -qxF -- "$2" "$work/out" && return
+    echo "compare_test: $1: there is no line \"$2\" in"
+    sed 's/^/    /' "$work/out"
+    failed=1
+}
+
+# ends WHAT STATUS
+ends()
+{
+    [ "$status" = "$2" ] || { echo "compare_test: $1: ended with $status, not $2"; failed=1; }
+}
+
+compare()
+{
+    LC_ALL=C awk "$@" -f $here/compare.awk "$work/modelled" "$work/references" "$work/measured" > "$work/out" 2>&1
+    status=$?
+}
+
+printf '%s\n' '06_t 4_d' > "$work/references"
+printf '%s\n' '# a comment' '06_t.1_a.x 100 fitted' '06_t.2_b.x 200 judged' '06_t.3_c.x 400 judged' \
+    '06_t.4_d.x 800 judged' 'chain.32.1 10 judged' 'copy.stride.2 50 judged' > "$work/measured"
+
+# All twice the measured but for what is said; a slice of 2 makes the same of halves.
+printf '%s\n' '06_t.1_a.x 50' '06_t.2_b.x 100' '06_t.3_c.x 220' '06_t.4_d.x 400' 'chain.32.1 5.4' \
+    'copy.stride.2 30' > "$work/modelled"
+compare -v slices=2
+holds equal '| `06_t.3_c.x` | 400 | 440 | 1.100 | judged |'
+holds equal 'fitted: 1 rows, error 0 % in the median, 0 % at the 90th percentile, 0 % at worst'
+holds equal 'judged: 5 rows, error 8 % in the median, 20 % at the 90th percentile, 20 % at worst'
+holds equal 'ratios to the reference, judged: 2 rows, error 0 % in the median, 10 % at the 90th percentile, 10 % at worst; asked 20 and 50 %'
+holds equal 'order of 4 rungs, 06_t.x: Spearman 1.00, asked 0.90'
+holds equal 'FMA chains: 1 of 1 within 10 %, 8 % at worst'
+holds equal 'copies with strides: 1 of 1 within 25 %, 20 % at worst'
+ends equal 0
+
+# Two neighbours change places: 1 - 6 * 2 / (4 * 15) = 0.8; and a chain is half as fast.
+printf '%s\n' '06_t.1_a.x 100' '06_t.2_b.x 400' '06_t.3_c.x 200' '06_t.4_d.x 800' 'chain.32.1 5' \
+    'copy.stride.2 50' > "$work/modelled"
+compare
+holds swapped 'order of 4 rungs, 06_t.x: Spearman 0.80, asked 0.90   MISSED'
+holds swapped 'FMA chains: 0 of 1 within 10 %, 100 % at worst   MISSED'
+ends swapped 1
+
+# Rungs measured within 3 % are as good as each other, if they are modelled so, too.
+printf '%s\n' '06_t.1_a.x 100 judged' '06_t.2_b.x 102 judged' '06_t.3_c.x 400 judged' '06_t.4_d.x 800 judged' > "$work/measured"
+printf '%s\n' '06_t.1_a.x 101' '06_t.2_b.x 100' '06_t.3_c.x 400' '06_t.4_d.x 800' > "$work/modelled"
+compare
+holds ties 'order of 4 rungs, 06_t.x: Spearman 1.00, asked 0.90'
+ends ties 0
+
+# What nobody has modelled is missed, unless part was asked for.
+printf '%s\n' '06_t.1_a.x 101' > "$work/modelled"
+compare
+holds lacking '3 measured and not modelled: 06_t.2_b.x 06_t.3_c.x 06_t.4_d.x'
+ends lacking 1
+compare -v partly=06_t.1
+ends partly 0
+
+# Verdicts: a race is unsafe here, and anything on a GPU.
+printf '%s\n' 'a/1.cu slow slow' 'a/2.cu pass pass' 'a/wrong/r.cu pass unsafe' > "$work/verdicts"
+awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
+status=$?
+holds verdicts 'verdicts: 3 of 3 agree, asked all'
+ends verdicts 0
+printf '%s\n' 'a/1.cu slow pass' 'a/2.cu pass' >> "$work/verdicts"
+awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
+status=$?
+holds verdicts 'a/1.cu: slow on the GPU, pass simulated'
+holds verdicts 'a/2.cu: pass on the GPU, none simulated'
+holds verdicts 'verdicts: 3 of 5 agree, asked all'
+ends verdicts 1
+
+# The H200 beside itself: nothing is off, and each line of its table is read.
+grep -v '^#' $here/h200.txt > "$work/measured"
+awk '{ print $1, $2 }' "$work/measured" > "$work/modelled"
+(cd solutions && for lab in *; do echo "$lab $(basename "$(find "$lab" -maxdepth 1 -name '[1-9]*.cu' | sort | tail -1)" .cu)"; done) > "$work/references"
+compare
+ends itself 0
+[ "$(grep -c '^| `' "$work/out")" = "$(wc -l < "$work/measured")" ] ||
+    { echo "compare_test: not each line of h200.txt is in the table"; failed=1; }
+[ "$(grep -Evc ' (fitted|judged)$' "$work/measured")" = 0 ] ||
+    { echo "compare_test: a line of h200.txt says neither fitted nor judged"; failed=1; }
+
+[ $failed = 0 ] && echo "the analysis of make validate: right on the tables worked out by hand"
+exit $failed

@@ -1,0 +1,95 @@
+# programs.sh - the programs of tests/sim/time: how they are compiled, and run on the simulated H200.
+# To be read by a script that is in the repository's root. shellcheck shell=bash
+. grader/toolkit.sh
+here=tests/sim/time
+
+# Machine code for the GPU that is here, so that it is not made anew at each start.
+own_code()
+{
+    nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2> /dev/null |
+        sed -n '1s/^\([0-9]*\)[.]\([0-9]*\)$/-gencode arch=compute_\1\2,code=sm_\1\2/p' || true
+}
+
+# begin BUILD: sets work, where programs lie, library and cuda_lib.
+begin()
+{
+    if [ -z "$nvcc" ]; then
+        echo "$(basename "$0"): skipped, there is no nvcc"
+        exit 0
+    fi
+    work=$(cd "$1" && pwd)/sim/time
+    library=$(cd "$1" && pwd)/libcudart-sim.so
+    cuda_lib=$cuda/lib64
+    options=$(own_code)
+    mkdir -p "$work"
+    if [ "$(cat "$work/options" 2> /dev/null)" != "$options" ]; then
+        find "$work" -maxdepth 1 -type f -perm -u+x -delete # made for another GPU, or none
+        echo "$options" > "$work/options"
+    fi
+}
+
+# compile PROGRAM SOURCE [OPTION...], unless it is newer than all that it is made of
+compile()
+{
+    local program=$1 source=$2
+    if [ ! -e "$program" ] ||
+        [ -n "$(find $here labs solutions common -newer "$program" \( -name '*.cu*' -o -name '*.h' \))" ]; then
+        # shellcheck disable=SC2086 # options are words
+        "$nvcc" -O3 -lineinfo --no-compress -cudart shared "${@:3}" \
+            -gencode 'arch=compute_80,code=[sm_80,compute_80]' $options -o "$program" "$source"
+    fi
+}
+
+# file_of LAB.RUNG: the file of that name
+file_of()
+{
+    find "solutions/${1%%.*}" -name "${1#*.}.cu"
+}
+
+# compile_rung LAB.RUNG: to $work/LAB.RUNG
+compile_rung()
+{
+    local lab=${1%%_*}
+    compile "$work/$1" $here/rung.cu -Icommon "-Ilabs/${1%%.*}" "-DLAB=${lab#0}" \
+        "-DKERNEL=\"$PWD/$(file_of "$1")\"" "-DNAME=\"$1\""
+}
+
+compile_sweeps()
+{
+    compile "$work/sweeps" $here/sweeps.cu
+}
+
+compile_streams()
+{
+    compile "$work/streams" $here/streams.cu -Icommon -Ilabs/05_streams
+}
+
+# rungs_in FILE: LAB.RUNG of each LAB.RUNG.CASE that was measured
+rungs_in()
+{
+    sed -n 's/^\(0[0-9]_[^ ]*\)\.[^. ]* [0-9.]*\( [a-z]*\)*$/\1/p' "$1" | uniq
+}
+
+# references: `LAB RUNG` of each lab: its last rung. Lab 05 is timed by streams.cu.
+references()
+{
+    local lab
+    for lab in solutions/*/; do
+        lab=$(basename "$lab")
+        echo "${lab/#05_/} $(basename "$(find "solutions/$lab" -maxdepth 1 -name '[1-9]*.cu' | sort | tail -1)" .cu)"
+    done
+}
+
+# slices_of DEVICE: into how many slices the simulator cuts it: the fewest of at most 12 SMs
+slices_of()
+{
+    local sms
+    sms=$(sed -n 's/^sms: *\([0-9]*\).*/\1/p' "grader/sim/devices/$1.txt")
+    echo $(((sms + 11) / 12))
+}
+
+# simulate PROGRAM [ARGUMENT...]
+simulate()
+{
+    SIM_TIME=1 SIM_DEVICE=${SIM_DEVICE:-h200} SIM_CHECKS=none SIM_QUIET=1 LD_PRELOAD=$library "$@"
+}

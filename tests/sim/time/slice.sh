@@ -1,0 +1,53 @@
+#!/bin/bash
+# slice.sh - a slice's ratios beside the whole's: rungs of the labs on the simulated H200 as it is
+# simulated, a slice, and whole (SIM_WHOLE), which takes as many times longer.
+#
+#     tests/sim/time/slice.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; of the names wanted
+#
+# Each case's ratio is that of its lab's reference, which is played on the same. Cases are as large for
+# an SM on both; those that are to exceed the L2 are a twelfth of what an H200 is measured with. Exit
+# status 1: a ratio of the slice's is not within 5 % of the whole's.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+. tests/sim/time/programs.sh
+begin "${1:?the build folder}"
+prefix=${2:-}
+smaller=12
+slices=11
+
+# The last of a lab is its reference.
+rungs="
+01_coalescing.1_feature_a_block 01_coalescing.2_lanes_along_features
+02_bank_conflicts.1_packed 02_bank_conflicts.3_swizzle 02_bank_conflicts.4_odd_pitch
+03_divergence.1_item_a_thread 03_divergence.3_runs
+06_transpose.1_naive 06_transpose.4_tile 06_transpose.5_padded
+07_reduction.1_divergent_tree 07_reduction.5_shuffles 07_reduction.7_four_loads
+08_tail_effect.1_row_a_block 08_tail_effect.3_eighths 08_tail_effect.5_pixels
+09_sgemm.1_naive 09_sgemm.4_square 09_sgemm.8_back_and_forth"
+
+for name in $rungs; do
+    case $name in "$prefix"*) ;; *) continue ;; esac
+    compile_rung "$name"
+    simulate "$work/$name" $((slices * smaller)) | sed 's/^/slice /'
+    SIM_WHOLE=1 simulate "$work/$name" $smaller | sed 's/^/whole /'
+done > "$work/slices"
+
+LC_ALL=C awk '
+    {
+        rate[$1, $2] = $3
+        if ($1 == "whole") name[++n] = $2
+        split($2, word, "."); reference[$1, word[1], word[3]] = $3
+    }
+    END {
+        print "| kernel | slice | whole | of its ratio |"; print "|---|---|---|---|"
+        for (i = 1; i <= n; i++) {
+            split(name[i], word, ".")
+            slice = rate["slice", name[i]] / reference["slice", word[1], word[3]]
+            whole = rate["whole", name[i]] / reference["whole", word[1], word[3]]
+            far = slice / whole > 1.05 || slice / whole < 0.95
+            wrong += far
+            printf("| `%s` | %.3f | %.3f | %.3f%s |\n", name[i], slice, whole, slice / whole, far ? " *" : "")
+        }
+        printf("%d ratios of a slice, %d not within 5 %% of the whole'"'"'s\n", n, wrong)
+        exit wrong > 0 || !n
+    }' "$work/slices"

@@ -1,0 +1,115 @@
+/* test_sim_time_cache.c - the caches of the model of time beside a plain list of what was used
+ * when.
+ */
+#include <CUnit/CUnit.h>
+
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one set: the lines in it, last used first. Lines of several sets are told apart by what the
+ * cache itself displaces: here each cache has one set, and one of many sets follows below. */
+typedef struct List {
+    uint64_t line[MOST_WAYS];
+    int count;
+} List;
+
+/* Returns the line that leaves, NO_LINE; sets is_new. */
+static uint64_t use(List *list, int ways, uint64_t line, bool *is_new)
+{
+    uint64_t leaves = NO_LINE;
+    int at = 0;
+
+    while (at < list->count && list->line[at] != line)
+        at++;
+    *is_new = at == list->count;
+    if (*is_new && list->count == ways)
+        leaves = list->line[at = ways - 1];
+    else if (*is_new)
+        list->count++;
+    memmove(list->line + 1, list->line, (size_t) at * sizeof *list->line);
+    list->line[0] = line;
+    return leaves;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+    return *state >> 33;
+}
+
+static void the_least_recently_used_leaves(void)
+{
+    static const int ways[] = { 1, 2, 3, 4, 7, 8, 9, 15, 16 };
+    uint64_t random = 1;
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        Cache cache;
+        List list = { .count = 0 };
+        CU_ASSERT_TRUE_FATAL(cache_open(&cache, ways[i] * LINE_BYTES, ways[i]));
+        CU_ASSERT_EQUAL_FATAL(cache.count, 1);
+        for (int k = 0; k < 20000; k++) {
+            /* Neighbours, and lines whose numbers have much in common. */
+            const uint64_t line = next_random(&random) % 20 << (k % 3 ? 0 : 33);
+            CacheLine displaced = { .line = 0 };
+            bool is_new, should_be;
+            cache_ask(&cache, line);
+            CacheLine *got = cache_line(&cache, line, &is_new, &displaced);
+            const uint64_t leaves = use(&list, ways[i], line, &should_be);
+            CU_ASSERT_EQUAL_FATAL(is_new, should_be);
+            CU_ASSERT_EQUAL_FATAL(got->line, line);
+            CU_ASSERT_FATAL(!is_new || (displaced.line == leaves && !got->valid && !got->dirty));
+            CU_ASSERT_FATAL(is_new || got->valid == (line & 15));
+            got->valid = line & 15;
+        }
+        cache_close(&cache);
+    }
+}
+
+/* What was put there is there until so many others of its set came; and sets are used alike. */
+static void lines_spread_over_all_sets(void)
+{
+    static const uint64_t strides[] = { 1, 2, 64, 352, 1 << 14, 1ull << 34 };
+    enum { WAYS = 16, LINES = 4096 };
+
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+        Cache cache;
+        CacheLine displaced;
+        bool is_new;
+        int there = 0;
+        CU_ASSERT_TRUE_FATAL(cache_open(&cache, LINES * LINE_BYTES, WAYS));
+        for (uint64_t n = 0; n < LINES / 2; n++)
+            cache_line(&cache, n * strides[i], &is_new, &displaced);
+        for (uint64_t n = 0; n < LINES / 2; n++) {
+            cache_line(&cache, n * strides[i], &is_new, &displaced);
+            there += !is_new;
+        }
+        CU_ASSERT(there > 0.95 * LINES / 2);
+        cache_close(&cache);
+    }
+}
+
+static void even_the_smallest_holds_a_set(void)
+{
+    Cache cache;
+    CacheLine displaced;
+    bool is_new;
+
+    CU_ASSERT_TRUE_FATAL(cache_open(&cache, 1, MOST_WAYS));
+    CU_ASSERT_EQUAL(cache.count, 1);
+    cache_line(&cache, NO_LINE - 1, &is_new, &displaced);
+    CU_ASSERT(is_new && displaced.line == NO_LINE);
+    cache_line(&cache, NO_LINE - 1, &is_new, &displaced);
+    CU_ASSERT_FALSE(is_new);
+    cache_close(&cache);
+}
+
+static CU_TestInfo tests[] = {
+    { "the least recently used leaves", the_least_recently_used_leaves },
+    { "lines spread over all sets", lines_spread_over_all_sets },
+    { "even the smallest holds a set", even_the_smallest_holds_a_set },
+    CU_TEST_INFO_NULL,
+};
+
+CU_SuiteInfo test_sim_time_cache = { "test_sim_time_cache", NULL, NULL, NULL, NULL, tests };

@@ -1,0 +1,151 @@
+/* test_sim_time_issue.c - what a scheduler issues when: latencies, pipes, operands of registers.
+ *
+ * What is compared are two launches that differ in one thing, so that what both have cancels out.
+ */
+#include "sim_time.h"
+
+/* ---- One warp ---- */
+
+static void dependent_instructions_wait(void)
+{
+    const double few = cycles(repeat("", DEPENDENT, 10, ""), 32);
+    const double more = cycles(repeat("", DEPENDENT, 110, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 100 * plain.alu_latency);
+}
+
+/* Each of the two waits for its own result of the round before (the register is written anew). */
+static void independent_instructions_overlap(void)
+{
+    const double few = cycles(repeat("", INDEPENDENT, 10, ""), 32);
+    const double more = cycles(repeat("", INDEPENDENT, 110, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 100 * plain.alu_latency);
+}
+
+static void a_narrow_pipe_takes_more_cycles(void)
+{
+    static const char one[] = "fma.rn.f64 %fd1, %fd2, %fd3, %fd4;\n";
+    /* 4 lanes an SM: 1 a scheduler, 32 cycles a warp. */
+    const double few = cycles(repeat("", one, 10, ""), 32);
+    const double more = cycles(repeat("", one, 20, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 10 * 32);
+}
+
+static void what_ptxas_removes_costs_nothing(void)
+{
+    static const char free_ones[] = "mov.u32 %r10, %r11;\ncvta.to.global.u64 %rd9, %rd1;\n"
+                                    "cvt.u64.u32 %rd10, %r1;\nmov.u32 %r12, 7;\n";
+    const double none = cycles(repeat("", "", 0, DEPENDENT), 32);
+    const double many = cycles(repeat("", free_ones, 50, DEPENDENT), 32);
+
+    CU_ASSERT_EQUAL(many, none);
+}
+
+/* A copy is there when its source is: the chain goes through it. */
+static void copies_pass_on_when_a_value_is_there(void)
+{
+    static const char through[] = "fma.rn.f32 %f1, %f2, %f3, %f3;\nmov.f32 %f2, %f1;\n";
+    const double few = cycles(repeat("", through, 10, ""), 32);
+    const double more = cycles(repeat("", through, 30, ""), 32);
+
+    CU_ASSERT_EQUAL(more - few, 20 * plain.alu_latency);
+}
+
+/* ---- Schedulers ---- */
+
+static void warps_hide_each_others_waiting(void)
+{
+    const char *chain = repeat("", DEPENDENT, 500, "");
+    const double one = cycles(chain, 32), four = cycles(chain, 4 * 32);
+    const double twenty = cycles(chain, 4 * 5 * 32);
+
+    /* A scheduler each; then 5 a scheduler, as many as the latency. */
+    CU_ASSERT_DOUBLE_EQUAL(four / one, 1, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(twenty / one, 1, 0.05);
+}
+
+static void a_scheduler_issues_one_a_cycle(void)
+{
+    static const char five[] = "fma.rn.f32 %f1, %f2, %f3, %f4;\nfma.rn.f32 %f5, %f2, %f3, %f4;\n"
+                               "fma.rn.f32 %f6, %f2, %f3, %f4;\nfma.rn.f32 %f7, %f2, %f3, %f4;\n"
+                               "fma.rn.f32 %f0, %f2, %f3, %f4;\n";
+    const char *few = repeat("", five, 20, ""), *more = repeat("", five, 40, "");
+
+    /* 8 warps a scheduler, 100 instructions more each. */
+    CU_ASSERT_EQUAL(cycles(more, 32) - cycles(few, 32), 100);
+    CU_ASSERT_EQUAL(cycles(more, 1024) - cycles(few, 1024), 8 * 100);
+}
+
+/* ---- Operands ---- */
+
+/* 15 warps a scheduler, more than the latency: what counts is how long each keeps it. The register
+ * file gives two operands a cycle; those that the same warp's instruction before has read are
+ * there still. */
+enum { WARPS = 15, ROUNDS = 100 };
+
+static double operands_cycles(const Device *device, const char *before, const char *round)
+{
+    const char *few = repeat(before, round, 20, ""), *more = repeat(before, round, 20 + ROUNDS, "");
+    const Trial trial = { .threads = WARPS * 2 * 32, .blocks = 2, .blocks_an_sm = 2 };
+    Trial first = trial, second = trial;
+
+    first.ptx = few;
+    second.ptx = more;
+    return (play(device, second).cycles - play(device, first).cycles) / (WARPS * ROUNDS);
+}
+
+static const struct {
+    const char *before, *round;
+    int issued, cycles; /* a round, of one warp */
+} operands[] = {
+    { "", "add.f32 %f1, %f1, %f2;\n", 1, 1 },
+    { "", "fma.rn.f32 %f1, %f1, %f1, %f2;\n", 1, 1 },
+    { "", "fma.rn.f32 %f1, %f1, %f2, 0f3F000000;\n", 1, 1 },
+    { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 2 },
+    /* A constant is none, wherever it was written. */
+    { "mov.f32 %f2, 0f3F000000;\n", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 1 },
+    { "mov.f32 %f2, %f6;\n", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 2 },
+    /* Whole numbers, too. */
+    { "", "mad.lo.u32 %r20, %r20, %r21, %r22;\n", 1, 2 },
+    /* Chains side by side that share both factors; one; none. */
+    { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\nfma.rn.f32 %f4, %f4, %f2, %f3;\n", 2, 3 },
+    { "",
+      "fma.rn.f32 %f1, %f1, %f2, %f3;\nfma.rn.f32 %f4, %f4, %f2, %f3;\n"
+      "fma.rn.f32 %f5, %f5, %f2, %f3;\n",
+      3, 4 },
+    { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\nfma.rn.f32 %f4, %f4, %f2, %f5;\n", 2, 3 },
+    { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\nfma.rn.f32 %f4, %f4, %f5, %f6;\n", 2, 4 },
+};
+
+static void operands_take_cycles(void)
+{
+    Device two = plain;
+
+    two.register_reads = 2;
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++) {
+        const double took = operands_cycles(&two, operands[i].before, operands[i].round);
+        const double free_of = operands_cycles(&plain, operands[i].before, operands[i].round);
+
+        if (took < 0.9 * operands[i].cycles || took > 1.1 * operands[i].cycles)
+            printf("\n    %s takes %g cycles, not %d\n", operands[i].round, took,
+                   operands[i].cycles);
+        CU_ASSERT_DOUBLE_EQUAL(took, operands[i].cycles, 0.1 * operands[i].cycles);
+        CU_ASSERT_DOUBLE_EQUAL(free_of, operands[i].issued, 0.1 * operands[i].issued);
+    }
+}
+
+static CU_TestInfo tests[] = {
+    { "dependent instructions wait for the latency", dependent_instructions_wait },
+    { "independent instructions overlap", independent_instructions_overlap },
+    { "a narrow pipe takes more cycles a warp", a_narrow_pipe_takes_more_cycles },
+    { "what ptxas removes costs nothing", what_ptxas_removes_costs_nothing },
+    { "copies pass on when a value is there", copies_pass_on_when_a_value_is_there },
+    { "warps hide each other's waiting", warps_hide_each_others_waiting },
+    { "a scheduler issues one a cycle", a_scheduler_issues_one_a_cycle },
+    { "operands take cycles", operands_take_cycles },
+    CU_TEST_INFO_NULL,
+};
+
+CU_SuiteInfo test_sim_time_issue = { "test_sim_time_issue", NULL, NULL, NULL, NULL, tests };
