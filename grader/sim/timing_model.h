@@ -54,10 +54,10 @@ typedef struct Operation {
     uint32_t first;    /* registers[first ..]: those read, then those written */
     uint16_t straight; /* steps from this one on, up to the end of its stretch (timing_plan.c) */
     int keep;          /* DO_WAIT: groups that may be under way still */
-    uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */
-    Spent *spent;                    /* cycles of schedulers, on it or waiting for it */
     uint8_t operand_count; /* what it takes from the register file, if it computes */
     uint32_t operands[MOST_OPERANDS];
+    uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */
+    Spent *spent;                    /* cycles of schedulers, on it or waiting for it */
 } Operation;
 
 /* Of one code. Registers are numbered from 0 on. */

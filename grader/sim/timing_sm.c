@@ -227,6 +227,8 @@ static void issue(Sm *sm, Scheduler *s)
     if (o->pipe != PIPE_LSU)
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + later(o->issues, s->last == index ? w->step->reading_after : w->step->reading);
+    if (s->free > now + o->issues) /* its operands keep the scheduler, too */
+        o->spent->at[o->issue_limit] += (double) (s->free - now - o->issues);
     s->last = index;
     sm->issued += o->issues;
     play(sm, w, now);
