@@ -75,8 +75,8 @@ static bool separates(Judging *j, int i)
     if (s->floor <= s->bar - separated)
         return true;
     PUT(s->why_not,
-        "here not even the naive kernel is clearly slow: it runs at %.2f of the reference's speed, "
-        "and the bar is %.2f",
+        "as this device is modelled, not even the naive kernel is clearly slow: it runs at %.2f of "
+        "the reference's speed, and the bar is %.2f",
         s->floor, s->bar);
     s->floor = 0;
     return false;

@@ -198,8 +198,7 @@ void report_reasons(const Session *session, const Result *results, int count, bo
         worst = worst_resolution(&results[i]) > worst ? worst_resolution(&results[i]) : worst;
     }
     if (*session->simulated)
-        printf("\nspeed: the reference's time over yours, on the %s, by a model.\n",
-               session->gpu.name);
+        printf("\nspeed, simulated: the reference's time over yours, by a model of that GPU.\n");
     else
         printf("\nspeed: the reference's time over yours, both measured now, side by side.\n");
     if (worst > 0)

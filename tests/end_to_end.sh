@@ -291,6 +291,10 @@ if [ -x "$build/runner-sim" ]; then
         grep -q "^case.1.ratio:" "$work/same1" && cmp "$work/same1" "$work/same2"
     }
     check "the same bytes in each grading" same_twice
+    check "work that warps draw by tickets is shared out" says "^verdict:pass" \
+        sim_grade 8 --quick --submission solutions/08_tail_effect/beyond/6_ticket.cu
+    check "the host's work has no time" says "^why:.*nothing ran on the GPU" \
+        sim_grade 5 --quick --submission solutions/05_streams/wrong/on_the_host.cu
     check "a missing barrier, simulated" says "^why:case .*kernel.cu:[0-9]+: .*block \(.*thread \(" \
         sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
     check "its verdict" says "^verdict:unsafe" sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
