@@ -90,6 +90,29 @@ static void lines_spread_over_all_sets(void)
     }
 }
 
+/* Four of sixteen ways are gone, those that were used first. */
+static void others_displace_the_oldest(void)
+{
+    enum { WAYS = 16 };
+    Cache cache;
+    CacheLine displaced;
+    bool is_new;
+
+    CU_ASSERT_TRUE_FATAL(cache_open(&cache, WAYS * LINE_BYTES, WAYS));
+    for (uint64_t line = 0; line < WAYS; line++)
+        cache_line(&cache, line, &is_new, &displaced);
+    cache_displace(&cache, 4.5);
+    for (uint64_t line = WAYS; line-- > 0;) {
+        cache_line(&cache, line, &is_new, &displaced);
+        CU_ASSERT_EQUAL(is_new, line < 4);
+        CU_ASSERT(!is_new || displaced.line == NO_LINE);
+    }
+    cache_displace(&cache, 1e9);
+    cache_line(&cache, 3, &is_new, &displaced);
+    CU_ASSERT_TRUE(is_new);
+    cache_close(&cache);
+}
+
 static void even_the_smallest_holds_a_set(void)
 {
     Cache cache;
@@ -108,6 +131,7 @@ static void even_the_smallest_holds_a_set(void)
 static CU_TestInfo tests[] = {
     { "the least recently used leaves", the_least_recently_used_leaves },
     { "lines spread over all sets", lines_spread_over_all_sets },
+    { "others displace the oldest", others_displace_the_oldest },
     { "even the smallest holds a set", even_the_smallest_holds_a_set },
     CU_TEST_INFO_NULL,
 };

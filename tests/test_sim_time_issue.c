@@ -109,6 +109,8 @@ static const struct {
     { "mov.f32 %f2, %f6;\n", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 2 },
     /* Whole numbers, too. */
     { "", "mad.lo.u32 %r20, %r20, %r21, %r22;\n", 1, 2 },
+    /* Predicates have registers of their own. */
+    { "setp.eq.u32 %p1, %r1, 7;\n", "selp.b32 %r20, %r20, %r21, %p1;\n", 1, 1 },
     /* Chains side by side that share both factors; one; none. */
     { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\nfma.rn.f32 %f4, %f4, %f2, %f3;\n", 2, 3 },
     { "",

@@ -143,3 +143,15 @@ CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *disp
     use(set, way);
     return &lines[way];
 }
+
+void cache_displace(Cache *cache, double lines)
+{
+    const double share = lines / (double) cache->count;
+    const int ways = share < cache->ways ? (int) share : cache->ways;
+
+    for (size_t n = 0; n < cache->count; n++)
+        for (int i = 1; i <= ways; i++) {
+            const uint64_t way = cache->sets[n].order >> (cache->ways - i) * WAY_BITS & WAY;
+            cache->lines[n * (size_t) cache->ways + way].line = NO_LINE;
+        }
+}

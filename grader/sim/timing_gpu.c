@@ -376,6 +376,16 @@ static double left_out(const Timing *timing)
     return (double) rest * a_block * (after / (double) rest) / (before / (double) played);
 }
 
+/* The L2 is as the next launch finds it when all blocks were there. */
+static void displace_left_out(const Timing *timing)
+{
+    Memory *memory = &timing->gpu->memory;
+    const double rest = (double) (timing->blocks - timing->placed);
+
+    if (timing->complete && rest > 0 && timing->placed > 0)
+        cache_displace(&memory->l2, (double) memory->lines_in * rest / (double) timing->placed);
+}
+
 TimingResult timing_end(Timing *timing)
 {
     Gpu *gpu = timing->gpu;
@@ -395,6 +405,7 @@ TimingResult timing_end(Timing *timing)
     if (!timing->failed && !gpu->failed) {
         result.cycles = (double) timing->ends + left_out(timing);
         limits_end(gpu, left_out(timing), &result);
+        displace_left_out(timing);
         result.ms = gpu->device.launch_us / 1e3 + result.cycles / (gpu->device.sm_mhz * 1e3);
     }
     while (timing->spare) {

@@ -327,12 +327,10 @@ static bool is_constant_value(const Maker *maker, const Operand *o)
 {
     const Instruction *writer = maker->writer[o->index];
     const Operand *from = writer ? operand(maker, writer, 1) : NULL;
-
-    if (!writer)
-        return false;
-    return (writer->op == OP_ld && writer->space == SPACE_PARAM) ||
-           (writer->op == OP_mov && from && from->kind != OPERAND_REGISTER &&
-            (from->kind != OPERAND_SPECIAL || is_known(from->special)));
+    if (!from || writer->op != OP_mov)
+        return from && writer->op == OP_ld && writer->space == SPACE_PARAM;
+    return from->kind == OPERAND_INTEGER || from->kind == OPERAND_FLOAT ||
+           (from->kind == OPERAND_SPECIAL && is_known(from->special));
 }
 
 /* Different registers of 32 bits that an instruction computes from. */
@@ -346,7 +344,8 @@ static void find_operands(const Maker *maker, const Step *step, Operation *to)
         return;
     for (int i = destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
         const Operand *o = operand(maker, in, i);
-        bool known = o->kind != OPERAND_REGISTER || is_constant_value(maker, o);
+        bool known = o->kind != OPERAND_REGISTER || is_constant_value(maker, o) ||
+                     maker->function->registers[o->index].type == TYPE_PRED;
         const uint32_t number = (uint32_t) (maker->made->first_register + o->index);
         for (int k = 0; k < to->operand_count && !known; k++)
             known = to->operands[k] == number;

@@ -109,7 +109,8 @@ static long check_kernel(const Device &d, const KernelResources &kernel, long *c
     for (int threads = 32; threads <= 1024; threads += 32)
         for (size_t more : dynamic) {
             ++*cases;
-            wrong += !check(d, p, kernel.registers, threads, (size_t) kernel.static_shared_bytes + more);
+            wrong +=
+                !check(d, p, kernel.registers, threads, (size_t) kernel.static_shared_bytes + more);
         }
     return wrong;
 }
@@ -182,8 +183,8 @@ static int check_devices(const Device *devices, int count)
 
     for (int i = 0; i < count; i++)
         wrong += check_device(devices[i], &cases);
-    printf("%ld occupancies on %d devices: %ld differ from the toolkit's calculator\n", cases, count,
-           wrong);
+    printf("%ld occupancies on %d devices: %ld differ from the toolkit's calculator\n", cases,
+           count, wrong);
     return wrong || !count;
 }
 

@@ -4,9 +4,10 @@
 //     NAME [PARTS [REPEATS]]
 //
 // PARTS: where a case is as large as an H200 was measured with (docs/measurements.md), that over so
-// much. Other cases are so large for each SM that the device has. REPEATS: as many calls a sample, the
-// median of so many samples; 1, on a simulated GPU, which needs no more. Rates are GB/s, or what the
-// lab counts (a unit of its own) over nanoseconds: ratios to the lab's reference are the same.
+// much. Other cases are so large for each SM that the device has. REPEATS: as many calls a sample,
+// the median of so many samples; 1, on a simulated GPU, which needs no more. Rates are GB/s, or
+// what the lab counts (a unit of its own) over nanoseconds: ratios to the lab's reference are the
+// same.
 #include KERNEL
 
 #include <math.h>
@@ -204,9 +205,8 @@ static void run(const char *what, long n)
     allocate(0, n * 4);
     allocate(1, 4);
     allocate(2, room * 4);
-    row(what, 4.0 * n, [=] {
-        sum((float *) array[1], (float *) array[0], n, (float *) array[2], room);
-    });
+    row(what, 4.0 * n,
+        [=] { sum((float *) array[1], (float *) array[0], n, (float *) array[2], room); });
 }
 
 static void cases()
@@ -224,9 +224,8 @@ static void run(const char *what, int waves)
 
     allocate(0, bytes);
     allocate(1, bytes);
-    row(what, (double) rows * COLS * ROUNDS, [=] {
-        advance((unsigned *) array[1], (unsigned *) array[0], rows, COLS, ROUNDS);
-    });
+    row(what, (double) rows * COLS * ROUNDS,
+        [=] { advance((unsigned *) array[1], (unsigned *) array[0], rows, COLS, ROUNDS); });
 }
 
 static void cases()

@@ -4,8 +4,9 @@
 //     sweeps [SHARE [GROUP [REPEATS]]]
 //
 // SHARE: the sizes divided by so much, 1: as measured on an H200. GROUP: of names: chain,
-// registers, copy, occupancy, transpose, grid; without it, or "", all. REPEATS: the median of so many launches, after one
-// that warms up; 1, without that, if not given: what a simulated GPU needs.
+// registers, copy, occupancy, transpose, grid; without it, or "", all. REPEATS: the median of so
+// many launches, after one that warms up; 1, without that, if not given: what a simulated GPU
+// needs.
 #include "kernels.cuh"
 
 #include <stdio.h>
