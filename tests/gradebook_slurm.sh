@@ -280,7 +280,7 @@ check "nothing was graded twice" test "$(attempts "$work/away")" = "8|8"
 pid=$!
 check "an array runs" until_true has_running "$work/mute"
 if [ "$kind" = real ]; then
-    kill -9 "$controller_pid"
+    kill "$controller_pid" # not -9: it would forget what it was told in the last seconds
     wait "$controller_pid" 2> /dev/null
     check "its absence is told" until_true grep -q "Slurm does not answer" "$work/said-mute"
     cluster_controller

@@ -35,7 +35,7 @@ SlurmctldHost=$host(127.0.0.1)
 SlurmUser=$me
 SlurmdUser=$me
 AuthType=auth/munge
-AuthInfo=socket=$c/run/munge.socket,cred_expire=5
+AuthInfo=socket=$c/run/munge.socket,cred_expire=30
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 SlurmctldPort=$(free_port)
 SlurmdPort=$(free_port)
