@@ -1,6 +1,6 @@
 #!/bin/bash
 # large.sh BUILD [STUDENTS] - a large class whose results are stored already: import, queue, status, report and
-# exports together take at most a minute. Its verdicts are written straight into the database, 40 figures each,
+# exports together take at most a minute of a processor's time, which does not hang on who else is busy. Its verdicts are written straight into the database, 40 figures each,
 # as many as a grading on a GPU leaves.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -22,9 +22,18 @@ for lab in solutions/0[1-9]*; do
 done
 grade() { "$gradebook" grade "$work/class" --out "$work/stored" --devices "$1" --labs 1,2,3,4,5,6,7,8,9 --trust-submissions; }
 
-began=$(date +%s.%N)
+# Some formats are a file a student.
+files_of() { # FORMAT
+    local said
+    said=$("$gradebook" export --format "$1" --out "$work/stored" 2>&1 > /dev/null)
+    [[ $said == *"--to FOLDER says where"* ]] || return 0
+    mkdir -p "$work/files/$1" && echo "--to $work/files/$1"
+}
+processor_s() { awk '{ print ($14 + $15 + $16 + $17) / 100 }' /proc/$$/stat; } # of this shell and what has ended of it
+
+began=$(date +%s.%N) began_cpu=$(processor_s)
 check "a broken device grades nobody" status_is 3 grade 9
-imported=$(date +%s.%N)
+imported=$(date +%s.%N) imported_cpu=$(processor_s)
 sqlite3 "$work/stored/gradebook.sqlite" "
     INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)
         SELECT id, 1, '0', '2026-01-01T00:00:00Z', 5, 'graded', '', 'logs/none' FROM kernels;
@@ -33,20 +42,21 @@ sqlite3 "$work/stored/gradebook.sqlite" "
         FROM attempts a JOIN kernels k ON k.id = a.kernel;
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
         INSERT INTO figures SELECT a.id, 'case.' || i || '.ratio', '0.5' FROM attempts a, n;" || exit 1
-stored=$(date +%s.%N)
+stored=$(date +%s.%N) stored_cpu=$(processor_s)
 check "nothing is left to do" status_is 0 grade sim
 queued=$(date +%s.%N)
 check "status" status_is 0 "$gradebook" status --out "$work/stored"
 check "report" status_is 0 "$gradebook" report --out "$work/stored"
 for format in $("$gradebook" export --out "$work/stored" --format nothing 2>&1 | sed -n 's/.*--format //p' | tr -d ','); do
     began_one=$(date +%s.%N)
-    check "export $format" "$gradebook" export --format "$format" --out "$work/stored"
-    [ -s "$work/said" ] || { echo "FAILED: export $format is empty"; failed=$((failed + 1)); }
+    check "export $format" "$gradebook" export --format "$format" --out "$work/stored" $(files_of "$format")
+    [ -s "$work/said" ] || [ -n "$(ls "$work/files/$format" 2> /dev/null)" ] || { echo "FAILED: export $format is empty"; failed=$((failed + 1)); }
     spans="${spans:-}, $format $(awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $began_one }")"
 done
 over=$(date +%s.%N)
+cpu=$(awk "BEGIN { printf \"%.1f\", $imported_cpu - $began_cpu + $(processor_s) - $stored_cpu }")
 took=$(awk "BEGIN { printf \"%.1f\", $imported - $began + $over - $stored }")
 echo "$students students x 9 labs: import $(awk "BEGIN { printf \"%.1f\", $imported - $began }") s, again" \
-    "$(awk "BEGIN { printf \"%.1f\", $queued - $stored }") s, all together $took s (exports${spans})"
-check "at most $most_s s" awk "BEGIN { exit !($took <= $most_s) }"
+    "$(awk "BEGIN { printf \"%.1f\", $queued - $stored }") s, all together $took s, $cpu s of a processor (exports${spans})"
+check "at most $most_s s" awk "BEGIN { exit !($cpu <= $most_s) }"
 [ $failed = 0 ]
