@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-
 static TimingResult run(const Device *device, Trial trial)
 {
     const TimingResult result = play(device, trial);
