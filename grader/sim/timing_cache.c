@@ -150,8 +150,9 @@ void cache_displace(Cache *cache, double lines)
     const int ways = share < cache->ways ? (int) share : cache->ways;
 
     for (size_t n = 0; n < cache->count; n++)
-        for (int i = 1; i <= ways; i++) {
-            const uint64_t way = cache->sets[n].order >> (cache->ways - i) * WAY_BITS & WAY;
-            cache->lines[n * (size_t) cache->ways + way].line = NO_LINE;
+        for (int i = 0; i < ways; i++) {
+            const int way = last_way(cache, &cache->sets[n]);
+            cache->lines[n * (size_t) cache->ways + (size_t) way].line = NO_LINE;
+            use(&cache->sets[n], way);
         }
 }

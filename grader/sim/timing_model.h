@@ -154,7 +154,7 @@ void cache_close(Cache *cache);
 /* The line is there, used last. New: nothing of it is, and `displaced` is what it takes the place
  * of: the least recently used of its set, or NO_LINE. */
 CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *displaced);
-/* So many others came: of each set what was used least recently is there no more. */
+/* So many others came: they are in place of what was used least recently, and used last. */
 void cache_displace(Cache *cache, double lines);
 /* It will be asked for soon. Changes nothing but how long that takes. */
 void cache_ask(const Cache *cache, uint64_t line);
