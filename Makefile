@@ -38,7 +38,7 @@ serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
 runner_c := $(cuda_c) grader/runner_sim.c grader/runner_limits.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/util.c grader/registry.c)
-grader_o := $(call objects,$(filter-out grader/main.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c limiter.c module.c shape.c))
+grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c limiter.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
 test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
@@ -135,7 +135,7 @@ help:
 
 # ---- Programs ----
 
-$(B)/warpbook: $(B)/grader/main.o $(grader_o) $(lab_o)
+$(B)/warpbook: $(B)/grader/main.o $(B)/grader/command_line.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
 $(B)/runner: $(call objects,$(cuda_c)) $(B)/grader/runner_device.o $(serve_o) $(lab_o)

@@ -1,10 +1,10 @@
 /* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
 #include "calc_main.h"
+#include "command_line.h"
 #include "coursework.h"
 #include "explain.h"
 #include "grade.h"
 #include "learn.h"
-#include "options.h"
 #include "predictions.h"
 #include "prove.h"
 #include "report.h"
@@ -451,7 +451,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[c].name))
             continue;
         for (int i = 2; i < argc; i++)
-            if (argv[i][0] == '-' ? !take_option(&options, argv, &i) : !take_lab(&options, argv[i]))
+            if (argv[i][0] == '-' ? !take_option(option_rows, &options, argv, &i)
+                                  : !take_lab(&options, argv[i]))
                 return USAGE;
         if (!options.count && commands[c].all_if_none)
             for (const LabEntry *entry = all_labs; entry->folder && options.count < 64; entry++)

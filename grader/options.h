@@ -1,34 +1,24 @@
-/* options.h - what a command of warpbook was told. */
+/* options.h - the options of a command line, of any of our programs: a row each. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
-
-#include "registry.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct Options {
-    const LabEntry *labs[64]; /* those asked for; all if none were */
-    int count;
-    const char *submission; /* NULL: labs/ itself */
-    const char *device;     /* NULL: none was asked for */
-    const char *course;     /* grade: a course file; NULL: course.ini, if it is there */
-    const char *figures;    /* check: the file that what was measured goes to, too */
-    const char *sealed;     /* grade: the folder for stand-ins of solutions/ (seal.h) */
-    int cc;                 /* build: 90 for compute capability 9.0 */
-    int level;
-    bool quick, strict, lines, seeded, builds_only, timed_only;
-    uint64_t seed;
-} Options;
+typedef struct Options Options; /* each program has its own */
 
-extern const char usage[]; /* what --help prints */
+/* `set` returns false if that is no value for it; `value` is NULL where none is taken. */
+typedef struct OptionRow {
+    const char *name; /* "--seed" */
+    bool has_value;
+    bool (*set)(Options *options, const char *value);
+} OptionRow;
 
-/* Takes argv[*at], and its value from "--name=value" or the next argument, which moves *at. False:
- * it has said what is wrong. */
-bool take_option(Options *options, char **argv, int *at);
+/* Takes argv[*at], and its value from "--name=value" or the next argument, which moves *at. `rows`
+ * ends with an empty name. False: it has said what is wrong. */
+bool take_option(const OptionRow *rows, Options *options, char **argv, int *at);
 
-/* Takes a lab by name, or the path of its folder as a shell completes it: labs/06_transpose/.
- * False: there is none, and it has said which there are. */
-bool take_lab(Options *options, const char *given);
+/* A whole number of digits alone, at most `most`. */
+bool option_number(const char *text, int base, uint64_t most, uint64_t *value);
 
 #endif

@@ -1,0 +1,173 @@
+/* command_line.c - what warpbook can be told: a row an option. */
+#include "command_line.h"
+#include "session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char usage[] =
+    "usage: warpbook COMMAND [LAB...] [OPTION...]\n"
+    "\n"
+    "  grade      grade labs/*/kernel.cu, or another submission, on the GPU, or on a simulated "
+    "one\n"
+    "  check      prove that every lab is sound on this GPU\n"
+    "  check-cheats  prove that cheats are caught and honest kernels are not\n"
+    "  explain    why a right kernel takes its time, beside the reference: limits and lines\n"
+    "  hint       what helps with a lab's last grading; then its hints, one by one\n"
+    "  progress   show what is done and what is next; of one lab, its predictions, too\n"
+    "  pack       write what students get of solutions/ and the course file: make course-kit\n"
+    "  build      put a submission's build into the cache, for a GPU that grades it later\n"
+    "  labs       list the labs\n"
+    "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
+    "  calc       the sums of the lessons, with their working: warpbook calc\n"
+    "\n"
+    "LAB: 06_transpose, transpose or 6. Without one: every lab.\n"
+    "\n"
+    "  --submission PATH   a folder shaped like labs/, or one kernel.cu (with one LAB)\n"
+    "  --device N          that GPU, not the first\n"
+    "  --device sim[:NAME] a simulated one: teaching, t4, rtx4060-laptop, h200, ...\n"
+    "  --seed S            the inputs of an earlier grading again (hexadecimal)\n"
+    "  --course FILE       grade: bars, curves and seeds of a course file (-: standard input),\n"
+    "                      not of course.ini\n"
+    "  --quick             fewer blocks, no self-test of the machine: a first idea\n"
+    "  --strict            exit with 1 if a lab did not pass\n"
+    "  --format text|lines a table, or key:value lines (docs/lines.md)\n"
+    "  --level N           hint: the levels up to this one, 1 to 3\n"
+    "  --builds-only       check-cheats: only those that the build refuses\n"
+    "  --timed-only        check: without the kernels that are refused before they are timed\n"
+    "  --seal DIR          grade, one LAB: write stand-ins for its solutions to DIR "
+    "(gradebook's);\n"
+    "                      pack: the students' tree\n"
+    "  --cc X.Y            build, one LAB: for GPUs of that compute capability\n"
+    "  --figures FILE      check, one LAB: write what was measured to FILE, too (docs/measured)\n"
+    "  --version, --help\n"
+    "\n"
+    "Exit status: 0 graded, 1 with --strict when a lab did not pass (check: always when one is\n"
+    "unsound; explain: when the kernel is not right), 2 wrong usage, 3 something could not be\n"
+    "graded.\n";
+
+static bool set_device(Options *o, const char *value)
+{
+    uint64_t n;
+
+    o->device = value;
+    return option_number(value, 10, 1023, &n) || !strcmp(value, "sim") ||
+           (!strncmp(value, "sim:", 4) && value[4] && strlen(value) < 200);
+}
+
+static bool set_level(Options *o, const char *value)
+{
+    uint64_t n;
+    bool fine = option_number(value, 10, LAB_HINTS, &n) && n > 0;
+
+    o->level = (int) n;
+    return fine;
+}
+
+static bool set_seed_option(Options *o, const char *value)
+{
+    o->seeded = true;
+    return option_number(value, 16, UINT64_MAX, &o->seed);
+}
+
+static bool set_submission(Options *o, const char *value)
+{
+    o->submission = value;
+    return *value && strlen(value) < PATH - 64;
+}
+
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value;
+}
+
+static bool set_figures(Options *o, const char *value)
+{
+    o->figures = value;
+    return *value;
+}
+
+static bool set_sealed(Options *o, const char *value)
+{
+    o->sealed = value;
+    return *value && strlen(value) < PATH - 64;
+}
+
+static bool set_cc(Options *o, const char *value)
+{
+    int major, minor, end = 0;
+
+    if (sscanf(value, "%2d.%1d%n", &major, &minor, &end) != 2 || value[end])
+        return false;
+    o->cc = 10 * major + minor;
+    return o->cc > 0;
+}
+
+static bool set_format(Options *o, const char *value)
+{
+    o->lines = !strcmp(value, "lines");
+    return o->lines || !strcmp(value, "text");
+}
+
+static bool set_quick(Options *o, const char *value)
+{
+    (void) value;
+    return o->quick = true;
+}
+
+static bool set_builds_only(Options *o, const char *value)
+{
+    (void) value;
+    return o->builds_only = true;
+}
+
+static bool set_timed_only(Options *o, const char *value)
+{
+    (void) value;
+    return o->timed_only = true;
+}
+
+static bool set_strict(Options *o, const char *value)
+{
+    (void) value;
+    return o->strict = true;
+}
+
+const OptionRow option_rows[] = {
+    { "--submission", true, set_submission }, { "--device", true, set_device },
+    { "--seed", true, set_seed_option },      { "--quick", false, set_quick },
+    { "--strict", false, set_strict },        { "--format", true, set_format },
+    { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
+    { "--figures", true, set_figures },       { "--timed-only", false, set_timed_only },
+    { "--seal", true, set_sealed },           { "--cc", true, set_cc },
+    { "--course", true, set_course },         { 0 },
+};
+
+bool take_lab(Options *options, const char *given)
+{
+    char text[PATH], *name = text, *slash;
+    const LabEntry *entry;
+
+    PUT(text, "%s", given);
+    while ((slash = strrchr(name, '/')) && !slash[1])
+        *slash = 0;
+    name = slash ? slash + 1 : name;
+    entry = lab_find(name);
+
+    if (!entry) {
+        fprintf(stderr, "warpbook: there is no lab %s; there are:", given);
+        for (entry = all_labs; entry->folder; entry++)
+            fprintf(stderr, " %s", lab_name(entry));
+        fprintf(stderr, "\n");
+        return false;
+    }
+    for (int i = 0; i < options->count; i++)
+        if (options->labs[i] == entry)
+            return true;
+    options->labs[options->count++] = entry;
+    return true;
+}

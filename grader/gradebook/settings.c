@@ -1,0 +1,270 @@
+/* settings.c - what gradebook can be told: a row an option. */
+#include "settings.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char usage[] =
+    "usage: gradebook COMMAND [OPTION...]\n"
+    "\n"
+    "  grade SUBMISSIONS --out DIR    grade all that is in a folder or archive; goes on where it\n"
+    "                                 was stopped\n"
+    "  status --out DIR               how far it is\n"
+    "  report --out DIR               a table, and all that a human should look at\n"
+    "  regrade --student S --lab L --out DIR   grade that one once more\n"
+    "  import-roster FILE --out DIR   a CSV of who takes part: id, name, email, section\n"
+    "  export --format csv|json|html|alike --out DIR         on standard output\n"
+    "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
+    "                                 files of each student's, into FOLDER\n"
+    "  doctor [--devices ...] [--out DIR]      is this machine fit to grade?\n"
+    "\n"
+    "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
+    "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
+    "\n"
+    "  --labs L,L...           only these labs (6, transpose or 06_transpose); else all\n"
+    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/instructors.md. "
+    "grade\n"
+    "                          keeps it; else the one that was kept counts\n"
+    "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
+    "                          simulated one. Else the first GPU if it is usable, or the "
+    "simulated\n"
+    "  --jobs N                so many at a time on the simulated GPU; slurm:\n"
+    "                          so many tasks\n"
+    "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
+    "  --limit SECONDS         give up an attempt after so long (1800)\n"
+    "  --memory MIB            and if it holds more than so much memory (what the machine has)\n"
+    "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
+    "  --student NAME|NUMBER   regrade: whose\n"
+    "  --lab L                 regrade: which lab\n"
+    "  --format F              export: csv, json, html, alike (pairs of kernels),\n"
+    "                          gradescope, classroom or feedback\n"
+    "  --to FOLDER             export: where each student's files go\n"
+    "  --executor local|slurm  here (if not said), or as job arrays of Slurm\n"
+    "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION\n"
+    "                          slurm: for sbatch\n"
+    "  --shared DIR            slurm: a folder that all nodes see (else --out is one)\n"
+    "  --batch N               slurm: so many kernels a task (else ten minutes)\n"
+    "  --version, --help\n"
+    "\n"
+    "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n"
+    "doctor: 0 fit, 1 with warnings, 3 not fit.\n";
+
+static bool number(const char *text, double least, double most, double *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtod(text, &end);
+    return *text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most;
+}
+
+static bool set_out(Options *o, const char *value)
+{
+    o->out = value;
+    return *value && strlen(value) < 400;
+}
+
+static bool set_labs(Options *o, const char *value)
+{
+    char list[400];
+
+    if (!o->labs_named)
+        memset(o->marking.asked, 0, sizeof o->marking.asked);
+    o->labs_named = true;
+    PUT(list, "%s", value);
+    for (char *rest = list, *name; (name = strsep(&rest, ", "));) {
+        const LabEntry *entry = lab_find(name);
+        if (!*name)
+            continue;
+        if (!entry)
+            return false;
+        o->marking.asked[entry - all_labs] = true;
+    }
+    return strlen(value) < sizeof list;
+}
+
+static bool set_devices(Options *o, const char *value)
+{
+    PUT(o->devices, "%s", value);
+    for (char *rest = o->devices, *name; (name = strsep(&rest, ", "));) {
+        double n;
+        if (!*name)
+            continue;
+        if ((!number(name, 0, 1023, &n) || strchr(name, '.')) && strcmp(name, "sim") &&
+            (strncmp(name, "sim:", 4) || !name[4]))
+            return false;
+        for (int i = 0; i < o->marking.device_count; i++)
+            if (!strcmp(name, o->marking.devices[i]))
+                return false;
+        if (o->marking.device_count == DEVICES)
+            return false;
+        o->marking.devices[o->marking.device_count++] = name;
+    }
+    return o->marking.device_count && strlen(value) < sizeof o->devices;
+}
+
+static bool set_jobs(Options *o, const char *value)
+{
+    double n;
+    bool fine = number(value, 1, SLOTS, &n) && n == (int) n;
+
+    o->marking.jobs = fine ? (int) n : 0;
+    return fine;
+}
+
+static bool set_limit(Options *o, const char *value)
+{
+    return number(value, 1, 1e6, &o->marking.limit_s);
+}
+
+static bool set_memory(Options *o, const char *value)
+{
+    double mib;
+    bool fine = number(value, 1, 1 << 30, &mib);
+
+    o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
+    return fine;
+}
+
+static bool set_quick(Options *o, const char *value)
+{
+    (void) value;
+    return o->marking.quick = true;
+}
+
+static bool set_trusting(Options *o, const char *value)
+{
+    (void) value;
+    return o->trusting = true;
+}
+
+static bool set_student(Options *o, const char *value)
+{
+    o->student = value;
+    return *value != 0;
+}
+
+static bool set_lab(Options *o, const char *value)
+{
+    o->lab = value;
+    return lab_find(value) != NULL;
+}
+
+static bool set_course(Options *o, const char *value)
+{
+    o->course = value;
+    return *value != 0;
+}
+
+static bool set_format(Options *o, const char *value)
+{
+    o->format = value;
+    return *value != 0;
+}
+
+static bool set_executor(Options *o, const char *value)
+{
+    o->slurm.asked_for = !strcmp(value, "slurm");
+    return o->slurm.asked_for || !strcmp(value, "local");
+}
+
+static bool set_account(Options *o, const char *value)
+{
+    o->slurm.account = value;
+    return *value != 0;
+}
+
+static bool set_partition(Options *o, const char *value)
+{
+    o->slurm.partition = value;
+    return *value != 0;
+}
+
+static bool set_gres(Options *o, const char *value)
+{
+    o->slurm.gres = value;
+    return *value != 0;
+}
+
+static bool set_slurm_option(Options *o, const char *value)
+{
+    if (!slurm_may_pass(value) || o->slurm.option_count == SLURM_OPTIONS)
+        return false;
+    o->slurm.options[o->slurm.option_count++] = value;
+    return true;
+}
+
+static bool set_shared(Options *o, const char *value)
+{
+    o->slurm.shared = value;
+    return *value && strlen(value) < 300;
+}
+
+static bool set_batch(Options *o, const char *value)
+{
+    double n;
+    bool fine = number(value, 1, 1000, &n) && n == (int) n;
+
+    o->slurm.batch = fine ? (int) n : 0;
+    return fine;
+}
+
+static bool set_to(Options *o, const char *value)
+{
+    o->to = value;
+    return *value && strlen(value) < 900;
+}
+
+static const OptionRow option_rows[] = {
+    { "--out", true, set_out },
+    { "--labs", true, set_labs },
+    { "--devices", true, set_devices },
+    { "--jobs", true, set_jobs },
+    { "--quick", false, set_quick },
+    { "--limit", true, set_limit },
+    { "--memory", true, set_memory },
+    { "--trust-submissions", false, set_trusting },
+    { "--student", true, set_student },
+    { "--lab", true, set_lab },
+    { "--format", true, set_format },
+    { "--course", true, set_course },
+    { "--to", true, set_to },
+    { "--executor", true, set_executor },
+    { "--account", true, set_account },
+    { "--partition", true, set_partition },
+    { "--gres", true, set_gres },
+    { "--slurm-option", true, set_slurm_option },
+    { "--shared", true, set_shared },
+    { "--batch", true, set_batch },
+    { 0 },
+};
+
+bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
+                    bool needs_no_out)
+{
+    for (int i = 2; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            if (!take_option(option_rows, options, argv, &i))
+                return false;
+        } else if (!takes_submissions || options->submissions) {
+            fprintf(stderr, "gradebook: %s: what is that for? (--help)\n", argv[i]);
+            return false;
+        } else {
+            options->submissions = argv[i];
+        }
+    }
+    if (!options->out && !needs_no_out)
+        fprintf(stderr, "gradebook: --out DIR is missing: the folder of the gradebook\n");
+    if (options->slurm.asked_for && options->marking.device_count &&
+        (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
+        fprintf(
+            stderr,
+            "gradebook: --devices %s: Slurm chooses the GPUs; only sim and sim:NAME go with it\n",
+            options->marking.devices[0]);
+        return false;
+    }
+    return options->out || needs_no_out;
+}

@@ -1,0 +1,23 @@
+/* settings.h - what a command of gradebook was told. */
+#ifndef GRADEBOOK_SETTINGS_H
+#define GRADEBOOK_SETTINGS_H
+
+#include "marking.h"
+#include "slurm.h"
+#include "../options.h"
+
+struct Options {
+    const char *submissions, *out, *student, *lab, *format, *to, *course;
+    bool trusting, labs_named;
+    MarkingOptions marking;
+    SlurmOptions slurm;
+    char devices[400]; /* what marking.devices point into */
+};
+
+extern const char usage[]; /* what --help prints */
+
+/* All of a command line behind the command. False: it has said what is wrong. */
+bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
+                    bool needs_no_out);
+
+#endif
