@@ -6,16 +6,14 @@
  * row of a table.
  */
 #include "course.h"
+#include "course_values.h"
 #include "util.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <time.h>
 
 enum { SETTINGS = 2000, MISTAKES = 100, EVERY_LAB = -1, THE_COURSE = -2, NO_SECTION = -3 };
 
@@ -51,104 +49,6 @@ static void mistake(Reading *r, int line, const char *format, ...)
     vsnprintf(r->mistakes[r->faults].text, sizeof r->mistakes->text, format, arguments);
     va_end(arguments);
     r->faults++;
-}
-
-/* ---- Values ---- */
-
-static bool take_number(const char *text, double *value)
-{
-    char *end;
-
-    *value = strtod(text, &end);
-    return (isdigit((unsigned char) *text) || *text == '.') && !*end &&
-           strspn(text, "0123456789.") == strlen(text);
-}
-
-/* 90s, 30m, 2h, 7d, or just 0. */
-static bool take_span(const char *text, double *seconds)
-{
-    static const char units[] = "smhd";
-    static const double worth[] = { 1, 60, 3600, 86400 };
-    size_t length = strlen(text);
-    const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
-    char digits[16];
-
-    *seconds = 0;
-    if (!strcmp(text, "0"))
-        return true;
-    if (!unit || length - 1 > 9 || strspn(text, "0123456789") != length - 1)
-        return false;
-    *seconds = strtod(PUT(digits, "%.*s", (int) length - 1, text), NULL) * worth[unit - units];
-    return true;
-}
-
-/* "Z", "+01:00" or "-0730": seconds east of Greenwich. */
-static bool take_zone(const char *text, long *east_s)
-{
-    int hours, minutes, read = 0;
-
-    *east_s = 0;
-    if (!strcmp(text, "Z"))
-        return true;
-    if ((*text != '+' && *text != '-') || !isdigit((unsigned char) text[1]) ||
-        !isdigit((unsigned char) text[2]) ||
-        sscanf(text + 1, text[3] == ':' ? "%2d:%2d%n" : "%2d%2d%n", &hours, &minutes, &read) != 2 ||
-        text[1 + read] || read < 4 || hours > 14 || minutes > 59)
-        return false;
-    *east_s = (*text == '-' ? -1 : 1) * (hours * 3600L + minutes * 60L);
-    return true;
-}
-
-/* 2026-11-30 23:59 +01:00; also with seconds, or a T, or without the blank before the zone. */
-static bool take_time(const char *text, int64_t *seconds)
-{
-    struct tm given = { 0 }, real;
-    char separator;
-    int read = 0, more = 0;
-    long east_s;
-    time_t when;
-
-    if (sscanf(text, "%4d-%2d-%2d%c%2d:%2d%n", &given.tm_year, &given.tm_mon, &given.tm_mday,
-               &separator, &given.tm_hour, &given.tm_min, &read) != 6 ||
-        read < 15 || (separator != ' ' && separator != 'T'))
-        return false;
-    text += read;
-    if (sscanf(text, ":%2d%n", &given.tm_sec, &more) == 1)
-        text += more;
-    text += strspn(text, " ");
-    if (!take_zone(text, &east_s))
-        return false;
-    given.tm_year -= 1900;
-    given.tm_mon -= 1;
-    real = given;
-    when = timegm(&real);
-    *seconds = (int64_t) when - east_s;
-    return real.tm_mday == given.tm_mday && real.tm_mon == given.tm_mon &&
-           real.tm_hour == given.tm_hour && real.tm_min == given.tm_min &&
-           real.tm_sec == given.tm_sec && given.tm_year > 100;
-}
-
-static bool take_seed(const char *text, uint64_t *seed)
-{
-    size_t length = strlen(text);
-
-    *seed = strtoull(text, NULL, 16);
-    return length >= 1 && length <= 16 && strspn(text, "0123456789abcdefABCDEF") == length && *seed;
-}
-
-/* The place of a word in "pass, curve, human"; -1. */
-static int place_in(const char *words, const char *word)
-{
-    int place = 0;
-
-    for (; *words; place++) {
-        size_t length = strcspn(words, ",");
-        if (strlen(word) == length && !strncmp(words, word, length))
-            return place;
-        words += length;
-        words += strspn(words, ", ");
-    }
-    return -1;
 }
 
 /* ---- What may be set ---- */
@@ -576,51 +476,4 @@ char *course_public(const char *text)
     free(r);
     free(course);
     return result;
-}
-
-char *course_terms(const Course *course, const LabEntry *entry)
-{
-    const CourseLab *lab = &course->lab[entry - all_labs];
-    char *result = NULL;
-    char head[80];
-    size_t size;
-    FILE *to = open_memstream(&result, &size);
-    bool begun = false;
-
-    if (!to)
-        die("out of host memory");
-    PUT(head, "[%s]\n", entry->folder);
-    if (course->device[0])
-        fprintf(to, "[course]\ndevice = %s\n", course->device);
-    for (int i = 0; i < COURSE_CASES && entry->lab->cases[i].label; i++) {
-        if (lab->bar[i] <= 0 || lab->bar[i] == entry->lab->cases[i].bar)
-            continue;
-        fprintf(to, "%sbar of %s = %.6g\n", begun ? "" : head, entry->lab->cases[i].label,
-                lab->bar[i]);
-        begun = true;
-    }
-    if (lab->seed)
-        fprintf(to, "%sseed = %016" PRIx64 "\n", begun ? "" : head, lab->seed);
-    if (fclose(to))
-        die("out of host memory");
-    return result;
-}
-
-double course_bar(const Course *course, const LabEntry *entry, int i)
-{
-    long place = entry - all_labs;
-    double bar = place < COURSE_LABS && i < COURSE_CASES ? course->lab[place].bar[i] : 0;
-
-    return bar > 0 ? bar : entry->lab->cases[i].bar;
-}
-
-bool course_device_counts(const Course *course, const char *name, const char *simulated)
-{
-    bool wants_simulated = !strncmp(course->device, "sim:", 4);
-
-    if (!course->device[0])
-        return true;
-    if (wants_simulated || simulated)
-        return wants_simulated && simulated && !strcmp(course->device + 4, simulated);
-    return strcasestr(name, course->device) != NULL;
 }
