@@ -1,4 +1,4 @@
-// expect: pass - cooperative groups: tiles of 32 and their shuffles, the block as a group
+// expect: pass (sim: device) - cooperative groups: tiles of 32, their shuffles
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - no index anywhere: a pointer walks to the end, in shared memory as well
+// expect: pass (sim: device) - a pointer walks to the end, in shared memory, too
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"
