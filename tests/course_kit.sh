@@ -87,7 +87,7 @@ holds_only_what_it_should() {
     check "a kernel is timed beside the reference's object" says "^case.1.reference_ms:" graded "$root/solutions/06_transpose/5_padded.cu"
     check "by the course's bar" says "^case.1.bar:0.6100" graded "$root/solutions/06_transpose/5_padded.cu"
     check "and name" says "^course:Kit" graded "$root/solutions/06_transpose/5_padded.cu"
-    check "beside it what the device that counts says" says "06 transpose: correct" \
+    check "beside it what the device that counts says" says "06 transpose: pass" \
         "$build/warpbook" grade 6 --device 0 --quick --submission "$root/solutions/06_transpose/5_padded.cu"
     check "which is named" says "The course counts what sim:h200 says" "$build/warpbook" grade 6 --device 0 --quick
     check "but not beside itself" test -z "$("$build/warpbook" grade 6 --device sim:h200 --quick | grep "The course counts")"
