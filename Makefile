@@ -101,9 +101,10 @@ test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
 	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
 	@tests/course_kit.sh $(B)
 
+gradebook_tests := gradebook gradebook_slurm gradebook_course reports machines large
 end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
 	@tests/end_to_end.sh $(B)
-	@$(if $(gradebook_here),tests/gradebook.sh $(B) && tests/gradebook_slurm.sh $(B) && tests/gradebook_course.sh $(B) && tests/reports.sh $(B) && tests/machines.sh $(B) && tests/large.sh $(B),echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
+	@$(if $(gradebook_here),set -e; for test in $(gradebook_tests); do tests/$$test.sh $(B); done,echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 unit: $(B)/unit-tests
 	@$<
