@@ -8,48 +8,13 @@ cd "$(dirname "$0")/.."
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 gradebook=$build/gradebook
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/check.sh
 mkdir "$work/build"
 
 export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
 export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
 export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
 export WARPBOOK_PATIENCE=${WARPBOOK_PATIENCE:-0.3}
-
-check() { # NAME, then a command that must succeed
-    local name=$1
-    shift
-    if "$@" > "$work/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name: $*"
-        sed 's/^/    /' "$work/said" | tail -20
-    fi
-}
-
-status_is() { # STATUS COMMAND...
-    local wanted=$1
-    shift
-    "$@" > "$work/out" 2>&1
-    local got=$?
-    [ $got = "$wanted" ] && return
-    echo "exit status $got, expected $wanted"
-    cat "$work/out"
-    return 1
-}
-
-says() { # PATTERN COMMAND...: what it prints holds the pattern
-    local pattern=$1
-    shift
-    "$@" > "$work/out" 2>&1
-    grep -qE -- "$pattern" "$work/out" && return
-    echo "does not say: $pattern"
-    cat "$work/out"
-    return 1
-}
 
 # kernel FILE NUMBER [DIRECTIVE]: a kernel of its own, with directives for the scripted warpbook.
 kernel() {
