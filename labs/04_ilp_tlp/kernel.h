@@ -16,9 +16,11 @@ LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, flo
 /* The launch is given: four warps on each SM, as if others had taken the rest of a busy GPU. */
 enum { BLOCK = 128 };
 
-/* Yours: all n oscillators, with the threads that there are. */
-__global__ void advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt,
-                               int n, int steps);
+/* Yours: all n oscillators, with the threads that there are. The compiler is told of the launch,
+ * else it would keep to the 32 registers a thread with which an SM could hold 2048 threads. */
+__global__ void __launch_bounds__(BLOCK, 1)
+    advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
+                   int steps);
 
 LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                      int steps)

@@ -8,7 +8,8 @@ enum { TILE = 32, BANKS = 32 };
 
 // x is n x d, dist is n x n. A block of TILE x TILE threads finds a tile of dist, for which it
 // needs TILE rows of x twice: those of the tile's rows, a, and those of its columns, b. In shared
-// memory a row begins `pitch` floats after the one before, and word k of row r lies at k ^ r.
+// memory a row begins `pitch` floats after the one before, and word k of row r of b lies at k ^ r.
+// Of a, a warp reads one word at a time, which needs no other place.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {
     extern __shared__ float shared[];
@@ -18,7 +19,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
     // A warp fetches one row of each, neighbours by neighbours. Rows past the last are not needed.
     for (int k = threadIdx.x; k < d; k += TILE) {
         int i = first_i + threadIdx.y, j = first_j + threadIdx.y;
-        a[threadIdx.y * pitch + (k ^ threadIdx.y)] = i < n ? x[i * d + k] : 0;
+        a[threadIdx.y * pitch + k] = i < n ? x[i * d + k] : 0;
         b[threadIdx.y * pitch + (k ^ threadIdx.y)] = j < n ? x[j * d + k] : 0;
     }
 
@@ -28,8 +29,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
     // A warp has one row of a and 32 rows of b.
     float sum = 0;
     for (int k = 0; k < d; k++) {
-        float difference =
-            a[threadIdx.y * pitch + (k ^ threadIdx.y)] - b[threadIdx.x * pitch + (k ^ threadIdx.x)];
+        float difference = a[threadIdx.y * pitch + k] - b[threadIdx.x * pitch + (k ^ threadIdx.x)];
         sum += difference * difference;
     }
 
