@@ -20,6 +20,8 @@ skip() { # WHY
     skipped=$((skipped + 1))
 }
 
+not() { ! "$@"; }
+
 status_is() { # STATUS COMMAND...
     local wanted=$1
     shift
@@ -31,11 +33,15 @@ status_is() { # STATUS COMMAND...
     return 1
 }
 
+holds() { # PATTERN FILE: as its lines are, or on one line, since where prose wraps is chance
+    grep -qE -- "$1" "$2" <(tr -s '[:space:]' ' ' < "$2")
+}
+
 says() { # PATTERN COMMAND...: what it prints holds the pattern
     local pattern=$1
     shift
     "$@" > "$work/out" 2>&1
-    grep -qE -- "$pattern" "$work/out" && return
+    holds "$pattern" "$work/out" && return
     echo "does not say: $pattern"
     cat "$work/out"
     return 1
