@@ -10,7 +10,7 @@ check() { # NAME, then a command that must succeed
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAILED: $name: $*"
+        echo "FAILED: ${0##*/}: $name: $*"
         sed 's/^/    /' "$work/said" | tail -20
     fi
 }
@@ -45,4 +45,9 @@ says() { # PATTERN COMMAND...: what it prints holds the pattern
     echo "does not say: $pattern"
     cat "$work/out"
     return 1
+}
+
+finish() { # the script's last words, and its status
+    echo "${0##*/}: $passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
 }

@@ -85,8 +85,7 @@ read -r passed failed < "$work/counts"
 . grader/toolkit.sh
 if [ -z "$nvcc" ]; then
     echo "skipped: no nvcc, so no real kit"
-    echo "$passed passed, $failed failed"
-    [ "$failed" = 0 ]
+    finish
     exit
 fi
 
@@ -143,5 +142,4 @@ done
 check "what is not theirs says so" says "needs the whole workbook" make test
 check "make alone builds" make -s
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -186,5 +186,4 @@ check "grades with the bar" test "$(sql "$work/o" "SELECT group_concat(DISTINCT 
 check "and the seed" test "$(sql "$work/o" "SELECT group_concat(DISTINCT seed) FROM verdicts")" = "$secret"
 check "slow, then" test "$(sql "$work/o" "SELECT group_concat(verdict) FROM verdicts")" = slow,slow
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

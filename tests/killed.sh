@@ -46,5 +46,4 @@ check "nothing was graded twice" test "$(sqlite3 -readonly "$out/gradebook.sqlit
     "SELECT count(*) = count(DISTINCT kernel) AND max(number) = 1 AND min(outcome) = 'graded' AND max(outcome) = 'graded' FROM attempts")" = 1
 check "the database is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
 check "nothing is left of what was killed" test ! -e "$out/work"
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish
