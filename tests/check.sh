@@ -47,6 +47,16 @@ says() { # PATTERN COMMAND...: what it prints holds the pattern
     return 1
 }
 
+until_true() { # COMMAND...: within a minute
+    local until=$((SECONDS + 60))
+    while [ $SECONDS -lt $until ]; do
+        "$@" > /dev/null 2>&1 && return
+        sleep 0.1
+    done
+    echo "still not so: $*"
+    return 1
+}
+
 finish() { # the script's last words, and its status
     echo "${0##*/}: $passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]

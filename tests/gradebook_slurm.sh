@@ -59,15 +59,6 @@ slurm() { # CLASS OUT OPTION...
 }
 local_too() { "$gradebook" grade "$1" --out "$2" --labs 6,7 --devices sim --jobs 4 $trust; }
 
-until_true() { # COMMAND...: within a minute
-    local until=$((SECONDS + 60))
-    while [ $SECONDS -lt $until ]; do
-        "$@" > /dev/null 2>&1 && return
-        sleep 0.1
-    done
-    echo "still not so: $*"
-    return 1
-}
 job_of() { cat "$1/slurm/round/job"; }
 running() { # OUT: tasks of its array that run, as 12_3
     squeue --noheader --array --states=all --jobs "$(job_of "$1")" '--format=%i|%T|%N|%r' | sed -n 's/|RUNNING|.*//p'
