@@ -105,7 +105,7 @@ test check setup gradebook:
 	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
 else
 # Programs that measure time are tested alone; then gradebook's tests, which mostly wait, run beside the
-# simulator's, which compute.
+# simulator's, which compute, and nicely: what waits has its turn at once.
 test: end-to-end tested-simulator
 	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
 	@tests/course_kit.sh $(B)
@@ -125,12 +125,12 @@ tested-gradebook: tested-warpbook $(if $(testing),tested-workbook)
 	@$(if $(gradebook_here),set -e; for test in $(gradebook_tests); do tests/$$test.sh $(B); done,echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 tested-simulator: tested-workbook $(simulator_needs)
-	@tests/sim/time/agree.sh $(B) 07_reduction
-	@tests/sim/counters/compare.sh $(B)
-	@tests/sim/merged.sh $(B)
-	@tests/sim/limits.sh $(B)
-	@tests/sim/occupancy_check.sh $(B)
-	@tests/sim/time/compare_test.sh
+	@nice tests/sim/time/agree.sh $(B) 07_reduction
+	@nice tests/sim/counters/compare.sh $(B)
+	@nice tests/sim/merged.sh $(B)
+	@nice tests/sim/limits.sh $(B)
+	@nice tests/sim/occupancy_check.sh $(B)
+	@nice tests/sim/time/compare_test.sh
 
 unit: $(B)/unit-tests
 	@$<
