@@ -11,6 +11,20 @@
 # also taken where no GPU is usable; B=DIR builds in DIR; FLAGS="--quick" goes to the program:
 # make grade FLAGS=--help shows all options.
 
+# What is set up or removed comes before all else, and by a make of its own: this file looks for libraries
+# and built files while it is read, so all else is made by a make that reads it afterwards.
+first := $(filter setup clean,$(MAKECMDGOALS))
+rest  := $(filter-out setup clean,$(MAKECMDGOALS))
+ifneq (,$(and $(first),$(word 2,$(MAKECMDGOALS))))
+
+.PHONY: $(MAKECMDGOALS)
+$(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS)): $(firstword $(MAKECMDGOALS))
+	@:
+$(firstword $(MAKECMDGOALS)):
+	@set -e; for goal in $(first) $(if $(rest),"$(rest)"); do $(MAKE) --no-print-directory $$goal; done
+
+else
+
 LAB      ?=
 FLAGS    ?=
 DEVICE   ?=
@@ -43,11 +57,10 @@ grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(ru
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
 test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
 
-# All cores, unless -j says otherwise; but what is set up or removed comes before all else.
+# All cores, unless -j says otherwise.
 ifeq (,$(filter -j%,$(MAKEFLAGS)))
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
-first    := $(filter setup clean,$(MAKECMDGOALS))
 
 ifneq (,$(word 2,$(B)))
 $(error B, the build folder, may hold no blanks)
@@ -56,7 +69,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
 endif
 
-.PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end unit setup course-kit bench format clean FORCE
+.PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end tested-warpbook tested-workbook tested-gradebook tested-simulator unit setup course-kit bench format clean FORCE
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -91,20 +104,33 @@ ifeq (,$(wildcard tests/main.c))
 test check setup gradebook:
 	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
 else
-test: end-to-end $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
-	@tests/sim/time/agree.sh $(B) 07_reduction
-	@tests/sim/counters/compare.sh $(B)
-	@tests/sim/merged.sh $(B)
-	@tests/sim/limits.sh $(B)
-	@tests/sim/occupancy_check.sh $(B)
-	@tests/sim/time/compare_test.sh
+# Programs that measure time are tested alone; then gradebook's tests, which mostly wait, run beside the
+# simulator's, which compute, and nicely: what waits has its turn at once.
+test: end-to-end tested-simulator
 	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
 	@tests/course_kit.sh $(B)
 
 gradebook_tests := gradebook gradebook_slurm gradebook_course reports machines large
-end-to-end: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive)
+simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
+testing         := $(filter test,$(MAKECMDGOALS))
+end-to-end: tested-warpbook tested-gradebook
+
+tested-warpbook: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive) $(if $(testing),$(simulator_needs))
 	@tests/end_to_end.sh $(B)
+
+tested-workbook: tested-warpbook
+	@tests/workbook.sh
+
+tested-gradebook: tested-warpbook $(if $(testing),tested-workbook)
 	@$(if $(gradebook_here),set -e; for test in $(gradebook_tests); do tests/$$test.sh $(B); done,echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
+
+tested-simulator: tested-workbook $(simulator_needs)
+	@nice tests/sim/time/agree.sh $(B) 07_reduction
+	@nice tests/sim/counters/compare.sh $(B)
+	@nice tests/sim/merged.sh $(B)
+	@nice tests/sim/limits.sh $(B)
+	@nice tests/sim/occupancy_check.sh $(B)
+	@nice tests/sim/time/compare_test.sh
 
 unit: $(B)/unit-tests
 	@$<
@@ -170,7 +196,7 @@ $(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
 # then compiles at each start).
 gpus      = $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
 sm_here   = $(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),$(gpus))
-$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h common/*.h) | $(first)
+$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h common/*.h)
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
@@ -185,11 +211,11 @@ include grader/sim/sim.mk
 # entry_NAME: the variable of a lab's folder: 06_transpose -> lab_transpose.
 variable = lab_$(shell echo $(1) | sed 's/^[0-9]*_//')
 
-$(B)/registry_table.c: FORCE | $(first)
+$(B)/registry_table.c: FORCE
 	$(call table,#include "registry.h",$(foreach l,$(labs),extern const Lab $(call variable,$(l));),\
 	const LabEntry all_labs[] = {,$(foreach l,$(labs),{ "$(l)"$(comma) &$(call variable,$(l)) }$(comma)) { 0 })
 
-$(B)/suites.c: FORCE | $(first)
+$(B)/suites.c: FORCE
 	$(call table,#include <CUnit/CUnit.h>,$(suites:%=extern CU_SuiteInfo %;),\
 	extern CU_SuiteInfo *const all_suites[]; CU_SuiteInfo *const all_suites[] = {,$(suites:%=&%$(comma)) 0)
 
@@ -200,11 +226,13 @@ define table
 @cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 endef
 
-$(B)/%.o: $(B)/%.c | $(first)
+$(B)/%.o: $(B)/%.c
 	@$(compile)
 
-$(B)/%.o: %.c | $(first)
+$(B)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  cc     $<"; $(compile)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+endif

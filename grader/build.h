@@ -2,44 +2,9 @@
 #ifndef BUILD_H
 #define BUILD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include "../common/lab.h"
+#include "build_job.h"
 #include "cache.h"
 #include "tokens.h"
-#include "toolchain.h"
-
-typedef enum BuildFault {
-    BUILD_OK,
-    BUILD_STUDENT, /* the source's fault: a `build` verdict */
-    BUILD_MACHINE, /* no compiler, no space, unsupported host compiler...: nobody can be graded */
-} BuildFault;
-
-typedef struct Build {
-    BuildFault fault;
-    char object[512];   /* path of kernel.so; or of what `portable` has made */
-    char message[4096]; /* what was wrong: one sentence, then the compiler's lines, named after
-                           `shown`, then the command to see them all */
-    char note[256];     /* said although it built: newer GPU than nvcc knows, say; "" if nothing */
-} Build;
-
-typedef struct BuildJob {
-    const Toolchain *toolchain;
-    const char *source;  /* the kernel.cu to build */
-    const char *shown;   /* how to call it in messages */
-    const char *lab_dir; /* the trusted labs/NN_name: kernel.h and other headers */
-    const char *common;  /* the trusted common/ */
-    const char *cache;   /* folder of the cache: build/cache */
-    const Lab *lab;      /* allowed symbols, the function's name */
-    int cc;              /* 90 for sm_90: the graded device */
-
-    /* Of our own kernels, without their text (seal.h): `portable` makes an object of one, for all
-     * devices that nvcc knows, to be taken to another machine; `linked` makes a kernel.so of such
-     * an object, which `source` then is. */
-    bool portable, linked;
-} BuildJob;
-
-enum { BUILD_SOURCE_BYTES = 256 << 10 }; /* a larger source is refused */
 
 /* Builds, or finds it in the cache. The source is copied alone into a fresh folder, so no other
  * file of a submission is seen; the object is checked (audit.h) before it is linked; all is written

@@ -1,7 +1,7 @@
 #!/bin/bash
 # add_a_lab.sh - follows CONTRIBUTING.md: adds a lab to a copy of the workbook, edits no file, grades it.
 #
-# With WARPBOOK_NVCC, WARPBOOK_READELF and WARPBOOK_RUNNER set (by end_to_end.sh) the scripted tools are used;
+# With WARPBOOK_NVCC, WARPBOOK_READELF and WARPBOOK_RUNNER set (by workbook.sh) the scripted tools are used;
 # without them, on a machine with a GPU, the real ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -10,7 +10,7 @@ check() { # NAME, then a command that must succeed
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAILED: $name: $*"
+        echo "FAILED: ${0##*/}: $name: $*"
         sed 's/^/    /' "$work/said" | tail -20
     fi
 }
@@ -19,6 +19,8 @@ skip() { # WHY
     echo "skipped: $*"
     skipped=$((skipped + 1))
 }
+
+not() { ! "$@"; }
 
 status_is() { # STATUS COMMAND...
     local wanted=$1
@@ -31,12 +33,31 @@ status_is() { # STATUS COMMAND...
     return 1
 }
 
+holds() { # PATTERN FILE: as its lines are, or on one line, since where prose wraps is chance
+    grep -qE -- "$1" "$2" <(tr -s '[:space:]' ' ' < "$2")
+}
+
 says() { # PATTERN COMMAND...: what it prints holds the pattern
     local pattern=$1
     shift
     "$@" > "$work/out" 2>&1
-    grep -qE -- "$pattern" "$work/out" && return
+    holds "$pattern" "$work/out" && return
     echo "does not say: $pattern"
     cat "$work/out"
     return 1
+}
+
+until_true() { # COMMAND...: within a minute
+    local until=$((SECONDS + 60))
+    while [ $SECONDS -lt $until ]; do
+        "$@" > /dev/null 2>&1 && return
+        sleep 0.1
+    done
+    echo "still not so: $*"
+    return 1
+}
+
+finish() { # the script's last words, and its status
+    echo "${0##*/}: $passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
 }

@@ -7,46 +7,11 @@ cd "$(dirname "$0")/.."
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 warpbook=$build/warpbook
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/check.sh
 
 export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
 export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_BUILD=$work/build TMPDIR=$work
 export WARPBOOK_PATIENCE=0.3 # hangs are told after 3 s, not 10
-
-check() { # NAME, then a command that must succeed
-    local name=$1
-    shift
-    if "$@" > "$work/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name: $*"
-        sed 's/^/    /' "$work/said" | tail -20
-    fi
-}
-
-status_is() { # STATUS COMMAND...
-    local wanted=$1
-    shift
-    "$@" > "$work/out" 2>&1
-    local got=$?
-    [ $got = "$wanted" ] && return
-    echo "exit status $got, expected $wanted"
-    cat "$work/out"
-    return 1
-}
-
-says() { # PATTERN COMMAND...: what it prints holds the pattern
-    local pattern=$1
-    shift
-    "$@" > "$work/out" 2>&1
-    grep -qE -- "$pattern" "$work/out" && return
-    echo "does not say: $pattern"
-    cat "$work/out"
-    return 1
-}
 
 # submission NAME DIRECTIVE...: the reference with directives for the scripted runner.
 submission() {
@@ -260,14 +225,13 @@ for lie in nan minus nothing; do
         explain 6 --submission "$(submission lie "limited $lie")"
     check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
 done
-limits_line() { # COMMAND...: what make grade says, on one line
-    simulated "$warpbook" grade "$@" 2>&1 | tr '\n' ' ' | tr -s ' ' > "$work/line"
-    grep -qE "What limits it: shared memory is at work 90 % .* make explain LAB=transpose has the lines\." "$work/line"
+limits_line() { # OPTION...: what make grade says
+    says "What limits it: shared memory is at work 90 % .* make explain LAB=transpose has the lines\." simulated "$warpbook" grade "$@"
 }
 check "a slow one: what limits it" limits_line 6 --submission "$(submission slow "ms 40" "limited shared 24")"
-quick_one() { ! limits_line 6 --submission "$(submission good "ms 0.5" "limited shared 24")" && grep -q "pass" "$work/line"; }
+quick_one() { ! limits_line 6 --submission "$(submission good "ms 0.5" "limited shared 24")" && grep -q "pass" "$work/out"; }
 check "not if it passed" quick_one
-untold() { ! limits_line 6 --submission "$(submission slow "ms 40" "limited nan")" && grep -q "slow" "$work/line" && ! grep -q "limits" "$work/line"; }
+untold() { ! limits_line 6 --submission "$(submission slow "ms 40" "limited nan")" && grep -q "slow" "$work/out" && ! grep -q "limits" "$work/out"; }
 check "nor if the runner tells none" untold
 narrow_explain() { explain 6 --submission "$1" > "$work/out" 2>&1; [ -s "$work/out" ] && ! grep -E '^.{81,}' "$work/out"; }
 check "explain: fits 80 columns" narrow_explain "$(submission good "limited shared 24")"
@@ -356,7 +320,7 @@ hint_after() { # SAYS DIRECTIVE...
     in_copy "$warpbook" grade transpose --quick > /dev/null 2>&1
     in_copy "$warpbook" hint transpose > "$work/first"
     in_copy "$warpbook" hint transpose > "$work/second"
-    tr '\n' ' ' < "$work/first" | grep -qE "^Your last grading: $says" && ! grep -q "^Hint " "$work/first" &&
+    holds "^Your last grading: $says" "$work/first" && ! grep -q "^Hint " "$work/first" &&
         grep -q "^Your last grading: " "$work/second" && grep -q "^Hint 3 of 3" "$work/second" && return
     cat "$work/first" "$work/second"
     return 1
@@ -386,7 +350,7 @@ reference_fails() {
     in_copy "$warpbook" grade transpose > "$work/out" 2>&1
     status=$?
     cp "$work/kept.cu" "$reference"
-    [ $status = 3 ] && grep -q "which is not your fault" "$work/out" && return
+    [ $status = 3 ] && holds "which is not your fault" "$work/out" && return
     echo "exit status $status"
     cat "$work/out"
     return 1
@@ -471,18 +435,6 @@ refused_launch() {
         env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER WARPBOOK_PATIENCE=5 \
         WARPBOOK_BUILD="$build" "$warpbook" grade 6 --device sim --submission "$work/grid.cu"
 }
-# On the PATH may be a script that calls the real nvcc: the counters' driver once looked for its
-# headers beside the script.
-toolkit_of_a_script() {
-    mkdir -p "$work/path" "$work/cuda-1/bin"
-    printf '#!/bin/sh\necho "#$ TOP=%s/cuda-1/bin/.." >&2\n' "$work" > "$work/cuda-1/bin/nvcc"
-    printf '#!/bin/sh\nexec "%s/cuda-1/bin/nvcc" "$@"\n' "$work" > "$work/path/nvcc"
-    chmod +x "$work/cuda-1/bin/nvcc" "$work/path/nvcc"
-    # shellcheck disable=SC2016 # for the other shell
-    found=$(env -u CUDA_HOME PATH="$work/path:$PATH" sh -uc '. grader/toolkit.sh; echo "$nvcc $cuda"')
-    [ "$found" = "$work/path/nvcc $(cd "$work/cuda-1" && pwd -P)" ] || { echo "$found"; return 1; }
-}
-check "the toolkit is where nvcc says it is" toolkit_of_a_script
 
 . grader/toolkit.sh
 if [ -n "$nvcc" ]; then
@@ -493,15 +445,9 @@ else
     echo "no nvcc: the cheats that a build must refuse were not tried"
 fi
 
-# ---- The workbook itself ----
+# ---- Figures ----
 
-check "dependencies point one way" tests/dependencies.sh
-check "figures in lessons are those that were measured" tests/figures.sh check
-check "and a figure that is not is found" tests/figures_test.sh
 check "no figures of a simulated GPU" status_is 3 simulated "$warpbook" check 6 --figures "$work/figures.txt"
 check "--figures holds one lab's" status_is 2 "$warpbook" check --figures "$work/figures.txt"
-check "a lab is added without editing a file" tests/add_a_lab.sh
 
-echo
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

@@ -94,7 +94,7 @@ check "with their marks" marks_are "bob 06_transpose 75"
 
 # ---- The secret seed ----
 
-secret=5eedf00dcafe1234
+secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n') # no other run's: process lists are searched for it
 course "[06_transpose]" "seed = $secret"
 kernel "$work/class/dot/06_transpose/kernel.cu" 5 "sleep 1"
 grade --devices sim --course "$work/course.ini" 2> /dev/null &
@@ -186,5 +186,4 @@ check "grades with the bar" test "$(sql "$work/o" "SELECT group_concat(DISTINCT 
 check "and the seed" test "$(sql "$work/o" "SELECT group_concat(DISTINCT seed) FROM verdicts")" = "$secret"
 check "slow, then" test "$(sql "$work/o" "SELECT group_concat(verdict) FROM verdicts")" = slow,slow
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

@@ -8,8 +8,7 @@ cd "$(dirname "$0")/.."
 build=${1:-build} kind=${2:-scripted}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 gradebook=$build/gradebook
-work=$(mktemp -d)
-passed=0 failed=0
+. tests/check.sh
 
 export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
 export GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook WARPBOOK_PATIENCE=0.1 TMPDIR=$work/tmp
@@ -32,40 +31,9 @@ else
         ln -s "$PWD/tests/fake_slurm" "$FAKE_SLURM/bin/$program"
     done
     export PATH=$FAKE_SLURM/bin:$PATH
-    trap 'rm -rf "$work"' EXIT
     echo "gradebook with a scripted Slurm: about two minutes."
 fi
 
-check() { # NAME, then a command that must succeed
-    local name=$1
-    shift
-    if "$@" > "$work/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name: $*"
-        sed 's/^/    /' "$work/said" | tail -20
-    fi
-}
-status_is() { # STATUS COMMAND...
-    local wanted=$1
-    shift
-    "$@" > "$work/out" 2>&1
-    local got=$?
-    [ $got = "$wanted" ] && return
-    echo "exit status $got, expected $wanted"
-    cat "$work/out"
-    return 1
-}
-says() { # PATTERN COMMAND...: what it prints holds the pattern
-    local pattern=$1
-    shift
-    "$@" > "$work/out" 2>&1
-    grep -qE -- "$pattern" "$work/out" && return
-    echo "does not say: $pattern"
-    cat "$work/out"
-    return 1
-}
 kernel() { # FILE NUMBER [DIRECTIVE]
     mkdir -p "$(dirname "$1")"
     { cat solutions/06_transpose/5_padded.cu; echo "#define MARK_$2"; } > "$1"
@@ -76,7 +44,7 @@ states() {
         | .labs[] | [$who, .lab, .state, .marks // "-"] | map(tostring) | join(",")'
 }
 state_is() { # DIR "STUDENT,LAB,STATE"
-    states "$1" | grep -q "^$2" && return
+    grep -q "^$2" <(states "$1") && return
     echo "no row $2"
     states "$1"
     return 1
@@ -91,15 +59,6 @@ slurm() { # CLASS OUT OPTION...
 }
 local_too() { "$gradebook" grade "$1" --out "$2" --labs 6,7 --devices sim --jobs 4 $trust; }
 
-until_true() { # COMMAND...: within a minute
-    local until=$((SECONDS + 60))
-    while [ $SECONDS -lt $until ]; do
-        "$@" > /dev/null 2>&1 && return
-        sleep 0.1
-    done
-    echo "still not so: $*"
-    return 1
-}
 job_of() { cat "$1/slurm/round/job"; }
 running() { # OUT: tasks of its array that run, as 12_3
     squeue --noheader --array --states=all --jobs "$(job_of "$1")" '--format=%i|%T|%N|%r' | sed -n 's/|RUNNING|.*//p'
@@ -150,7 +109,7 @@ if bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
     check "the same results" diff <(states "$work/local") <(states "$work/cell")
     trust=--trust-submissions
 else
-    echo "skipped: bubblewrap does not work here"
+    skip "bubblewrap does not work here"
 fi
 
 # ---- Options and names ----
@@ -312,5 +271,4 @@ touch -c -d "2 minutes ago" "$work"/tmp/*
 check "another array" status_is 0 slurm "$work/calm-class" "$work/tidy"
 check "leaves no folder of ours on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

@@ -166,5 +166,4 @@ check "and what was there is whole" grep -q "last year" "$work/elsewhere/marks.t
 check "no log is huge" test -z "$(find "$out" -size +2M -name '*.txt')"
 check "the gradebook is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
 [ "$failed" = 0 ] || { [ -z "${KEPT:-}" ] || cp -r "$work" "$KEPT"; }
-echo "hostile submissions: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -205,5 +205,4 @@ check "is graded again" test "$(sql change "SELECT count(*), count(DISTINCT lab_
 check "once" status_is 0 book
 check "really" test "$(sql change "SELECT count(*) FROM verdicts")" = 4
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+finish

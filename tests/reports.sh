@@ -9,39 +9,18 @@ cd "$(dirname "$0")/.."
 build=${1:-build} students=${2:-40}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 gradebook=$build/gradebook
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
+. tests/check.sh
 export TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
 labs="01_coalescing 02_bank_conflicts 03_divergence 04_ilp_tlp 05_streams 06_transpose 07_reduction 08_tail_effect 09_sgemm"
 
-check() { # NAME, then a command that must succeed
-    local name=$1
-    shift
-    if "$@" > "$work/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name: $*"
-        sed 's/^/    /' "$work/said" | tail -20
-    fi
-}
-not() { ! "$@"; }
-status_is() { # STATUS COMMAND...
-    local wanted=$1
-    shift
-    "$@"
-    local got=$?
-    [ $got = "$wanted" ] || { echo "exit status $got, expected $wanted"; return 1; }
-}
-grade() { "$gradebook" grade "$work/class" --out "$work/out" --devices 9 --labs "${labs// /,}" --trust-submissions; }
+grade() { "$gradebook" grade "$work/class" --out "$work/results" --devices 9 --labs "${labs// /,}" --trust-submissions; }
 export_to() { # FORMAT FILE
-    "$gradebook" export --format "$1" --out "$work/out" > "$2"
+    "$gradebook" export --format "$1" --out "$work/results" > "$2"
 }
 export_files() { # FORMAT
-    "$gradebook" export --format "$1" --to "$work/$1" --out "$work/out"
+    "$gradebook" export --format "$1" --to "$work/$1" --out "$work/results"
 }
-sql() { sqlite3 "$work/out/gradebook.sqlite" "$@"; }
+sql() { sqlite3 "$work/results/gradebook.sqlite" "$@"; }
 
 echo "reports of $students students."
 mkdir "$work/class"
@@ -55,8 +34,8 @@ check "who has something to come gets no marks" export_files gradescope
 check "not even a file" test "$(find "$work/gradescope" -name '*.json' | wc -l)" = 0
 check "results" sql ".read tests/reports/results.sql"
 check "all is graded now" status_is 0 grade
-check "status" "$gradebook" status --out "$work/out"
-check "report" "$gradebook" report --out "$work/out"
+check "status" "$gradebook" status --out "$work/results"
+check "report" "$gradebook" report --out "$work/results"
 check "CSV" export_to csv "$work/marks.csv"
 check "JSON" export_to json "$work/marks.json"
 check "HTML" export_to html "$work/class.html"
@@ -68,11 +47,11 @@ took=$(awk -v a="$began_cpu" -v b="$(cpu_s)" 'BEGIN { printf "%.1f", b - a }')
 echo "import, queue, report and all exports: $took s of one core's time, $(($(date +%s) - began)) s by the clock."
 check "at most 60 s, were nobody else here" test "${took%.*}" -lt 60
 
-check "an unknown format" status_is 2 "$gradebook" export --format pdf --out "$work/out"
-check "files without a folder" status_is 2 "$gradebook" export --format feedback --out "$work/out"
-check "a folder without files" status_is 2 "$gradebook" export --format csv --to "$work/x" --out "$work/out"
+check "an unknown format" status_is 2 "$gradebook" export --format pdf --out "$work/results"
+check "files without a folder" status_is 2 "$gradebook" export --format feedback --out "$work/results"
+check "a folder without files" status_is 2 "$gradebook" export --format csv --to "$work/x" --out "$work/results"
 mkdir "$work/closed" && : > "$work/closed/feedback"
-check "a folder that cannot be" status_is 3 "$gradebook" export --format feedback --to "$work/closed/feedback" --out "$work/out"
+check "a folder that cannot be" status_is 3 "$gradebook" export --format feedback --to "$work/closed/feedback" --out "$work/results"
 
 # ---- CSV ----
 
@@ -208,8 +187,7 @@ if [ -n "$chromium" ]; then
             --print-to-pdf="$work/class.pdf" "file://$work/class.html" > "$work/chromium.log" 2>&1
         check "page, printed: the table's head stands on its second sheet" grep -q 09_sgemm <(pdftotext -f 2 -l 2 "$work/class.pdf" -)
     else
-        echo "skipped: the page on paper: pdftotext is not installed (apt install poppler-utils)"
-        skipped=$((skipped + 1))
+        skip "the page on paper: pdftotext is not installed (apt install poppler-utils)"
     fi
     check "page, narrow: as wide as a phone" grep -qE "wide: 3(75|90)" "$work/dom"
 else
@@ -217,5 +195,4 @@ else
     skipped=$((skipped + 6))
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+finish

@@ -2,7 +2,7 @@
 #ifndef GRADEBOOK_SETTINGS_H
 #define GRADEBOOK_SETTINGS_H
 
-#include "marking.h"
+#include "marking_options.h"
 #include "slurm.h"
 #include "../options.h"
 

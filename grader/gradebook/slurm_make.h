@@ -3,7 +3,7 @@
 #define SLURM_MAKE_H
 
 #include "cell.h"
-#include "marking.h"
+#include "marking_options.h"
 #include "queue.h"
 #include "slurm_round.h"
 

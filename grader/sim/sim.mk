@@ -14,12 +14,12 @@ sim_flags    = -O3 -ffp-contract=off -fPIC -fvisibility=hidden -Igrader/sim -isy
                -DSIM_DEVICES='"$(sim_folder)"'
 sim_link     = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,now,-z,defs,-z,nodelete -o $@ $(filter %.o,$^) -ldl -lm -lpthread
 
-$(B)/%.pic.o: %.c | $(first)
+$(B)/%.pic.o: %.c
 	@mkdir -p $(@D)
 	@echo "  cc     $<"; $(compile) $(sim_flags)
 
 # Descriptions go with the libraries, which look for them there: a build folder can be moved.
-$(B)/devices/%.txt: grader/sim/devices/%.txt | $(first)
+$(B)/devices/%.txt: grader/sim/devices/%.txt
 	@mkdir -p $(@D)
 	@cp $< $@
 

@@ -1,23 +1,43 @@
 #!/bin/bash
 # check.sh - `make check` on a simulated GPU, beside what is known not to be as it should be there.
 #
-#     tests/sim/time/check.sh BUILD DEVICE [ARGUMENT...]     DEVICE: sim, sim:h200, ...; as of warpbook check
+#     tests/sim/time/check.sh BUILD DEVICE [LAB...] [OPTION...]     DEVICE: sim, sim:h200, ...; OPTION: of
+#                                                                   warpbook check
 #
 # The model of time is none of the labs' GPUs: where it gives a kernel another verdict than its first line,
 # nothing is bent. The rows that say BAD must be those of known.txt for this device, with their causes; one
-# more fails, and one less does, too: then the list is to be mended. Of the labs asked for, all if none is.
+# more fails, and one less does, too: then the list is to be mended. Of the labs asked for, all if none is; as
+# many beside each other as there are processors, since a simulated GPU is each process's own.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 build=$(cd "${1:?the build folder}" && pwd)
 device=${2:?the device}
 shift 2
+labs=()
+while [ $# -gt 0 ] && [[ $1 != -* ]]; do
+    labs+=("$1")
+    shift
+done
+[ ${#labs[@]} -gt 0 ] || mapfile -t labs < <("$build/warpbook" labs | sed 's/ .*//')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export LC_ALL=C
+export LC_ALL=C WARPBOOK_BUILD=$build work device
 
-WARPBOOK_BUILD=$build "$build/warpbook" check "$@" --device "$device" > "$work/said" && status=0 || status=$?
-cat "$work/said"
-[ "$status" -le 1 ] || exit "$status"
+# LAB [OPTION...]: what is said of it is printed when all of it is there.
+prove() {
+    local status=0 said=$work/${1//\//,}.said
+    "$WARPBOOK_BUILD/warpbook" check "$@" --device "$device" > "$said" || status=$?
+    flock "$work" cat "$said"
+    [ $status -le 1 ] || echo "$1 $status" >> "$work/ended_badly"
+}
+export -f prove
+# The last labs take longest: they begin first.
+printf '%s\n' "${labs[@]}" | tac | xargs -P "$(nproc)" -I LAB bash -c 'prove "$@"' - LAB "$@"
+if [ -e "$work/ended_badly" ]; then
+    sed 's/\(.*\) \(.*\)/check: lab \1 ended with status \2/' "$work/ended_badly"
+    exit 3
+fi
+cat "$work"/*.said > "$work/said"
 awk '/^[0-9][0-9] [a-z]/ { lab = $1 "_" $2 }
      /^  BAD / { what = substr($0, 8, 34); sub(/ +$/, "", what); print lab "\t" what }' "$work/said" | sort -u > "$work/bad"
 awk '/^[0-9][0-9] [a-z]/ { print $1 "_" $2 }' "$work/said" > "$work/labs"

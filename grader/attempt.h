@@ -1,0 +1,38 @@
+/* attempt.h - one build on its way: what is known of it, the folder it is made in, how it fails. */
+#ifndef ATTEMPT_H
+#define ATTEMPT_H
+
+#include "build_job.h"
+#include "cache.h"
+#include "compile.h"
+
+#include <limits.h>
+
+enum { OBJECT_BYTES = 32 << 20, OUTPUT_BYTES = 256 << 10 };
+
+/* One build on its way. Paths are absolute. */
+typedef struct Attempt {
+    const BuildJob *job;
+    Build *result;
+    Compile compile;
+    Recipe recipe; /* allocated */
+    char cache[PATH_MAX];
+    char entry[PATH_MAX + 32], folder[PATH_MAX + 32];
+    char *output; /* what the compiler printed; OUTPUT_BYTES */
+} Attempt;
+
+/* Ends a build: false, so that it can be returned. */
+bool attempt_fail(Attempt *attempt, BuildFault fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool attempt_cannot_write(Attempt *attempt, const char *path); /* by errno */
+
+/* A folder of its own in the cache. attempt_tidy removes all of it but kernel.cu and kernel.so. */
+bool attempt_open(Attempt *attempt);
+void attempt_tidy(const Attempt *attempt);
+void attempt_close(Attempt *attempt);
+
+/* A file in it: `path` has room for PATH_MAX + 64 bytes and is returned. */
+char *attempt_path(const Attempt *attempt, const char *name, char *path);
+bool attempt_write(const Attempt *attempt, const char *name, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,128 @@
+/* ending.c - takes in what has come of a warpbook that is over.
+ *
+ * A device on which three gradings in a row fail for reasons of the machine has to show again that
+ * it can grade, and is taken out of service if it can't; so is one whose clock drifts (stations.h).
+ */
+#include "ending.h"
+#include "sealed.h"
+#include "../util.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROW_OF_FAULTS = 3 };
+
+static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
+{
+    Station *gpu = slot->gpu;
+    const char *lab = all_labs[slot->lab].folder;
+    char why[1200], noise[300], made[700];
+
+    gpu->preparing[slot->lab] = gpu->proving = false;
+    if (!ended_graded(ended)) {
+        gpu->proved = false;
+        gpu_take_out(m, gpu,
+                     PUT(why, "it does not grade our own starter of %s: %s", lab, ended->why));
+        return;
+    }
+    if (station_noisy(&ended->reading, noise, sizeof noise)) {
+        gpu->proved = false;
+        gpu_take_out(m, gpu, PUT(why, "nothing can be measured on it: %s, %s", lab, noise));
+        return;
+    }
+    gpu_meet(m, gpu, &ended->reading, slot->program.out.text);
+    station_drifts(gpu, slot->lab, &ended->reading, why, sizeof why);
+    if (m->cell->trusting)
+        gpu->prepared[slot->lab] = true;
+    else if (!sealed_keep(m->cell, gpu->uuid, lab, lab_digest(m, slot->lab),
+                          PUT(made, "%s/sealed", slot->folder)))
+        cannot_write(made);
+}
+
+static void keep(Marking *m, Slot *slot, const Station *gpu, const Ended *ended)
+{
+    const Watch *watch = m->options->watch;
+
+    take_over(m->store, slot->task, gpu->label, &slot->program, ended);
+    if (watch)
+        watch->ended(watch->context, slot->task, gpu->label, &slot->program, ended);
+}
+
+/* What is known of a kernel that does not build is known for good, and no GPU need look at it. */
+static void take_build(Marking *m, Slot *slot)
+{
+    Task *task = slot->task;
+    const Station *gpu = gpu_to_build_for(m, task->lab);
+    Program *program = &slot->program;
+    size_t head = gpu ? strlen(gpu->head) : 0;
+    char *whole;
+    Ended ended;
+
+    task->running = false;
+    task->built = true; /* if it is not, its grading will say why */
+    if (!gpu || !program->out.used || program->status || program->late)
+        return;
+    whole = xcalloc(1, head + program->out.used + 1);
+    memcpy(whole, gpu->head, head);
+    memcpy(whole + head, program->out.text, program->out.used);
+    free(program->out.text);
+    program->out.text = whole;
+    ended_of(program, all_labs[task->lab].folder, &ended);
+    if (ended_graded(&ended) && !strcmp(reading_get(&ended.reading, "verdict"), "build")) {
+        keep(m, slot, gpu, &ended);
+        task->number++;
+        task->graded = true;
+        pace_count(&m->pace, task->lab, now_s() - program->began_s);
+        remove_tree(slot->built);
+    }
+    ended_free(&ended);
+}
+
+static void end_grading(Marking *m, Slot *slot, Ended *ended)
+{
+    Station *gpu = slot->gpu;
+    Task *task = slot->task;
+    char why[1000];
+
+    if (ended_graded(ended) && station_noisy(&ended->reading, ended->why, sizeof ended->why))
+        ended->outcome = "noisy";
+    keep(m, slot, gpu, ended);
+    task->running = false;
+    task->number++;
+    if (ended_graded(ended)) {
+        task->graded = true;
+        gpu->faults = 0;
+        pace_count(&m->pace, task->lab, now_s() - slot->program.began_s);
+        if (station_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
+            gpu_take_out(m, gpu, why);
+    } else {
+        task->faults_left--;
+        PUT(task->failed_on, "%s", gpu->label);
+        pace_fault(&m->pace, !task_open(task));
+        if (++gpu->faults >= ROW_OF_FAULTS)
+            gpu->proved = false;
+    }
+    if (slot->built[0] && !task_open(task))
+        remove_tree(slot->built);
+}
+
+void end_slot(Marking *m, Slot *slot)
+{
+    Ended ended;
+
+    if (slot->doing == BUILDS) {
+        take_build(m, slot);
+    } else {
+        ended_of(&slot->program, all_labs[slot->lab].folder, &ended);
+        if (slot->doing == GRADES)
+            end_grading(m, slot, &ended);
+        else
+            end_preparing(m, slot, &ended);
+        ended_free(&ended);
+    }
+    if (slot->task)
+        unlink(slot->kernel);
+    program_free(&slot->program);
+    slot->doing = NOTHING;
+}

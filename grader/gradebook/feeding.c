@@ -1,0 +1,190 @@
+/* feeding.c - gives each free slot the next thing to do, and starts it.
+ *
+ * Before anything else a device must show that it can grade: the starter of the first lab is graded
+ * on it, which also builds our references, seals them (sealed.h) and tells which GPU it is; so it
+ * is for each other lab once.
+ */
+#include "feeding.h"
+#include "terms.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEEP_BYTES = 1 << 20,   /* of what a grading prints */
+    FILE_BYTES = 512 << 20, /* that it may write into one file */
+    GPU_WAIT_S = 24 * 3600, /* another grading may hold the GPU */
+    AHEAD = 8,              /* builds under way or waiting for a GPU, for each of them */
+};
+
+/* ---- Starting ---- */
+
+static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, double limit_s)
+{
+    CellJob job = { .lab = all_labs[slot->lab].folder,
+                    .kernel = slot->kernel,
+                    .device = gpu->name,
+                    .sealed = gpu->sealed[slot->lab],
+                    .built = slot->built[0] ? slot->built : NULL,
+                    .cc = doing == BUILDS ? gpu->cc : NULL,
+                    .quick = m->options->quick,
+                    .ours = doing == PREPARES,
+                    .waits = !gpu->uuid[0] };
+    char made[700];
+    Words command = { 0 }, cell;
+    char *terms = doing == GRADES ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
+
+    if (doing == PREPARES && !m->cell->trusting) {
+        job.sealed = PUT(made, "%s/sealed", slot->folder);
+        remove_tree(made);
+        if (!make_folders(made))
+            die("cannot write %s: %s", made, strerror(errno));
+    }
+    cgroup_begin(&m->cgroup, &m->fence, &command);
+    cell_command(m->cell, &job, &cell);
+    for (int i = 0; i < cell.count; i++)
+        words_add(&command, cell.word[i]);
+    if (program_start_with(&slot->program, terms, command.word, m->cgroup.environment.word,
+                           m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES))
+        slot->doing = doing;
+    words_free(&command);
+    words_free(&cell);
+    free(terms);
+    return slot->doing != NOTHING;
+}
+
+/* Our starter of that lab: does the device grade at all? */
+static void start_preparing(Marking *m, Slot *slot, int lab)
+{
+    Station *gpu = slot->gpu;
+
+    slot->task = NULL;
+    slot->lab = lab;
+    slot->built[0] = 0;
+    PUT(slot->kernel, "%s/solutions/%s/0_starter.cu", m->cell->root, all_labs[lab].folder);
+    gpu->preparing[lab] = true;
+    gpu->proving |= !gpu->proved;
+    if (!start(m, slot, PREPARES, gpu, gpu->simulated ? m->options->limit_s : GPU_WAIT_S))
+        gpu_take_out(m, gpu, slot->program.trouble);
+}
+
+/* The source goes into a file of its own, which the grading is shown. */
+static void write_kernel(Marking *m, Slot *slot)
+{
+    sqlite3_stmt *row =
+        store_ask(m->store, "SELECT source FROM kernels WHERE id = ?", "i", slot->task->kernel);
+
+    PUT(slot->kernel, "%s/kernel.cu", slot->folder);
+    while (store_row(m->store, row))
+        if (!make_folders(slot->folder) || !write_file(slot->kernel, sqlite3_column_blob(row, 0),
+                                                       (size_t) sqlite3_column_bytes(row, 0)))
+            cannot_write(slot->kernel);
+}
+
+/* A build that is graded in another cell than it was made in lies outside both. */
+static void place_build(const Marking *m, Slot *slot, const Station *gpu)
+{
+    slot->built[0] = 0;
+    if (gpu->simulated || m->cell->trusting)
+        return;
+    PUT(slot->built, "%s/work/built-%lld", m->cell->store, (long long) slot->task->kernel);
+    if (!make_folders(slot->built))
+        cannot_write(slot->built);
+}
+
+static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station *gpu)
+{
+    const Watch *watch = m->options->watch;
+
+    /* A build that went ahead has begun the attempt. */
+    if (watch && !task->built && !watch->begins(watch->context, task)) {
+        task->faults_left = 0;
+        return;
+    }
+    slot->task = task;
+    slot->lab = task->lab;
+    task->running = true;
+    place_build(m, slot, gpu);
+    write_kernel(m, slot);
+    if (!start(m, slot, doing, gpu, m->options->limit_s)) {
+        task->running = false;
+        gpu_take_out(m, gpu, slot->program.trouble);
+    }
+}
+
+/* ---- What next? ---- */
+
+/* The next one for this device: those that the machine has failed come last, and rather elsewhere.
+ * Of a real GPU's those that are built already; else a lab that is not prepared there yet. */
+static Task *next_task(Marking *m, Station *gpu)
+{
+    bool others = gpus_in_service(m) > 1;
+    Task *best = NULL;
+    int best_rank = 0;
+
+    for (int i = 0; i < m->queue.count; i++) {
+        Task *task = &m->queue.tasks[i];
+        bool prepared = gpu->proved && gpu_find_sealed(m, gpu, task->lab);
+        int rank = 1 + 2 * task->faults_left + task->built;
+        if (!task_open(task) || task->running || (!prepared && gpu->preparing[task->lab]) ||
+            (others && task->failed_on[0] && !strcmp(task->failed_on, gpu->label)) ||
+            (prepared && !gpu->simulated && !task->built))
+            continue;
+        if (rank > best_rank) {
+            best = task;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+/* Gives the slot of a device something to do, if there is anything for it now. */
+static void feed(Marking *m, Slot *slot)
+{
+    Station *gpu = slot->gpu;
+    Task *task;
+
+    if (gpu->out || (!gpu->proved && gpu->proving) || !(task = next_task(m, gpu)))
+        return;
+    if (gpu->uuid[0] && !gpu_have_lock(m, gpu))
+        return;
+    if (!gpu->proved || !gpu->prepared[task->lab])
+        start_preparing(m, slot, task->lab);
+    else
+        start_task(m, slot, GRADES, task, gpu);
+}
+
+/* Builds the next one, unless enough of them wait for a GPU. */
+static void feed_builder(Marking *m, Slot *slot)
+{
+    int ahead = 0;
+
+    for (int i = 0; i < m->queue.count; i++)
+        ahead += task_open(&m->queue.tasks[i]) && m->queue.tasks[i].built;
+    for (int i = 0; i < m->slot_count; i++)
+        ahead += m->slots[i].doing == BUILDS;
+    for (int i = 0; i < m->queue.count && ahead < AHEAD * gpus_in_service(m); i++) {
+        Task *task = &m->queue.tasks[i];
+        Station *gpu;
+        if (!task_open(task) || task->running || task->built ||
+            !(gpu = gpu_to_build_for(m, task->lab)))
+            continue;
+        start_task(m, slot, BUILDS, task, gpu);
+        return;
+    }
+}
+
+void feed_slots(Marking *m)
+{
+    m->waiting = 0;
+    for (int i = 0; i < m->slot_count; i++) {
+        if (m->slots[i].doing != NOTHING)
+            continue;
+        if (m->slots[i].gpu)
+            feed(m, &m->slots[i]);
+        else
+            feed_builder(m, &m->slots[i]);
+    }
+}

@@ -1,0 +1,172 @@
+/* slots.c - devices in and out of service, and the slots on them.
+ *
+ * A slot is a place where one warpbook runs. On each GPU one grades; on a simulated GPU, which is
+ * each process's own, as many as wished. For real GPUs others build ahead, on all processors, so
+ * that a GPU need not wait for a compiler.
+ */
+#include "slots.h"
+#include "sealed.h"
+#include "../util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void add_slots(Marking *m, Station *gpu, int count)
+{
+    while (count-- > 0 && m->slot_count < SLOTS) {
+        Slot *slot = &m->slots[m->slot_count];
+        *slot = (Slot){ .gpu = gpu };
+        PUT(slot->folder, "%s/work/%d", m->cell->store, m->slot_count);
+        m->slot_count++;
+    }
+}
+
+static int jobs_of(const Marking *m)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (m->options->jobs)
+        return m->options->jobs;
+    return processors > 0 && processors < SLOTS ? (int) processors : SLOTS;
+}
+
+void gpu_take_out(Marking *m, Station *gpu, const char *why)
+{
+    gpu->out = true;
+    pace_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
+}
+
+int gpus_in_service(const Marking *m)
+{
+    int count = 0;
+
+    for (int i = 0; i < m->gpu_count; i++)
+        count += !m->gpus[i].out;
+    return count;
+}
+
+bool gpu_have_lock(Marking *m, Station *gpu)
+{
+    if (gpu->simulated || m->cell->trusting || station_lock(gpu))
+        return true;
+    if (errno == EWOULDBLOCK || errno == EINTR) {
+        m->waiting++;
+        if (!gpu->told)
+            pace_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
+                     gpu->label);
+        gpu->told = true;
+    } else {
+        gpu_take_out(m, gpu, "the file that keeps two gradings on it apart cannot be opened");
+    }
+    return false;
+}
+
+uint64_t lab_digest(Marking *m, int lab)
+{
+    if (!m->digest[lab])
+        m->digest[lab] = sealed_digest(m->cell, all_labs[lab].folder);
+    return m->digest[lab];
+}
+
+bool gpu_find_sealed(Marking *m, Station *gpu, int lab)
+{
+    char folder[1000];
+
+    if (m->cell->trusting || gpu->prepared[lab])
+        return gpu->prepared[lab];
+    gpu->prepared[lab] = sealed_find(m->cell, gpu->uuid, all_labs[lab].folder, lab_digest(m, lab),
+                                     folder, sizeof folder);
+    if (gpu->prepared[lab] && !(gpu->sealed[lab] = strdup(folder)))
+        die("out of host memory");
+    return gpu->prepared[lab];
+}
+
+Station *gpu_to_build_for(Marking *m, int lab)
+{
+    for (int i = 0; i < m->gpu_count; i++) {
+        Station *gpu = &m->gpus[i];
+        if (!gpu->out && !gpu->simulated && gpu->proved && gpu_find_sealed(m, gpu, lab))
+            return gpu;
+    }
+    return NULL;
+}
+
+/* Is it the device that the course names? */
+static bool counts(Marking *m, Station *gpu, const Reading *reading)
+{
+    const Course *course = &m->store->course;
+    const char *name = reading_get(reading, "device");
+    char why[300];
+    const char *simulated = strchr(gpu->label, ':') ? strchr(gpu->label, ':') + 1 : "teaching";
+
+    if (course_device_counts(course, name, gpu->simulated ? simulated : NULL))
+        return true;
+    gpu_take_out(m, gpu,
+                 PUT(why, "it is %s%s, and the course counts what %s says (device = ...)", name,
+                     gpu->simulated ? ", simulated" : "", course->device));
+    return false;
+}
+
+/* Memory is shared by so many gradings beside each other. */
+static void set_fence(Marking *m, int gradings)
+{
+    m->fence = fence_for(gradings);
+    if (m->options->memory_bytes)
+        m->fence.memory_bytes = m->options->memory_bytes;
+}
+
+void gpu_meet(Marking *m, Station *gpu, const Reading *reading, const char *printed)
+{
+    bool again = gpu->uuid[0]; /* it only had to show it again */
+
+    gpu->faults = 0;
+    if (gpu->proved)
+        return;
+    gpu->proved = true;
+    if (again)
+        return;
+    station_meet(gpu, reading, printed);
+    if (!counts(m, gpu, reading))
+        return;
+    pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), gpu->label);
+    if (gpu->simulated) {
+        add_slots(m, gpu, jobs_of(m) - 1);
+        set_fence(m, jobs_of(m));
+        return;
+    }
+    for (Station *other = m->gpus; other < gpu; other++)
+        if (!other->out && !strcmp(other->uuid, gpu->uuid))
+            gpu_take_out(m, gpu, "it is the same GPU as another one of the list");
+    for (int i = 0; i < m->slot_count; i++)
+        if (!m->slots[i].gpu)
+            return;
+    add_slots(m, NULL, jobs_of(m));
+}
+
+void cannot_write(const char *path)
+{
+    die("cannot write %s: %s; make room, and give the same command again: what was graded is kept",
+        path, strerror(errno));
+}
+
+void slots_open(Marking *m)
+{
+    const MarkingOptions *o = m->options;
+
+    for (int i = 0; i < o->device_count || i == 0; i++)
+        station_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
+    set_fence(m, m->gpu_count);
+    for (int i = 0; i < m->gpu_count; i++)
+        add_slots(m, &m->gpus[i], 1);
+}
+
+void slots_close(Marking *m)
+{
+    for (int i = 0; i < m->slot_count; i++)
+        if (m->slots[i].doing != NOTHING)
+            program_free(&m->slots[i].program);
+    for (int i = 0; i < m->gpu_count; i++)
+        station_close(&m->gpus[i]);
+}

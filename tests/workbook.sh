@@ -1,0 +1,50 @@
+#!/bin/bash
+# workbook.sh - the workbook as files: what depends on what, figures in lessons, what a Makefile finds, and how
+# a lab is added. Builds what it needs in copies, with scripted tools: needs neither nvcc nor a GPU.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was told
+
+. tests/check.sh
+export TMPDIR=$work
+
+# On the PATH may be a script that calls the real nvcc: the counters' driver once looked for its
+# headers beside the script.
+toolkit_of_a_script() {
+    mkdir -p "$work/path" "$work/cuda-1/bin"
+    printf '#!/bin/sh\necho "#$ TOP=%s/cuda-1/bin/.." >&2\n' "$work" > "$work/cuda-1/bin/nvcc"
+    printf '#!/bin/sh\nexec "%s/cuda-1/bin/nvcc" "$@"\n' "$work" > "$work/path/nvcc"
+    chmod +x "$work/cuda-1/bin/nvcc" "$work/path/nvcc"
+    # shellcheck disable=SC2016 # for the other shell
+    found=$(env -u CUDA_HOME PATH="$work/path:$PATH" sh -uc '. grader/toolkit.sh; echo "$nvcc $cuda"')
+    [ "$found" = "$work/path/nvcc $(cd "$work/cuda-1" && pwd -P)" ] || { echo "$found"; return 1; }
+}
+check "the toolkit is where nvcc says it is" toolkit_of_a_script
+
+# What setup installs is found by what the same call makes. Here it "installs" a file without which the
+# compiler knows no libarchive.
+setup_comes_first() {
+    mkdir "$work/copy"
+    cp -r Makefile common grader labs tests "$work/copy/"
+    printf '#!/bin/sh\n: > "%s"\n' "$work/installed" > "$work/copy/tests/setup.sh"
+    printf '#!/bin/sh\ncase "$*" in *-larchive*) [ -e "%s" ] || exit 1 ;; esac\nexec cc "$@"\n' "$work/installed" > "$work/cc"
+    chmod +x "$work/cc"
+    make -s -C "$work/copy" CC="$work/cc" B="$work/before" "$work/before/suites.c" || return 1
+    ! grep test_gradebook "$work/before/suites.c" || return 1
+    make -s -C "$work/copy" CC="$work/cc" B="$work/after" "$work/after/suites.c" setup || return 1
+    grep -q test_gradebook "$work/after/suites.c"
+}
+if echo 'int main(void) { return 0; }' | cc -include archive.h -include sqlite3.h -include cjson/cJSON.h -x c -o "$work/probe" - \
+    -larchive -lsqlite3 -lcjson 2> /dev/null; then
+    check "what setup installs is found at once" setup_comes_first
+else
+    skip "libarchive, SQLite or cJSON is not installed: whether make finds them after setup"
+fi
+
+check "dependencies point one way" tests/dependencies.sh
+check "figures in lessons are those that were measured" tests/figures.sh check
+check "and a figure that is not is found" tests/figures_test.sh
+check "a lab is added without editing a file" env WARPBOOK_NVCC="$PWD/tests/fake_nvcc" WARPBOOK_READELF="$PWD/tests/fake_nvcc" \
+    WARPBOOK_RUNNER=fake_runner WARPBOOK_PATIENCE=0.3 tests/add_a_lab.sh
+
+finish
