@@ -143,13 +143,6 @@ fi
 
 # ---- The fixture ----
 
-# Machine code's own numbers, for the table of merged accesses; not part of the fixture.
-if command -v cuobjdump > /dev/null; then
-    for object in "$work/patterns" "$work"/*.so; do
-        echo "object $(basename "$object" .so)"
-        cuobjdump -sass "$object" | grep -E 'Function|LD|ST|ATOM|RED|FFMA'
-    done | gzip > "$raw/sass.gz"
-fi
 {
     echo "# What a GPU counts for the kernels of the labs and for those of patterns.cu."
     echo "# device: $device (name, driver, compute capability)"
@@ -160,6 +153,13 @@ fi
     grep '^#' "$work/tried"
     cat "$work/rows"
 } > "$fixture"
+# Machine code's own numbers, for the table of merged accesses; not part of the fixture.
+if [ ${#only[@]} = 0 ] && command -v cuobjdump > /dev/null; then
+    for object in "$work/patterns" "$work"/*.so; do
+        echo "object $(basename "$object" .so)"
+        cuobjdump -sass "$object" | grep -E 'Function|LD|ST|ATOM|RED|FFMA'
+    done | gzip > "$raw/sass.gz"
+fi
 gzip -f "$raw"/*.csv "$raw"/*.out "$raw"/metrics.txt
 rows=$(grep -vc '^#' "$fixture")
 labels=$(grep -v '^#' "$fixture" | awk '{ print $1 }' | sort -u | wc -l)
