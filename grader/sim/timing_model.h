@@ -11,7 +11,9 @@
 /* Those before the last are a scheduler's own; the last is the SM's. */
 typedef enum Pipe {
     PIPE_FMA,
+    PIPE_IMAD, /* products of whole numbers, where these do not keep all of the one before */
     PIPE_ALU,
+    PIPE_UNIFORM, /* what is computed once for all lanes */
     PIPE_FP64,
     PIPE_FP16,
     PIPE_SFU,
@@ -51,9 +53,9 @@ typedef struct Operation {
     uint8_t cycles;   /* that one of them keeps its pipe */
     uint16_t latency; /* from issue to result */
     uint8_t reads, writes;
-    uint32_t first;    /* registers[first ..]: those read, then those written */
-    uint16_t straight; /* steps from this one on, up to the end of its stretch (timing_plan.c) */
-    int keep;          /* DO_WAIT: groups that may be under way still */
+    uint32_t first;     /* registers[first ..]: those read, then those written */
+    uint16_t straight;  /* steps from this one on, up to the end of its stretch (timing_plan.c) */
+    int keep;           /* DO_WAIT: groups that may be under way still */
     uint8_t operand_count; /* what it takes from the register file, if it computes */
     uint32_t operands[MOST_OPERANDS];
     uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */

@@ -6,8 +6,7 @@
  * that its class names.
  */
 #include "issue.h"
-#include "roles.h"
-#include "timing_model.h"
+#include "timing_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 typedef struct PipeRow {
     Deed deed;
     Pipe pipe;
-    size_t lanes, latency; /* figures of the device */
+    size_t lanes, latency; /* figures of the device; lanes 0: as many as issue has */
 } PipeRow;
 
 static const PipeRow pipe_of_class[CLASSES] = {
@@ -46,9 +45,8 @@ static const struct {
     Mod mod; /* MODS: any */
     PipeRow row;
 } pipe_of_op[] = {
-    /* Integer products are the multiply-add unit's, at the width of integers. */
-    { OP_mul, MODS, { DO_COMPUTE, PIPE_FMA, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    { OP_mad, MODS, { DO_COMPUTE, PIPE_FMA, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_mul, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
+    { OP_mad, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_vote, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_activemask, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
     /* A warp's own barrier, and an arrival, wait for nobody. */
@@ -63,9 +61,23 @@ static const struct {
     { OP_cp_async, MOD_async, { DO_COPY, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) } },
 };
 
+/* Of corrections. */
+static const PipeRow pipe_of_product = { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes),
+                                         FIGURE(alu_latency) };
+static const PipeRow either_pipe = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
+/* Its width is published nowhere: as wide as issue. */
+static const PipeRow uniform_datapath = { DO_COMPUTE, PIPE_UNIFORM, 0, FIGURE(alu_latency) };
+
 static int figure(const Device *device, size_t offset)
 {
     return *(const int *) ((const char *) device + offset);
+}
+
+/* Products of whole numbers are the multiply-add unit's. Where that takes FP32 twice as wide, it is
+ * two halves, one of which does them while the other goes on with FP32. */
+static Pipe pipe_on(const Device *device, Pipe pipe)
+{
+    return pipe == PIPE_IMAD && device->int_lanes >= device->fp32_lanes ? PIPE_FMA : pipe;
 }
 
 static const PipeRow *pipe_row(const Step *step)
@@ -79,20 +91,6 @@ static const PipeRow *pipe_row(const Step *step)
 }
 
 /* ---- Corrections ---- */
-
-typedef struct Maker {
-    Operations *made;
-    const Code *code;
-    const Function *function;
-    const Device *device;
-    const Instruction **writer; /* by register: its only one; NULL */
-    bool *none;                 /* by step: a branch that is none */
-} Maker;
-
-static const Operand *operand(const Maker *maker, const Instruction *in, int i)
-{
-    return i < in->count ? &maker->function->operands[in->first + i] : NULL;
-}
 
 static bool is_whole_number(const Instruction *in)
 {
@@ -112,29 +110,22 @@ static bool is_parameter(const Maker *maker, const Step *step)
 
 static bool is_constant(const Maker *maker, const Step *step)
 {
-    const Operand *from = operand(maker, step->in, 1);
+    const Operand *from = operand_of(maker, step->in, 1);
 
     return step->in->op == OP_ld && step->space == SPACE_CONST && from && !from->is_register;
 }
 
-/* ptxas has these in constant memory, or knows them. */
-static bool is_known(Special special)
-{
-    return special == SPECIAL_NTID || special == SPECIAL_NCTAID || special == SPECIAL_ENVREG ||
-           special == SPECIAL_DYNAMIC_SMEM_SIZE || special == SPECIAL_TOTAL_SMEM_SIZE;
-}
-
 static bool is_copy(const Maker *maker, const Step *step)
 {
-    const Operand *from = operand(maker, step->in, 1);
+    const Operand *from = operand_of(maker, step->in, 1);
 
     return step->in->op == OP_mov && from &&
-           (from->kind != OPERAND_SPECIAL || is_known(from->special));
+           (from->kind != OPERAND_SPECIAL || is_known_special(from->special));
 }
 
 static bool is_special(const Maker *maker, const Step *step)
 {
-    const Operand *from = operand(maker, step->in, 1);
+    const Operand *from = operand_of(maker, step->in, 1);
 
     return step->in->op == OP_mov && from && from->kind == OPERAND_SPECIAL;
 }
@@ -165,7 +156,7 @@ static bool adds_wide_product(const Maker *maker, const Step *step)
     if (step->in->op != OP_add || !is_whole_number(step->in) || type_size(step->in->types[0]) != 8)
         return false;
     for (int i = 1; i < step->in->count; i++) {
-        const Operand *o = operand(maker, step->in, i);
+        const Operand *o = operand_of(maker, step->in, i);
         const Instruction *writer = o->kind == OPERAND_REGISTER ? maker->writer[o->index] : NULL;
         if (writer && writer->op == OP_mul && has_mod(writer, MOD_wide))
             return true;
@@ -182,7 +173,7 @@ static bool is_shift_added(const Maker *maker, const Step *step)
         next >= f->instructions + f->instruction_count || next->op != OP_add)
         return false;
     for (int i = 1; i < next->count; i++) {
-        const Operand *o = operand(maker, next, i), *d = operand(maker, in, 0);
+        const Operand *o = operand_of(maker, next, i), *d = operand_of(maker, in, 0);
         if (o->kind == OPERAND_REGISTER && d->kind == OPERAND_REGISTER && o->index == d->index)
             return true;
     }
@@ -194,6 +185,26 @@ static bool is_long_arithmetic(const Maker *maker, const Step *step)
     (void) maker;
     return step->class_ == CLASS_INT && is_whole_number(step->in) &&
            type_size(step->in->types[0]) == 8;
+}
+
+static bool is_long_uniform(const Maker *maker, const Step *step)
+{
+    return is_long_arithmetic(maker, step) && is_uniform(maker, step);
+}
+
+/* Not one that a shift goes into: that is LEA. */
+static bool is_addition(const Maker *maker, const Step *step)
+{
+    const Instruction *in = step->in;
+    const bool adds = in->op == OP_add || in->op == OP_sub;
+
+    return adds && is_whole_number(in) && type_size(in->types[0]) == 4 && !has_mod(in, MOD_sat) &&
+           !(step > maker->code->steps && is_shift_added(maker, step - 1));
+}
+
+static bool is_absorbed(const Maker *maker, const Step *step)
+{
+    return maker->absorbed[step - maker->code->steps];
 }
 
 static bool is_fused(const Maker *maker, const Step *step)
@@ -249,9 +260,11 @@ static const struct Correction {
     { "widening", is_widening, 0, NULL,
       "between whole numbers: part of the product, or of the address, that wants the wide one" },
     { "wide products", is_wide_product, 0, NULL, "an address's IMAD.WIDE adds the base, too" },
-    { "addresses", adds_wide_product, 1, NULL, "that IMAD.WIDE: both halves at once" },
+    { "addresses", adds_wide_product, 1, &pipe_of_product, "that IMAD.WIDE: both halves at once" },
     { "shifts", is_shift_added, 0, NULL, "LEA shifts what it adds" },
     { "fused", is_fused, 0, NULL, "with the product before it one FFMA (ptxas.c)" },
+    { "logic", is_absorbed, 0, NULL,
+      "LOP3: with the one that it goes into, if both have three words at most (timing_logic.c)" },
     { "long quotients", is_long_quotient, 60, &pipe_of_class[CLASS_INT],
       "a function of about 60 instructions (ptxas 13.0)" },
     { "quotients", is_quotient, 18, &pipe_of_class[CLASS_INT],
@@ -259,7 +272,14 @@ static const struct Correction {
     { "exact fractions", is_fraction, 8, &pipe_of_class[CLASS_FP32],
       "div.rn, sqrt.rn, rcp.rn: an estimate and about 7 instructions to make it exact" },
     { "predicates", is_predicate_logic, 1, &pipe_of_class[CLASS_INT], "PLOP3" },
+    { "uniform, 64 bits", is_long_uniform, 2, &uniform_datapath, "as below, two instructions" },
+    { "uniform", is_uniform, 1, &uniform_datapath,
+      "what all lanes of a warp share has a datapath of its own since sm_75: it costs the pipe of "
+      "integers nothing (timing_uniform.c)" },
     { "64 bits", is_long_arithmetic, 2, NULL, "registers have 32 bits: two instructions" },
+    { "additions", is_addition, 1, &either_pipe,
+      "IADD3 or IMAD: ptxas takes the pipe of integers or that of products, whichever a stretch "
+      "uses less" },
 };
 
 static const struct Correction *correction_of(const Maker *maker, const Step *step)
@@ -268,90 +288,6 @@ static const struct Correction *correction_of(const Maker *maker, const Step *st
         if (corrections[i].applies(maker, step))
             return &corrections[i];
     return NULL;
-}
-
-/* ---- Registers ---- */
-
-static bool add_register(Maker *maker, int index)
-{
-    Operations *made = maker->made;
-
-    if (made->register_count == made->register_room) {
-        int room = made->register_room ? 2 * made->register_room : 256;
-        uint32_t *more = realloc(made->registers, (size_t) room * sizeof *more);
-        if (!more)
-            return false;
-        made->registers = more;
-        made->register_room = room;
-    }
-    made->registers[made->register_count++] = (uint32_t) (made->first_register + index);
-    return true;
-}
-
-/* Those of an operand; an address's are read, whatever it stands for. */
-static bool add_operand(Maker *maker, const Operand *o, bool writes)
-{
-    bool well = true;
-
-    if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register))
-        return (o->kind == OPERAND_ADDRESS && writes) || add_register(maker, o->index);
-    for (int i = 0; o->kind == OPERAND_VECTOR && i < o->count && well; i++)
-        well = add_operand(maker, &maker->function->operands[o->first + i], writes);
-    return well;
-}
-
-static bool add_registers(Maker *maker, Operation *to, const Instruction *in)
-{
-    Roles roles = { .destinations = 0 };
-    int destinations = roles_of(in, &roles) ? roles.destinations : 0, before;
-
-    to->first = (uint32_t) maker->made->register_count;
-    if (in->guard >= 0 && !add_register(maker, in->guard))
-        return false;
-    for (int i = destinations; i < in->count; i++)
-        if (!add_operand(maker, operand(maker, in, i), false))
-            return false;
-    before = maker->made->register_count;
-    to->reads = (uint8_t) (before - (int) to->first);
-    for (int i = 0; i < destinations && i < in->count; i++)
-        if (!add_operand(maker, operand(maker, in, i), true))
-            return false;
-    to->writes = (uint8_t) (maker->made->register_count - before);
-    return true;
-}
-
-/* ---- Operands ---- */
-
-/* What ptxas has as a constant, which is not read from the register file. */
-static bool is_constant_value(const Maker *maker, const Operand *o)
-{
-    const Instruction *writer = maker->writer[o->index];
-    const Operand *from = writer ? operand(maker, writer, 1) : NULL;
-    if (!from || writer->op != OP_mov)
-        return from && writer->op == OP_ld && writer->space == SPACE_PARAM;
-    return from->kind == OPERAND_INTEGER || from->kind == OPERAND_FLOAT ||
-           (from->kind == OPERAND_SPECIAL && is_known(from->special));
-}
-
-/* Different registers of 32 bits that an instruction computes from. */
-static void find_operands(const Maker *maker, const Step *step, Operation *to)
-{
-    const Instruction *in = step->in;
-    Roles roles = { .destinations = 0 };
-    const int destinations = roles_of(in, &roles) ? roles.destinations : 0;
-
-    if (to->deed != DO_COMPUTE || !in->type_count || type_size(in->types[0]) != 4)
-        return;
-    for (int i = destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
-        const Operand *o = operand(maker, in, i);
-        bool known = o->kind != OPERAND_REGISTER || is_constant_value(maker, o) ||
-                     maker->function->registers[o->index].type == TYPE_PRED;
-        const uint32_t number = (uint32_t) (maker->made->first_register + o->index);
-        for (int k = 0; k < to->operand_count && !known; k++)
-            known = to->operands[k] == number;
-        if (!known)
-            to->operands[to->operand_count++] = number;
-    }
 }
 
 /* ---- All of a code ---- */
@@ -365,7 +301,7 @@ static int least(int value, int most)
 static int cycles_of(const Maker *maker, const PipeRow *row)
 {
     const int schedulers = row->pipe == PIPE_LSU ? 1 : maker->device->schedulers_per_sm;
-    const int lanes = figure(maker->device, row->lanes);
+    const int lanes = row->lanes ? figure(maker->device, row->lanes) : LANES * schedulers;
     const int cycles = (LANES * schedulers + lanes - 1) / lanes;
 
     return least(cycles, UINT8_MAX);
@@ -373,7 +309,7 @@ static int cycles_of(const Maker *maker, const PipeRow *row)
 
 static int groups_kept(const Maker *maker, const Instruction *in)
 {
-    const Operand *o = operand(maker, in, 0);
+    const Operand *o = operand_of(maker, in, 0);
 
     return o && o->kind == OPERAND_INTEGER && has_mod(in, MOD_wait_group) ? (int) (o->bits & 0xff)
                                                                           : 0;
@@ -402,11 +338,12 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     const int issues = correction ? correction->issues : 1;
 
     *to = (Operation){ .deed = (uint8_t) (issues ? row->deed : DO_NOTHING),
-                       .pipe = (uint8_t) row->pipe,
+                       .pipe = (uint8_t) pipe_on(maker->device, row->pipe),
                        .issues = (uint8_t) issues,
                        .cycles = (uint8_t) cycles_of(maker, row),
                        .latency = (uint16_t) figure(maker->device, row->latency),
                        .keep = groups_kept(maker, step->in) };
+    maker->either[step - maker->code->steps] = row == &either_pipe;
     to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
     to->unit_limit = to->issue_limit == AT_FP32 ? AT_FP32 : AT_UNITS;
     if (to->deed == DO_ACCESS && (step->space == SPACE_LOCAL || step->space == SPACE_CONST))
@@ -414,21 +351,6 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     to->memory = (uint8_t) memory_use(step, (Deed) to->deed);
     find_operands(maker, step, to);
     return add_registers(maker, to, step->in);
-}
-
-static void find_writers(Maker *maker)
-{
-    static const Instruction many;
-
-    for (int i = 0; i < maker->function->instruction_count; i++) {
-        const Instruction *in = &maker->function->instructions[i];
-        const Operand *d = operand(maker, in, 0);
-        if (d && d->kind == OPERAND_REGISTER)
-            maker->writer[d->index] = maker->writer[d->index] ? &many : in;
-    }
-    for (int i = 0; i < maker->function->register_count; i++)
-        if (maker->writer[i] == &many)
-            maker->writer[i] = NULL;
 }
 
 static bool is_branch(const Maker *maker, int i)
@@ -460,12 +382,36 @@ static void find_stretches(Maker *maker)
         }
 }
 
+/* Additions of a stretch, each to the pipe that has less to do in it so far; those that have no
+ * choice first. */
+static void share_additions(const Maker *maker)
+{
+    Operation *operations = maker->made->operations;
+    const Pipe product = pipe_on(maker->device, PIPE_IMAD);
+
+    for (int from = 0, to; from < maker->code->step_count; from = to) {
+        int busy[PIPES] = { 0 };
+        for (to = from;
+             to < maker->code->step_count && (to == from || operations[to - 1].straight > 1); to++)
+            if (!maker->either[to])
+                busy[operations[to].pipe] += operations[to].issues * operations[to].cycles;
+        for (int i = from; i < to; i++) {
+            if (!maker->either[i])
+                continue;
+            operations[i].pipe = (uint8_t) (busy[product] < busy[PIPE_ALU] ? product : PIPE_ALU);
+            busy[operations[i].pipe] += operations[i].cycles;
+        }
+    }
+}
+
 static bool make_all(Maker *maker)
 {
     const Code *code = maker->code;
 
     find_writers(maker);
     find_predicated(code, maker->none);
+    if (!find_varying(maker) || !find_absorbed(maker))
+        return false;
     for (int i = 0; i < code->step_count; i++)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
             return false;
@@ -473,6 +419,7 @@ static bool make_all(Maker *maker)
     for (int i = 0; i <= code->step_count; i++)
         maker->made->operations[i].spent = &maker->made->spent[i];
     find_stretches(maker);
+    share_additions(maker);
     return true;
 }
 
@@ -489,9 +436,16 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
     made->spent = calloc((size_t) code->step_count + 1, sizeof *made->spent);
     maker.writer = calloc((size_t) function->register_count + 1, sizeof *maker.writer);
     maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);
-    well = made->operations && made->spent && maker.writer && maker.none && make_all(&maker);
+    maker.absorbed = calloc((size_t) code->step_count + 1, sizeof *maker.absorbed);
+    maker.either = calloc((size_t) code->step_count + 1, sizeof *maker.either);
+    maker.varies = calloc((size_t) function->register_count + 1, sizeof *maker.varies);
+    well = made->operations && made->spent && maker.writer && maker.none && maker.absorbed &&
+           maker.either && maker.varies && make_all(&maker);
     free(maker.writer);
     free(maker.none);
+    free(maker.absorbed);
+    free(maker.either);
+    free(maker.varies);
     if (!well)
         operations_free(made);
     return well;

@@ -1,0 +1,118 @@
+/* timing_operands.c - which registers each operation waits for, which of them it takes from the
+ * register file, and who writes them.
+ */
+#include "roles.h"
+#include "timing_ops.h"
+
+#include <stdlib.h>
+
+const Operand *operand_of(const Maker *maker, const Instruction *in, int i)
+{
+    return i < in->count ? &maker->function->operands[in->first + i] : NULL;
+}
+
+bool is_known_special(Special special)
+{
+    return special == SPECIAL_NTID || special == SPECIAL_NCTAID || special == SPECIAL_ENVREG ||
+           special == SPECIAL_DYNAMIC_SMEM_SIZE || special == SPECIAL_TOTAL_SMEM_SIZE;
+}
+
+void find_writers(Maker *maker)
+{
+    static const Instruction many;
+
+    for (int i = 0; i < maker->function->instruction_count; i++) {
+        const Instruction *in = &maker->function->instructions[i];
+        const Operand *d = operand_of(maker, in, 0);
+        if (d && d->kind == OPERAND_REGISTER)
+            maker->writer[d->index] = maker->writer[d->index] ? &many : in;
+    }
+    for (int i = 0; i < maker->function->register_count; i++)
+        if (maker->writer[i] == &many)
+            maker->writer[i] = NULL;
+}
+
+/* ---- Registers ---- */
+
+static bool add_register(Maker *maker, int index)
+{
+    Operations *made = maker->made;
+
+    if (made->register_count == made->register_room) {
+        int room = made->register_room ? 2 * made->register_room : 256;
+        uint32_t *more = realloc(made->registers, (size_t) room * sizeof *more);
+        if (!more)
+            return false;
+        made->registers = more;
+        made->register_room = room;
+    }
+    made->registers[made->register_count++] = (uint32_t) (made->first_register + index);
+    return true;
+}
+
+/* Those of an operand; an address's are read, whatever it stands for. */
+static bool add_operand(Maker *maker, const Operand *o, bool writes)
+{
+    bool well = true;
+
+    if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register))
+        return (o->kind == OPERAND_ADDRESS && writes) || add_register(maker, o->index);
+    for (int i = 0; o->kind == OPERAND_VECTOR && i < o->count && well; i++)
+        well = add_operand(maker, &maker->function->operands[o->first + i], writes);
+    return well;
+}
+
+bool add_registers(Maker *maker, Operation *to, const Instruction *in)
+{
+    Roles roles = { .destinations = 0 };
+    int destinations = roles_of(in, &roles) ? roles.destinations : 0, before;
+
+    to->first = (uint32_t) maker->made->register_count;
+    if (in->guard >= 0 && !add_register(maker, in->guard))
+        return false;
+    for (int i = destinations; i < in->count; i++)
+        if (!add_operand(maker, operand_of(maker, in, i), false))
+            return false;
+    before = maker->made->register_count;
+    to->reads = (uint8_t) (before - (int) to->first);
+    for (int i = 0; i < destinations && i < in->count; i++)
+        if (!add_operand(maker, operand_of(maker, in, i), true))
+            return false;
+    to->writes = (uint8_t) (maker->made->register_count - before);
+    return true;
+}
+
+/* ---- Operands ---- */
+
+/* What ptxas has as a constant, which is not read from the register file. */
+static bool is_constant_value(const Maker *maker, const Operand *o)
+{
+    const Instruction *writer = maker->writer[o->index];
+    const Operand *from = writer ? operand_of(maker, writer, 1) : NULL;
+    if (!from || writer->op != OP_mov)
+        return from && writer->op == OP_ld && writer->space == SPACE_PARAM;
+    return from->kind == OPERAND_INTEGER || from->kind == OPERAND_FLOAT ||
+           (from->kind == OPERAND_SPECIAL && is_known_special(from->special));
+}
+
+/* Different registers of 32 bits that an instruction computes from. */
+void find_operands(const Maker *maker, const Step *step, Operation *to)
+{
+    const Instruction *in = step->in;
+    Roles roles = { .destinations = 0 };
+    const int destinations = roles_of(in, &roles) ? roles.destinations : 0;
+
+    if (to->deed != DO_COMPUTE || !in->type_count || type_size(in->types[0]) != 4)
+        return;
+    for (int i = destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
+        const Operand *o = operand_of(maker, in, i);
+        bool known = o->kind != OPERAND_REGISTER || is_constant_value(maker, o) ||
+                     !maker->varies[o->index] ||
+                     maker->function->registers[o->index].type == TYPE_PRED;
+        const uint32_t number = (uint32_t) (maker->made->first_register + o->index);
+        for (int k = 0; k < to->operand_count && !known; k++)
+            known = to->operands[k] == number;
+        if (!known)
+            to->operands[to->operand_count++] = number;
+    }
+}

@@ -1,0 +1,45 @@
+/* timing_ops.h - what the parts of operations_make() share: timing_ops.c, timing_operands.c,
+ * timing_uniform.c, timing_logic.c.
+ */
+#ifndef SIM_TIMING_OPS_H
+#define SIM_TIMING_OPS_H
+
+#include "timing_model.h"
+
+typedef struct Maker {
+    Operations *made;
+    const Code *code;
+    const Function *function;
+    const Device *device;
+    const Instruction **writer; /* by register: its only one; NULL */
+    bool *none;                 /* by step: a branch that is none */
+    bool *absorbed;             /* by step: part of the next logical operation */
+    bool *either;               /* by step: an addition, on either of two pipes */
+    bool *varies;               /* by register: it may differ from lane to lane */
+} Maker;
+
+/* ---- Operands (timing_operands.c) ---- */
+
+/* NULL: it has not so many. */
+const Operand *operand_of(const Maker *maker, const Instruction *in, int i);
+/* ptxas has these in constant memory, or knows them. */
+bool is_known_special(Special special);
+void find_writers(Maker *maker);
+/* Those that the instruction reads, then those that it writes. False: no memory. */
+bool add_registers(Maker *maker, Operation *to, const Instruction *in);
+/* Different registers of 32 bits that an instruction computes from. */
+void find_operands(const Maker *maker, const Step *step, Operation *to);
+
+/* ---- Values that all lanes share (timing_uniform.c) ---- */
+
+/* Fills in `varies`. False: no memory. */
+bool find_varying(Maker *maker);
+/* The uniform datapath computes it, once for the warp. */
+bool is_uniform(const Maker *maker, const Step *step);
+
+/* ---- Logical operations that become one (timing_logic.c) ---- */
+
+/* Fills in `absorbed`. False: no memory. */
+bool find_absorbed(Maker *maker);
+
+#endif

@@ -1,0 +1,238 @@
+/* timing_uniform.c - which values are the same in all lanes of a warp, as ptxas can tell.
+ *
+ * Such are parameters, constants, numbers of blocks, and what whole-number arithmetic makes of
+ * these alone: the k of an unrolled loop, say. ptxas keeps them in uniform registers and computes
+ * them on a datapath of their own. What is written where the lanes of a warp may be apart, between
+ * a branch that may split them and the place where they meet again, is not among these.
+ */
+#include "roles.h"
+#include "timing_ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A text made to cost more than this has nothing uniform, which is slower but no error. */
+static const long most_work = 20000000;
+
+typedef struct Finder {
+    Maker *maker;
+    bool *apart; /* by step: the lanes of a warp may be elsewhere */
+    bool *split; /* by step: a branch that may split them, and what it leads to is `apart` */
+    int *open;   /* steps that are still to be looked at */
+    int *seen;   /* by step: by the search of this branch + 1 */
+    long work;
+} Finder;
+
+/* ---- Where lanes may be apart ---- */
+
+/* Or nowhere. */
+static bool is_end(const Code *code, int step)
+{
+    const Instruction *in = step >= 0 && step < code->step_count ? code->steps[step].in : NULL;
+
+    return !in || in->op == OP_ret || in->op == OP_exit;
+}
+
+static void mark(Finder *finder, int branch, int step, int *count)
+{
+    const Code *code = finder->maker->code;
+
+    if (step < 0 || step >= code->step_count || step == code->steps[branch].rpc ||
+        finder->seen[step] == branch + 1)
+        return;
+    finder->seen[step] = branch + 1;
+    finder->apart[step] = true;
+    finder->open[(*count)++] = step;
+}
+
+/* Lanes that end keep nobody waiting: the others are together still. */
+static void split_at(Finder *finder, int branch)
+{
+    const Code *code = finder->maker->code;
+    int count = 0;
+
+    finder->split[branch] = true;
+    if (is_end(code, code->steps[branch].target))
+        return;
+    mark(finder, branch, branch + 1, &count);
+    mark(finder, branch, code->steps[branch].target, &count);
+    while (count) {
+        const int at = finder->open[--count];
+        const Step *step = &code->steps[at];
+        finder->work++;
+        if (step->in->op == OP_bra) {
+            mark(finder, branch, step->target, &count);
+            if (step->guard >= 0)
+                mark(finder, branch, at + 1, &count);
+        } else if (!is_end(code, at)) {
+            mark(finder, branch, at + 1, &count);
+        }
+    }
+}
+
+/* By a table: whoever may be there may be anywhere. */
+static void split_all(Finder *finder)
+{
+    for (int i = 0; i < finder->maker->code->step_count; i++)
+        finder->apart[i] = finder->split[i] = true;
+}
+
+/* ---- What varies ---- */
+
+/* What the uniform datapath has an instruction for (sm_90: machine code of ptxas 13.0), and what
+ * costs nothing wherever it is. */
+static bool is_for_all(const Instruction *in)
+{
+    switch (in->op) {
+    case OP_add:
+    case OP_sub:
+    case OP_mul:
+    case OP_mad:
+    case OP_shl:
+    case OP_shr:
+    case OP_and:
+    case OP_or:
+    case OP_xor:
+    case OP_not:
+    case OP_neg:
+    case OP_cvt:
+    case OP_selp:
+        return in->type_count && !type_is_float(in->types[0]) &&
+               (in->type_count < 2 || !type_is_float(in->types[1]));
+    case OP_setp:
+        return in->type_count && !type_is_float(in->types[0]);
+    case OP_mov:
+    case OP_cvta:
+        return true;
+    case OP_ld:
+        return in->space == SPACE_PARAM || in->space == SPACE_CONST;
+    default:
+        return false;
+    }
+}
+
+static bool operand_varies(const Maker *maker, const Operand *o)
+{
+    if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register))
+        return maker->varies[o->index];
+    if (o->kind == OPERAND_SPECIAL)
+        return !is_known_special(o->special) && o->special != SPECIAL_CTAID;
+    return o->kind == OPERAND_VECTOR;
+}
+
+static bool result_varies(const Finder *finder, int step)
+{
+    const Maker *maker = finder->maker;
+    const Instruction *in = maker->code->steps[step].in;
+    Roles roles = { .destinations = 0 };
+
+    if (finder->apart[step] || !is_for_all(in) || !roles_of(in, &roles))
+        return true;
+    if (in->guard >= 0 && maker->varies[in->guard])
+        return true;
+    for (int i = roles.destinations; i < in->count; i++)
+        if (operand_varies(maker, operand_of(maker, in, i)))
+            return true;
+    return false;
+}
+
+/* True: it is news. */
+static bool set_operand(const Maker *maker, const Operand *o, bool varies)
+{
+    bool is_new = false;
+
+    if (o->kind == OPERAND_REGISTER && maker->varies[o->index] != varies) {
+        maker->varies[o->index] = varies;
+        return true;
+    }
+    for (int i = 0; o->kind == OPERAND_VECTOR && i < o->count; i++)
+        is_new |= set_operand(maker, &maker->function->operands[o->first + i], varies);
+    return is_new;
+}
+
+/* What it writes; of an instruction of unknown roles, all that it names. */
+static bool set_results(const Maker *maker, const Instruction *in, bool varies)
+{
+    Roles roles = { .destinations = 0 };
+    const int most = roles_of(in, &roles) ? roles.destinations : in->count;
+    bool is_new = false;
+
+    for (int i = 0; i < most && i < in->count; i++)
+        is_new |= set_operand(maker, operand_of(maker, in, i), varies);
+    return is_new;
+}
+
+/* True: something was found that is not uniform. */
+static bool look_at(Finder *finder, int step)
+{
+    const Maker *maker = finder->maker;
+    const Step *at = &maker->code->steps[step];
+
+    if (at->in->op == OP_brx && !finder->split[step]) {
+        split_all(finder);
+        return true;
+    }
+    if (at->in->op == OP_bra) {
+        if (at->in->guard < 0 || !maker->varies[at->in->guard] || finder->split[step])
+            return false;
+        split_at(finder, step);
+        return true;
+    }
+    return result_varies(finder, step) && set_results(maker, at->in, true);
+}
+
+static void forget(const Maker *maker)
+{
+    memset(maker->varies, true, (size_t) maker->function->register_count);
+}
+
+/* All that is written is taken to be uniform, until nothing is found any more that is not. Of a
+ * function that is called nothing is known of its callers. */
+static void look_at_all(Finder *finder)
+{
+    const Maker *maker = finder->maker;
+    const int steps = maker->code->step_count;
+    bool more = maker->function->is_entry;
+
+    for (int i = 0; i < steps && more; i++)
+        if (maker->code->steps[i].in)
+            set_results(maker, maker->code->steps[i].in, false);
+    while (more && finder->work < most_work) {
+        more = false;
+        for (int i = 0; i < steps && finder->work < most_work; i++)
+            more |= maker->code->steps[i].in && look_at(finder, i);
+        finder->work += steps;
+    }
+    if (finder->work >= most_work)
+        forget(maker);
+}
+
+bool find_varying(Maker *maker)
+{
+    const size_t steps = (size_t) maker->code->step_count + 1;
+    Finder finder = { .maker = maker,
+                      .apart = calloc(steps, sizeof *finder.apart),
+                      .split = calloc(steps, sizeof *finder.split),
+                      .open = calloc(steps, sizeof *finder.open),
+                      .seen = calloc(steps, sizeof *finder.seen) };
+    const bool well = finder.apart && finder.split && finder.open && finder.seen;
+
+    forget(maker);
+    if (well)
+        look_at_all(&finder);
+    free(finder.apart);
+    free(finder.split);
+    free(finder.open);
+    free(finder.seen);
+    return well;
+}
+
+/* Comparisons are not: ptxas 13.0 leaves them to the lanes, which read the uniform register. */
+bool is_uniform(const Maker *maker, const Step *step)
+{
+    const Instruction *in = step->in;
+    const Operand *to = operand_of(maker, in, 0);
+
+    return step->class_ == CLASS_INT && in->op != OP_setp && is_for_all(in) && to &&
+           to->kind == OPERAND_REGISTER && !maker->varies[to->index];
+}
