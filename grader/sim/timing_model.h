@@ -120,6 +120,8 @@ typedef struct Plans {
 /* Of the stretch that begins at the place, which goes on behind it. NULL: no memory. */
 const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
 void plans_clear(Plans *plans);
+/* timing_order.c: chains of steps side by side. False: no memory. */
+bool order_chains(Planned *steps, int count);
 
 /* ---- Caches: the L2, and each SM's L1 (timing_cache.c) ---- */
 

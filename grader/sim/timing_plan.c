@@ -3,7 +3,8 @@
  * Machine code issues in order, but ptxas has chosen the order: it moves loads up, as far as what
  * they need is there without waiting for another load, so that several are under way at once. How
  * far it can see are the steps up to a branch, a place that branches lead to, or a barrier;
- * branches that became predicates do not count. Loads stay behind stores to the same memory.
+ * branches that became predicates do not count. Loads stay behind stores to the same memory. Then
+ * chains of operations that do not depend on each other take turns (timing_order.c).
  *
  * A stretch of a trace up to such a place is a Plan. The same stretch comes again and again, in all
  * warps, so plans are kept.
@@ -215,6 +216,8 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
         choose_early(sorter);
     put_steps(plan, sorter, true);
     put_steps(plan, sorter, false);
+    if (!order_chains(plan->steps, plan->step_count))
+        goto none;
     time_operands(plans, plan);
     free(sorter);
     return plan;

@@ -1,0 +1,212 @@
+/* timing_order.c - chains of a stretch side by side, as ptxas puts them.
+ *
+ * A warp issues in order. Where the next step would wait for the result of another, ptxas puts
+ * steps before it that need not wait, although PTX has them behind it: so the operations of eight
+ * sums, written one sum after the other, take turns. This is list scheduling: step by step the
+ * first one, in the order of PTX, whose operands will be there; if there is none, the one whose
+ * operands will be there first. How long a load takes ptxas does not know; it is taken to reckon
+ * with the L1's latency.
+ *
+ * Loads and stores stay behind all that PTX has before them: how far they may go up hangs on how
+ * many registers ptxas gives away for that. (Loads of global memory have gone up before:
+ * timing_plan.c.)
+ */
+#include "timing_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1 };
+
+/* What must wait for a step: for its result, or only until it is issued. */
+typedef struct Edge {
+    int to, next; /* next: of the same step; NONE */
+    int latency;
+} Edge;
+
+typedef struct Reader {
+    int step, next;
+} Reader;
+
+typedef struct Node {
+    int edges;      /* NONE: none */
+    int unmet;      /* steps that must go before it and have not */
+    uint64_t ready; /* when what it needs is there */
+    bool done;
+} Node;
+
+/* Of one stretch. By register: the last step that writes it, those that have read it since. */
+typedef struct Orderer {
+    const Planned *steps;
+    int count;
+    Node *nodes;
+    Edge *edges;
+    Reader *readers;
+    int edge_count, reader_count;
+    int *writer, *reader;
+} Orderer;
+
+static const uint32_t *written(const Planned *step)
+{
+    return step->registers + step->operation->reads;
+}
+
+static void add_edge(Orderer *o, int from, int to, int latency)
+{
+    if (from == to)
+        return;
+    o->edges[o->edge_count] = (Edge){ .to = to, .next = o->nodes[from].edges, .latency = latency };
+    o->nodes[from].edges = o->edge_count++;
+    o->nodes[to].unmet++;
+}
+
+static int latency_of(const Operation *o)
+{
+    return o->deed == DO_NOTHING ? 0 : (o->issues - 1) * o->cycles + o->latency;
+}
+
+static void add_reads(Orderer *o, int i)
+{
+    const Operation *operation = o->steps[i].operation;
+
+    for (int k = 0; k < operation->reads; k++) {
+        const uint32_t r = o->steps[i].registers[k];
+        const int writer = o->writer[r];
+        if (writer != NONE)
+            add_edge(o, writer, i, latency_of(o->steps[writer].operation));
+        o->readers[o->reader_count] = (Reader){ .step = i, .next = o->reader[r] };
+        o->reader[r] = o->reader_count++;
+    }
+}
+
+static void add_writes(Orderer *o, int i)
+{
+    for (int k = 0; k < o->steps[i].operation->writes; k++) {
+        const uint32_t r = written(&o->steps[i])[k];
+        if (o->writer[r] != NONE)
+            add_edge(o, o->writer[r], i, latency_of(o->steps[o->writer[r]].operation));
+        for (int reader = o->reader[r]; reader != NONE; reader = o->readers[reader].next)
+            add_edge(o, o->readers[reader].step, i, 0);
+        o->writer[r] = i;
+        o->reader[r] = NONE;
+    }
+}
+
+/* The table of registers is as large as a kernel has them; what a stretch names is less. */
+static void forget_registers(Orderer *o)
+{
+    for (int i = 0; i < o->count; i++)
+        for (int k = 0; k < o->steps[i].operation->reads + o->steps[i].operation->writes; k++)
+            o->writer[o->steps[i].registers[k]] = o->reader[o->steps[i].registers[k]] = NONE;
+}
+
+static void find_edges(Orderer *o)
+{
+    forget_registers(o);
+    for (int i = 0; i < o->count; i++)
+        o->nodes[i] = (Node){ .edges = NONE };
+    for (int i = 0; i < o->count; i++) {
+        add_reads(o, i);
+        add_writes(o, i);
+    }
+}
+
+/* All before `first` have gone. */
+static int choose(const Orderer *o, int first, uint64_t now)
+{
+    int best = first;
+
+    for (int i = first; i < o->count && o->nodes[best].ready > now; i++) {
+        const Node *node = &o->nodes[i];
+        if (!node->done && !node->unmet && node->ready < o->nodes[best].ready &&
+            o->steps[i].operation->memory == MEMORY_NONE)
+            best = i;
+    }
+    return best;
+}
+
+static void go(Orderer *o, int i, uint64_t now)
+{
+    o->nodes[i].done = true;
+    for (int e = o->nodes[i].edges; e != NONE; e = o->edges[e].next) {
+        Node *node = &o->nodes[o->edges[e].to];
+        node->unmet--;
+        node->ready = later(node->ready, now + (uint64_t) o->edges[e].latency);
+    }
+}
+
+static void put_in_order(Orderer *o, Planned *to)
+{
+    uint64_t now = 0;
+
+    for (int first = 0, put = 0; put < o->count; put++) {
+        while (o->nodes[first].done)
+            first++;
+        const int i = choose(o, first, now);
+        now = later(now, o->nodes[i].ready);
+        go(o, i, now);
+        now += o->steps[i].operation->deed == DO_NOTHING ? 0 : o->steps[i].operation->issues;
+        to[put] = o->steps[i];
+    }
+}
+
+/* Steps that all others stay on their side of. */
+static bool is_fixed(const Planned *step)
+{
+    return step->operation->deed == DO_BRANCH || step->operation->memory == MEMORY_ORDERED;
+}
+
+/* Of all steps: how often they name a register, and one more than the highest of these. */
+static void count_registers(const Planned *steps, int count, size_t *named, size_t *registers)
+{
+    *named = *registers = 1;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < steps[i].operation->reads + steps[i].operation->writes; k++, ++*named)
+            if (steps[i].registers[k] >= *registers)
+                *registers = steps[i].registers[k] + 1;
+}
+
+/* A step waits for what it reads, for who wrote what it writes, and for each that has read that:
+ * so there are at most two edges each time that a register is named. */
+static bool orderer_open(Orderer *o, const Planned *steps, int count)
+{
+    size_t named, registers;
+
+    count_registers(steps, count, &named, &registers);
+    *o = (Orderer){ .nodes = malloc(((size_t) count + 1) * sizeof *o->nodes),
+                    .edges = malloc(2 * named * sizeof *o->edges),
+                    .readers = malloc(named * sizeof *o->readers),
+                    .writer = malloc(registers * sizeof *o->writer),
+                    .reader = malloc(registers * sizeof *o->reader) };
+    return o->nodes && o->edges && o->readers && o->writer && o->reader;
+}
+
+static void orderer_close(Orderer *o)
+{
+    free(o->nodes);
+    free(o->edges);
+    free(o->readers);
+    free(o->writer);
+    free(o->reader);
+}
+
+bool order_chains(Planned *steps, int count)
+{
+    Orderer o;
+    Planned *copy = malloc(((size_t) count + 1) * sizeof *copy);
+    const bool well = orderer_open(&o, steps, count) && copy;
+
+    for (int from = 0, to = 0; well && from < count; from = to + 1) {
+        for (to = from; to < count && !is_fixed(&steps[to]); to++)
+            ;
+        memcpy(copy, steps + from, (size_t) (to - from) * sizeof *copy);
+        o.steps = copy;
+        o.count = to - from;
+        o.edge_count = o.reader_count = 0;
+        find_edges(&o);
+        put_in_order(&o, steps + from);
+    }
+    orderer_close(&o);
+    free(copy);
+    return well;
+}
