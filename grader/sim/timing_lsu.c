@@ -106,7 +106,7 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
 
     switch ((TraceKind) (head & 0xff)) {
     case TRACE_SHARED:
-        lsu_keep(sm, true, start, start + later(head >> 16, 1));
+        lsu_keep(sm, true, start, start + later(head >> 16, w->step->operation->wavefronts));
         return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
     case TRACE_LOAD:
         return load_lines(sm, words, count, start, w->step->operation->cycles);

@@ -82,6 +82,16 @@ bool add_registers(Maker *maker, Operation *to, const Instruction *in)
     return true;
 }
 
+bool add_result(Maker *maker, Operation *to, const Instruction *in)
+{
+    const int before = maker->made->register_count;
+
+    if (!add_operand(maker, operand_of(maker, in, 0), true))
+        return false;
+    to->writes = (uint8_t) (to->writes + maker->made->register_count - before);
+    return true;
+}
+
 /* ---- Operands ---- */
 
 /* What ptxas has as a constant, which is not read from the register file. */

@@ -342,6 +342,7 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
                        .issues = (uint8_t) issues,
                        .cycles = (uint8_t) cycles_of(maker, row),
                        .latency = (uint16_t) figure(maker->device, row->latency),
+                       .wavefronts = 1,
                        .keep = groups_kept(maker, step->in) };
     maker->either[step - maker->code->steps] = row == &either_pipe;
     to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
@@ -418,6 +419,8 @@ static bool make_all(Maker *maker)
     maker->made->operations[code->step_count] = (Operation){ .deed = DO_NOTHING };
     for (int i = 0; i <= code->step_count; i++)
         maker->made->operations[i].spent = &maker->made->spent[i];
+    if (!merge_loads(maker))
+        return false;
     find_stretches(maker);
     share_additions(maker);
     return true;

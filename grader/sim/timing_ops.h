@@ -1,5 +1,5 @@
 /* timing_ops.h - what the parts of operations_make() share: timing_ops.c, timing_operands.c,
- * timing_uniform.c, timing_logic.c.
+ * timing_uniform.c, timing_logic.c, timing_merge.c.
  */
 #ifndef SIM_TIMING_OPS_H
 #define SIM_TIMING_OPS_H
@@ -27,6 +27,8 @@ bool is_known_special(Special special);
 void find_writers(Maker *maker);
 /* Those that the instruction reads, then those that it writes. False: no memory. */
 bool add_registers(Maker *maker, Operation *to, const Instruction *in);
+/* And those that another one writes: `to` was the last that registers were added to. */
+bool add_result(Maker *maker, Operation *to, const Instruction *in);
 /* Different registers of 32 bits that an instruction computes from. */
 void find_operands(const Maker *maker, const Step *step, Operation *to);
 
@@ -41,5 +43,10 @@ bool is_uniform(const Maker *maker, const Step *step);
 
 /* Fills in `absorbed`. False: no memory. */
 bool find_absorbed(Maker *maker);
+
+/* ---- Loads that become one (timing_merge.c) ---- */
+
+/* After operations are made, before stretches are found. False: no memory. */
+bool merge_loads(Maker *maker);
 
 #endif

@@ -1,0 +1,252 @@
+/* timing_merge.c - loads of neighbouring words of shared memory that become one wide load.
+ *
+ * Where ptxas sees that words lie side by side behind an address that is a multiple of 8 or 16
+ * bytes, and nothing is written to shared memory between, it loads two or four of them at once: the
+ * steps along a row of a tile of known width, say. The words of one lane's load lie in banks side
+ * by side, and those of the others a multiple of that away: so all of it takes as many wavefronts
+ * as its first word alone; but two at least if it is of 16 bytes (shape.c: of the four phases of 8
+ * lanes two become one where lanes share an address).
+ */
+#include "timing_ops.h"
+
+#include <stdlib.h>
+
+enum { WORD = 4, WORDS = 4, MOST_DEPTH = 6 };
+
+static const int most_alignment = WORD * WORDS;
+
+/* Words of one quad: at a register's address + WORD * WORDS * quad. */
+typedef struct Group {
+    int block; /* in which it was made; 0: none */
+    int base, next;
+    int64_t quad;
+    int step[WORDS]; /* + 1; 0: none */
+} Group;
+
+typedef struct Merger {
+    Maker *maker;
+    Group *groups; /* a hash table; what is of another block is free */
+    size_t room;
+    bool *target; /* by step: a branch leads there */
+    int block;
+    int first; /* of the block's groups; `next` is the table's index + 1 */
+} Merger;
+
+/* ---- What an address is a multiple of ---- */
+
+static int alignment_of_number(uint64_t number)
+{
+    for (int n = 1; n < most_alignment; n *= 2)
+        if (number & (uint64_t) n)
+            return n;
+    return most_alignment;
+}
+
+static int lesser(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int alignment_of(const Maker *maker, const Operand *o, int depth);
+
+static int alignment_of_result(const Maker *maker, const Instruction *in, int depth)
+{
+    const Operand *a = operand_of(maker, in, 1), *b = operand_of(maker, in, 2);
+    const Operand *c = operand_of(maker, in, 3);
+    const int of_a = alignment_of(maker, a, depth), of_b = alignment_of(maker, b, depth);
+
+    switch (in->op) {
+    case OP_mov:
+    case OP_cvt:
+    case OP_cvta:
+        return of_a;
+    case OP_add:
+    case OP_sub:
+    case OP_or:
+    case OP_xor:
+        return lesser(of_a, of_b);
+    case OP_and:
+        return of_a > of_b ? of_a : of_b;
+    case OP_mul:
+        return has_mod(in, MOD_hi) ? 1 : lesser(of_a * of_b, most_alignment);
+    case OP_mad:
+        return has_mod(in, MOD_hi)
+                   ? 1
+                   : lesser(lesser(of_a * of_b, most_alignment), alignment_of(maker, c, depth));
+    case OP_shl:
+        return !b || b->kind != OPERAND_INTEGER ? of_a
+               : b->bits > 4                    ? most_alignment
+                                                : lesser(of_a << b->bits, most_alignment);
+    default:
+        return 1;
+    }
+}
+
+/* ptxas gives static variables their places; of the external ones it knows what they declare. */
+static int alignment_of_variable(const Maker *maker, const Operand *o)
+{
+    const Variable *v = &maker->code->module->variables[o->index];
+    const uint64_t offset =
+        v->is_extern ? (uint64_t) v->align : (uint64_t) maker->code->variable_offset[o->index];
+
+    return alignment_of_number(offset | (uint64_t) o->offset);
+}
+
+/* A power of two, most_alignment at most. */
+static int alignment_of(const Maker *maker, const Operand *o, int depth)
+{
+    if (!o || depth == MOST_DEPTH)
+        return 1;
+    if (o->kind == OPERAND_INTEGER)
+        return alignment_of_number(o->bits);
+    if (o->kind == OPERAND_VARIABLE && o->index >= 0 &&
+        maker->code->module->variables[o->index].space == SPACE_SHARED)
+        return alignment_of_variable(maker, o);
+    if (o->kind != OPERAND_REGISTER || !maker->writer[o->index] ||
+        maker->writer[o->index]->guard >= 0)
+        return 1;
+    return alignment_of_result(maker, maker->writer[o->index], depth + 1);
+}
+
+/* ---- Which loads ---- */
+
+static const Operand *address_of(const Maker *maker, const Step *step)
+{
+    return operand_of(maker, step->in, 1);
+}
+
+static bool is_word(const Maker *maker, const Step *step)
+{
+    const Instruction *in = step->in;
+    const Operand *to = in ? operand_of(maker, in, 0) : NULL;
+    const Operand *at = in ? operand_of(maker, in, 1) : NULL;
+
+    return in && in->op == OP_ld && step->space == SPACE_SHARED && in->guard < 0 &&
+           in->vector <= 1 && in->type_count && type_size(in->types[0]) == WORD && !is_strong(in) &&
+           to->kind == OPERAND_REGISTER && maker->writer[to->index] == in &&
+           at->kind == OPERAND_ADDRESS && at->is_register && maker->writer[at->index] &&
+           at->offset % WORD == 0;
+}
+
+/* Behind it shared memory may hold something else, or not all lanes are here. */
+static bool ends_block(const Merger *merger, int i)
+{
+    const Step *step = &merger->maker->code->steps[i];
+    const bool writes = step->class_ == CLASS_STORE || step->class_ == CLASS_ATOMIC ||
+                        merger->maker->made->operations[i].memory == MEMORY_ORDERED ||
+                        merger->maker->made->operations[i].deed == DO_COPY;
+
+    return step->class_ == CLASS_CONTROL || merger->target[i + 1] ||
+           (writes && step->space != SPACE_GLOBAL);
+}
+
+/* ---- Merging ---- */
+
+static Group *group_at(Merger *merger, int base, int64_t quad)
+{
+    size_t at = ((uint64_t) base * 0x9e3779b97f4a7c15ull ^ (uint64_t) quad * 0xbf58476d1ce4e5b9ull);
+
+    for (at = (at ^ at >> 29) % merger->room;; at = (at + 1) % merger->room) {
+        Group *group = &merger->groups[at];
+        if (group->block == merger->block && group->base == base && group->quad == quad)
+            return group;
+        if (group->block != merger->block) {
+            *group = (Group){
+                .block = merger->block, .base = base, .quad = quad, .next = merger->first
+            };
+            merger->first = (int) at + 1;
+            return group;
+        }
+    }
+}
+
+static void add_word(Merger *merger, int i)
+{
+    const Operand *at = address_of(merger->maker, &merger->maker->code->steps[i]);
+    const int64_t within = ((at->offset % most_alignment) + most_alignment) % most_alignment;
+    Group *group = group_at(merger, at->index, (at->offset - within) / most_alignment);
+
+    if (!group->step[within / WORD])
+        group->step[within / WORD] = i + 1;
+}
+
+/* The first of them in the code loads all; the others are nothing. */
+static bool merge(Merger *merger, const int *steps, int count)
+{
+    const Maker *maker = merger->maker;
+    Operation *operations = maker->made->operations;
+    int first = steps[0];
+
+    for (int i = 1; i < count; i++)
+        first = lesser(first, steps[i]);
+    const Instruction *leader = maker->code->steps[first - 1].in;
+    Operation *to = &operations[first - 1];
+    if (!add_registers(merger->maker, to, leader))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (steps[i] == first)
+            continue;
+        Operation *other = &operations[steps[i] - 1];
+        if (!add_result(merger->maker, to, maker->code->steps[steps[i] - 1].in))
+            return false;
+        to->wavefronts = count == WORDS ? 2 : 1;
+        *other = (Operation){ .deed = DO_NOTHING, .pipe = PIPE_LSU, .spent = other->spent };
+    }
+    return true;
+}
+
+static bool merge_group(Merger *merger, const Group *group)
+{
+    const Maker *maker = merger->maker;
+    const Operand base = { .kind = OPERAND_REGISTER, .index = group->base };
+    const int *step = group->step, alignment = alignment_of(maker, &base, 0);
+    bool well = true;
+
+    if (alignment >= most_alignment && step[0] && step[1] && step[2] && step[3])
+        return merge(merger, step, WORDS);
+    for (int i = 0; i < WORDS && alignment >= 2 * WORD && well; i += 2)
+        if (step[i] && step[i + 1])
+            well = merge(merger, step + i, 2);
+    return well;
+}
+
+static bool end_block(Merger *merger)
+{
+    bool well = true;
+
+    for (int at = merger->first; at && well; at = merger->groups[at - 1].next)
+        well = merge_group(merger, &merger->groups[at - 1]);
+    merger->first = 0;
+    merger->block++;
+    return well;
+}
+
+static bool merge_all(Merger *merger)
+{
+    const Code *code = merger->maker->code;
+
+    for (int i = 0; i < code->step_count; i++)
+        if (code->steps[i].target >= 0 && code->steps[i].target <= code->step_count)
+            merger->target[code->steps[i].target] = true;
+    for (int i = 0; i < code->step_count; i++) {
+        if (is_word(merger->maker, &code->steps[i]))
+            add_word(merger, i);
+        if (ends_block(merger, i) && !end_block(merger))
+            return false;
+    }
+    return end_block(merger);
+}
+
+bool merge_loads(Maker *maker)
+{
+    const size_t steps = (size_t) maker->code->step_count + 1;
+    Merger merger = { .maker = maker, .block = 1, .room = 2 * steps };
+    bool well;
+
+    merger.groups = calloc(merger.room, sizeof *merger.groups);
+    merger.target = calloc(steps + 1, sizeof *merger.target);
+    well = merger.groups && merger.target && merge_all(&merger);
+    free(merger.groups);
+    free(merger.target);
+    return well;
+}
