@@ -32,8 +32,8 @@ typedef struct Tiles {
 } Tiles;
 
 // What a thread copies next: its addresses in A, a row each, and in B, a row each. Of B it takes
-// `width` floats at a time, 4 or 1. Only if the tile is at the right `edge`, it can find less `room`
-// behind its address of a row than a tile needs.
+// `width` floats at a time, 4 or 1. Only if the tile is at the right `edge`, it can find less
+// `room` behind its address of a row than a tile needs.
 typedef struct Share {
     const float *a[A_EACH], *b[B_EACH];
     int a_row, a_col, b_row, b_col, room, n, width;
@@ -243,8 +243,8 @@ LAB_API void sgemm(float *d, const float *a, const float *b, const float *c, int
     void (*kernel)(float *, const float *, const float *, const float *, int, int, int, float,
                    float) = n % QUAD == 0 ? sgemm_fours : sgemm_any;
 
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    shared_bytes));
+    CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
     kernel<<<blocks, THREADS, shared_bytes>>>(d, a, b, c, m, n, k, alpha, beta);
     CUDA_CHECK(cudaGetLastError());
 }
