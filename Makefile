@@ -125,6 +125,7 @@ tested-gradebook: tested-warpbook $(if $(testing),tested-workbook)
 	@$(if $(gradebook_here),set -e; for test in $(gradebook_tests); do tests/$$test.sh $(B); done,echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 tested-simulator: tested-workbook $(simulator_needs)
+	@nice tests/refused.sh $(B)
 	@nice tests/sim/time/agree.sh $(B) 07_reduction
 	@nice tests/sim/counters/compare.sh $(B)
 	@nice tests/sim/merged.sh $(B)
