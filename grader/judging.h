@@ -17,6 +17,7 @@ typedef struct Judging {
     Plan plan[GRADE_CASES];
     /* The reference's call before the student's process existed, and the SM clock then. */
     double alone_ms[GRADE_CASES], alone_mhz[GRADE_CASES];
+    bool hopeless;     /* a timed case was cut short: the student is far too slow */
     const char *doing; /* for the progress line */
 } Judging;
 

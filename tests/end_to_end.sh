@@ -95,6 +95,8 @@ full() {
 }
 check "a full grading passes" full "$(submission full "ms 0.5")" "pass|close"
 check "a full grading is slow" full "$(submission full "ms 5")" slow
+# One that takes minutes for a control case, which decides nothing, was no time-out but slow long before.
+check "a hopeless one's control is left out" full "$(submission hopeless "ms_case 13 1300" "ms_case 15 60000")" slow
 
 # ---- Bad input ----
 

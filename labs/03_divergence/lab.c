@@ -45,7 +45,7 @@ static const Case cases[] = {
     { "100,003 items, 4 rounds", { 100003, 4, MIXED } },
     { "300,007 items, 2 rounds, in runs of 32", { 300007, 2, RUNS } },
     { "mixed", { 131072, 32, MIXED }, TIMED, 0.60, many },
-    { "skewed", { 131072, 32, SKEWED }, TIMED, 0.45, many },
+    { "skewed", { 131072, 32, SKEWED }, TIMED, 0.50, many },
     { "in runs of 32", { 131072, 32, RUNS }, CONTROL, 0, many },
     { 0 },
 };

@@ -1,4 +1,4 @@
-// expect: unsafe - the counters in shared memory begin with whatever lies there
+// expect: stray (sim: unsafe) - the counters in shared memory begin with whatever lies there
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -2,13 +2,17 @@
 # collect.sh - on a machine with a GPU and its profiler: what the hardware counts, as a fixture that
 # the simulated GPU is held to (compare.sh).
 #
-#     tests/sim/counters/collect.sh FIXTURE [BUILD]
+#     tests/sim/counters/collect.sh FIXTURE [BUILD [LABELS...]]
 #
 # From the repository's root. Takes some minutes. Beside the fixture it leaves FIXTURE.raw, the
 # profiler's own output, for questions that come later. It ends with one line that says all.
+# LABELS, as in '02_*/[0-9]*' or patterns: only those, for a fixture of their own, whose rows are
+# then to be put into the large one.
 set -u
 fixture=$1
 build=${2:-build}
+shift $(($# < 2 ? $# : 2))
+only=("$@")
 raw=$fixture.raw
 work=$build/counters-gpu
 here=tests/sim/counters
@@ -37,6 +41,17 @@ device=$(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noh
 sm=${device##*, }
 sm=${sm/./}
 
+wanted() # LABEL
+{
+    local pattern
+    [ ${#only[@]} -gt 0 ] || return 0
+    for pattern in "${only[@]}"; do
+        # shellcheck disable=SC2053
+        [[ $1 != $pattern ]] || return 0
+    done
+    return 1
+}
+
 # ---- Build, and see what runs ----
 
 $here/build.sh "$build" "$work" "$jobs" arch=compute_80,code=compute_80 \
@@ -44,16 +59,20 @@ $here/build.sh "$build" "$work" "$jobs" arch=compute_80,code=compute_80 \
 [ ! -e "$work/not_built" ] || cat "$work/not_built"
 say "built $(wc -l < "$work/objects") kernels of labs"
 
-# cases LAB: "ragged 300 517" ... A lab without a case is a mistake.
+# cases LAB: "ragged 300 517" ... A lab without a line is a mistake; `-` says that it has none.
 cases()
 {
     sed -n "s/^$1  *//p" $here/cases.txt
 }
 
 # Each case has an object of its own, so that nothing is left from the case before.
+for lab in $(awk '{ print $2 }' "$work/objects" | sort -u); do
+    [ -n "$(cases "$lab")" ] || fail "cases.txt has no line of $lab"
+done
 while read -r label lab object; do
-    [ -n "$(cases "$lab")" ] || fail "cases.txt has no case of $lab"
+    wanted "$label" || continue
     while read -r name dims; do
+        [ "$name" != - ] || continue
         copy=$work/cases/$(basename "$object" .so).$name.so
         cp "$object" "$copy"
         echo "$label/$name $lab $copy $dims"
@@ -73,7 +92,7 @@ try()
 }
 export -f try
 export work
-xargs -P 8 -L 1 bash -c 'try "$@"' - < "$work/wanted" | sort > "$work/tried"
+xargs -P "$jobs" -L 1 bash -c 'try "$@"' - < "$work/wanted" | sort > "$work/tried"
 sed -n 's/^ok //p' "$work/tried" > "$work/list"
 say "$(wc -l < "$work/list") of $(wc -l < "$work/wanted") cases of labs run"
 
@@ -117,18 +136,13 @@ for lab in $(awk '{ print $2 }' "$work/list" | sort -u); do
     profile "$lab" "$work/lab_driver" --batch "$work/batch.$lab" >> "$work/rows" || wrong=1
     say "profiled $lab"
 done
-profile patterns "$work/patterns" >> "$work/rows" || wrong=1
-say "profiled patterns"
+if wanted patterns; then
+    profile patterns "$work/patterns" >> "$work/rows" || wrong=1
+    say "profiled patterns"
+fi
 
 # ---- The fixture ----
 
-# Machine code's own numbers, for the table of merged accesses; not part of the fixture.
-if command -v cuobjdump > /dev/null; then
-    for object in "$work/patterns" "$work"/*.so; do
-        echo "object $(basename "$object" .so)"
-        cuobjdump -sass "$object" | grep -E 'Function|LD|ST|ATOM|RED|FFMA'
-    done | gzip > "$raw/sass.gz"
-fi
 {
     echo "# What a GPU counts for the kernels of the labs and for those of patterns.cu."
     echo "# device: $device (name, driver, compute capability)"
@@ -139,6 +153,13 @@ fi
     grep '^#' "$work/tried"
     cat "$work/rows"
 } > "$fixture"
+# Machine code's own numbers, for the table of merged accesses; not part of the fixture.
+if [ ${#only[@]} = 0 ] && command -v cuobjdump > /dev/null; then
+    for object in "$work/patterns" "$work"/*.so; do
+        echo "object $(basename "$object" .so)"
+        cuobjdump -sass "$object" | grep -E 'Function|LD|ST|ATOM|RED|FFMA'
+    done | gzip > "$raw/sass.gz"
+fi
 gzip -f "$raw"/*.csv "$raw"/*.out "$raw"/metrics.txt
 rows=$(grep -vc '^#' "$fixture")
 labels=$(grep -v '^#' "$fixture" | awk '{ print $1 }' | sort -u | wc -l)
