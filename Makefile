@@ -125,6 +125,7 @@ tested-gradebook: tested-warpbook $(if $(testing),tested-workbook)
 	@$(if $(gradebook_here),set -e; for test in $(gradebook_tests); do tests/$$test.sh $(B); done,echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
 
 tested-simulator: tested-workbook $(simulator_needs)
+	@nice tests/refused.sh $(B)
 	@nice tests/sim/time/agree.sh $(B) 07_reduction
 	@nice tests/sim/counters/compare.sh $(B)
 	@nice tests/sim/merged.sh $(B)
@@ -181,7 +182,7 @@ $(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,$(serve_c))
 	@echo "  link   $@"; $(link) $(if $(gradebook_here),$(gradebook_l)) -lcunit -lm -lpthread
 
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
-	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
+	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu)) $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
 
 $(B)/protocols_ours: $(B)/tests/gpu/protocols/ours.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread

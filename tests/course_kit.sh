@@ -9,7 +9,7 @@ case $build in /*) ;; *) build=$PWD/$build ;; esac
 root=$PWD
 . tests/check.sh
 export TMPDIR=$work
-unset MAKEFLAGS MFLAGS MAKELEVEL # a make above us, and what it was told
+unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was told
 
 secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
 printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "device = sim:h200" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"

@@ -58,7 +58,7 @@ limited 06_transpose/4_tile "shared memory" "kernel.cu:[0-9]+, mostly shared mem
     "shared memory 32.0 wavefronts a request, 1.0 without bank conflicts"
 limited 06_transpose/5_padded "DRAM" "Yours: the device's memory is at work (9[0-9]|100) %"
 limited 08_tail_effect/1_row_a_block "tail: SMs without blocks" "Yours: SMs stand without a block"
-limited 09_sgemm/8_back_and_forth "FP32 arithmetic" "Yours: .*bound by computing"
+limited 09_sgemm/9_three_pairs "FP32 arithmetic" "Yours: .*bound by computing"
 
 [ $count -gt 0 ] || { echo "limits: $only is no row of this script"; exit 2; }
 [ $failed = 0 ] && echo "limits: $count kernels, each limited by what its lesson says"

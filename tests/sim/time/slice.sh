@@ -24,7 +24,7 @@ rungs="
 06_transpose.1_naive 06_transpose.4_tile 06_transpose.5_padded
 07_reduction.1_divergent_tree 07_reduction.5_shuffles 07_reduction.7_four_loads
 08_tail_effect.1_row_a_block 08_tail_effect.3_eighths 08_tail_effect.5_pixels
-09_sgemm.1_naive 09_sgemm.4_square 09_sgemm.8_back_and_forth"
+09_sgemm.1_naive 09_sgemm.4_square 09_sgemm.9_three_pairs"
 
 for name in $rungs; do
     case $name in "$prefix"*) ;; *) continue ;; esac

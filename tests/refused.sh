@@ -1,0 +1,18 @@
+#!/bin/bash
+# refused.sh BUILD - cheats that the build refuses, by the real compiler, where there is one. Needs no GPU.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+build=${1:-build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+. tests/check.sh
+export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_BUILD=$work/build WARPBOOK_PATIENCE=20 TMPDIR=$work
+
+. grader/toolkit.sh
+if [ -n "$nvcc" ]; then
+    check "cheats that the build refuses" "$build/warpbook" check-cheats --builds-only
+else
+    skip "no nvcc: the cheats that a build must refuse were not tried"
+fi
+
+finish
