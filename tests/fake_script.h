@@ -7,13 +7,15 @@
  *   first 300            the first go takes that many ms more
  *   lie 0.1              that many ms a call are reported instead
  *   lazy 2.0             each call of a go adds that many ms to the first window fetched after it
- *   KIND at STEP         misbehaves: see misdeeds[] of fake_misdeeds.c; steps are load, case,
- * prepare, go, window, guards, clock wrong HOW            spoils outputs: see spoilers[] of
- * fake_runner.c; `wrong unwritten` never writes them stray WHERE          after, before, input:
- * what the guards say from the first go on stop-after N         outputs are right after the first N
- * calls, never written later launch-error, kernel-error     every go fails so unsafe, limit on a
- * simulated GPU every go fails so sectors 8 24                   a simulated GPU counts that many
- * times the fewest, and blames line 24
+ *   KIND at STEP         misbehaves: see misdeeds[] of fake_misdeeds.c
+ *                        (steps: load, case, prepare, go, window, guards, clock)
+ *   wrong HOW            spoils outputs: see spoilers[] of fake_runner.c; `wrong unwritten` never
+ *                        writes them
+ *   stray WHERE          after, before, input: what the guards say from the first go on
+ *   stop-after N         outputs are right after the first N calls, never written later
+ *   launch-error         every go fails so; kernel-error, unsafe and limit, too (the last two on a
+ *                        simulated GPU)
+ *   sectors 8 24         a simulated GPU counts that many times the fewest, and blames line 24
  *   limited shared 24    a simulated GPU was limited by that, a key of sim/limiter.h, in that line;
  *                        or by `nan`, `minus` or `nothing`, which is no answer
  *   untimed              a simulated GPU cannot tell how long a launch takes
