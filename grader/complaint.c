@@ -84,7 +84,7 @@ static void clean(char *to, const char *from, size_t length, const char *folder)
         *out++ = c == '\t' || (c >= ' ' && c != 127) ? (char) c : '?';
     }
     *out = 0;
-    /* /tmp/tmpxft_0000281b_00000000-6_kernel.compute_90.ptx -> kernel.compute_90.ptx */
+    /* tmpxft_0000281b_00000000-6_kernel.compute_90.ptx, in a folder -> kernel.compute_90.ptx */
     while ((temporary = strstr(to, "tmpxft_"))) {
         char *start = temporary, *name = strchr(temporary, '-');
         name = name ? strchr(name, '_') : NULL;

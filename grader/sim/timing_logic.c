@@ -49,13 +49,13 @@ static void add_word(Words *words, const Operand *o)
     words->count++;
 }
 
-/* The step whose result it is, and which may become part of the one that has it; -1: none. */
-static int part_of(const Logic *logic, const Operand *o)
+/* The step before `in` whose result it is, and which may become part of `in`; -1: none. */
+static int part_of(const Logic *logic, const Instruction *in, const Operand *o)
 {
     const Maker *maker = logic->maker;
     const Instruction *writer = o->kind == OPERAND_REGISTER ? maker->writer[o->index] : NULL;
 
-    return writer && is_logic(writer) && logic->uses[o->index] == 1
+    return writer && writer < in && is_logic(writer) && logic->uses[o->index] == 1
                ? (int) (writer - maker->function->instructions)
                : -1;
 }
@@ -67,7 +67,7 @@ static Words words_of(const Logic *logic, const Instruction *in, unsigned which)
 
     for (int i = 1; i < in->count; i++) {
         const Operand *o = operand_of(logic->maker, in, i);
-        const int part = which & 1u << i ? part_of(logic, o) : -1;
+        const int part = which & 1u << i ? part_of(logic, in, o) : -1;
         if (part < 0)
             add_word(&words, o);
         for (int k = 0; part >= 0 && k < logic->words[part].count; k++)
@@ -88,7 +88,7 @@ static void take_in(Logic *logic, int step)
     logic->words[step] = words_of(logic, in, choices[choice]);
     for (int i = 1; i < in->count; i++) {
         const int part =
-            choices[choice] & 1u << i ? part_of(logic, operand_of(logic->maker, in, i)) : -1;
+            choices[choice] & 1u << i ? part_of(logic, in, operand_of(logic->maker, in, i)) : -1;
         if (part >= 0)
             logic->maker->absorbed[part] = true;
     }

@@ -6,8 +6,8 @@
 # Prints a row a case: the speed as a share of the reference's, measured and modelled. Fails if a timed case
 # gets another verdict than on the H200, or if the errors of the timed cases exceed what is asked of the
 # model: 20 % in the median, 50 % at the 90th percentile. Control cases of one size for all GPUs are
-# another problem on a slice: they are shown, not held to anything. What cannot be timed here (0: all of it was
-# the host's, say) has no error, but a verdict.
+# another problem on a slice: they are shown, not held to anything. Speeds that are 0.000 in both (all of the work
+# was the host's, say) have a verdict and no error; one that is 0 in the model alone is as wrong as can be.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 build=$(cd "${1:?the build folder}" && pwd)
@@ -37,8 +37,8 @@ awk -F '\t' '
         split(substr($0, RSTART + 1), word, " ")
         modelled = word[2]; bar = word[4]
         if (!(key in measured)) next
-        if (bar > 0 && modelled > 0) {
-            e = modelled > measured[key] ? modelled / measured[key] - 1 : measured[key] / modelled - 1
+        if (bar > 0 && (modelled > 0 || measured[key] >= 0.0005)) {
+            e = modelled > measured[key] ? modelled / measured[key] - 1 : (modelled > 0 ? measured[key] / modelled - 1 : 1e9)
             for (i = ++n; i > 1 && error[i - 1] > e; i--) error[i] = error[i - 1]
             error[i] = e
         }
