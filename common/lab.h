@@ -154,6 +154,10 @@ typedef struct Lab {
     void (*truth)(const Case *, const Inputs *, int out, size_t first, size_t count, void *want,
                   double *error);
 
+    /* Elements looked at together, at places drawn after each sample. 0: 1024; fewer where truth is
+     * slow. */
+    int window;
+
     /* For outputs of more than a million elements of which truth would take too long: is all of it
      * right? If not, elements first .. first + count - 1, on which truth can be asked, are not all
      * right. A test that goes wrong by chance must do so with a chance of less than 10^-5. NULL:

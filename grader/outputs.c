@@ -43,9 +43,16 @@ static void say_wrong(Worker *worker, int out, const Difference *d, const char *
         APPEND(worker->why, ": never written");
 }
 
+enum { WINDOWS = 4, WINDOW = 1024 };
+
+static size_t window_of(const Lab *lab)
+{
+    return lab->window ? (size_t) lab->window : WINDOW;
+}
+
 /* ---- Comparing on several cores: a core takes half a second for 10^8 elements ---- */
 
-enum { THREADS = 8, LEAST_A_THREAD = 1 << 16, STEP = 1 << 14 };
+enum { THREADS = 8, LEAST_WINDOWS_A_THREAD = 64, STEP = 1 << 14 };
 
 typedef struct Slice {
     const Worker *worker;
@@ -98,14 +105,15 @@ static void compare_by_threads(const Worker *worker, const Inputs *inputs, int o
                                Difference *difference)
 {
     size_t width = type_bytes(worker->arrays.out[out].type), done = 0;
+    size_t most = count / (LEAST_WINDOWS_A_THREAD * window_of(worker->entry->lab));
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int slices = cores < 1 ? 1 : cores > THREADS ? THREADS : (int) cores;
     Slice slice[THREADS];
     pthread_t thread[THREADS];
     bool started[THREADS] = { false };
 
-    if (count < (size_t) slices * LEAST_A_THREAD)
-        slices = 1;
+    if ((size_t) slices > most)
+        slices = most ? (int) most : 1;
     for (int i = 0; i < slices; i++) {
         size_t part = (count - done) / (size_t) (slices - i);
         slice[i] = (Slice){ .worker = worker,
@@ -221,8 +229,6 @@ Verdict outputs_check(Worker *worker, int set)
 
 /* ---- Some windows ---- */
 
-enum { WINDOWS = 4, WINDOW = 1024 };
-
 static Verdict check_window(Worker *worker, int set, int out, size_t first, size_t count)
 {
     const Lab *lab = worker->entry->lab;
@@ -263,12 +269,13 @@ static Verdict check_small(Worker *worker, int calls, int out, size_t count)
 
 static Verdict check_windows(Worker *worker, int calls, int out, size_t count, uint64_t *random)
 {
+    size_t window = window_of(worker->entry->lab);
     Verdict verdict = PASS;
 
     for (int i = 0; i < WINDOWS && verdict == PASS; i++) {
         int set = (int) (next_random(random) % (uint64_t) calls);
-        size_t first = next_random(random) % (count - WINDOW + 1);
-        verdict = check_window(worker, set, out, first, WINDOW);
+        size_t first = next_random(random) % (count - window + 1);
+        verdict = check_window(worker, set, out, first, window);
     }
     return verdict;
 }
@@ -280,7 +287,7 @@ Verdict outputs_check_some(Worker *worker, int calls, uint64_t *random)
     for (int out = 0; out < LAB_OUT && verdict == PASS; out++) {
         const Array *array = &worker->arrays.out[out];
         size_t count = array->rows * array->cols;
-        if (count > WINDOW)
+        if (count > window_of(worker->entry->lab))
             verdict = check_windows(worker, calls, out, count, random);
         else if (count)
             verdict = check_small(worker, calls, out, count);

@@ -155,6 +155,7 @@ const Lab lab_bank_conflicts = {
     .cases = cases,
     .shape = shape,
     .truth = truth,
+    .window = 128,
     .call = call,
     .work = work,
     /* What the lesson asks for, and no more: two lanes a bank, in one load of two, come to 1.5. */

@@ -91,6 +91,7 @@ const Lab lab_divergence = {
     .cases = cases,
     .shape = shape,
     .truth = truth,
+    .window = 128,
     .call = call,
     .work = work,
     /* 14.5 lanes of 32: 4.1 are at work where kinds are mixed, 9 where they are skewed; queues of 256

@@ -139,6 +139,7 @@ const Lab lab_ilp_tlp = {
     .cases = cases,
     .shape = shape,
     .truth = truth,
+    .window = 128,
     .call = call,
     .work = work,
     .hints = {

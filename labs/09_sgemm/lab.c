@@ -293,6 +293,7 @@ const Lab lab_sgemm = {
     .cases = cases,
     .shape = shape,
     .truth = truth,
+    .window = 128,
     .check = check,
     .call = call,
     .work = work,
