@@ -445,15 +445,6 @@ static void set_up(void)
     sandbox_begin();
 }
 
-/* While nobody waits: runners are started before they are needed. If it fails, hello fails again,
- * and says why. */
-static void come_up(void)
-{
-    char answer[SERVE_ANSWER], fault[SERVE_ANSWER];
-
-    cuda_hello(answer, fault);
-}
-
 int main(int count, char **words)
 {
     int status;
@@ -464,7 +455,6 @@ int main(int count, char **words)
         fcntl(CHILD_SHARED, F_GETFD) < 0)
         return complain("descriptors 3 to 5 are not open");
     set_up();
-    come_up();
     status = serve(&cuda_device, CHILD_IN, CHILD_OUT, CHILD_SHARED);
     fflush(stdout);
     _exit(status); /* no destructors: those of student code, and CUDA's, which may wait for ever */
