@@ -1,4 +1,4 @@
-// expect: crash - the direction of the download is the upload's, copied from above
+// expect: device (sim: crash) - the direction of the download is the upload's, copied from above. Undefined
 #include "cudalab.cuh"
 #include "kernel.h"
 
