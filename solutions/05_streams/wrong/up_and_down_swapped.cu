@@ -1,4 +1,5 @@
-// expect: device (sim: crash) - the direction of the download is the upload's, copied from above. Undefined
+// expect: device (sim: crash) - the download's direction is the upload's, copied from above:
+// undefined, and an H200 copies it all the same
 #include "cudalab.cuh"
 #include "kernel.h"
 
