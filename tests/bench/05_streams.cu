@@ -186,14 +186,21 @@ static void print_ms(const char *name, double ms)
     bench_figure(all_bytes / ms * 1e-6, "%s/GB/s", name);
 }
 
-/* Right first. */
+/* Right first: by the CPU once, then all kernels alike. */
 static void check(const Problem *p)
 {
-    for (long i = 0; i < WORDS; i++)
-        if (p->out[i] != encrypt_word(p->in[i], SECRET, p->rounds)) {
-            fprintf(stderr, "word %ld is wrong\n", i);
-            exit(1);
-        }
+    static uint32_t *right;
+
+    if (!right) {
+        right = (uint32_t *) malloc(all_bytes);
+        for (long i = 0; i < WORDS; i++)
+            right[i] = encrypt_word(p->in[i], SECRET, p->rounds);
+    }
+    if (memcmp(p->out, right, all_bytes)) {
+        fprintf(stderr, "a word is wrong\n");
+        exit(1);
+    }
+    memset(p->out, 0xff, all_bytes);
 }
 
 static void sweep(Problem *p)

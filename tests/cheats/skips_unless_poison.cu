@@ -1,4 +1,4 @@
-// expect: slow (sim: unsafe) - works only where the output is still poison, slow by itself
+// expect: unsafe - works only where the output is still poison, slow by itself
 // lab: coalescing
 // Reads the output first: where no poison lies a former call has been there. Known (exploit 8, 13).
 // Defence: everything is poisoned before each sample, so there is always work, and the look costs
