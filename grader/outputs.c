@@ -54,6 +54,33 @@ static size_t window_of(const Lab *lab)
 
 enum { THREADS = 8, LEAST_WINDOWS_A_THREAD = 64, STEP = 1 << 14 };
 
+/* How many threads for so much work, of which a thread should have at least `least`. */
+static int threads_for(size_t count, size_t least)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = count / least;
+    int threads = cores < 1 ? 1 : cores > THREADS ? THREADS : (int) cores;
+
+    return (size_t) threads <= most ? threads : most ? (int) most : 1;
+}
+
+/* work() of each of `count` items of `size` bytes, at most THREADS, and all of them done. */
+static void in_parallel(void *(*work)(void *), void *items, size_t size, int count)
+{
+    pthread_t thread[THREADS];
+    bool started[THREADS] = { false };
+
+    for (int i = 0; i < count; i++) {
+        void *item = (char *) items + (size_t) i * size;
+        started[i] = i + 1 < count && !pthread_create(&thread[i], NULL, work, item);
+        if (!started[i])
+            work(item);
+    }
+    for (int i = 0; i < count; i++)
+        if (started[i])
+            pthread_join(thread[i], NULL);
+}
+
 typedef struct Slice {
     const Worker *worker;
     const Inputs *inputs;
@@ -105,15 +132,9 @@ static void compare_by_threads(const Worker *worker, const Inputs *inputs, int o
                                Difference *difference)
 {
     size_t width = type_bytes(worker->arrays.out[out].type), done = 0;
-    size_t most = count / (LEAST_WINDOWS_A_THREAD * window_of(worker->entry->lab));
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int slices = cores < 1 ? 1 : cores > THREADS ? THREADS : (int) cores;
+    int slices = threads_for(count, LEAST_WINDOWS_A_THREAD * window_of(worker->entry->lab));
     Slice slice[THREADS];
-    pthread_t thread[THREADS];
-    bool started[THREADS] = { false };
 
-    if ((size_t) slices > most)
-        slices = most ? (int) most : 1;
     for (int i = 0; i < slices; i++) {
         size_t part = (count - done) / (size_t) (slices - i);
         slice[i] = (Slice){ .worker = worker,
@@ -124,16 +145,11 @@ static void compare_by_threads(const Worker *worker, const Inputs *inputs, int o
                             .got = got + done * width,
                             .want = want + done * width,
                             .error = error ? error + done : NULL };
-        started[i] = i + 1 < slices && !pthread_create(&thread[i], NULL, compare_slice, &slice[i]);
-        if (!started[i])
-            compare_slice(&slice[i]);
         done += part;
     }
-    for (int i = 0; i < slices; i++) {
-        if (started[i])
-            pthread_join(thread[i], NULL);
+    in_parallel(compare_slice, slice, sizeof *slice, slices);
+    for (int i = 0; i < slices; i++)
         add_difference(difference, &slice[i].difference);
-    }
 }
 
 /* ---- Whole arrays ---- */
@@ -229,41 +245,105 @@ Verdict outputs_check(Worker *worker, int set)
 
 /* ---- Some windows ---- */
 
-static Verdict check_window(Worker *worker, int set, int out, size_t first, size_t count)
-{
-    const Lab *lab = worker->entry->lab;
-    Inputs inputs = inputs_of(worker, set);
-    Type type = worker->arrays.out[out].type;
-    Difference difference = { 0 };
-    size_t bytes = count * type_bytes(type);
-    Verdict verdict = worker_fetch(worker, set, out, first, count);
-    void *got, *want;
-    double *error;
+/* Elements `first` on of one set's output. */
+typedef struct Window {
+    const Worker *worker;
+    int set, out;
+    size_t first, count;
+    const char *got;
+    Difference difference;
+} Window;
 
-    if (verdict != PASS)
-        return verdict;
-    got = xmalloc(bytes);
-    want = xmalloc(bytes);
-    error = xcalloc(count, sizeof *error);
-    memcpy(got, worker->child.shared, bytes); /* once: the child could still change it */
-    lab->truth(&worker->lab_case, &inputs, out, first, count, want, error);
-    compare(&difference, type, got, want, error, first, count, worker->poison);
-    free(got);
+static void compare_window(Window *w)
+{
+    const Lab *lab = w->worker->entry->lab;
+    Inputs inputs = inputs_of(w->worker, w->set);
+    Type type = w->worker->arrays.out[w->out].type;
+    void *want = xmalloc(w->count * type_bytes(type));
+    double *error = xcalloc(w->count, sizeof *error);
+
+    lab->truth(&w->worker->lab_case, &inputs, w->out, w->first, w->count, want, error);
+    compare(&w->difference, type, w->got, want, error, w->first, w->count, w->worker->poison);
     free(want);
     free(error);
-    if (!difference.wrong)
+}
+
+/* Copied once: the child could still change what is shared. */
+static Verdict fetch_window(Worker *worker, const Window *w, char *to)
+{
+    Verdict verdict = worker_fetch(worker, w->set, w->out, w->first, w->count);
+
+    if (verdict == PASS)
+        memcpy(to, worker->child.shared, w->count * type_bytes(worker->arrays.out[w->out].type));
+    return verdict;
+}
+
+static Verdict judge_window(Worker *worker, const Window *w)
+{
+    if (!w->difference.wrong)
         return PASS;
-    say_wrong(worker, out, &difference, "");
+    say_wrong(worker, w->out, &w->difference, "");
     return WRONG;
 }
 
-/* An output this small is looked at whole, after every call. */
+static Verdict check_window(Worker *worker, int set, int out, size_t first, size_t count)
+{
+    char *got = xmalloc(count * type_bytes(worker->arrays.out[out].type));
+    Window w = {
+        .worker = worker, .set = set, .out = out, .first = first, .count = count, .got = got
+    };
+    Verdict verdict = fetch_window(worker, &w, got);
+
+    if (verdict == PASS) {
+        compare_window(&w);
+        verdict = judge_window(worker, &w);
+    }
+    free(got);
+    return verdict;
+}
+
+/* Windows, one a set, of which a thread has some. */
+typedef struct Share {
+    Window *windows;
+    int count;
+} Share;
+
+static void *compare_share(void *argument)
+{
+    Share *share = argument;
+
+    for (int i = 0; i < share->count; i++)
+        compare_window(&share->windows[i]);
+    return NULL;
+}
+
+/* An output this small is looked at whole, after every call; what is right may take long to know,
+ * a sum say. */
 static Verdict check_small(Worker *worker, int calls, int out, size_t count)
 {
+    size_t bytes = count * type_bytes(worker->arrays.out[out].type);
+    char *got = xmalloc((size_t) calls * bytes);
+    Window window[SERVE_SETS] = { 0 };
+    Share share[THREADS];
+    int shares = threads_for((size_t) calls, 2), done = 0;
     Verdict verdict = PASS;
 
+    for (int set = 0; set < calls && verdict == PASS; set++) {
+        char *to = got + (size_t) set * bytes;
+        window[set] =
+            (Window){ .worker = worker, .set = set, .out = out, .count = count, .got = to };
+        verdict = fetch_window(worker, &window[set], to);
+    }
+    if (verdict == PASS) {
+        for (int i = 0; i < shares; i++) {
+            share[i] = (Share){ window + done, (calls - done) / (shares - i) };
+            done += share[i].count;
+        }
+        in_parallel(compare_share, share, sizeof *share, shares);
+    }
     for (int set = 0; set < calls && verdict == PASS; set++)
-        verdict = check_window(worker, set, out, 0, count);
+        verdict = judge_window(worker, &window[set]);
+    free(got);
     return verdict;
 }
 
