@@ -327,6 +327,7 @@ static void commands_are_checked(void)
         { "drop", "ok\n" },
         { "drop\nt go 1", "ok\nt fail usage nothing is prepared" },
         { "case 0 4 4 4 4 1\nt go 1", "ok bytes:" },
+        { "case 0 4 4 4 4 2\nt go 1", "ok bytes:256\nt fail usage nothing is prepared" }, /* kept */
         { "case 0 -4 4 4 4 1\nt window 0 0 0 1", "fail usage a dimension is out of range\nt fail" },
         { "quit\nt hello", "ok\n" },
     };
