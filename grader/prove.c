@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distances from the bar (docs/contract.md): rung 1 under it, the reference over it, others off it.
+/* Distances from the bar (CONTRIBUTING.md): rung 1 under it, the reference over it, others off it.
  */
 static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
 
