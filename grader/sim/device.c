@@ -74,6 +74,7 @@ static const Field fields[] = {
     FIELD(shuffle_latency, WHOLE, 1, 1000),
     FIELD(branch_latency, WHOLE, 1, 1000),
     FIELD(barrier_latency, WHOLE, 1, 1000),
+    FIELD(shared_cycle_bytes, WHOLE, 1, 128),
     FIELD(shared_latency, WHOLE, 1, 1000),
     FIELD(l1_latency, WHOLE, 1, 1000),
     FIELD(l2_latency, WHOLE, 1, 10000),
