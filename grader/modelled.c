@@ -95,7 +95,7 @@ static Verdict grow(Judging *j, Case *sized, double scale, double least_ms, Kept
         if (sized->size)
             sized->size(sized->dim, &j->info.gpu, scale);
         verdict = try_reference(j, sized, kept);
-        if (verdict != PASS || kept->call.ms >= least_ms || !sized->size)
+        if (verdict != PASS || kept->call.ms >= least_ms || !sized->size || sized->stays_short)
             return verdict;
         if (kept->call.timed.instructions > most_instructions / 2)
             break;
