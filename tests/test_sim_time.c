@@ -101,6 +101,20 @@ static void a_load_comes_from_where_the_data_is(void)
     CU_ASSERT(took[2] - took[1] < plain.l1_latency);
 }
 
+/* Eight lines, twice: what shared memory takes at least, they cannot have. */
+static void shared_memory_takes_its_part_of_the_l1(void)
+{
+    Device device = plain;
+    char body[1000] = "";
+
+    for (int i = 0; i < 16; i++)
+        sprintf(body + strlen(body), "ld.global.u32 %%r20, [%%rd2+%d];\n", 4096 * (i % 8));
+    const Trial trial = { .ptx = repeat(body, "", 0, ""), .threads = 32 };
+    CU_ASSERT_EQUAL(play(&device, trial).l1_hits, 8 * 4); /* sectors */
+    device.shared_least_bytes = device.l1_bytes - 4 * 128;
+    CU_ASSERT_EQUAL(play(&device, trial).l1_hits, 0);
+}
+
 static void chased_loads_wait_for_each_other(void)
 {
     /* What is loaded is 0: the address stays. */
@@ -319,6 +333,7 @@ static CU_TestInfo tests[] = {
     { "bank conflicts cost wavefronts", conflicts_cost_wavefronts },
     { "shared memory is as wide as described", shared_memory_is_as_wide_as_described },
     { "a load comes from where the data is", a_load_comes_from_where_the_data_is },
+    { "shared memory takes its part of the L1", shared_memory_takes_its_part_of_the_l1 },
     { "chased loads wait for each other", chased_loads_wait_for_each_other },
     { "loads are moved up", loads_are_moved_up },
     { "loads stay behind stores", loads_stay_behind_stores },

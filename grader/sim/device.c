@@ -82,6 +82,7 @@ static const Field fields[] = {
     FIELD(memory_latency, WHOLE, 1, 10000),
     FIELD(memory_queue, WHOLE, 0, 10000),
     FIELD(l1_bytes, BYTES, 1024, 1 << 24),
+    FIELD(shared_least_bytes, BYTES, 0, 1 << 24),
     FIELD(l1_ways, WHOLE, 1, 16),
     FIELD(l2_ways, WHOLE, 1, 16),
     FIELD(l1_lines, WHOLE, 1, 16),
