@@ -57,6 +57,9 @@ typedef struct Case {
      * such mark. */
     bool spares_rung1;
 
+    /* CONTROL: what launches cost is what it shows; `scale` stays 1, however short a call is. */
+    bool stays_short;
+
     /* TIMED, CONTROL, if positive: dim[balanced], which `size` leaves 0, is then made
      * so large that what it adds, done alone, takes `balance` times as long as a call without it.
      * Found with the reference. */

@@ -82,11 +82,26 @@ static bool separates(Judging *j, int i)
     return false;
 }
 
+/* A control decides nothing, and may be what the kernel is worst at: beyond what can be simulated,
+ * that says nothing against it. The launch was ended in the middle, so others need a new process.
+ */
+static bool gives_up(const Case *lab_case, Contestant *student, Verdict verdict, char *why_not,
+                     size_t size)
+{
+    if (verdict != TIMEOUT || lab_case->kind != CONTROL)
+        return false;
+    put(why_not, size, "given up: it takes too long to simulate, and decides nothing");
+    side_end(student);
+    *student = (Contestant){ 0 };
+    return true;
+}
+
 /* False: the verdict is there. */
 static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t size)
 {
     CaseSpeed *s = &j->result->speed[i];
     ModelledCall reference, call = { 0 };
+    Verdict verdict;
 
     if (!modelled_plan(j, i, &reference))
         return false;
@@ -97,8 +112,10 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
     if (student->worker.child.pid <= 0 &&
         student_failed(j, student, modelled_start(j, student, j->object), i))
         return false;
-    if (student_failed(j, student,
-                       modelled_call(student, &j->plan[i].sized, next_random(j->random), &call), i))
+    verdict = modelled_call(student, &j->plan[i].sized, next_random(j->random), &call);
+    if (gives_up(s->lab_case, student, verdict, s->why_not, sizeof s->why_not))
+        return true;
+    if (student_failed(j, student, verdict, i))
         return false;
     note_limiter(j, student, i, reference.ms / call.ms);
     if ((s->lab_case->kind == TIMED && !explain(j, student, i, why, size)) ||

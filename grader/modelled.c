@@ -11,9 +11,10 @@
  * balanced a call is a row of some thirty of each. */
 static const double least_call_ms = 0.1, least_balanced_ms = 1;
 
-/* Balanced cases begin so small, and a first look at what they balance takes so much of it. */
-static const double balanced_scale = 1.0 / 64;
-enum { BALANCE_TRIAL = 16 };
+/* Balanced cases begin so small, and a first look at what they balance takes so much of it. Then it
+ * is balanced so well, or after so many trials as well as it can be. */
+static const double balanced_scale = 1.0 / 64, balanced_within = 0.05;
+enum { BALANCE_TRIAL = 16, BALANCE_TRIALS = 4 };
 
 /* Warp instructions of one call of the reference: beyond this it takes too long to simulate. */
 static const double most_instructions = 150e6;
@@ -94,7 +95,7 @@ static Verdict grow(Judging *j, Case *sized, double scale, double least_ms, Kept
         if (sized->size)
             sized->size(sized->dim, &j->info.gpu, scale);
         verdict = try_reference(j, sized, kept);
-        if (verdict != PASS || kept->call.ms >= least_ms || !sized->size)
+        if (verdict != PASS || kept->call.ms >= least_ms || !sized->size || sized->stays_short)
             return verdict;
         if (kept->call.timed.instructions > most_instructions / 2)
             break;
@@ -104,30 +105,41 @@ static Verdict grow(Judging *j, Case *sized, double scale, double least_ms, Kept
     return verdict;
 }
 
-/* The kernels' part grows with the balanced dim in proportion: one trial tells how fast. */
+/* By what the balanced dim is to be multiplied, for what it adds to the kernels' time; 0: why_not
+ * says why it cannot be. */
+static double balance_factor(const ModelledCall *without, double wanted_ms, Kept *kept)
+{
+    const double added_ms = kept->call.timed.kernels_ms - without->timed.kernels_ms;
+    const double base = without->timed.instructions, factor = wanted_ms / added_ms;
+    const double all = base + factor * (kept->call.timed.instructions - base);
+
+    if (!(added_ms > 0))
+        PUT(kept->why_not, "takes no longer however much there is to do");
+    else if (all > most_instructions)
+        PUT(kept->why_not, "takes too long to simulate: %.0f million warp instructions",
+            all * 1e-6);
+    return kept->why_not[0] ? 0 : factor;
+}
+
+/* The kernels' part grows with the balanced dim in proportion as soon as it is mostly arithmetic,
+ * so a trial tells how much it takes. Of a small one memory may hide a half: what it says is tried
+ * until that is right. */
 static Verdict balance(Judging *j, Case *sized, Kept *kept)
 {
+    const ModelledCall without = kept->call;
+    const double wanted_ms = sized->balance * without.ms;
     long *dim = &sized->dim[sized->balanced];
-    double without_ms = kept->call.ms, base_ms = kept->call.timed.kernels_ms, added_ms;
-    double base = kept->call.timed.instructions, added, wanted;
+    double factor = 0;
     Verdict verdict;
 
     *dim = BALANCE_TRIAL;
-    if ((verdict = try_reference(j, sized, kept)) != PASS)
-        return verdict;
-    added_ms = kept->call.timed.kernels_ms - base_ms;
-    added = kept->call.timed.instructions - base;
-    if (!(added_ms > 0)) {
-        PUT(kept->why_not, "takes no longer however much there is to do");
-        return PASS;
+    for (int trial = 0; trial < BALANCE_TRIALS; trial++) {
+        if ((verdict = try_reference(j, sized, kept)) != PASS ||
+            (factor = balance_factor(&without, wanted_ms, kept)) == 0 ||
+            (trial && fabs(factor - 1) < balanced_within))
+            return verdict;
+        *dim = (long) fmax(round(factor * (double) *dim), 1);
     }
-    wanted = sized->balance * without_ms / added_ms; /* trials */
-    if (base + wanted * added > most_instructions) {
-        PUT(kept->why_not, "takes too long to simulate: %.0f million warp instructions",
-            (base + wanted * added) * 1e-6);
-        return PASS;
-    }
-    *dim = (long) fmax(round(wanted * BALANCE_TRIAL), 1);
     return try_reference(j, sized, kept);
 }
 

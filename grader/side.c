@@ -159,7 +159,7 @@ Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *in
             break;
         if ((verdict = time_case(reference, &sized, &plan->reference_ms)) != PASS)
             return verdict;
-        if (plan->reference_ms < least_call_ms && sized.size)
+        if (plan->reference_ms < least_call_ms && sized.size && !sized.stays_short)
             continue;
         if (sized.balance > 0 &&
             (verdict = balance(reference, &sized, &plan->reference_ms)) != PASS)

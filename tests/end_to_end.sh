@@ -171,6 +171,9 @@ check "and does not decide" says "^verdict:pass" simulated sim_lines "$(submissi
 check "marks from rung 1 on" says "^marks:90.4" simulated sim_lines "$(submission good "ms 0.8")"
 check "a time that the model lacks" simulated sim_row correct "the model cannot tell how long 1 of 1 launches take" untimed
 check "then a bound decides" simulated sim_row slow "kernel.cu:24: .in. is read in 8.0 times" untimed "sectors 8 24"
+check "endless there" simulated sim_row timeout "case flat: " "endless 13"
+check "but not in a control" says "^verdict:pass" simulated sim_lines "$(submission good "endless 15")"
+check "which is told" says "^case.3.why_not:given up" simulated sim_lines "$(submission good "endless 15")"
 check "a sample is told" simulated sim_row slow "case flat: timed 12 of 100 blocks" "ms 0.8" "sampled 12"
 check "a time that is none" simulated sim_row suspect "GB/s is more than" "lie 0.0000001"
 check "a race there" simulated sim_row unsafe "kernel.cu:9: race" unsafe

@@ -252,12 +252,20 @@ static bool fake_settle(char *fault)
     return true;
 }
 
+static int case_number(const Lab *lab, const Case *lab_case)
+{
+    int i = 0;
+
+    while (i < SCRIPT_CASES - 1 && lab->cases[i].label && lab->cases[i].label != lab_case->label)
+        i++;
+    return i;
+}
+
 static double call_ms(const Lab *lab, const Case *lab_case)
 {
-    for (int i = 0; i < SCRIPT_CASES && lab->cases[i].label; i++)
-        if (lab->cases[i].label == lab_case->label && script.case_ms[i] > 0)
-            return script.case_ms[i];
-    return script.ms;
+    double ms = script.case_ms[case_number(lab, lab_case)];
+
+    return ms > 0 ? ms : script.ms;
 }
 
 /* Sleeping alone would end some 60 us late. */
@@ -309,6 +317,10 @@ static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
         put(fault, SERVE_ANSWER, "%s",
             script.unsafe ? "unsafe kernel.cu:9: race: reads 4 bytes that thread (1,0,0) wrote"
                           : "limit kernel.cu:9: unknown instruction: the simulated GPU knows none");
+        return false;
+    }
+    if (simulated && script.endless[case_number(lab, lab_case)]) {
+        put(fault, SERVE_ANSWER, "endless kernel.cu:9: the kernel was stopped");
         return false;
     }
     for (int k = 0; k < calls; k++)

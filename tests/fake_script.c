@@ -43,6 +43,8 @@ static void obey(const char *line)
         script.limit = true;
     else if (is(word[0], "untimed"))
         script.untimed = true;
+    else if (is(word[0], "endless") && atoi(word[1]) >= 0 && atoi(word[1]) < SCRIPT_CASES)
+        script.endless[atoi(word[1])] = true;
     else if (is(word[0], "sampled"))
         script.sampled = atoi(word[1]);
     else if (is(word[0], "sectors")) {

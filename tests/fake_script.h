@@ -19,6 +19,7 @@
  *   limited shared 24    a simulated GPU was limited by that, a key of sim/limiter.h, in that line;
  *                        or by `nan`, `minus` or `nothing`, which is no answer
  *   untimed              a simulated GPU cannot tell how long a launch takes
+ *   endless 15           it stops the lab's case number 15 as endless
  *   sampled 12           it played 12 of a hundred blocks
  */
 #ifndef FAKE_SCRIPT_H
@@ -44,7 +45,7 @@ typedef struct Script {
     bool launch_error, kernel_error, unsafe, limit;
     double sectors; /* times as many as there must be */
     int sectors_line;
-    bool untimed;
+    bool untimed, endless[SCRIPT_CASES];
     int sampled; /* 0: all */
     Misdeed misdeeds[SCRIPT_MISDEEDS];
     int misdeed_count;

@@ -36,6 +36,7 @@ static const Device plain = {
     .shuffle_latency = 23,
     .branch_latency = 7,
     .barrier_latency = 11,
+    .shared_cycle_bytes = 128,
     .shared_latency = 31,
     .l1_latency = 41,
     .l2_latency = 201,

@@ -91,11 +91,11 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "shuffle_latency: 23\n"
                             "branch_latency: 6\n"
                             "barrier_latency: 20\n"
-                            "shared_latency: 29\n"
+                            "shared_cycle_bytes: 128\nshared_latency: 29\n"
                             "l1_latency: 38\n"
                             "l2_latency: 262\n"
                             "store_latency: 450\nmemory_latency: 466\nmemory_queue: 300\n"
-                            "l1_bytes: 192 KiB\n"
+                            "l1_bytes: 192 KiB\nshared_least_bytes: 0\n"
                             "l1_ways: 4\n"
                             "l2_ways: 16\n"
                             "l1_lines: 1\n"
@@ -114,7 +114,7 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "pcie_pinned_share: 0.88\n"
                             "pcie_both_share: 0.806\n"
                             "pcie_pageable_share: 0.141\n";
-/* "copy_engines: 2", line 61, is what each case adds. */
+/* "copy_engines: 2", line 64, is what each case adds. */
 
 static char scratch[64];
 
@@ -137,26 +137,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":63: copy_engines is there twice" },
-        { "copy_engines: 2\nsms: 8", ":63: sms is there twice" },
-        { "copy_engines: 2\nwheels: 4", ":63: there is no key `wheels`" },
-        { "copy_engines 2", ":62: this is no `key: value`" },
-        { "copy_engines:", ":62: copy_engines is to be a whole number, not ``" },
-        { "copy_engines: two", ":62: copy_engines is to be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":62: copy_engines is to be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":62: copy_engines is to be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":62: copy_engines is to be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":62: copy_engines is to be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":62: copy_engines is to be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":62: copy_engines is to be a whole number, not `1..2`" },
-        { "copy_engines: .", ":62: copy_engines is to be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":62: copy_engines is to be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":62: copy_engines is to be a whole number, not `nan`" },
-        { "copy_engines: 65", ":62: copy_engines is 65: is to lie between 0 and 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":65: copy_engines is there twice" },
+        { "copy_engines: 2\nsms: 8", ":65: sms is there twice" },
+        { "copy_engines: 2\nwheels: 4", ":65: there is no key `wheels`" },
+        { "copy_engines 2", ":64: this is no `key: value`" },
+        { "copy_engines:", ":64: copy_engines is to be a whole number, not ``" },
+        { "copy_engines: two", ":64: copy_engines is to be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":64: copy_engines is to be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":64: copy_engines is to be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":64: copy_engines is to be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":64: copy_engines is to be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":64: copy_engines is to be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":64: copy_engines is to be a whole number, not `1..2`" },
+        { "copy_engines: .", ":64: copy_engines is to be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":64: copy_engines is to be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":64: copy_engines is to be a whole number, not `nan`" },
+        { "copy_engines: 65", ":64: copy_engines is 65: is to lie between 0 and 64" },
         { "copy_engines: 99999999999",
-          ":62: copy_engines is 99999999999: is to lie between 0 and 64" },
+          ":64: copy_engines is 99999999999: is to lie between 0 and 64" },
         { "copy_engines: 9999999999999999999999",
-          ":62: copy_engines is to be a whole number, not `9999999999999999999999`" },
+          ":64: copy_engines is to be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

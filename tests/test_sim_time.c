@@ -51,14 +51,21 @@ static void conflicts_cost_wavefronts(void)
     CU_ASSERT_EQUAL(conflicts - straight, 20 * 31);
 }
 
-static void shared_memory_serves_a_wavefront_a_cycle(void)
+/* A wavefront a cycle, or, as on Turing, half of one. */
+static void shared_memory_is_as_wide_as_described(void)
 {
     static const char loads[] = "ld.shared.u32 %r13, [%r12];\nld.shared.u32 %r14, [%r12];\n"
                                 "ld.shared.u32 %r15, [%r12];\nld.shared.u32 %r16, [%r12];\n";
-    const double few = cycles(repeat(SHARED_AT("4"), loads, 10, ""), 1024);
-    const double more = cycles(repeat(SHARED_AT("4"), loads, 30, ""), 1024);
 
-    CU_ASSERT_DOUBLE_EQUAL((more - few) / (32 * 80), 1, 0.02);
+    for (int bytes = 128; bytes >= 64; bytes /= 2) {
+        Trial few = { .threads = 1024 }, more = few;
+        Device device = plain;
+        device.shared_cycle_bytes = bytes;
+        few.ptx = repeat(SHARED_AT("4"), loads, 10, "");
+        more.ptx = repeat(SHARED_AT("4"), loads, 30, "");
+        CU_ASSERT_DOUBLE_EQUAL((play(&device, more).cycles - play(&device, few).cycles) / (32 * 80),
+                               128.0 / bytes, 0.02);
+    }
 }
 
 /* ---- Caches and memory ---- */
@@ -92,6 +99,20 @@ static void a_load_comes_from_where_the_data_is(void)
     CU_ASSERT_EQUAL(took[0] - took[1], plain.memory_latency - plain.l2_latency + 1);
     /* The second load was under way with the first: it waits for its line. */
     CU_ASSERT(took[2] - took[1] < plain.l1_latency);
+}
+
+/* Eight lines, twice: what shared memory takes at least, they cannot have. */
+static void shared_memory_takes_its_part_of_the_l1(void)
+{
+    Device device = plain;
+    char body[1000] = "";
+
+    for (int i = 0; i < 16; i++)
+        sprintf(body + strlen(body), "ld.global.u32 %%r20, [%%rd2+%d];\n", 4096 * (i % 8));
+    const Trial trial = { .ptx = repeat(body, "", 0, ""), .threads = 32 };
+    CU_ASSERT_EQUAL(play(&device, trial).l1_hits, 8 * 4); /* sectors */
+    device.shared_least_bytes = device.l1_bytes - 4 * 128;
+    CU_ASSERT_EQUAL(play(&device, trial).l1_hits, 0);
 }
 
 static void chased_loads_wait_for_each_other(void)
@@ -310,8 +331,9 @@ static CU_TestInfo tests[] = {
     { "a barrier waits for the last", a_barrier_waits_for_the_last },
     { "what comes after a barrier waits for it", what_comes_after_a_barrier_waits_for_it },
     { "bank conflicts cost wavefronts", conflicts_cost_wavefronts },
-    { "shared memory serves a wavefront a cycle", shared_memory_serves_a_wavefront_a_cycle },
+    { "shared memory is as wide as described", shared_memory_is_as_wide_as_described },
     { "a load comes from where the data is", a_load_comes_from_where_the_data_is },
+    { "shared memory takes its part of the L1", shared_memory_takes_its_part_of_the_l1 },
     { "chased loads wait for each other", chased_loads_wait_for_each_other },
     { "loads are moved up", loads_are_moved_up },
     { "loads stay behind stores", loads_stay_behind_stores },

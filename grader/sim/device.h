@@ -23,10 +23,11 @@ typedef struct Device {
     /* Of the model of time (timing.h); docs/simulator.md, section Time, says what each means. Lanes
      * and lines are those of an SM in a cycle, latencies cycles of an SM. */
     int fp32_lanes, fp64_lanes, fp16_lanes, int_lanes, convert_lanes, sfu_lanes, lsu_lanes;
-    int register_reads;
+    int register_reads, shared_cycle_bytes;
     int alu_latency, fp64_latency, sfu_latency, shuffle_latency, branch_latency, barrier_latency;
     int shared_latency, l1_latency, l2_latency, store_latency, memory_latency, memory_queue;
-    int l1_bytes, l1_ways, l2_ways, l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes;
+    int l1_bytes, shared_least_bytes, l1_ways, l2_ways;
+    int l1_lines, l1_load_bytes, l1_fill_bytes, l1_store_bytes;
     int lsu_queue, memory_atom_bytes, memory_ecc, block_start_cycles;
     double l2_gbps, memory_read_share, memory_write_share, atomic_ns, launch_us;
     double copy_us, pcie_pinned_share, pcie_both_share, pcie_pageable_share;

@@ -10,6 +10,7 @@
  */
 #include "timing_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +108,8 @@ static double l1_bytes(const Gpu *gpu, const Launch *launch, int resident)
     const double a_block = (double) launch->kernel->static_shared_bytes +
                            (double) launch->dynamic_shared_bytes +
                            gpu->device.shared_reserved_bytes;
-    const double left = gpu->device.l1_bytes - resident * a_block;
+    const double shared = fmax(resident * a_block, gpu->device.shared_least_bytes);
+    const double left = gpu->device.l1_bytes - shared;
 
     return left > 4 * LINE_BYTES ? left : 4 * LINE_BYTES;
 }

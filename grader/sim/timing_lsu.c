@@ -1,10 +1,12 @@
 /* timing_lsu.c - an SM's load/store unit, with its L1.
  *
  * It is all schedulers' own: shared memory, L1 and shuffles take their turns in it, a cycle a
- * wavefront, or a line. Instructions are taken until its queue is full. Stores leave for the L2 by
- * a way of their own, a line after the other.
+ * wavefront (two where shared memory is half as wide), or a line. Instructions are taken until its
+ * queue is full. Stores leave for the L2 by a way of their own, a line after the other.
  */
 #include "timing_model.h"
+
+enum { WAVEFRONT_BYTES = 32 * 4 };
 
 static uint64_t share(uint64_t n, int part)
 {
@@ -19,6 +21,12 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
     sm->lsu_free = until;
     for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
         sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
+}
+
+/* 32 banks give a word each, at once or a part of them after the other. */
+static uint64_t shared_cycles(const Device *device, uint64_t wavefronts)
+{
+    return wavefronts * share(WAVEFRONT_BYTES, device->shared_cycle_bytes);
 }
 
 static CacheLine *l1_line(Sm *sm, uint64_t address)
@@ -106,7 +114,9 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
 
     switch ((TraceKind) (head & 0xff)) {
     case TRACE_SHARED:
-        lsu_keep(sm, true, start, start + later(head >> 16, w->step->operation->wavefronts));
+        lsu_keep(sm, true, start,
+                 start + shared_cycles(&sm->gpu->device,
+                                       later(head >> 16, w->step->operation->wavefronts)));
         return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
     case TRACE_LOAD:
         return load_lines(sm, words, count, start, w->step->operation->cycles);

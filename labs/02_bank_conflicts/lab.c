@@ -1,7 +1,7 @@
 /* Bank conflicts: which word lies in which bank of shared memory.
  *
  * The flaw wastes wavefronts of shared memory, of which every GPU since Maxwell has one a clock and
- * SM: no cache stands before it, and DRAM has next to nothing to do. */
+ * SM, Turing half of one: no cache stands before it, and DRAM has next to nothing to do. */
 #include "kernel.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// rung: 2, expect: slow - two oscillators at a time, a whole grid apart
+// rung: 2, expect: device - two oscillators at a time, a whole grid apart
 // Their operations do not depend on each other: while one waits for a result, the others go on.
 #include "cudalab.cuh"
 #include "kernel.h"

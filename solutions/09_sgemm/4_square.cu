@@ -1,4 +1,4 @@
-// rung: 4, expect: slow - 4 x 4 results a thread: 8 loads from shared memory for 16 FMAs
+// rung: 4, expect: device - 4 x 4 results a thread: 8 loads from shared memory for 16 FMAs
 #include "cudalab.cuh"
 #include "kernel.h"
 
