@@ -24,6 +24,7 @@ typedef struct CaseSpeed {
     double timed_blocks, simulated_blocks; /* modelled: blocks played, of all; 0: none were */
     double floor;                          /* rung 1's ratio; 0: not needed */
     char why_not[200];                     /* measured is false: the reason */
+    bool blind; /* ... which is that not even rung 1 would be slow: left out beside others */
 } CaseSpeed;
 
 typedef struct Result {

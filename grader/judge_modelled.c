@@ -4,7 +4,8 @@
  * once, cold, and all of its result is looked at. The ratio of the two modelled times decides:
  * there is no noise, so nothing is too close to tell. What the kernel did is held against the lab's
  * mechanism as well, to say why it is slow; that decides only where speed is not judged: where a
- * call has no time, and where the device, as it is modelled, does not separate: rung 1 is not slow.
+ * call has no time, and where the device, as it is modelled, separates in no case: rung 1 is not
+ * slow. If it separates in one, that one decides, and the others are left out.
  */
 #include "judge_modelled.h"
 #include "known.h"
@@ -79,6 +80,7 @@ static bool separates(Judging *j, int i)
         "the reference's speed, and the bar is %.2f",
         s->floor, s->bar);
     s->floor = 0;
+    s->blind = true;
     return false;
 }
 
@@ -147,22 +149,30 @@ static void say_slow(Result *result, const CaseSpeed *s, const char *explained)
 
 bool judge_modelled_decide(Result *result, char explained[][EXPLAINED])
 {
-    const CaseSpeed *unjudged = NULL, *slow = NULL;
+    const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = NULL;
+    int judged = 0;
 
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
         if (s->lab_case->kind != TIMED)
             continue;
-        if (!s->measured)
+        judged += s->measured;
+        if (s->blind)
+            blind = blind ? blind : s;
+        else if (!s->measured)
             unjudged = unjudged ? unjudged : s;
         else if (s->ratio.median < s->bar)
             slow = slow ? slow : s;
     }
+    if (!unjudged && !judged)
+        unjudged = blind;
     result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : PASS;
     if (slow)
         say_slow(result, slow, explained[slow - result->speed]);
     else if (unjudged)
         PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
+    else if (blind)
+        APPEND(result->note, "case %s is left out: %s", blind->lab_case->label, blind->why_not);
     return slow || !unjudged;
 }
 

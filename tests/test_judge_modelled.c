@@ -10,7 +10,7 @@ static const Case flat = { "flat", .kind = TIMED, .bar = 0.75 };
 static const Case square = { "square", .kind = TIMED, .bar = 0.6 };
 static const Case row = { "one row", .kind = CONTROL };
 
-/* A ratio of 0: not measured. */
+/* A ratio of 0: not measured; below 0: not even rung 1 would be slow. */
 static CaseSpeed speed(const Case *lab_case, double ratio)
 {
     CaseSpeed s = { .lab_case = lab_case, .bar = lab_case->bar, .measured = ratio > 0 };
@@ -18,8 +18,9 @@ static CaseSpeed speed(const Case *lab_case, double ratio)
     s.ratio = (Interval){ ratio, ratio, ratio };
     s.gbps = 80 * ratio;
     s.reference_gbps = 80;
+    s.blind = ratio < 0;
     if (!s.measured)
-        PUT(s.why_not, "the model cannot tell");
+        PUT(s.why_not, s.blind ? "not even the naive one" : "the model cannot tell");
     return s;
 }
 
@@ -42,6 +43,11 @@ static void verdicts(void)
         { 1.0, 0, 1.0, CORRECT_ONLY, false, "case square: the model cannot tell" },
         { 0, 0, 1.0, CORRECT_ONLY, false, "case flat: the model cannot tell" },
         { 0, 0.5, 1.0, SLOW, true, "case square runs at 0.50" }, /* slow is slow */
+        { -1, 1.0, 1.0, PASS, true, "" },                        /* left out: the other decides */
+        { -1, 0.5, 1.0, SLOW, true, "case square runs at 0.50" },
+        { 1.0, -1, 1.0, PASS, true, "" },
+        { -1, -1, 1.0, CORRECT_ONLY, false, "case flat: not even the naive one" },
+        { -1, 0, 1.0, CORRECT_ONLY, false, "case square: the model cannot tell" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
