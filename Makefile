@@ -66,7 +66,7 @@ ifneq (,$(word 2,$(B)))
 $(error B, the build folder, may hold no blanks)
 endif
 ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
-$(error cannot write to $(B)/. Build elsewhere, as in: make grade B=/tmp/warpbook)
+$(error cannot write to $(B)/. Build elsewhere, as in: make grade B=$$HOME/warpbook)
 endif
 
 .PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end tested-warpbook tested-workbook tested-gradebook tested-simulator unit setup course-kit bench format clean FORCE

@@ -27,7 +27,7 @@ bool attempt_cannot_write(Attempt *attempt, const char *path)
     bool full = why == ENOSPC || why == EDQUOT;
 
     return attempt_fail(
-        attempt, BUILD_MACHINE, "cannot write %s: %s; %s: make grade B=/tmp/warpbook", path,
+        attempt, BUILD_MACHINE, "cannot write %s: %s; %s: make grade B=$HOME/warpbook", path,
         strerror(why),
         full ? "make room, or name a build folder on another disk"
              : "copy the workbook to a folder you can write to, or name another build folder");

@@ -435,7 +435,7 @@ static bool open_folders(Session *session)
         return true;
     PUT(session->problem,
         "cannot write %s: %s; copy the workbook to a folder you can write to, or name another "
-        "build folder: make grade B=/tmp/warpbook",
+        "build folder: make grade B=$HOME/warpbook",
         session->cache, strerror(errno));
     return false;
 }

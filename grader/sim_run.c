@@ -329,7 +329,7 @@ static bool find_library(SimPlan *plan, const char *build, bool needs_libcudart)
     if (strpbrk(path, ": "))
         return refuse(plan, COULD_NOT,
                       "%.300s: the loader takes no path with a blank or a colon in it; build "
-                      "elsewhere, as in: make B=/tmp/warpbook",
+                      "elsewhere, as in: make B=$HOME/warpbook",
                       path);
     set_list(plan, "LD_PRELOAD", path);
     PUT(path, "%s/sim", build);

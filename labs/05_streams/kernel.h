@@ -19,15 +19,20 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
 #define CIPHER_FN static inline
 #endif
 
-/* Each line of a round can be undone by whoever knows the key. Not for secrets. */
+/* Each line can be undone by whoever knows the key. Not for secrets. */
+CIPHER_FN uint32_t encrypt_round(uint32_t word, uint32_t round_key)
+{
+    word = (word << 7 | word >> 25) + round_key;
+    return word ^ word >> 15;
+}
+
 CIPHER_FN uint32_t encrypt_word(uint32_t word, uint32_t key, int rounds)
 {
     uint32_t sum = 0;
 
     for (int r = 0; r < rounds; r++) {
         sum += 0x9e3779b9u;
-        word = (word << 7 | word >> 25) + (key ^ sum);
-        word ^= word >> 15;
+        word = encrypt_round(word, key ^ sum);
     }
     return word;
 }

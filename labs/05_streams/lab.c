@@ -63,10 +63,8 @@ static void encrypt_some(uint32_t words[SIDE], long rounds)
 
     for (long r = 0; r < rounds; r++) {
         sum += 0x9e3779b9u;
-        for (int j = 0; j < SIDE; j++) {
-            words[j] = (words[j] << 7 | words[j] >> 25) + (KEY ^ sum);
-            words[j] ^= words[j] >> 15;
-        }
+        for (int j = 0; j < SIDE; j++)
+            words[j] = encrypt_round(words[j], KEY ^ sum);
     }
 }
 
