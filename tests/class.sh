@@ -1,5 +1,6 @@
 #!/bin/bash
-# class.sh BUILD [STUDENTS [LABS [KEPT]]] - a generated class, graded from end to end on the simulated GPU.
+# class.sh BUILD [STUDENTS [LABS [KEPT]]] - a generated class, graded from end to end on the simulated GPU, or on
+# DEVICES (0,1,2,3: these GPUs).
 #
 # Each student hands in a kernel for each lab: a rung, a kernel of beyond/ or wrong/, an honest one of
 # tests/honest, a cheat of tests/cheats, or the starter. Its first line says which verdict it must get. All
@@ -18,25 +19,29 @@ case $build in /*) ;; *) build=$PWD/$build ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 class=${kept:-$work}/class out=${kept:-$work}/results
+devices=${DEVICES:-sim}
 [ ! -e "$class" ] || { echo "class.sh: $class is already there"; exit 2; }
 mkdir -p "$class" "$work/pool"
 export WARPBOOK_BUILD=$build
 
 # ---- Kernels, and what must become of them ----
 
-# The verdict that a first line promises on a simulated GPU, as a pattern (grader/prove.c: keeps).
+# The verdict that a first line promises, as a pattern (grader/prove.c: keeps).
 expected() { # FILE
     local line word
     IFS= read -r line < "$1"
     case $1 in */0_starter.cu) echo unchanged; return ;; esac
     word=$(sed -nE 's/.*expect: ([a-z_]+).*/\1/p' <<< "$line")
-    [[ $line =~ \(sim:\ ([a-z_]+)\) ]] && word=${BASH_REMATCH[1]}
-    # What the model of time is known to get wrong (tests/sim/time/check.sh).
-    grep -qF "sim	$(cut -d/ -f2 <<< "$1")	$(cut -d/ -f3- <<< "$1")	" tests/sim/time/known.txt && word=device
+    if [[ $devices == sim* ]]; then
+        [[ $line =~ \(sim:\ ([a-z_]+)\) ]] && word=${BASH_REMATCH[1]}
+        # What the model of time is known to get wrong (tests/sim/time/check.sh).
+        grep -qF "sim	$(cut -d/ -f2 <<< "$1")	$(cut -d/ -f3- <<< "$1")	" tests/sim/time/known.txt && word=device
+    fi
     case $word in
     pass) echo 'pass|close|correct' ;;
     device) echo 'slow|pass|close|correct' ;;
     wrong_or_unsafe) echo 'wrong|unsafe' ;;
+    unsafe) [[ $devices == sim* ]] && echo unsafe || echo 'unsafe|wrong|crash|timeout' ;;
     *) echo "${word:-nothing}" ;;
     esac
 }
@@ -137,7 +142,7 @@ watch_memory() { # PID: of gradebook itself and the process that reads archives,
 grade() {
     local began=$SECONDS status line
     mkfifo "$work/said"
-    "$build/gradebook" grade "$class" --out "$out" --devices sim --labs "$(paste -sd, "$work/labs")" \
+    "$build/gradebook" grade "$class" --out "$out" --devices "$devices" --labs "$(paste -sd, "$work/labs")" \
         ${JOBS:+--jobs "$JOBS"} ${TRUST:+--trust-submissions} 2> "$work/said" &
     local pid=$!
     watch_memory $pid &

@@ -4,7 +4,7 @@
 #     tests/sim/time/on_gpu.sh BUILD [PREFIX]
 #
 # In BUILD/sim/time/gpu it leaves
-#     measured.txt   each sweep's and each kernel's rate, in the form of h200.txt
+#     measured.txt   each sweep's and each kernel's rate, in the form of h200.txt; of those that begin as PREFIX
 #     compared.txt   the comparison (compare.awk)
 #     verdicts.txt   `LAB/FILE GPU SIMULATED` of each starter, rung and wrong kernel
 #     points, *.svg  plots, where gnuplot is installed
@@ -34,28 +34,45 @@ half_of()
         $here/h200.txt -
 }
 
-measure()
+# kernels: the files of all kernels whose names begin as asked for
+kernels()
 {
-    local name file
-    echo "# $name_of_gpu: measured by make validate, $(date -u +%Y-%m-%d), $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/CUDA \1/p'), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2> /dev/null | head -1)"
-    {
-        measure_with "$work/sweeps" 1 "" "$repeats"
-        compile_streams
-        measure_with "$work/streams" 1
-        for file in solutions/*/[0-9]*.cu solutions/*/beyond/*.cu solutions/*/wrong/*.cu; do
-            name=$(echo "$file" | cut -d/ -f2).$(basename "$file" .cu)
-            case $name in 05_*) continue ;; esac # streams.cu has those
-            case $file in */wrong/*) is_timed "$file" || continue ;; esac
-            compile_rung "$name" 2> "$gpu/compiler.txt" || { echo "not compiled: $name" >&2; continue; }
-            measure_with timeout 300 "$work/$name" 1 "$repeats" || echo "failed: $name" >&2
-        done
-    } | half_of
+    find solutions -name '[0-9a-z]*.cu' -path "solutions/${prefix%%.*}*" | sort -V
 }
 
-# Wrong kernels that are right, or are measured before they are found wanting.
-is_timed()
+# Those that are timed: rungs, beyond, and wrong kernels that are right, or are measured before they are found
+# wanting. Lab 05 is timed by streams.cu.
+timed()
 {
-    head -1 "$1" | grep -Eq '^// expect: (slow|device)'
+    local file name
+    for file in $(kernels); do
+        case $file in
+        solutions/05_*) continue ;;
+        */wrong/*) head -1 "$file" | grep -Eq '^// expect: (slow|device)' || continue ;;
+        esac
+        name=$(echo "$file" | cut -d/ -f2).$(basename "$file" .cu)
+        case $name in "$prefix"*) echo "$name" ;; esac
+    done
+}
+
+compile_one()
+{
+    compile_rung "$1" 2> "$gpu/$1.said" || echo "not compiled: $1 ($gpu/$1.said)" >&2
+}
+
+measure()
+{
+    local name group
+    echo "# $name_of_gpu: measured by make validate, $(date -u +%Y-%m-%d), $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/CUDA \1/p'), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2> /dev/null | head -1)"
+    {
+        for group in $(sweep_groups "$prefix"); do
+            measure_with "$work/sweeps" 1 "$group" "$repeats"
+        done
+        ! wants_streams "$prefix" || measure_with "$work/streams" 1
+        for name in $(timed); do
+            [ ! -x "$work/$name" ] || measure_with timeout 300 "$work/$name" 1 "$repeats" || echo "failed: $name" >&2
+        done
+    } | half_of
 }
 
 # device_for GPU: the described device whose name is in it, the longest one
@@ -69,21 +86,32 @@ device_for()
     echo "$key"
 }
 
-# verdict LAB FILE DEVICE
+# verdict FILE DEVICE
 verdict()
 {
-    "$build/warpbook" grade "$1" --submission "$2" --device "$3" --format lines 2> /dev/null |
+    "$build/warpbook" grade "$(cut -d/ -f2 <<< "$1")" --submission "$1" --device "$2" --format lines 2> /dev/null |
         sed -n 's/^verdict://p' | head -1
 }
 
+simulated_verdict()
+{
+    echo "$1 $(verdict "$1" "sim:$key")"
+}
+
+# verdicts: `LAB/FILE GPU SIMULATED` of each kernel. Where there are several GPUs of the kind, each takes its
+# share. Simulated first: GPUs are timed when nothing else is at work.
 verdicts()
 {
-    local file lab
-    for file in solutions/*/[0-9]*.cu solutions/*/beyond/*.cu solutions/*/wrong/*.cu; do
-        lab=$(echo "$file" | cut -d/ -f2)
-        case $lab in "${prefix%%.*}"*) ;; *) continue ;; esac
-        echo "${file#solutions/} $(verdict "$lab" "$file" 0) $(verdict "$lab" "$file" "sim:$1")"
+    local g gpus
+    gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | awk 'END { print NR == 1 ? $1 : 1 }')
+    kernels | at_once simulated_verdict > "$gpu/simulated.txt"
+    for ((g = 0; g < gpus; g++)); do
+        kernels | sed -n "$((g + 1))~${gpus}p" | while read -r file; do
+            echo "$file $(verdict "$file" "$g" < /dev/null)"
+        done > "$gpu/graded.$g.txt" &
     done
+    wait
+    sort "$gpu"/graded.*.txt | join -a 1 - <(sort "$gpu/simulated.txt") | sed 's|^solutions/||'
 }
 
 plot()
@@ -99,7 +127,10 @@ plot()
 name_of_gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -1 || true)
 failed=0
 if [ -n "$name_of_gpu" ]; then
-    compile_sweeps
+    rm -f "$gpu"/graded.*.txt "$gpu"/*.said
+    [ -z "$(sweep_groups "$prefix")" ] || compile_sweeps
+    ! wants_streams "$prefix" || compile_streams
+    timed | at_once compile_one
     measure > "$gpu/measured.txt"
     echo "measured on a $name_of_gpu: $gpu/measured.txt"
     key=$(device_for "$name_of_gpu")
@@ -115,7 +146,7 @@ $here/validate.sh "$build" "$prefix" > "$gpu/compared.txt" || failed=1
 cat "$gpu/compared.txt"
 plot
 if [ -n "$name_of_gpu" ]; then
-    verdicts "$key" > "$gpu/verdicts.txt"
+    verdicts > "$gpu/verdicts.txt"
     awk -f $here/verdicts.awk "$gpu/verdicts.txt" || failed=1
 fi
 exit $failed

@@ -64,6 +64,21 @@ compile_streams()
     compile "$work/streams" $here/streams.cu -Icommon -Ilabs/05_streams
 }
 
+# sweep_groups PREFIX: those of sweeps.cu whose rows begin so
+sweep_groups()
+{
+    local group
+    for group in chain copy occupancy transpose grid registers; do
+        case $group in "${1%%.*}"*) echo $group ;; esac
+    done
+}
+
+# wants_streams PREFIX: does it name rows of streams.cu?
+wants_streams()
+{
+    case streams. in "${1:0:8}"*) ;; *) return 1 ;; esac
+}
+
 # rungs_in FILE: LAB.RUNG of each LAB.RUNG.CASE that was measured
 rungs_in()
 {
@@ -86,6 +101,25 @@ slices_of()
     local sms
     sms=$(sed -n 's/^sms: *\([0-9]*\).*/\1/p' "grader/sim/devices/$1.txt")
     echo $(((sms + 11) / 12))
+}
+
+# at_once FUNCTION: that with each line of the input, as many beside each other as there are processors; what
+# they print, in the input's order. Status 1: one of them failed.
+at_once()
+{
+    local line said n=0 failed=0
+    said=$(mktemp -d "$work/said.XXXXXX")
+    while IFS= read -r line; do
+        "$1" "$line" > "$said/$(printf %05d $n)" < /dev/null &
+        n=$((n + 1))
+        [ $n -lt "$(nproc)" ] || wait -n || failed=1
+    done
+    while [ -n "$(jobs -pr)" ]; do
+        wait -n || failed=1
+    done
+    find "$said" -type f | sort | xargs -r cat
+    rm -rf "$said"
+    return $failed
 }
 
 # simulate PROGRAM [ARGUMENT...]

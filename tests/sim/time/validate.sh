@@ -15,27 +15,29 @@ measured=${MEASURED:-$here/h200.txt}
 export SIM_DEVICE=${SIM_DEVICE:-h200}
 slices=$(slices_of "$SIM_DEVICE")
 
+sweep()
+{
+    simulate "$work/sweeps" $((slices > 1 ? 16 : 1)) "$1"
+}
+
 sweeps()
 {
-    local group
-    for group in chain copy occupancy transpose grid registers; do
-        case $group in "${prefix%%.*}"*) simulate "$work/sweeps" $((slices > 1 ? 16 : 1)) "$group" ;; esac
-    done
+    sweep_groups "$prefix" | at_once sweep
+}
+
+rung()
+{
+    compile_rung "$1" && simulate "$work/$1" "$slices"
 }
 
 rungs()
 {
-    local name
-    for name in $(rungs_in "$measured"); do
-        case $name in "$prefix"*) ;; *) continue ;; esac
-        compile_rung "$name"
-        simulate "$work/$name" "$slices"
-    done
+    rungs_in "$measured" | { grep "^$prefix" || true; } | at_once rung
 }
 
 streams()
 {
-    case streams. in "${prefix:0:8}"*) ;; *) return ;; esac
+    wants_streams "$prefix" || return 0
     compile_streams
     simulate "$work/streams" "$slices"
 }

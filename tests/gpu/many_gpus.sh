@@ -1,0 +1,49 @@
+#!/bin/bash
+# many_gpus.sh BUILD [LAB [STUDENTS [DEVICES]]] - one lab's class (tests/class.sh) graded on several GPUs, then on
+# the first of them alone: how much faster that was, and whether all is the same.
+#
+# Without more: lab 6, 64 students, GPUs 0,1,2,3. A rate is kernels graded over the time from the first
+# grading's begin to the last one's end; the whole commands' times, with the building of the references, stand
+# beside. Exit status 1: a verdict differs or is not as expected, the medians of the ratio differ by more than
+# 1 %, or the rate is less than 0.9 times as many as there are GPUs. Needs sqlite3 and what class.sh needs.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+
+build=${1:?the build folder} lab=${2:-6} students=${3:-64} devices=${4:-0,1,2,3}
+gpus=$(awk -F, '{ print NF }' <<< "$devices")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# run NAME DEVICES: the class, and in $work/NAME.rows of each kernel `file of kernel, verdict, ratio`.
+run() {
+    echo "== on $2"
+    DEVICES=$2 tests/class.sh "$build" "$students" "$lab" "$work/$1" > "$work/$1.said" || failed=1
+    cat "$work/$1.said"
+    sqlite3 -readonly -separator '|' "$work/$1/results/gradebook.sqlite" > "$work/$1.rows" \
+        "SELECT k.hash, v.verdict, coalesce(v.ratio, 0) FROM progress p JOIN kernels k ON k.id = p.kernel
+         JOIN verdicts v ON v.attempt = p.latest ORDER BY 1"
+    # Of the attempts, the seconds from the first's begin to the last's end.
+    sqlite3 -readonly "$work/$1/results/gradebook.sqlite" > "$work/$1.seconds" \
+        "SELECT max(julianday(began) * 86400 + seconds) - min(julianday(began) * 86400) FROM attempts"
+}
+
+run all "$devices"
+run one "${devices%%,*}"
+join -t'|' "$work/all.rows" "$work/one.rows" > "$work/both"
+awk -F'|' -v gpus="$gpus" -v all_s="$(cat "$work/all.seconds")" -v one_s="$(cat "$work/one.seconds")" \
+    -v kernels="$(wc -l < "$work/all.rows")" '
+    $2 != $4 { differ++; print "  kernel " $1 ": " $2 " on several, " $4 " on one" }
+    $3 > 0 && $5 > 0 {
+        by = $3 > $5 ? $3 / $5 - 1 : $5 / $3 - 1
+        if (by > most) most = by
+        compared++
+    }
+    END {
+        printf("%d kernels: %d verdicts differ; of %d ratios the worst differs by %.2f %%\n", NR, differ, compared, 100 * most)
+        printf("from the first begin to the last end: %.0f s on %d GPUs, %.0f s on one: %.2f times the rate\n", all_s,
+            gpus, one_s, one_s / all_s)
+        exit differ || NR < kernels || most > 0.01 || one_s / all_s < 0.9 * gpus
+    }' "$work/both" || failed=1
+[ -z "${OUT:-}" ] || cp "$work"/*.rows "$work"/*.said "$OUT"/
+exit $failed
