@@ -99,11 +99,12 @@ simulated_verdict()
 }
 
 # verdicts: `LAB/FILE GPU SIMULATED` of each kernel. Where there are several GPUs of the kind, each takes its
-# share. Simulated first: GPUs are timed when nothing else is at work.
+# share, unless $CUDA_VISIBLE_DEVICES says which. Simulated first: GPUs are timed when nothing else is at work.
 verdicts()
 {
-    local g gpus
-    gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | awk 'END { print NR == 1 ? $1 : 1 }')
+    local g gpus=1
+    [ -n "${CUDA_VISIBLE_DEVICES:-}" ] ||
+        gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | awk 'END { print NR == 1 ? $1 : 1 }')
     kernels | at_once simulated_verdict > "$gpu/simulated.txt"
     for ((g = 0; g < gpus; g++)); do
         kernels | sed -n "$((g + 1))~${gpus}p" | while read -r file; do
