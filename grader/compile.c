@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINK_LIMIT_S = 60, WORDS = 48 + 2 * COMPILE_ARCHS };
+enum { LINK_LIMIT_S = 60, WORDS = 49 + 2 * COMPILE_ARCHS, BEFORE_PROGRAM = 3 };
 
 /* Words of a command, ended by NULL. */
 typedef struct Command {
@@ -20,10 +20,12 @@ static void add(Command *command, const char *word)
         command->word[command->words++] = word;
 }
 
-/* Compiler messages in English, whatever the locale. */
+/* Compiler messages in English, whatever the locale. Scratch files in the build's own folder, where
+ * the command runs: nvcc names them by its process number, and gradebook's cells, each with process
+ * numbers of its own, may share a /tmp. */
 static Command begin_command(const char *program)
 {
-    return (Command){ { "env", "LC_ALL=C", program }, 3 };
+    return (Command){ { "env", "LC_ALL=C", "TMPDIR=.", program }, BEFORE_PROGRAM + 1 };
 }
 
 /* Two architectures and the host's part are compiled side by side: 0.6 s instead of 0.8 s.
@@ -164,7 +166,7 @@ void compile_typed(const Compile *compile, const char *source, char *text, size_
     add(&command, "/dev/null");
     add(&command, source);
     text[0] = 0;
-    for (int i = 2; i < command.words; i++) /* without env LC_ALL=C */
+    for (int i = BEFORE_PROGRAM; i < command.words; i++)
         if (!strstr(command.word[i], "kernel.asm.d"))
             type_word(text, size, command.word[i]);
 }

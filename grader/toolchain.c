@@ -33,14 +33,15 @@ static const struct Fault {
     { "cc1plus", "the C++ compiler is incomplete: install it (Debian, Ubuntu: apt install g++)" },
     { "Unsupported gpu architecture", "this nvcc does not compile for this GPU: use another CUDA "
                                       "Toolkit" },
+#define NO_PLACE                                                                                   \
+    "nvcc cannot write to the build folder: take another one, make grade B=$HOME/warpbook"
     { "No space left on device",
-      "the disk is full: make room (nvcc also writes to $TMPDIR or /tmp)" },
-    { "Disk quota exceeded", "the disk quota is used up: make room (nvcc also writes to $TMPDIR or "
-                             "/tmp)" },
-    { "Could not open output file",
-      "nvcc cannot write its temporary files: set TMPDIR to a folder that you can write to" },
-    { "Read-only file system",
-      "nvcc cannot write its temporary files: set TMPDIR to a folder that you can write to" },
+      "the disk is full: make room, or build on another one, make grade B=..." },
+    { "Disk quota exceeded",
+      "the disk quota is used up: make room, or build elsewhere, make grade B=..." },
+    { "Could not open output file", NO_PLACE },
+    { "Could not open input file", NO_PLACE }, /* one of nvcc's own: the source is there */
+    { "Read-only file system", NO_PLACE },
     { "Cannot allocate memory", "the compiler ran out of memory" },
     { "out of memory", "the compiler ran out of memory" },
     { "terminated program", "the compiler was killed: most likely the machine ran out of memory" },
