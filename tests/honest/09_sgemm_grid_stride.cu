@@ -8,7 +8,7 @@ enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 }
 enum { WARP = 32, WARP_M = 32, WARP_N = 64, WARPS_ACROSS = TILE_N / WARP_N, SIDE = 8, QUAD = 4 };
 
 // How the threads share in filling A's tile: 8 of them take a sector of a row, all of them 32 rows.
-enum { A_COLS = 8, A_ROWS = THREADS / A_COLS };
+enum { A_COLS = 8, A_ROWS = THREADS / A_COLS, B_ROWS = THREADS / TILE_N };
 
 // A lies turned, so that a thread's rows are neighbours. In rows of 132 floats, the 8 x 4 that a
 // warp writes at once go to 32 different banks: 4 k + row.
@@ -39,6 +39,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int row = warp / WARPS_ACROSS * WARP_M + (lane / 16 * 2 + lane % 2) * QUAD;
     int col = warp % WARPS_ACROSS * WARP_N + lane / 2 % 8 * QUAD;
+    int a_row = threadIdx.x / A_COLS, a_col = threadIdx.x % A_COLS;
+    int b_row = threadIdx.x / TILE_N, b_col = threadIdx.x % TILE_N;
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         int first_row = tile / tiles_across * TILE_M, first_col = tile % tiles_across * TILE_N;
         float sum[SIDE][SIDE] = {};
@@ -46,16 +48,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
 #pragma unroll 1
         for (int first = 0; first < k; first += TILE_K) {
 #pragma unroll
-            for (int j = threadIdx.x % A_COLS; j < TILE_K; j += A_COLS)
+            for (int j = 0; j < TILE_K; j += A_COLS)
 #pragma unroll
-                for (int i = threadIdx.x / A_COLS; i < TILE_M; i += A_ROWS) {
-                    int from_row = first_row + i, from_col = first + j;
-                    as[j][i] = from_row < m && from_col < k ? a[from_row * k + from_col] : 0;
+                for (int i = 0; i < TILE_M; i += A_ROWS) {
+                    int from_row = first_row + a_row + i, from_col = first + a_col + j;
+                    as[a_col + j][a_row + i] =
+                        from_row < m && from_col < k ? a[from_row * k + from_col] : 0;
                 }
 #pragma unroll
-            for (int i = threadIdx.x; i < TILE_K * TILE_N; i += THREADS) {
-                int from_row = first + i / TILE_N, from_col = first_col + i % TILE_N;
-                bs[i / TILE_N][i % TILE_N] =
+            for (int i = 0; i < TILE_K; i += B_ROWS) {
+                int from_row = first + b_row + i, from_col = first_col + b_col;
+                bs[b_row + i][b_col] =
                     from_row < k && from_col < n ? b[from_row * n + from_col] : 0;
             }
 

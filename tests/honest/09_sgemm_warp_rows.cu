@@ -1,17 +1,18 @@
-// expect: pass - 16 x 4 results a thread in a tile of 128 x 128, rows of A broadcast, index
-// arithmetic by hand lab: sgemm
+// expect: pass - 16 x 4 results a thread in a tile of 128 x 128, rows of A broadcast
+// lab: sgemm
 #include "cudalab.cuh"
 #include "kernel.h"
 
-#define BM 128
-#define BN 128
-#define BK 8
+#define BM    128
+#define BN    128
+#define BK    16
+#define PITCH (BM + 4)
 
 __global__ void __launch_bounds__(256)
     gemm(float *d, const float *a, const float *b, const float *c, int m, int n, int k, float alpha,
          float beta)
 {
-    __shared__ __align__(16) float as[BK * BM];
+    __shared__ __align__(16) float as[BK * PITCH];
     __shared__ __align__(16) float bs[BK * BN];
     const int t = threadIdx.x, lane = t & 31, warp = t >> 5;
     const int nb = (n + BN - 1) / BN, r0 = blockIdx.x / nb * BM, c0 = blockIdx.x % nb * BN;
@@ -21,19 +22,21 @@ __global__ void __launch_bounds__(256)
         for (int j = 0; j < 4; j++)
             acc[i][j] = 0.0f;
     for (int p = 0; p < k; p += BK) {
-        for (int i = t; i < BM * BK; i += 256) {
-            int r = r0 + i % BM, q = p + i / BM;
-            as[i] = r < m && q < k ? a[r * k + q] : 0.0f;
+#pragma unroll
+        for (int i = 0; i < BM * BK / 256; i++) {
+            int y = t / BK + i * (256 / BK), x = t % BK, r = r0 + y, q = p + x;
+            as[x * PITCH + y] = r < m && q < k ? a[r * k + q] : 0.0f;
         }
-        for (int i = t; i < BN * BK; i += 256) {
-            int q = p + i / BN, s = c0 + i % BN;
-            bs[i] = q < k && s < n ? b[q * n + s] : 0.0f;
+#pragma unroll
+        for (int i = 0; i < BN * BK / 256; i++) {
+            int at = t + i * 256, q = p + at / BN, s = c0 + at % BN;
+            bs[at] = q < k && s < n ? b[q * n + s] : 0.0f;
         }
         __syncthreads(); // tiles are full
 #pragma unroll
         for (int q = 0; q < BK; q++) {
             float4 y = *(const float4 *) &bs[q * BN + lane * 4];
-            const float4 *x = (const float4 *) &as[q * BM + warp * 16];
+            const float4 *x = (const float4 *) &as[q * PITCH + warp * 16];
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 float4 v = x[i];
