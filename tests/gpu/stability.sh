@@ -1,6 +1,7 @@
 #!/bin/bash
-# stability.sh LAB [GRADINGS] - is a verdict the same each time, on this GPU? (default: 20 gradings)
+# stability.sh LAB [GRADINGS [ROW...]] - is a verdict the same each time, on this GPU? (default: 20 gradings)
 #
+# ROW: reference, too-slow, 0.97-of-the-bar, 1.03-of-the-bar; without one, all four.
 # LAB is transpose, coalescing or reduction. Grades the reference, a rung that is too slow, and the
 # reference slowed on purpose to 0.97 and to 1.03 of the bar, each GRADINGS times in fresh processes
 # with fresh secret seeds. Prints a row for each: verdicts counted, and for the first two cases the
@@ -12,6 +13,8 @@ cd "$(dirname "$0")/../.."
 
 lab=${1:?which lab: transpose, coalescing or reduction}
 gradings=${2:-20}
+rows=" ${*:3} "
+[ $# -gt 2 ] || rows=" reference too-slow 0.97-of-the-bar 1.03-of-the-bar "
 case $lab in
 transpose)
     folder=06_transpose slow=3_ bar=0.75
@@ -115,10 +118,16 @@ repeat() { # NAME FILE
         }' "$work/rows"
 }
 
+asked() { [[ $rows == *" $1 "* ]]; }
+
+near() { # SHARE of the bar
+    asked "$1-of-the-bar" || return 0
+    calibrate "$(awk "BEGIN { print $1 * $bar }")" "$work/near.cu"
+    repeat "$1-of-the-bar" "$work/near.cu"
+}
+
 echo "$lab"
-repeat reference "$reference"
-repeat too-slow "$(ls solutions/$folder/"$slow"*.cu)"
-calibrate "$(awk "BEGIN { print 0.97 * $bar }")" "$work/under.cu"
-repeat 0.97-of-the-bar "$work/under.cu"
-calibrate "$(awk "BEGIN { print 1.03 * $bar }")" "$work/over.cu"
-repeat 1.03-of-the-bar "$work/over.cu"
+! asked reference || repeat reference "$reference"
+! asked too-slow || repeat too-slow "$(ls solutions/$folder/"$slow"*.cu)"
+near 0.97
+near 1.03

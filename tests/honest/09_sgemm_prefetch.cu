@@ -1,5 +1,5 @@
-// expect: pass - the next tiles wait in registers while this pair is multiplied: double buffering
-// without cp.async lab: sgemm
+// expect: pass - double buffering without cp.async: the next tiles wait in registers
+// lab: sgemm
 #include "cudalab.cuh"
 #include "kernel.h"
 
