@@ -318,6 +318,7 @@ static void print_lines(const Explained *e)
     static const double least = 3; /* % */
     const Seen *seen = &e->yours;
     char *text = read_file(e->source, 256 << 10, NULL);
+    double shown = 0;
 
     if (seen->line_count && share(seen, spent_sum(&seen->lines[0].spent)) >= least)
         printf("Your lines that cost most\n");
@@ -335,7 +336,10 @@ static void print_lines(const Explained *e)
         explain_line(cost, did, sizeof did);
         if (*did)
             print_wrapped(did, 11, COLUMNS);
+        shown += part;
     }
+    if (shown > 0 && shown < 50)
+        printf("  %5.1f %%  other lines, those of included headers among them\n", 100 - shown);
     free(text);
 }
 

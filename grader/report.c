@@ -108,9 +108,12 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     else
         print_wrapped(text, 4, 80);
     if (result->verdict == SLOW && result->ratio > 0)
-        printf("    %.0f of 100 marks: %.0f for a right kernel, %.0f if it is clearly faster than "
-               "rung 1, up to\n    %.0f more as its speed nears the bar.\n",
-               result->marks, policy->base / 2, policy->base / 2, 100 - policy->base);
+        print_wrapped(
+            PUT(text,
+                "%.0f of 100 marks: %.0f for a right kernel, %.0f if it is clearly faster "
+                "than the lab's naive kernel, up to %.0f more as its speed nears the bar.",
+                result->marks, policy->base / 2, policy->base / 2, 100 - policy->base),
+            4, 80);
     if (alone && result->verdict == SLOW && result->limiter[0])
         print_wrapped(PUT(text, "What limits it: %s. make explain LAB=%s has the lines.",
                           result->limiter, lab_name(result->entry)),

@@ -301,6 +301,26 @@ static void a_program_bound_by_transfers(void)
     timeline_close(report.timeline);
 }
 
+/* 64 warps fit on an SM; a grid of a block an SM gives it no more than the block's four. */
+static void warps_are_those_that_the_grid_has(void)
+{
+    const Device eight = { .sms = 8 }, unknown = { .sms = 0 };
+    Kernel kernel = { .grid = { 8, 1, 1 },
+                      .block = { 128, 1, 1 },
+                      .timed = 1,
+                      .has_occupancy = true,
+                      .occupancy.warps_per_sm = 64 };
+    Limits limits;
+
+    CU_ASSERT_TRUE(kernel_limits(&kernel, &eight, &limits));
+    CU_ASSERT_EQUAL(limits.warps, 4);
+    CU_ASSERT_TRUE(kernel_limits(&kernel, &unknown, &limits));
+    CU_ASSERT_EQUAL(limits.warps, 64);
+    kernel.grid[1] = 1000;
+    CU_ASSERT_TRUE(kernel_limits(&kernel, &eight, &limits));
+    CU_ASSERT_EQUAL(limits.warps, 64);
+}
+
 /* ---- As text ---- */
 
 /* Half of 1000 ns in shared memory; a launch of 100 ns; 8 of 32 wavefronts are conflicts. */
@@ -477,6 +497,7 @@ static CU_TestInfo tests[] = {
     { "each moment is the busiest row's", each_moment_is_the_busiest_rows },
     { "a program without work has no shares", a_program_without_work_has_no_shares },
     { "a program bound by transfers", a_program_bound_by_transfers },
+    { "warps are those that the grid has", warps_are_those_that_the_grid_has },
     { "the report has them", the_report_has_them },
     { "the table has them", the_table_has_them },
     { "the roofline is where it is", the_roofline_is_where_it_is },

@@ -62,7 +62,7 @@ typedef struct Limits {
     double waits[WAITS]; /* of that, what schedulers with warps waited for */
     double busy[LIMITS]; /* how long FP32, SHARED, L1, L2, DRAM, ATOMICS, TRANSFER were at work */
     double flops, bytes; /* single precision; moved by the device's memory */
-    double warps;        /* that an SM holds at once, by the largest kernel's occupancy */
+    double warps;        /* that an SM has at once, of the kernel with most of them */
     double sectors, least_sectors;   /* of global memory: moved; that hold what was asked for */
     double wavefronts, least_shared; /* of shared memory: needed; without bank conflicts */
     double lanes;                    /* that took part in an average instruction, of 32 */

@@ -270,7 +270,7 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     put_number(out, "failed", kernel->failed);
     put_resources(out, kernel);
     put_time(out, kernel);
-    if (kernel_limits(kernel, &limits))
+    if (kernel_limits(kernel, &report->device, &limits))
         limits_write_json(&limits, &report->device, out);
     put_totals(out, &kernel->totals);
     fputs(",\"arrays\":[", out);

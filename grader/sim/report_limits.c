@@ -21,8 +21,20 @@ static void add_traffic(const Totals *totals, Limits *limits)
     }
 }
 
+/* Warps that an SM has at once: those that fit, or fewer if the grid has no more. */
+static double warps_at_once(const Kernel *kernel, const Device *device)
+{
+    const double fit = kernel->occupancy.warps_per_sm;
+    const int *grid = kernel->grid, *block = kernel->block;
+    const double blocks = (double) grid[0] * grid[1] * grid[2];
+    const double warps = ceil((double) block[0] * block[1] * block[2] / 32);
+
+    return device->sms > 0 && blocks * warps > 0 ? fmin(fit, ceil(blocks / device->sms) * warps)
+                                                 : fit;
+}
+
 /* What all kernels add up to but their launches' overhead, which may pass beside other work. */
-static void add_kernel(const Kernel *kernel, Limits *limits)
+static void add_kernel(const Kernel *kernel, const Device *device, Limits *limits)
 {
     const TimingResult *time = &kernel->time;
     const double scale = time->timed > 0 ? (double) time->blocks / (double) time->timed : 1;
@@ -35,16 +47,16 @@ static void add_kernel(const Kernel *kernel, Limits *limits)
     limits->flops += (double) kernel->totals.flops;
     limits->bytes += scale * (time->memory_read_bytes + time->memory_write_bytes);
     if (kernel->has_occupancy)
-        limits->warps = fmax(limits->warps, kernel->occupancy.warps_per_sm);
+        limits->warps = fmax(limits->warps, warps_at_once(kernel, device));
     add_traffic(&kernel->totals, limits);
 }
 
-bool kernel_limits(const Kernel *kernel, Limits *limits)
+bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits)
 {
     *limits = (Limits){ .lanes = 0 };
     if (!kernel->timed)
         return false;
-    add_kernel(kernel, limits);
+    add_kernel(kernel, device, limits);
     if (kernel->totals.issued)
         limits->lanes = (double) kernel->totals.issued_lanes / (double) kernel->totals.issued;
     return true;
@@ -72,7 +84,7 @@ bool report_limits(const Report *report, Limits *limits)
     *limits = (Limits){ .lanes = 0 };
     for (int i = 0; i < report->kernel_count; i++) {
         const Kernel *kernel = report->kernels[i];
-        add_kernel(kernel, limits);
+        add_kernel(kernel, &report->device, limits);
         issued += (double) kernel->totals.issued;
         lanes += (double) kernel->totals.issued_lanes;
     }

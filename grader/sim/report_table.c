@@ -223,7 +223,7 @@ static void put_kernel(FILE *out, const Report *report, const Kernel *kernel)
     put_instructions(out, &kernel->totals);
     put_global(out, &kernel->totals);
     put_shared(out, &kernel->totals);
-    if (kernel_limits(kernel, &limits))
+    if (kernel_limits(kernel, &report->device, &limits))
         limits_write_rows(&limits, &report->device, out);
     put_dearest(out, report, kernel);
 }

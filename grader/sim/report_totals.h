@@ -90,7 +90,7 @@ void kernel_add(Kernel *kernel, const Launch *launch, const KernelResources *res
 
 /* report_limits.c: what limits a kernel, over its launches; a program so far, with its copies.
  * False: time was not modelled. */
-bool kernel_limits(const Kernel *kernel, Limits *limits);
+bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits);
 bool report_limits(const Report *report, Limits *limits);
 /* Rows of the table; an object of the JSON report. */
 void limits_write_rows(const Limits *limits, const Device *device, FILE *out);

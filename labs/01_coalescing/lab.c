@@ -173,9 +173,10 @@ const Lab lab_coalescing = {
           "`rows`, or only its first? In a loop: is the index that is tested the one that is "
           "used?" },
         { "unsafe out_of_bounds",
-          "The last block reaches past the table. Is each of a thread's rows checked against "
-          "`rows`, or only its first? In a loop: is the index that is tested the one that is "
-          "used?" },
+          "Which array does make grade name? Behind `mean` or `scale`: a thread to the right of "
+          "the last column reads them, too. Behind the table: is each of a thread's rows checked "
+          "against `rows`, or only its first? In a loop: is the index that is tested the one "
+          "that is used?" },
         { "unsafe race",
           "One thread writes into shared memory, another one reads it, and nothing makes the "
           "second wait. Which warps are the two in? What makes a whole block wait?" },
