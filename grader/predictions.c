@@ -223,7 +223,7 @@ int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
     key = key_of(lab, count, &guesses);
     if (*explained == key) {
         PUT(text,
-            "Your predictions are as they were: %d of %d right. make progress with this LAB "
+            "Your predictions are as they were: %d of %d right. make progress LAB=NAME "
             "explains them again.",
             right, count);
         print_wrapped(text, 0, COLUMNS);

@@ -46,13 +46,15 @@ static void report_case(const CaseSpeed *s)
     char name[64], speed[32] = "-", bar[16] = "-", rate[32] = "-";
 
     case_name(s, name, sizeof name);
+    if (strlen(name) > 35)
+        strcpy(name + 33, ".."); /* else a number without its last digits looks like another */
     if (s->measured) {
         PUT(speed, "%.3f", s->ratio.median);
         PUT(rate, "%.0f GB/s", s->gbps);
     }
     if (s->lab_case->kind == TIMED)
         PUT(bar, "%.2f", s->bar);
-    printf("    %-34.34s %7s %6s %14s%s\n", name, speed, bar, rate,
+    printf("    %-35s %6s %6s %14s%s\n", name, speed, bar, rate,
            s->lab_case->kind == CONTROL ? "  control" : "");
 }
 
@@ -110,8 +112,8 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     if (result->verdict == SLOW && result->ratio > 0)
         print_wrapped(
             PUT(text,
-                "%.0f of 100 marks: %.0f for a right kernel, %.0f if it is clearly faster "
-                "than the lab's naive kernel, up to %.0f more as its speed nears the bar.",
+                "%.0f of 100 marks: %.0f for a right kernel, %.0f if it is clearly faster than the "
+                "starter, up to %.0f more as its speed nears the bar.",
                 result->marks, policy->base / 2, policy->base / 2, 100 - policy->base),
             4, 80);
     if (alone && result->verdict == SLOW && result->limiter[0])
@@ -178,7 +180,8 @@ static void report_next(const Session *session, const Result *results, int count
     if (unjudged)
         printf("Next: another lab. Where it says correct, it takes a GPU to tell how fast.\n");
     else
-        printf("Next: all of these pass. make progress shows what is left.\n");
+        printf("Next: %s. make progress shows what is left.\n",
+               count == 1 ? "this lab is passed" : "all of these pass");
 }
 
 /* A course may give labs seeds of their own. */

@@ -113,7 +113,7 @@ static cudaError_t check_cooperative(const RtFunction *function, dim3 grid, dim3
     if (blocks > (unsigned __int128) most)
         REFUSE(cudaErrorCooperativeLaunchTooLarge,
                "a cooperative grid of (%u,%u,%u) blocks: all of them must be on the GPU at once, "
-               "and %d a SM on %d SMs are %lld",
+               "and %d an SM on %d SMs are %lld",
                grid.x, grid.y, grid.z, fits.blocks_per_sm, rt.device.sms, (long long) most);
     return cudaSuccess;
 }

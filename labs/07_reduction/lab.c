@@ -221,9 +221,9 @@ const Lab lab_reduction = {
           "Only some of the block's threads come to the barrier. All of them must, also those "
           "that have nothing to add in this round." },
         { "unsafe shuffle",
-          "The mask names 32 lanes, and some of them never come. Which lanes are in that "
-          "branch, if the array ends in the middle of a warp? Let all come, and some bring "
-          "nothing." },
+          "A lane reads from one that has not come to this shuffle. Which lanes are in that "
+          "branch: at the end of the array, or where fewer than 32 sums are left? A smaller mask "
+          "does not help, if a lane still reads beyond it. Let all 32 come, and some bring 0." },
         { "unsafe uninitialised",
           "It adds to, or reads, what nobody has written, or not yet: `out`, `scratch` and "
           "shared memory arrive full of rubbish. Who should have put the first value there, in "

@@ -6,7 +6,7 @@
 
 enum { COLS = 8192, ROUNDS = 128, PIXELS = 16 };
 
-/* A row is as much as a SM is to have; rounds make a call long enough. */
+/* A row is as much as an SM is to have; rounds make a call long enough. */
 static void rows_of(long dim[LAB_DIMS], long rows, double scale)
 {
     dim[0] = rows;
@@ -205,13 +205,13 @@ const Lab lab_tail_effect = {
     },
     .predictions = {
         { "efficiency_rows",
-          "132 SMs, 133 rows, and a block that does one row fills a SM: what share of the SMs' time, "
+          "132 SMs, 133 rows, and a block that does one row fills an SM: what share of the SMs' time, "
           "in per cent, is work?",
           50.4, 0.2, "One SM does two rows after each other, or both at half the speed: it all takes "
                      "2 rows' time. 133 / (132 * 2) = 50.4 %." },
         { "efficiency_eighths",
           "The same with each row cut into eighths?",
-          89.6, 0.5, "1064 pieces, at most 9 a SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
+          89.6, 0.5, "1064 pieces, at most 9 an SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
                      "(2026-11-21) had 91.2." },
         { "efficiency_363",
           "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * 12, "
@@ -228,7 +228,7 @@ const Lab lab_tail_effect = {
           19, 0, "(132 k + 1) / (132 (k + 1)) reaches 0.95 when k is 19 (0.9504; k = 18: 0.9478). A "
                  "tail is short if what comes before it is long." },
     },
-    .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile a SM at a "
+    .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile an SM at a "
                 "time, on 132 SMs. What share of the SMs' time is work with tiles of 128 x 128? And "
                 "with 256 x 256, which need fewer loads for each result? What would you do about "
                 "the tail without making all tiles smaller?",

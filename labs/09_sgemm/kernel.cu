@@ -16,7 +16,7 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
     if (row >= m || col >= n)
         return;
 
-    // TODO: count the loads for one FMA in this loop, and how many a SM can do in a clock.
+    // TODO: count the loads for one FMA in this loop, and how many an SM can do in a clock.
     // TODO: let the threads of a block share what they load, and then let each thread make several
     // TODO: results, so that what it has in registers is used more than once.
     // All indices are below 2^31.

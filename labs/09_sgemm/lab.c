@@ -301,8 +301,8 @@ const Lab lab_sgemm = {
     .mechanism = { { LOADS_AN_FMA, 0, 0.3 } },
     .hints = {
         "Count the loads for one FMA in your inner loop: of a warp, so that 32 FMAs count as one. An "
-        "SM does four such FMAs in a clock, and one load from shared memory. How busy can its FMA "
-        "units be?",
+        "SM does four such FMAs in a clock (A100 and teaching GPU: two), and one load from shared "
+        "memory. How busy can its FMA units be?",
         "A tile in shared memory saves global loads, not loads. What saves those is a block of results "
         "in the registers of one thread: r x s results need r + s floats for r s FMAs. Begin with "
         "4 x 4, and give neighbouring threads neighbouring columns.",
@@ -413,7 +413,7 @@ const Lab lab_sgemm = {
           2, 0, "One of A, one of B. Shared memory saves trips to DRAM; it does not make one load "
                 "less." },
         { "peak_tile",
-          "So what percentage of its FMA peak can a SM reach then, if it can do 128 FMAs a clock (4 "
+          "So what percentage of its FMA peak can an SM reach then, if it can do 128 FMAs a clock (4 "
           "warps' worth) and its shared memory hands out 32 floats a clock (1 warp's)?",
           12.5, 0.5, "Two warp loads, 2 clocks, for 32 FMAs: 16 of 128 a clock. What you measure may "
                      "lie higher: where four steps of k lie side by side the compiler loads "

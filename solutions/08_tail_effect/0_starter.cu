@@ -25,7 +25,7 @@ __global__ void advance_kernel(unsigned *out, const unsigned *in, int cols, int 
 
 LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int rounds)
 {
-    // TODO: a block of 1024 threads keeps a SM busy by itself. With one row more than the GPU has
+    // TODO: a block of 1024 threads keeps an SM busy by itself. With one row more than the GPU has
     // TODO: SMs: which SM is done last, and what do the others do until then? Cut the work so that
     // TODO: they are all done at nearly the same time, on any GPU and for any image.
     advance_kernel<<<rows, BLOCK>>>(out, in, cols, rounds);

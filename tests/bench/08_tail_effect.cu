@@ -42,7 +42,7 @@ static void by_fastest(void *self, int set)
     fastest::advance_fastest(p->out[set], p->in[set], p->rows, COLS, ROUNDS);
 }
 
-/* One row a SM, and the reference: whatever is cut, each SM has the same. */
+/* One row an SM, and the reference: whatever is cut, each SM has the same. */
 static void even(void *self, int set)
 {
     Problem *p = (Problem *) self;

@@ -1,4 +1,4 @@
-// expect: slow - right, a block a SM, walking over whole rows: the same tail
+// expect: slow - right, a block an SM, walking over whole rows: the same tail
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -10,7 +10,7 @@ static __device__ unsigned next_number(unsigned x, unsigned seed)
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-// in and out hold count pixels; a block has a SM's share of them.
+// in and out hold count pixels; a block has an SM's share of them.
 __global__ void advance_kernel(unsigned *out, const unsigned *in, int count, int rounds)
 {
     int share = ceil_div(count, SMS), end = min(count, ((int) blockIdx.x + 1) * share);
