@@ -25,6 +25,7 @@ static pid_t family(int children, size_t bytes)
 
     if (parent)
         return parent;
+    setpgid(0, 0); /* before it has children: else some may outlive the group */
     for (int i = 0; i < children; i++)
         if (fork() == 0) {
             char *memory = malloc(bytes + 1);
