@@ -78,6 +78,17 @@ static void a_scheduler_issues_one_a_cycle(void)
     CU_ASSERT_EQUAL(cycles(more, 1024) - cycles(few, 1024), 8 * 100);
 }
 
+/* Eight that wait for their own results, more than it takes: if the oldest came first, the youngest
+ * would have begun when the others had ended, and waited alone. */
+static void ready_warps_take_turns(void)
+{
+    const double few = cycles(repeat("", DEPENDENT, 10, ""), 1024);
+    const double more = cycles(repeat("", DEPENDENT, 110, ""), 1024);
+
+    CU_ASSERT_TRUE(plain.alu_latency < 8);
+    CU_ASSERT_DOUBLE_EQUAL(more - few, 8 * 100, 40); /* oldest first: 976 */
+}
+
 /* ---- Operands ---- */
 
 /* 15 warps a scheduler, more than the latency: what counts is how long each keeps it. The register
@@ -146,6 +157,7 @@ static CU_TestInfo tests[] = {
     { "copies pass on when a value is there", copies_pass_on_when_a_value_is_there },
     { "warps hide each other's waiting", warps_hide_each_others_waiting },
     { "a scheduler issues one a cycle", a_scheduler_issues_one_a_cycle },
+    { "ready warps take turns", ready_warps_take_turns },
     { "operands take cycles", operands_take_cycles },
     CU_TEST_INFO_NULL,
 };

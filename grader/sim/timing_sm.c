@@ -1,11 +1,12 @@
 /* timing_sm.c - one SM plays the traces of the blocks that it holds.
  *
- * Each scheduler issues at most one instruction a cycle, of the warp that is ready first; of
- * several that are, the one that issued last goes on, else the oldest. A warp issues in order. It
- * is ready when all registers that its next instruction reads or writes are (the scoreboard), and
- * when the pipe is free. When a result comes is known when the instruction is issued, since queues
- * give their places in the order of asking: so nothing has to be looked at cycle by cycle, and a
- * warp that waits costs nothing.
+ * Each scheduler issues at most one instruction a cycle, of the warp that is ready first. Of
+ * several that are, the one that issued last goes on, else the next one behind it, round to the
+ * first. (Of the orders that were tried this one agrees best with an H200: docs/simulator.md.) A
+ * warp issues in order. It is ready when all registers that its next instruction reads or writes
+ * are (the scoreboard), and when the pipe is free. When a result comes is known when the
+ * instruction is issued, since queues give their places in the order of asking: so nothing has to
+ * be looked at cycle by cycle, and a warp that waits costs nothing.
  */
 #include "timing_model.h"
 
@@ -45,20 +46,22 @@ static void list_near(Scheduler *s, uint64_t until)
             s->far_at = s->wake[i];
 }
 
+/* Of those that are ready when the scheduler is free the next one behind `last`, round to the
+ * first; if none is, the one that is ready first, of several the oldest. */
 static void choose_near(Scheduler *s)
 {
     s->best_at = NEVER;
     s->best = s->last;
     for (int i = 0; i < s->near_count; i++) {
-        const uint64_t at = ready_at(s, s->near[i]);
-        if (at < s->best_at) {
-            s->best = s->near[i];
+        const int index = s->near[i];
+        const uint64_t at = later(ready_at(s, index), s->free);
+        const bool is_next = at == s->free && index > s->last;
+        if (at < s->best_at || is_next) {
+            s->best = index;
             s->best_at = at;
         }
-        if (at <= s->free) {
-            s->best_at = s->free;
+        if (is_next)
             return;
-        }
     }
 }
 
