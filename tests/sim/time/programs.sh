@@ -76,7 +76,8 @@ sweep_groups()
 # wants_streams PREFIX: does it name rows of streams.cu?
 wants_streams()
 {
-    case streams. in "${1:0:8}"*) ;; *) return 1 ;; esac
+    local begins=${1:0:8}
+    [[ streams. == "$begins"* ]]
 }
 
 # rungs_in FILE: LAB.RUNG of each LAB.RUNG.CASE that was measured
