@@ -2,35 +2,19 @@
 #ifndef SCHEMA_H
 #define SCHEMA_H
 
-/* Tables that came with version 2. */
-#define TABLES_OF_2                                                                                        \
-    /* Course files, as they were given; the latest counts. */                                             \
-    "CREATE TABLE courses (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);" /* What         \
-                                                                                              a            \
-                                                                                              lab          \
-                                                                                              is           \
-                                                                                              graded       \
-                                                                                              under,       \
-                                                                                              as           \
-                                                                                              course_terms \
-                                                                                              has          \
-                                                                                              it;          \
-                                                                                              the          \
-                                                                                              latest       \
-                                                                                              row          \
-                                                                                              of a         \
-                                                                                              lab          \
-                                                                                              counts.      \
-                                                                                            */             \
-    "CREATE TABLE terms (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, text TEXT NOT NULL,"                   \
-    "  at TEXT NOT NULL);"                                                                                 \
-    "CREATE INDEX terms_by_lab ON terms (lab);"                                                            \
-    "CREATE VIEW current_terms AS SELECT t.lab AS lab, t.text AS text FROM terms t"                        \
-    "  WHERE t.id = (SELECT max(o.id) FROM terms o WHERE o.lab = t.lab);" /* Who takes part in the         \
-                                                                             course; the latest            \
-                                                                             roster counts. */             \
-    "CREATE TABLE rosters (id INTEGER PRIMARY KEY, at TEXT NOT NULL, source TEXT NOT NULL);"               \
-    "CREATE TABLE members (id INTEGER PRIMARY KEY, roster INTEGER NOT NULL REFERENCES rosters,"            \
+/* Tables that came with version 2.
+ * courses: course files, as they were given; the latest counts.
+ * terms: what a lab is graded under, as course_terms has it; the latest row of a lab counts.
+ * rosters, members: who takes part in the course; the latest roster counts. */
+#define TABLES_OF_2                                                                                \
+    "CREATE TABLE courses (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);"         \
+    "CREATE TABLE terms (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, text TEXT NOT NULL,"           \
+    "  at TEXT NOT NULL);"                                                                         \
+    "CREATE INDEX terms_by_lab ON terms (lab);"                                                    \
+    "CREATE VIEW current_terms AS SELECT t.lab AS lab, t.text AS text FROM terms t"                \
+    "  WHERE t.id = (SELECT max(o.id) FROM terms o WHERE o.lab = t.lab);"                          \
+    "CREATE TABLE rosters (id INTEGER PRIMARY KEY, at TEXT NOT NULL, source TEXT NOT NULL);"       \
+    "CREATE TABLE members (id INTEGER PRIMARY KEY, roster INTEGER NOT NULL REFERENCES rosters,"    \
     "  number TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL, section TEXT NOT NULL);"
 
 /* How far a kernel is, under the terms of its lab that count now: since the last wish graded so
