@@ -29,6 +29,7 @@ jobs_of_one() {
 
 jobs_of_all() {
     echo "warm tests/gpu/warm.sh"
+    echo "beside tests/gpu/beside.sh build"
     echo "class tests/gpu/many_gpus.sh build 6 64 $(seq -s, 0 $((gpus - 1)))"
 }
 
