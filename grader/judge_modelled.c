@@ -187,6 +187,17 @@ static void note_samples(Result *result)
     }
 }
 
+/* Controls have no place in the verdict, and are promised by the lessons: why one is not there. */
+static void note_controls(Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == CONTROL && !s->measured && s->why_not[0])
+            APPEND(result->note, "%scontrol case %s is left out: %s", *result->note ? ". " : "",
+                   s->lab_case->label, s->why_not);
+    }
+}
+
 /* Rung 1 where marks need it; what is remarkably fast beside what we know. */
 static void look_around(Judging *j)
 {
@@ -225,6 +236,7 @@ void judge_modelled(Session *session, const char *reference, const char *object,
     if (fine) {
         decided = judge_modelled_decide(result, explained);
         note_samples(result);
+        note_controls(result);
         look_around(&j);
     }
     side_end(&j.reference);
