@@ -38,7 +38,7 @@ wanted() { # PREFIX...: of the jobs on the input
     grep -E "^($(IFS='|'; echo "$*"))"
 }
 
-# strangers cheats|honest K: every so manieth of those files from the K-th on, by `warpbook check-cheats`
+# strangers cheats|honest K: one in $parts of those files, from the K-th on, by `warpbook check-cheats`
 strangers() {
     local files=() file
     mapfile -t files < <(cd "$root" && find tests/cheats tests/honest -path "tests/$1/*" -name '*.cu' | sort |

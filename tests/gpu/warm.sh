@@ -4,6 +4,10 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
+if [ -e .git ]; then
+    echo "warm.sh: it overwrites labs/*/kernel.cu and removes build/. Run it in a copy: tests/gpu/all.sh BUILD OUT warm"
+    exit 2
+fi
 for folder in solutions/*/; do
     cp "$(find "$folder" -maxdepth 1 -name '[1-9]*.cu' | sort -V | tail -1)" "labs/$(basename "$folder")/kernel.cu"
 done
