@@ -48,7 +48,7 @@ objects   = $(1:%.c=$(B)/%.o)
 fake_o   := $(call objects,$(wildcard tests/fake_*.c))
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c))) $(B)/page_assets.o
-serve_c  := grader/serve.c grader/commands.c grader/sandbox.c
+serve_c  := grader/serve.c grader/commands.c grader/sandbox.c grader/one_gpu.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
 runner_c := $(cuda_c) grader/runner_sim.c grader/runner_limits.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/util.c grader/registry.c)

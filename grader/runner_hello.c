@@ -1,6 +1,7 @@
 /* runner_hello.c - is there a usable GPU, and what is it? Brings CUDA up completely. */
 #include "runner_hello.h"
 #include "conversation.h"
+#include "one_gpu.h"
 #include "runner_device.h"
 #include "runner_reason.h"
 #include "util.h"
@@ -27,14 +28,14 @@ static int compute_capability(int device)
            attribute(device, cudaDevAttrComputeCapabilityMinor);
 }
 
-static bool may_be_used(int device, char *fault)
+static bool may_be_used(int device, bool is_first, char *fault)
 {
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
 
     if (!error && !count)
         error = cudaErrorNoDevice;
-    if (!error && device >= count)
+    if ((!error && device >= count) || (error == cudaErrorNoDevice && !is_first))
         error = cudaErrorInvalidDevice;
     if (error)
         return reason_of_error(error, fault);
@@ -121,13 +122,16 @@ static bool describe(int device, char *answer, char *fault)
     return true;
 }
 
-bool runner_hello(int device, Timer *timer, char *answer, char *fault)
+bool runner_hello(int number, Timer *timer, char *answer, char *fault)
 {
     static bool is_up;
+    static int device = -1;
     int right = 1;
     cudaError_t error;
 
-    if (!is_up && !may_be_used(device, fault))
+    if (device < 0)
+        device = device_simulated ? number : see_one_gpu(number);
+    if (!is_up && !may_be_used(device, number == 0, fault))
         return false;
     if (!is_up && (error = bring_up(device, timer, &right)))
         return reason_of_error(error, fault);

@@ -10,8 +10,9 @@ typedef struct Timer {
     cudaEvent_t begin, end;
 } Timer;
 
-/* The answer to `hello`, or what is wrong and what to do (SERVE_ANSWER bytes each). The first that
- * succeeds makes the timer's events. */
-bool runner_hello(int device, Timer *timer, char *answer, char *fault);
+/* The answer to `hello`, or what is wrong and what to do (SERVE_ANSWER bytes each). From the first
+ * on, GPU number `number` is the only one that this process sees; the first that succeeds makes the
+ * timer's events. */
+bool runner_hello(int number, Timer *timer, char *answer, char *fault);
 
 #endif
