@@ -205,6 +205,8 @@ static bool keeps(const Proof *proof, const char *promise, const Result *result)
         return fast;
     if (!strcmp(promise, "wrong_or_unsafe")) /* as the order of the cases has it */
         return verdict == WRONG || verdict == UNSAFE;
+    if (!strcmp(promise, "unsafe_or_stray")) /* as what it finds in memory has it */
+        return verdict == UNSAFE || verdict == WRONG || verdict == STRAY;
     if (!strcmp(promise, "unsafe") && !is_simulated(proof))
         return verdict == UNSAFE || verdict == WRONG || verdict == CRASH || verdict == TIMEOUT;
     return !strcmp(promise, verdict_word(verdict));
@@ -223,12 +225,14 @@ double distance_from_bar(const Result *result, bool above)
     return least;
 }
 
-static bool beside_bar(const Result *result)
+bool beside_bar(const Result *result)
 {
-    for (int i = 0; i < result->speeds; i++)
-        if (result->speed[i].lab_case->kind == TIMED && result->speed[i].measured &&
-            fabs(result->speed[i].ratio.median - result->speed[i].bar) < off_bar)
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == TIMED && s->measured &&
+            fmax(fabs(s->ratio.lo - s->bar), fabs(s->ratio.hi - s->bar)) < off_bar)
             return true;
+    }
     return false;
 }
 

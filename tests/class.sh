@@ -41,6 +41,7 @@ expected() { # FILE
     pass) echo 'pass|close|correct' ;;
     device) echo 'slow|pass|close|correct' ;;
     wrong_or_unsafe) echo 'wrong|unsafe' ;;
+    unsafe_or_stray) echo 'unsafe|wrong|stray' ;;
     correct) [[ $devices == sim* ]] && echo 'slow|pass|close|correct' || echo correct ;; # it does no harm there
     unsafe) [[ $devices == sim* ]] && echo unsafe || echo 'unsafe|wrong|crash|timeout' ;;
     *) echo "${word:-nothing}" ;;

@@ -63,11 +63,12 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    int device, sms;
+    int device, sms, blocks;
 
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
 
-    sum_kernel<<<BLOCKS_A_SM * sms, BLOCK>>>(out, in, n, scratch);
+    blocks = (int) min((long) BLOCKS_A_SM * sms, scratch_count);
+    sum_kernel<<<blocks, BLOCK>>>(out, in, n, scratch);
     CUDA_CHECK(cudaGetLastError());
 }
