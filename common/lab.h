@@ -144,6 +144,7 @@ typedef struct Lab {
     bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
     bool launches;        /* kernel.h defines the function, launch and all, and declares the kernel
                            * that it launches: that is the student's */
+    bool streams;         /* its kernels are at work in several streams at once */
     const char *function; /* the name that kernel.h declares */
     const Case *cases;    /* ends with an empty label */
 

@@ -265,6 +265,8 @@ void judge_correctness(Session *session, const char *object, Result *result, uin
     if (verdict == PASS)
         verdict = run_object(&trial);
     PUT(result->sandbox, "%s", worker.sandbox);
+    if (verdict == PASS)
+        session_rouse(session);
     worker_end(&worker);
     note_printed(&worker.child, result);
     result->verdict = verdict;

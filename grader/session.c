@@ -317,59 +317,44 @@ static bool lock_gpu(Session *session)
     return true;
 }
 
-void session_stock(Session *session, int count)
+void session_rouse(Session *session)
 {
-    int most = sizeof session->spare / sizeof *session->spare;
+    GpuInfo info;
 
-    if (*session->simulated) /* it comes up in no time */
-        most = 1;
-
-    while (session->spares < count && session->spares < most) {
-        Worker *spare = &session->spare[session->spares];
-        if (worker_start(spare, session->runner, session->device) != PASS)
-            return; /* whoever needs it will try again, and say why */
-        session->spares++;
-    }
+    if (session->next.child.pid > 0 || *session->simulated) /* a simulated one comes up at once */
+        return;
+    if (worker_start(&session->next, session->runner, session->device, session->streams) == PASS)
+        worker_hello(&session->next, &info); /* whoever takes it asks again, and is told why not */
 }
 
 Verdict session_worker(Session *session, Worker *worker)
 {
-    if (!session->spares)
-        return worker_start(worker, session->runner, session->device);
-    *worker = session->spare[0];
-    session->spares--;
-    memmove(session->spare, session->spare + 1, (size_t) session->spares * sizeof *worker);
+    if (session->next.child.pid <= 0)
+        return worker_start(worker, session->runner, session->device, session->streams);
+    *worker = session->next;
+    session->next = (Worker){ 0 };
     return PASS;
 }
 
 Verdict session_simulation(Session *session, Worker *worker)
 {
     return worker_start(worker, session->sim_runner,
-                        *session->simulated ? session->device : sim_default);
+                        *session->simulated ? session->device : sim_default, session->streams);
 }
 
-static void end_spares(Session *session)
-{
-    while (session->spares)
-        worker_end(&session->spare[--session->spares]);
-}
-
-/* Asks the first of the runners about the GPU; it then waits with the others for its kernel. */
+/* Asks a runner about the GPU; it then waits for its kernel. */
 static bool meet_gpu(Session *session)
 {
-    Worker *first = &session->spare[0];
+    Worker *first = &session->next;
     Verdict verdict;
 
     if (!file_exists(session->runner)) {
         PUT(session->problem, "%s is not there: run make", session->runner);
         return false;
     }
-    session_stock(session, 4);
-    if (!session->spares) {
-        PUT(session->problem, "%s", first->why);
-        return false;
-    }
-    verdict = worker_hello(first, &session->gpu);
+    verdict = worker_start(first, session->runner, session->device, session->streams);
+    if (verdict == PASS)
+        verdict = worker_hello(first, &session->gpu);
     if (verdict != PASS)
         PUT(session->problem, "%s", first->why);
     else if (session->gpu.simulated != (*session->simulated != 0)) {
@@ -397,7 +382,7 @@ static bool meet_any(Session *session)
 
     if (meet_gpu(session))
         return true;
-    end_spares(session);
+    worker_end(&session->next);
     if (!file_exists(session->sim_runner)) {
         APPEND(session->problem, "; and there is no simulated GPU: %s is not there",
                session->sim_runner);
@@ -459,7 +444,7 @@ bool session_open(Session *session, const char *device)
 
 void session_close(Session *session)
 {
-    end_spares(session);
+    worker_end(&session->next);
     build_trim(session->cache, 200);
     if (session->lock_fd >= 0)
         close(session->lock_fd);

@@ -83,9 +83,10 @@ static double patience(void)
     from_heard(worker, child_ask(&(worker)->child, (limit_s) *patience(), answer, __VA_ARGS__),    \
                answer)
 
-Verdict worker_start(Worker *worker, const char *runner, const char *device)
+Verdict worker_start(Worker *worker, const char *runner, const char *device, bool streams)
 {
-    char *const argv[] = { (char *) runner, "--device", (char *) device, NULL };
+    char *const argv[] = { (char *) runner, "--device", (char *) device,
+                           streams ? "--streams" : NULL, NULL };
 
     *worker =
         (Worker){ .child.memory_limit = isdigit((unsigned char) *device) ? host_memory_limit

@@ -49,11 +49,12 @@ typedef struct Timing {
 
 enum { WORKER_WINDOW_BYTES = 16 << 20 };
 
-/* Starts a runner; it comes up while the caller does something else. `device`: a number, or the
- * name of a simulated GPU. */
-Verdict worker_start(Worker *worker, const char *runner, const char *device);
+/* Starts a runner. `device`: a number, or the name of a simulated GPU. `streams`: its kernels will
+ * be at work in several streams at once. */
+Verdict worker_start(Worker *worker, const char *runner, const char *device, bool streams);
 
-/* Waits until it is up. UNSOUND if there is no usable GPU: `why` is the sentence. */
+/* Brings CUDA up in it, unless that was done, and asks for the GPU. UNSOUND if there is no usable
+ * GPU: `why` is the sentence. */
 Verdict worker_hello(Worker *worker, GpuInfo *info);
 
 Verdict worker_load(Worker *worker, const LabEntry *entry, const char *object);

@@ -35,6 +35,7 @@ static int jobs_of(const Marking *m)
 void gpu_take_out(Marking *m, Station *gpu, const char *why)
 {
     gpu->out = true;
+    station_release(gpu);
     pace_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
 }
 
@@ -139,6 +140,8 @@ void gpu_meet(Marking *m, Station *gpu, const Reading *reading, const char *prin
     for (Station *other = m->gpus; other < gpu; other++)
         if (!other->out && !strcmp(other->uuid, gpu->uuid))
             gpu_take_out(m, gpu, "it is the same GPU as another one of the list");
+    if (!gpu->out)
+        station_keep_up(gpu, m->cell->build);
     for (int i = 0; i < m->slot_count; i++)
         if (!m->slots[i].gpu)
             return;

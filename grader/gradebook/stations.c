@@ -25,6 +25,7 @@ void station_open(Station *gpu, const char *name)
 
 void station_close(Station *gpu)
 {
+    station_release(gpu);
     if (gpu->lock_fd >= 0)
         close(gpu->lock_fd);
     for (int lab = 0; lab < LABS; lab++)
@@ -46,6 +47,22 @@ void station_meet(Station *gpu, const Reading *reading, const char *printed)
     memcpy(gpu->head, printed, length);
     if (!gpu->name) /* from now on no other choice */
         gpu->name = gpu->simulated ? "sim" : "0";
+}
+
+void station_keep_up(Station *gpu, const char *build)
+{
+    const char *named = getenv("WARPBOOK_RUNNER");
+    char runner[600];
+    GpuInfo info;
+
+    PUT(runner, "%s%s", named ? named : build, named ? "" : "/runner");
+    if (worker_start(&gpu->keeper, runner, gpu->name, false) == PASS)
+        worker_hello(&gpu->keeper, &info);
+}
+
+void station_release(Station *gpu)
+{
+    worker_end(&gpu->keeper);
 }
 
 bool station_lock(Station *gpu)

@@ -5,6 +5,7 @@
 
 #include "harvest.h"
 #include "reading.h"
+#include "../worker.h"
 
 enum { GPU_CASES = 16 };
 
@@ -28,6 +29,7 @@ typedef struct Station {
     Usual usual[LABS][GPU_CASES];
     int lock_fd;
     bool told; /* that it is waited for */
+    Worker keeper;
 } Station;
 
 void station_open(Station *gpu, const char *name);
@@ -35,6 +37,13 @@ void station_close(Station *gpu);
 
 /* It has graded: its names and its head, from what was printed. */
 void station_meet(Station *gpu, const Reading *reading, const char *printed);
+
+/* A process of ours stays up on a real GPU, with no student code in it: while there is one, the
+ * driver need not set up for each grading what it takes down after the last process (session_rouse
+ * in session.h). If it cannot come up, gradings take longer, no more. Until station_release, or
+ * station_close. */
+void station_keep_up(Station *gpu, const char *build);
+void station_release(Station *gpu);
 
 /* The lock that warpbook takes for a grading on its own: here it is held for all of them. Tries,
  * and does not wait; false with errno EWOULDBLOCK if another has it, else it cannot be had. */

@@ -104,6 +104,7 @@ static Work work(const Case *c)
 
 const Lab lab_streams = {
     .title = "streams",
+    .streams = true,
     .function = "encrypt",
     .cases = cases,
     .shape = shape,

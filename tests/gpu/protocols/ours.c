@@ -79,7 +79,6 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
     char why_not[200] = "";
     uint64_t random = secret();
 
-    session_stock(session, 2);
     must(side_start(&ours, session, entry, reference, &random, &info), &ours);
     must(side_start(&other, session, entry, object, &random, &info), &other);
     must(side_plan(&ours, timed_case(entry), &info, plan, why_not, sizeof why_not), &ours);
@@ -214,7 +213,6 @@ static void grade_one(Session *session, const LabEntry *entry, const char *folde
     double start = now_s();
 
     result = (Result){ .entry = entry, .verdict = PASS, .hash = lab_hash(session, entry) };
-    session_stock(session, 3); /* the reference, its twin, the student */
     judge_speed(session, PUT(reference, "%s/reference.so", folder),
                 PUT(object, "%s/%s.so", folder, target), &result, &random);
     printf("ours %s %s %s %.5f %.2f %s\n", word, target, verdict_word(result.verdict),
