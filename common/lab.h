@@ -144,7 +144,9 @@ typedef struct Lab {
     bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
     bool launches;        /* kernel.h defines the function, launch and all, and declares the kernel
                            * that it launches: that is the student's */
-    bool streams;         /* its kernels are at work in several streams at once */
+    bool streams;         /* copies to and from the host, and kernels, in several streams at once:
+                           * CUDA is to bring up all its queues; and of a host's GPUs one at a time
+                           * is measured with it, since they share the host's memory */
     const char *function; /* the name that kernel.h declares */
     const Case *cases;    /* ends with an empty label */
 

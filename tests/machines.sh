@@ -98,6 +98,23 @@ check "are graded" all_are ahead pass 4
 check "who does not build needs no GPU" test "$(wc -l < "$work/ahead-out/fake.log")" = 4
 check "but has a verdict, with the device" says "^build.Scripted.GPU-0.not C$" sql ahead "SELECT verdict, device, uuid, why FROM verdicts WHERE verdict = 'build'"
 
+# ---- What GPUs of one host share ----
+
+# side_by_side: how many gradings were under way at once at most
+side_by_side() { awk '{ now += $1; if (now > most) most = now } END { print most + 0 }' "$work/spans"; }
+
+class apart 0
+for i in 1 2 3 4; do kernel "$work/apart/s0$i/05_streams/kernel.cu" "apart$i" "sleep 0.3"; done
+class beside 4 "sleep 0.3"
+: > "$work/spans"
+check "a lab that moves data through the host" status_is 0 "$gradebook" grade "$work/apart" --out "$work/apart-out" --labs 5 --devices 0,1 --trust-submissions
+check "is measured on one GPU at a time" test "$(side_by_side)" = 1
+check "on one or the other" test "$(wc -l < "$work/spans")" -ge 10
+: > "$work/spans"
+check "other labs" status_is 0 trust beside --devices 0,1
+check "on two at once" test "$(side_by_side)" = 2
+rm "$work/spans"
+
 # ---- Too much of everything ----
 
 class hold 1

@@ -116,6 +116,20 @@ static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station 
 
 /* ---- What next? ---- */
 
+/* Two that move data through the host's memory at the same time would measure each other: on a host
+ * with four H200s (2026-11-22) lab 05's reference beside itself differed by 6 % while another GPU
+ * graded it, too. */
+static bool host_is_taken(const Marking *m, int lab)
+{
+    for (int i = 0; all_labs[lab].lab->streams && i < m->slot_count; i++) {
+        const Slot *slot = &m->slots[i];
+        if ((slot->doing == GRADES || slot->doing == PREPARES) && !slot->gpu->simulated &&
+            all_labs[slot->lab].lab->streams)
+            return true;
+    }
+    return false;
+}
+
 /* The next one for this device: those that the machine has failed come last, and rather elsewhere.
  * Of a real GPU's those that are built already; else a lab that is not prepared there yet. */
 static Task *next_task(Marking *m, Station *gpu)
@@ -129,6 +143,7 @@ static Task *next_task(Marking *m, Station *gpu)
         bool prepared = gpu->proved && gpu_find_sealed(m, gpu, task->lab);
         int rank = 1 + 2 * task->faults_left + task->built;
         if (!task_open(task) || task->running || (!prepared && gpu->preparing[task->lab]) ||
+            (!gpu->simulated && host_is_taken(m, task->lab)) ||
             (others && task->failed_on[0] && !strcmp(task->failed_on, gpu->label)) ||
             (prepared && !gpu->simulated && !task->built))
             continue;

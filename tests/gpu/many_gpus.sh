@@ -2,9 +2,10 @@
 # many_gpus.sh BUILD [LAB [STUDENTS [DEVICES]]] - one lab's class (tests/class.sh) graded on several GPUs, then on
 # the first of them alone: how much faster that was, and whether all is the same.
 #
-# Without more: lab 6, 64 students, GPUs 0,1,2,3. A rate is kernels graded over the time from the first
-# grading's begin to the last one's end; the whole commands' times, with the building of the references, stand
-# beside. Exit status 1: a verdict differs or is not as expected, the medians of the ratio differ by more than
+# Without more: lab 6, 64 students, GPUs 0,1,2,3. A rate is kernels graded on a GPU over the time from the first
+# such grading's begin to the last one's end (who does not build needs no GPU); the whole commands' times, with
+# the building of the references, stand beside. Of each GPU: how many it graded, for how many seconds it had
+# nothing to do before its first, between two and after its last. Exit status 1: a verdict differs or is not as expected, the medians of the ratio differ by more than
 # 1 %, or the rate is less than 0.9 times as many as there are GPUs. Needs sqlite3 and what class.sh needs.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,9 +24,20 @@ run() {
     sqlite3 -readonly -separator '|' "$work/$1/results/gradebook.sqlite" > "$work/$1.rows" \
         "SELECT k.hash, v.verdict, coalesce(v.ratio, 0) FROM progress p JOIN kernels k ON k.id = p.kernel
          JOIN verdicts v ON v.attempt = p.latest ORDER BY 1"
-    # Of the attempts, the seconds from the first's begin to the last's end.
-    sqlite3 -readonly "$work/$1/results/gradebook.sqlite" > "$work/$1.seconds" \
-        "SELECT max(julianday(began) * 86400 + seconds) - min(julianday(began) * 86400) FROM attempts"
+    sqlite3 -readonly -separator ' ' "$work/$1/results/gradebook.sqlite" > "$work/$1.spans" \
+        "SELECT a.device, strftime('%s', a.began), strftime('%s', a.began) + a.seconds FROM attempts a LEFT JOIN verdicts v ON v.attempt = a.id
+         WHERE coalesce(v.verdict, '') <> 'build' ORDER BY a.began, a.id"
+    awk '
+        NR == 1 || $2 < first { first = $2 }
+        $3 > last { last = $3 }
+        !count[$1]++ { begin[$1] = $2 }
+        { busy[$1] += $3 - $2; if ($3 > end[$1]) end[$1] = $3 }
+        END {
+            for (gpu in count)
+                printf("  GPU %s: %d gradings, %.1f s each; idle %.1f s before, %.1f s between, %.1f s after\n", gpu, count[gpu],
+                    busy[gpu] / count[gpu], begin[gpu] - first, end[gpu] - begin[gpu] - busy[gpu], last - end[gpu])
+            print last - first > seconds
+        }' seconds="$work/$1.seconds" "$work/$1.spans"
 }
 
 run all "$devices"
@@ -45,5 +57,5 @@ awk -F'|' -v gpus="$gpus" -v all_s="$(cat "$work/all.seconds")" -v one_s="$(cat 
             gpus, one_s, one_s / all_s)
         exit differ || NR < kernels || most > 0.01 || one_s / all_s < 0.9 * gpus
     }' "$work/both" || failed=1
-[ -z "${OUT:-}" ] || cp "$work"/*.rows "$work"/*.said "$OUT"/
+[ -z "${OUT:-}" ] || cp "$work"/*.rows "$work"/*.spans "$work"/*.said "$OUT"/
 exit $failed
