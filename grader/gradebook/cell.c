@@ -35,48 +35,6 @@ enum {
     SAID_BYTES = 4096,
 };
 
-/* ---- Words ---- */
-
-void words_add(Words *words, const char *word)
-{
-    if (words->count + 1 >= words->room) {
-        words->room = words->room ? 2 * words->room : 64;
-        words->word = realloc(words->word, (size_t) words->room * sizeof *words->word);
-        if (!words->word)
-            die("out of host memory");
-    }
-    words->word[words->count++] = word ? strdup(word) : NULL;
-    words->word[words->count] = NULL;
-}
-
-void words_free(Words *words)
-{
-    for (int i = 0; i < words->count; i++)
-        free(words->word[i]);
-    free(words->word);
-    *words = (Words){ 0 };
-}
-
-static void add_all(Words *words, const char *const list[])
-{
-    for (; *list; list++)
-        words_add(words, *list);
-}
-
-/* --ro-bind-try FROM TO and the like. */
-static void mount(Words *words, const char *how, const char *from, const char *to)
-{
-    add_all(words, (const char *const[]){ how, from, to, NULL });
-}
-
-static bool holds(const Words *words, const char *word)
-{
-    for (int i = 0; i < words->count; i++)
-        if (!strcmp(words->word[i], word))
-            return true;
-    return false;
-}
-
 /* ---- What is shown ---- */
 
 /* Shown read-only wherever they are there. */
@@ -148,10 +106,10 @@ static void expose(Cell *cell, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL;
 
-    if (real && strcmp(real, "/") && !is_shown(real) && !holds(&cell->exposed, real))
+    if (real && strcmp(real, "/") && !is_shown(real) && !words_hold(&cell->exposed, real))
         words_add(&cell->exposed, real);
     if (real && *path == '/' && strcmp(path, real) && !is_shown(path) &&
-        !holds(&cell->exposed, path))
+        !words_hold(&cell->exposed, path))
         words_add(&cell->exposed, path);
     free(real);
 }
@@ -213,6 +171,12 @@ static bool expose_toolkit(Cell *cell, char *problem, size_t size)
 
 /* ---- The command ---- */
 
+/* --ro-bind-try FROM TO and the like. */
+static void mount(Words *words, const char *how, const char *from, const char *to)
+{
+    words_add_all(words, (const char *const[]){ how, from, to, NULL });
+}
+
 static void add_gpu(Words *w)
 {
     for (size_t i = 0; i < COUNT(gpu_devices); i++) {
@@ -249,8 +213,8 @@ static void add_tmpfs(const Cell *cell, Words *w, const char *path, int bytes)
     char text[32];
 
     if (cell->sized)
-        add_all(w, (const char *const[]){ "--size", PUT(text, "%d", bytes), NULL });
-    add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
+        words_add_all(w, (const char *const[]){ "--size", PUT(text, "%d", bytes), NULL });
+    words_add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
 }
 
 /* What is built of our own kernels is kept. Of students' nothing is; or, to be graded in another
@@ -306,11 +270,12 @@ static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
     char path[PATH_MAX];
 
     /* Of root, who may grade too, bubblewrap would keep the rights (in its own namespaces). */
-    add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
-                                      "--new-session", "--cap-drop", "ALL", "--uid", "65534",
-                                      "--gid", "65534", "--proc", "/proc", "--dev", "/dev", NULL });
+    words_add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
+                                            "--new-session", "--cap-drop", "ALL", "--uid", "65534",
+                                            "--gid", "65534", "--proc", "/proc", "--dev", "/dev",
+                                            NULL });
     if (cell->closed)
-        add_all(w, (const char *const[]){ "--unshare-user", "--disable-userns", NULL });
+        words_add_all(w, (const char *const[]){ "--unshare-user", "--disable-userns", NULL });
     if (job && job->ours && job->waits && gpu) /* the locks of GPUs lie there */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
@@ -320,7 +285,7 @@ static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
     if (gpu)
         add_gpu(w);
     add_tmpfs(cell, w, "/dev/shm", SMALL_BYTES);
-    add_all(w, (const char *const[]){ "--remount-ro", "/dev", NULL });
+    words_add_all(w, (const char *const[]){ "--remount-ro", "/dev", NULL });
     for (int i = 0; i < cell->exposed.count; i++)
         mount(w, "--ro-bind", cell->exposed.word[i], cell->exposed.word[i]);
     for (size_t i = 0; i < COUNT(own); i++) {
@@ -331,7 +296,8 @@ static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
     add_built(cell, w, job);
     if (job)
         mount(w, "--ro-bind", job->kernel, "/submission/kernel.cu");
-    add_all(w, (const char *const[]){ "--remount-ro", "/", "--chdir", cell->root, "--", NULL });
+    words_add_all(w,
+                  (const char *const[]){ "--remount-ro", "/", "--chdir", cell->root, "--", NULL });
 }
 
 /* warpbook's own part of the command. */
@@ -339,17 +305,17 @@ static void add_task(const Cell *cell, Words *w, const CellJob *job)
 {
     const char *kernel = cell->trusting ? job->kernel : "/submission/kernel.cu";
 
-    add_all(w, (const char *const[]){ cell->warpbook, job->cc ? "build" : "grade", job->lab,
-                                      "--submission", kernel, NULL });
+    words_add_all(w, (const char *const[]){ cell->warpbook, job->cc ? "build" : "grade", job->lab,
+                                            "--submission", kernel, NULL });
     if (job->cc) {
-        add_all(w, (const char *const[]){ "--cc", job->cc, NULL });
+        words_add_all(w, (const char *const[]){ "--cc", job->cc, NULL });
         return;
     }
-    add_all(w, (const char *const[]){ "--format", "lines", "--course", "-", NULL });
+    words_add_all(w, (const char *const[]){ "--format", "lines", "--course", "-", NULL });
     if (job->device)
-        add_all(w, (const char *const[]){ "--device", job->device, NULL });
+        words_add_all(w, (const char *const[]){ "--device", job->device, NULL });
     if (job->ours && job->sealed && !cell->trusting)
-        add_all(w, (const char *const[]){ "--seal", "/sealed", NULL });
+        words_add_all(w, (const char *const[]){ "--seal", "/sealed", NULL });
     if (job->quick)
         words_add(w, "--quick");
 }
@@ -360,7 +326,7 @@ void cell_command(const Cell *cell, const CellJob *job, Words *command)
 
     *command = (Words){ 0 };
     if (job->cc) /* gradings are measured meanwhile */
-        add_all(command, (const char *const[]){ "/usr/bin/env", "nice", "-n", "19", NULL });
+        words_add_all(command, (const char *const[]){ "/usr/bin/env", "nice", "-n", "19", NULL });
     if (!cell->trusting)
         add_cell(cell, command, job, gpu);
     add_task(cell, command, job);
@@ -394,7 +360,7 @@ static bool try_cell(const Cell *cell, char *said, size_t size)
     bool fine;
 
     add_cell(cell, &command, NULL, false);
-    add_all(&command, (const char *const[]){ cell->warpbook, "--version", NULL });
+    words_add_all(&command, (const char *const[]){ cell->warpbook, "--version", NULL });
     fine = program_start(&program, command.word, cell->environment.word, "/", TRY_S, SAID_BYTES,
                          TMP_BYTES);
     while (fine && !program_over(&program))

@@ -3,13 +3,10 @@
 #ifndef CELL_H
 #define CELL_H
 
+#include "words.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-typedef struct Words { /* a command, ended by NULL; its words are its own */
-    char **word;
-    int count, room;
-} Words;
 
 typedef struct Cell {
     bool trusting;       /* --trust-submissions: no bubblewrap */
@@ -49,8 +46,5 @@ bool cell_lies_apart(const Cell *cell, char *problem, size_t size);
 /* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it
  * with words_free. It is run in cell->root. */
 void cell_command(const Cell *cell, const CellJob *job, Words *command);
-
-void words_add(Words *words, const char *word);
-void words_free(Words *words);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef CGROUP_H
 #define CGROUP_H
 
-#include "cell.h"
+#include "words.h"
 #include "fence.h"
 
 typedef struct Cgroup {
