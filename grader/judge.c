@@ -179,35 +179,7 @@ static bool judge_case(Judging *j, Contestant *student, int i)
     return true;
 }
 
-/* ---- The verdict ---- */
-
-static void decide(Judging *j)
-{
-    Result *result = j->result;
-    bool slow = false, close = false, unjudged = false;
-
-    for (int i = 0; i < result->speeds; i++) {
-        CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind != TIMED)
-            continue;
-        if (!s->measured) {
-            unjudged = true;
-            PUT(result->why, "case %s: %s", s->lab_case->label, s->why_not);
-        } else if (s->ratio.lo <= s->bar && s->bar <= s->ratio.hi) {
-            close = true;
-        } else if (s->ratio.median < s->bar) {
-            if (!slow)
-                PUT(result->why,
-                    "case %s runs at %.2f of the reference's speed (%.0f of %.0f GB/s), the bar "
-                    "is %.2f",
-                    s->lab_case->label, s->ratio.median, s->gbps, s->reference_gbps, s->bar);
-            slow = true;
-        }
-    }
-    result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : close ? CLOSE : PASS;
-    if (result->verdict == CLOSE)
-        PUT(result->why, "too close to the bar to tell on this machine; counts as a pass");
-}
+/* ---- All cases ---- */
 
 /* Reference and twin up, sizes chosen, GPU warm, machine judged. */
 static bool prepare(Judging *j)
@@ -261,7 +233,7 @@ void judge_speed(Session *session, const char *reference, const char *object, Re
         fine = judge_case(&j, &student, i);
     side_end(&student);
     if (fine)
-        decide(&j);
+        judging_decide(result);
     for (int i = 0; fine && i < result->speeds; i++) {
         CaseSpeed *s = &result->speed[i];
         if (!s->measured || s->lab_case->kind != TIMED)

@@ -149,7 +149,7 @@ static void say_slow(Result *result, const CaseSpeed *s, const char *explained)
 
 bool judge_modelled_decide(Result *result, char explained[][EXPLAINED])
 {
-    const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = NULL;
+    const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = judging_slowest(result);
     int judged = 0;
 
     for (int i = 0; i < result->speeds; i++) {
@@ -161,8 +161,6 @@ bool judge_modelled_decide(Result *result, char explained[][EXPLAINED])
             blind = blind ? blind : s;
         else if (!s->measured)
             unjudged = unjudged ? unjudged : s;
-        else if (s->ratio.median < s->bar)
-            slow = slow ? slow : s;
     }
     if (!unjudged && !judged)
         unjudged = blind;

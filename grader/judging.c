@@ -8,6 +8,44 @@ static const double race_budget_s = 3;
 
 const double judging_remarkable = 1.3;
 
+const CaseSpeed *judging_slowest(const Result *result)
+{
+    const CaseSpeed *slowest = NULL;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == TIMED && s->measured && !s->blind && s->ratio.hi < s->bar &&
+            (!slowest || s->ratio.median / s->bar < slowest->ratio.median / slowest->bar))
+            slowest = s;
+    }
+    return slowest;
+}
+
+void judging_decide(Result *result)
+{
+    const CaseSpeed *slow = judging_slowest(result), *unjudged = NULL;
+    bool close = false;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind != TIMED)
+            continue;
+        if (!s->measured)
+            unjudged = unjudged ? unjudged : s;
+        else
+            close |= s->ratio.lo <= s->bar && s->bar <= s->ratio.hi;
+    }
+    result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : close ? CLOSE : PASS;
+    if (slow)
+        PUT(result->why,
+            "case %s runs at %.2f of the reference's speed (%.0f of %.0f GB/s), the bar is %.2f",
+            slow->lab_case->label, slow->ratio.median, slow->gbps, slow->reference_gbps, slow->bar);
+    else if (unjudged)
+        PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
+    else if (close)
+        PUT(result->why, "too close to the bar to tell on this machine; counts as a pass");
+}
+
 void judging_flag(Judging *j, const char *flag)
 {
     char *flags = j->result->flags;

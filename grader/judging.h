@@ -46,6 +46,13 @@ void judging_say_impossible(Judging *j, const Plan *plan, double call_ms);
 extern const double judging_remarkable;
 
 /* A word for a human to look at, once. */
+/* Of the timed cases that are below their bar, interval and all, the one that is farthest below:
+ * the one to tell of. NULL: there is none. */
+const CaseSpeed *judging_slowest(const Result *result);
+
+/* The verdict that follows from the measured cases, and the sentence. */
+void judging_decide(Result *result);
+
 void judging_flag(Judging *j, const char *flag);
 
 #endif

@@ -1,5 +1,6 @@
-/* test_judge_modelled.c - verdicts from modelled times. */
+/* test_judge_modelled.c - verdicts from modelled times, and from measured ones. */
 #include "judge_modelled.h"
+#include "judging.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -36,8 +37,9 @@ static void verdicts(void)
         { 0.75, 0.6, 1.0, PASS, true, "" }, /* at the bar: nothing is too close to tell */
         { nextafter(0.75, 0), 1.0, 1.0, SLOW, true, "case flat runs at 0.75" },
         { 0.9, 0.5, 1.0, SLOW, true, "case square runs at 0.50" },
-        { 0.5, 0.1, 1.0, SLOW, true, "case flat runs at 0.50" }, /* the first */
-        { 1.0, 1.0, 0.01, PASS, true, "" },                      /* a control decides nothing */
+        { 0.5, 0.1, 1.0, SLOW, true, "case square runs at 0.10" }, /* the slowest is named */
+        { 0.1, 0.5, 1.0, SLOW, true, "case flat runs at 0.10" },
+        { 1.0, 1.0, 0.01, PASS, true, "" }, /* a control decides nothing */
         { 1.0, 1.0, 0, PASS, true, "" },
         { 0, 1.0, 1.0, CORRECT_ONLY, false, "case flat: the model cannot tell" },
         { 1.0, 0, 1.0, CORRECT_ONLY, false, "case square: the model cannot tell" },
@@ -62,6 +64,40 @@ static void verdicts(void)
         CU_ASSERT_NSTRING_EQUAL(result.why, rows[i].why, strlen(rows[i].why));
         if (!*rows[i].why)
             CU_ASSERT_STRING_EQUAL(result.why, "");
+    }
+}
+
+/* Who was slow in one case and could not be measured in another was told of the noise alone. */
+static void measured_verdicts(void)
+{
+    static const struct {
+        Interval flat, square; /* median 0: not measured */
+        Verdict verdict;
+        const char *why;
+    } rows[] = {
+        { { 1.0, 0.99, 1.01 }, { 1.0, 0.99, 1.01 }, PASS, "" },
+        { { 0.5, 0.49, 0.51 }, { 1.0, 0.99, 1.01 }, SLOW, "case flat runs at 0.50" },
+        { { 0.5, 0.49, 0.51 }, { 0.1, 0.09, 0.11 }, SLOW, "case square runs at 0.10" },
+        { { 0.74, 0.73, 0.76 }, { 1.0, 0.99, 1.01 }, CLOSE, "too close" },
+        { { 0.74, 0.73, 0.76 }, { 0.5, 0.49, 0.51 }, SLOW, "case square runs at 0.50" },
+        { { 0.5, 0.49, 0.51 }, { 0 }, SLOW, "case flat runs at 0.50" },
+        { { 0 }, { 0.5, 0.49, 0.51 }, SLOW, "case square runs at 0.50" },
+        { { 1.0, 0.99, 1.01 }, { 0 }, CORRECT_ONLY, "case square: the model" },
+        { { 0.74, 0.73, 0.76 }, { 0 }, CORRECT_ONLY, "case square: the model" },
+        { { 0 }, { 0 }, CORRECT_ONLY, "case flat: the model" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static Result result;
+        result = (Result){ .speeds = 3 };
+        result.speed[0] = speed(&flat, rows[i].flat.median);
+        result.speed[0].ratio = rows[i].flat;
+        result.speed[1] = speed(&square, rows[i].square.median);
+        result.speed[1].ratio = rows[i].square;
+        result.speed[2] = speed(&row, 0.01);
+        judging_decide(&result);
+        CU_ASSERT_EQUAL(result.verdict, rows[i].verdict);
+        CU_ASSERT_NSTRING_EQUAL(result.why, rows[i].why, strlen(rows[i].why) + !*rows[i].why);
     }
 }
 
@@ -98,6 +134,7 @@ CU_SuiteInfo test_judge_modelled = {
     .pTests =
         (CU_TestInfo[]){
             { "verdicts", verdicts },
+            { "measured verdicts", measured_verdicts },
             { "a bound explains", a_bound_explains },
             { "without timed cases right is enough", without_timed_cases_right_is_enough },
             CU_TEST_INFO_NULL,
