@@ -230,6 +230,10 @@ static void rows_of_roofline(const Explained *e)
     const Roofline right = roofline_of(&b->limits, b->fp32_tflops, b->memory_gbps);
     char label[60], yours[32], reference[32];
 
+    if (a->limits.flops <= 0 && b->limits.flops <= 0) { /* the ridge is between FP32 and memory */
+        row_of_shares("DRAM's bandwidth", 100 * left.reached, 100 * right.reached);
+        return;
+    }
     say_intensity(&left, yours, sizeof yours);
     say_intensity(&right, reference, sizeof reference);
     row("roofline: FP32 operations a byte of DRAM", yours, reference);

@@ -206,6 +206,8 @@ check "explain: the sentence" says "^Yours: shared memory is at work 90 % of the
     explain 6 --submission "$(submission good "limited shared 24")"
 check "explain: beside the reference's" says "^The reference: the device's memory is at work 90 % of the time" \
     explain 6 --submission "$(submission good "limited shared 24")"
+check "explain: no ridge without FP32 arithmetic" says "^DRAM's bandwidth +[0-9]" \
+    explain 6 --submission "$(submission good "limited shared 24")"
 check "explain: the line" says "^   50.0 %  kernel.cu:24, mostly shared memory" \
     explain 6 --submission "$(submission good "limited shared 24")"
 text=$(sed -n 's/^ *\(tile.*in\[row.*\)/\1/p' solutions/06_transpose/5_padded.cu | sed 's/[^a-zA-Z ]/./g')
