@@ -98,6 +98,34 @@ check "are graded" all_are ahead pass 4
 check "who does not build needs no GPU" test "$(wc -l < "$work/ahead-out/fake.log")" = 4
 check "but has a verdict, with the device" says "^build.Scripted.GPU-0.not C$" sql ahead "SELECT verdict, device, uuid, why FROM verdicts WHERE verdict = 'build'"
 
+# ---- A process of ours stays up on each GPU ----
+
+ln -s "$build/fake_runner" "$work/keeper"
+is_up() { pgrep -f "^$work/keeper --device $1" > "$work/pids"; }
+soon() { # WORDS...: within ten seconds
+    local i
+    for ((i = 0; i < 100; i++)); do
+        "$@" && return
+        sleep 0.1
+    done
+    return 1
+}
+none_is_up() { ! is_up .; }
+kept() {
+    WARPBOOK_RUNNER=$work/keeper "$gradebook" grade "$work/kept" --out "$work/$1-out" --labs 6 --devices 0,1 \
+        --trust-submissions > "$work/said-kept" 2>&1 &
+}
+class kept 4 "sleep 1"
+kept kept
+check "while a GPU is graded on" soon is_up 0
+check "and on each" soon is_up 1
+check "nothing goes wrong by it" wait $!
+check "and it ends with gradebook" none_is_up
+kept killed
+check "once more" soon is_up 1
+kill -9 $!
+check "and however gradebook ends" soon none_is_up
+
 # ---- What GPUs of one host share ----
 
 # side_by_side: how many gradings were under way at once at most
