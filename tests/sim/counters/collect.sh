@@ -6,8 +6,8 @@
 #
 # From the repository's root. Takes some minutes. Beside the fixture it leaves FIXTURE.raw, the
 # profiler's own output, for questions that come later. It ends with one line that says all.
-# LABELS, as in '02_*/[0-9]*' or patterns: only those, for a fixture of their own, whose rows are
-# then to be put into the large one.
+# LABELS, as in '02_*/[0-9]*', patterns (all of patterns.cu) or 'uniform_*' (some of them): only those,
+# for a fixture of their own, whose rows are then to be put into the large one.
 set -u
 fixture=$1
 build=${2:-build}
@@ -136,8 +136,12 @@ for lab in $(awk '{ print $2 }' "$work/list" | sort -u); do
     profile "$lab" "$work/lab_driver" --batch "$work/batch.$lab" >> "$work/rows" || wrong=1
     say "profiled $lab"
 done
-if wanted patterns; then
-    profile patterns "$work/patterns" >> "$work/rows" || wrong=1
+some=() # of the small kernels, if not all are asked for
+wanted patterns || while read -r label; do
+    ! wanted "$label" || some+=("$label")
+done < <("$work/patterns" --list)
+if wanted patterns || [ ${#some[@]} -gt 0 ]; then
+    profile patterns "$work/patterns" "${some[@]}" >> "$work/rows" || wrong=1
     say "profiled patterns"
 fi
 
