@@ -251,7 +251,7 @@ if [ -x "$build/runner-sim" ]; then
     check "each is told by its line" says "kernel.cu:[0-9]+: .out. is written in 8.0 times" \
         sim_grade 6 --submission solutions/06_transpose/2_blocks_2d.cu
     check "a reference, simulated" says "^verdict:pass" sim_grade 1 --submission solutions/01_coalescing/2_lanes_along_features.cu
-    check "a rung on the way, simulated" says "^why:case flat runs at 0\.[0-7][0-9]* of the reference's speed" \
+    check "a rung on the way, simulated" says "^why:case (flat|square) runs at 0\.[0-7][0-9]* of the reference's speed" \
         sim_grade 6 --quick --submission solutions/06_transpose/4_tile.cu
     # All but the time that it took: the first with nothing kept, the second by what the first has kept.
     same_twice() {
@@ -330,7 +330,7 @@ hint_after() { # SAYS DIRECTIVE...
     cat "$work/first" "$work/second"
     return 1
 }
-check "a hint for what was slow" hint_after "slow, case flat, lowest ratio 0" "ms 40"
+check "a hint for what was slow" hint_after "slow, case (flat|square), lowest ratio 0" "ms 40"
 check "a hint for a pattern" hint_after "wrong, case .*: the tail, never written" "wrong tail"
 check "a hint for a crash" hint_after "crash, case .*: a launch failed" "launch-error"
 check "a hint for a changed input" hint_after "stray, case .*: an input was changed" "stray input"
