@@ -166,6 +166,11 @@ static void nothing_outlives_it(void)
     CU_ASSERT_STRING_EQUAL(said, "gone\n");
 }
 
+static int number_of(const char *lab)
+{
+    return (int) (lab_find(lab) - all_labs);
+}
+
 static void time_left(void)
 {
     Pace pace = { .all = 10 };
@@ -180,6 +185,17 @@ static void time_left(void)
     pace_count(&pace, 1, 30);
     open[1] = 1, open[2] = 1; /* of lab 2 nothing is known: as the others */
     CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 1), 40 + 30 + 20, 1e-9);
+    /* Lab 05 goes on one GPU of a host at a time: three others do not help it. */
+    pace = (Pace){ .all = 10, .one_host = true };
+    memset(open, 0, sizeof open);
+    open[number_of("streams")] = 4;
+    open[number_of("transpose")] = 4;
+    pace_count(&pace, number_of("streams"), 10);
+    pace_count(&pace, number_of("transpose"), 10);
+    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 1), 80, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 4), 40, 1e-9);
+    pace.one_host = false;
+    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 4), 20, 1e-9);
     CU_ASSERT_STRING_EQUAL(pace_span(12.3, text, sizeof text), "12 s");
     CU_ASSERT_STRING_EQUAL(pace_span(600, text, sizeof text), "10 min");
     CU_ASSERT_STRING_EQUAL(pace_span(7500, text, sizeof text), "2 h 5 min");

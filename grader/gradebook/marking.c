@@ -21,7 +21,10 @@ static void show_pace(Marking *m)
     for (int i = 0; i < m->queue.count; i++)
         open[m->queue.tasks[i].lab] += task_open(&m->queue.tasks[i]);
     for (int i = 0; i < m->slot_count; i++)
-        grading += m->slots[i].gpu && !m->slots[i].gpu->out;
+        if (m->slots[i].gpu && !m->slots[i].gpu->out) {
+            grading++;
+            m->pace.one_host |= !m->slots[i].gpu->simulated;
+        }
     pace_show(&m->pace, open, grading);
 }
 

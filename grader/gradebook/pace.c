@@ -2,6 +2,7 @@
 #include "pace.h"
 #include "../util.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ void pace_fault(Pace *pace, bool given_up)
 
 double pace_left(const Pace *pace, const int open[LABS], int slots)
 {
-    double all_s = 0, left_s = 0;
+    double all_s = 0, left_s = 0, one_by_one_s = 0;
     int all = 0;
 
     for (int lab = 0; lab < LABS; lab++) {
@@ -40,10 +41,14 @@ double pace_left(const Pace *pace, const int open[LABS], int slots)
     if (!all || slots < 1)
         return -1;
     /* A lab that none has been graded of takes what the others take. */
-    for (int lab = 0; lab < LABS; lab++)
-        left_s += open[lab] *
-                  (pace->counted[lab] ? pace->seconds[lab] / pace->counted[lab] : all_s / all);
-    return left_s / slots;
+    for (int lab = 0; all_labs[lab].folder; lab++) {
+        int counted = pace->counted[lab];
+        double lab_s = open[lab] * (counted ? pace->seconds[lab] / counted : all_s / all);
+        left_s += lab_s;
+        if (pace->one_host && all_labs[lab].lab->streams)
+            one_by_one_s += lab_s;
+    }
+    return fmax(left_s / slots, one_by_one_s);
 }
 
 char *pace_span(double seconds, char *text, size_t size)

@@ -12,6 +12,7 @@ typedef struct Pace {
     double seconds[LABS]; /* that gradings of a lab took, all together */
     int counted[LABS];
     bool line_shown;
+    bool one_host; /* real GPUs of one: labs with streams are graded one at a time there */
 } Pace;
 
 void pace_begin(Pace *pace, int all);
