@@ -323,8 +323,10 @@ void session_rouse(Session *session)
 
     if (session->next.child.pid > 0 || *session->simulated) /* a simulated one comes up at once */
         return;
-    if (worker_start(&session->next, session->runner, session->device, session->streams) == PASS)
-        worker_hello(&session->next, &info); /* whoever takes it asks again, and is told why not */
+    /* That the student's process has left no room, say, must not be the next one's trouble. */
+    if (worker_start(&session->next, session->runner, session->device, session->streams) != PASS ||
+        worker_hello(&session->next, &info) != PASS)
+        worker_end(&session->next);
 }
 
 Verdict session_worker(Session *session, Worker *worker)
