@@ -250,7 +250,9 @@ static int run_explain(Options *options)
 
 /* ---- build ---- */
 
-/* Of a submission that does not build it prints the lab's lines, as grade does. */
+/* Of a submission that does not build it prints the lab's lines, as grade does; of one that does,
+ * with
+ * --format lines, where the object is. */
 static int run_build(Options *options)
 {
     static Session session;
@@ -270,6 +272,8 @@ static int run_build(Options *options)
         fprintf(stderr, "warpbook: %s\n", built.message);
     if (built.fault == BUILD_STUDENT)
         report_lines(&result);
+    if (built.fault == BUILD_OK && options->lines)
+        printf("object:%s\n", built.object);
     return built.fault == BUILD_MACHINE ? COULD_NOT : DONE;
 }
 

@@ -18,6 +18,8 @@
 
 static const char sim_default[] = "teaching";
 
+enum { CACHED_BUILDS = 600 }; /* 0.1 MB each; all kernels of the workbook are fewer */
+
 /* ---- The live line ---- */
 
 static bool line_shown;
@@ -447,7 +449,7 @@ bool session_open(Session *session, const char *device)
 void session_close(Session *session)
 {
     worker_end(&session->next);
-    build_trim(session->cache, 200);
+    build_trim(session->cache, CACHED_BUILDS);
     if (session->lock_fd >= 0)
         close(session->lock_fd);
 }

@@ -192,6 +192,15 @@ told() { WARPBOOK_SIM_RUNNER=$build/fake_runner "$warpbook" grade 6 --quick --fo
 check "what it cannot simulate is told" says "^note:not looked at for races.*unknown instruction" told "$(submission limit limit "ms 0.5")"
 check "and changes no verdict" says "^verdict:pass" told "$(submission limit limit "ms 0.5")"
 
+# ---- build ----
+
+alone() { "$warpbook" build 6 --cc 9.0 --submission "$(submission "$@")" ${lines-}; }
+check "a build alone says nothing" test -z "$(alone good)"
+lines="--format lines" check "or where it is" says "^object:/.*/kernel\.so$" alone good
+check "which is there" test -s "$(sed -n 's/^object://p' "$work/out")"
+echo "// nvcc: error of the test" >> "$(submission broken)"
+check "of what does not build its verdict" says "^verdict:build" "$warpbook" build 6 --cc 9.0 --submission "$work/broken.cu"
+
 # ---- explain ----
 
 explain() { WARPBOOK_SIM_RUNNER=$build/fake_runner "$warpbook" explain "$@"; }

@@ -18,7 +18,7 @@ export LC_ALL=C
 . grader/toolkit.sh
 [ -n "$nvcc" ] || { echo "merged accesses: skipped, there is no nvcc"; exit 0; }
 ptxas=$cuda/bin/ptxas
-nice $here/counters/build.sh "$build" "$work" "$(nproc)" arch=compute_80,code=compute_80 || exit 1
+nice $here/counters/build.sh "$build" "$work" "$(nproc)" 8.0 || exit 1
 mkdir -p "$work/merged"
 [ "$work/accesses" -nt $here/accesses.c ] ||
     gcc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -o "$work/accesses" $here/accesses.c || exit 1

@@ -1,25 +1,25 @@
 #!/bin/bash
 # build.sh - builds what is counted: the patterns, the labs' driver, and the labs' kernels.
 #
-#     tests/sim/counters/build.sh BUILD WORK JOBS GENCODE...
+#     tests/sim/counters/build.sh BUILD WORK JOBS CC
 #
-# From the repository's root. BUILD is the Makefile's folder; into WORK go `patterns`, `lab_driver`
-# and LAB.NAME.so, and the lists `objects` (LABEL LAB OBJECT) and `not_built`. What is newer than
-# its source is left. A GENCODE is an argument of nvcc's -gencode. Kernels that are to be refused, or
-# that never end, are left out.
+# From the repository's root. BUILD is the Makefile's folder, where the labs' kernels are built as for
+# grading, for compute capability CC, as 8.0 (and kept: what comes after need not build them again); into
+# WORK go `patterns`, `lab_driver`, and the lists `objects` (LABEL LAB OBJECT) and `not_built`. Patterns and
+# driver that are newer than their sources are left. Kernels that are to be refused, or that never end, are
+# left out.
 set -u
 build=$1
 work=$2
 jobs=$3
-shift 3
+cc=$4
 . grader/toolkit.sh
 here=tests/sim/counters
+sm=${cc/./}
 flags=(-O3 -lineinfo --no-compress -cudart shared) # as in grader/compile.c
-for gencode; do
-    flags+=(-gencode "$gencode")
-done
+flags+=(-gencode arch=compute_80,code=compute_80 -gencode "arch=compute_$sm,code=sm_$sm")
 mkdir -p "$work"
-rm -f "$work/not_built"
+rm -f "$work/not_built" "$work"/object.*
 
 fail()
 {
@@ -59,16 +59,15 @@ build_driver()
             -lstdc++ -ldl -lm
 }
 
-# build_kernel LABEL LAB SOURCE: what is removed, if it does not build, lies in WORK.
+# build_kernel LABEL LAB SOURCE
 build_kernel()
 {
-    local object said
-    object=$work/$(echo "$1" | tr / .).so
-    is_fresh "$object" "$3" "labs/$2/kernel.h" common/*.h common/*.cuh && return
-    rm -f "$object"
-    said=$("$nvcc" "${flags[@]}" -shared -Xcompiler -fPIC,-fvisibility=hidden -Ilabs/"$2" \
-        -Icommon -o "$object.new" "$3" 2>&1) && mv "$object.new" "$object" && return
-    echo "$3: $said" | head -3 >> "$work/not_built"
+    local said
+    said=$(WARPBOOK_BUILD=$build "$build/warpbook" build "$2" --submission "$3" --cc "$cc" --format lines 2>&1)
+    case $said in
+    object:*) echo "$1 $2 ${said#object:}" > "$work/object.$(echo "$1" | tr / .)" ;;
+    *) echo "$3: $said" | head -3 >> "$work/not_built" ;;
+    esac
 }
 
 # All kernels that may be run: LABEL LAB SOURCE. The label is LAB/NAME or LAB/wrong/NAME.
@@ -85,15 +84,15 @@ list_kernels()
 }
 
 [ -x "$nvcc" ] || fail "there is no nvcc"
+[ -x "$build/warpbook" ] || fail "there is no $build/warpbook: make"
 build_patterns & # 10 s with two architectures, beside all the others
 patterns=$!
 build_driver || fail "the driver does not build"
-export -f build_kernel is_fresh
-export nvcc work
-all_flags=$(printf '%q ' "${flags[@]}")
-list_kernels | xargs -P "$jobs" -L 1 bash -c "flags=($all_flags); build_kernel "'"$1" "$2" "$3"' -
+export -f build_kernel
+export build work cc
+list_kernels | xargs -P "$jobs" -L 1 bash -c 'build_kernel "$@"' -
 wait $patterns || fail "the patterns do not build"
 list_kernels | while read -r label lab source; do
-    object=$work/$(echo "$label" | tr / .).so
-    [ ! -e "$object" ] || echo "$label $lab $object"
+    cat "$work/object.$(echo "$label" | tr / .)" 2> /dev/null
 done > "$work/objects"
+rm -f "$work"/object.*

@@ -39,7 +39,6 @@ ncu=$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*
 [ -x "$ncu" ] || fail "there is no ncu"
 device=$(nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader | head -1)
 sm=${device##*, }
-sm=${sm/./}
 
 wanted() # LABEL
 {
@@ -54,8 +53,7 @@ wanted() # LABEL
 
 # ---- Build, and see what runs ----
 
-$here/build.sh "$build" "$work" "$jobs" arch=compute_80,code=compute_80 \
-    "arch=compute_$sm,code=sm_$sm" || fail "build"
+$here/build.sh "$build" "$work" "$jobs" "$sm" || fail "build"
 [ ! -e "$work/not_built" ] || cat "$work/not_built"
 say "built $(wc -l < "$work/objects") kernels of labs"
 
@@ -73,7 +71,7 @@ while read -r label lab object; do
     wanted "$label" || continue
     while read -r name dims; do
         [ "$name" != - ] || continue
-        copy=$work/cases/$(basename "$object" .so).$name.so
+        copy=$work/cases/$(tr / . <<< "$label").$name.so
         cp "$object" "$copy"
         echo "$label/$name $lab $copy $dims"
     done < <(cases "$lab")
@@ -159,8 +157,11 @@ fi
 } > "$fixture"
 # Machine code's own numbers, for the table of merged accesses; not part of the fixture.
 if [ ${#only[@]} = 0 ] && command -v cuobjdump > /dev/null; then
-    for object in "$work/patterns" "$work"/*.so; do
-        echo "object $(basename "$object" .so)"
+    {
+        echo "patterns - $work/patterns"
+        cat "$work/objects"
+    } | while read -r label lab object; do
+        echo "object $label"
         cuobjdump -sass "$object" | grep -E 'Function|LD|ST|ATOM|RED|FFMA'
     done | gzip > "$raw/sass.gz"
 fi

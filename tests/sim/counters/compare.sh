@@ -26,7 +26,7 @@ skip()
 command -v jq > /dev/null || skip "there is no jq (make setup)"
 . grader/toolkit.sh
 [ -n "$nvcc" ] || skip "there is no nvcc"
-nice $here/build.sh "$build" "$work" "$(nproc)" arch=compute_80,code=compute_80 || exit 1
+nice $here/build.sh "$build" "$work" "$(nproc)" 8.0 || exit 1
 
 # ---- Run: each launch in a process, and so in a report, of its own ----
 
