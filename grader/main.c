@@ -251,8 +251,7 @@ static int run_explain(Options *options)
 /* ---- build ---- */
 
 /* Of a submission that does not build it prints the lab's lines, as grade does; of one that does,
- * with
- * --format lines, where the object is. */
+ * with --format lines, where the object is. */
 static int run_build(Options *options)
 {
     static Session session;

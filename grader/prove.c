@@ -225,14 +225,12 @@ double distance_from_bar(const Result *result, bool above)
     return least;
 }
 
-bool beside_bar(const Result *result)
+static bool beside_bar(const Result *result)
 {
-    for (int i = 0; i < result->speeds; i++) {
-        const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind == TIMED && s->measured &&
-            fmax(fabs(s->ratio.lo - s->bar), fabs(s->ratio.hi - s->bar)) < off_bar)
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].lab_case->kind == TIMED && result->speed[i].measured &&
+            fabs(result->speed[i].ratio.median - result->speed[i].bar) < off_bar)
             return true;
-    }
     return false;
 }
 

@@ -35,10 +35,6 @@ int least_cc(const char *source);
  * them, where those that spare rung 1 do not count. */
 double distance_from_bar(const Result *result, bool above);
 
-/* Is a timed case within 0.05 of its bar, with all of its interval? Where the interval reaches out,
- * 0.05 is as near to the truth as anything: another run would say the other thing. */
-bool beside_bar(const Result *result);
-
 /* True if, line for line, `starter` without its TODO lines is a subsequence of `rung`. */
 bool is_subsequence(const char *starter, const char *rung);
 

@@ -437,8 +437,8 @@ static void set_up_simulation(void)
 }
 
 /* How many streams can be at work at once is decided as CUDA comes up: each costs 9 ms then, and 4
- * ms in the end, in which no other process can start (H200, driver 580.159, 2026-11-22). Eight is
- * CUDA's own choice. */
+ * ms in the end, in which no other process can start (H200, driver 580.159, 2026-11-22;
+ * docs/measurements.md). Eight is CUDA's own choice. */
 static void set_queues(void)
 {
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", many_streams ? "8" : "2", 1);

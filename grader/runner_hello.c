@@ -35,6 +35,7 @@ static bool may_be_used(int device, bool is_first, char *fault)
 
     if (!error && !count)
         error = cudaErrorNoDevice;
+    /* Where only a GPU that is not there may be seen, none is. */
     if ((!error && device >= count) || (error == cudaErrorNoDevice && !is_first))
         error = cudaErrorInvalidDevice;
     if (error)

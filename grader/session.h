@@ -40,10 +40,10 @@ void session_close(Session *session);
 /* Without any GPU, to build for one of that compute capability. */
 bool session_open_to_build(Session *session, int cc);
 
-/* Brings up the runner that will be needed next, before another is ended: what the driver sets up
- * for the first process on a GPU it takes down after the last, which takes longer than all else
- * (H200, driver 580.159, 2026-11-22, medians: 263 ms up and 96 ms to end, beside another process
- * 157 and 57). Not while something is timed: a new context disturbs. */
+/* Brings up the runner that will be needed next, before another is ended: part of what the driver
+ * sets up is there for all processes on a GPU, and goes with the last (H200, driver 580.159,
+ * 2026-11-22, medians: 263 ms up and 96 ms to end, beside another process 157 and 57; see
+ * docs/measurements.md). Not while something is timed: a new context disturbs. */
 void session_rouse(Session *session);
 
 /* A runner for the caller, who ends it with worker_end: the waiting one, or a new one. */

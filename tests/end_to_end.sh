@@ -37,7 +37,7 @@ verdict_is() { # VERDICTS FILE [PATTERN]: one of them (a|b), and the reason hold
     return 1
 }
 
-echo "End to end, with a scripted compiler and GPU: about a minute, and one more with nvcc."
+echo "End to end, with a scripted compiler and GPU: about two minutes, and two more with nvcc."
 
 # ---- Verdicts ----
 

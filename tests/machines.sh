@@ -46,7 +46,7 @@ all_are() { # CLASS STATE COUNT
 }
 sql() { sqlite3 -readonly "$work/$1-out/gradebook.sqlite" "$2"; }
 
-echo "gradebook where machines misbehave: about a minute."
+echo "gradebook where machines misbehave: about two minutes."
 
 # ---- Devices that cannot be believed ----
 

@@ -125,36 +125,6 @@ static void cases_may_spare_rung_1(void)
     }
 }
 
-/* A rung of lab 02 was 0.0503 off its bar in one run and 0.0499 in another, each known to 0.0002.
- */
-static void beside_the_bar(void)
-{
-    static const struct {
-        int kind;
-        double lo, hi;
-        bool beside;
-    } rows[] = {
-        { NORMAL, 0.78, 0.79, true },
-        { NORMAL, 0.81, 0.82, true },
-        { NORMAL, 0.79, 0.81, true },
-        { NORMAL, 0.8495, 0.8498, true },
-        { NORMAL, 0.8498, 0.8502, false },
-        { NORMAL, 0.7498, 0.7502, false },
-        { NORMAL, 0.86, 0.87, false },
-        { NORMAL, 0.10, 0.10, false },
-        { SPARING, 0.81, 0.82, true },
-        { OTHER, 0.81, 0.82, false }, /* nobody is judged by it */
-    };
-    static Result result;
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put_speeds(&result, &rows[i].kind, (double[]){ (rows[i].lo + rows[i].hi) / 2, 0 });
-        result.speed[0].ratio.lo = rows[i].lo;
-        result.speed[0].ratio.hi = rows[i].hi;
-        CU_ASSERT_EQUAL(beside_bar(&result), rows[i].beside);
-    }
-}
-
 CU_SuiteInfo test_prove = {
     "prove",
     .pTests =
@@ -163,7 +133,6 @@ CU_SuiteInfo test_prove = {
             { "some files need newer devices", some_files_need_newer_devices },
             { "learning only adds", learning_only_adds },
             { "cases may spare rung 1", cases_may_spare_rung_1 },
-            { "beside the bar", beside_the_bar },
             CU_TEST_INFO_NULL,
         },
 };

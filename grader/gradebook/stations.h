@@ -28,8 +28,8 @@ typedef struct Station {
     char *sealed[LABS]; /* of a lab that is prepared: what its cells are shown (sealed.h) */
     Usual usual[LABS][GPU_CASES];
     int lock_fd;
-    bool told; /* that it is waited for */
-    Worker keeper;
+    bool told;     /* that it is waited for */
+    Worker keeper; /* station_keep_up */
 } Station;
 
 void station_open(Station *gpu, const char *name);
