@@ -61,17 +61,24 @@ static bool size_of(const Array *array, size_t *bytes)
            *bytes <= most_bytes;
 }
 
-void command_drop_sets(Server *server)
+/* Keeps the first `sets` of them. */
+static void drop_sets_from(Server *server, int sets)
 {
-    for (int k = 0; k < server->set_count; k++)
+    while (server->set_count > sets) {
+        server->set_count--;
         for (int i = 0; i < ARRAYS; i++) {
-            Array *array = array_at(&server->sets[k], i);
+            Array *array = array_at(&server->sets[server->set_count], i);
             if (array->data)
                 server->device->release(array);
             array->data = NULL;
         }
-    server->set_count = 0;
+    }
     server->prepared = false;
+}
+
+void command_drop_sets(Server *server)
+{
+    drop_sets_from(server, 0);
 }
 
 /* ---- Words ---- */
@@ -167,12 +174,12 @@ static bool allocate_set(Server *server, const Arrays *shape, char *fault)
     return true;
 }
 
-/* Are these arrays there already? Taking pinned memory takes as long as filling it. */
-static bool has_sets(const Server *server, const Arrays *shape, uint64_t sets)
+/* Are there sets of such arrays already? Taking pinned memory takes as long as filling it. */
+static bool are_sets_of(const Server *server, const Arrays *shape)
 {
     Arrays wanted = *shape, there = server->sets[0];
 
-    if ((uint64_t) server->set_count != sets)
+    if (!server->set_count)
         return false;
     for (int i = 0; i < ARRAYS; i++) {
         const Array *a = array_at(&wanted, i), *b = array_at(&there, i);
@@ -198,11 +205,9 @@ static bool take_case(Server *server, char **words, char *answer, char *fault)
     if (fine)
         server->lab->shape(&server->lab_case, &shape);
     fine = fine && set_size(&shape, &bytes, fault);
-    if (!fine || !has_sets(server, &shape, sets)) {
-        command_drop_sets(server);
-        for (uint64_t k = 0; fine && k < sets; k++)
-            fine = allocate_set(server, &shape, fault);
-    }
+    drop_sets_from(server, fine && are_sets_of(server, &shape) ? (int) sets : 0);
+    while (fine && server->set_count < (int) sets)
+        fine = allocate_set(server, &shape, fault);
     if (!fine)
         command_drop_sets(server);
     put(answer, SERVE_ANSWER, "bytes:%zu", bytes * (size_t) sets);

@@ -108,7 +108,7 @@ static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
     }
     if ((verdict = worker_check_guards(worker)) != PASS)
         return verdict;
-    return outputs_check(worker, 0);
+    return outputs_check(worker, 0, trial->random);
 }
 
 static Verdict bring_up(Trial *trial)

@@ -90,7 +90,7 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
     session_say(j->session, "%02d %s: %s, every element", lab_number(j->entry), lab_name(j->entry),
                 plan->sized.label);
     set = (int) (next_random(j->random) % (uint64_t) student->calls);
-    if (judging_student_failed(j, outputs_check(&student->worker, set), student, plan))
+    if (judging_student_failed(j, outputs_check(&student->worker, set, j->random), student, plan))
         return false;
     if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
         PUT(s->why_not, "the GPU's clock or another program disturbed nearly every sample");

@@ -122,7 +122,7 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
     note_limiter(j, student, i, reference.ms / call.ms);
     if ((s->lab_case->kind == TIMED && !explain(j, student, i, why, size)) ||
         student_failed(j, student, worker_check_guards(&student->worker), i) ||
-        student_failed(j, student, outputs_check(&student->worker, 0), i))
+        student_failed(j, student, outputs_check(&student->worker, 0, j->random), i))
         return false;
     if (!modelled_fine(&call, s->why_not, sizeof s->why_not))
         return true;

@@ -141,7 +141,7 @@ static Verdict call_once(Look *look, const Case *c)
         return verdict;
     verdict = worker_go(worker, 1, call_limit_s, &timing);
     if (verdict == PASS && (verdict = worker_check_guards(worker)) == PASS)
-        return outputs_check(worker, 0);
+        return outputs_check(worker, 0, look->random);
     if (verdict != WRONG && verdict != STRAY) {
         char why[sizeof worker->why];
         PUT(why, "case %s: %s", c->label, worker->why);

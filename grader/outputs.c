@@ -8,6 +8,7 @@
 #include "conversation.h"
 #include "util.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static size_t window_of(const Lab *lab)
 
 /* ---- Comparing on several cores: a core takes half a second for 10^8 elements ---- */
 
-enum { THREADS = 8, LEAST_WINDOWS_A_THREAD = 64, STEP = 1 << 14 };
+enum { THREADS = 16, LEAST_WINDOWS_A_THREAD = 64, STEP = 1 << 14 };
 
 /* How many threads for so much work, of which a thread should have at least `least`. */
 static int threads_for(size_t count, size_t least)
@@ -81,10 +82,23 @@ static void in_parallel(void *(*work)(void *), void *items, size_t size, int cou
             pthread_join(thread[i], NULL);
 }
 
+/* A control case decides nothing. Where the lab counts more operations in it than this, the truth
+ * of all its elements would take seconds. */
+static const double operations_looked_at = 5e10;
+
+size_t outputs_one_in(const Lab *lab, const Case *c)
+{
+    double operations = c->kind == CONTROL && lab->work ? lab->work(c).flops : 0;
+
+    return (size_t) fmin(fmax(ceil(operations / operations_looked_at), 1), STEP);
+}
+
 typedef struct Slice {
     const Worker *worker;
     const Inputs *inputs;
     int out;
+    size_t one_in;   /* of each STEP such a part is looked at, in one piece, */
+    uint64_t random; /* at a place drawn from this */
     size_t first, count;
     const char *got;
     char *want;
@@ -100,8 +114,11 @@ static void *compare_slice(void *argument)
     Type type = w->arrays.out[s->out].type;
     double *own = s->error ? NULL : xmalloc(STEP * sizeof *own);
 
-    for (size_t at = 0; at < s->count; at += STEP) {
-        size_t count = s->count - at < STEP ? s->count - at : STEP, byte = at * type_bytes(type);
+    for (size_t step = 0; step < s->count; step += STEP) {
+        size_t there = s->count - step < STEP ? s->count - step : STEP;
+        size_t count = (there - 1) / s->one_in + 1;
+        size_t at = step + next_random(&s->random) % (there - count + 1);
+        size_t byte = at * type_bytes(type);
         double *error = own ? memset(own, 0, STEP * sizeof *own) : s->error + at;
         lab->truth(&w->lab_case, s->inputs, s->out, s->first + at, count, s->want + byte, error);
         compare(&s->difference, type, s->got + byte, s->want + byte, error, s->first + at, count,
@@ -129,7 +146,7 @@ static void add_difference(Difference *sum, const Difference *part)
 
 static void compare_by_threads(const Worker *worker, const Inputs *inputs, int out, size_t first,
                                size_t count, const char *got, char *want, double *error,
-                               Difference *difference)
+                               size_t one_in, uint64_t random, Difference *difference)
 {
     size_t width = type_bytes(worker->arrays.out[out].type), done = 0;
     int slices = threads_for(count, LEAST_WINDOWS_A_THREAD * window_of(worker->entry->lab));
@@ -140,6 +157,8 @@ static void compare_by_threads(const Worker *worker, const Inputs *inputs, int o
         slice[i] = (Slice){ .worker = worker,
                             .inputs = inputs,
                             .out = out,
+                            .one_in = one_in,
+                            .random = random + first + done,
                             .first = first + done,
                             .count = part,
                             .got = got + done * width,
@@ -193,12 +212,14 @@ static Verdict check_by_lab(Worker *worker, int set, int out)
     return verdict;
 }
 
-static Verdict check_array(Worker *worker, int set, int out)
+static Verdict check_array(Worker *worker, int set, int out, uint64_t *random)
 {
     const Array *array = &worker->arrays.out[out];
     size_t count = array->rows * array->cols, width = type_bytes(array->type);
     size_t step = WORKER_WINDOW_BYTES / width;
-    bool keep = count * width <= PATTERN_BYTES;
+    size_t one_in = outputs_one_in(worker->entry->lab, &worker->lab_case);
+    uint64_t places = one_in > 1 ? next_random(random) : 0;
+    bool keep = count * width <= PATTERN_BYTES && one_in == 1;
     Inputs inputs = inputs_of(worker, set);
     Difference difference = { 0 };
     Verdict verdict = PASS;
@@ -218,7 +239,7 @@ static Verdict check_array(Worker *worker, int set, int out)
             break;
         memcpy(got + at, worker->child.shared, part * width);
         compare_by_threads(worker, &inputs, out, first, part, got + at, want + at,
-                           keep ? error + at / width : NULL, &difference);
+                           keep ? error + at / width : NULL, one_in, places, &difference);
     }
     if (verdict == PASS && difference.wrong) {
         say_wrong(worker, out, &difference,
@@ -231,12 +252,13 @@ static Verdict check_array(Worker *worker, int set, int out)
     return verdict;
 }
 
-Verdict outputs_check(Worker *worker, int set)
+Verdict outputs_check(Worker *worker, int set, uint64_t *random)
 {
     for (int out = 0; out < LAB_OUT; out++) {
         const Array *array = &worker->arrays.out[out];
         bool by_lab = worker->entry->lab->check && array->rows * array->cols > CHECKED_BY_TRUTH;
-        Verdict verdict = by_lab ? check_by_lab(worker, set, out) : check_array(worker, set, out);
+        Verdict verdict =
+            by_lab ? check_by_lab(worker, set, out) : check_array(worker, set, out, random);
         if (verdict != PASS)
             return verdict;
     }

@@ -8,8 +8,13 @@
 
 #include "worker.h"
 
-/* Compares all outputs of one set; WRONG says how they differ. */
-Verdict outputs_check(Worker *worker, int set);
+/* Compares all outputs of one set; WRONG says how they differ. Of a control case whose truth would
+ * take seconds, a part, at places drawn from *random. */
+Verdict outputs_check(Worker *worker, int set, uint64_t *random);
+
+/* Of how many elements of a case's large outputs outputs_check() looks at one: 1, all of them, but
+ * in a control case of very many operations. */
+size_t outputs_one_in(const Lab *lab, const Case *c);
 
 /* Of the outputs of the first `calls` sets: small ones whole, of others a few windows at places
  * chosen now. */

@@ -17,9 +17,10 @@ static const double call_limit_s = 20;
 
 /* ---- A sample ---- */
 
+/* Every set is called once; of calls that take that long, as many as a sample takes. */
 static void take_all_calls(Contestant *side, const Plan *plan)
 {
-    side->calls = plan->sets;
+    side->calls = (int) fmin(ceil(sample_ms / plan->reference_ms), plan->sets);
     side->passes = plan->passes;
 }
 

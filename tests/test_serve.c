@@ -47,18 +47,22 @@ static bool mini_load(const char *path, const char *function, Kernel **kernel, c
     return strcmp(path, "bad path");
 }
 
+static int allocations, releases;
+
 static bool mini_allocate(Array *array, unsigned char guard, char *fault)
 {
     (void) guard;
     put(fault, SERVE_ANSWER, "memory none left");
     if (bytes_of(array) > 1 << 24)
         return false;
+    allocations++;
     array->data = calloc(1, bytes_of(array));
     return array->data;
 }
 
 static void mini_release(Array *array)
 {
+    releases++;
     free(array->data);
 }
 
@@ -137,14 +141,16 @@ static int seeds_in_reach(const Array *array)
     return found;
 }
 
-static bool look_for_seeds;
+static bool look_for_seeds, tell_allocations;
 
-/* A time of N ms stands for N seeds found. */
+/* A time of N ms stands for N seeds found, or for 100 an array taken and 1 an array given back. */
 static bool mini_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
     (void) lab, (void) lab_case, (void) kernel, (void) fault;
-    *ms = look_for_seeds ? seeds_in_reach(&sets[0].in[0]) : calls;
+    *ms = look_for_seeds     ? seeds_in_reach(&sets[0].in[0])
+          : tell_allocations ? 100 * allocations + releases
+                             : calls;
     return true;
 }
 
@@ -336,6 +342,17 @@ static void commands_are_checked(void)
         expect(rows[i].command, rows[i].answer);
 }
 
+/* Two sets of two arrays are there; taking pinned memory of a gigabyte takes half a second. */
+static void arrays_are_kept(void)
+{
+    tell_allocations = true;
+    expect("prepare ff 255\nt go 1", "ok\nt ok ms:400\n");
+    expect("case 0 4 4 4 4 3\nt prepare ff 255\nt go 1", "ok bytes:384\nt ok\nt ok ms:600\n");
+    expect("case 0 4 4 4 4 1\nt prepare ff 255\nt go 1", "ok bytes:128\nt ok\nt ok ms:402\n");
+    expect("case 0 4 5 4 4 2\nt prepare ff 255\nt go 1", "ok bytes:320\nt ok\nt ok ms:804\n");
+    tell_allocations = false;
+}
+
 /* What is sent as it is, from the start. */
 static void lines_are_checked(void)
 {
@@ -460,6 +477,7 @@ CU_SuiteInfo test_serve = {
     .pTests =
         (CU_TestInfo[]){
             { "commands are checked", commands_are_checked },
+            { "arrays of one shape are kept from case to case", arrays_are_kept },
             { "lines are checked", lines_are_checked },
             { "paths may have blanks", paths_may_have_blanks },
             { "inputs follow from the seed", inputs_follow_from_the_seed },

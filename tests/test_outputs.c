@@ -1,0 +1,46 @@
+/* test_outputs.c - how much of a case's outputs is looked at. */
+#include "outputs.h"
+#include "registry.h"
+
+#include <CUnit/CUnit.h>
+
+/* Lab 05's cases are n, capacity, rounds; a round of a word is six operations. */
+static const struct {
+    CaseKind kind;
+    long n, rounds;
+    size_t one_in;
+} rows[] = {
+    { CORRECT, 300007, 65537, 1 },  { TIMED, 1 << 24, 397, 1 }, /* an H200's */
+    { TIMED, 1 << 24, 5173, 1 }, /* it decides: all of it, however long that takes */
+    { CONTROL, 1 << 18, 5173, 1 },  { CONTROL, 1 << 24, 496, 1 }, { CONTROL, 1 << 24, 497, 2 },
+    { CONTROL, 1 << 24, 5173, 11 }, /* an H200's: 4 s on 16 cores if it were all */
+};
+
+static void each_row(void)
+{
+    const LabEntry *entry = lab_find("streams");
+
+    CU_ASSERT_FATAL(entry != NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Case c = { .kind = rows[i].kind, .dim = { rows[i].n, 1 << 22, rows[i].rounds } };
+        CU_ASSERT_EQUAL(outputs_one_in(entry->lab, &c), rows[i].one_in);
+    }
+}
+
+/* Most labs count bytes, and a sum's truth takes as long as reading it. */
+static void all_where_little_is_counted(void)
+{
+    Case c = { .kind = CONTROL, .dim = { 1 << 28, 1, 1, 1 } };
+
+    CU_ASSERT_EQUAL(outputs_one_in(lab_find("reduction")->lab, &c), 1);
+}
+
+CU_SuiteInfo test_outputs = {
+    "outputs",
+    .pTests =
+        (CU_TestInfo[]){
+            { "only a control case of very many operations is looked at in part", each_row },
+            { "what is quickly known is looked at whole", all_where_little_is_counted },
+            CU_TEST_INFO_NULL,
+        },
+};
