@@ -1,10 +1,11 @@
 // rung: 3, expect: pass - no padding: in row r, word k changes places with word k ^ r
 // Rows are rounded up to a multiple of 32 words, so that each begins in bank 0, and k ^ r stays
 // within the row. Lane t finds word k of its row in bank (k ^ t) % 32: for 32 lanes 32 banks.
+// Four columns a round: if 4 divides k, (k + c) ^ t is (k ^ t) ^ c, and k ^ t is worked out once.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-enum { TILE = 32, BANKS = 32 };
+enum { TILE = 32, BANKS = 32, ROUND = 4 };
 
 // x is n x d, dist is n x n. A block of TILE x TILE threads finds a tile of dist, for which it
 // needs TILE rows of x twice: those of the tile's rows, a, and those of its columns, b. In shared
@@ -16,11 +17,12 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
     float *a = shared, *b = shared + TILE * pitch;
     int first_i = blockIdx.y * TILE, first_j = blockIdx.x * TILE;
 
-    // A warp fetches one row of each, neighbours by neighbours. Rows past the last are not needed.
-    for (int k = threadIdx.x; k < d; k += TILE) {
+    // A warp fetches one row of each, neighbours by neighbours. Rows past the last are not needed;
+    // past a row's end there are zeros up to a whole round, which differ by nothing.
+    for (int k = threadIdx.x; k < ceil_div(d, ROUND) * ROUND; k += TILE) {
         int i = first_i + threadIdx.y, j = first_j + threadIdx.y;
-        a[threadIdx.y * pitch + k] = i < n ? x[i * d + k] : 0;
-        b[threadIdx.y * pitch + (k ^ threadIdx.y)] = j < n ? x[j * d + k] : 0;
+        a[threadIdx.y * pitch + k] = i < n && k < d ? x[i * d + k] : 0;
+        b[threadIdx.y * pitch + (k ^ threadIdx.y)] = j < n && k < d ? x[j * d + k] : 0;
     }
 
     // Between the filling of a and b and their reading: other warps have filled those rows.
@@ -28,9 +30,13 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
 
     // A warp has one row of a and 32 rows of b.
     float sum = 0;
-    for (int k = 0; k < d; k++) {
-        float difference = a[threadIdx.y * pitch + k] - b[threadIdx.x * pitch + (k ^ threadIdx.x)];
-        sum += difference * difference;
+    const float *row_a = a + threadIdx.y * pitch, *row_b = b + threadIdx.x * pitch;
+    for (int k = 0; k < d; k += ROUND) {
+        int place = k ^ threadIdx.x;
+        for (int c = 0; c < ROUND; c++) {
+            float difference = row_a[k + c] - row_b[place ^ c];
+            sum += difference * difference;
+        }
     }
 
     int i = first_i + threadIdx.y, j = first_j + threadIdx.x;

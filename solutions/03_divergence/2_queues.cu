@@ -1,4 +1,5 @@
-// rung: 2, expect: pass - a block of 256 sorts its items into a queue a kind; warp w serves kind w
+// rung: 2, expect: slow - a block of 256 sorts its items into a queue a kind; warp w serves kind w
+// Fast if kinds are mixed. If they are skewed, seven warps have three items each, and one the rest.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
-// rung: 3, expect: slow - the upper half is added to the lower: neighbours in neighbouring words
+// rung: 3, expect: device - the upper half is added to the lower: neighbours in neighbouring words
 // No conflicts are left. The rounds, the barriers and the idle threads are: half of the block never
-// adds anything.
+// adds anything. Where memory is slow beside the SMs (rung 2), that is hidden behind it.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,9 +1,11 @@
 // rung: 2, expect: slow - two blocks a row: the last SM works alone half as long
-// The SMs have two halves each, and two SMs a third. It ends after 1.5 rows in place of 2.
+// The SMs have two halves each, and two SMs a third. It ends after 1.5 rows in place of 2. A block
+// has half of the threads, too: each does what it did, and every GPU's SM has room for two blocks,
+// so that one is there to fill the gap while another's last warps end and the next one starts.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-enum { BLOCK = 1024, PIECES = 2 };
+enum { BLOCK = 512, PIECES = 2 };
 
 // The number after x, in the sequence of numbers that this seed has.
 static __device__ unsigned next_number(unsigned x, unsigned seed)

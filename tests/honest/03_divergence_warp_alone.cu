@@ -1,35 +1,51 @@
-// expect: pass - each warp sorts 512 items of its own, and waits for nobody: no barrier of the
-// block lab: divergence
+// expect: pass - each warp sorts 1024 items of its own, and waits for nobody: no barrier of a block
+// lab: divergence
 #include "cudalab.cuh"
 #include "kernel.h"
 
-#define PER_WARP 512
-#define WARPS    4
+#define LANES 32
+#define EACH  32
+#define WARPS 4
 
 __global__ void go(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n, int rounds)
 {
-    __shared__ int count[WARPS][KINDS];
-    __shared__ short queue[WARPS][KINDS][PER_WARP];
+    __shared__ int next[WARPS][KINDS + 1]; // where a kind's next item goes; the last is for none
+    __shared__ short sorted[WARPS][EACH * LANES];
     const int lane = threadIdx.x, w = threadIdx.y;
-    const int first = (blockIdx.x * WARPS + w) * PER_WARP;
+    const int first = (blockIdx.x * WARPS + w) * EACH * LANES;
+    int mine[EACH], before = 0;
 
-    if (lane < KINDS)
-        count[w][lane] = 0;
+    if (lane <= KINDS)
+        next[w][lane] = 0;
     __syncwarp(); // cleared by some lanes, counted by all
-    for (int i = lane; i < PER_WARP && first + i < n; i += 32) {
-        int k = kind[first + i];
-        queue[w][k][atomicAdd(&count[w][k], 1)] = i;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        int i = first + e * LANES + lane;
+        mine[e] = i < n ? kind[i] : KINDS;
     }
-    __syncwarp(); // filled by all lanes, read by all
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+        atomicAdd(&next[w][mine[e]], 1);
+    __syncwarp(); // counted by all, added up
+    for (int k = 0; k < lane && k < KINDS; k++)
+        before += next[w][k];
+    __syncwarp(); // added up, replaced by the sums
+    if (lane <= KINDS)
+        next[w][lane] = before;
+    __syncwarp(); // sums by some lanes, used by all
+#pragma unroll
+    for (int e = 0; e < EACH; e++)
+        sorted[w][atomicAdd(&next[w][mine[e]], 1)] = e * LANES + lane;
+    __syncwarp(); // sorted by all lanes, read by all; and next is now where a kind ends
     for (int k = 0; k < KINDS; k++)
-        for (int j = lane; j < count[w][k]; j += 32) {
-            int i = first + queue[w][k][j];
+        for (int j = (k ? next[w][k - 1] : 0) + lane; j < next[w][k]; j += LANES) {
+            int i = first + sorted[w][j];
             out[i] = kind_advance(k, state[i], rounds);
         }
 }
 
 LAB_API void advance(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n, int rounds)
 {
-    go<<<ceil_div(n, PER_WARP * WARPS), dim3(32, WARPS)>>>(out, state, kind, n, rounds);
+    go<<<ceil_div(n, EACH * LANES * WARPS), dim3(LANES, WARPS)>>>(out, state, kind, n, rounds);
     CUDA_CHECK(cudaGetLastError());
 }

@@ -1,4 +1,6 @@
-// expect: slow - right, but a million blocks add to the one address, one after the other
+// expect: device - right, but a million blocks add to the one address, one after the other
+// On an H200 that is 1.9 ns each, and memory brings the 1 KB of eight blocks meanwhile. Where it
+// brings half a block's, as a laptop's 256 GB/s do, nobody waits in line, and this is fast enough.
 #include "cudalab.cuh"
 #include "kernel.h"
 
