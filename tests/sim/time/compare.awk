@@ -3,8 +3,9 @@
 #
 #     awk [-v slices=N] -f compare.awk MODELLED REFERENCES MEASURED
 #
-# MODELLED: `NAME RATE`; MEASURED: `NAME RATE fitted|judged`, in which half a name is once and for all; rates
-# of a slice count N times. REFERENCES: `LAB RUNG`, for names LAB.RUNG.CASE. POINTS, if given, takes
+# MODELLED: `NAME RATE`; MEASURED: `NAME RATE fitted|judged|control`, in which half a name is once and for all
+# (control: in neither, and in no order; such a row is only shown); rates of a slice count N times.
+# REFERENCES: `LAB RUNG`, for names LAB.RUNG.CASE. POINTS, if given, takes
 # `NAME MEASURED MODELLED` for plots. Exit status: 1 if anything is missed or not modelled.
 
 function error_of(ratio) { return ratio > 1 ? ratio - 1 : 1 / ratio - 1 }
@@ -67,7 +68,7 @@ file == 1 { modelled[$1] = $2 * slices; next }
 file == 2 { reference[$1] = $2; next }
 !($1 in modelled) { lacking = lacking " " $1; lacks++; next }
 {
-    name[++rows] = $1; measured[$1] = $2; kind[$1] = $3 == "fitted" ? "fitted" : "judged"
+    name[++rows] = $1; measured[$1] = $2; kind[$1] = $3 ~ /^(fitted|control)$/ ? $3 : "judged"
 }
 
 function show_rows(   i, ratio)
@@ -94,6 +95,7 @@ function find_ratios(   i, word, to)
     for (i = 1; i <= rows; i++) {
         split(name[i], word, ".")
         if (!(word[1] in reference) || word[1] == "streams" && word[2] !~ /^[0-9]/) continue
+        if (kind[name[i]] == "control") continue
         to = word[1] "." reference[word[1]] (word[3] == "" ? "" : "." word[3])
         if (!(to in measured)) continue
         which[++ratios] = name[i]

@@ -54,6 +54,17 @@ holds swapped 'order of 4 rungs, 06_t.x: Spearman 0.80, asked 0.90   MISSED'
 holds swapped 'FMA chains: 0 of 1 within 10 %, 100 % at worst   MISSED'
 ends swapped 1
 
+# A control case is shown, and in no half and no order.
+printf '%s\n' '06_t.1_a.x 100 fitted' '06_t.2_b.x 200 judged' '06_t.4_d.x 800 judged' '06_t.1_a.y 5 control' \
+    '06_t.2_b.y 7 control' '06_t.3_c.y 9 control' '06_t.4_d.y 11 control' > "$work/measured"
+printf '%s\n' '06_t.1_a.x 100' '06_t.2_b.x 200' '06_t.4_d.x 800' '06_t.1_a.y 40' '06_t.2_b.y 30' '06_t.3_c.y 20' \
+    '06_t.4_d.y 10' > "$work/modelled"
+compare
+holds control '| `06_t.1_a.y` | 5 | 40 | 8.000 | control |'
+holds control 'judged: 2 rows, error 0 % in the median, 0 % at the 90th percentile, 0 % at worst'
+! grep -q 'order of' "$work/out" || { echo "compare_test: a control case has an order"; failed=1; }
+ends control 0
+
 # Rungs measured within 3 % are as good as each other, if they are modelled so, too.
 printf '%s\n' '06_t.1_a.x 100 judged' '06_t.2_b.x 102 judged' '06_t.3_c.x 400 judged' '06_t.4_d.x 800 judged' > "$work/measured"
 printf '%s\n' '06_t.1_a.x 101' '06_t.2_b.x 100' '06_t.3_c.x 400' '06_t.4_d.x 800' > "$work/modelled"

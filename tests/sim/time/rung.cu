@@ -173,7 +173,7 @@ static void cases()
     const int a_round = sms() * BLOCK * 16;
 
     run("long", a_round, 256);
-    run("short", (int) (share(31457280, 32) / a_round) * a_round, 1);
+    run("short", (int) (share(31457280, 32) / a_round) * a_round, 12);
 }
 #elif LAB == 6
 static void run(const char *what, int rows, int cols)
