@@ -19,6 +19,10 @@
 static const double near_bar = 0.01; /* of the bar: then three pairs of processes */
 static const double noisy = 0.05;    /* A/A half-width at which speed is not judged */
 
+/* A kernel of which nobody knows how slow it is might take minutes for a control case, and be
+ * stopped for that. */
+static const char unknown[] = "left out, since the machine was too noisy for a timed case";
+
 /* Reference against its twin on every timed case: what can this machine tell apart? */
 static bool judge_machine(Judging *j, Contestant *twin)
 {
@@ -46,6 +50,7 @@ static bool judge_machine(Judging *j, Contestant *twin)
                 "this machine is too noisy now: the reference beside itself differs by %.0f %%",
                 s->resolution * 100);
             j->plan[i].sets = 0;
+            j->no_control = unknown;
         }
     }
     return true;
@@ -94,6 +99,7 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
         return false;
     if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
         PUT(s->why_not, "the GPU's clock or another program disturbed nearly every sample");
+        j->no_control = unknown;
         return true;
     }
     /* Who slows the reference to look fast is not that slow; and so few blocks show noise only. */
@@ -158,8 +164,8 @@ static bool judge_case(Judging *j, Contestant *student, int i)
 
     if (!j->plan[i].sets)
         return true;
-    if (control && j->hopeless) { /* it decides nothing, and may take minutes */
-        PUT(s->why_not, "left out, since the kernel is far below the bar already");
+    if (control && j->no_control) {
+        PUT(s->why_not, "%s", j->no_control);
         return true;
     }
     if (student->worker.child.pid <= 0 && !judging_start_student(j, student, i))
@@ -168,8 +174,9 @@ static bool judge_case(Judging *j, Contestant *student, int i)
         return false;
     if (s->why_not[0])
         return true;
+    if (finish.cut_short)
+        j->no_control = "left out, since the kernel is far below the bar already";
     record(j, &j->plan[i], &finish, s);
-    j->hopeless |= finish.cut_short;
     if (!believable(j, i, &finish))
         return false;
     if (!control && !j->session->quick && fabs(s->ratio.median - s->bar) < near_bar * s->bar) {

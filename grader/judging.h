@@ -17,8 +17,8 @@ typedef struct Judging {
     Plan plan[GRADE_CASES];
     /* The reference's call before the student's process existed, and the SM clock then. */
     double alone_ms[GRADE_CASES], alone_mhz[GRADE_CASES];
-    bool hopeless;     /* a timed case was cut short: the student is far too slow */
-    const char *doing; /* for the progress line */
+    const char *no_control; /* why the control cases are left out; NULL: they are not */
+    const char *doing;      /* for the progress line */
 } Judging;
 
 Verdict judging_start_ours(Judging *j, Contestant *side, const char *object, GpuInfo *info);
@@ -45,7 +45,6 @@ void judging_say_impossible(Judging *j, const Plan *plan, double call_ms);
 /* Times the reference: is anything that we know as fast? */
 extern const double judging_remarkable;
 
-/* A word for a human to look at, once. */
 /* Of the timed cases that are below their bar, interval and all, the one that is farthest below:
  * the one to tell of. NULL: there is none. */
 const CaseSpeed *judging_slowest(const Result *result);
@@ -53,6 +52,7 @@ const CaseSpeed *judging_slowest(const Result *result);
 /* The verdict that follows from the measured cases, and the sentence. */
 void judging_decide(Result *result);
 
+/* A word for a human to look at, once. */
 void judging_flag(Judging *j, const char *flag);
 
 #endif

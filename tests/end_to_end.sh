@@ -97,6 +97,13 @@ check "a full grading passes" full "$(submission full "ms 0.5")" "pass|close"
 check "a full grading is slow" full "$(submission full "ms 5")" slow
 # One that takes minutes for a control case, which decides nothing, was no time-out but slow long before.
 check "a hopeless one's control is left out" full "$(submission hopeless "ms_case 13 1300" "ms_case 15 60000")" slow
+# Nor one's of which noise let nobody know how slow it is: it was stopped in the control case for that.
+too_noisy() {
+    WARPBOOK_FAKE_NOISE=1 "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
+    cat "$work/out"
+    grep -q "^verdict:correct$" "$work/out" && grep -q "^case.3.why_not:left out, since the machine was too noisy" "$work/out"
+}
+check "nor is one's whose speed is not known" too_noisy "$(submission unknown "ms_case 15 60000")"
 
 # ---- Bad input ----
 

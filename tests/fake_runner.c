@@ -6,7 +6,8 @@
  *
  * Told nothing, it is a right and honest kernel. No array exists: an input is what its key says,
  * and what is right of an output is computed when a window of it is asked for, so that a call takes
- * the time it is told to take and no more. WARPBOOK_FAKE_GPU=none: there is no GPU.
+ * the time it is told to take and no more. WARPBOOK_FAKE_GPU=none: there is no GPU;
+ * WARPBOOK_FAKE_NOISE: one that is noisy.
  */
 #include "child.h"
 #include "contents.h"
@@ -299,6 +300,12 @@ static void write_outputs(const Lab *lab, const Case *lab_case, Arrays *set)
     calls_made++;
 }
 
+/* WARPBOOK_FAKE_NOISE: on that GPU each go takes 1, 2, 4 or 8 times as long, whoever's it is. */
+static double noise(void)
+{
+    return getenv("WARPBOOK_FAKE_NOISE") ? 1 << secret() % 4 : 1;
+}
+
 static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
@@ -325,7 +332,7 @@ static bool fake_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel
     }
     for (int k = 0; k < calls; k++)
         write_outputs(lab, lab_case, &sets[k]);
-    pass_time(start + (calls * call_ms(lab, lab_case) + first_ms) * 1e-3);
+    pass_time(start + (calls * call_ms(lab, lab_case) * noise() + first_ms) * 1e-3);
     owed_ms = calls * script.lazy_ms;
     *ms = script.lie_ms >= 0 ? calls * script.lie_ms
           : simulated        ? calls * call_ms(lab, lab_case)
