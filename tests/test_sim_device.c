@@ -188,6 +188,11 @@ static void figures_that_cannot_be(void)
           ": threads_per_sm and threads_per_block are to be whole warps of 32" },
         { "threads_per_sm: 2048", "threads_per_sm: 512",
           ": threads_per_block is more than threads_per_sm" },
+        { "threads_per_sm: 2048\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
+          "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 4\n",
+          "threads_per_sm: 2080\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
+          "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 1\n",
+          ": threads_per_sm: a scheduler has 64 warps at most" },
         { "shared_per_block_optin_bytes: 163KiB", "shared_per_block_optin_bytes: 164 KiB",
           ": the shared memory of a block is to be at most that of opt-in, and that at most an "
           "SM's "

@@ -146,9 +146,9 @@ static const Operation *maker_of(const PlayedWarp *w)
     uint64_t at = 0;
 
     for (int i = 0; i < o->reads + o->writes; i++)
-        if (w->ready[registers[i]] > at) {
-            at = w->ready[registers[i]];
-            maker = w->maker[registers[i]];
+        if (w->value[registers[i]].ready > at) {
+            at = w->value[registers[i]].ready;
+            maker = w->value[registers[i]].maker;
         }
     return maker;
 }
@@ -175,9 +175,9 @@ const Operation *limits_barrier(const PlayedWarp *w)
     uint64_t at = 0;
 
     for (int i = 0; i < w->registers_room; i++)
-        if (w->maker[i] && w->maker[i]->pipe == PIPE_LSU && w->ready[i] > at) {
-            at = w->ready[i];
-            maker = w->maker[i];
+        if (w->value[i].maker && w->value[i].maker->pipe == PIPE_LSU && w->value[i].ready > at) {
+            at = w->value[i].ready;
+            maker = w->value[i].maker;
         }
     return maker;
 }

@@ -217,6 +217,12 @@ typedef struct PlayedBlock {
     uint64_t ends;     /* the last cycle of its warps and stores so far */
 } PlayedBlock;
 
+/* A register's: when it is there, and what it comes from; NULL: nothing yet. */
+typedef struct Value {
+    uint64_t ready;
+    const Operation *maker;
+} Value;
+
 enum { GROUPS = 8 };
 
 typedef struct PlayedWarp {
@@ -231,12 +237,11 @@ typedef struct PlayedWarp {
     uint64_t stored;          /* when its last store has arrived */
     uint64_t copied;          /* when the copies of the open group have */
     const Operation *held_by; /* what `next` is due to; NULL: its block's start */
-    const Operation **maker;  /* by register: what its value comes from; NULL: nothing did yet */
     int registers_room;
     PlayedBlock *block;
     struct PlayedWarp *next_spare;
     uint64_t groups[GROUPS]; /* the last ones committed, newest first */
-    uint64_t ready[];        /* by register: when its value is there */
+    Value value[];           /* by register */
 } PlayedWarp;
 
 /* How much of the time what warps share is at work: of late, since `at`. */
@@ -254,10 +259,7 @@ typedef struct Scheduler {
     uint8_t *pipe;  /* of its next operation */
     PlayedWarp **warp;
     int count;
-    uint16_t *near; /* warps that wake until near_until, in their order */
-    int near_count;
-    uint64_t near_until, far_at; /* far_at: when the first of the others wakes; NEVER */
-    uint64_t free;               /* the next cycle in which it can issue */
+    uint64_t free; /* the next cycle in which it can issue */
     uint64_t pipe_free[PIPES];
     uint64_t best_at; /* when it issues next, if nothing happens before; NEVER */
     int best;         /* whose turn it is then */
@@ -301,8 +303,6 @@ uint64_t warp_groups_there(const PlayedWarp *w, int keep);
  * no memory. */
 PlayedWarp *warp_new(Sm *sm);
 void warp_free(PlayedWarp *w);
-/* It will be played soon: into the caches of the processor that this runs on. */
-void warp_ask(const PlayedWarp *w);
 
 /* timing_lsu.c. The unit is busy from `start`, when it was free, until then: for shared memory and
  * shuffles, or for global memory. From when on its queue has room follows. */

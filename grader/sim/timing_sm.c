@@ -13,93 +13,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Choosing ----
- *
- * Most warps wait for memory, and far longer than it takes others to issue. So of all warps only
- * those are looked at that wake soon: `near`. When one of the others might be first, the list is
- * made anew.
- */
-
-enum {
-    SOON = 64
-}; /* cycles: which warps are near changes how fast it goes, never what is chosen */
+/* ---- Choosing ---- */
 
 static uint64_t ready_at(const Scheduler *s, int i)
 {
     return later(s->wake[i], s->pipe_free[s->pipe[i]]);
 }
 
-/* All that wake until then. */
-static void list_near(Scheduler *s, uint64_t until)
-{
-    const uint64_t before = s->near_until;
-
-    s->near_count = 0;
-    s->near_until = until;
-    s->far_at = NEVER;
-    for (int i = 0; i < s->count; i++)
-        if (s->wake[i] <= until) {
-            if (s->wake[i] > before)
-                warp_ask(s->warp[i]);
-            s->near[s->near_count++] = (uint16_t) i;
-        } else if (s->wake[i] < s->far_at)
-            s->far_at = s->wake[i];
-}
-
-/* Of those that are ready when the scheduler is free the next one behind `last`, round to the
- * first; if none is, the one that is ready first, of several the oldest. */
-static void choose_near(Scheduler *s)
-{
-    s->best_at = NEVER;
-    s->best = s->last;
-    for (int i = 0; i < s->near_count; i++) {
-        const int index = s->near[i];
-        const uint64_t at = later(ready_at(s, index), s->free);
-        const bool is_next = at == s->free && index > s->last;
-        if (at < s->best_at || is_next) {
-            s->best = index;
-            s->best_at = at;
-        }
-        if (is_next)
-            return;
-    }
-}
-
+/* Of those that are ready when the scheduler is free the last one again, else the next one behind
+ * it, round to the first; if none is, the one that is ready first, of several the oldest. No branch
+ * of the loop hangs on what a warp waits for: the processor that this runs on could not foretell
+ * it. */
 static void choose(Scheduler *s)
 {
+    uint64_t ready = 0, first = NEVER; /* ready: a bit each, of those that are */
+    int oldest = s->last;
+
     if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
         s->best = s->last;
         s->best_at = s->free;
         return;
     }
-    choose_near(s);
-    while (s->best_at >= s->far_at && s->far_at != NEVER) {
-        list_near(s, (s->best_at == NEVER ? s->far_at : s->best_at) + SOON);
-        choose_near(s);
+    for (int i = 0; i < s->count; i++) {
+        const uint64_t at = ready_at(s, i);
+        ready |= (uint64_t) (at <= s->free) << i;
+        oldest = at < first ? i : oldest;
+        first = at < first ? at : first;
     }
-}
-
-/* Its wake has changed. */
-static void place_near(Scheduler *s, int index)
-{
-    int at = 0;
-
-    while (at < s->near_count && s->near[at] < index)
-        at++;
-    const bool was = at < s->near_count && s->near[at] == index;
-    if (s->wake[index] <= s->near_until) {
-        if (was)
-            return;
-        memmove(s->near + at + 1, s->near + at, (size_t) (s->near_count - at) * sizeof *s->near);
-        s->near[at] = (uint16_t) index;
-        s->near_count++;
-        return;
+    s->best = oldest;
+    s->best_at = later(first, s->free);
+    if (ready) {
+        const uint64_t behind = s->last >= 0 ? ready & ~(uint64_t) 0 << s->last : 0;
+        s->best = __builtin_ctzll(behind ? behind : ready);
     }
-    s->far_at = s->wake[index] < s->far_at ? s->wake[index] : s->far_at;
-    if (!was)
-        return;
-    s->near_count--;
-    memmove(s->near + at, s->near + at + 1, (size_t) (s->near_count - at) * sizeof *s->near);
+    if (s->best_at != NEVER) /* soon: into the caches of the processor that this runs on */
+        __builtin_prefetch(s->warp[s->best], 1);
 }
 
 static void choose_all(Sm *sm)
@@ -119,7 +67,6 @@ static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, 
                 s->warp[k]->next = at;
                 s->warp[k]->held_by = held_by ? held_by : s->warp[k]->held_by;
                 s->wake[k] = warp_wakes_at(s->warp[k]);
-                place_near(s, k);
             }
     }
     choose_all(sm);
@@ -203,7 +150,6 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
     memmove(s->wake + index, s->wake + index + 1, behind * sizeof *s->wake);
     memmove(s->pipe + index, s->pipe + index + 1, behind * sizeof *s->pipe);
     s->last = -1;
-    list_near(s, s->near_until);
     w->next_spare = sm->spare;
     sm->spare = w;
     block->live--;
@@ -241,7 +187,6 @@ static void issue(Sm *sm, Scheduler *s)
     if (warp_go_on(sm, w)) {
         s->wake[index] = warp_wakes_at(w);
         s->pipe[index] = w->step->operation->pipe;
-        place_near(s, index);
         lsu_ask(sm, w);
     } else {
         block->waiting -= waits; /* a barrier, and nothing after it */
@@ -260,12 +205,16 @@ static bool is_stale(const Scheduler *s)
 
 static Scheduler *first_of(Sm *sm)
 {
-    Scheduler *first = sm->schedulers;
+    const int count = sm->gpu->device.schedulers_per_sm;
+    uint64_t at = sm->schedulers[0].best_at;
+    int first = 0;
 
-    for (int i = 1; i < sm->gpu->device.schedulers_per_sm; i++)
-        if (sm->schedulers[i].best_at < first->best_at)
-            first = &sm->schedulers[i];
-    return first;
+    for (int i = 1; i < count; i++) {
+        const uint64_t other = sm->schedulers[i].best_at;
+        first = other < at ? i : first;
+        at = other < at ? other : at;
+    }
+    return &sm->schedulers[first];
 }
 
 void sm_run(Sm *sm, uint64_t until)
@@ -324,7 +273,6 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     s->warp[i] = w;
     s->wake[i] = warp_wakes_at(w);
     s->pipe[i] = w->step->operation->pipe;
-    place_near(s, i);
     return true;
 }
 
@@ -358,12 +306,11 @@ static bool scheduler_open(Scheduler *s, int warps)
 {
     const size_t n = (size_t) warps;
 
-    *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER, .far_at = NEVER };
+    *s = (Scheduler){ .room = warps, .best = -1, .last = -1, .best_at = NEVER };
     s->wake = malloc(n * sizeof *s->wake);
     s->pipe = malloc(n * sizeof *s->pipe);
     s->warp = malloc(n * sizeof *s->warp);
-    s->near = malloc(n * sizeof *s->near);
-    return s->wake && s->pipe && s->warp && s->near;
+    return s->wake && s->pipe && s->warp;
 }
 
 static void scheduler_close(Scheduler *s)
@@ -371,7 +318,6 @@ static void scheduler_close(Scheduler *s)
     free(s->wake);
     free(s->pipe);
     free(s->warp);
-    free(s->near);
 }
 
 bool sm_open(Sm *sm, struct Gpu *gpu, Memory *memory)
@@ -440,7 +386,6 @@ bool sm_begin(Sm *sm, double l1_bytes)
         s->free = 0;
         s->last = -1;
         memset(s->pipe_free, 0, sizeof s->pipe_free);
-        list_near(s, 0);
         choose(s);
     }
     sm->lsu_free = sm->store_free = 0;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOST_LINE = 64 }; /* of the processor that this runs on */
-
 /* ---- A warp's trace ---- */
 
 static const uint64_t *skip_access(const uint64_t *word)
@@ -50,25 +48,13 @@ static bool next_stretch(Sm *sm, PlayedWarp *w)
     return true;
 }
 
-static uint64_t operands_ready(const PlayedWarp *w, int count)
-{
-    const uint32_t *registers = w->step->registers;
-    uint64_t at = 0;
-
-    for (int i = 0; i < count; i++)
-        at = later(at, w->ready[registers[i]]);
-    return at;
-}
-
 void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker)
 {
     const Operation *o = w->step->operation;
     const uint32_t *registers = w->step->registers + o->reads;
 
-    for (int i = 0; i < o->writes; i++) {
-        w->ready[registers[i]] = at;
-        w->maker[registers[i]] = maker;
-    }
+    for (int i = 0; i < o->writes; i++)
+        w->value[registers[i]] = (Value){ .ready = at, .maker = maker };
 }
 
 /* Of no instruction's result: what made the last of its sources. */
@@ -79,9 +65,9 @@ static void pass_on(PlayedWarp *w)
     uint64_t at = 0;
 
     for (int i = 0; i < o->reads; i++)
-        if (w->ready[registers[i]] >= at) {
-            at = w->ready[registers[i]];
-            maker = w->maker[registers[i]];
+        if (w->value[registers[i]].ready >= at) {
+            at = w->value[registers[i]].ready;
+            maker = w->value[registers[i]].maker;
         }
     warp_set_result(w, at, maker);
 }
@@ -105,8 +91,12 @@ bool warp_go_on(Sm *sm, PlayedWarp *w)
 uint64_t warp_wakes_at(const PlayedWarp *w)
 {
     const Operation *o = w->step->operation;
+    const uint32_t *registers = w->step->registers;
+    uint64_t at = w->next;
 
-    return later(w->next, operands_ready(w, o->reads + o->writes));
+    for (int i = 0; i < o->reads + o->writes; i++)
+        at = later(at, w->value[registers[i]].ready);
+    return at;
 }
 
 /* ---- Groups of copies ---- */
@@ -133,7 +123,7 @@ uint64_t warp_groups_there(const PlayedWarp *w, int keep)
 PlayedWarp *warp_new(Sm *sm)
 {
     const int registers = sm->gpu->registers;
-    const size_t each = sizeof *sm->spare->ready + sizeof *sm->spare->maker;
+    const size_t each = sizeof *sm->spare->value;
     PlayedWarp *w = sm->spare;
 
     if (w)
@@ -153,8 +143,7 @@ PlayedWarp *warp_new(Sm *sm)
     *w = (PlayedWarp){ .access = w->access,
                        .access_room = w->access_room,
                        .registers_room = w->registers_room };
-    w->maker = (const Operation **) &w->ready[w->registers_room];
-    memset(w->ready, 0, (size_t) w->registers_room * each);
+    memset(w->value, 0, (size_t) w->registers_room * each);
     return w;
 }
 
@@ -162,13 +151,4 @@ void warp_free(PlayedWarp *w)
 {
     free(w->access);
     free(w);
-}
-
-void warp_ask(const PlayedWarp *w)
-{
-    const char *at = (const char *) w;
-    const char *end = (const char *) &w->ready[w->registers_room];
-
-    for (; at < end; at += HOST_LINE)
-        __builtin_prefetch(at, 1);
 }
