@@ -98,6 +98,7 @@ typedef struct Planned {
     uint16_t access;           /* number of its first access in the stretch */
     uint8_t accesses;
     bool skipped;
+    bool is_last;          /* of the stretch, but for those that are nothing */
     uint8_t reading;       /* cycles that its operands take */
     uint8_t reading_after; /* if the step before is what its scheduler has issued before */
 } Planned;
@@ -319,7 +320,7 @@ bool sm_begin(Sm *sm, double l1_bytes);
 /* Its warps may issue from cycle `at` on. The trace is the SM's until the block is in `ended`. */
 bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at);
 void sm_run(Sm *sm, uint64_t until); /* all that is issued before that cycle */
-uint64_t sm_next(const Sm *sm);      /* when it issues next; NEVER */
+uint64_t sm_next(Sm *sm);            /* when it issues next; NEVER */
 /* Nothing can be issued though warps are there: those at barriers go on. */
 void sm_release_all(Sm *sm, uint64_t at);
 

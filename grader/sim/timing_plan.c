@@ -169,6 +169,16 @@ static int reading_cycles(const Plans *plans, const Planned *step, const Planned
     return (count + plans->register_reads - 1) / plans->register_reads;
 }
 
+static void mark_last(Plan *plan)
+{
+    int last = plan->step_count - 1;
+
+    while (last > 0 && plan->steps[last].operation->deed == DO_NOTHING)
+        last--;
+    if (last >= 0)
+        plan->steps[last].is_last = true;
+}
+
 static void time_operands(const Plans *plans, Plan *plan)
 {
     const Planned *before = NULL;
@@ -219,6 +229,7 @@ static Plan *new_plan(const Plans *plans, const PlanSegment *segments, int count
     if (!order_chains(plan->steps, plan->step_count))
         goto none;
     time_operands(plans, plan);
+    mark_last(plan);
     free(sorter);
     return plan;
 none:

@@ -203,6 +203,16 @@ static bool is_stale(const Scheduler *s)
     return s->best >= 0 && s->pipe_free[s->pipe[s->best]] > s->best_at;
 }
 
+/* What computes concerns no other scheduler: it need not wait for their turns. But for the last of
+ * a stretch, behind which its block may end; and only until another scheduler's turn could have let
+ * warps of this one go on, behind a barrier. */
+static bool goes_on(const Scheduler *s, uint64_t until)
+{
+    if (s->best_at != s->free || s->best_at >= until || s->pipe[s->best] >= PIPE_BRANCH)
+        return false;
+    return !s->warp[s->best]->step->is_last;
+}
+
 static Scheduler *first_of(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
@@ -221,22 +231,28 @@ void sm_run(Sm *sm, uint64_t until)
 {
     for (;;) {
         Scheduler *s = first_of(sm);
+        const uint64_t alone = s->best_at + (uint64_t) sm->gpu->device.barrier_latency;
         if (s->best_at >= until)
             return;
         if (is_stale(s))
             choose(s);
         else
-            issue(sm, s);
+            do
+                issue(sm, s);
+            while (goes_on(s, alone < until ? alone : until));
     }
 }
 
-uint64_t sm_next(const Sm *sm)
+uint64_t sm_next(Sm *sm)
 {
     uint64_t next = NEVER;
 
-    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
-        if (sm->schedulers[i].best_at < next)
-            next = sm->schedulers[i].best_at;
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        if (is_stale(s))
+            choose(s);
+        next = s->best_at < next ? s->best_at : next;
+    }
     return next;
 }
 
