@@ -71,16 +71,19 @@ static void put_element(const Array *array, FillKey key, size_t i, void *data)
 static void make_array(Array *array, int number)
 {
     size_t bytes = bytes_of(array), count = array->rows * array->cols;
-    char *host = malloc(bytes + 2 * MARGIN), *device;
+    char *host = malloc(bytes + 2 * MARGIN), *there;
 
     if (!host)
         stop("malloc", "out of memory");
     memset(host, POISON, bytes + 2 * MARGIN);
     for (size_t i = 0; number < LAB_IN && i < count; i++)
         put_element(array, fill_key(seed, number), i, host + MARGIN);
-    check(cudaMalloc((void **) &device, bytes + 2 * MARGIN), "cudaMalloc");
-    check(cudaMemcpy(device, host, bytes + 2 * MARGIN, cudaMemcpyHostToDevice), "cudaMemcpy");
-    array->data = device + MARGIN;
+    if (array->host)
+        check(cudaMallocHost((void **) &there, bytes + 2 * MARGIN), "cudaMallocHost");
+    else
+        check(cudaMalloc((void **) &there, bytes + 2 * MARGIN), "cudaMalloc");
+    check(cudaMemcpy(there, host, bytes + 2 * MARGIN, cudaMemcpyDefault), "cudaMemcpy");
+    array->data = there + MARGIN;
     free(host);
 }
 
@@ -91,11 +94,18 @@ static uint32_t hash_array(const Array *array, uint32_t value)
 
     if (!host)
         stop("malloc", "out of memory");
-    check(cudaMemcpy(host, array->data, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check(cudaMemcpy(host, array->data, bytes, cudaMemcpyDefault), "cudaMemcpy");
     for (size_t i = 0; i < bytes; i++)
         value = (value ^ host[i]) * 16777619u;
     free(host);
     return value;
+}
+
+static void free_array(const Array *array)
+{
+    char *block = (char *) array->data - MARGIN;
+
+    check(array->host ? cudaFreeHost(block) : cudaFree(block), "to free an array");
 }
 
 /* ---- One case ---- */
@@ -117,7 +127,7 @@ static uint32_t finish(Arrays *arrays)
             value = hash_array(array_at(arrays, i), value);
     for (int i = 0; i < ARRAYS; i++)
         if (array_at(arrays, i)->data)
-            check(cudaFree((char *) array_at(arrays, i)->data - MARGIN), "cudaFree");
+            free_array(array_at(arrays, i));
     return value;
 }
 
