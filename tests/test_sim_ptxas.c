@@ -52,7 +52,7 @@ static const struct {
     { "bra A; B: red.global.add.u32 [%rd4], 1; ret; A: add.s64 %rd4, %rd1, 4; bra B;", "y" },
     /* by operation, and whether anyone wants the result */
     { "atom.global.add.u32 %r5, [%rd1], %r1;", "y" },
-    { "atom.global.add.u32 %r5, [%rd1], %r1; st.global.u32 [%rd2], %r5;", "y" },
+    { "atom.global.add.u32 %r5, [%rd1], %r1; st.global.u32 [%rd2], %r5;", "t" },
     { "atom.global.max.u32 %r5, [%rd1], %r1;", "y" },
     { "atom.global.max.u32 %r5, [%rd1], %r1; st.global.u32 [%rd2], %r5;", "n" },
     { "atom.global.and.b32 %r5, [%rd1], %r1; atom.global.or.b32 %r6, [%rd1], %r1; "
@@ -97,9 +97,11 @@ static bool is_looked_at(const Instruction *in)
 /* The treatments of all that may have one, as a text. */
 static void treatments_of(const char *body, char *treatments, size_t size)
 {
-    static const char letters[] = {
-        [AS_WRITTEN] = 'n', [ONE_FOR_ALL] = 'y', [ONE_FOR_EQUAL] = 'e', [FUSED] = 'f'
-    };
+    static const char letters[] = { [AS_WRITTEN] = 'n',
+                                    [ONE_FOR_ALL] = 'y',
+                                    [ONE_TELLS_ALL] = 't',
+                                    [ONE_FOR_EQUAL] = 'e',
+                                    [FUSED] = 'f' };
     uint8_t treatment[64] = { 0 };
     char text[4000], why[400] = "";
 

@@ -313,9 +313,15 @@ void find_reconvergence(const Function *function, int *rpc);
 typedef enum Treatment {
     AS_WRITTEN,
     ONE_FOR_ALL,   /* an atomic: one lane does it for all */
+    ONE_TELLS_ALL, /* and tells each what it would have read */
     ONE_FOR_EQUAL, /* an atomic: equal addresses cost no more than one */
     FUSED,         /* an addition: with the multiplication before it, one instruction */
 } Treatment;
+
+static inline bool is_one_for_all(Treatment treatment)
+{
+    return treatment == ONE_FOR_ALL || treatment == ONE_TELLS_ALL;
+}
 
 /* treatment[i]: of instruction i. They are AS_WRITTEN on entry. */
 void find_treatments(const Function *function, uint8_t *treatment);

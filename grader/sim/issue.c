@@ -61,11 +61,18 @@ static bool changes_type_only(const Instruction *in)
 static Weight weight_of(const Code *code, const Step *step)
 {
     static const Weight none = { 0, 0 }, one = { 1, 1 }, long_quotient = { 60, 50 },
-                        quotient = { 18, 14 }, fraction = { 8, 8 };
+                        quotient = { 18, 14 }, fraction = { 8, 8 }, one_for_all = { 7, 6 },
+                        one_tells_all = { 12, 11 };
     const Instruction *in = step->in;
 
     if (!in)
         return one;
+    /* A vote, who is first, how many there are, a predicate, the atomic; a shuffle, whose turn each
+     * would have been, a product (what ptxas 13.0 makes of them for sm_90). */
+    if (step->treatment == ONE_FOR_ALL)
+        return one_for_all;
+    if (step->treatment == ONE_TELLS_ALL)
+        return one_tells_all;
     if (in->op == OP_mov || in->op == OP_cvta)
         return (Weight){ weight_of_move(code, in), weight_of_move(code, in) };
     if (changes_type_only(in) || (is_pred(in) && in->op != OP_setp) ||

@@ -2,7 +2,8 @@
  *
  * ONE_FOR_ALL: where ptxas sees that all lanes update one address, and their updates can be
  * combined beforehand, it combines them (REDUX, or a count of lanes) and one lane sends the sum:
- * the hardware then counts an access of one lane. ONE_FOR_EQUAL: adding 1 to shared memory has an
+ * the hardware then counts an access of one lane. ONE_TELLS_ALL: somebody wants the result, which
+ * each lane then works out from that one's. ONE_FOR_EQUAL: adding 1 to shared memory has an
  * instruction that counts the lanes of each address. FUSED: an addition of a product is a
  * multiply-add, unless a rounding is written. PTX does not show any of these, so we look for them
  * as ptxas does. Found by what ptxas 13.0 makes, for sm_80 and sm_90 alike, of each operation, its
@@ -245,7 +246,7 @@ static Treatment treatment_of_atomic(const Function *f, const Instruction *in, c
     if (!in->type_count || in->count < destinations_of(in) + 2)
         return AS_WRITTEN;
     if (one_does_it(f, in, known))
-        return ONE_FOR_ALL;
+        return result_is_used(f, in, known) ? ONE_TELLS_ALL : ONE_FOR_ALL;
     return counts_lanes(f, in, known) ? ONE_FOR_EQUAL : AS_WRITTEN;
 }
 

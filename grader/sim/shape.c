@@ -271,7 +271,7 @@ static void work_out(Shape *s, const Step *step)
     find_extent(s);
     find_leaders(s);
     s->asked = __builtin_popcount(s->mask) * s->bytes;
-    if (s->kind == ACCESS_ATOMIC && step->treatment == ONE_FOR_ALL) {
+    if (s->kind == ACCESS_ATOMIC && is_one_for_all((Treatment) step->treatment)) {
         s->sectors = s->wavefronts = s->ideal = 1;
         s->loop_loads = s->loop_ideal = 0;
     } else if (s->space == SPACE_SHARED) {

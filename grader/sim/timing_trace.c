@@ -152,8 +152,9 @@ static unsigned passes_of(const Access *x)
 {
     unsigned most = 1;
 
-    if (x->step->treatment == ONE_FOR_ALL || x->step->treatment == ONE_FOR_EQUAL ||
-        !x->shape->followed)
+    const Treatment treatment = (Treatment) x->step->treatment;
+
+    if (is_one_for_all(treatment) || treatment == ONE_FOR_EQUAL || !x->shape->followed)
         return 1;
     for (uint32_t leaders = x->shape->followed; leaders; leaders &= leaders - 1) {
         unsigned same = 0;
