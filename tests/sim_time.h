@@ -57,6 +57,7 @@ static const Device plain = {
     .memory_read_share = 1,
     .memory_write_share = 1,
     .atomic_ns = 3,
+    .integer_atomic_ns = 2,
     .launch_us = 2,
 };
 

@@ -113,8 +113,9 @@ static const char sound[] = "name: Test GPU\ncc: 80\nsms: 8\nthreads_per_sm: 204
                             "copy_us: 3\n"
                             "pcie_pinned_share: 0.88\n"
                             "pcie_both_share: 0.806\n"
-                            "pcie_pageable_share: 0.141\n";
-/* "copy_engines: 2", line 64, is what each case adds. */
+                            "pcie_pageable_share: 0.141\n"
+                            "integer_atomic_ns: 1.03\n";
+/* "copy_engines: 2", line 65, is what each case adds. */
 
 static char scratch[64];
 
@@ -137,26 +138,26 @@ static void mistakes_are_told(void)
         { "\tcopy_engines:2   \t", "" },
         { "copy_engines: 2\r\n", "" }, /* a file from elsewhere */
         { "", ": copy_engines is missing" },
-        { "copy_engines: 2\ncopy_engines: 2", ":65: copy_engines is there twice" },
-        { "copy_engines: 2\nsms: 8", ":65: sms is there twice" },
-        { "copy_engines: 2\nwheels: 4", ":65: there is no key `wheels`" },
-        { "copy_engines 2", ":64: this is no `key: value`" },
-        { "copy_engines:", ":64: copy_engines is to be a whole number, not ``" },
-        { "copy_engines: two", ":64: copy_engines is to be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":64: copy_engines is to be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":64: copy_engines is to be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":64: copy_engines is to be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":64: copy_engines is to be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":64: copy_engines is to be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":64: copy_engines is to be a whole number, not `1..2`" },
-        { "copy_engines: .", ":64: copy_engines is to be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":64: copy_engines is to be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":64: copy_engines is to be a whole number, not `nan`" },
-        { "copy_engines: 65", ":64: copy_engines is 65: is to lie between 0 and 64" },
+        { "copy_engines: 2\ncopy_engines: 2", ":66: copy_engines is there twice" },
+        { "copy_engines: 2\nsms: 8", ":66: sms is there twice" },
+        { "copy_engines: 2\nwheels: 4", ":66: there is no key `wheels`" },
+        { "copy_engines 2", ":65: this is no `key: value`" },
+        { "copy_engines:", ":65: copy_engines is to be a whole number, not ``" },
+        { "copy_engines: two", ":65: copy_engines is to be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":65: copy_engines is to be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":65: copy_engines is to be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":65: copy_engines is to be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":65: copy_engines is to be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":65: copy_engines is to be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":65: copy_engines is to be a whole number, not `1..2`" },
+        { "copy_engines: .", ":65: copy_engines is to be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":65: copy_engines is to be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":65: copy_engines is to be a whole number, not `nan`" },
+        { "copy_engines: 65", ":65: copy_engines is 65: is to lie between 0 and 64" },
         { "copy_engines: 99999999999",
-          ":64: copy_engines is 99999999999: is to lie between 0 and 64" },
+          ":65: copy_engines is 99999999999: is to lie between 0 and 64" },
         { "copy_engines: 9999999999999999999999",
-          ":64: copy_engines is to be a whole number, not `9999999999999999999999`" },
+          ":65: copy_engines is to be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

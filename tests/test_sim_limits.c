@@ -139,7 +139,7 @@ static void conflicts_are_shared_memorys(void)
 static void updates_of_one_address_wait_for_each_other(void)
 {
     Device slow = plain;
-    slow.atomic_ns = 30;
+    slow.integer_atomic_ns = 30;
     const TimingResult result =
         run(&slow, (Trial){ .ptx = KERNEL("red.global.add.u32 [%rd1], 1;\n"),
                             .threads = 1024,

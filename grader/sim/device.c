@@ -97,6 +97,7 @@ static const Field fields[] = {
     FIELD(memory_read_share, REAL, 0.01, 1),
     FIELD(memory_write_share, REAL, 0.01, 1),
     FIELD(atomic_ns, REAL, 0.01, 1e4),
+    FIELD(integer_atomic_ns, REAL, 0.01, 1e4),
     FIELD(launch_us, REAL, 0, 1e4),
     FIELD(copy_us, REAL, 0, 1e4),
     FIELD(pcie_pinned_share, REAL, 0.01, 1),
@@ -399,6 +400,7 @@ void device_slice(Device *device)
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;
     device->atomic_ns /= share; /* of one address there is one, however small the slice */
+    device->integer_atomic_ns /= share;
 }
 
 /* ---- Occupancy ---- */

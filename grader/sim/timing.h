@@ -30,7 +30,13 @@ typedef struct TraceRun {
 } TraceRun;
 
 /* What an access touched: one word, then for global memory one a line. */
-typedef enum TraceKind { TRACE_SHARED, TRACE_LOAD, TRACE_STORE, TRACE_ATOMIC } TraceKind;
+typedef enum TraceKind {
+    TRACE_SHARED,
+    TRACE_LOAD,
+    TRACE_STORE,
+    TRACE_ATOMIC,        /* on floating-point numbers */
+    TRACE_INTEGER_ATOMIC /* any other */
+} TraceKind;
 
 static inline uint64_t trace_head(TraceKind kind, int lines, int wavefronts)
 {

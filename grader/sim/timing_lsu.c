@@ -84,19 +84,24 @@ static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_par
 
 /* Written through, a line after the other; the load/store unit goes on meanwhile, until the queue
  * is full. */
-static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start, bool atomic)
+static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start,
+                            TraceKind kind)
 {
     const Device *device = &sm->gpu->device;
     const uint64_t cycles = share(LINE_BYTES, device->l1_store_bytes);
     const uint64_t queue = (uint64_t) device->lsu_queue, begin = start;
+    const bool atomic = kind != TRACE_STORE;
+    const double atomic_cycles =
+        kind == TRACE_ATOMIC ? sm->memory->atomic_cycles : sm->memory->integer_atomic_cycles;
     uint64_t there = 0;
 
     for (int i = 0; i < count; i++) {
         const uint64_t address = words[i] >> 16, at = later(sm->store_free, start + (uint64_t) i);
         const unsigned sectors = words[i] & 0xff, amount = words[i] >> 8 & 0xff;
         sm->store_free = at + cycles;
-        there = later(there, atomic ? memory_atomic(sm->memory, address, sectors, amount, at)
-                                    : memory_store(sm->memory, address, sectors, amount, at));
+        there = later(
+            there, atomic ? memory_atomic(sm->memory, address, sectors, amount * atomic_cycles, at)
+                          : memory_store(sm->memory, address, sectors, amount, at));
         keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
@@ -110,9 +115,10 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
 {
     const uint64_t head = *words++;
     const int count = (int) (head >> 8 & 0xff);
+    const TraceKind kind = (TraceKind) (head & 0xff);
     uint64_t at;
 
-    switch ((TraceKind) (head & 0xff)) {
+    switch (kind) {
     case TRACE_SHARED:
         lsu_keep(sm, true, start,
                  start + shared_cycles(&sm->gpu->device,
@@ -120,11 +126,8 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
         return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
     case TRACE_LOAD:
         return load_lines(sm, words, count, start, w->step->operation->cycles);
-    case TRACE_STORE:
-        at = store_lines(sm, words, count, start, false);
-        break;
     default:
-        at = store_lines(sm, words, count, start, true);
+        at = store_lines(sm, words, count, start, kind);
     }
     w->stored = later(w->stored, at);
     return at;

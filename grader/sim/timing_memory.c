@@ -146,7 +146,7 @@ static void note_wait(Memory *memory, double from, double until)
     memory->atomics_until = until;
 }
 
-uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsigned passes,
+uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, double cycles,
                        uint64_t now)
 {
     const double turn = pass(memory, sectors, now);
@@ -156,7 +156,7 @@ uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, unsig
 
     note_wait(memory, (double) here, (double) line->busy);
     put(memory, line, sectors, SECTOR_BYTES);
-    line->busy = up(begin + passes * memory->atomic_cycles);
+    line->busy = up(begin + cycles);
     return line->busy + (uint64_t) memory->l2_latency;
 }
 
@@ -189,6 +189,7 @@ bool memory_model_open(Memory *memory, const Device *device)
         .read_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_read_share),
         .write_cycles = cycles_for(device, atom, device->memory_gbps * device->memory_write_share),
         .atomic_cycles = device->atomic_ns * device->sm_mhz / 1e3,
+        .integer_atomic_cycles = device->integer_atomic_ns * device->sm_mhz / 1e3,
         .l2_latency = device->l2_latency,
         .memory_latency = device->memory_latency,
         .memory_queue = device->memory_queue,

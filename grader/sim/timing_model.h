@@ -174,10 +174,10 @@ static inline unsigned sectors_in(unsigned mask)
 
 typedef struct Memory {
     Cache l2;
-    double l2_free, dram_free;        /* the cycle from which on they do nothing yet */
-    double l2_cycles;                 /* a sector takes */
-    double read_cycles, write_cycles; /* an atom takes */
-    double atomic_cycles;
+    double l2_free, dram_free;                   /* the cycle from which on they do nothing yet */
+    double l2_cycles;                            /* a sector takes */
+    double read_cycles, write_cycles;            /* an atom takes */
+    double atomic_cycles, integer_atomic_cycles; /* between updates of one line */
     int l2_latency, memory_latency, memory_queue, store_latency;
     int atom_sectors;
     uint8_t atoms[1 << SECTORS];               /* by sectors: how many atoms these lie in */
@@ -201,12 +201,13 @@ static inline void memory_ask(const Memory *memory, uint64_t line)
 {
     cache_ask(&memory->l2, line);
 }
-/* At `now` an SM wants these sectors, writes them, updates them. The cycle when the data has come,
+/* At `now` an SM wants these sectors, writes them, updates them, which takes so many cycles in
+ * which no other update of the line can be made. The cycle when the data has come,
  * the write has arrived, the old value has come. */
 uint64_t memory_load(Memory *memory, uint64_t line, unsigned sectors, uint64_t now);
 uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned bytes,
                       uint64_t now);
-uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, unsigned passes,
+uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double cycles,
                        uint64_t now);
 
 /* ---- One SM (timing_sm.c), its warps (timing_warp.c) ---- */

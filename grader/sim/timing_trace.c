@@ -150,9 +150,8 @@ static unsigned sectors_in(unsigned mask)
 /* How often the busiest address is updated. */
 static unsigned passes_of(const Access *x)
 {
-    unsigned most = 1;
-
     const Treatment treatment = (Treatment) x->step->treatment;
+    unsigned most = 1;
 
     if (is_one_for_all(treatment) || treatment == ONE_FOR_EQUAL || !x->shape->followed)
         return 1;
@@ -183,11 +182,15 @@ static bool has_room(const Access *x, Trace *trace, int words)
     return false;
 }
 
+static TraceKind kind_of(const Access *x)
+{
+    if (x->kind != ACCESS_ATOMIC)
+        return x->kind == ACCESS_LOAD ? TRACE_LOAD : TRACE_STORE;
+    return type_is_float(x->step->in->types[0]) ? TRACE_ATOMIC : TRACE_INTEGER_ATOMIC;
+}
+
 static bool keep_lines(const Access *x, Trace *trace)
 {
-    static const TraceKind kinds[] = {
-        [ACCESS_LOAD] = TRACE_LOAD, [ACCESS_STORE] = TRACE_STORE, [ACCESS_ATOMIC] = TRACE_ATOMIC
-    };
     const unsigned passes = x->kind == ACCESS_ATOMIC ? passes_of(x) : 0;
     Lines lines;
 
@@ -197,7 +200,7 @@ static bool keep_lines(const Access *x, Trace *trace)
         find_lines(x, &lines);
     if (!has_room(x, trace, 1 + lines.count))
         return false;
-    trace->words[trace->word_count++] = trace_head(kinds[x->kind], lines.count, 0);
+    trace->words[trace->word_count++] = trace_head(kind_of(x), lines.count, 0);
     for (int i = 0; i < lines.count; i++)
         trace->words[trace->word_count++] =
             trace_line(lines.line[i], lines.sectors[i],
