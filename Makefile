@@ -57,9 +57,9 @@ grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(ru
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
 test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
 
-# All cores, unless -j says otherwise.
+# All cores, unless -j says otherwise; and one job more, since some mostly wait.
 ifeq (,$(filter -j%,$(MAKEFLAGS)))
-MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+MAKEFLAGS += -j$(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 endif
 
 ifneq (,$(word 2,$(B)))
@@ -69,7 +69,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=$$HOME/warpbook)
 endif
 
-.PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end tested-warpbook tested-workbook tested-gradebook tested-simulator unit setup course-kit bench format clean FORCE
+.PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end tested-warpbook tested-workbook tested-gradebook tested-simulator tested-class tested-kit unit setup course-kit bench format clean FORCE
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -104,13 +104,18 @@ ifeq (,$(wildcard tests/main.c))
 test check setup gradebook:
 	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
 else
-# Programs that measure time are tested alone; then gradebook's tests, which mostly wait, run beside the
-# simulator's, which compute, and nicely: what waits has its turn at once.
-test: end-to-end tested-simulator
+# Programs that measure time are tested alone; then gradebook's tests, which mostly wait, run beside each
+# other and beside the simulator's, which compute, and nicely: what waits has its turn at once.
+test: tested-class tested-kit
+
+tested-class: end-to-end tested-simulator
 	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
+
+tested-kit: end-to-end tested-simulator
 	@tests/course_kit.sh $(B)
 
-gradebook_tests := gradebook gradebook_slurm gradebook_course reports machines large
+# One after the other what has a plus between it.
+gradebook_tests := gradebook+gradebook_course+reports+large gradebook_slurm+machines
 simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
 testing         := $(filter test,$(MAKECMDGOALS))
 end-to-end: tested-warpbook tested-gradebook
@@ -121,8 +126,11 @@ tested-warpbook: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)
 tested-workbook: tested-warpbook
 	@tests/workbook.sh
 
-tested-gradebook: tested-warpbook $(if $(testing),tested-workbook)
-	@$(if $(gradebook_here),set -e; for test in $(gradebook_tests); do tests/$$test.sh $(B); done,echo "gradebook is not tested: libarchive, SQLite or cJSON is not installed (make setup)")
+tested-gradebook: $(if $(gradebook_here),$(gradebook_tests:%=tested-%))
+	@$(if $(gradebook_here),,echo "gradebook is not tested: libarchive$(comma) SQLite or cJSON is not installed (make setup)")
+
+$(gradebook_tests:%=tested-%): tested-%: tested-warpbook $(if $(testing),tested-workbook)
+	@set -e; for test in $(subst +, ,$*); do tests/$$test.sh $(B); done
 
 tested-simulator: tested-workbook $(simulator_needs)
 	@nice tests/refused.sh $(B)
