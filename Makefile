@@ -69,7 +69,7 @@ ifneq (yes,$(shell mkdir -p $(B) 2>/dev/null && test -w $(B) && echo yes))
 $(error cannot write to $(B)/. Build elsewhere, as in: make grade B=$$HOME/warpbook)
 endif
 
-.PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end tested-warpbook tested-workbook tested-gradebook tested-simulator tested-class tested-kit unit setup course-kit bench format clean FORCE
+.PHONY: all programs help grade explain hint progress check check-cheats figures protocols validate test end-to-end tested-warpbook tested-workbook tested-gradebook tested-simulator unit setup course-kit bench format clean FORCE
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -106,18 +106,15 @@ test check setup gradebook:
 else
 # Programs that measure time are tested alone; then gradebook's tests, which mostly wait, run beside each
 # other and beside the simulator's, which compute, and nicely: what waits has its turn at once.
-test: tested-class tested-kit
-
-tested-class: end-to-end tested-simulator
-	@$(if $(and $(NVCC),$(gradebook_here)),tests/hostile.sh $(B) && tests/class.sh $(B) 4 1$(comma)6$(comma)7)
-
-tested-kit: end-to-end tested-simulator
-	@tests/course_kit.sh $(B)
-
 # One after the other what has a plus between it.
 gradebook_tests := gradebook+gradebook_course+reports+large gradebook_slurm+machines
+other_tests     := refused $(if $(and $(NVCC),$(gradebook_here)),hostile)
 simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
 testing         := $(filter test,$(MAKECMDGOALS))
+
+test: end-to-end tested-simulator $(other_tests:%=tested-%)
+	@$(if $(and $(NVCC),$(gradebook_here)),tests/class.sh $(B) 4 1$(comma)6$(comma)7)
+
 end-to-end: tested-warpbook tested-gradebook
 
 tested-warpbook: unit $(B)/warpbook $(B)/fake_runner $(if $(gradebook_here),$(B)/gradebook $(B)/make_archive) $(if $(testing),$(simulator_needs))
@@ -129,17 +126,18 @@ tested-workbook: tested-warpbook
 tested-gradebook: $(if $(gradebook_here),$(gradebook_tests:%=tested-%))
 	@$(if $(gradebook_here),,echo "gradebook is not tested: libarchive$(comma) SQLite or cJSON is not installed (make setup)")
 
-$(gradebook_tests:%=tested-%): tested-%: tested-warpbook $(if $(testing),tested-workbook)
+$(other_tests:%=tested-%): $(simulator_needs)
+$(patsubst %,tested-%,$(gradebook_tests) $(other_tests)): tested-%: tested-warpbook $(if $(testing),tested-workbook)
 	@set -e; for test in $(subst +, ,$*); do tests/$$test.sh $(B); done
 
 tested-simulator: tested-workbook $(simulator_needs)
-	@nice tests/refused.sh $(B)
 	@nice tests/sim/time/agree.sh $(B) 07_reduction
 	@nice tests/sim/counters/compare.sh $(B)
 	@nice tests/sim/merged.sh $(B)
 	@nice tests/sim/limits.sh $(B)
 	@nice tests/sim/occupancy_check.sh $(B)
 	@nice tests/sim/time/compare_test.sh
+	@nice tests/course_kit.sh $(B)
 
 unit: $(B)/unit-tests
 	@$<
