@@ -5,10 +5,10 @@
 #
 # Times are what one core works on a launch, the median of several, with all counters and checks of
 # bounds. "all checks" has those of races and uninitialised reads as well, and may take four times as
-# long: there the fastest runs of both are compared. Memory is the most that the process held
-# (VmHWM); asked is twice what it allocates, on both sides, and 64 MiB. Start-up is a process that
-# launches one tiny kernel, less the same program that ends before it calls anything, without the
-# simulator.
+# long: there the fastest runs of both are compared. "with time modelled": the blocks are played on SMs,
+# too. Memory is the most that the process held (VmHWM); asked is twice what it allocates, on both
+# sides, and 64 MiB. Start-up is a process that launches one tiny kernel, less the same program that
+# ends before it calls anything, without the simulator.
 . "$(dirname "$0")/../prelude.sh"
 begin bench "bench-sim" "${1:?the build folder}"
 need_nvcc
@@ -75,6 +75,8 @@ kernel()
         MiB "of them $(calculate "$allocated / 1024") allocated"
     measure races,uninitialised "${@:4}"
     row "    all checks" "$(calculate "$least / $plain")" most 4 fold "$ms ms"
+    SIM_TIME=1 measure none "${@:4}"
+    row "    with time modelled, a second" "$(calculate "$millions / $ms * 1000")" least 15 M "$ms ms"
 }
 
 # process_ms COMMAND...: the median of 21.
