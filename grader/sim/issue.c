@@ -60,7 +60,7 @@ static bool changes_type_only(const Instruction *in)
 
 static Weight weight_of(const Code *code, const Step *step)
 {
-    static const Weight none = { 0, 0 }, one = { 1, 1 }, long_quotient = { 60, 50 },
+    static const Weight none = { 0, 0 }, one = { 1, 1 }, long_quotient = { 91, 89 },
                         quotient = { 18, 14 }, fraction = { 8, 8 }, one_for_all = { 7, 6 },
                         one_tells_all = { 12, 11 };
     const Instruction *in = step->in;
