@@ -255,35 +255,34 @@ static void columns_of_a_tile(void)
 }
 
 /* As an H200 counted them. `want`: wavefronts and conflicts; loads: those of the loops that some
- * are.
- */
+ * are; rounds: of these, beyond the first. */
 static void wavefronts_of_atomics(void)
 {
     static const struct {
         PtxType type;
         Mod mod;
         int size, step, of, div;
-        int want[2], loop_loads;
+        int want[2], loop_loads, rounds;
     } rows[] = {
-        { TYPE_U32, MOD_add, 4, 1, 1, 1, { 32, 31 }, 0 },
-        { TYPE_U32, MOD_add, 4, 1, 32, 1, { 1, 0 }, 0 },
-        { TYPE_U32, MOD_add, 4, 1, 32, 2, { 2, 1 }, 0 },
-        { TYPE_U32, MOD_add, 4, 8, 32, 1, { 8, 7 }, 0 },
-        { TYPE_B32, MOD_cas, 4, 1, 1, 1, { 64, 31 }, 0 },
-        { TYPE_B32, MOD_cas, 4, 1, 32, 1, { 2, 0 }, 0 },
-        { TYPE_B32, MOD_cas, 4, 8, 32, 1, { 16, 7 }, 0 },
-        { TYPE_F32, MOD_add, 4, 1, 32, 1, { 2, 0 }, 1 },
-        { TYPE_F32, MOD_add, 4, 1, 1, 1, { 64, 0 }, 32 },
-        { TYPE_F32, MOD_add, 4, 1, 4, 1, { 16, 0 }, 8 },
-        { TYPE_F32, MOD_add, 4, 2, 32, 1, { 4, 0 }, 3 },
-        { TYPE_F32, MOD_add, 4, 8, 32, 1, { 16, 0 }, 36 },
-        { TYPE_F32, MOD_add, 4, 32, 32, 1, { 64, 0 }, 528 },
-        { TYPE_F64, MOD_add, 8, 1, 32, 1, { 4, 0 }, 2 },
-        { TYPE_U64, MOD_add, 8, 1, 32, 1, { 4, 0 }, 2 },
-        { TYPE_U64, MOD_add, 8, 2, 32, 1, { 8, 0 }, 6 },
-        { TYPE_U64, MOD_add, 8, 4, 32, 1, { 16, 0 }, 20 },
-        { TYPE_U64, MOD_add, 8, 1, 1, 1, { 96, 0 }, 32 },
-        { TYPE_U64, MOD_add, 8, 1, 4, 1, { 24, 0 }, 12 },
+        { TYPE_U32, MOD_add, 4, 1, 1, 1, { 32, 31 }, 0, 0 },
+        { TYPE_U32, MOD_add, 4, 1, 32, 1, { 1, 0 }, 0, 0 },
+        { TYPE_U32, MOD_add, 4, 1, 32, 2, { 2, 1 }, 0, 0 },
+        { TYPE_U32, MOD_add, 4, 8, 32, 1, { 8, 7 }, 0, 0 },
+        { TYPE_B32, MOD_cas, 4, 1, 1, 1, { 64, 31 }, 0, 0 },
+        { TYPE_B32, MOD_cas, 4, 1, 32, 1, { 2, 0 }, 0, 0 },
+        { TYPE_B32, MOD_cas, 4, 8, 32, 1, { 16, 7 }, 0, 0 },
+        { TYPE_F32, MOD_add, 4, 1, 32, 1, { 2, 0 }, 1, 0 },
+        { TYPE_F32, MOD_add, 4, 1, 1, 1, { 64, 0 }, 32, 31 },
+        { TYPE_F32, MOD_add, 4, 1, 4, 1, { 16, 0 }, 8, 7 },
+        { TYPE_F32, MOD_add, 4, 2, 32, 1, { 4, 0 }, 3, 1 },
+        { TYPE_F32, MOD_add, 4, 8, 32, 1, { 16, 0 }, 36, 7 },
+        { TYPE_F32, MOD_add, 4, 32, 32, 1, { 64, 0 }, 528, 31 },
+        { TYPE_F64, MOD_add, 8, 1, 32, 1, { 4, 0 }, 2, 0 },
+        { TYPE_U64, MOD_add, 8, 1, 32, 1, { 4, 0 }, 2, 0 },
+        { TYPE_U64, MOD_add, 8, 2, 32, 1, { 8, 0 }, 6, 1 },
+        { TYPE_U64, MOD_add, 8, 4, 32, 1, { 16, 0 }, 20, 3 },
+        { TYPE_U64, MOD_add, 8, 1, 1, 1, { 96, 0 }, 32, 31 },
+        { TYPE_U64, MOD_add, 8, 1, 4, 1, { 24, 0 }, 12, 7 },
     };
 
     for (size_t r = 0; r < COUNT(rows); r++) {
@@ -295,6 +294,7 @@ static void wavefronts_of_atomics(void)
         run(0, step, ALL);
         check_wavefronts("atomic", rows[r].size, w.counts, rows[r].want);
         CU_ASSERT_EQUAL(w.counts[0].loop_loads, (unsigned) rows[r].loop_loads);
+        CU_ASSERT_EQUAL(w.counts[0].rounds, (unsigned) rows[r].rounds);
         end_world();
     }
 }

@@ -85,6 +85,8 @@ static void count_shared(Access *x)
     count->ideal += (uint64_t) x->shape->ideal;
     count->loop_loads += (uint64_t) x->shape->loop_loads;
     count->loop_ideal += (uint64_t) x->shape->loop_ideal;
+    count->rounds += (uint64_t) x->shape->rounds;
+    count->round_lanes += (uint64_t) x->shape->round_lanes;
 }
 
 /* Constant memory has a cache and counters of its own on hardware; local memory, too. */

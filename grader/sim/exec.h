@@ -103,6 +103,7 @@ typedef struct Count {
     uint64_t loop_loads, loop_ideal; /* wavefronts of the loads in the loops that some shared
                                       * atomics are, and without conflicts; ncu has them among the
                                       * loads */
+    uint64_t rounds, round_lanes;    /* of these loops, as Shape has them */
     uint64_t divergent;              /* branches that split the warp */
 } Count;
 

@@ -218,6 +218,8 @@ static void count_loop_wavefronts(Shape *s)
 
     s->wavefronts = s->loop_loads = s->loop_ideal = 0;
     while (round.mask) {
+        s->rounds += round.mask != s->mask;
+        s->round_lanes += round.mask != s->mask ? __builtin_popcount(round.mask) : 0;
         round.kind = ACCESS_ATOMIC; /* phases do not merge */
         count_wavefronts(&round, false);
         s->wavefronts += 2 * round.ideal;
@@ -268,6 +270,7 @@ static bool is_loop(const Step *step, int bytes)
 
 static void work_out(Shape *s, const Step *step)
 {
+    s->rounds = s->round_lanes = 0;
     find_extent(s);
     find_leaders(s);
     s->asked = __builtin_popcount(s->mask) * s->bytes;

@@ -33,6 +33,8 @@ typedef struct Shape {
     int asked;         /* bytes, of all active lanes */
     int sectors;
     int wavefronts, ideal, loop_loads, loop_ideal;
+    int rounds,
+        round_lanes; /* of the loop, beyond the first; lanes that wait in these, all added up */
 } Shape;
 
 /* The shape of the addresses, of global or of shared memory. It stays valid until the next call.
