@@ -108,12 +108,12 @@ else
 # other and beside the simulator's, which compute, and nicely: what waits has its turn at once.
 # One after the other what has a plus between it.
 gradebook_tests := gradebook+gradebook_course+reports+large gradebook_slurm+machines
-other_tests     := refused $(if $(and $(NVCC),$(gradebook_here)),hostile)
+other_tests     := refused $(if $(and $(NVCC),$(gradebook_here)),hostile+class)
+in_class        := 4 1,6,7# what class.sh is told: students, labs
 simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
 testing         := $(filter test,$(MAKECMDGOALS))
 
 test: end-to-end tested-simulator $(other_tests:%=tested-%)
-	@$(if $(and $(NVCC),$(gradebook_here)),tests/class.sh $(B) 4 1$(comma)6$(comma)7)
 
 end-to-end: tested-warpbook tested-gradebook
 
@@ -128,7 +128,7 @@ tested-gradebook: $(if $(gradebook_here),$(gradebook_tests:%=tested-%))
 
 $(other_tests:%=tested-%): $(simulator_needs)
 $(patsubst %,tested-%,$(gradebook_tests) $(other_tests)): tested-%: tested-warpbook $(if $(testing),tested-workbook)
-	@set -e; for test in $(subst +, ,$*); do tests/$$test.sh $(B); done
+	@set -e; $(foreach test,$(subst +, ,$*),tests/$(test).sh $(B) $(in_$(test));)
 
 tested-simulator: tested-workbook $(simulator_needs)
 	@nice tests/sim/time/agree.sh $(B) 07_reduction
