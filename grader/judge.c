@@ -21,7 +21,7 @@ static const double noisy = 0.05;    /* A/A half-width at which speed is not jud
 
 /* A kernel of which nobody knows how slow it is might take minutes for a control case, and be
  * stopped for that. */
-static const char unknown[] = "left out, since the machine was too noisy for a timed case";
+static const char too_noisy[] = "left out, since the machine was too noisy for a timed case";
 
 /* Reference against its twin on every timed case: what can this machine tell apart? */
 static bool judge_machine(Judging *j, Contestant *twin)
@@ -50,7 +50,7 @@ static bool judge_machine(Judging *j, Contestant *twin)
                 "this machine is too noisy now: the reference beside itself differs by %.0f %%",
                 s->resolution * 100);
             j->plan[i].sets = 0;
-            j->no_control = unknown;
+            j->no_control = too_noisy;
         }
     }
     return true;
@@ -99,7 +99,7 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
         return false;
     if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
         PUT(s->why_not, "the GPU's clock or another program disturbed nearly every sample");
-        j->no_control = unknown;
+        j->no_control = too_noisy;
         return true;
     }
     /* Who slows the reference to look fast is not that slow; and so few blocks show noise only. */
