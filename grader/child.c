@@ -199,14 +199,30 @@ static void drain(Child *child)
     }
 }
 
+/* $WARPBOOK_TRACE: each command and each ending of a process, when it began, how long it took, and
+ * the answer, on stderr. */
+static void trace(pid_t pid, double began_s, const char *command, const char *line)
+{
+    static int on = -1;
+
+    if (on < 0)
+        on = getenv("WARPBOOK_TRACE") != NULL;
+    if (on)
+        dprintf(2, "%.6f %d %8.3f ms %.*s -> %s\n", began_s, (int) pid, (now_s() - began_s) * 1e3,
+                (int) strcspn(command, "\n"), command, line);
+}
+
 void child_end(Child *child)
 {
+    double began_s = now_s();
+
     if (child->pid <= 0)
         return;
     kill(-child->pid, SIGKILL);
     kill(child->pid, SIGKILL);
     while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
         ;
+    trace(child->pid, began_s, "end", "");
     drain(child);
     child_forget(child->pid);
     child->pid = 0;
@@ -329,18 +345,6 @@ static Heard wait_line(Child *child, double limit_s, char *line)
     }
 }
 
-/* $WARPBOOK_TRACE: each command, how long its answer took, and the answer, on stderr. */
-static void trace(const Child *child, const char *command, const char *line)
-{
-    static int on = -1;
-
-    if (on < 0)
-        on = getenv("WARPBOOK_TRACE") != NULL;
-    if (on)
-        dprintf(2, "%.6f %d %8.3f ms %.*s -> %s\n", child->asked_s, (int) child->pid,
-                (now_s() - child->asked_s) * 1e3, (int) strcspn(command, "\n"), command, line);
-}
-
 Heard child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
 {
     char command[CHILD_LINE], line[CHILD_LINE] = "", tag[20], early;
@@ -366,7 +370,7 @@ Heard child_ask(Child *child, double limit_s, char *answer, const char *format, 
     if (write(child->to, command, length) != (ssize_t) length)
         return gone(child);
     heard = wait_line(child, limit_s, line);
-    trace(child, command + strlen(tag), line);
+    trace(child->pid, child->asked_s, command + strlen(tag), line);
     if (heard != HEARD_OK)
         return heard;
     if (strncmp(line, tag, strlen(tag)))

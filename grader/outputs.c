@@ -84,7 +84,7 @@ static void in_parallel(void *(*work)(void *), void *items, size_t size, int cou
 
 /* A control case decides nothing. Where the lab counts more operations in it than this, the truth
  * of all its elements would take seconds. */
-static const double operations_looked_at = 5e10;
+static const double operations_looked_at = 1e10;
 
 size_t outputs_one_in(const Lab *lab, const Case *c)
 {

@@ -2,7 +2,7 @@
  *
  * A sample is one call on each of K buffer sets with contents that were not there before: there is
  * nothing to replay. K sets take 5 ms or more where memory allows; else a sample has several
- * passes, each on new contents.
+ * passes, each on new contents. So it has where arrays lie in the host's memory.
  *
  * Each call returns PASS, or what went wrong, with the reason in side->worker.why.
  */
