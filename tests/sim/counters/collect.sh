@@ -108,12 +108,12 @@ columns=$(while read -r column metric maybe; do
 done < $here/metrics.txt)
 metrics=$(echo "$columns" | tr ' ' '\n' | grep __ | paste -sd,)
 
-# profile NAME PROGRAM...: its rows, on stdout; what there is of them, if it failed.
+# profile NAME LIMIT_S PROGRAM...: its rows, on stdout; what there is of them, if it failed.
 profile()
 {
-    local name=$1
-    shift
-    timeout 400 "$ncu" --clock-control none --cache-control none --csv --page raw \
+    local name=$1 limit_s=$2
+    shift 2
+    timeout -k 5 "$limit_s" "$ncu" --clock-control none --cache-control none --csv --page raw \
         --print-units base --print-kernel-base function --log-file "$raw/$name.csv" \
         --metrics "$metrics" "$@" > "$raw/$name.out" 2> "$raw/$name.err"
     local status=$?
@@ -127,11 +127,31 @@ profile()
     return $status
 }
 
+# profile_lab LAB: all of its cases in one run, its rows on stdout. What leaves work under way as it returns can
+# hang under the profiler, which then tells nothing of the others: each alone, and those that hang are named.
+profile_lab()
+{
+    local lab=$1 line label
+    profile "$lab" 120 "$work/lab_driver" --batch "$work/batch.$lab" > "$work/rows.$lab" && {
+        cat "$work/rows.$lab"
+        return
+    }
+    while IFS= read -r line; do
+        label=${line%% *}
+        echo "$line" > "$work/one"
+        if profile "$(tr / . <<< "$label")" 20 "$work/lab_driver" --batch "$work/one" < /dev/null > "$work/rows.$lab"; then
+            cat "$work/rows.$lab"
+        else
+            echo "# not profiled: $label"
+        fi
+    done < "$work/batch.$lab"
+}
+
 wrong=0
 : > "$work/rows"
 for lab in $(awk '{ print $2 }' "$work/list" | sort -u); do
     awk -v lab="$lab" '$2 == lab' "$work/list" > "$work/batch.$lab"
-    profile "$lab" "$work/lab_driver" --batch "$work/batch.$lab" >> "$work/rows" || wrong=1
+    profile_lab "$lab" >> "$work/rows"
     say "profiled $lab"
 done
 some=() # of the small kernels, if not all are asked for
@@ -139,7 +159,7 @@ wanted patterns || while read -r label; do
     ! wanted "$label" || some+=("$label")
 done < <("$work/patterns" --list)
 if wanted patterns || [ ${#some[@]} -gt 0 ]; then
-    profile patterns "$work/patterns" "${some[@]}" >> "$work/rows" || wrong=1
+    profile patterns 400 "$work/patterns" "${some[@]}" >> "$work/rows" || wrong=1
     say "profiled patterns"
 fi
 
