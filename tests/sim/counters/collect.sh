@@ -127,12 +127,13 @@ profile()
     return $status
 }
 
-# profile_lab LAB: all of its cases in one run, its rows on stdout. What leaves work under way as it returns can
-# hang under the profiler, which then tells nothing of the others: each alone, and those that hang are named.
+# profile_lab LAB: all of its cases in one run of at most $BATCH_S seconds, its rows on stdout. What has several
+# streams can hang under the profiler, which then tells nothing of the others: each alone, and those that hang are
+# named. BATCH_S=1: at once each alone.
 profile_lab()
 {
     local lab=$1 line label
-    profile "$lab" 120 "$work/lab_driver" --batch "$work/batch.$lab" > "$work/rows.$lab" && {
+    profile "$lab" "${BATCH_S:-120}" "$work/lab_driver" --batch "$work/batch.$lab" > "$work/rows.$lab" && {
         cat "$work/rows.$lab"
         return
     }
