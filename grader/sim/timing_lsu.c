@@ -2,7 +2,8 @@
  *
  * It is all schedulers' own: shared memory, L1 and shuffles take their turns in it, a cycle a
  * wavefront (two where shared memory is half as wide), or a line. Instructions are taken until its
- * queue is full. Stores leave for the L2 by a way of their own, a line after the other.
+ * queue is full, but of younger blocks only while it is empty: the eldest's come first. Stores
+ * leave for the L2 by a way of their own, a line after the other.
  */
 #include "timing_model.h"
 
@@ -19,8 +20,10 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
 
     *(for_shared ? &sm->shared_busy : &sm->l1_busy) += (double) (until - start);
     sm->lsu_free = until;
-    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++)
+    for (int i = 0; i < sm->gpu->device.schedulers_per_sm; i++) {
         sm->schedulers[i].pipe_free[PIPE_LSU] = until > queue ? until - queue : 0;
+        sm->schedulers[i].pipe_free[PIPE_LSU_LATER] = until;
+    }
 }
 
 /* 32 banks give a word each, at once or a part of them after the other. */

@@ -8,7 +8,8 @@
 
 /* ---- Operations: what a step is on the machine (timing_ops.c) ---- */
 
-/* Those before the last are a scheduler's own; the last is the SM's. */
+/* Those before the load/store unit are a scheduler's own; that is the SM's, and has a row for warps
+ * of the eldest block and one for those of younger ones. */
 typedef enum Pipe {
     PIPE_FMA,
     PIPE_IMAD, /* products of whole numbers, where these do not keep all of the one before */
@@ -19,6 +20,7 @@ typedef enum Pipe {
     PIPE_SFU,
     PIPE_BRANCH,
     PIPE_LSU,
+    PIPE_LSU_LATER,
     PIPES
 } Pipe;
 
@@ -215,6 +217,7 @@ uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double c
 typedef struct PlayedBlock {
     struct PlayedBlock *next;
     BlockTrace *trace;
+    uint64_t number;   /* in the order in which they came to the SM */
     int live, waiting; /* warps that have not ended; of them at a barrier */
     uint64_t ends;     /* the last cycle of its warps and stores so far */
 } PlayedBlock;
@@ -277,6 +280,10 @@ typedef struct Sm {
     uint64_t lsu_free, store_free; /* of the load/store unit; of the way of stores to the L2 */
     PlayedBlock *ended;            /* since somebody last looked */
     int resident;                  /* blocks that are there */
+    uint64_t started;              /* since the kernel began */
+    const PlayedBlock *eldest;     /* of those that are there */
+    int next_place;                /* the scheduler of the next block's first warp */
+    int turn;                      /* the scheduler that is first, of those that could be */
     PlayedWarp *spare;             /* warps to use again, by `next_spare` */
     PlayedBlock *spare_blocks;
     uint64_t issued;

@@ -56,6 +56,46 @@ static void choose_all(Sm *sm)
         choose(&sm->schedulers[i]);
 }
 
+/* ---- The eldest block ----
+ *
+ * While warps of one block keep the load/store unit busy, an H200 lets a block that came later
+ * issue hardly any access (tests/gpu/turns.cu). */
+
+static uint8_t next_pipe(const Sm *sm, const PlayedWarp *w)
+{
+    const uint8_t pipe = w->step->operation->pipe;
+
+    return pipe == PIPE_LSU && w->block != sm->eldest ? PIPE_LSU_LATER : pipe;
+}
+
+/* The one before has ended. In each scheduler warps are in the order of their blocks. */
+static void find_eldest(Sm *sm)
+{
+    const int count = sm->gpu->device.schedulers_per_sm;
+
+    sm->eldest = NULL;
+    for (int i = 0; i < count; i++) {
+        const Scheduler *s = &sm->schedulers[i];
+        if (s->count && (!sm->eldest || s->warp[0]->block->number < sm->eldest->number))
+            sm->eldest = s->warp[0]->block;
+    }
+    for (int i = 0; i < count; i++) {
+        Scheduler *s = &sm->schedulers[i];
+        for (int k = 0; k < s->count && s->warp[k]->block == sm->eldest; k++)
+            s->pipe[k] = next_pipe(sm, s->warp[k]);
+    }
+    choose_all(sm);
+}
+
+static void end_block(Sm *sm, PlayedBlock *block)
+{
+    sm->resident--;
+    block->next = sm->ended;
+    sm->ended = block;
+    if (block == sm->eldest)
+        find_eldest(sm);
+}
+
 /* ---- Barriers ---- */
 
 static void release(Sm *sm, const PlayedBlock *block, const Operation *held_by, uint64_t at)
@@ -94,6 +134,12 @@ void sm_release_all(Sm *sm, uint64_t at)
 }
 
 /* ---- Issue ---- */
+
+/* Schedulers take turns. */
+static int next_scheduler(const Sm *sm, int scheduler)
+{
+    return scheduler + 1 == sm->gpu->device.schedulers_per_sm ? 0 : scheduler + 1;
+}
 
 static void play(Sm *sm, PlayedWarp *w, uint64_t now)
 {
@@ -158,10 +204,8 @@ static void leave(Sm *sm, Scheduler *s, int index, uint64_t now)
         check_barrier(sm, block, w, now);
         return;
     }
-    sm->resident--;
     sm->ends = later(sm->ends, block->ends);
-    block->next = sm->ended;
-    sm->ended = block;
+    end_block(sm, block);
 }
 
 static void issue(Sm *sm, Scheduler *s)
@@ -173,7 +217,9 @@ static void issue(Sm *sm, Scheduler *s)
 
     if (now > s->free)
         limits_waited(sm, s, w, now);
-    if (o->pipe != PIPE_LSU)
+    if (o->pipe == PIPE_LSU)
+        sm->turn = next_scheduler(sm, (int) (s - sm->schedulers));
+    else
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + later(o->issues, s->last == index ? w->step->reading_after : w->step->reading);
     if (s->free > now + o->issues) /* its operands keep the scheduler, too */
@@ -186,7 +232,7 @@ static void issue(Sm *sm, Scheduler *s)
     const bool waits = w->next == NEVER;
     if (warp_go_on(sm, w)) {
         s->wake[index] = warp_wakes_at(w);
-        s->pipe[index] = w->step->operation->pipe;
+        s->pipe[index] = next_pipe(sm, w);
         lsu_ask(sm, w);
     } else {
         block->waiting -= waits; /* a barrier, and nothing after it */
@@ -213,13 +259,15 @@ static bool goes_on(const Scheduler *s, uint64_t until)
     return !s->warp[s->best]->step->is_last;
 }
 
+/* Of several in the same cycle the one behind that which had an access last. */
 static Scheduler *first_of(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
-    uint64_t at = sm->schedulers[0].best_at;
-    int first = 0;
+    int first = sm->turn, i = first;
+    uint64_t at = sm->schedulers[first].best_at;
 
-    for (int i = 1; i < count; i++) {
+    for (int k = 1; k < count; k++) {
+        i = next_scheduler(sm, i);
         const uint64_t other = sm->schedulers[i].best_at;
         first = other < at ? i : first;
         at = other < at ? other : at;
@@ -258,19 +306,8 @@ uint64_t sm_next(Sm *sm)
 
 /* ---- Blocks that come ---- */
 
-static Scheduler *emptiest(Sm *sm)
+static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trace, uint64_t at)
 {
-    Scheduler *best = sm->schedulers;
-
-    for (int i = 1; i < sm->gpu->device.schedulers_per_sm; i++)
-        if (sm->schedulers[i].count < best->count)
-            best = &sm->schedulers[i];
-    return best;
-}
-
-static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at)
-{
-    Scheduler *s = emptiest(sm);
     PlayedWarp *w = s->count < s->room ? warp_new(sm) : NULL;
 
     if (!w)
@@ -288,7 +325,24 @@ static bool add_warp(Sm *sm, PlayedBlock *block, const Trace *trace, uint64_t at
     const int i = s->count++;
     s->warp[i] = w;
     s->wake[i] = warp_wakes_at(w);
-    s->pipe[i] = w->step->operation->pipe;
+    s->pipe[i] = next_pipe(sm, w);
+    return true;
+}
+
+/* Warps go to the schedulers in turn; a block begins where the one before has ended, and one
+ * further if it gave all schedulers the same (an H200: tests/gpu/turns.cu). */
+static bool add_warps(Sm *sm, PlayedBlock *block, uint64_t at)
+{
+    const BlockTrace *trace = block->trace;
+    const int first = sm->next_place;
+
+    for (int i = 0; i < trace->warp_count; i++) {
+        if (!add_warp(sm, &sm->schedulers[sm->next_place], block, &trace->warps[i], at))
+            return false;
+        sm->next_place = next_scheduler(sm, sm->next_place);
+    }
+    if (sm->next_place == first)
+        sm->next_place = next_scheduler(sm, first);
     return true;
 }
 
@@ -302,16 +356,16 @@ bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
         block = malloc(sizeof *block);
     if (!block)
         return false;
-    *block = (PlayedBlock){ .trace = trace, .live = trace->warp_count, .ends = at };
+    *block = (PlayedBlock){
+        .trace = trace, .number = sm->started++, .live = trace->warp_count, .ends = at
+    };
     sm->resident++;
-    for (int i = 0; i < trace->warp_count; i++)
-        if (!add_warp(sm, block, &trace->warps[i], at))
-            return false;
-    if (!block->live) {
-        sm->resident--;
-        block->next = sm->ended;
-        sm->ended = block;
-    }
+    if (!sm->eldest)
+        sm->eldest = block;
+    if (!add_warps(sm, block, at))
+        return false;
+    if (!block->live)
+        end_block(sm, block);
     choose_all(sm);
     return true;
 }
@@ -380,6 +434,7 @@ static void drop_blocks(Sm *sm)
         }
     }
     sm->resident = 0;
+    sm->eldest = NULL;
 }
 
 void sm_close(Sm *sm)
@@ -408,6 +463,8 @@ bool sm_begin(Sm *sm, double l1_bytes)
     sm->issued = sm->l1_hits = sm->l1_misses = 0;
     sm->shared_busy = sm->l1_busy = sm->stores_busy = 0;
     sm->ends = 0;
+    sm->started = 0;
+    sm->next_place = sm->turn = 0;
     sm->meters = (Meters){ .at = 0 };
     return cache_open(&sm->l1, l1_bytes, sm->gpu->device.l1_ways);
 }
