@@ -89,6 +89,72 @@ static void ready_warps_take_turns(void)
     CU_ASSERT_DOUBLE_EQUAL(more - few, 8 * 100, 40); /* oldest first: 976 */
 }
 
+/* ---- Several blocks ---- */
+
+#define FIVE                                                                                       \
+    "fma.rn.f32 %f1, %f2, %f3, %f4;\nfma.rn.f32 %f5, %f2, %f3, %f4;\n"                             \
+    "fma.rn.f32 %f6, %f2, %f3, %f4;\nfma.rn.f32 %f7, %f2, %f3, %f4;\n"                             \
+    "fma.rn.f32 %f0, %f2, %f3, %f4;\n"
+
+/* One warp of each block has work, and could keep a scheduler to itself: what they take shows how
+ * many are on the same one. As on an H200 (tests/sim/time/turns.txt). The model once had the first
+ * warps of all blocks on the first scheduler. */
+static const struct {
+    int warps, working, blocks;
+    int on_one; /* of those that work, where there are most */
+} places[] = {
+    { 8, 0, 4, 1 }, { 8, 7, 4, 1 },  { 4, 0, 4, 1 }, { 32, 0, 2, 1 },
+    { 8, 0, 8, 2 }, { 12, 3, 4, 1 }, { 3, 0, 4, 1 }, { 1, 0, 8, 2 },
+};
+
+static void first_warps_are_on_different_schedulers(void)
+{
+    char before[LINE];
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(before, sizeof before,
+                 "shr.u32 %%r7, %%r1, 5;\nsetp.ne.u32 %%p1, %%r7, %d;\n@%%p1 bra done;\n",
+                 places[i].working);
+        const char *few = repeat(before, FIVE, 20, "done:\n");
+        const char *more = repeat(before, FIVE, 120, "done:\n");
+        Trial trial = { .threads = 32 * places[i].warps,
+                        .blocks = places[i].blocks,
+                        .blocks_an_sm = places[i].blocks };
+        trial.ptx = more;
+        double took = play(&plain, trial).cycles;
+        trial.ptx = few;
+        took -= play(&plain, trial).cycles;
+        CU_ASSERT_DOUBLE_EQUAL(took / 500, places[i].on_one, 0.1);
+    }
+}
+
+#define SHARED_BLOCK ".shared .align 4 .b8 mem[4096];\nmov.u32 %r12, mem;\n"
+#define TEN                                                                                        \
+    "ld.shared.u32 %r20, [%r12];\nld.shared.u32 %r21, [%r12];\nld.shared.u32 %r22, [%r12];\n"      \
+    "ld.shared.u32 %r23, [%r12];\nld.shared.u32 %r24, [%r12];\nld.shared.u32 %r25, [%r12];\n"      \
+    "ld.shared.u32 %r26, [%r12];\nld.shared.u32 %r27, [%r12];\nld.shared.u32 %r28, [%r12];\n"      \
+    "ld.shared.u32 %r29, [%r12];\n"
+#define WAITS "ld.shared.u32 %r30, [%r12];\nand.b32 %r31, %r30, 0;\nadd.u32 %r12, %r12, %r31;\n"
+
+/* The first block's eight warps keep the load/store unit busy; one of the second's loads, and waits
+ * for it, some times. Were they served as they come, it would have done so when the first ends. */
+static void the_eldest_blocks_accesses_come_first(void)
+{
+    static const char elder[] = SHARED_BLOCK "setp.ne.u32 %p1, %r4, 0;\n@%p1 bra younger;\n";
+    static const char younger[] = "bra.uni done;\nyounger:\nsetp.gt.u32 %p1, %r1, 31;\n"
+                                  "@%p1 bra done;\n" WAITS WAITS WAITS WAITS WAITS "done:\n";
+    const char *both = repeat(elder, TEN, 40, younger);
+    const Trial one = { .ptx = both, .threads = 256, .blocks = 1, .blocks_an_sm = 2 };
+    Trial two = one;
+    double alone, beside;
+
+    two.blocks = 2;
+    alone = play(&plain, one).cycles;
+    beside = play(&plain, two).cycles;
+    CU_ASSERT_TRUE(alone > 8 * 400); /* a cycle an access */
+    CU_ASSERT_TRUE(beside > alone + 4 * plain.shared_latency);
+}
+
 /* ---- Operands ---- */
 
 /* 15 warps a scheduler, more than the latency: what counts is how long each keeps it. The register
@@ -158,6 +224,8 @@ static CU_TestInfo tests[] = {
     { "warps hide each other's waiting", warps_hide_each_others_waiting },
     { "a scheduler issues one a cycle", a_scheduler_issues_one_a_cycle },
     { "ready warps take turns", ready_warps_take_turns },
+    { "first warps are on different schedulers", first_warps_are_on_different_schedulers },
+    { "the eldest block's accesses come first", the_eldest_blocks_accesses_come_first },
     { "operands take cycles", operands_take_cycles },
     CU_TEST_INFO_NULL,
 };

@@ -59,7 +59,7 @@ static void choose_all(Sm *sm)
 /* ---- The eldest block ----
  *
  * While warps of one block keep the load/store unit busy, an H200 lets a block that came later
- * issue hardly any access (tests/gpu/turns.cu). */
+ * issue hardly any access (tests/sim/time/turns.txt). */
 
 static uint8_t next_pipe(const Sm *sm, const PlayedWarp *w)
 {
@@ -330,7 +330,7 @@ static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trac
 }
 
 /* Warps go to the schedulers in turn; a block begins where the one before has ended, and one
- * further if it gave all schedulers the same (an H200: tests/gpu/turns.cu). */
+ * further if it gave all schedulers the same (an H200: tests/sim/time/turns.txt). */
 static bool add_warps(Sm *sm, PlayedBlock *block, uint64_t at)
 {
     const BlockTrace *trace = block->trace;
