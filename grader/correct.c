@@ -17,7 +17,7 @@
 
 /* No case takes a kernel that is anything like the lab's longer than a fraction of this. What a
  * simulated GPU may take is told in instructions, too, which are the same on every machine. */
-static const double case_limit_s = 10, large_limit_s = 3;
+static const double case_limit_s = 10, large_limit_s = 8;
 
 static void draw_order(int *order, int count, uint64_t *random)
 {
@@ -29,10 +29,13 @@ static void draw_order(int *order, int count, uint64_t *random)
 }
 
 /* Which cases run, and how, by the elements of all their arrays. */
+static const double instructions_an_element =
+    3.5; /* of a warp; what a case of very many may take */
+
 typedef struct Scope {
     bool simulated;
     size_t most, large; /* larger ones are left out; from there on it is a large one */
-    int small_millions, large_millions; /* warp instructions a launch */
+    int small_millions, large_millions; /* warp instructions a launch, at least */
 } Scope;
 
 static const Scope on_gpu = { .most = SIZE_MAX };
@@ -88,6 +91,16 @@ static void name_case(Worker *worker, const Case *lab_case)
     PUT(worker->why, "%s", why);
 }
 
+static int most_millions(const Trial *trial, const Case *lab_case, bool large)
+{
+    const double elements = (double) case_elements(trial->entry->lab, lab_case);
+    const int millions = (int) (elements * instructions_an_element * 1e-6);
+
+    if (!large)
+        return trial->scope->small_millions;
+    return millions > trial->scope->large_millions ? millions : trial->scope->large_millions;
+}
+
 static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
 {
     const Scope *scope = trial->scope;
@@ -96,8 +109,7 @@ static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
     Verdict verdict = PASS;
 
     if (scope->simulated)
-        verdict =
-            worker_checks(worker, !large, large ? scope->large_millions : scope->small_millions);
+        verdict = worker_checks(worker, !large, most_millions(trial, lab_case, large));
     if (verdict != PASS || (verdict = worker_case(worker, lab_case, 1)) != PASS ||
         (verdict = worker_prepare(worker, next_random(trial->random))) != PASS)
         return verdict;

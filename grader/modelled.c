@@ -9,7 +9,7 @@
 
 /* A launch costs some 2 us; 50 times that, and it hardly counts. Where copies and kernels are to be
  * balanced a call is a row of some thirty of each. */
-static const double least_call_ms = 0.2, least_balanced_ms = 1;
+static const double least_call_ms = 0.1, least_balanced_ms = 1;
 
 /* Balanced cases begin so small, and a first look at what they balance takes so much of it. Then it
  * is balanced so well, or after so many trials as well as it can be. */

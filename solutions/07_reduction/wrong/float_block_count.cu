@@ -1,4 +1,4 @@
-// expect: wrong (sim: slow) - counts blocks in float: of 2^24 + 1 elements one is lost
+// expect: wrong - counts blocks in float: of 2^24 + 1 elements one is lost
 #include "cudalab.cuh"
 #include "kernel.h"
 

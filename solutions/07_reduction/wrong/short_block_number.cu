@@ -1,4 +1,4 @@
-// expect: wrong (sim: slow) - the block's number in 16 bits: from 65,536 blocks on it begins again
+// expect: wrong - the block's number in 16 bits: from 65,536 blocks on it begins again
 #include "cudalab.cuh"
 #include "kernel.h"
 
