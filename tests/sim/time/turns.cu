@@ -1,11 +1,11 @@
-// turns.cu - how an SM places a block's warps, and whose accesses it serves first: what the model of
-// time has from a GPU, with the GPU's own clock and warp slots.
+// turns.cu - how an SM places a block's warps, and whose accesses it serves first: what the model
+// of time has from a GPU, with the GPU's own clock and warp slots.
 //
 //     nvcc -O3 -arch=native -o turns tests/sim/time/turns.cu && ./turns
 //
-// Of warps, "slot" is %warpid; slots of one scheduler are those that are the same modulo 4. turns.txt is
-// what an H200 said; the simulated GPU has no warp slots, and is held to it by the units of
-// test_sim_time_issue.c.
+// Of warps, "slot" is %warpid; slots of one scheduler are those that are the same modulo 4.
+// turns.txt is what an H200 said; the simulated GPU has no warp slots, and is held to it by the
+// units of test_sim_time_issue.c.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -71,7 +71,8 @@ static void tell(const std::vector<Seat> &s, int blocks, int warps)
     for (int b = 0; b < blocks; b++)
         if (s[b * warps].sm == s[0].sm)
             here.push_back(b);
-    std::sort(here.begin(), here.end(), [&](int p, int q) { return s[p * warps].start < s[q * warps].start; });
+    std::sort(here.begin(), here.end(),
+              [&](int p, int q) { return s[p * warps].start < s[q * warps].start; });
     for (size_t i = 0; i < here.size() && i < 24; i++) {
         printf("  %lld:", s[here[i] * warps].start - s[here[0] * warps].start);
         for (int w = 0; w < warps; w++)
@@ -98,8 +99,8 @@ static void place(Work work, int warps)
         first[block->slot % SCHEDULERS]++;
         in_turn += well;
     }
-    printf("place %d warps, work %d: in turn %.3f of %d blocks; warp 0 on scheduler %d %d %d %d\n", warps, work,
-           (double) in_turn / blocks, blocks, first[0], first[1], first[2], first[3]);
+    printf("place %d warps, work %d: in turn %.3f of %d blocks; warp 0 on scheduler %d %d %d %d\n",
+           warps, work, (double) in_turn / blocks, blocks, first[0], first[1], first[2], first[3]);
     if (warps == 3 || warps == 8)
         tell(s, blocks, warps);
     check(cudaFree(seats));
@@ -127,11 +128,12 @@ static __device__ float used(float x)
 
 static __device__ void store(float *p, float x)
 {
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"((unsigned) __cvta_generic_to_shared(p)), "f"(x) : "memory");
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"((unsigned) __cvta_generic_to_shared(p)), "f"(x)
+                 : "memory");
 }
 
-// As lab 02's rung 4, d = 64: a block loads two tiles into shared memory, then each warp reads there, twice a
-// step.
+// As lab 02's rung 4, d = 64: a block loads two tiles into shared memory, then each warp reads
+// there, twice a step.
 __global__ void load_then_read(float *out, const float *in, Steps *steps)
 {
     enum { D = 64, PITCH = D + 1 };
@@ -140,7 +142,8 @@ __global__ void load_then_read(float *out, const float *in, Steps *steps)
     const float *from = in + (blockIdx.x % 128 * TILE + threadIdx.y) * D + threadIdx.x;
     long long at[STEPS] = { now() };
 
-    float x[4] = { load(from), load(from + TILE), load(from + TILE * D), load(from + TILE * D + TILE) };
+    float x[4] = { load(from), load(from + TILE), load(from + TILE * D),
+                   load(from + TILE * D + TILE) };
     at[1] = now();
     for (int i = 0; i < 4; i++)
         x[i] = used(x[i]);
@@ -164,7 +167,8 @@ __global__ void load_then_read(float *out, const float *in, Steps *steps)
         steps[blockIdx.x * TILE + threadIdx.y].at[i] = at[i];
 }
 
-// With as many blocks an SM as there is room for, or one: a block may have all shared memory of a block.
+// With as many blocks an SM as there is room for, or one: a block may have all shared memory of a
+// block.
 static void serve(const char *name, bool alone)
 {
     const int blocks = 128 * 128;
@@ -178,7 +182,8 @@ static void serve(const char *name, bool alone)
     check(cudaMemset(in, 0, sizeof *in * 129 * TILE * 64));
     check(cudaMalloc(&out, sizeof *out * blocks * TILE * TILE));
     check(cudaMalloc(&steps, sizeof *steps * blocks * TILE));
-    check(cudaFuncSetAttribute(load_then_read, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes));
+    check(cudaFuncSetAttribute(load_then_read, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int) bytes));
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_sm, load_then_read, TILE * TILE, bytes));
     for (int i = 0; i < 3; i++)
         load_then_read<<<blocks, dim3(TILE, TILE), bytes>>>(out, in, steps);
@@ -194,8 +199,9 @@ static void serve(const char *name, bool alone)
             for (int i = 0; i < STEPS; i++)
                 mean[i] += (double) (s[b * TILE + w].at[i] - start) / blocks / TILE;
     }
-    printf("serve %s, %d blocks an SM: begun %.0f issued %.0f there %.0f stored %.0f behind %.0f ended %.0f\n", name, a_sm,
-           mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]);
+    printf("serve %s, %d blocks an SM: begun %.0f issued %.0f there %.0f stored %.0f behind %.0f "
+           "ended %.0f\n",
+           name, a_sm, mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]);
     check(cudaFree(in));
     check(cudaFree(out));
     check(cudaFree(steps));
