@@ -92,6 +92,7 @@ static void name_case(Worker *worker, const Case *lab_case)
     PUT(worker->why, "%s", why);
 }
 
+/* What a launch may take on the simulated GPU, in millions of warp instructions. */
 static int most_millions(const Trial *trial, const Case *lab_case, bool large)
 {
     const double elements = (double) case_elements(trial->entry->lab, lab_case);

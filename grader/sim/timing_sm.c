@@ -330,7 +330,8 @@ static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trac
 }
 
 /* Warps go to the schedulers in turn; a block begins where the one before has ended, and one
- * further if it gave all schedulers the same (an H200: tests/sim/time/turns.txt). */
+ * further if it gave all schedulers the same: as an H200 does it, always and mostly
+ * (tests/sim/time/turns.txt). */
 static bool add_warps(Sm *sm, PlayedBlock *block, uint64_t at)
 {
     const BlockTrace *trace = block->trace;

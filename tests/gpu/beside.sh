@@ -2,8 +2,8 @@
 # beside.sh BUILD [LAB [TIMES]] - does a grading take longer beside others on this host's GPUs, and where?
 #
 # The lab's reference (without more: lab 6's) is graded TIMES times (3) on the first GPU alone, then as often on
-# all at once. A row a command of the runner: the milliseconds that all of its kind took, and how many they were,
-# the median over the gradings; `whole` less `commands` is the grader itself, and processes that start.
+# all at once. A row a command of the runner, and `end` of its process: the milliseconds that all of the kind took, and how
+# many they were, the median over the gradings; `whole` less `commands` is the grader itself, and processes that start.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

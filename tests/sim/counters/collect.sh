@@ -133,7 +133,7 @@ profile()
 profile_lab()
 {
     local lab=$1 line label
-    profile "$lab" "${BATCH_S:-120}" "$work/lab_driver" --batch "$work/batch.$lab" > "$work/rows.$lab" && {
+    profile "$lab" "${BATCH_S:-300}" "$work/lab_driver" --batch "$work/batch.$lab" > "$work/rows.$lab" && {
         cat "$work/rows.$lab"
         return
     }
@@ -191,4 +191,4 @@ rows=$(grep -vc '^#' "$fixture")
 labels=$(grep -v '^#' "$fixture" | awk '{ print $1 }' | sort -u | wc -l)
 [ $wrong = 0 ] || fail "not all could be profiled; $rows rows of $labels labels are in $fixture"
 [ "$rows" -gt 0 ] || fail "no rows"
-say "ok: $rows launches of $labels labels, $device, in $fixture"
+say "ok: $rows launches of $labels labels, $device, in $fixture; not profiled: $(grep -c '^# not profiled' "$work/rows")"

@@ -83,7 +83,7 @@ static void tell(const std::vector<Seat> &s, int blocks, int warps)
 
 static void place(Work work, int warps)
 {
-    const int blocks = 132 * 64;
+    const int blocks = 8448; // several for each place of a large GPU
     int first[SCHEDULERS] = { 0 }, in_turn = 0;
     std::vector<Seat> s(blocks * warps);
     Seat *seats;
