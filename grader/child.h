@@ -23,6 +23,7 @@ typedef struct Child {
     int status;                       /* from waitpid, once it is gone */
     double answered_s;                /* when the last answer came, by now_s() */
     double asked_s;                   /* when the last command was sent */
+    double ready_s;                   /* how long it had stood ready without a processor by then */
     char trouble[160];                /* after GONE, GARBAGE: what happened, in words */
     size_t memory_limit;              /* bytes of host memory it may hold; 0: no limit */
 } Child;
@@ -35,7 +36,8 @@ typedef enum Heard { HEARD_OK, HEARD_FAIL, HEARD_GONE, HEARD_LATE, HEARD_GARBAGE
 bool child_start(Child *child, char *const argv[], size_t shared_bytes);
 
 /* Sends one command under a random tag and waits for the answer with the same tag, polling; what
- * follows ok or fail is put in `answer` (CHILD_LINE bytes). */
+ * follows ok or fail is put in `answer` (CHILD_LINE bytes). While other processes keep the
+ * processor from the child the limit's clock stands, for 20 times limit_s at most. */
 Heard child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
