@@ -60,6 +60,10 @@ typedef struct Case {
     /* CONTROL: what launches cost is what it shows; `scale` stays 1, however short a call is. */
     bool stays_short;
 
+    /* CORRECT: too long to simulate, and there for what its launches are refused for. A simulated
+     * GPU begins it, and no more. */
+    bool only_begun;
+
     /* TIMED, CONTROL, if positive: dim[balanced], which `size` leaves 0, is then made
      * so large that what it adds, done alone, takes `balance` times as long as a call without it.
      * Found with the reference. */

@@ -6,9 +6,9 @@
  *
  * A simulated GPU looks for races and uninitialised reads as well, and tells who wrote outside. It
  * takes a thousand times as long, so that large cases run without those two checks, and are given
- * up where they take too many instructions, which is told; the largest are left out. On a real GPU
- * the small cases run on the simulated one, too, once all is right: a race that this GPU has won is
- * found there.
+ * up where they take too many instructions, which is told; the largest are left out, and some only
+ * begun, as their rows say. On a real GPU the small cases run on the simulated one, too, once all
+ * is right: a race that this GPU has won is found there.
  */
 #include "grade.h"
 #include "outputs.h"
@@ -31,6 +31,9 @@ static void draw_order(int *order, int count, uint64_t *random)
 /* A case of very many elements may take so many warp instructions for each: a tree in shared memory
  * takes 3.4 to add up 2^24 + 1. */
 static const double instructions_an_element = 3.5;
+
+/* And one that is only begun: a launch that cannot be is refused before its first instruction. */
+static const int begun_millions = 1;
 
 /* Which cases run, and how, by the elements of all their arrays. */
 typedef struct Scope {
@@ -98,6 +101,8 @@ static int most_millions(const Trial *trial, const Case *lab_case, bool large)
     const double elements = (double) case_elements(trial->entry->lab, lab_case);
     const int millions = (int) (elements * instructions_an_element * 1e-6);
 
+    if (lab_case->only_begun)
+        return begun_millions;
     if (!large)
         return trial->scope->small_millions;
     return millions > trial->scope->large_millions ? millions : trial->scope->large_millions;
@@ -141,7 +146,8 @@ static Verdict give_up(Trial *trial, const Case *lab_case)
 {
     Verdict verdict;
 
-    APPEND(trial->given_up, "%s%s", *trial->given_up ? "; " : "", lab_case->label);
+    if (!lab_case->only_begun)
+        APPEND(trial->given_up, "%s%s", *trial->given_up ? "; " : "", lab_case->label);
     worker_end(trial->worker);
     verdict = session_worker(trial->session, trial->worker);
     return verdict == PASS ? bring_up(trial) : verdict;

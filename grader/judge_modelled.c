@@ -98,6 +98,22 @@ static bool gives_up(const Case *lab_case, Contestant *student, Verdict verdict,
     return true;
 }
 
+/* Whoever leaves the work to the host has no time here. Beside a GPU that has work he is slow, and
+ * no modelled figure is needed to say so. */
+static bool idle(Judging *j, const ModelledCall *call, const ModelledCall *reference, int i)
+{
+    const Case *lab_case = j->result->speed[i].lab_case;
+
+    if (lab_case->kind != TIMED || !modelled_idle(call) || modelled_idle(reference))
+        return false;
+    j->result->verdict = SLOW;
+    PUT(j->result->why,
+        "case %s: nothing ran on the GPU. What the host does in its place takes no time here, so "
+        "there is no ratio; the task is for the GPU",
+        lab_case->label);
+    return true;
+}
+
 /* False: the verdict is there. */
 static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t size)
 {
@@ -122,7 +138,8 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
     note_limiter(j, student, i, reference.ms / call.ms);
     if ((s->lab_case->kind == TIMED && !explain(j, student, i, why, size)) ||
         student_failed(j, student, worker_check_guards(&student->worker), i) ||
-        student_failed(j, student, outputs_check(&student->worker, 0, j->random), i))
+        student_failed(j, student, outputs_check(&student->worker, 0, j->random), i) ||
+        idle(j, &call, &reference, i))
         return false;
     if (!modelled_fine(&call, s->why_not, sizeof s->why_not))
         return true;

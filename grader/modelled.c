@@ -53,6 +53,11 @@ Verdict modelled_call(Contestant *side, const Case *sized, uint64_t seed, Modell
     return worker_timed(&side->worker, &call->timed);
 }
 
+bool modelled_idle(const ModelledCall *call)
+{
+    return !(call->ms > 0) && call->timed.launches == 0;
+}
+
 bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
 {
     if (call->timed.untimed > 0)

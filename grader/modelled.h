@@ -21,6 +21,11 @@ Verdict modelled_start(Judging *j, Contestant *side, const char *object);
  * with the reason in side->worker.why. */
 Verdict modelled_call(Contestant *side, const Case *sized, uint64_t seed, ModelledCall *call);
 
+/* Nothing was launched, and nothing copied: all was the host's work, which the model has no time
+ * for.
+ */
+bool modelled_idle(const ModelledCall *call);
+
 /* Why a call's time cannot be trusted: false, and the reason. */
 bool modelled_fine(const ModelledCall *call, char *why_not, size_t size);
 

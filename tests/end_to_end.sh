@@ -282,6 +282,10 @@ if [ -x "$build/runner-sim" ]; then
         sim_grade 8 --quick --submission solutions/08_tail_effect/beyond/6_ticket.cu
     check "the host's work has no time" says "^why:.*nothing ran on the GPU" \
         sim_grade 5 --quick --submission solutions/05_streams/wrong/on_the_host.cu
+    check "and is slow beside a GPU's" says "^verdict:slow" \
+        sim_grade 5 --quick --submission solutions/05_streams/wrong/on_the_host.cu
+    check "a launch that only two million rows refuse" says "^verdict:crash" \
+        sim_grade 9 --quick --submission solutions/09_sgemm/wrong/grid_y_overflow.cu
     check "a missing barrier, simulated" says "^why:case .*kernel.cu:[0-9]+: .*block \(.*thread \(" \
         sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu
     check "its verdict" says "^verdict:unsafe" sim_grade 7 --submission solutions/07_reduction/wrong/no_barrier.cu

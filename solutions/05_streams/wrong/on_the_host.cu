@@ -1,4 +1,4 @@
-// expect: slow (sim: correct) - right; the host encrypts, and the GPU has nothing to do
+// expect: slow - right; the host encrypts, and the GPU has nothing to do
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: crash (sim: slow) - tiles of rows in gridDim.y, which ends at 65,535: too few for some
+// expect: crash - tiles of rows in gridDim.y, which ends at 65,535: too few for some
 #include "cudalab.cuh"
 #include "kernel.h"
 
