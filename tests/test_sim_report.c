@@ -55,8 +55,13 @@ static const Count sound_counts[] = {
 };
 
 static Module module = { .files = files, .file_count = COUNT(files), .function_count = 2 };
-static Code kernel_code = { .module = &module, .steps = steps, .step_count = 5 };
-static Code function_code = { .module = &module, .steps = steps + 5, .step_count = 1 };
+static const Function kernel_function = { .is_entry = true }, other_function;
+static Code kernel_code = {
+    .module = &module, .function = &kernel_function, .steps = steps, .step_count = 5
+};
+static Code function_code = {
+    .module = &module, .function = &other_function, .steps = steps + 5, .step_count = 1
+};
 
 static Count counts[COUNT(sound_counts)];
 static Count *call_counts[] = { NULL, counts + 5 };
@@ -170,8 +175,8 @@ static void one_kernel(void)
         "\"most_threads\":0},\"occupancy\":{\"blocks_per_sm\":32,\"warps_per_sm\":32,"
         "\"share\":0.5,\"limiter\":\"blocks\"},"
         "\"warp_instructions\":60,\"thread_instructions\":1788,"
-        "\"threads_per_instruction\":29.8000,"
-        "\"machine_instructions\":60,\"machine_threads\":1788,\"ffma_threads\":512,\"divergent_"
+        "\"threads_per_instruction\":28.8000,"
+        "\"machine_instructions\":80,\"machine_threads\":2304,\"ffma_threads\":512,\"divergent_"
         "branches\":0,"
         "\"cost\":376,\"classes\":{\"fp32\":16,\"control\":8,\"load\":24,\"store\":8,\"atomic\":4},"
         "\"global\":{\"load\":{\"requests\":8,\"sectors\":32,\"bytes\":1024},"
@@ -193,7 +198,7 @@ static void one_kernel(void)
         "{\"file\":\"/src/"
         "tile.cu\",\"line\":10,\"warp_instructions\":8,\"thread_instructions\":256,"
         "\"threads_per_instruction\":32.0000,"
-        "\"machine_instructions\":8,\"machine_threads\":256,\"ffma_threads\":0,\"divergent_"
+        "\"machine_instructions\":24,\"machine_threads\":768,\"ffma_threads\":0,\"divergent_"
         "branches\":0,"
         "\"cost\":40,\"classes\":{\"load\":8},"
         "\"global\":{\"load\":{\"requests\":8,\"sectors\":32,\"bytes\":1024}},\"shared\":{},"
@@ -214,7 +219,7 @@ static void one_kernel(void)
         "\"shared_loop_wavefronts\":0,\"shared_loop_ideal\":0},"
         "{\"file\":\"/src/help.cuh\",\"line\":3,\"warp_instructions\":4,\"thread_instructions\":4,"
         "\"threads_per_instruction\":1.0000,"
-        "\"machine_instructions\":4,\"machine_threads\":4,\"ffma_threads\":0,\"divergent_"
+        "\"machine_instructions\":8,\"machine_threads\":8,\"ffma_threads\":0,\"divergent_"
         "branches\":0,"
         "\"cost\":8,\"classes\":{\"atomic\":4},"
         "\"global\":{\"atomic\":{\"requests\":4,\"sectors\":4,\"bytes\":16}},\"shared\":{},"
@@ -277,7 +282,9 @@ static void both_memories(void)
           .ideal = 3 },
         { .executed = 2, .lanes = 64, .wavefronts = 4, .ideal = 4, .loop_loads = 2 }
     };
-    Code code = { .module = &module, .steps = both_steps, .step_count = 3 };
+    Code code = {
+        .module = &module, .function = &kernel_function, .steps = both_steps, .step_count = 3
+    };
     Launch launch = a_launch("both");
 
     launch.kernel = &code;
@@ -418,7 +425,7 @@ static const char table[] =
     "tile\n"
     "  2 launches, grid 4 x 2, block 32, 24 registers, 4224 B shared\n"
     "  occupancy             50.0 %  32 warps in 32 blocks an SM; limit: blocks\n"
-    "  threads a warp       29.80    of 32, in 120 warp instructions\n"
+    "  threads a warp       28.80    of 32, in 120 warp instructions\n"
     "  global loads          4.00    sectors a request, 100.0 % of their bytes used\n"
     "  global stores        31.00    sectors a request, 12.5 % of their bytes used\n"
     "  global atomics        1.00    sectors a request, 12.5 % of their bytes used\n"

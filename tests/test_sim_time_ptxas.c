@@ -149,7 +149,7 @@ static void instructions_take_their_pipes(void)
     }
 }
 
-/* ---- Logic (timing_logic.c) ---- */
+/* ---- Logic (ptxas_logic.c) ---- */
 
 static const struct {
     const char *text;

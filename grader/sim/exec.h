@@ -317,6 +317,7 @@ typedef enum Treatment {
     ONE_TELLS_ALL, /* and tells each what it would have read */
     ONE_FOR_EQUAL, /* an atomic: equal addresses cost no more than one */
     FUSED,         /* an addition: with the multiplication before it, one instruction */
+    ABSORBED,      /* a logical operation: with the one that it goes into, one instruction */
 } Treatment;
 
 static inline bool is_one_for_all(Treatment treatment)

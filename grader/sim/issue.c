@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* So much may be under predicates in place of behind a branch. */
-enum { MOST_PREDICATED = 10 };
+enum { MOST_PREDICATED = 8 };
 
 /* ---- What an instruction weighs ---- */
 
@@ -54,15 +54,32 @@ static bool is_shift_added(const Code *code, const Instruction *in)
 
 static bool changes_type_only(const Instruction *in)
 {
-    return in->op == OP_cvt && in->type_count > 1 && in->types[0] != TYPE_S64 &&
+    const bool rounds = has_mod(in, MOD_rni) || has_mod(in, MOD_rzi) || has_mod(in, MOD_rmi) ||
+                        has_mod(in, MOD_rpi);
+
+    return in->op == OP_cvt && in->type_count > 1 && in->types[0] != TYPE_S64 && !rounds &&
            type_is_float(in->types[0]) == type_is_float(in->types[1]);
+}
+
+/* Of f32, and of any size: what is very small or very large is multiplied before and after. */
+static bool is_scaled(const Instruction *in)
+{
+    return in->type_count && in->types[0] == TYPE_F32 && has_mod(in, MOD_approx) &&
+           !has_mod(in, MOD_ftz) &&
+           (in->op == OP_rcp || in->op == OP_sqrt || in->op == OP_rsqrt || in->op == OP_ex2 ||
+            in->op == OP_lg2);
+}
+
+static bool is_quick_fraction(const Instruction *in)
+{
+    return in->op == OP_div && has_mod(in, MOD_approx) && !has_mod(in, MOD_ftz);
 }
 
 static Weight weight_of(const Code *code, const Step *step)
 {
     static const Weight none = { 0, 0 }, one = { 1, 1 }, long_quotient = { 91, 89 },
                         quotient = { 18, 14 }, fraction = { 8, 8 }, one_for_all = { 7, 6 },
-                        one_tells_all = { 12, 11 };
+                        one_tells_all = { 12, 11 }, scaled = { 4, 2 }, quick_fraction = { 5, 3 };
     const Instruction *in = step->in;
 
     if (!in)
@@ -73,6 +90,8 @@ static Weight weight_of(const Code *code, const Step *step)
         return one_for_all;
     if (step->treatment == ONE_TELLS_ALL)
         return one_tells_all;
+    if (step->treatment == FUSED || step->treatment == ABSORBED)
+        return none;
     if (in->op == OP_mov || in->op == OP_cvta)
         return (Weight){ weight_of_move(code, in), weight_of_move(code, in) };
     if (changes_type_only(in) || (is_pred(in) && in->op != OP_setp) ||
@@ -82,6 +101,10 @@ static Weight weight_of(const Code *code, const Step *step)
         return type_size(in->types[0]) == 8 ? long_quotient : quotient;
     if ((in->op == OP_div || in->op == OP_sqrt || in->op == OP_rcp) && !has_mod(in, MOD_approx))
         return fraction;
+    if (is_scaled(in))
+        return scaled;
+    if (is_quick_fraction(in))
+        return quick_fraction;
     return step->class_ == CLASS_NOTHING ? none : one;
 }
 
@@ -101,11 +124,40 @@ static bool ends(const Step *step)
     return !step->in || step->in->op == OP_ret || step->in->op == OP_exit;
 }
 
+static bool names(const Operand *o, int reg)
+{
+    const bool is_named =
+        o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register);
+
+    return is_named && o->index == reg;
+}
+
+static bool names_any(const Code *code, const Instruction *in, int reg)
+{
+    for (int i = 0; in && i < in->count; i++)
+        if (names(&code->function->operands[in->first + i], reg))
+            return true;
+    return false;
+}
+
+/* A load of global memory for what comes behind step last - 1. */
+static bool is_for_later(const Code *code, int at, int last)
+{
+    const Step *step = &code->steps[at];
+
+    if (step->in->op != OP_ld || step->space != SPACE_GLOBAL)
+        return false;
+    for (int i = at + 1; i < last; i++)
+        if (names_any(code, code->steps[i].in, code->function->operands[step->in->first].index))
+            return false;
+    return true;
+}
+
 /* Whether steps first .. last - 1 can be under predicates: a few, of which none needs all lanes,
- * and from which none leads elsewhere. */
+ * from which none leads elsewhere, and of which one at most loads for later. */
 static bool is_short(const Code *code, int first, int last)
 {
-    int weight = 0;
+    int weight = 0, for_later = 0;
 
     for (int i = first; i < last; i++) {
         const Step *step = &code->steps[i];
@@ -115,7 +167,8 @@ static bool is_short(const Code *code, int first, int last)
         if (step->in->op == OP_bra && (step->guard < 0 || step->target <= i || step->target > last))
             return false;
         weight += weight_of(code, step).all;
-        if (weight > MOST_PREDICATED)
+        for_later += is_for_later(code, i, last);
+        if (weight > MOST_PREDICATED || for_later > 1)
             return false;
     }
     return true;
@@ -157,6 +210,15 @@ static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
     return is_short(code, taken->first, taken->last) && is_short(code, other->first, other->last);
 }
 
+/* Out of a loop, and back to its beginning: one branch, which is taken back. */
+static bool is_way_back(const Code *code, int at)
+{
+    const Step *before = at && at < code->step_count ? &code->steps[at - 1] : NULL;
+
+    return before && is_jump(&code->steps[at]) && code->steps[at].target < at && before->in &&
+           before->in->op == OP_bra && before->guard >= 0;
+}
+
 static bool is_exit(const Code *code, int at)
 {
     const Step *branch = &code->steps[at];
@@ -168,9 +230,18 @@ static bool is_exit(const Code *code, int at)
 /* ---- All ---- */
 
 typedef struct Plan {
-    uint64_t passed; /* warps of which no lane came to it, but which issue it all the same */
-    bool is_none;    /* it is no instruction */
+    uint64_t passed;      /* warps of which no lane came to it, but which issue it all the same */
+    bool is_none;         /* it is no instruction */
+    bool under_predicate; /* the machine's, where PTX has a branch */
 } Plan;
+
+static void pass(Plan *plans, int count, uint64_t warps)
+{
+    for (int i = 0; i < count; i++) {
+        plans[i].passed += warps;
+        plans[i].under_predicate = true;
+    }
+}
 
 static void plan_branch(const Code *code, const Count *counts, int at, Plan *plans)
 {
@@ -179,10 +250,8 @@ static void plan_branch(const Code *code, const Count *counts, int at, Plan *pla
 
     if (!is_predicated(code, at, &taken, &other))
         return;
-    for (int i = other.first; i < other.last; i++)
-        plans[i].passed += all;
-    for (int i = taken.first; i < taken.last; i++)
-        plans[i].passed += counts[at].skipped;
+    pass(&plans[other.first], other.last - other.first, all);
+    pass(&plans[taken.first], taken.last - taken.first, counts[at].skipped);
     plans[at].is_none = true;
     if (is_jump(&code->steps[at + 1]))
         plans[at + 1].is_none = true;
@@ -190,6 +259,44 @@ static void plan_branch(const Code *code, const Count *counts, int at, Plan *pla
         if (end == taken.last || end == other.last)
             plans[end].is_none |= is_jump(&code->steps[end]);
 }
+
+/* ---- What is read where it is wanted ---- */
+
+/* PTX begins with all parameters. The machine reads each where it is first wanted, with as many
+ * lanes as there are. */
+static int wanted_at(const Code *code, const Plan *plans, int at)
+{
+    const Instruction *in = code->steps[at].in;
+    int reg = -1;
+
+    if (in && in->op == OP_ld && code->steps[at].space == SPACE_PARAM && in->vector <= 1)
+        reg = code->function->operands[in->first].index;
+    for (int i = at + 1; reg >= 0 && i < code->step_count; i++) {
+        const Instruction *user = code->steps[i].in;
+        if (!names_any(code, user, reg))
+            continue;
+        if (user->op != OP_cvta && user->op != OP_mov)
+            return plans[i].under_predicate ? at : i;
+        reg = code->function->operands[user->first].index;
+    }
+    return at;
+}
+
+/* The first step that goes to global memory, which wants a descriptor of it, or the beginning, if
+ * that is under a predicate; -1: none. */
+static int first_global(const Code *code, const Plan *plans)
+{
+    for (int i = 0; i < code->step_count; i++) {
+        const Step *step = &code->steps[i];
+        if (step->in && step->space == SPACE_GLOBAL &&
+            (step->class_ == CLASS_LOAD || step->class_ == CLASS_STORE ||
+             step->class_ == CLASS_ATOMIC))
+            return plans[i].under_predicate ? 0 : i;
+    }
+    return -1;
+}
+
+/* ---- Sums ---- */
 
 static void take_away(uint64_t *number, uint64_t less)
 {
@@ -201,12 +308,27 @@ static void leave(const Code *code, const Count *counts, int at, Issue *issues)
 {
     Issue *end = &issues[code->steps[at].target];
 
-    take_away(&end->instructions, counts[at].executed - counts[at].divergent);
+    take_away(&end->instructions, counts[at].executed);
     take_away(&end->threads, counts[at].lanes);
+}
+
+static void add(Issue *issue, Weight weight, uint64_t warps, uint64_t lanes)
+{
+    issue->instructions += (uint64_t) weight.all * warps;
+    issue->threads += (uint64_t) weight.on * lanes;
+}
+
+/* As often as step `at` is issued, with the lanes that step `on` has. */
+static void add_as(const Count *counts, const Plan *plans, Weight weight, int at, int on,
+                   Issue *issue)
+{
+    add(issue, weight, counts[at].executed + counts[at].skipped + plans[at].passed,
+        counts[on].lanes);
 }
 
 void estimate_issues(const Code *code, const Count *counts, Issue *issues)
 {
+    static const Weight one = { 1, 1 };
     Plan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
 
     if (!plans)
@@ -214,18 +336,18 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
     for (int i = 0; i < code->step_count; i++)
         plan_branch(code, counts, i, plans);
     for (int i = 0; i < code->step_count; i++) {
-        Weight weight = weight_of(code, &code->steps[i]);
-        if (plans[i].is_none)
+        if (plans[i].is_none || is_way_back(code, i))
             continue;
-        issues[i].instructions +=
-            (uint64_t) weight.all * (counts[i].executed + counts[i].skipped + plans[i].passed);
-        issues[i].threads += (uint64_t) weight.on * counts[i].lanes;
-        if (!counts[i].rounds)
-            continue;
-        weight = weight_of_round(&code->steps[i]);
-        issues[i].instructions += (uint64_t) weight.all * counts[i].rounds;
-        issues[i].threads += (uint64_t) weight.on * counts[i].round_lanes;
+        const int at = wanted_at(code, plans, i), on = is_way_back(code, i + 1) ? i + 1 : at;
+        add_as(counts, plans, weight_of(code, &code->steps[i]), at, on, &issues[i]);
+        add(&issues[i], weight_of_round(&code->steps[i]), counts[i].rounds, counts[i].round_lanes);
     }
+    /* The stack's pointer at the beginning, and what describes global memory. */
+    const int global = first_global(code, plans);
+    if (code->function->is_entry)
+        add_as(counts, plans, one, 0, 0, &issues[0]);
+    if (global >= 0)
+        add_as(counts, plans, one, global, global, &issues[global]);
     for (int i = 0; i < code->step_count; i++)
         if (is_exit(code, i))
             leave(code, counts, i, issues);

@@ -5,25 +5,18 @@
  * the hardware then counts an access of one lane. ONE_TELLS_ALL: somebody wants the result, which
  * each lane then works out from that one's. ONE_FOR_EQUAL: adding 1 to shared memory has an
  * instruction that counts the lanes of each address. FUSED: an addition of a product is a
- * multiply-add, unless a rounding is written. PTX does not show any of these, so we look for them
- * as ptxas does. Found by what ptxas 13.0 makes, for sm_80 and sm_90 alike, of each operation, its
- * address uniform or not, its result used or not, its operand a constant or not; ONE_FOR_EQUAL and
- * FUSED also by the counters of an H200.
+ * multiply-add, unless a rounding is written. ABSORBED: ptxas_logic.c. PTX does not show any of
+ * these, so we look for them as ptxas does. Found by what ptxas 13.0 makes, for sm_80 and sm_90
+ * alike, of each operation, its address uniform or not, its result used or not, its operand a
+ * constant or not; ONE_FOR_EQUAL and FUSED also by the counters of an H200.
  *
  * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
  * what the lanes of a block share. That is less than could be known, on the safe side for most.
  */
-#include "exec.h"
+#include "ptxas.h"
 #include "roles.h"
 
 #include <stdlib.h>
-
-/* Of a register. */
-typedef struct Known {
-    bool varies;
-    int readers, writers;
-    const Instruction *writer; /* the last one in the text */
-} Known;
 
 typedef struct Combined {
     Mod mod;
@@ -288,5 +281,6 @@ void find_treatments(const Function *function, uint8_t *treatment)
         else if (in->op == OP_add || in->op == OP_sub)
             treatment[i] = (uint8_t) treatment_of_sum(function, in, known);
     }
+    find_absorbed(function, known, treatment);
     free(known);
 }

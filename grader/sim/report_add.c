@@ -137,10 +137,10 @@ static void add_count(Totals *totals, const Step *step, const Count *count, cons
                 count->ideal);
 }
 
-static bool is_nothing(const Count *count)
+static bool is_nothing(const Count *count, const Issue *issue)
 {
     return !count->executed && !count->skipped && !count->requests && !count->wavefronts &&
-           !count->loop_loads;
+           !count->loop_loads && !issue->instructions;
 }
 
 /* The counts of one function's steps, and where time went: `function` as TimingResult has it.
@@ -170,7 +170,7 @@ static void add_code(Kernel *kernel, const Launch *launch, int function, const i
                        : 0;
         int line = !step->in ? 0 : file ? step->in->line : step->in->ptx_line;
         Line *at;
-        if (is_nothing(&counts[i]))
+        if (is_nothing(&counts[i], &issues[i]))
             continue;
         at = line_of(kernel, file, line);
         if (at)

@@ -204,7 +204,8 @@ static bool is_addition(const Maker *maker, const Step *step)
 
 static bool is_absorbed(const Maker *maker, const Step *step)
 {
-    return maker->absorbed[step - maker->code->steps];
+    (void) maker;
+    return step->treatment == ABSORBED;
 }
 
 static bool is_fused(const Maker *maker, const Step *step)
@@ -249,7 +250,7 @@ static const struct Correction {
     const char *reason;
 } corrections[] = {
     { "short branches", is_branch_none, 0, NULL,
-      "a branch over at most 10 instructions becomes predicates (issue.c; held to the counters of "
+      "a branch over at most 8 instructions becomes predicates (issue.c; held to the counters of "
       "an H200)" },
     { "parameters", is_parameter, 0, NULL,
       "parameters lie in constant memory, which arithmetic reads in place of a register" },
@@ -264,7 +265,7 @@ static const struct Correction {
     { "shifts", is_shift_added, 0, NULL, "LEA shifts what it adds" },
     { "fused", is_fused, 0, NULL, "with the product before it one FFMA (ptxas.c)" },
     { "logic", is_absorbed, 0, NULL,
-      "LOP3: with the one that it goes into, if both have three words at most (timing_logic.c)" },
+      "LOP3: with the one that it goes into, if both have three words at most (ptxas_logic.c)" },
     { "long quotients", is_long_quotient, 60, &pipe_of_class[CLASS_INT],
       "a function of about 60 instructions (ptxas 13.0)" },
     { "quotients", is_quotient, 18, &pipe_of_class[CLASS_INT],
@@ -411,7 +412,7 @@ static bool make_all(Maker *maker)
 
     find_writers(maker);
     find_predicated(code, maker->none);
-    if (!find_varying(maker) || !find_absorbed(maker))
+    if (!find_varying(maker))
         return false;
     for (int i = 0; i < code->step_count; i++)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
@@ -439,14 +440,12 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
     made->spent = calloc((size_t) code->step_count + 1, sizeof *made->spent);
     maker.writer = calloc((size_t) function->register_count + 1, sizeof *maker.writer);
     maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);
-    maker.absorbed = calloc((size_t) code->step_count + 1, sizeof *maker.absorbed);
     maker.either = calloc((size_t) code->step_count + 1, sizeof *maker.either);
     maker.varies = calloc((size_t) function->register_count + 1, sizeof *maker.varies);
-    well = made->operations && made->spent && maker.writer && maker.none && maker.absorbed &&
-           maker.either && maker.varies && make_all(&maker);
+    well = made->operations && made->spent && maker.writer && maker.none && maker.either &&
+           maker.varies && make_all(&maker);
     free(maker.writer);
     free(maker.none);
-    free(maker.absorbed);
     free(maker.either);
     free(maker.varies);
     if (!well)

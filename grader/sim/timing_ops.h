@@ -1,5 +1,5 @@
 /* timing_ops.h - what the parts of operations_make() share: timing_ops.c, timing_operands.c,
- * timing_uniform.c, timing_logic.c, timing_merge.c.
+ * timing_uniform.c, timing_merge.c.
  */
 #ifndef SIM_TIMING_OPS_H
 #define SIM_TIMING_OPS_H
@@ -13,7 +13,6 @@ typedef struct Maker {
     const Device *device;
     const Instruction **writer; /* by register: its only one; NULL */
     bool *none;                 /* by step: a branch that is none */
-    bool *absorbed;             /* by step: part of the next logical operation */
     bool *either;               /* by step: an addition, on either of two pipes */
     bool *varies;               /* by register: it may differ from lane to lane */
 } Maker;
@@ -38,11 +37,6 @@ void find_operands(const Maker *maker, const Step *step, Operation *to);
 bool find_varying(Maker *maker);
 /* The uniform datapath computes it, once for the warp. */
 bool is_uniform(const Maker *maker, const Step *step);
-
-/* ---- Logical operations that become one (timing_logic.c) ---- */
-
-/* Fills in `absorbed`. False: no memory. */
-bool find_absorbed(Maker *maker);
 
 /* ---- Loads that become one (timing_merge.c) ---- */
 

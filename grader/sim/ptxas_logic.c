@@ -1,0 +1,105 @@
+/* ptxas_logic.c - logical operations that ptxas puts together: LOP3 computes any function of three
+ * words.
+ *
+ * An operation whose only use is to go into another one is part of that, if the two have no more
+ * than three different words to be computed from.
+ */
+#include "ptxas.h"
+
+#include <stdlib.h>
+
+enum { MOST_WORDS = 3 };
+
+/* What a result is computed from: registers, and constants. Too many: count is more than
+ * MOST_WORDS. */
+typedef struct Words {
+    const Operand *word[MOST_WORDS];
+    int count;
+} Words;
+
+typedef struct Logic {
+    const Function *function;
+    const Known *known;
+    Words *words; /* by instruction */
+} Logic;
+
+static bool is_logic(const Instruction *in)
+{
+    const bool logic = in->op == OP_and || in->op == OP_or || in->op == OP_xor || in->op == OP_not;
+
+    return logic && in->guard < 0 && in->count > 1 && in->count <= MOST_WORDS && in->type_count &&
+           in->types[0] != TYPE_PRED && type_size(in->types[0]) == 4;
+}
+
+static bool is_same(const Operand *a, const Operand *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    return a->kind == OPERAND_REGISTER ? a->index == b->index : a->bits == b->bits;
+}
+
+static void add_word(Words *words, const Operand *o)
+{
+    for (int i = 0; i < words->count && i < MOST_WORDS; i++)
+        if (is_same(words->word[i], o))
+            return;
+    if (words->count < MOST_WORDS)
+        words->word[words->count] = o;
+    words->count++;
+}
+
+/* The instruction before `in` whose result it is, and which may become part of `in`; -1: none. */
+static int part_of(const Logic *logic, const Instruction *in, const Operand *o)
+{
+    const Known *known = o->kind == OPERAND_REGISTER ? &logic->known[o->index] : NULL;
+    const Instruction *writer = known && known->writers == 1 ? known->writer : NULL;
+
+    return writer && writer < in && is_logic(writer) && known->readers == 1
+               ? (int) (writer - logic->function->instructions)
+               : -1;
+}
+
+/* With those of its operands taken in that `which` has a bit of. */
+static Words words_of(const Logic *logic, const Instruction *in, unsigned which)
+{
+    Words words = { .count = 0 };
+
+    for (int i = 1; i < in->count; i++) {
+        const Operand *o = &logic->function->operands[in->first + i];
+        const int part = which & 1u << i ? part_of(logic, in, o) : -1;
+        if (part < 0)
+            add_word(&words, o);
+        for (int k = 0; part >= 0 && k < logic->words[part].count; k++)
+            add_word(&words, logic->words[part].word[k]);
+    }
+    return words;
+}
+
+/* Both operands if that can be, else the first, else the second. */
+static void take_in(const Logic *logic, int at, uint8_t *treatment)
+{
+    static const unsigned choices[] = { 6, 2, 4, 0 };
+    const Instruction *in = &logic->function->instructions[at];
+    size_t choice = 0;
+
+    while (words_of(logic, in, choices[choice]).count > MOST_WORDS && choices[choice])
+        choice++;
+    logic->words[at] = words_of(logic, in, choices[choice]);
+    for (int i = 1; i < in->count; i++) {
+        const Operand *o = &logic->function->operands[in->first + i];
+        const int part = choices[choice] & 1u << i ? part_of(logic, in, o) : -1;
+        if (part >= 0)
+            treatment[part] = ABSORBED;
+    }
+}
+
+void find_absorbed(const Function *function, const Known *known, uint8_t *treatment)
+{
+    const size_t count = (size_t) function->instruction_count;
+    const Logic logic = { function, known, calloc(count + 1, sizeof *logic.words) };
+
+    for (int i = 0; i < function->instruction_count && logic.words; i++)
+        if (is_logic(&function->instructions[i]))
+            take_in(&logic, i, treatment);
+    free(logic.words);
+}
