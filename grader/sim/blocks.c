@@ -370,7 +370,8 @@ static void begin_next(Crew *crew)
                                 : "no memory to run a block");
         return;
     }
-    block_begin(crew->blocks[crew->there++], next_number(crew));
+    const long number = next_number(crew); /* before there is one more, by whatever compiler */
+    block_begin(crew->blocks[crew->there++], number);
     if (!side_by_side(crew->launch))
         go_on(crew, crew->there - 1);
 }

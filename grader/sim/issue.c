@@ -2,10 +2,11 @@
  * threads: an estimate, of which only the ratio is shown, beside a profiler's threads a warp
  * instruction whose predicate is on.
  *
- * Three things make PTX's own ratio larger. A machine's instruction is issued even if its predicate
- * is off for all lanes. Where PTX jumps over a few instructions, the machine has predicates in
- * their place, and a warp of which no lane wants them issues them all the same. And much of what
- * all lanes do in PTX (parameters, addresses, constants) is no instruction at all.
+ * Three things make PTX's own ratio another one. A machine's instruction is issued even if its
+ * predicate is off for all lanes. Where PTX jumps over a few instructions, the machine has
+ * predicates in their place, and a warp of which no lane wants them issues them all the same. And
+ * much of what all lanes do in PTX (addresses, constants) is no instruction at all, or comes later
+ * (parameters).
  */
 #include "issue.h"
 
@@ -42,7 +43,7 @@ static bool is_shift_added(const Code *code, const Instruction *in)
     const Function *f = code->function;
     const Instruction *next = in + 1;
 
-    if (in->op != OP_shl || type_size(in->types[0]) != 4 ||
+    if (in->op != OP_shl || !in->count || type_size(in->types[0]) != 4 ||
         next >= f->instructions + f->instruction_count || next->op != OP_add)
         return false;
     for (int o = 1; o < next->count; o++)
@@ -145,7 +146,7 @@ static bool is_for_later(const Code *code, int at, int last)
 {
     const Step *step = &code->steps[at];
 
-    if (step->in->op != OP_ld || step->space != SPACE_GLOBAL)
+    if (step->in->op != OP_ld || step->space != SPACE_GLOBAL || !step->in->count)
         return false;
     for (int i = at + 1; i < last; i++)
         if (names_any(code, code->steps[i].in, code->function->operands[step->in->first].index))
@@ -263,13 +264,15 @@ static void plan_branch(const Code *code, const Count *counts, int at, Plan *pla
 /* ---- What is read where it is wanted ---- */
 
 /* PTX begins with all parameters. The machine reads each where it is first wanted, with as many
- * lanes as there are. */
+ * lanes as there are (LDC, ULDC: ptxas 13.0 for sm_90; if that is under a predicate, mostly where
+ * PTX does). */
 static int wanted_at(const Code *code, const Plan *plans, int at)
 {
     const Instruction *in = code->steps[at].in;
     int reg = -1;
 
-    if (in && in->op == OP_ld && code->steps[at].space == SPACE_PARAM && in->vector <= 1)
+    if (in && in->op == OP_ld && code->steps[at].space == SPACE_PARAM && in->count &&
+        in->vector <= 1)
         reg = code->function->operands[in->first].index;
     for (int i = at + 1; reg >= 0 && i < code->step_count; i++) {
         const Instruction *user = code->steps[i].in;
@@ -342,7 +345,7 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
         add_as(counts, plans, weight_of(code, &code->steps[i]), at, on, &issues[i]);
         add(&issues[i], weight_of_round(&code->steps[i]), counts[i].rounds, counts[i].round_lanes);
     }
-    /* The stack's pointer at the beginning, and what describes global memory. */
+    /* Not in PTX at all: the stack's pointer is read first, and what describes global memory. */
     const int global = first_global(code, plans);
     if (code->function->is_entry)
         add_as(counts, plans, one, 0, 0, &issues[0]);

@@ -4,6 +4,7 @@
  */
 #include "exec.h"
 #include "fuzz.h"
+#include "issue.h"
 #include "module.h"
 
 #include <string.h>
@@ -46,6 +47,16 @@ static bool place_variables(const Module *module, uint64_t *addresses)
     return true;
 }
 
+/* As the report does with each launch. */
+static void estimate(const Code *code, const Count *counts)
+{
+    Issue *issues = calloc((size_t) code->step_count + 1, sizeof *issues);
+
+    MUST(issues);
+    estimate_issues(code, counts, issues);
+    free(issues);
+}
+
 static void launch(const Module *module, int index, const uint64_t *addresses)
 {
     char why[300] = "";
@@ -74,6 +85,8 @@ static void launch(const Module *module, int index, const uint64_t *addresses)
         MUST(*why);
     else
         MUST(launch_run(&launch) == !launch.failed);
+    if (launch.counts)
+        estimate(code, launch.counts);
     launch_free(&launch);
     code_free(code);
     free(params);
