@@ -25,6 +25,8 @@ static const struct {
     { "warp_atomics", ON(SLOW), { "updates global memory" }, "too many updates by atomics" },
     { "loads_an_fma", ON(SLOW), { "for each multiply-add" }, "too many loads for a multiply-add" },
     { "idle_lanes", ON(SLOW), { "work in an average instruction" }, "most lanes are idle" },
+    /* judge_modelled.c */
+    { "idle_gpu", ON(SLOW), { "nothing ran on the GPU" }, "nothing ran on the GPU" },
     /* pattern.c, by the names of its functions: where, then what */
     { "tail", ON(WRONG), { "(the tail)" }, "the tail" },
     { "right_edge", ON(WRONG), { "all columns from" }, "the columns at the right edge" },

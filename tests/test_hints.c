@@ -64,6 +64,7 @@ static void sentences_become_words(void)
           "flat" },
         { SLOW, "case flat: `out[1]` is written in 8.0 times the sectors", "sectors_written",
           "flat" },
+        { SLOW, "case square: nothing ran on the GPU. What the host does", "idle_gpu", "square" },
         { SLOW, "case square runs at 0.20 of the reference's speed", "", "square" },
         { SLOW, "case oval runs at 0.20 of the reference's speed", "", NULL }, /* not the lab's */
         { WRONG,

@@ -131,6 +131,9 @@ const Lab lab_streams = {
         "the rows; a few more even out what takes longer now and then.",
     },
     .remedies = {
+        { "slow idle_gpu",
+          "The result is right, and the host has worked it out: the GPU had nothing to do. Begin "
+          "with one chunk: copy it up into `device`, let a kernel encrypt it there, copy it down." },
         { "slow", .below = 0.45,
           .text = "Everything still goes one after the other. What does your loop wait for "
                   "before it asks for the next chunk's upload? Look for a wait in it, for a "
