@@ -94,6 +94,21 @@ holds verdicts 'a/2.cu: pass on the GPU, none simulated'
 holds verdicts 'verdicts: 3 of 5 agree, asked all'
 ends verdicts 1
 
+# What is told of in a first line is no fault, and no agreement either; only as it is told, and only if a GPU was asked.
+printf '%s\n' 'a/1.cu slow slow -' 'a/wrong/o.cu stray crash crash' 'a/wrong/t.cu crash stray wrong_or_stray' > "$work/verdicts"
+awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
+status=$?
+holds told 'a/wrong/o.cu: stray on the GPU, crash simulated, as its first line says'
+holds told 'verdicts: 1 of 1 agree, asked all; 2 more race or misuse memory and end as told'
+ends told 0
+printf '%s\n' 'a/1.cu slow slow -' 'a/wrong/o.cu stray pass crash' 'a/wrong/t.cu - crash crash' > "$work/verdicts"
+awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
+status=$?
+holds not_told 'a/wrong/o.cu: stray on the GPU, pass simulated'
+holds not_told 'a/wrong/t.cu: none on the GPU, crash simulated'
+holds not_told 'verdicts: 1 of 3 agree, asked all'
+ends not_told 1
+
 # The H200 beside itself: nothing is off, and each line of its table is read.
 grep -v '^#' $here/h200.txt > "$work/measured"
 awk '{ print $1, $2 }' "$work/measured" > "$work/modelled"

@@ -6,7 +6,7 @@
 # In BUILD/sim/time/gpu it leaves
 #     measured.txt   each sweep's and each kernel's rate, in the form of h200.txt; of those that begin as PREFIX
 #     compared.txt   the comparison (compare.awk)
-#     verdicts.txt   `LAB/FILE GPU SIMULATED` of each starter, rung and wrong kernel
+#     verdicts.txt   `LAB/FILE GPU SIMULATED TOLD` of each starter, rung and wrong kernel: verdicts.awk
 #     points, *.svg  plots, where gnuplot is installed
 # Without a GPU the figures of h200.txt stand in, and verdicts are left out. A device that nobody has
 # described (grader/sim/devices) cannot be modelled: it is measured, that is said, and the exit status is
@@ -102,21 +102,37 @@ simulated_verdict()
     echo "$1 $(verdict "$1" "sim:$key")"
 }
 
-# verdicts: `LAB/FILE GPU SIMULATED` of each kernel. Where there are several GPUs of the kind, each takes its
-# share, unless $CUDA_VISIBLE_DEVICES says which. Simulated first: GPUs are timed when nothing else is at work.
+# Of what misuses memory, or races, a first line may tell how it ends on a simulated GPU: `... (sim: crash) - ...`
+told()
+{
+    sed -n '1s|^// expect:[^-]*(sim: \([a-z_]*\)).*|\1|p' "$1"
+}
+
+# graded LAB: on GPU number $GPU, a line a kernel
+graded()
+{
+    local file found
+    kernels | grep "^solutions/$1/" | while read -r file; do
+        found=$(verdict "$file" "$GPU" < /dev/null)
+        echo "$file ${found:--} $(told "$file")"
+    done > "$gpu/graded.$1.txt"
+    echo "graded: $1, $(wc -l < "$gpu/graded.$1.txt") kernels" >&2
+}
+
+# verdicts: `LAB/FILE GPU SIMULATED TOLD` of each kernel, `-` for what there is not. Where there are several GPUs of
+# the kind each takes a lab at a time, so that lab 05, which needs the host's memory, is never on two; or
+# $CUDA_VISIBLE_DEVICES says which to take. Simulated first: GPUs are timed when nothing else is at work.
 verdicts()
 {
-    local g gpus=1
+    local gpus=1
     [ -n "${CUDA_VISIBLE_DEVICES:-}" ] ||
         gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | awk 'END { print NR == 1 ? $1 : 1 }')
     kernels | at_once simulated_verdict > "$gpu/simulated.txt"
-    for ((g = 0; g < gpus; g++)); do
-        kernels | sed -n "$((g + 1))~${gpus}p" | while read -r file; do
-            echo "$file $(verdict "$file" "$g" < /dev/null)"
-        done > "$gpu/graded.$g.txt" &
-    done
-    wait
-    sort "$gpu"/graded.*.txt | join -a 1 - <(sort "$gpu/simulated.txt") | sed 's|^solutions/||'
+    export build gpu prefix
+    export -f graded kernels verdict told
+    kernels | cut -d/ -f2 | uniq -c | sort -rn | awk '{ print $2 }' | # those with the most kernels first
+        xargs -r -n 1 -P "$gpus" --process-slot-var=GPU bash -c 'graded "$1"' -
+    sort "$gpu"/graded.*.txt | join -a 1 -e - -o 0,1.2,2.2,1.3 - <(sort "$gpu/simulated.txt") | sed 's|^solutions/||'
 }
 
 plot()
