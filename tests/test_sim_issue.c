@@ -23,6 +23,12 @@ static const struct {
     { ADD, 1, 32 },
     /* Two that are one. */
     { "xor.b32 %r7, %r1, %r2;\nand.b32 %r8, %r7, %r4;\n", 1, 32 },
+    { "shl.b32 %r7, %r1, 8;\nxor.b32 %r8, %r1, %r2;\nadd.u32 %r9, %r7, %r4;\n", 2, 64 },
+    { "and.b32 %r7, %r1, 31;\nsetp.ne.s32 %p1, %r7, 0;\n", 1, 32 },
+    /* Copies are none, where one register is enough. */
+    { "mov.u32 %r7, %r1;\nmov.u32 %r8, 5;\n", 0, 0 },
+    { "mov.u32 %r7, 5;\nmov.u32 %r7, %r1;\nadd.u32 %r8, %r7, %r1;\n", 3, 96 },
+    { "mov.u64 %rd7, 5;\nmov.u64 %rd7, 6;\n", 4, 128 },
     { "mul.f32 %f2, %f1, %f1;\nadd.f32 %f3, %f2, %f1;\n", 1, 32 },
     { "mul.rn.f32 %f2, %f1, %f1;\nadd.rn.f32 %f3, %f2, %f1;\n", 2, 64 },
     /* One that is several, of which some are mostly off. */
@@ -40,10 +46,10 @@ static const struct {
     { LOAD NO_LANE LOAD "BEHIND:\n" ADD, 4, 96 },
     { LOAD NO_LANE LOAD ANOTHER "BEHIND:\n" ADD, 4, 128 },
     { LOAD NO_LANE LOAD ANOTHER "add.u32 %r9, %r7, %r8;\nBEHIND:\n" ADD, 6, 96 },
-    /* Out of a loop and back is one branch: four rounds of three. */
+    /* Out of a loop and back is one branch: four rounds of three, and one that begins. */
     { "mov.u32 %r7, 0;\nROUND:\nadd.u32 %r7, %r7, 1;\nsetp.eq.u32 %p1, %r7, 4;\n@%p1 bra BEHIND;\n"
       "bra.uni ROUND;\nBEHIND:\n",
-      12, 11 * 32 },
+      13, 12 * 32 },
 };
 
 /* The same, of kernels that some lanes leave; what they come to is left to the row. */
@@ -57,7 +63,7 @@ static const struct {
      * memory, and end. */
     { HEAD BEGIN SOME_LANES STORE "OUT:\nret;\n}\n", 14, 10 * 32 + 24 + 3 * 8 },
     /* n is read where it is wanted: by 8 lanes. */
-    { HEAD BEGIN SOME_LANES "add.u32 %r0, %r3, %r1;\n" STORE "OUT:\nret;\n}\n", 15,
+    { HEAD BEGIN SOME_LANES "add.u32 %r9, %r3, %r1;\n" STORE "OUT:\nret;\n}\n", 15,
       9 * 32 + 24 + 5 * 8 },
 };
 

@@ -318,6 +318,8 @@ typedef enum Treatment {
     ONE_FOR_EQUAL, /* an atomic: equal addresses cost no more than one */
     FUSED,         /* an addition: with the multiplication before it, one instruction */
     ABSORBED,      /* a logical operation: with the one that it goes into, one instruction */
+    JOINED,        /* a shift with the addition it goes into, a test with the logic it asks */
+    COPIED,        /* a copy for which two registers are needed indeed */
 } Treatment;
 
 static inline bool is_one_for_all(Treatment treatment)

@@ -37,22 +37,6 @@ static int weight_of_move(const Code *code, const Instruction *in)
     return from->kind == OPERAND_VARIABLE ? 2 : from->kind == OPERAND_SPECIAL;
 }
 
-/* A shift whose result the next one adds is one instruction with it. */
-static bool is_shift_added(const Code *code, const Instruction *in)
-{
-    const Function *f = code->function;
-    const Instruction *next = in + 1;
-
-    if (in->op != OP_shl || !in->count || type_size(in->types[0]) != 4 ||
-        next >= f->instructions + f->instruction_count || next->op != OP_add)
-        return false;
-    for (int o = 1; o < next->count; o++)
-        if (f->operands[next->first + o].kind == OPERAND_REGISTER &&
-            f->operands[next->first + o].index == f->operands[in->first].index)
-            return true;
-    return false;
-}
-
 static bool changes_type_only(const Instruction *in)
 {
     const bool rounds = has_mod(in, MOD_rni) || has_mod(in, MOD_rzi) || has_mod(in, MOD_rmi) ||
@@ -78,7 +62,7 @@ static bool is_quick_fraction(const Instruction *in)
 
 static Weight weight_of(const Code *code, const Step *step)
 {
-    static const Weight none = { 0, 0 }, one = { 1, 1 }, long_quotient = { 91, 89 },
+    static const Weight none = { 0, 0 }, one = { 1, 1 }, two = { 2, 2 }, long_quotient = { 91, 89 },
                         quotient = { 18, 14 }, fraction = { 8, 8 }, one_for_all = { 7, 6 },
                         one_tells_all = { 12, 11 }, scaled = { 4, 2 }, quick_fraction = { 5, 3 };
     const Instruction *in = step->in;
@@ -91,12 +75,14 @@ static Weight weight_of(const Code *code, const Step *step)
         return one_for_all;
     if (step->treatment == ONE_TELLS_ALL)
         return one_tells_all;
-    if (step->treatment == FUSED || step->treatment == ABSORBED)
+    if (step->treatment == FUSED || step->treatment == ABSORBED || step->treatment == JOINED)
         return none;
+    if (step->treatment == COPIED)
+        return type_size(in->types[0]) == 8 ? two : one;
     if (in->op == OP_mov || in->op == OP_cvta)
         return (Weight){ weight_of_move(code, in), weight_of_move(code, in) };
     if (changes_type_only(in) || (is_pred(in) && in->op != OP_setp) ||
-        (in->op == OP_mul && has_mod(in, MOD_wide)) || is_shift_added(code, in))
+        (in->op == OP_mul && has_mod(in, MOD_wide)))
         return none;
     if ((in->op == OP_div || in->op == OP_rem) && !type_is_float(in->types[0]))
         return type_size(in->types[0]) == 8 ? long_quotient : quotient;

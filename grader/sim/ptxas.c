@@ -5,10 +5,11 @@
  * the hardware then counts an access of one lane. ONE_TELLS_ALL: somebody wants the result, which
  * each lane then works out from that one's. ONE_FOR_EQUAL: adding 1 to shared memory has an
  * instruction that counts the lanes of each address. FUSED: an addition of a product is a
- * multiply-add, unless a rounding is written. ABSORBED: ptxas_logic.c. PTX does not show any of
- * these, so we look for them as ptxas does. Found by what ptxas 13.0 makes, for sm_80 and sm_90
- * alike, of each operation, its address uniform or not, its result used or not, its operand a
- * constant or not; ONE_FOR_EQUAL and FUSED also by the counters of an H200.
+ * multiply-add, unless a rounding is written. ABSORBED, JOINED: ptxas_logic.c. COPIED: below. PTX
+ * does not show any of these, so we look for them as ptxas does. Found by what ptxas 13.0 makes,
+ * for sm_80 and sm_90 alike, of each operation, its address uniform or not, its result used or not,
+ * its operand a constant or not; ONE_FOR_EQUAL, FUSED, JOINED and COPIED also by the counters of an
+ * H200. JOINED and COPIED are counted so; the time model was fitted with them as written.
  *
  * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
  * what the lanes of a block share. That is less than could be known, on the safe side for most.
@@ -140,13 +141,18 @@ static void look_at_uses(const Function *f, Known *known)
     for (int i = 0; i < f->instruction_count; i++) {
         const Instruction *in = &f->instructions[i];
         int destinations = destinations_of(in);
-        if (in->guard >= 0)
+        if (in->guard >= 0) {
             known[in->guard].readers++;
+            known[in->guard].reader = in;
+        }
         for (int o = 0; o < in->count; o++) {
             const Operand *operand = &f->operands[in->first + o];
             see(f, operand, known, o < destinations ? see_written : see_read);
             if (o < destinations && operand->kind == OPERAND_REGISTER)
                 known[operand->index].writer = in;
+            else if (operand->kind == OPERAND_REGISTER ||
+                     (operand->kind == OPERAND_ADDRESS && operand->is_register))
+                known[operand->index].reader = in;
             if (in->op == OP_call)
                 see(f, operand, known, see_varies);
         }
@@ -266,6 +272,25 @@ static Treatment treatment_of_sum(const Function *f, const Instruction *in, cons
     return AS_WRITTEN;
 }
 
+/* ---- Copies ---- */
+
+/* Of two registers one can mostly be spared, unless the first goes on being read while the other is
+ * given another value: then the machine has two of them. */
+static Treatment treatment_of_copy(const Function *f, const Instruction *in, const Known *known)
+{
+    const Operand *to = &f->operands[in->first], *from = to + 1;
+
+    if (in->count != 2 || to->kind != OPERAND_REGISTER || !in->type_count ||
+        in->types[0] == TYPE_PRED || known[to->index].writers < 2)
+        return AS_WRITTEN;
+    if (from->kind == OPERAND_INTEGER || from->kind == OPERAND_FLOAT)
+        return COPIED;
+    return from->kind == OPERAND_REGISTER && known[from->index].writers == 1 &&
+                   known[from->index].reader > in
+               ? COPIED
+               : AS_WRITTEN;
+}
+
 void find_treatments(const Function *function, uint8_t *treatment)
 {
     Known *known = calloc((size_t) function->register_count + 1, sizeof *known);
@@ -280,6 +305,8 @@ void find_treatments(const Function *function, uint8_t *treatment)
             treatment[i] = (uint8_t) treatment_of_atomic(function, in, known);
         else if (in->op == OP_add || in->op == OP_sub)
             treatment[i] = (uint8_t) treatment_of_sum(function, in, known);
+        else if (in->op == OP_mov)
+            treatment[i] = (uint8_t) treatment_of_copy(function, in, known);
     }
     find_absorbed(function, known, treatment);
     free(known);

@@ -8,11 +8,12 @@
 typedef struct Known {
     bool varies;
     int readers, writers;
-    const Instruction *writer; /* the last one in the text */
+    const Instruction *writer, *reader; /* the last ones in the text */
 } Known;
 
-/* Of logical operations that become one, all but the last are ABSORBED. Without memory none is
- * found. */
+/* Of logical operations that become one, all but the last are ABSORBED; a shift that becomes part
+ * of an addition is JOINED, and so is a test for 0 that becomes part of a logical operation.
+ * Without memory no logical operation is found. */
 void find_absorbed(const Function *function, const Known *known, uint8_t *treatment);
 
 #endif

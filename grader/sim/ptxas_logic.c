@@ -1,8 +1,8 @@
-/* ptxas_logic.c - logical operations that ptxas puts together: LOP3 computes any function of three
- * words.
+/* ptxas_logic.c - operations that ptxas puts together.
  *
- * An operation whose only use is to go into another one is part of that, if the two have no more
- * than three different words to be computed from.
+ * LOP3 computes any function of three words: a logical operation whose only use is to go into
+ * another one is part of that, if the two have no more than three different words to be computed
+ * from. It tells whether the result is 0, too. LEA adds, and shifts one of what it adds.
  */
 #include "ptxas.h"
 
@@ -93,6 +93,47 @@ static void take_in(const Logic *logic, int at, uint8_t *treatment)
     }
 }
 
+/* Of a shift: the addition that nobody else shares with it, and which does both (LEA); -1: none. */
+static int sum_of(const Function *f, const Known *known, const Instruction *in)
+{
+    const Operand *o = &f->operands[in->first];
+    const Known *shifted = in->op == OP_shl && in->guard < 0 && in->count == 3 &&
+                                   o->kind == OPERAND_REGISTER && o[2].kind == OPERAND_INTEGER
+                               ? &known[o->index]
+                               : NULL;
+
+    return shifted && type_size(in->types[0]) == 4 && shifted->writers == 1 &&
+                   shifted->readers == 1 && shifted->reader > in && shifted->reader->op == OP_add
+               ? (int) (shifted->reader - f->instructions)
+               : -1;
+}
+
+/* LOP3 also tells whether its result is 0. */
+static bool is_told(const Function *f, const Known *known, const Instruction *in)
+{
+    const Operand *o = &f->operands[in->first];
+    const bool asks = in->op == OP_setp && in->guard < 0 && in->count == 3 &&
+                      (has_mod(in, MOD_eq) || has_mod(in, MOD_ne)) &&
+                      o[1].kind == OPERAND_REGISTER && o[2].kind == OPERAND_INTEGER && !o[2].bits;
+    const Known *asked = asks ? &known[o[1].index] : NULL;
+
+    return asked && asked->writers == 1 && asked->writer < in && is_logic(asked->writer);
+}
+
+/* One shift an addition. */
+static void find_joined(const Function *f, const Known *known, uint8_t *treatment)
+{
+    int last_sum = -1;
+
+    for (int i = 0; i < f->instruction_count; i++) {
+        const int sum = sum_of(f, known, &f->instructions[i]);
+        if (is_told(f, known, &f->instructions[i]) || (sum >= 0 && sum != last_sum))
+            treatment[i] = JOINED;
+        if (sum >= 0)
+            last_sum = sum;
+    }
+}
+
 void find_absorbed(const Function *function, const Known *known, uint8_t *treatment)
 {
     const size_t count = (size_t) function->instruction_count;
@@ -101,5 +142,6 @@ void find_absorbed(const Function *function, const Known *known, uint8_t *treatm
     for (int i = 0; i < function->instruction_count && logic.words; i++)
         if (is_logic(&function->instructions[i]))
             take_in(&logic, i, treatment);
+    find_joined(function, known, treatment);
     free(logic.words);
 }
