@@ -1,6 +1,10 @@
 /* streams.cu - the rungs of lab 05 on the timeline, with three stages that take equally long, and
- * the stages' copies alone. Prints GB/s, both directions counted. Usage: streams SLICES [RUNG
- * ROUNDS]: the words are the lesson's over SLICES; that rung alone. */
+ * the stages' copies alone. Prints GB/s, both directions counted.
+ *
+ *     streams [SHARE [REPEATS [RUNG ROUNDS]]]
+ *
+ * SHARE: the lesson's words divided by so much. REPEATS: the median of so many, after one that warms
+ * up; 1, without that, if not given: what a simulated GPU needs. RUNG: that one alone. */
 #include "cudalab.cuh"
 
 #include <stdio.h>
@@ -38,6 +42,7 @@ typedef void Encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
 enum { KEY = 0x5eed };
 
 static cudaEvent_t begin, end;
+static int repeats = 1;
 
 static void start(void)
 {
@@ -56,6 +61,30 @@ static float stop(void)
     return ms;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const float x = *(const float *) a, y = *(const float *) b;
+
+    return (x > y) - (x < y);
+}
+
+// Milliseconds that `work` takes.
+template <class Work> static float timed(Work work)
+{
+    enum { MOST = 99 };
+    const int samples = repeats < MOST ? repeats : MOST;
+    float ms[MOST];
+
+    for (int i = repeats > 1 ? -1 : 0; i < samples; i++) {
+        start();
+        work();
+        CUDA_CHECK(cudaGetLastError());
+        ms[i < 0 ? 0 : i] = stop();
+    }
+    qsort(ms, samples, sizeof *ms, by_size);
+    return ms[samples / 2];
+}
+
 static void print(const char *name, double bytes, double ms)
 {
     printf("streams.%s %.5g\n", name, bytes / ms / 1e6);
@@ -63,10 +92,8 @@ static void print(const char *name, double bytes, double ms)
 
 static float kernel_ms(uint32_t *device, long n, int rounds)
 {
-    start();
-    encrypt_kernel<<<ceil_div(n, BLOCK), BLOCK>>>(device, (int) n, KEY, rounds);
-    CUDA_CHECK(cudaGetLastError());
-    return stop();
+    return timed(
+        [=] { encrypt_kernel<<<ceil_div(n, BLOCK), BLOCK>>>(device, (int) n, KEY, rounds); });
 }
 
 static const struct {
@@ -81,9 +108,8 @@ static const struct {
 
 static void play(int rung, uint32_t *out, const uint32_t *in, long n, uint32_t *device, int rounds)
 {
-    start();
-    rungs[rung].encrypt(out, in, n, device, n / 4, KEY, rounds);
-    print(rungs[rung].name, n * 8.0, stop());
+    print(rungs[rung].name, n * 8.0,
+          timed([=] { rungs[rung].encrypt(out, in, n, device, n / 4, KEY, rounds); }));
     for (long i = 0; i < n; i += 9973)
         if (out[i] != encrypt_word(in[i], KEY, rounds)) {
             printf("%s is wrong at %ld\n", rungs[rung].name, i);
@@ -94,11 +120,12 @@ static void play(int rung, uint32_t *out, const uint32_t *in, long n, uint32_t *
 int main(int argc, char **argv)
 {
     const long n = (1 << 24) / (argc > 1 ? atoi(argv[1]) : 1), bytes = n * 4;
-    uint32_t *in, *out, *pageable = (uint32_t *) calloc(n, 4), *device;
+    uint32_t *in, *out, *pageable = (uint32_t *) malloc(bytes), *device;
     cudaStream_t up, down;
     float up_ms, few, more;
     int rounds;
 
+    repeats = argc > 2 && atoi(argv[2]) > 1 ? atoi(argv[2]) : 1;
     CUDA_CHECK(cudaMallocHost(&in, bytes));
     CUDA_CHECK(cudaMallocHost(&out, bytes));
     CUDA_CHECK(cudaMalloc(&device, 2 * bytes));
@@ -106,26 +133,25 @@ int main(int argc, char **argv)
     CUDA_CHECK(cudaEventCreate(&end));
     CUDA_CHECK(cudaStreamCreateWithFlags(&up, cudaStreamNonBlocking));
     CUDA_CHECK(cudaStreamCreateWithFlags(&down, cudaStreamNonBlocking));
+    // Pages that nobody has written are there only when they are read: the copy would wait for that.
     for (long i = 0; i < n; i++)
-        in[i] = (uint32_t) i * 2654435761u;
+        in[i] = pageable[i] = (uint32_t) i * 2654435761u;
 
-    if (argc > 3) {
-        play(atoi(argv[2]) - 1, out, in, n, device, atoi(argv[3]));
+    if (argc > 4) {
+        play(atoi(argv[3]) - 1, out, in, n, device, atoi(argv[4]));
         return 0;
     }
-    start();
-    CUDA_CHECK(cudaMemcpyAsync(device, in, bytes, cudaMemcpyHostToDevice, up));
-    print("up", bytes, up_ms = stop());
-    start();
-    CUDA_CHECK(cudaMemcpyAsync(out, device, bytes, cudaMemcpyDeviceToHost, down));
-    print("down", bytes, stop());
-    start();
-    CUDA_CHECK(cudaMemcpyAsync(device, in, bytes, cudaMemcpyHostToDevice, up));
-    CUDA_CHECK(cudaMemcpyAsync(out, device + n, bytes, cudaMemcpyDeviceToHost, down));
-    print("both", 2 * bytes, stop());
-    start();
-    CUDA_CHECK(cudaMemcpy(device, pageable, bytes, cudaMemcpyHostToDevice));
-    print("pageable", bytes, stop());
+    auto copy_up = [=] {
+        CUDA_CHECK(cudaMemcpyAsync(device, in, bytes, cudaMemcpyHostToDevice, up));
+    };
+    auto copy_down = [=] {
+        CUDA_CHECK(cudaMemcpyAsync(out, device + n, bytes, cudaMemcpyDeviceToHost, down));
+    };
+    print("up", bytes, up_ms = timed(copy_up));
+    print("down", bytes, timed(copy_down));
+    print("both", 2 * bytes, timed([=] { copy_up(), copy_down(); }));
+    print("pageable", bytes,
+          timed([=] { CUDA_CHECK(cudaMemcpy(device, pageable, bytes, cudaMemcpyHostToDevice)); }));
 
     few = kernel_ms(device, n, 20);
     more = kernel_ms(device, n, 60);

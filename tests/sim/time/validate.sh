@@ -45,5 +45,5 @@ streams()
 compile_sweeps
 { sweeps; rungs; streams; } > "$work/modelled"
 references > "$work/references"
-LC_ALL=C awk -v slices="$slices" -v partly="$prefix" -v POINTS="$work/points" -f $here/compare.awk \
+LC_ALL=C awk -v slices="$slices" -v partly="${prefix:+yes}" -v POINTS="$work/points" -f $here/compare.awk \
     "$work/modelled" "$work/references" "$measured"
