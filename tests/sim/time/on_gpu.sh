@@ -8,7 +8,7 @@
 #     compared.txt   the comparison (compare.awk)
 #     verdicts.txt   `LAB/FILE GPU SIMULATED TOLD` of each starter, rung and wrong kernel: verdicts.awk
 #     points, *.svg  plots, where gnuplot is installed
-# Without a GPU an H200's figures and verdicts stand in (h200.txt, h200-verdicts.txt). A device that nobody has
+# Without a GPU an H200's figures and verdicts stand in (h200-all.txt, h200-verdicts.txt). A device that nobody has
 # described (grader/sim/devices) cannot be modelled: it is measured, that is said, and the exit status is
 # 2. Exit status 1: something asked is missed.
 set -euo pipefail
@@ -187,7 +187,8 @@ if [ -n "$name_of_gpu" ]; then
     fi
     export MEASURED=$gpu/measured.txt SIM_DEVICE=$key
 else
-    echo "no GPU here: an H200's figures and verdicts ($here/h200*.txt) stand in for what would be measured"
+    echo "no GPU here: an H200's figures and verdicts ($here/h200-*.txt) stand in for what would be measured"
+    export MEASURED=$here/h200-all.txt
     key=h200
 fi
 $here/validate.sh "$build" "$prefix" > "$gpu/compared.txt" || failed=1

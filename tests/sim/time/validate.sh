@@ -3,7 +3,7 @@
 #
 #     tests/sim/time/validate.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; of the names wanted
 #
-# MEASURED=FILE (without it h200.txt) and SIM_DEVICE=KEY (without it h200) name another GPU's (`make
+# MEASURED=FILE (without it h200-all.txt; h200.txt is what was measured first, of half of the labs) and SIM_DEVICE=KEY (without it h200) name another GPU's (`make
 # validate` does). Prints what compare.awk says. The simulated GPU is a slice: its rates count as many
 # times as the whole has slices, and the sizes are so much smaller. Exit status 1: see compare.awk.
 set -euo pipefail
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../../.."
 . tests/sim/time/programs.sh
 begin "${1:?the build folder}"
 prefix=${2:-}
-measured=${MEASURED:-$here/h200.txt}
+measured=${MEASURED:-$here/h200-all.txt}
 export SIM_DEVICE=${SIM_DEVICE:-h200}
 slices=$(slices_of "$SIM_DEVICE")
 
