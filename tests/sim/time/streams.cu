@@ -3,8 +3,8 @@
  *
  *     streams [SHARE [REPEATS [RUNG ROUNDS]]]
  *
- * SHARE: the lesson's words divided by so much. REPEATS: the median of so many, after one that warms
- * up; 1, without that, if not given: what a simulated GPU needs. RUNG: that one alone. */
+ * SHARE: the lesson's words divided by so much. REPEATS: the median of so many, after one that
+ * warms up; 1, without that, if not given: what a simulated GPU needs. RUNG: that one alone. */
 #include "cudalab.cuh"
 
 #include <stdio.h>
@@ -133,7 +133,8 @@ int main(int argc, char **argv)
     CUDA_CHECK(cudaEventCreate(&end));
     CUDA_CHECK(cudaStreamCreateWithFlags(&up, cudaStreamNonBlocking));
     CUDA_CHECK(cudaStreamCreateWithFlags(&down, cudaStreamNonBlocking));
-    // Pages that nobody has written are there only when they are read: the copy would wait for that.
+    // Pages that nobody has written are there only when they are read: the copy would wait for
+    // that.
     for (long i = 0; i < n; i++)
         in[i] = pageable[i] = (uint32_t) i * 2654435761u;
 
