@@ -133,8 +133,7 @@ int main(int argc, char **argv)
     CUDA_CHECK(cudaEventCreate(&end));
     CUDA_CHECK(cudaStreamCreateWithFlags(&up, cudaStreamNonBlocking));
     CUDA_CHECK(cudaStreamCreateWithFlags(&down, cudaStreamNonBlocking));
-    // Pages that nobody has written are there only when they are read: the copy would wait for
-    // that.
+    // Written, so that the copy waits for no pages.
     for (long i = 0; i < n; i++)
         in[i] = pageable[i] = (uint32_t) i * 2654435761u;
 
