@@ -29,6 +29,13 @@ compare()
     status=$?
 }
 
+verdicts()
+{
+    printf '%s\n' "$@" > "$work/verdicts"
+    awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
+    status=$?
+}
+
 printf '%s\n' '06_t 4_d' > "$work/references"
 printf '%s\n' '# a comment' '06_t.1_a.x 100 fitted' '06_t.2_b.x 200 judged' '06_t.3_c.x 400 judged' \
     '06_t.4_d.x 800 judged' 'chain.32.1 10 judged' 'copy.stride.2 50 judged' > "$work/measured"
@@ -81,29 +88,21 @@ compare -v partly=06_t.1
 ends partly 0
 
 # Verdicts: a race is unsafe here, and anything on a GPU.
-printf '%s\n' 'a/1.cu slow slow' 'a/2.cu pass pass' 'a/wrong/r.cu pass unsafe' > "$work/verdicts"
-awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
-status=$?
+verdicts 'a/1.cu slow slow' 'a/2.cu pass pass' 'a/wrong/r.cu pass unsafe'
 holds verdicts 'verdicts: 3 of 3 agree, asked all'
 ends verdicts 0
-printf '%s\n' 'a/1.cu slow pass' 'a/2.cu pass' >> "$work/verdicts"
-awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
-status=$?
+verdicts 'a/1.cu slow pass' 'a/2.cu pass' 'a/2.cu pass pass'
 holds verdicts 'a/1.cu: slow on the GPU, pass simulated'
 holds verdicts 'a/2.cu: pass on the GPU, none simulated'
-holds verdicts 'verdicts: 3 of 5 agree, asked all'
+holds verdicts 'verdicts: 1 of 3 agree, asked all'
 ends verdicts 1
 
 # What is told of in a first line is no fault, and no agreement either; only as it is told, and only if a GPU was asked.
-printf '%s\n' 'a/1.cu slow slow -' 'a/wrong/o.cu stray crash crash' 'a/wrong/t.cu crash stray wrong_or_stray' > "$work/verdicts"
-awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
-status=$?
+verdicts 'a/1.cu slow slow -' 'a/wrong/o.cu stray crash crash' 'a/wrong/t.cu crash stray wrong_or_stray'
 holds told 'a/wrong/o.cu: stray on the GPU, crash simulated, as its first line says'
 holds told 'verdicts: 1 of 1 agree, asked all; 2 more race or misuse memory and end as told'
 ends told 0
-printf '%s\n' 'a/1.cu slow slow -' 'a/wrong/o.cu stray pass crash' 'a/wrong/t.cu - crash crash' > "$work/verdicts"
-awk -f $here/verdicts.awk "$work/verdicts" > "$work/out"
-status=$?
+verdicts 'a/1.cu slow slow -' 'a/wrong/o.cu stray pass crash' 'a/wrong/t.cu - crash crash'
 holds not_told 'a/wrong/o.cu: stray on the GPU, pass simulated'
 holds not_told 'a/wrong/t.cu: none on the GPU, crash simulated'
 holds not_told 'verdicts: 1 of 3 agree, asked all'
