@@ -49,8 +49,10 @@ fake_o   := $(call objects,$(wildcard tests/fake_*.c))
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c))) $(B)/page_assets.o
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c grader/one_gpu.c
-cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c
-runner_c := $(cuda_c) grader/runner_sim.c grader/runner_limits.c $(serve_c)
+caller_c := grader/caller.c grader/guest_wire.c
+cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c grader/guest_link.c $(caller_c)
+guest_c  := grader/guest.c grader/sandbox.c grader/util.c grader/registry.c $(caller_c)
+runner_c := $(cuda_c) grader/runner_sim.c grader/runner_limits.c grader/share_cuda.c grader/share_sim.c grader/guest.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/util.c grader/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c limiter.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
@@ -73,7 +75,7 @@ endif
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
-programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/runner-sim)
+programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim)
 
 grade explain $(if $(wildcard tests/main.c),check): programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
@@ -172,13 +174,17 @@ help:
 $(B)/warpbook: $(B)/grader/main.o $(B)/grader/command_line.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/runner: $(call objects,$(cuda_c)) $(B)/grader/runner_device.o $(serve_o) $(lab_o)
+$(B)/runner: $(call objects,$(cuda_c) grader/share_cuda.c) $(B)/grader/runner_device.o $(serve_o) $(lab_o)
+	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
+
+# What student code is loaded into.
+$(B)/guest: $(call objects,$(guest_c) grader/share_cuda.c) $(lab_o)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 # The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
 # name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH.
 cudart    = $(notdir $(firstword $(sort $(wildcard $(CUDA_LIB)/libcudart.so.1[23])) libcudart.so.13))
-$(B)/runner-sim: $(call objects,$(cuda_c)) $(B)/grader/runner_sim.o $(B)/grader/runner_limits.o $(B)/grader/sim/limiter.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
+$(B)/runner-sim: $(call objects,$(cuda_c) grader/share_sim.c) $(B)/grader/runner_sim.o $(B)/grader/runner_limits.o $(B)/grader/sim/limiter.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim' -ldl -lm -lpthread
 
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
@@ -207,7 +213,7 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
-$(call objects,$(cuda_c) grader/runner_sim.c grader/runner_limits.c): CPPFLAGS += -isystem $(CUDA)/include
+$(call objects,$(cuda_c) grader/guest.c grader/share_cuda.c grader/share_sim.c grader/runner_sim.c grader/runner_limits.c): CPPFLAGS += -isystem $(CUDA)/include
 
 -include grader/gradebook/gradebook.mk
 include grader/sim/sim.mk

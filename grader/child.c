@@ -234,13 +234,7 @@ void child_end(Child *child)
 
 void child_say_end(const Child *child, char *text, size_t size)
 {
-    if (WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGSYS)
-        put(text, size, "made a system call that labs may not make");
-    else if (WIFSIGNALED(child->status))
-        put(text, size, "was killed by signal %d (%s)", WTERMSIG(child->status),
-            strsignal(WTERMSIG(child->status)));
-    else
-        put(text, size, "ended by itself with status %d", WEXITSTATUS(child->status));
+    end_in_words(child->status, text, size);
 }
 
 /* ---- Speaking ---- */
@@ -310,13 +304,23 @@ static double stood_ready_s(pid_t pid)
     return (double) ready_ns * 1e-9;
 }
 
+static size_t bytes_held(const Child *child)
+{
+    return resident_bytes(child->pid) + (child->guest ? resident_bytes(child->guest) : 0);
+}
+
+static double ready_so_far_s(const Child *child)
+{
+    return stood_ready_s(child->pid) + (child->guest ? stood_ready_s(child->guest) : 0);
+}
+
 /* A limit is on the child's own time: that others keep the processor from it is not its fault. But
  * it may have started those others itself, so that this, too, has an end. */
 static const double most_stretch = 20;
 
 static double stretched_s(const Child *child, double limit_s)
 {
-    double ready_s = stood_ready_s(child->pid) - child->ready_s;
+    double ready_s = ready_so_far_s(child) - child->ready_s;
 
     return limit_s + (ready_s < most_stretch * limit_s ? ready_s : most_stretch * limit_s);
 }
@@ -363,7 +367,7 @@ static Heard wait_line(Child *child, double limit_s, char *line)
         }
         look_s = now + 0.001;
         drain(child);
-        if (child->memory_limit && resident_bytes(child->pid) > child->memory_limit) {
+        if (child->memory_limit && bytes_held(child) > child->memory_limit) {
             child_end(child);
             PUT(child->trouble, "held more than %.1f GiB of host memory",
                 (double) child->memory_limit / 1073741824.0);
@@ -396,7 +400,7 @@ Heard child_ask(Child *child, double limit_s, char *answer, const char *format, 
     drain(child);
     if (read(child->from, &early, 1) == 1)
         return garbage(child, "spoke to the grader out of turn");
-    child->ready_s = stood_ready_s(child->pid);
+    child->ready_s = ready_so_far_s(child);
     child->asked_s = now_s();
     if (write(child->to, command, length) != (ssize_t) length)
         return gone(child);

@@ -14,7 +14,8 @@ enum { CHILD_PRINTED = 4096, CHILD_LINE = 1024 };
 enum { CHILD_IN = 3, CHILD_OUT = 4, CHILD_SHARED = 5 };
 
 typedef struct Child {
-    pid_t pid; /* 0: none */
+    pid_t pid;   /* 0: none */
+    pid_t guest; /* its own child, whose memory and time count as its; 0: none */
     int to, from, printed_fd;
     char *shared; /* written by the child at any time: read it once */
     size_t shared_bytes;

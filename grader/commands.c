@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "contents.h"
 #include "registry.h"
-#include "sandbox.h"
 #include "util.h"
 
 #include <errno.h>
@@ -117,10 +116,9 @@ static bool load(Server *server, char **words, char *answer, char *fault)
         return command_usage(fault, "a kernel is loaded already");
     if (!entry)
         return command_usage(fault, "no such lab");
-    if (!server->device->load(words[2], entry->lab->function, &server->kernel, fault))
+    if (!server->device->load(entry->folder, entry->lab, words[2], &server->kernel, answer, fault))
         return false;
     server->lab = entry->lab;
-    put(answer, SERVE_ANSWER, "sandbox:%s", sandbox_state());
     return true;
 }
 

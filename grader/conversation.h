@@ -8,7 +8,9 @@
  *       ok cc:90 sms:132 l2_bytes:... free_bytes:... total_bytes:... peak_gbps:... driver:...
  *       runtime:... simulated:... uuid:... name:...
  *   TAG load LAB PATH              PATH takes the rest of the line; once a process
- *       ok sandbox:...             what it is confined by: sandbox_state(), closed before
+ *       ok sandbox:... isolation:... guest:PID     what student code is confined by
+ *                                  (sandbox_state(), closed before); `split`: it lies in a process
+ *                                  of its own, that one, `shared`: in the runner's, and guest is 0
  *   TAG case CASE D0 D1 D2 D3 SETS
  *       ok bytes:...               arrays of SETS buffer sets exist, guarded
  *   TAG prepare SEED POISON        SEED in hex: set k is filled from set_seed(SEED, k),
@@ -41,7 +43,8 @@
  *   TAG quit
  *       ok                         and ends
  *
- * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage; of what
+ * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage; `died`
+ * if the process with student code is gone, `garbage` if it broke the rules of guest_wire.h; of what
  * a simulated GPU sees, too, unsafe, endless (it was stopped) or limit (it can't be simulated). To
  * hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device, old-gpu, busy,
  * memory or other. Of a stray, array is in0.., out0.. or scratch; side is before or after, with the
@@ -79,7 +82,8 @@ typedef struct Source {
  * bytes). `answer` has SERVE_ANSWER bytes, too. */
 typedef struct Device {
     bool (*hello)(char *answer, char *fault);
-    bool (*load)(const char *path, const char *function, Kernel **kernel, char *fault);
+    bool (*load)(const char *folder, const Lab *lab, const char *path, Kernel **kernel,
+                 char *answer, char *fault);
     bool (*allocate)(Array *array, unsigned char guard, char *fault); /* guards of that byte */
     void (*release)(Array *array);
     bool (*fill)(const Array *array, const Source *source, char *fault);

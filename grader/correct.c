@@ -285,6 +285,7 @@ void judge_correctness(Session *session, const char *object, Result *result, uin
     if (verdict == PASS)
         verdict = run_object(&trial);
     PUT(result->sandbox, "%s", worker.sandbox);
+    PUT(result->isolation, "%s", worker.isolation);
     if (verdict == PASS)
         session_rouse(session);
     worker_end(&worker);

@@ -34,6 +34,7 @@ typedef struct Result {
     char why[4700];    /* a sentence or more; "" for a plain pass */
     char note[512];    /* what else there is to say; "" if nothing */
     char flags[160];   /* words for a human: "clock interference faster-than-known" */
+    char isolation[8]; /* "split": it had a process of its own, or "shared"; as sandbox */
     char sandbox[24];  /* how the student's process was confined; "" if it never ran */
     char printed[600]; /* what the student's code printed, its beginning */
     char limiter[400]; /* what limits a slow one, in a sentence without its end; "": not known */

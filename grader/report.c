@@ -312,6 +312,8 @@ void report_lines(const Result *result)
         line("printed", result->printed);
     if (result->sandbox[0])
         line("sandbox", result->sandbox);
+    if (result->isolation[0])
+        line("isolation", result->isolation);
     for (int i = 0; i < result->speeds; i++)
         report_lines_case(&result->speed[i], i + 1);
     printf("wall_s:%.2f\nend:%s\n", result->wall_s, result->entry->folder);

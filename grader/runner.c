@@ -1,15 +1,19 @@
-/* runner.c - the child that loads a kernel and calls it: the only user of CUDA.
+/* runner.c - the child that owns a case's arrays and answers the grader: the trusted user of CUDA.
  *
  * main() lets go of what it inherited and answers commands (serve.c) by what is below: a Device on
- * the CUDA runtime. `hello` (runner_hello.c) brings CUDA up completely (context, events, memory, a
- * kernel), since afterwards, before student code is loaded, the sandbox closes and CUDA could not
- * do all of it any more.
+ * the CUDA runtime. `hello` (runner_hello.c) brings CUDA up completely (context, memory, a kernel),
+ * here and in the guest: a process of its own (guest.c) into which student code is loaded. Arrays
+ * are shared with it; what they hold, guards, comparisons and the answers to the grader stay here.
  *
- * From `load` on, student code lives in this process. Nothing that we say is believed without a
- * look from outside: the grader keeps a clock of its own and checks contents that it alone can
- * foretell.
+ * Where memory cannot be shared between processes (WSL, some containers) student code is loaded
+ * into this one, as `isolation:shared` says. Either way nothing that student code says is believed
+ * without a look from outside: the grader keeps a clock of its own and checks contents that it
+ * alone can foretell.
  */
+#include "caller.h"
 #include "child.h"
+#include "guest_link.h"
+#include "one_gpu.h"
 #include "runner_device.h"
 #include "runner_hello.h"
 #include "sandbox.h"
@@ -17,7 +21,6 @@
 #include "util.h"
 
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,32 +34,7 @@ _Static_assert((int) AS_F32 == (int) F32 && (int) AS_F64 == (int) F64 &&
 
 static int device_number;
 static bool many_streams; /* --streams */
-static bool loaded;       /* student code is in here */
-static Timer timer;
-
-/* ---- What went wrong ---- */
-
-/* The errors of a kernel that died while it ran; no call of this process will succeed after. */
-static bool is_fatal(cudaError_t error)
-{
-    static const cudaError_t fatal[] = {
-        cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,      cudaErrorAssert,
-        cudaErrorHardwareStackError,  cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
-        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,          cudaErrorLaunchFailure,
-        cudaErrorContextIsDestroyed,
-    };
-
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        if (error == fatal[i])
-            return true;
-    return false;
-}
-
-static bool say(char *fault, const char *kind, cudaError_t error)
-{
-    put(fault, SERVE_ANSWER, "%s %s %s", kind, cudaGetErrorName(error), cudaGetErrorString(error));
-    return false;
-}
+static bool split;        /* student code is in the guest, not here */
 
 /* True if there was no error; else says it, whose fault it is being told by its nature. */
 static bool fine(cudaError_t error, char *fault)
@@ -64,42 +42,57 @@ static bool fine(cudaError_t error, char *fault)
     if (error == cudaSuccess)
         return true;
     if (error == cudaErrorMemoryAllocation)
-        return say(fault, "memory", error);
-    return say(fault, loaded && is_fatal(error) ? "kernel" : "gpu", error);
+        return caller_say(fault, "memory", error);
+    return caller_say(fault, caller_has_loaded() && caller_is_fatal(error) ? "kernel" : "gpu",
+                      error);
 }
 
 /* ---- hello, load ---- */
 
+/* The guest brings CUDA up while we do. Whether student code gets a process of its own is decided
+ * here, before there is any. */
 static bool cuda_hello(char *answer, char *fault)
 {
-    return runner_hello(device_number, &timer, answer, fault);
+    static bool is_up;
+    static int device;
+    bool has_guest = split;
+    char why_not[SERVE_ANSWER];
+
+    if (!is_up) {
+        device = device_simulated ? device_number : see_one_gpu(device_number);
+        has_guest = guest_start(device_simulated ? "guest-sim" : "guest");
+    }
+    if (!runner_hello(device, device_number == 0, answer, fault))
+        return false;
+    if (!is_up)
+        split = has_guest && guest_ready(why_not) && share_possible();
+    if (!split)
+        guest_end();
+    is_up = true;
+    return true;
 }
 
-/* The object registers its code as it is loaded; what is wrong with that shows at the next call. */
-static bool cuda_load(const char *path, const char *function, Kernel **kernel, char *fault)
+static void in_the_guest(void)
 {
-    void *object;
-    cudaError_t error, later;
+}
 
-    if (!timer.begin) {
-        put(fault, SERVE_ANSWER, "usage hello comes first");
+static bool cuda_load(const char *folder, const Lab *lab, const char *path, Kernel **kernel,
+                      char *answer, char *fault)
+{
+    char sandbox[24];
+
+    if (split) {
+        *kernel = in_the_guest;
+        if (!guest_load(folder, path, sandbox, fault))
+            return false;
+    } else if (!caller_load(path, lab->function, kernel, fault)) {
         return false;
+    } else {
+        PUT(sandbox, "%s", sandbox_state());
     }
-    sandbox_close();
-    loaded = true;
-    object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!object) {
-        put(fault, SERVE_ANSWER, "load %s", dlerror());
-        return false;
-    }
-    error = cudaGetLastError();
-    later = cudaDeviceSynchronize();
-    if (error || later)
-        return say(fault, "load", error ? error : later);
-    *(void **) kernel = dlsym(object, function);
-    if (!*kernel)
-        put(fault, SERVE_ANSWER, "load kernel.cu defines no function %s", function);
-    return *kernel != NULL;
+    put(answer, SERVE_ANSWER, "sandbox:%s isolation:%s guest:%d", sandbox,
+        split ? "split" : "shared", (int) guest_pid());
+    return true;
 }
 
 /* ---- Arrays: guard, data, guard ---- */
@@ -118,10 +111,13 @@ static size_t guard_bytes(const Array *array)
 }
 
 /* Pinned memory of the host has the same address on both sides: kernels of ours reach it, too. */
-static cudaError_t allocate(const Array *array, size_t bytes, char **block)
+static bool allocate(const Array *array, size_t bytes, char **block, char *fault)
 {
-    return array->host ? cudaMallocHost((void **) block, bytes)
-                       : cudaMalloc((void **) block, bytes);
+    if (split)
+        return guest_share(bytes, array->host, (void **) block, fault);
+    return fine(array->host ? cudaMallocHost((void **) block, bytes)
+                            : cudaMalloc((void **) block, bytes),
+                fault);
 }
 
 static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
@@ -129,7 +125,7 @@ static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
     size_t bytes = bytes_of(array), guards = guard_bytes(array);
     char *block = NULL;
 
-    if (!fine(allocate(array, guards + bytes + guards, &block), fault)) {
+    if (!allocate(array, guards + bytes + guards, &block, fault)) {
         cudaGetLastError(); /* too little memory is no reason to fail later on */
         return false;
     }
@@ -148,7 +144,9 @@ static void cuda_release(Array *array)
 {
     char *block = (char *) array->data - guard_bytes(array);
 
-    if (array->host)
+    if (split)
+        guest_unshare(block);
+    else if (array->host)
         cudaFreeHost(block);
     else
         cudaFree(block);
@@ -211,25 +209,11 @@ static bool cuda_holds(const Array *array, const Source *source, size_t *differs
 
 /* ---- Time ---- */
 
-/* No call finds L2 set aside by an earlier one; not every device can set it aside at all. */
+/* In the context that will be timed, and where the arrays were filled. */
 static bool cuda_settle(char *fault)
 {
-    if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0) || cudaCtxResetPersistingL2Cache())
-        cudaGetLastError();
-    return fine(cudaDeviceSynchronize(), fault);
-}
-
-/* The first launch that fails ends it; so does a kernel that died before the last was launched. */
-static bool call_all(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets, int calls,
-                     char *fault)
-{
-    for (int k = 0; k < calls; k++) {
-        cudaError_t error;
-        lab->call(kernel, lab_case, &sets[k]);
-        if ((error = cudaGetLastError()))
-            return say(fault, is_fatal(error) ? "kernel" : "launch", error);
-    }
-    return true;
+    return fine(cudaDeviceSynchronize(), fault) &&
+           (split ? guest_settle(fault) : caller_settle(fault));
 }
 
 /* Outputs in the host's memory must be complete when the last call returns. Their ends are kept
@@ -267,24 +251,21 @@ static bool ends_kept(const char *function, char *fault)
     return true;
 }
 
+static bool keep_ends_here(void *last)
+{
+    keep_ends(last);
+    return true;
+}
+
 static bool time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                        int calls, double *ms, char *fault)
 {
-    float elapsed_ms = 0;
-    cudaError_t error;
+    Arrays *last = &sets[calls - 1];
+    bool done = split ? guest_call(lab, lab_case, sets, calls, keep_ends, ms, fault)
+                      : caller_call(lab, lab_case, kernel, sets, calls,
+                                    last->out[0].host ? keep_ends_here : NULL, last, ms, fault);
 
-    if (!fine(cudaEventRecord(timer.begin, 0), fault))
-        return false;
-    if (!call_all(lab, lab_case, kernel, sets, calls, fault)) {
-        cudaDeviceSynchronize();
-        return false;
-    }
-    keep_ends(&sets[calls - 1]);
-    if ((error = cudaEventRecord(timer.end, 0)) || (error = cudaDeviceSynchronize()) ||
-        (error = cudaEventElapsedTime(&elapsed_ms, timer.begin, timer.end)))
-        return say(fault, "kernel", error);
-    *ms = elapsed_ms;
-    return ends_kept(lab->function, fault);
+    return done && (!last->out[0].host || ends_kept(lab->function, fault));
 }
 
 /* What a simulated GPU saw says more than the error that came of it. */

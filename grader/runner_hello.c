@@ -1,7 +1,7 @@
 /* runner_hello.c - is there a usable GPU, and what is it? Brings CUDA up completely. */
 #include "runner_hello.h"
+#include "caller.h"
 #include "conversation.h"
-#include "one_gpu.h"
 #include "runner_device.h"
 #include "runner_reason.h"
 #include "util.h"
@@ -54,18 +54,14 @@ static bool may_be_used(int device, bool is_first, char *fault)
 /* Context, events, memory, a kernel with a known answer: whatever CUDA makes only when it is needed
  * must exist before the sandbox closes. The flag is set before a device is chosen, so that it holds
  * for its context: waiting without sleeping costs less of what is timed. */
-static cudaError_t bring_up(int device, Timer *timer, int *right)
+static cudaError_t bring_up(int device, int *right)
 {
-    void *memory = NULL;
     cudaError_t error;
 
     if ((error = cudaSetDeviceFlags(cudaDeviceScheduleSpin)) || (error = cudaSetDevice(device)) ||
-        (error = device_begin(right)) || (error = cudaEventCreate(&timer->begin)) ||
-        (error = cudaEventCreate(&timer->end)) || (error = cudaMalloc(&memory, 1 << 20)) ||
-        (error = cudaEventRecord(timer->begin, 0)) || (error = cudaMemset(memory, 0, 1 << 20)) ||
-        (error = cudaEventRecord(timer->end, 0)) || (error = cudaFree(memory)))
+        (error = device_begin(right)))
         return error;
-    return cudaDeviceSynchronize();
+    return caller_begin();
 }
 
 /* The driver's own number if it can be found, else the CUDA version that it is for. */
@@ -123,18 +119,15 @@ static bool describe(int device, char *answer, char *fault)
     return true;
 }
 
-bool runner_hello(int number, Timer *timer, char *answer, char *fault)
+bool runner_hello(int device, bool is_first, char *answer, char *fault)
 {
     static bool is_up;
-    static int device = -1;
     int right = 1;
     cudaError_t error;
 
-    if (device < 0)
-        device = device_simulated ? number : see_one_gpu(number);
-    if (!is_up && !may_be_used(device, number == 0, fault))
+    if (!is_up && !may_be_used(device, is_first, fault))
         return false;
-    if (!is_up && (error = bring_up(device, timer, &right)))
+    if (!is_up && (error = bring_up(device, &right)))
         return reason_of_error(error, fault);
     if (!right)
         return reason_say(fault, "other", "a trial kernel gave a wrong answer on this GPU");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,6 +77,16 @@ void *xcalloc(size_t count, size_t size)
     if (!memory)
         die("out of memory (%zu times %zu bytes)", count, size);
     return memory;
+}
+
+char *end_in_words(int status, char *text, size_t size)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+        return put(text, size, "made a system call that labs may not make");
+    if (WIFSIGNALED(status))
+        return put(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
+                   strsignal(WTERMSIG(status)));
+    return put(text, size, "ended by itself with status %d", WEXITSTATUS(status));
 }
 
 double now_s(void)

@@ -29,6 +29,10 @@ bool is_in(const char *list, const char *name);
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed */
 
+/* How a process ended, of waitpid's status: "was killed by signal 11 (Segmentation fault)". Returns
+ * the buffer. */
+char *end_in_words(int status, char *text, size_t size);
+
 double now_s(void); /* monotonic */
 void sleep_s(double seconds);
 

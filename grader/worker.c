@@ -30,6 +30,8 @@ static const struct {
     { "stray", STRAY, "" },
     { "unsafe", UNSAFE, "" },
     { "endless", TIMEOUT, "" },
+    { "died", CRASH, "its process " },
+    { "garbage", SUSPECT, "its process " },
     { "limit", UNSOUND, "the simulated GPU cannot do what this kernel does: " },
 };
 
@@ -138,14 +140,20 @@ Verdict worker_hello(Worker *worker, GpuInfo *info)
 Verdict worker_load(Worker *worker, const LabEntry *entry, const char *object)
 {
     char answer[CHILD_LINE];
-
+    double guest;
     Verdict verdict;
 
     worker->entry = entry;
     verdict = ASK(worker, load_limit_s, answer, "load %s %s", entry->folder, object);
-    if (verdict == PASS && !field(answer, "sandbox", worker->sandbox, sizeof worker->sandbox))
+    if (verdict != PASS)
+        return verdict;
+    if (!field(answer, "sandbox", worker->sandbox, sizeof worker->sandbox))
         PUT(worker->sandbox, "none");
-    return verdict;
+    if (!field(answer, "isolation", worker->isolation, sizeof worker->isolation))
+        PUT(worker->isolation, "shared");
+    if (field_double(answer, "guest", &guest) && guest > 0 && guest < 1e9)
+        worker->child.guest = (pid_t) guest;
+    return PASS;
 }
 
 /* The case's place in the lab's table: dims may differ, the label tells which one it is. */

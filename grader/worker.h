@@ -35,10 +35,11 @@ typedef struct Worker {
     int sets;      /* buffer sets allocated */
     uint64_t seed; /* of the last prepare */
     unsigned char poison;
-    double go_s;      /* when the last go was asked for */
-    double seen_ms;   /* from then until the first piece of an output was here; 0: none is yet */
-    char sandbox[24]; /* how its process is confined: see sandbox_state() */
-    bool limited;     /* UNSOUND came of what cannot be simulated */
+    double go_s;       /* when the last go was asked for */
+    double seen_ms;    /* from then until the first piece of an output was here; 0: none is yet */
+    char sandbox[24];  /* how its process is confined: see sandbox_state() */
+    char isolation[8]; /* "split": that is a process of its own; or "shared" */
+    bool limited;      /* UNSOUND came of what cannot be simulated */
     char why[900];
 } Worker;
 

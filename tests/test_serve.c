@@ -39,9 +39,12 @@ static void no_kernel(void)
 {
 }
 
-static bool mini_load(const char *path, const char *function, Kernel **kernel, char *fault)
+static bool mini_load(const char *folder, const Lab *lab, const char *path, Kernel **kernel,
+                      char *answer, char *fault)
 {
-    (void) function;
+    (void) folder;
+    (void) lab;
+    put(answer, SERVE_ANSWER, "sandbox:none isolation:shared guest:0");
     put(fault, SERVE_ANSWER, "load [%s]", path);
     *kernel = no_kernel;
     return strcmp(path, "bad path");

@@ -1,0 +1,328 @@
+/* guest_link.c - starts a guest, tells it what to do, and believes little of what it answers. */
+#include "guest_link.h"
+#include "guest_wire.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* An answer to a call is timed by who asks us: no wake-up in it. */
+static const double spin_s = 0.05;
+
+enum { MOST_SHARES = SERVE_SETS * (LAB_IN + LAB_OUT + 1), MOST_REQUEST = 32 << 20 };
+
+static struct {
+    int socket;
+    pid_t pid;
+    bool loaded; /* student code is in there */
+    struct {
+        Share ours;
+        void *data; /* of the array's block, here */
+        uint64_t theirs;
+    } shares[MOST_SHARES];
+    int share_count;
+} guest = { .socket = -1 };
+
+bool (*guest_request)(int socket, const char *payload, size_t bytes);
+
+/* ---- Starting ---- */
+
+/* In the new process: nothing is left open but 0 to 2 and the socket; it dies with its runner. */
+static void become(const char *path, int end, pid_t parent)
+{
+    char *const words[] = { (char *) path, NULL };
+    int high = fcntl(end, F_DUPFD_CLOEXEC, GUEST_SOCKET + 1);
+
+    if (high < 0 || dup2(high, GUEST_SOCKET) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+        getppid() != parent)
+        _exit(127);
+    for (int fd = GUEST_SOCKET + 1; fd < 64; fd++) /* the grader's ends are among them */
+        close(fd);
+    execv(path, words);
+    _exit(127);
+}
+
+static bool path_beside(const char *name, char path[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);
+    char *slash;
+
+    if (length <= 0)
+        return false;
+    path[length] = 0;
+    slash = strrchr(path, '/');
+    put(slash + 1, 63, "%s", name);
+    return access(path, X_OK) == 0;
+}
+
+bool guest_start(const char *name)
+{
+    char path[PATH_MAX];
+    pid_t parent = getpid();
+    int ends[2];
+
+    if (!path_beside(name, path) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return false;
+    fflush(NULL);
+    guest.pid = fork();
+    if (guest.pid == 0)
+        become(path, ends[1], parent);
+    close(ends[1]);
+    guest.socket = ends[0];
+    if (guest.pid > 0 && wire_send(guest.socket, GUEST_HELLO, NULL, 0, -1))
+        return true;
+    guest_end();
+    return false;
+}
+
+pid_t guest_pid(void)
+{
+    return guest.pid;
+}
+
+void guest_end(void)
+{
+    if (guest.pid > 0) {
+        kill(guest.pid, SIGKILL);
+        while (waitpid(guest.pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (guest.socket >= 0)
+        close(guest.socket);
+    guest.pid = 0;
+    guest.socket = -1;
+}
+
+/* ---- Asking ---- */
+
+static bool broke_the_rules(char *fault, const char *how)
+{
+    guest_end();
+    put(fault, SERVE_ANSWER, "garbage %s", how);
+    return false;
+}
+
+/* Its socket is closed: did it die, and of what? */
+static bool is_gone(char *fault)
+{
+    int status = 0;
+    char text[128];
+
+    if (guest.pid <= 0) {
+        put(fault, SERVE_ANSWER, "died is gone");
+        return false;
+    }
+    for (double until_s = now_s() + 1; waitpid(guest.pid, &status, WNOHANG) == 0; sleep_s(0.001))
+        if (now_s() > until_s)
+            return broke_the_rules(fault, "closed the channel to the runner");
+    guest.pid = 0;
+    guest_end();
+    put(fault, SERVE_ANSWER, "died %s", end_in_words(status, text, sizeof text));
+    return false;
+}
+
+/* From a process with student code in it no fault is the machine's: it may say what it likes. */
+static void take_fault(char *fault, const char *text)
+{
+    static const char *const its_own[] = { "launch ", "kernel ", "load " };
+
+    for (size_t i = 0; i < sizeof its_own / sizeof *its_own; i++)
+        if (!guest.loaded || !strncmp(text, its_own[i], strlen(its_own[i]))) {
+            put(fault, SERVE_ANSWER, "%s", text);
+            return;
+        }
+    put(fault, SERVE_ANSWER, "kernel %s", strchr(text, ' ') ? strchr(text, ' ') + 1 : text);
+}
+
+/* Waits for an answer of that kind; CUDA calls that are passed on are served meanwhile. */
+static bool await(GuestKind wanted, void *answer, size_t *room, char *fault)
+{
+    static char frame[MOST_REQUEST + 1];
+    GuestKind kind;
+    long bytes;
+
+    for (;;) {
+        bytes = wire_receive(guest.socket, &kind, frame, MOST_REQUEST, NULL, spin_s);
+        if (bytes == -1)
+            return is_gone(fault);
+        if (bytes < 0)
+            return broke_the_rules(fault, "sent the runner more than an answer has");
+        if (kind == GUEST_REQUEST && guest_request) {
+            if (!guest_request(guest.socket, frame, (size_t) bytes))
+                return broke_the_rules(fault, "sent the runner a call that is no call of CUDA's");
+            continue;
+        }
+        break;
+    }
+    if (kind == GUEST_FAIL) {
+        take_fault(fault, frame);
+        return false;
+    }
+    if (kind != wanted || (size_t) bytes > (room ? *room : 0))
+        return broke_the_rules(fault, "sent the runner what it was not asked for");
+    if (room) {
+        memcpy(answer, frame, (size_t) bytes);
+        *room = (size_t) bytes;
+    }
+    return true;
+}
+
+static bool ask(GuestKind kind, const void *payload, size_t bytes, int fd, void *answer,
+                size_t *room, char *fault)
+{
+    if (guest.socket < 0 || !wire_send(guest.socket, kind, payload, bytes, fd))
+        return is_gone(fault);
+    return await(GUEST_OK, answer, room, fault);
+}
+
+bool guest_ready(char *fault)
+{
+    return await(GUEST_OK, NULL, NULL, fault);
+}
+
+bool guest_load(const char *folder, const char *path, char *sandbox, char *fault)
+{
+    char text[PATH_MAX + 64], answer[64] = "";
+    size_t room = sizeof answer - 1;
+
+    guest.loaded = true;
+    PUT(text, "%s %s", folder, path);
+    if (!ask(GUEST_LOAD, text, strlen(text), -1, answer, &room, fault))
+        return false;
+    answer[room] = 0;
+    if (!field(answer, "sandbox", sandbox, 24))
+        return broke_the_rules(fault, "sent the runner what it was not asked for");
+    return true;
+}
+
+bool guest_settle(char *fault)
+{
+    return ask(GUEST_SETTLE, NULL, 0, -1, NULL, NULL, fault);
+}
+
+/* ---- Arrays ---- */
+
+bool guest_share(size_t bytes, bool host, void **data, char *fault)
+{
+    Share *share = &guest.shares[guest.share_count].ours;
+    uint64_t theirs = 0;
+    size_t room = sizeof theirs;
+    cudaError_t error;
+    bool mapped;
+    int fd;
+
+    if (guest.share_count == MOST_SHARES) {
+        put(fault, SERVE_ANSWER, "usage too many arrays");
+        return false;
+    }
+    if ((error = share_make(share, bytes, host, &fd))) {
+        put(fault, SERVE_ANSWER, "%s %s %s", error == cudaErrorMemoryAllocation ? "memory" : "gpu",
+            cudaGetErrorName(error), cudaGetErrorString(error));
+        return false;
+    }
+    const GuestMap map = { share->bytes, share_address(share), host, 0 };
+    mapped = ask(GUEST_MAP, &map, sizeof map, fd, &theirs, &room, fault);
+    if (fd >= 0)
+        close(fd);
+    if (!mapped || room != sizeof theirs) {
+        share_close(share);
+        return mapped ? broke_the_rules(fault, "sent the runner no address") : false;
+    }
+    guest.shares[guest.share_count].theirs = theirs;
+    guest.shares[guest.share_count].data = *data = share->data;
+    guest.share_count++;
+    return true;
+}
+
+void guest_unshare(void *data)
+{
+    char fault[SERVE_ANSWER];
+
+    for (int i = 0; i < guest.share_count; i++)
+        if (guest.shares[i].data == data) {
+            if (guest.socket >= 0)
+                ask(GUEST_UNMAP, &guest.shares[i].theirs, sizeof(uint64_t), -1, NULL, NULL, fault);
+            share_close(&guest.shares[i].ours);
+            guest.shares[i] = guest.shares[--guest.share_count];
+            return;
+        }
+}
+
+/* Where the guest has it: an array lies somewhere in its block. */
+static void *their_address(const void *ours)
+{
+    for (int i = 0; i < guest.share_count; i++) {
+        const char *block = guest.shares[i].data;
+        if ((const char *) ours >= block &&
+            (const char *) ours < block + guest.shares[i].ours.bytes)
+            return (void *) (uintptr_t) (guest.shares[i].theirs +
+                                         (uint64_t) ((const char *) ours - block));
+    }
+    return NULL;
+}
+
+static void translate(Array *array)
+{
+    array->data = array->data ? their_address(array->data) : NULL;
+    array->name = NULL; /* an address of ours */
+}
+
+/* ---- Calling ---- */
+
+static int case_index(const Lab *lab, const Case *lab_case)
+{
+    int i = 0;
+
+    while (lab->cases[i].label != lab_case->label)
+        i++;
+    return i;
+}
+
+static size_t write_call(char *frame, const Lab *lab, const Case *lab_case, const Arrays *sets,
+                         int calls)
+{
+    GuestCall call = { case_index(lab, lab_case), calls, { 0 } };
+
+    for (int d = 0; d < LAB_DIMS; d++)
+        call.dim[d] = lab_case->dim[d];
+    memcpy(frame, &call, sizeof call);
+    for (int k = 0; k < calls; k++) {
+        Arrays set = sets[k];
+        for (int i = 0; i < LAB_IN; i++)
+            translate(&set.in[i]);
+        for (int i = 0; i < LAB_OUT; i++)
+            translate(&set.out[i]);
+        translate(&set.scratch);
+        memcpy(frame + sizeof call + (size_t) k * sizeof set, &set, sizeof set);
+    }
+    return sizeof call + (size_t) calls * sizeof(Arrays);
+}
+
+bool guest_call(const Lab *lab, const Case *lab_case, const Arrays *sets, int calls,
+                void (*returned)(const Arrays *last), double *ms, char *fault)
+{
+    static char frame[sizeof(GuestCall) + SERVE_SETS * sizeof(Arrays)];
+    size_t bytes = write_call(frame, lab, lab_case, sets, calls), room = sizeof *ms;
+
+    if (guest.socket < 0 || !wire_send(guest.socket, GUEST_CALL, frame, bytes, -1))
+        return is_gone(fault);
+    if (sets[0].out[0].host) {
+        if (!await(GUEST_RETURNED, NULL, NULL, fault))
+            return false;
+        returned(&sets[calls - 1]);
+        if (!wire_send(guest.socket, GUEST_GO_ON, NULL, 0, -1))
+            return is_gone(fault);
+    }
+    if (!await(GUEST_OK, ms, &room, fault))
+        return false;
+    return room == sizeof *ms || broke_the_rules(fault, "sent the runner no time");
+}
