@@ -18,18 +18,28 @@
 /* An answer to a call is timed by who asks us: no wake-up in it. */
 static const double spin_s = 0.05;
 
-enum { MOST_SHARES = SERVE_SETS * (LAB_IN + LAB_OUT + 1), MOST_REQUEST = 32 << 20 };
+enum { MOST_BLOCKS = SERVE_SETS * (LAB_IN + LAB_OUT + 1), MOST_REQUEST = 32 << 20 };
+
+/* To map a block takes 1 to 4 ms on both sides, however small it is (H200, driver 580.159,
+ * 2026-11-23), and a case may have hundreds of small arrays: those share blocks of this size, which
+ * are kept for the next case. */
+static const size_t slab_bytes = (size_t) 32 << 20, align_bytes = 512;
+
+/* Memory that both sides have mapped. */
+typedef struct Block {
+    Share ours;
+    uint64_t theirs;
+    bool is_slab;
+    int arrays;  /* that lie in it */
+    size_t used; /* bytes, from its beginning on */
+} Block;
 
 static struct {
     int socket;
     pid_t pid;
     bool loaded; /* student code is in there */
-    struct {
-        Share ours;
-        void *data; /* of the array's block, here */
-        uint64_t theirs;
-    } shares[MOST_SHARES];
-    int share_count;
+    Block blocks[MOST_BLOCKS];
+    int block_count;
 } guest = { .socket = -1 };
 
 bool (*guest_request)(int socket, const char *payload, size_t bytes);
@@ -211,63 +221,106 @@ bool guest_settle(char *fault)
 
 /* ---- Arrays ---- */
 
-bool guest_share(size_t bytes, bool host, void **data, char *fault)
+static bool map_there(Block *block, int fd, char *fault)
 {
-    Share *share = &guest.shares[guest.share_count].ours;
-    uint64_t theirs = 0;
-    size_t room = sizeof theirs;
-    cudaError_t error;
-    bool mapped;
-    int fd;
+    const Share *share = &block->ours;
+    const GuestMap map = { share->bytes, share_address(share), share->host, 0 };
+    size_t room = sizeof block->theirs;
+    bool mapped = ask(GUEST_MAP, &map, sizeof map, fd, &block->theirs, &room, fault);
 
-    if (guest.share_count == MOST_SHARES) {
-        put(fault, SERVE_ANSWER, "usage too many arrays");
-        return false;
-    }
-    if ((error = share_make(share, bytes, host, &fd))) {
-        put(fault, SERVE_ANSWER, "%s %s %s", error == cudaErrorMemoryAllocation ? "memory" : "gpu",
-            cudaGetErrorName(error), cudaGetErrorString(error));
-        return false;
-    }
-    const GuestMap map = { share->bytes, share_address(share), host, 0 };
-    mapped = ask(GUEST_MAP, &map, sizeof map, fd, &theirs, &room, fault);
     if (fd >= 0)
         close(fd);
-    if (!mapped || room != sizeof theirs) {
-        share_close(share);
-        return mapped ? broke_the_rules(fault, "sent the runner no address") : false;
+    return mapped &&
+           (room == sizeof block->theirs || broke_the_rules(fault, "sent the runner no address"));
+}
+
+/* NULL, with the fault: there is none. */
+static Block *new_block(size_t bytes, bool host, bool is_slab, char *fault)
+{
+    Block *block = &guest.blocks[guest.block_count];
+    cudaError_t error;
+    int fd;
+
+    if (guest.block_count == MOST_BLOCKS) {
+        put(fault, SERVE_ANSWER, "usage too many arrays");
+        return NULL;
     }
-    guest.shares[guest.share_count].theirs = theirs;
-    guest.shares[guest.share_count].data = *data = share->data;
-    guest.share_count++;
+    *block = (Block){ .is_slab = is_slab };
+    if ((error = share_make(&block->ours, bytes, host, &fd))) {
+        put(fault, SERVE_ANSWER, "%s %s %s", error == cudaErrorMemoryAllocation ? "memory" : "gpu",
+            cudaGetErrorName(error), cudaGetErrorString(error));
+        return NULL;
+    }
+    if (!map_there(block, fd, fault)) {
+        share_close(&block->ours);
+        return NULL;
+    }
+    guest.block_count++;
+    return block;
+}
+
+static void drop_block(Block *block)
+{
+    char fault[SERVE_ANSWER];
+
+    if (guest.socket >= 0)
+        ask(GUEST_UNMAP, &block->theirs, sizeof block->theirs, -1, NULL, NULL, fault);
+    share_close(&block->ours);
+    *block = guest.blocks[--guest.block_count];
+}
+
+static Block *slab_with_room(size_t bytes, char *fault)
+{
+    for (int i = 0; i < guest.block_count; i++)
+        if (guest.blocks[i].is_slab && guest.blocks[i].used + bytes <= guest.blocks[i].ours.bytes)
+            return &guest.blocks[i];
+    return new_block(slab_bytes, false, true, fault);
+}
+
+bool guest_share(size_t bytes, bool host, void **data, char *fault)
+{
+    const bool is_small = !host && share_in_slabs && bytes <= slab_bytes / 2;
+    Block *block = is_small ? slab_with_room(bytes, fault) : new_block(bytes, host, false, fault);
+
+    if (!block)
+        return false;
+    *data = (char *) block->ours.data + block->used;
+    block->used += (bytes + align_bytes - 1) / align_bytes * align_bytes;
+    block->arrays++;
     return true;
+}
+
+/* NULL: it lies in none. */
+static Block *block_of(const void *data)
+{
+    for (int i = 0; i < guest.block_count; i++) {
+        const char *begin = guest.blocks[i].ours.data;
+        if ((const char *) data >= begin &&
+            (const char *) data < begin + guest.blocks[i].ours.bytes)
+            return &guest.blocks[i];
+    }
+    return NULL;
 }
 
 void guest_unshare(void *data)
 {
-    char fault[SERVE_ANSWER];
+    Block *block = block_of(data);
 
-    for (int i = 0; i < guest.share_count; i++)
-        if (guest.shares[i].data == data) {
-            if (guest.socket >= 0)
-                ask(GUEST_UNMAP, &guest.shares[i].theirs, sizeof(uint64_t), -1, NULL, NULL, fault);
-            share_close(&guest.shares[i].ours);
-            guest.shares[i] = guest.shares[--guest.share_count];
-            return;
-        }
+    if (!block || --block->arrays)
+        return;
+    block->used = 0;
+    if (!block->is_slab)
+        drop_block(block);
 }
 
-/* Where the guest has it: an array lies somewhere in its block. */
+/* Where the guest has it: an array lies somewhere in a block. */
 static void *their_address(const void *ours)
 {
-    for (int i = 0; i < guest.share_count; i++) {
-        const char *block = guest.shares[i].data;
-        if ((const char *) ours >= block &&
-            (const char *) ours < block + guest.shares[i].ours.bytes)
-            return (void *) (uintptr_t) (guest.shares[i].theirs +
-                                         (uint64_t) ((const char *) ours - block));
-    }
-    return NULL;
+    const Block *block = block_of(ours);
+
+    return block ? (void *) (uintptr_t) (block->theirs + (uint64_t) ((const char *) ours -
+                                                                     (char *) block->ours.data))
+                 : NULL;
 }
 
 static void translate(Array *array)

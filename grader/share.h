@@ -19,6 +19,9 @@ typedef struct Share {
     uint64_t handle; /* the driver's, of device memory */
 } Share;
 
+/* Several arrays may lie in one block: nobody watches where each of them ends. */
+extern const bool share_in_slabs;
+
 /* Can this device's memory be shared between processes at all? Once CUDA is up. */
 bool share_possible(void);
 

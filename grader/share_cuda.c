@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+const bool share_in_slabs = true;
+
 /* ---- The driver ---- */
 
 static struct {

@@ -1,6 +1,8 @@
 /* share_sim.c - the simulated GPU's memory: it lies in the runner, and the guest only names it. */
 #include "share.h"
 
+const bool share_in_slabs = false;
+
 bool share_possible(void)
 {
     return false;

@@ -3,7 +3,7 @@
 // Learns the sets' arrays in the first sample; from then on the first call does all and the others
 // return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so where the
 // work is done in it changes nothing: what is left is a slow kernel. (Where a lab is about the end
-// of a call it does change something: see undefended/tail_in_one_batch.cu.)
+// of a call it would change something: batch_hides_the_tail.cu.)
 #include "cudalab.cuh"
 #include "kernel.h"
 
