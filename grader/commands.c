@@ -237,11 +237,13 @@ static bool prepare(Server *server, char **words, char *answer, char *fault)
     if (!number(words[1], 16, UINT64_MAX, &seed) || !number(words[2], 10, 255, &poison))
         return command_usage(fault, "a seed in hex and a byte are wanted");
     server->prepared = false;
+    if (!server->device->settle(fault))
+        return false;
     for (int k = 0; k < server->set_count; k++)
         if (!prepare_set(server, &server->sets[k], set_seed(seed, k), (unsigned char) poison,
                          fault))
             return false;
-    if (!server->device->settle(fault))
+    if (!server->device->filled(fault))
         return false;
     server->prepared = true;
     return true;

@@ -44,12 +44,13 @@
  *       ok                         and ends
  *
  * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage; `died`
- * if the process with student code is gone, `garbage` if it broke the rules of guest_wire.h; of what
- * a simulated GPU sees, too, unsafe, endless (it was stopped) or limit (it can't be simulated). To
- * hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device, old-gpu, busy,
- * memory or other. Of a stray, array is in0.., out0.. or scratch; side is before or after, with the
- * offset in bytes from the array's nearest end (the bytes next to it are 1 before and 0 after), or
- * inside, with the index of the first input element that is not what it was filled with.
+ * if the process with student code is gone, `garbage` if it broke the rules of guest_wire.h; of
+ * what a simulated GPU sees, too, unsafe, endless (it was stopped) or limit (it can't be
+ * simulated). To hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device,
+ * old-gpu, busy, memory or other. Of a stray, array is in0.., out0.. or scratch; side is before or
+ * after, with the offset in bytes from the array's nearest end (the bytes next to it are 1 before
+ * and 0 after), or inside, with the index of the first input element that is not what it was filled
+ * with.
  *
  * What is no command at all (no tag, too long, a 0 in it, cut off) ends the process with status 2.
  */
@@ -88,7 +89,9 @@ typedef struct Device {
     void (*release)(Array *array);
     bool (*fill)(const Array *array, const Source *source, char *fault);
     bool (*poison)(const Array *array, unsigned char byte, char *fault);
-    bool (*settle)(char *fault); /* before timing: persisting L2 reset, all work done */
+    bool (*settle)(char *fault); /* before arrays are filled: persisting L2 reset, all work done,
+                                  * and student code stands still where it can be stopped */
+    bool (*filled)(char *fault); /* afterwards: they hold what they were filled with */
     bool (*time_calls)(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                        int calls, double *ms, char *fault);
     bool (*fetch)(const Array *array, size_t first, size_t count, void *to, char *fault);

@@ -38,6 +38,7 @@ static struct {
     int socket;
     pid_t pid;
     bool loaded; /* student code is in there */
+    bool paused;
     Block blocks[MOST_BLOCKS];
     int block_count;
 } guest = { .socket = -1 };
@@ -110,6 +111,34 @@ void guest_end(void)
         close(guest.socket);
     guest.pid = 0;
     guest.socket = -1;
+}
+
+/* ---- It runs only while it is asked something ----
+ *
+ * Else it could begin with inputs as they are made, before it is timed, or be at work while another
+ * kernel is timed. A process cannot refuse SIGSTOP, and nobody else wakes it. */
+
+static void pause_guest(void)
+{
+    if (guest.pid > 0 && !guest.paused)
+        guest.paused = !kill(guest.pid, SIGSTOP);
+}
+
+static void resume_guest(void)
+{
+    if (guest.paused)
+        kill(guest.pid, SIGCONT);
+    guest.paused = false;
+}
+
+/* A signal takes its time: waits until the guest has stopped, or is gone. */
+static void wait_until_paused(void)
+{
+    siginfo_t about;
+
+    while (guest.paused && waitid(P_PID, (id_t) guest.pid, &about, WSTOPPED | WEXITED | WNOWAIT) &&
+           errno == EINTR)
+        ;
 }
 
 /* ---- Asking ---- */
@@ -186,17 +215,28 @@ static bool await(GuestKind wanted, void *answer, size_t *room, char *fault)
     return true;
 }
 
+static bool tell(GuestKind kind, const void *payload, size_t bytes, int fd, char *fault)
+{
+    resume_guest();
+    return (guest.socket >= 0 && wire_send(guest.socket, kind, payload, bytes, fd)) ||
+           is_gone(fault);
+}
+
 static bool ask(GuestKind kind, const void *payload, size_t bytes, int fd, void *answer,
                 size_t *room, char *fault)
 {
-    if (guest.socket < 0 || !wire_send(guest.socket, kind, payload, bytes, fd))
-        return is_gone(fault);
-    return await(GUEST_OK, answer, room, fault);
+    bool fine = tell(kind, payload, bytes, fd, fault) && await(GUEST_OK, answer, room, fault);
+
+    pause_guest();
+    return fine;
 }
 
 bool guest_ready(char *fault)
 {
-    return await(GUEST_OK, NULL, NULL, fault);
+    bool is_up = await(GUEST_OK, NULL, NULL, fault);
+
+    pause_guest();
+    return is_up;
 }
 
 bool guest_load(const char *folder, const char *path, char *sandbox, char *fault)
@@ -216,7 +256,10 @@ bool guest_load(const char *folder, const char *path, char *sandbox, char *fault
 
 bool guest_settle(char *fault)
 {
-    return ask(GUEST_SETTLE, NULL, 0, -1, NULL, NULL, fault);
+    if (!ask(GUEST_SETTLE, NULL, 0, -1, NULL, NULL, fault))
+        return false;
+    wait_until_paused();
+    return true;
 }
 
 /* ---- Arrays ---- */
@@ -360,22 +403,31 @@ static size_t write_call(char *frame, const Lab *lab, const Case *lab_case, cons
     return sizeof call + (size_t) calls * sizeof(Arrays);
 }
 
-bool guest_call(const Lab *lab, const Case *lab_case, const Arrays *sets, int calls,
-                void (*returned)(const Arrays *last), double *ms, char *fault)
+static bool call_and_wait(const Arrays *last, void (*returned)(const Arrays *last), double *ms,
+                          char *fault)
 {
-    static char frame[sizeof(GuestCall) + SERVE_SETS * sizeof(Arrays)];
-    size_t bytes = write_call(frame, lab, lab_case, sets, calls), room = sizeof *ms;
+    size_t room = sizeof *ms;
 
-    if (guest.socket < 0 || !wire_send(guest.socket, GUEST_CALL, frame, bytes, -1))
-        return is_gone(fault);
-    if (sets[0].out[0].host) {
+    if (last->out[0].host) {
         if (!await(GUEST_RETURNED, NULL, NULL, fault))
             return false;
-        returned(&sets[calls - 1]);
-        if (!wire_send(guest.socket, GUEST_GO_ON, NULL, 0, -1))
-            return is_gone(fault);
+        returned(last);
+        if (!tell(GUEST_GO_ON, NULL, 0, -1, fault))
+            return false;
     }
     if (!await(GUEST_OK, ms, &room, fault))
         return false;
     return room == sizeof *ms || broke_the_rules(fault, "sent the runner no time");
+}
+
+bool guest_call(const Lab *lab, const Case *lab_case, const Arrays *sets, int calls,
+                void (*returned)(const Arrays *last), double *ms, char *fault)
+{
+    static char frame[sizeof(GuestCall) + SERVE_SETS * sizeof(Arrays)];
+    size_t bytes = write_call(frame, lab, lab_case, sets, calls);
+    bool fine = tell(GUEST_CALL, frame, bytes, -1, fault) &&
+                call_and_wait(&sets[calls - 1], returned, ms, fault);
+
+    pause_guest();
+    return fine;
 }

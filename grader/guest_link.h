@@ -27,6 +27,7 @@ bool guest_load(const char *folder, const char *path, char *sandbox, char *fault
 bool guest_share(size_t bytes, bool host, void **data, char *fault);
 void guest_unshare(void *data);
 
+/* All of its work is done; and it stands still: it runs only while it is asked something. */
 bool guest_settle(char *fault);
 
 /* Calls the kernel once on each set. `returned` is called once the last call has returned, before

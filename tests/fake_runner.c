@@ -256,6 +256,12 @@ static bool fake_settle(char *fault)
     return true;
 }
 
+static bool fake_filled(char *fault)
+{
+    (void) fault;
+    return true;
+}
+
 static int case_number(const Lab *lab, const Case *lab_case)
 {
     int i = 0;
@@ -447,6 +453,7 @@ static const Device fake_device = {
     .fill = fake_fill,
     .poison = fake_poison,
     .settle = fake_settle,
+    .filled = fake_filled,
     .time_calls = fake_time_calls,
     .fetch = fake_fetch,
     .guards_whole = fake_guards_whole,

@@ -95,6 +95,12 @@ static bool mini_settle(char *fault)
     return true;
 }
 
+static bool mini_filled(char *fault)
+{
+    (void) fault;
+    return true;
+}
+
 /* What a sanitizer would keep us from reading. */
 __attribute__((no_sanitize("address"), noinline)) static void peek(char *to, const char *from)
 {
@@ -199,6 +205,7 @@ static const Device mini = {
     .fill = mini_fill,
     .poison = mini_poison,
     .settle = mini_settle,
+    .filled = mini_filled,
     .time_calls = mini_time_calls,
     .fetch = mini_fetch,
     .guards_whole = mini_guards_whole,
