@@ -4,7 +4,7 @@
  * time back, and a GPU with more SMs only has more of them waiting. */
 #include "kernel.h"
 
-enum { COLS = 8192, ROUNDS = 128, PIXELS = 16 };
+enum { COLS = 8192, ROUNDS = 128, PIXELS = 64 };
 
 /* A row is as much as an SM is to have; rounds make a call long enough. */
 static void rows_of(long dim[LAB_DIMS], long rows, double scale)
@@ -76,7 +76,16 @@ static uint32_t next_number(uint32_t x, uint32_t seed)
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
+/* Timed calls have thousands of rounds, and one output is compared whole: as a loop of vectors that
+ * is 16 times as fast. (Clang makes one of it by itself.) */
+#ifdef __clang__
+#define AS_VECTORS
+#else
+#define AS_VECTORS __attribute__((optimize("O3"), target_clones("avx2", "default")))
+#endif
+
 /* Pixels side by side, so that a CPU need not wait for each result either. */
+AS_VECTORS
 static void take_steps(uint32_t x[PIXELS], const uint32_t seed[PIXELS], long rounds)
 {
     for (long round = 0; round < rounds; round++)
@@ -124,7 +133,7 @@ const Lab lab_tail_effect = {
     .cases = cases,
     .shape = shape,
     .truth = truth,
-    .window = 256, /* timed calls have many rounds */
+    .window = 256, /* timed calls have thousands of rounds */
     .single_calls = true,
     .call = call,
     .work = work,

@@ -1,27 +1,26 @@
-// expect: suspect, interference (sim: skipped) - a timer launches kernels beside the reference
+// expect: slow (sim: skipped) - a timer launches kernels beside the reference
 // lab: coalescing
 //
 // The student's process is alive and idle while the reference's samples run. No library call is
 // needed to be woken: two system calls, written in assembly, set a timer, and its handler launches
-// a kernel that spins for 2 ms. Both contexts share the GPU, so the reference's samples take
-// longer, and the ratio looks better than it is. (Our own variant of "a stream stays busy",
-// peers.md 6 and 26.) The grader compares the reference with what it took before this process
-// existed.
+// a kernel that spins for 2 ms. Both contexts share the GPU, so the reference's samples would take
+// longer, and the ratio look better than it is. (Our own variant of "a stream stays busy", peers.md
+// 6 and 26.) Defence: a guest stands still while it is not asked anything. Its timer's signals come
+// when its own call goes on, and slow that alone.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { CALL_RT_SIGACTION = 13, CALL_SETITIMER = 38, SIGNAL_ALARM = 14 };
 enum { WITH_CONTEXT = 4, WITH_RESTORER = 0x04000000, REGISTERS_AT = 5, RAX = 13, INTERRUPTED = -4 };
 
+// Lanes along the rows of one feature: right, and far below the bar by itself.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
-                                   const float *scale, long count, int cols)
+                                   const float *scale, int rows, int cols)
 {
-    long i = blockIdx.x * (long) blockDim.x + threadIdx.x;
+    int r = blockIdx.x * blockDim.x + threadIdx.x, c = blockIdx.y;
 
-    if (i < count) {
-        int c = (int) (i % cols);
-        out[i] = (in[i] - mean[c]) * scale[c];
-    }
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
 }
 
 __global__ void spin_kernel(long long cycles)
@@ -79,6 +78,6 @@ LAB_API void standardise(float *out, const float *in, const float *mean, const f
         begun = true;
         set_timer();
     }
-    standardise_kernel<<<ceil_div((int) count, 256), 256>>>(out, in, mean, scale, count, cols);
+    standardise_kernel<<<dim3(ceil_div(rows, 256), cols), 256>>>(out, in, mean, scale, rows, cols);
     CUDA_CHECK(cudaGetLastError());
 }
