@@ -80,20 +80,19 @@ void grade_build(Session *session, const char *source, Result *result, Build *bu
     result->wall_s = now_s() - start;
 }
 
-double mean_marks(const Policy *policy, const Result *result)
+void graded_of(const Result *result, Graded *graded)
 {
-    MarkedCase cases[GRADE_CASES];
-    int count = 0;
-
+    *graded = (Graded){ .state = verdict_word(result->verdict),
+                        .unmarked = result->entry->lab->unmarked };
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
         if (s->lab_case->kind == TIMED && s->measured)
-            cases[count++] = (MarkedCase){ .ratio = s->ratio.median,
-                                           .rung1 = s->floor,
-                                           .bar = s->bar,
-                                           .spares_rung1 = s->lab_case->spares_rung1 };
+            graded->cases[graded->count++] =
+                (MarkedCase){ .ratio = s->ratio.median,
+                              .rung1 = s->floor,
+                              .bar = s->bar,
+                              .spares_rung1 = s->lab_case->spares_rung1 };
     }
-    return marks_for_cases(policy, cases, count);
 }
 
 /* Lowest ratio, marks; nothing for the starter. */
@@ -101,6 +100,8 @@ static void add_up(const Policy *policy, Result *result)
 {
     double lowest = 0;
     int timed = 0;
+    Graded graded;
+    Marks marks;
 
     for (int i = 0; i < result->speeds; i++) {
         const CaseSpeed *s = &result->speed[i];
@@ -110,14 +111,9 @@ static void add_up(const Policy *policy, Result *result)
             lowest = s->ratio.median;
     }
     result->ratio = lowest;
-    if (result->entry->lab->unmarked)
-        return;
-    if (verdict_passed(result->verdict))
-        result->marks = 100;
-    else if (result->verdict == SLOW)
-        result->marks = mean_marks(policy, result);
-    else if (result->verdict == CORRECT_ONLY)
-        result->marks = policy->base; /* right, and no more can be said here */
+    graded_of(result, &graded);
+    marks_of(policy, &graded, &marks);
+    result->marks = marks.marks;
 }
 
 /* The starter is run all the same: what becomes of it is where the lesson begins. */

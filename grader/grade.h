@@ -57,8 +57,8 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
 /* Its build alone, kept in the cache for a later grading: without a GPU. result->entry is given. */
 void grade_build(Session *session, const char *source, Result *result, Build *built);
 
-/* Of the timed cases that were measured. */
-double mean_marks(const Policy *policy, const Result *result);
+/* What its marks follow from: its verdict, and the timed cases that were measured. */
+void graded_of(const Result *result, Graded *graded);
 
 /* correct.c: every CORRECT case in a process of its own; on a real GPU, then, the small ones on the
  * simulated GPU, which sees what a real one may hide. judge_modelled.c: how fast it is on a

@@ -159,7 +159,8 @@ static void say_slow(Result *result, const CaseSpeed *s, const char *explained)
     PUT(result->why,
         "case %s runs at %.2f of the reference's speed (simulated: %.3g of %.3g GB/s), the bar is "
         "%.2f",
-        s->lab_case->label, s->ratio.median, s->gbps, s->reference_gbps, s->bar);
+        s->lab_case->label, ratio_shown(s->ratio.median, s->bar, 2), s->gbps, s->reference_gbps,
+        s->bar);
     if (*explained)
         APPEND(result->why, "; %s", explained);
 }

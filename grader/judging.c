@@ -39,7 +39,8 @@ void judging_decide(Result *result)
     if (slow)
         PUT(result->why,
             "case %s runs at %.2f of the reference's speed (%.0f of %.0f GB/s), the bar is %.2f",
-            slow->lab_case->label, slow->ratio.median, slow->gbps, slow->reference_gbps, slow->bar);
+            slow->lab_case->label, ratio_shown(slow->ratio.median, slow->bar, 2), slow->gbps,
+            slow->reference_gbps, slow->bar);
     else if (unjudged)
         PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
     else if (close)

@@ -225,8 +225,8 @@ bool better(Verdict a, Verdict b)
 {
     /* From best to worst. Whoever has begun is further than who has not. */
     static const Verdict order[VERDICT_COUNT] = {
-        PASS,  CLOSE,   CORRECT_ONLY, SLOW,    UNSAFE,    WRONG,   STRAY,
-        CRASH, TIMEOUT, BUILD,        SUSPECT, UNCHANGED, UNSOUND,
+        PASS,  CLOSE,   CORRECT_ONLY, SLOW,    UNSAFE,      WRONG,     STRAY,
+        CRASH, TIMEOUT, BUILD,        SUSPECT, UNSUPPORTED, UNCHANGED, UNSOUND,
     };
 
     for (int i = 0; i < VERDICT_COUNT && order[i] != b; i++)

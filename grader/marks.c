@@ -25,18 +25,32 @@ static double share_of_the_way(const Policy *policy, double ratio, double rung1,
     return (ratio - rung1) / (bar - rung1);
 }
 
+/* 0 at rung 1, which is about what the starter has; 1 from `gain` above it on. */
+static double share_of_the_gain(const Policy *policy, double ratio, double rung1)
+{
+    if (ratio >= rung1 + policy->gain)
+        return 1;
+    return ratio > rung1 ? (ratio - rung1) / policy->gain : 0;
+}
+
 double marks_for_speed(const Policy *policy, double ratio, double rung1, double bar)
 {
-    double base;
-
     if (!(ratio > 0)) /* NaN too */
         return 0;
     if (ratio >= bar)
         return 100;
     if (!(rung1 > 0)) /* not measured */
         rung1 = 0;
-    base = ratio >= rung1 + policy->gain ? policy->base : policy->base / 2;
-    return base + (100 - policy->base) * share_of_the_way(policy, ratio, rung1, bar);
+    return policy->base * share_of_the_gain(policy, ratio, rung1) +
+           (100 - policy->base) * share_of_the_way(policy, ratio, rung1, bar);
+}
+
+double ratio_shown(double ratio, double bar, int decimals)
+{
+    const double unit = pow(10, -decimals);
+    const double rounded = round(ratio / unit) * unit;
+
+    return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : rounded;
 }
 
 /* The mean. Cases that spare rung 1 are worth no more than the others are: what is to be had there
@@ -53,7 +67,7 @@ double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
     }
     if (of[0])
         sum[1] = fmin(sum[1], of[1] * sum[0] / of[0]);
-    return count ? (sum[0] + sum[1]) / count : policy->base / 2;
+    return count ? (sum[0] + sum[1]) / count : 0;
 }
 
 /* ---- The verdict ---- */
@@ -79,11 +93,11 @@ static void by_curve(const Policy *policy, const Graded *graded, Marks *marks)
     for (int i = 0; i < graded->count; i++)
         if (!worst || graded->cases[i].ratio - graded->cases[i].bar < worst->ratio - worst->bar)
             worst = &graded->cases[i];
-    settle(marks, marks_for_cases(policy, graded->cases, graded->count),
-           "right, but not as the lesson asks for: half of the base");
+    settle(marks, fmin(99, marks_for_cases(policy, graded->cases, graded->count)),
+           "right, but no faster than the starter");
     if (worst)
-        PUT(marks->why, "right, at %.3f of the reference's speed; the bar is %.2f", worst->ratio,
-            worst->bar);
+        PUT(marks->why, "right, at %.3f of the reference's speed; the bar is %.2f",
+            ratio_shown(worst->ratio, worst->bar, 3), worst->bar);
     if (worst && worst->rung1 > 0)
         APPEND(marks->why, ", rung 1 has %.3f", worst->rung1);
 }

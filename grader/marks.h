@@ -19,7 +19,7 @@ typedef enum Lateness { LATE_POWER, LATE_LINEAR } Lateness;
 typedef struct Policy {
     double weight;       /* of the lab in the course's total */
     double base;         /* earned by what is right and clearly faster than rung 1, */
-    double gain;         /* which is this much of the reference's speed; else half of the base */
+    double gain;         /* which is this much of the reference's speed; less of it in between */
     Growth growth;       /* of the rest, from rung 1's ratio to the bar */
     double correct;      /* right, speed not judged; negative: the base */
     Closeness close;     /* within what this machine can tell apart of the bar */
@@ -66,6 +66,10 @@ void marks_of(const Policy *policy, const Graded *graded, Marks *marks);
 
 /* The whole alone: without lateness. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count);
+
+/* A speed as it is shown beside its bar: to so many decimals, and what is below the bar never looks
+ * like it. */
+double ratio_shown(double ratio, double bar, int decimals);
 
 /* One timed case, by its ratio, rung 1's and the bar. */
 double marks_for_speed(const Policy *policy, double ratio, double rung1, double bar);

@@ -49,7 +49,7 @@ static void report_case(const CaseSpeed *s)
     if (strlen(name) > 35)
         strcpy(name + 33, ".."); /* else a number without its last digits looks like another */
     if (s->measured) {
-        PUT(speed, "%.3f", s->ratio.median);
+        PUT(speed, "%.3f", ratio_shown(s->ratio.median, s->bar, 3));
         PUT(rate, "%.0f GB/s", s->gbps);
     }
     if (s->lab_case->kind == TIMED)
@@ -112,9 +112,9 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     if (result->verdict == SLOW && result->ratio > 0)
         print_wrapped(
             PUT(text,
-                "%.0f of 100 marks: %.0f for a right kernel, %.0f if it is clearly faster than the "
-                "starter, up to %.0f more as its speed nears the bar.",
-                result->marks, policy->base / 2, policy->base / 2, 100 - policy->base),
+                "%d of 100 marks: up to %.0f for being clearly faster than the starter, up to %.0f "
+                "more as its speed nears the bar.",
+                (int) result->marks, policy->base, 100 - policy->base),
             4, 80);
     if (alone && result->verdict == SLOW && result->limiter[0])
         print_wrapped(PUT(text, "What limits it: %s. make explain LAB=%s has the lines.",

@@ -2,7 +2,8 @@
  *
  * A block is R S S R or S R R S, drawn at random: whatever drifts (clocks, heat) hits both alike
  * and cancels. Its ratio is the reference's time over the student's, a call: the student's speed as
- * a share of the reference's. The verdict rests on the median ratio and its 95 % interval. Knows
+ * a share of the reference's. The verdict rests on the median ratio and its 95 % interval, whenever
+ * the race ends (speed.c, planned looks). Knows
  * nothing of processes: the two sides are functions, so that tests can play them.
  */
 #ifndef SPEED_H
@@ -26,9 +27,10 @@ typedef struct Side {
 typedef struct Race {
     Side reference, student;
     double bar;      /* 0: none, measure `least` blocks */
-    int least, most; /* blocks */
-    double budget_s; /* beyond this, blocks are added only while the interval holds the bar */
-    uint64_t random; /* state of the draws */
+    int least, most; /* blocks: looks at `least`, twice that, ... up to `most` */
+    double
+        budget_s; /* beyond this a kernel far below the bar is given up; 20 times this is the end */
+    uint64_t random;                            /* state of the draws */
     bool (*clock_mhz)(void *self, double *mhz); /* NULL: clocks are not looked at */
     void *clock_self;
     void (*progress)(void *self, int blocks); /* NULL: nobody watches */

@@ -59,26 +59,26 @@ double median(const double *values, size_t count)
 
 /* Of `count` values, the number below the true median is that of heads in `count` fair tosses. The
  * interval from the k-th smallest to the k-th largest misses it when there are fewer than k of
- * either: 2 P(heads < k). The largest k for which that is at most 5 % is the answer. In logarithms,
- * since 2^-count is no double beyond 1074 values. */
-size_t interval_rank(size_t count)
+ * either: 2 P(heads < k). The largest k for which that is at most `miss` is the answer. In
+ * logarithms, since 2^-count is no double beyond 1074 values. */
+size_t interval_rank(size_t count, double miss)
 {
     double log_chance = -(double) count * log(2); /* of exactly k heads */
     double missed = 0;
 
     for (size_t k = 0; k < count; k++) {
         missed += 2 * exp(log_chance);
-        if (missed > 0.05)
+        if (missed > miss)
             return k ? k - 1 : 0;
         log_chance += log((double) (count - k) / (double) (k + 1));
     }
     return 0;
 }
 
-Interval median_interval(const double *values, size_t count)
+Interval median_interval(const double *values, size_t count, double miss)
 {
     double *sorted = sorted_copy(values, count);
-    size_t rank = interval_rank(count);
+    size_t rank = interval_rank(count, miss);
     Interval interval = { sorted_quantile(sorted, count, 0.5), sorted[rank],
                           sorted[count - 1 - rank] };
 

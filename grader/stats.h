@@ -4,18 +4,19 @@
 
 #include <stddef.h>
 
-/* A median with the 95 % interval between two order statistics of the sample (binomial ranks). With
- * fewer than 6 values no two of them reach 95 %: then the interval is the whole range. */
+/* A median with an interval between two order statistics of the sample (binomial ranks), which
+ * misses the true median with a chance of at most `miss`. Where there are too few values for that
+ * (6 for 0.05, 8 for 0.0125) the interval is the whole range. */
 typedef struct Interval {
     double median, lo, hi;
 } Interval;
 
 double median(const double *values, size_t count); /* count >= 1; values stay as they are */
 double quantile(const double *values, size_t count, double q); /* linear between neighbours */
-Interval median_interval(const double *values, size_t count);
+Interval median_interval(const double *values, size_t count, double miss);
 
 /* Ranks (from 0) of the interval's ends among `count` sorted values: count - 1 - rank is the upper.
  */
-size_t interval_rank(size_t count);
+size_t interval_rank(size_t count, double miss);
 
 #endif

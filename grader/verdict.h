@@ -20,6 +20,7 @@
     X(TIMEOUT, "timeout", "did not end in time")                                                   \
     X(BUILD, "build", "does not compile, or uses what a lab may not use")                          \
     X(SUSPECT, "suspect", "not to be believed until a human has looked")                           \
+    X(UNSUPPORTED, "unsupported", "uses what the simulated GPU does not know: needs a real one")   \
     X(UNSOUND, "unsound", "the grader or the machine failed, not the student")
 
 #define VERDICT_ENUM(name, word, meaning) name,

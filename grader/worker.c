@@ -32,7 +32,7 @@ static const struct {
     { "endless", TIMEOUT, "" },
     { "died", CRASH, "its process " },
     { "garbage", SUSPECT, "its process " },
-    { "limit", UNSOUND, "the simulated GPU cannot do what this kernel does: " },
+    { "limit", UNSUPPORTED, "the simulated GPU cannot do what this kernel does: " },
 };
 
 static Verdict from_fault(Worker *worker, const char *fault)

@@ -185,8 +185,8 @@ check "a sample is told" simulated sim_row slow "case flat: timed 12 of 100 bloc
 check "a time that is none" simulated sim_row suspect "GB/s is more than" "lie 0.0000001"
 check "a race there" simulated sim_row unsafe "kernel.cu:9: race" unsafe
 check "wrong there" simulated sim_row wrong "never written" "wrong tail"
-check "what cannot be simulated is nobody's fault" simulated sim_row unsound "unknown instruction" limit
-check "and ends with status 3" status_is 3 simulated sim_lines "$(submission limit limit)"
+check "what cannot be simulated is said" simulated sim_row unsupported "unknown instruction" limit
+check "and is a verdict" status_is 0 simulated sim_lines "$(submission limit limit)"
 check "strict: correct has not passed" status_is 1 simulated "$warpbook" grade 6 --strict --submission "$(submission good untimed)"
 check "strict: a modelled pass has" status_is 0 simulated "$warpbook" grade 6 --strict --submission "$(submission good "ms 0.5")"
 check "a GPU asked for by number has no substitute" status_is 3 simulated "$warpbook" grade --device 0

@@ -242,9 +242,18 @@ static void better_is_an_order(void)
     static const struct {
         Verdict a, b;
     } rows[] = {
-        { PASS, CLOSE },   { CLOSE, CORRECT_ONLY }, { CORRECT_ONLY, SLOW }, { SLOW, UNSAFE },
-        { SLOW, WRONG },   { WRONG, CRASH },        { CRASH, BUILD },       { BUILD, UNCHANGED },
-        { PASS, SUSPECT }, { SUSPECT, UNCHANGED },  { UNCHANGED, UNSOUND },
+        { PASS, CLOSE },
+        { CLOSE, CORRECT_ONLY },
+        { CORRECT_ONLY, SLOW },
+        { SLOW, UNSAFE },
+        { SLOW, WRONG },
+        { WRONG, CRASH },
+        { CRASH, BUILD },
+        { BUILD, UNCHANGED },
+        { PASS, SUSPECT },
+        { SUSPECT, UNCHANGED },
+        { UNSUPPORTED, UNCHANGED },
+        { UNCHANGED, UNSOUND },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

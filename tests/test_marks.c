@@ -15,17 +15,18 @@ static void one_case(void)
         { INFINITY, 0.25, 0.75, 100 }, /* suspect, but that is not decided here */
         { 0.50, 0.25, 0.75, 75 },      /* half way: base and half of the rest */
         { 0.35, 0.25, 0.75, 60 },      /* 0.10 above rung 1: the whole base */
-        { 0.34, 0.25, 0.75, 34 },      /* less: half the base, 9/50 of the rest */
-        { 0.25, 0.25, 0.75, 25 },      /* no faster than rung 1 */
-        { 0.10, 0.25, 0.75, 25 },      /* slower than rung 1, still right */
+        { 0.34, 0.25, 0.75, 54 },      /* less: 9/10 of the base, 9/50 of the rest */
+        { 0.25, 0.25, 0.75, 0 },       /* no faster than rung 1, which the starter is, too */
+        { 0.10, 0.25, 0.75, 0 },       /* slower than rung 1 */
+        { 0.2525, 0.25, 0.75, 1.5 },   /* the starter with one more line, and some noise */
         { 0.50, 0, 1, 75 },            /* rung 1 not measured */
         { 0.05, 0, 1, 27.5 },          /* the same */
         { 0.50, NAN, 1, 75 },          /* the same */
         { 0.50, -1, 1, 75 },           /* the same */
         { 0.79, 0.80, 0.75, 100 },     /* rung 1 above the bar: pass, */
-        { 0.70, 0.80, 0.75, 25 },      /* or not */
-        { 0.70, 0.75, 0.75, 25 },
-        { 0.74, 0.70, 0.75, 65 }, /* bar within 0.10 of rung 1: half the base below it */
+        { 0.70, 0.80, 0.75, 0 },       /* or not */
+        { 0.70, 0.75, 0.75, 0 },
+        { 0.74, 0.70, 0.75, 60 }, /* bar within 0.10 of rung 1 */
         { 0.50, 0.25, NAN, 50 },  /* a bar that is none: the base */
         { 0, 0.25, 0.75, 0 },     /* not measured */
         { -1, 0.25, 0.75, 0 },
@@ -71,13 +72,13 @@ static void curves(void)
         { 60, 0.10, GROWTH_LINEAR, 0.50, 0.25, 0.75, 80 },
         { 0, 0.10, GROWTH_LINEAR, 0.50, 0.25, 0.75, 50 },
         { 100, 0.10, GROWTH_LINEAR, 0.50, 0.25, 0.75, 100 },
-        { 100, 0.10, GROWTH_LINEAR, 0.25, 0.25, 0.75, 50 },
-        { 50, 0.30, GROWTH_LINEAR, 0.50, 0.25, 0.75, 50 }, /* 0.25 above rung 1 is not 0.30 */
+        { 100, 0.10, GROWTH_LINEAR, 0.25, 0.25, 0.75, 0 },
+        { 60, 0.30, GROWTH_LINEAR, 0.50, 0.25, 0.75, 70 }, /* 0.25 above rung 1 of 0.30 */
         { 50, 0, GROWTH_LINEAR, 0.25, 0.25, 0.75, 50 },
         { 50, 0.10, GROWTH_LOG, 0.20, 0.05, 0.80, 75 }, /* half the doublings to the bar */
         { 50, 0.10, GROWTH_LOG, 0.10, 0.05, 0.80, 37.5 },
         { 50, 0.10, GROWTH_LOG, 0.40, 0, 0.80, 75 }, /* no rung 1: linear */
-        { 50, 0.10, GROWTH_LOG, 0.02, 0.05, 0.80, 25 },
+        { 50, 0.10, GROWTH_LOG, 0.02, 0.05, 0.80, 0 },
         { 50, 0.10, GROWTH_LOG, 0.80, 0.05, 0.80, 100 },
     };
 
@@ -86,6 +87,27 @@ static void curves(void)
         double marks = marks_for_speed(&policy, rows[i].ratio, rows[i].rung1, rows[i].bar);
         if (fabs(marks - rows[i].marks) > 1e-9)
             FAIL_SAYING("row %zu: %.4f", i, marks);
+    }
+}
+
+/* What is below the bar never looks like it; no more is lost than that. */
+static void below_the_bar_looks_below(void)
+{
+    static const struct {
+        double ratio, bar;
+        int decimals;
+        const char *text;
+    } rows[] = {
+        { 0.748, 0.75, 2, "0.74" },   { 0.7499, 0.75, 3, "0.749" }, { 0.744, 0.75, 2, "0.74" },
+        { 0.75, 0.75, 2, "0.75" },    { 0.754, 0.75, 2, "0.75" },   { 0.79999, 0.80, 3, "0.799" },
+        { 0.59951, 0.60, 2, "0.59" }, { 0.1234, 0.75, 3, "0.123" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%.*f", rows[i].decimals,
+                 ratio_shown(rows[i].ratio, rows[i].bar, rows[i].decimals));
+        CU_ASSERT_STRING_EQUAL(text, rows[i].text);
     }
 }
 
@@ -98,10 +120,10 @@ static void several_cases(void)
         double marks;
     } rows[] = {
         { { { 0.50, 0.25, 0.75 }, { 0.75, 0.25, 0.75 } }, 2, 87.5 },
-        { { { 0.25, 0.25, 0.75 }, { 1.00, 1.00, 0.75, .spares_rung1 = true } }, 2, 25 },
-        { { { 1.00, 0.25, 0.75 }, { 0.50, 0.50, 0.75, .spares_rung1 = true } }, 2, 62.5 },
+        { { { 0.25, 0.25, 0.75 }, { 1.00, 1.00, 0.75, .spares_rung1 = true } }, 2, 0 },
+        { { { 1.00, 0.25, 0.75 }, { 0.50, 0.50, 0.75, .spares_rung1 = true } }, 2, 50 },
         { { { 0.50, 0.25, 0.75 } }, 1, 75 },
-        { { { 0 } }, 0, 25 }, /* by its mechanism: half of the base */
+        { { { 0 } }, 0, 0 }, /* by its mechanism: nobody knows how slow */
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -272,6 +294,7 @@ CU_SuiteInfo test_marks = {
             { "faster is never worth less", faster_is_never_worth_less },
             { "curves", curves },
             { "several cases", several_cases },
+            { "below the bar looks below", below_the_bar_looks_below },
             { "states", states },
             { "a warm-up has none", a_warm_up_has_none },
             { "late", late },

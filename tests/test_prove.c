@@ -90,6 +90,7 @@ static void put_speeds(Result *result, const int *kind, const double *ratio)
     };
 
     memset(result, 0, sizeof *result);
+    result->entry = &all_labs[1];
     for (int i = 0; i < MOST_CASES && ratio[i] != 0; i++)
         result->speed[result->speeds++] = (CaseSpeed){ .lab_case = &cases[kind[i]],
                                                        .bar = cases[kind[i]].bar,
@@ -105,23 +106,26 @@ static void cases_may_spare_rung_1(void)
         int kind[MOST_CASES];
         double ratio[MOST_CASES], under, over, marks;
     } rows[] = {
-        { { NORMAL }, { 0.10 }, -0.70, -0.70, 25 },
-        { { NORMAL, NORMAL }, { 0.10, 0.75 }, -0.05, -0.70, (25 + 96.43) / 2 },
+        { { NORMAL }, { 0.10 }, -0.70, -0.70, 0 },
+        { { NORMAL, NORMAL }, { 0.10, 0.75 }, -0.05, -0.70, 96.43 / 2 },
         { { NORMAL, NORMAL }, { 1.00, 0.95 }, 0.20, 0.15, 100 },
-        { { NORMAL, SPARING }, { 0.10, 1.00 }, -0.70, -0.70, 25 }, /* as rung 1 */
-        { { SPARING, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 25 },
-        { { NORMAL, SPARING }, { 1.00, 0.10 }, 0.20, -0.70, 62.5 }, /* in the trap */
+        { { NORMAL, SPARING }, { 0.10, 1.00 }, -0.70, -0.70, 0 }, /* as rung 1 */
+        { { SPARING, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 0 },
+        { { NORMAL, SPARING }, { 1.00, 0.10 }, 0.20, -0.70, 50 }, /* in the trap */
         { { NORMAL, SPARING }, { 1.00, 0.95 }, 0.20, 0.15, 100 },
-        { { OTHER, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 25 },
-        { { NORMAL, NORMAL }, { -1, 0.10 }, -0.70, -0.70, 25 }, /* one not measured */
+        { { OTHER, NORMAL }, { 1.00, 0.10 }, -0.70, -0.70, 0 },
+        { { NORMAL, NORMAL }, { -1, 0.10 }, -0.70, -0.70, 0 }, /* one not measured */
     };
     static Result result;
+    Graded graded;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put_speeds(&result, rows[i].kind, rows[i].ratio);
         CU_ASSERT_DOUBLE_EQUAL(distance_from_bar(&result, false), rows[i].under, 1e-9);
         CU_ASSERT_DOUBLE_EQUAL(distance_from_bar(&result, true), rows[i].over, 1e-9);
-        CU_ASSERT_DOUBLE_EQUAL(mean_marks(&policy_default, &result), rows[i].marks, 0.01);
+        graded_of(&result, &graded);
+        CU_ASSERT_DOUBLE_EQUAL(marks_for_cases(&policy_default, graded.cases, graded.count),
+                               rows[i].marks, 0.01);
     }
 }
 

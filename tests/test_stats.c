@@ -58,9 +58,9 @@ static void ranks_as_in_tables(void)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
-        CU_ASSERT_EQUAL(interval_rank(rows[i].n), rows[i].rank - 1);
+        CU_ASSERT_EQUAL(interval_rank(rows[i].n, 0.05), rows[i].rank - 1);
     for (size_t n = 1; n < 6; n++)
-        CU_ASSERT_EQUAL(interval_rank(n), 0);
+        CU_ASSERT_EQUAL(interval_rank(n, 0.05), 0);
 }
 
 /* The same for every n up to 1000, as a hash of the exact ranks (0 for n < 6; two bytes each, low
@@ -70,12 +70,12 @@ static void ranks_up_to_a_thousand(void)
     uint64_t hash = HASH_START;
 
     for (size_t n = 1; n <= 1000; n++) {
-        size_t rank = n < 6 ? 0 : interval_rank(n) + 1;
+        size_t rank = n < 6 ? 0 : interval_rank(n, 0.05) + 1;
         unsigned char bytes[] = { (unsigned char) (rank & 255), (unsigned char) (rank >> 8) };
         hash = hash_bytes(hash, bytes, 2);
     }
     CU_ASSERT_EQUAL(hash, 0x97e028660e225a24ull);
-    CU_ASSERT_EQUAL(interval_rank(10000), 4901);
+    CU_ASSERT_EQUAL(interval_rank(10000, 0.05), 4901);
 }
 
 static void intervals(void)
@@ -85,15 +85,15 @@ static void intervals(void)
 
     for (int k = 0; k < 15; k++)
         values[k] = (k * 7) % 15 + 1; /* 1 .. 15, mixed */
-    i = median_interval(values, 15);
+    i = median_interval(values, 15, 0.05);
     CU_ASSERT_EQUAL(i.median, 8);
     CU_ASSERT_EQUAL(i.lo, 4);
     CU_ASSERT_EQUAL(i.hi, 12);
-    i = median_interval(values, 5); /* 1 8 15 7 14: the whole range */
+    i = median_interval(values, 5, 0.05); /* 1 8 15 7 14: the whole range */
     CU_ASSERT_EQUAL(i.median, 8);
     CU_ASSERT_EQUAL(i.lo, 1);
     CU_ASSERT_EQUAL(i.hi, 15);
-    i = median_interval(values, 1);
+    i = median_interval(values, 1, 0.05);
     CU_ASSERT(i.lo == 1 && i.median == 1 && i.hi == 1);
 }
 
@@ -154,7 +154,7 @@ static void coverage_is_as_promised(void)
                 double values[120];
                 for (size_t k = 0; k < sizes[s]; k++)
                     values[k] = laws[l](&state, (double) k, (double) sizes[s]);
-                Interval i = median_interval(values, sizes[s]);
+                Interval i = median_interval(values, sizes[s], 0.05);
                 covered += i.lo <= 0 && 0 <= i.hi;
             }
             CU_ASSERT(covered >= TRIALS * 93 / 100);
@@ -170,7 +170,7 @@ static void the_median_resists_outliers(void)
     for (int k = 0; k < 15; k++)
         values[k] = 1 + 0.001 * k;
     for (int spoilt = 0; spoilt <= 3; spoilt++) {
-        i = median_interval(values, 15);
+        i = median_interval(values, 15, 0.05);
         CU_ASSERT(1 <= i.median && i.median < 1.015);
         CU_ASSERT(1 <= i.lo && i.hi < 1.015);
         values[2 * spoilt] = 1e6;

@@ -100,10 +100,11 @@ static void add_case(const Figures *figures, int n, Advice *advice)
     char text[300] = "";
 
     if (number(figures, n, "ratio", &ratio)) {
-        APPEND(text, "%.3f of the reference's speed", ratio);
+        bool barred = number(figures, n, "bar", &bar);
+        APPEND(text, "%.3f of the reference's speed", barred ? ratio_shown(ratio, bar, 3) : ratio);
         if (number(figures, n, "ratio_lo", &low) && number(figures, n, "ratio_hi", &high))
             APPEND(text, " (between %.3f and %.3f)", low, high);
-        if (number(figures, n, "bar", &bar))
+        if (barred)
             APPEND(text, "; the bar is %.2f", bar);
         else
             APPEND(text, "; a control, not graded");

@@ -104,7 +104,7 @@ static inline BenchResult bench_race(Bench *bench, BenchCall *library, BenchCall
     }
     result.library_ms = median(library_ms, BENCH_BLOCKS);
     result.ours_ms = median(ours_ms, BENCH_BLOCKS);
-    result.ratio = median_interval(ratio, BENCH_BLOCKS);
+    result.ratio = median_interval(ratio, BENCH_BLOCKS, 0.05);
     return result;
 }
 
