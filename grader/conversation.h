@@ -61,6 +61,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "../common/lab.h"
+#include "draws.h"
 
 enum { SERVE_SETS = 64, SERVE_ANSWER = 900, SERVE_LINE = 1024 };
 
@@ -109,11 +110,5 @@ typedef struct Device {
     bool (*cost)(int i, char *answer, char *fault);
     void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
 } Device;
-
-/* The seed of buffer set k of a sample. */
-static inline uint64_t set_seed(uint64_t seed, int set)
-{
-    return seed + 0x9e3779b97f4a7c15ull * (uint64_t) (set + 1);
-}
 
 #endif

@@ -19,10 +19,10 @@
  * simulated GPU may take is told in instructions, too, which are the same on every machine. */
 static const double case_limit_s = 10, large_limit_s = 8;
 
-static void draw_order(int *order, int count, uint64_t *random)
+static void draw_order(int *order, int count, Draws *random)
 {
     for (int i = 0; i < count; i++) {
-        int j = (int) (next_random(random) % (uint64_t) (i + 1));
+        int j = (int) (draw(random, DRAW_ORDER) % (uint64_t) (i + 1));
         order[i] = order[j];
         order[j] = i;
     }
@@ -53,7 +53,7 @@ typedef struct Trial {
     const LabEntry *entry;
     const char *object;
     const Scope *scope;
-    uint64_t *random;
+    Draws *random;
     char given_up[200]; /* labels of large cases that took too long */
     Gpu gpu;            /* the worker's, once it is up */
 } Trial;
@@ -118,7 +118,7 @@ static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
     if (scope->simulated)
         verdict = worker_checks(worker, !large, most_millions(trial, lab_case, large));
     if (verdict != PASS || (verdict = worker_case(worker, lab_case, 1)) != PASS ||
-        (verdict = worker_prepare(worker, next_random(trial->random))) != PASS)
+        (verdict = worker_prepare(worker, draw(trial->random, DRAW_CONTENTS))) != PASS)
         return verdict;
     verdict = worker_go(worker, 1, large ? large_limit_s : case_limit_s, &timing);
     if (verdict != PASS) {
@@ -244,8 +244,7 @@ static void add_note(Result *result, const char *before, const char *text)
 
 /* What a real GPU may hide. Whatever else goes wrong there says nothing about a kernel that was
  * right on the real one: it is told, no more. */
-static void look_by_simulation(Session *session, const char *object, Result *result,
-                               uint64_t *random)
+static void look_by_simulation(Session *session, const char *object, Result *result, Draws *random)
 {
     Worker worker;
     Trial trial = { session, &worker, result->entry, object, &beside_gpu, random, "" };
@@ -274,7 +273,7 @@ static void note_printed(const Child *child, Result *result)
         APPEND(result->printed, " ... (%llu bytes in all)", child->printed_bytes);
 }
 
-void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random)
+void judge_correctness(Session *session, const char *object, Result *result, Draws *random)
 {
     bool simulated = *session->simulated;
     Worker worker;

@@ -137,7 +137,7 @@ static void say_untouched(Result *result)
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result)
 {
-    uint64_t random = session->seed ^ hash_bytes(HASH_START, entry->folder, strlen(entry->folder));
+    Draws random = draws_begin(session->seed, entry->folder);
     double start = now_s();
     Build reference, submission;
     bool simulated = *session->simulated;

@@ -2,6 +2,7 @@
 #ifndef GRADE_H
 #define GRADE_H
 
+#include "draws.h"
 #include "marks.h"
 #include "session.h"
 #include "speed.h"
@@ -64,12 +65,12 @@ void graded_of(const Result *result, Graded *graded);
  * simulated GPU, which sees what a real one may hide. judge_modelled.c: how fast it is on a
  * simulated one, by the model of time. mechanism.c: what it does there, which decides where its
  * speed cannot be judged, for the reason `unjudged`. judge.c: how fast it is on a real GPU. */
-void judge_correctness(Session *session, const char *object, Result *result, uint64_t *random);
+void judge_correctness(Session *session, const char *object, Result *result, Draws *random);
 void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
-                     uint64_t *random);
+                     Draws *random);
 void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
-                    uint64_t *random);
+                    Draws *random);
 void judge_speed(Session *session, const char *reference, const char *object, Result *result,
-                 uint64_t *random);
+                 Draws *random);
 
 #endif

@@ -95,7 +95,7 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
         return false;
     session_say(j->session, "%02d %s: %s, every element", lab_number(j->entry), lab_name(j->entry),
                 plan->sized.label);
-    set = (int) (next_random(j->random) % (uint64_t) student->calls);
+    set = (int) (draw(j->random, DRAW_PLACES) % (uint64_t) student->calls);
     if (judging_student_failed(j, outputs_check(&student->worker, set, j->random), student, plan))
         return false;
     if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
@@ -227,7 +227,7 @@ static bool prepare(Judging *j)
 }
 
 void judge_speed(Session *session, const char *reference, const char *object, Result *result,
-                 uint64_t *random)
+                 Draws *random)
 {
     Judging j = { .session = session,
                   .result = result,

@@ -130,7 +130,7 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
     if (student->worker.child.pid <= 0 &&
         student_failed(j, student, modelled_start(j, student, j->object), i))
         return false;
-    verdict = modelled_call(student, &j->plan[i].sized, next_random(j->random), &call);
+    verdict = modelled_call(student, &j->plan[i].sized, draw(j->random, DRAW_CONTENTS), &call);
     if (gives_up(s->lab_case, student, verdict, s->why_not, sizeof s->why_not))
         return true;
     if (student_failed(j, student, verdict, i))
@@ -231,7 +231,7 @@ static void look_around(Judging *j)
 }
 
 void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
-                    uint64_t *random)
+                    Draws *random)
 {
     static char explained[GRADE_CASES][EXPLAINED];
     Judging j = { .session = session,

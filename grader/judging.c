@@ -91,7 +91,7 @@ void judging_race(Judging *j, Contestant *student, double bar, int least, Finish
         .least = least,
         .most = 120,
         .budget_s = race_budget_s,
-        .random = next_random(j->random),
+        .random = draw(j->random, DRAW_ORDER),
         .clock_mhz = side_clock,
         .clock_self = &j->reference,
         .progress = show_blocks,

@@ -3,6 +3,7 @@
 #ifndef JUDGING_H
 #define JUDGING_H
 
+#include "draws.h"
 #include "grade.h"
 #include "side.h"
 
@@ -11,7 +12,7 @@ typedef struct Judging {
     Result *result;
     const LabEntry *entry;
     const char *reference_object, *object;
-    uint64_t *random;
+    Draws *random;
     GpuInfo info;
     Contestant reference;
     Plan plan[GRADE_CASES];

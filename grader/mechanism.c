@@ -22,7 +22,7 @@ typedef struct Look {
     Session *session;
     Result *result;
     Worker worker;
-    uint64_t *random;
+    Draws *random;
 } Look;
 
 /* ---- How many there are for each that there must be ---- */
@@ -137,7 +137,7 @@ static Verdict call_once(Look *look, const Case *c)
     Verdict verdict;
 
     if ((verdict = worker_case(worker, c, 1)) != PASS ||
-        (verdict = worker_prepare(worker, next_random(look->random))) != PASS)
+        (verdict = worker_prepare(worker, draw(look->random, DRAW_CONTENTS))) != PASS)
         return verdict;
     verdict = worker_go(worker, 1, call_limit_s, &timing);
     if (verdict == PASS && (verdict = worker_check_guards(worker)) == PASS)
@@ -188,7 +188,7 @@ static Verdict bring_up(Look *look, const char *object)
 }
 
 void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
-                     uint64_t *random)
+                     Draws *random)
 {
     const Case *cases = result->entry->lab->cases;
     Look look = { .session = session, .result = result, .random = random };

@@ -212,13 +212,13 @@ static Verdict check_by_lab(Worker *worker, int set, int out)
     return verdict;
 }
 
-static Verdict check_array(Worker *worker, int set, int out, uint64_t *random)
+static Verdict check_array(Worker *worker, int set, int out, Draws *random)
 {
     const Array *array = &worker->arrays.out[out];
     size_t count = array->rows * array->cols, width = type_bytes(array->type);
     size_t step = WORKER_WINDOW_BYTES / width;
     size_t one_in = outputs_one_in(worker->entry->lab, &worker->lab_case);
-    uint64_t places = one_in > 1 ? next_random(random) : 0;
+    uint64_t places = one_in > 1 ? draw(random, DRAW_PLACES) : 0;
     bool keep = count * width <= PATTERN_BYTES && one_in == 1;
     Inputs inputs = inputs_of(worker, set);
     Difference difference = { 0 };
@@ -252,7 +252,7 @@ static Verdict check_array(Worker *worker, int set, int out, uint64_t *random)
     return verdict;
 }
 
-Verdict outputs_check(Worker *worker, int set, uint64_t *random)
+Verdict outputs_check(Worker *worker, int set, Draws *random)
 {
     for (int out = 0; out < LAB_OUT; out++) {
         const Array *array = &worker->arrays.out[out];
@@ -369,20 +369,20 @@ static Verdict check_small(Worker *worker, int calls, int out, size_t count)
     return verdict;
 }
 
-static Verdict check_windows(Worker *worker, int calls, int out, size_t count, uint64_t *random)
+static Verdict check_windows(Worker *worker, int calls, int out, size_t count, Draws *random)
 {
     size_t window = window_of(worker->entry->lab);
     Verdict verdict = PASS;
 
     for (int i = 0; i < WINDOWS && verdict == PASS; i++) {
-        int set = (int) (next_random(random) % (uint64_t) calls);
-        size_t first = next_random(random) % (count - window + 1);
+        int set = (int) (draw(random, DRAW_PLACES) % (uint64_t) calls);
+        size_t first = draw(random, DRAW_PLACES) % (count - window + 1);
         verdict = check_window(worker, set, out, first, window);
     }
     return verdict;
 }
 
-Verdict outputs_check_some(Worker *worker, int calls, uint64_t *random)
+Verdict outputs_check_some(Worker *worker, int calls, Draws *random)
 {
     Verdict verdict = PASS;
 

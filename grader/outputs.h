@@ -6,11 +6,12 @@
 #ifndef OUTPUTS_H
 #define OUTPUTS_H
 
+#include "draws.h"
 #include "worker.h"
 
 /* Compares all outputs of one set; WRONG says how they differ. Of a control case whose truth would
  * take seconds, a part, at places drawn from *random. */
-Verdict outputs_check(Worker *worker, int set, uint64_t *random);
+Verdict outputs_check(Worker *worker, int set, Draws *random);
 
 /* Of how many elements of a case's large outputs outputs_check() looks at one: 1, all of them, but
  * in a control case of very many operations. */
@@ -18,6 +19,6 @@ size_t outputs_one_in(const Lab *lab, const Case *c);
 
 /* Of the outputs of the first `calls` sets: small ones whole, of others a few windows at places
  * chosen now. */
-Verdict outputs_check_some(Worker *worker, int calls, uint64_t *random);
+Verdict outputs_check_some(Worker *worker, int calls, Draws *random);
 
 #endif

@@ -36,7 +36,7 @@ Verdict side_sample(void *self, Sample *sample)
     *sample = (Sample){ .calls = side->calls * side->passes, .passes = side->passes };
     for (int pass = 0; pass < side->passes; pass++) {
         Timing timing;
-        if ((verdict = worker_prepare(&side->worker, next_random(side->random))) != PASS ||
+        if ((verdict = worker_prepare(&side->worker, draw(side->random, DRAW_CONTENTS))) != PASS ||
             (verdict = worker_go(&side->worker, side->calls, call_limit_s, &timing)) != PASS ||
             (verdict = outputs_check_some(&side->worker, side->calls, side->random)) != PASS)
             return verdict;
@@ -51,7 +51,7 @@ Verdict side_sample(void *self, Sample *sample)
 /* ---- Bringing up a side ---- */
 
 Verdict side_start(Contestant *side, Session *session, const LabEntry *entry, const char *object,
-                   uint64_t *random, GpuInfo *info)
+                   Draws *random, GpuInfo *info)
 {
     Verdict verdict;
 
@@ -73,7 +73,7 @@ static Verdict time_one(Contestant *side, double *ms)
     *ms = 1e9;
     for (int i = 0; i < 2; i++) {
         Timing timing;
-        Verdict verdict = worker_prepare(&side->worker, next_random(side->random));
+        Verdict verdict = worker_prepare(&side->worker, draw(side->random, DRAW_CONTENTS));
         if (verdict == PASS)
             verdict = worker_go(&side->worker, 1, call_limit_s, &timing);
         if (verdict != PASS)

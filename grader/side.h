@@ -9,6 +9,7 @@
 #ifndef SIDE_H
 #define SIDE_H
 
+#include "draws.h"
 #include "session.h"
 #include "speed.h"
 
@@ -21,7 +22,7 @@ typedef struct Plan {
 
 typedef struct Contestant {
     Worker worker;
-    uint64_t *random;
+    Draws *random;
     int calls, passes; /* a sample: so many calls, so many times */
     const Plan *plan;  /* of the case taken up */
 } Contestant;
@@ -29,7 +30,7 @@ typedef struct Contestant {
 /* Takes a runner and loads a kernel into it; `info` is the GPU as it is now, free memory included.
  */
 Verdict side_start(Contestant *side, Session *session, const LabEntry *entry, const char *object,
-                   uint64_t *random, GpuInfo *info);
+                   Draws *random, GpuInfo *info);
 void side_end(Contestant *side);
 
 /* Sizes a case for this GPU by the reference: it must take 0.2 ms, and three sets of both sides

@@ -77,7 +77,7 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
     GpuInfo info;
     Finish finish;
     char why_not[200] = "";
-    uint64_t random = secret();
+    Draws random = draws_begin(secret(), "protocols");
 
     must(side_start(&ours, session, entry, reference, &random, &info), &ours);
     must(side_start(&other, session, entry, object, &random, &info), &other);
@@ -92,7 +92,7 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
         .student = { &other, side_sample },
         .least = TRUTH_BLOCKS,
         .most = TRUTH_BLOCKS,
-        .random = next_random(&random),
+        .random = draw(&random, DRAW_ORDER),
         .clock_mhz = side_clock,
         .clock_self = &ours,
     };
@@ -209,7 +209,7 @@ static void grade_one(Session *session, const LabEntry *entry, const char *folde
 {
     static Result result;
     char reference[PATH], object[PATH];
-    uint64_t random = secret();
+    Draws random = draws_begin(secret(), "protocols");
     double start = now_s();
 
     result = (Result){ .entry = entry, .verdict = PASS, .hash = lab_hash(session, entry) };

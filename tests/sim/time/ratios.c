@@ -60,7 +60,7 @@ int main(int count, char **words)
     static Session session;
     static Result result;
     static Build reference;
-    uint64_t random = 1;
+    Draws random = draws_begin(1, "ratios");
     FileList rungs;
     bool fine;
 
