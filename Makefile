@@ -51,9 +51,9 @@ gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/g
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c grader/one_gpu.c
 caller_c := grader/caller.c grader/guest_wire.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c grader/guest_link.c $(caller_c)
-guest_c  := grader/guest.c grader/sandbox.c grader/util.c grader/registry.c $(caller_c)
+guest_c  := grader/guest.c grader/sandbox.c grader/confine.c grader/draws.c grader/util.c grader/registry.c $(caller_c)
 runner_c := $(cuda_c) grader/runner_sim.c grader/runner_limits.c grader/share_cuda.c grader/share_sim.c grader/guest.c $(serve_c)
-serve_o  := $(call objects,$(serve_c) grader/draws.c grader/util.c grader/registry.c)
+serve_o  := $(call objects,$(serve_c) grader/confine.c grader/draws.c grader/util.c grader/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c limiter.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
 sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))

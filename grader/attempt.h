@@ -19,6 +19,7 @@ typedef struct Attempt {
     char cache[PATH_MAX];
     char entry[PATH_MAX + 32], folder[PATH_MAX + 32];
     char *output; /* what the compiler printed; OUTPUT_BYTES */
+    bool again;   /* the compiler was held too short, and no longer is: all of it again */
 } Attempt;
 
 /* Ends a build: false, so that it can be returned. */

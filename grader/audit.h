@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include "../common/lab.h"
 
-/* Reads the output of `readelf -SsW` on the object: every undefined symbol must be allowed, the
+/* Reads the output of `readelf -SsrW` on the object: every undefined symbol must be allowed, the
  * lab's function must be defined and visible, and nothing may run when it is loaded or unloaded.
  * False, with a sentence that begins with kernel.cu in `why`, if not. */
 bool audit_object(const char *readelf_output, const Lab *lab, char *why, size_t size);

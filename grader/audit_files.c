@@ -11,6 +11,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
+#include <linux/magic.h>
 
 /* The next name of a make rule, unescaped; NULL at the end. Names that do not fit are cut, and so
  * are found nowhere. */
@@ -67,10 +69,30 @@ static const char *library_in(const char *path)
     return NULL;
 }
 
-/* A name that means one file to the compiler and another one, or none, to us. */
-static bool means_another_file_to_us(const char *name)
+/* Does the path lead through /proc, whatever it looks like (//proc, /usr/../proc, a link)? There,
+ * one name means one file to the compiler and another one to us. */
+static bool leads_through_proc(const char *path)
 {
-    return !strncmp(name, "/proc/", 6) || !strncmp(name, "/dev/", 5);
+    char begin[2 * PATH_MAX];
+    struct statfs about;
+
+    for (const char *at = path; *at; at++) {
+        at += strspn(at, "/");
+        at += strcspn(at, "/");
+        PUT(begin, "%.*s", (int) (at - path), path);
+        if (!statfs(begin, &about) && about.f_type == PROC_SUPER_MAGIC)
+            return true;
+        if (!*at)
+            break;
+    }
+    return false;
+}
+
+/* A temporary file of the compiler's: it works in the source's folder, and keeps its files there.
+ */
+static bool is_plain_name(const char *name)
+{
+    return !strchr(strncmp(name, "./", 2) ? name : name + 2, '/');
 }
 
 /* Both real, in one folder. */
@@ -103,9 +125,8 @@ static bool check_file(const char *name, const char *source, const char *const *
         PUT(path, "%.*s/%s", (int) (slash - source), source, name);
     if (!strcmp(path, source))
         return true;
-    real = realpath(path, NULL);
-    if (!real && errno == ENOENT &&
-        !means_another_file_to_us(name)) /* a temporary file of the compiler's */
+    real = leads_through_proc(path) ? NULL : realpath(path, NULL);
+    if (!real && errno == ENOENT && is_plain_name(name))
         return true;
     if (real && is_beside(real, source)) { /* made by the compiler: the folder held nothing else */
         free(real);

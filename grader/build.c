@@ -48,6 +48,13 @@ static int link_object(Attempt *attempt)
     return compile_link(&attempt->compile, attempt->folder, attempt->output, OUTPUT_BYTES);
 }
 
+static int compile_and_link(Attempt *attempt)
+{
+    int status = compile(attempt);
+
+    return status ? status : link_object(attempt);
+}
+
 /* A kernel of our own: does this machine build anything? If not, that is said. */
 static bool machine_builds(Attempt *attempt)
 {
@@ -63,9 +70,11 @@ static bool machine_builds(Attempt *attempt)
         return false;
     }
     if (write_source(attempt, probe, sizeof probe - 1)) {
-        status = compile(attempt);
-        if (status == 0)
-            status = link_object(attempt);
+        status = compile_and_link(attempt);
+        if (status != 0 && compile_unconfine()) {
+            status = compile_and_link(attempt);
+            attempt->again = status == 0;
+        }
         if (status != 0) {
             const char *fault = status == -2 ? "it does not end" : toolchain_fault(attempt->output);
             char lines[2000];
@@ -78,7 +87,7 @@ static bool machine_builds(Attempt *attempt)
     }
     attempt_close(attempt);
     PUT(attempt->folder, "%s", kept);
-    return attempt->result->fault == BUILD_OK;
+    return attempt->result->fault == BUILD_OK && !attempt->again;
 }
 
 /* ---- What it may have read, and what it may hold ---- */
@@ -196,6 +205,7 @@ static bool explain_failure(Attempt *attempt, int status)
     complaint(attempt->output, attempt->folder, shown, lines,
               room < sizeof lines ? room : sizeof lines);
     doubtful = status < 0 || died(status) || toolchain_fault(attempt->output) ||
+               strstr(attempt->output, "Permission denied") ||
                (strncmp(lines, shown, strlen(shown)) && strncmp(lines, "ptxas", 5));
     if (doubtful && !machine_builds(attempt))
         return false;
@@ -290,6 +300,15 @@ static bool build_entry(Attempt *attempt)
     return finish_entry(attempt);
 }
 
+static bool build_again(Attempt *attempt)
+{
+    if (!attempt->again)
+        return false;
+    attempt->again = false;
+    attempt_close(attempt);
+    return build_entry(attempt);
+}
+
 void build(const BuildJob *job, Build *result)
 {
     Attempt attempt = {
@@ -302,8 +321,8 @@ void build(const BuildJob *job, Build *result)
     attempt.output = xmalloc(OUTPUT_BYTES);
     if (job->toolchain->problem[0])
         attempt_fail(&attempt, BUILD_MACHINE, "%s", job->toolchain->problem);
-    else if (recipe_make(&attempt) &&
-             (cache_find(attempt.entry, &attempt.recipe) || build_entry(&attempt)))
+    else if (recipe_make(&attempt) && (cache_find(attempt.entry, &attempt.recipe) ||
+                                       build_entry(&attempt) || build_again(&attempt)))
         PUT(result->object, "%s/kernel.so", attempt.entry);
     attempt_close(&attempt);
     free(attempt.recipe.source);

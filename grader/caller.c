@@ -61,7 +61,7 @@ bool caller_load(const char *path, const char *function, Kernel **kernel, char *
         put(fault, SERVE_ANSWER, "usage hello comes first");
         return false;
     }
-    sandbox_close();
+    sandbox_close(path);
     loaded = true;
     object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object) {

@@ -239,13 +239,21 @@ void child_say_end(const Child *child, char *text, size_t size)
 
 /* ---- Speaking ---- */
 
+/* Is there a status to be had? It stays a zombie, so that its number stays its own. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t about = { 0 };
+
+    return waitid(P_PID, (id_t) pid, &about, WEXITED | WNOHANG | WNOWAIT) || about.si_pid;
+}
+
 /* It ended by itself: learn how before anything is killed. */
 static Heard gone(Child *child)
 {
     double until = now_s() + 1;
     pid_t pid = child->pid;
 
-    while (waitpid(pid, &child->status, WNOHANG) == 0) {
+    while (!has_ended(pid)) {
         if (now_s() > until) { /* closed its descriptor and lives on */
             child_end(child);
             PUT(child->trouble, "closed the channel to the grader");
@@ -256,6 +264,8 @@ static Heard gone(Child *child)
     }
     drain(child);
     kill(-pid, SIGKILL); /* whatever it left behind in its group */
+    while (waitpid(pid, &child->status, 0) < 0 && errno == EINTR)
+        ;
     child_forget(pid);
     child->pid = 0;
     close_all((int[]){ child->to, child->from, child->printed_fd }, 3);
@@ -424,7 +434,8 @@ Heard child_ask(Child *child, double limit_s, char *answer, const char *format, 
 enum { GIB = 1 << 30 };
 static const rlim_t PROGRAM_MEMORY = 8ull * GIB, PROGRAM_FILE = GIB / 2;
 
-int child_run(char *const argv[], const char *folder, double limit_s, char *output, size_t size)
+int child_run(char *const argv[], const char *folder, const Confinement *confinement,
+              double limit_s, char *output, size_t size)
 {
     int out[2], status = 0;
     double deadline = now_s() + limit_s;
@@ -447,6 +458,8 @@ int child_run(char *const argv[], const char *folder, double limit_s, char *outp
             _exit(127);
         setrlimit(RLIMIT_AS, &(struct rlimit){ PROGRAM_MEMORY, PROGRAM_MEMORY });
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){ PROGRAM_FILE, PROGRAM_FILE });
+        if (confinement)
+            confine(confinement);
         child_exec(argv);
     }
     close(out[1]);
@@ -473,12 +486,12 @@ int child_run(char *const argv[], const char *folder, double limit_s, char *outp
         output[used] = 0;
     }
     /* It may have closed its output and go on: the deadline still holds. */
-    while (!late && waitpid(pid, &status, WNOHANG) == 0) {
+    while (!late && !has_ended(pid)) {
         late = now_s() > deadline;
         sleep_s(0.0005);
     }
-    kill(-pid, SIGKILL);
-    while (late && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    kill(-pid, SIGKILL); /* before it is reaped: then its number may be another's */
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     child_forget(pid);
     close(out[0]);

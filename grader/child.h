@@ -3,6 +3,8 @@
 #ifndef CHILD_H
 #define CHILD_H
 
+#include "confine.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -52,8 +54,10 @@ void child_say_end(const Child *child, char *text, size_t size);
 
 /* Runs a program to its end and collects what it prints (stdout and stderr), at most `size` - 1
  * bytes kept. Returns its exit status, 128 + signal, or -1 when it could not be started, -2 when it
- * outran limit_s. `folder`: where it runs, or NULL. */
-int child_run(char *const argv[], const char *folder, double limit_s, char *output, size_t size);
+ * outran limit_s. `folder`: where it runs, or NULL. `confinement`: which files it may open, where
+ * the kernel can tell; NULL: all. */
+int child_run(char *const argv[], const char *folder, const Confinement *confinement,
+              double limit_s, char *output, size_t size);
 
 /* What program.c is made of, too. child_fork: like fork; the child leads a process group and dies
  * with us, and the signals of child_on_signals end it until it is forgotten. child_place: in the

@@ -3,6 +3,7 @@
 #include "child.h"
 #include "util.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,15 +86,91 @@ void compile_write_flags(const Compile *compile, FILE *key)
         fprintf(key, "%s\n", flags.word[i]);
 }
 
-static int run_command(Command *command, const char *folder, double limit_s, char *output,
-                       size_t size)
-{
-    char *argv[WORDS];
+/* ---- What a compiler may see: its own files, the lab's, and the folder it works in ---- */
 
+static bool unconfined;
+
+bool compile_unconfine(void)
+{
+    bool was_confined = !unconfined;
+
+    unconfined = true;
+    return was_confined;
+}
+
+enum { PLACES = 96 };
+typedef struct Places {
+    const char *path[PLACES + 1];
+    int count;
+} Places;
+
+static void add_place(Places *places, const char *path)
+{
+    if (places->count < PLACES && *path)
+        places->path[places->count++] = path;
+}
+
+/* The items of a list, one a line; the list is cut up. */
+static void add_places(Places *places, char *list)
+{
+    for (char *item; (item = strsep(&list, "\n"));)
+        add_place(places, item);
+}
+
+/* X of X/bin/nvcc or X/include: the toolkit's folder, if it is one. A wrapper in somebody's ~/bin
+ * has nothing to show but itself. */
+static const char *toolkit_of(const char *path, int levels, char *folder)
+{
+    char probe[PATH_MAX + 32];
+    char *real = realpath(path, folder);
+
+    for (int i = 0; real && i < levels; i++)
+        *strrchr(*real ? real : strcpy(real, "/"), '/') = 0;
+    return real && *real &&
+                   (file_exists(PUT(probe, "%s/include/cuda_runtime.h", real)) ||
+                    file_exists(PUT(probe, "%s/nvvm/bin/cicc", real)))
+               ? real
+               : "";
+}
+
+static const char *folder_of(const char *path, char *folder)
+{
+    put(folder, PATH_MAX, "%s", path);
+    if (strrchr(folder, '/'))
+        *strrchr(folder, '/') = 0;
+    return folder;
+}
+
+static int run_command(Command *command, const Compile *compile, const char *folder, double limit_s,
+                       char *output, size_t size)
+{
+    static const char *const system[] = { "/usr", "/lib",  "/lib64",           "/lib32",
+                                          "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives",
+                                          "/opt" };
+    static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/urandom", NULL };
+    const char *const writable[] = { folder, NULL };
+    const Toolchain *toolchain = compile->toolchain;
+    char roots[sizeof toolchain->roots], libraries[sizeof toolchain->libraries], *argv[WORDS];
+    char nvcc[PATH_MAX], host[PATH_MAX], base[PATH_MAX], other[PATH_MAX];
+    Places places = { .count = 0 };
+
+    for (size_t i = 0; i < sizeof system / sizeof *system; i++)
+        add_place(&places, system[i]);
+    add_place(&places, compile->lab_dir);
+    add_place(&places, compile->common);
+    add_place(&places, folder_of(toolchain->nvcc, nvcc));
+    add_place(&places, folder_of(toolchain->host, host));
+    add_place(&places, toolkit_of(toolchain->nvcc, 2, base));
+    add_place(&places, toolkit_of(toolchain->include,
+                                  strstr(toolchain->include, "/targets/") ? 3 : 1, other));
+    add_places(&places, PUT(roots, "%s", toolchain->roots));
+    add_places(&places, PUT(libraries, "%s", toolchain->libraries));
     for (int i = 0; i < command->words; i++)
         argv[i] = (char *) command->word[i];
     argv[command->words] = NULL;
-    return child_run(argv, folder, limit_s, output, size);
+    return child_run(argv, folder,
+                     unconfined ? NULL : &(Confinement){ places.path, writable, devices, false },
+                     limit_s, output, size);
 }
 
 int compile_object(const Compile *compile, const char *folder, char *output, size_t size)
@@ -104,7 +181,7 @@ int compile_object(const Compile *compile, const char *folder, char *output, siz
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         add(&command, names[i]);
-    return run_command(&command, folder, COMPILE_LIMIT_S, output, size);
+    return run_command(&command, compile, folder, COMPILE_LIMIT_S, output, size);
 }
 
 /* The C++ compiler links in half the time that nvcc takes, which looks for device code to link. */
@@ -125,16 +202,16 @@ int compile_link(const Compile *compile, const char *folder, char *output, size_
             add(&command, folder);
         }
     add(&command, "-lcudart");
-    return run_command(&command, folder, LINK_LIMIT_S, output, size);
+    return run_command(&command, compile, folder, LINK_LIMIT_S, output, size);
 }
 
 int compile_list(const Compile *compile, const char *folder, char *listing, size_t size)
 {
     Command command = begin_command(compile->toolchain->readelf);
 
-    add(&command, "-SsW");
+    add(&command, "-SsrW");
     add(&command, "kernel.o");
-    return run_command(&command, folder, LINK_LIMIT_S, listing, size);
+    return run_command(&command, compile, folder, LINK_LIMIT_S, listing, size);
 }
 
 /* A word as it is typed in a shell, and a path from where we are, if it lies below. */

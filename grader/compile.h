@@ -33,6 +33,10 @@ int compile_object(const Compile *compile, const char *folder, char *output, siz
 int compile_link(const Compile *compile, const char *folder, char *output, size_t size);
 int compile_list(const Compile *compile, const char *folder, char *listing, size_t size);
 
+/* A compiler sees its own files, the lab's and its folder's, where the kernel can hold it to that.
+ * From now on it sees all: where that is too little for it. False: it does already. */
+bool compile_unconfine(void);
+
 /* The command as it is typed in a shell to see all that nvcc says, to be run where we are. */
 void compile_typed(const Compile *compile, const char *source, char *text, size_t size);
 

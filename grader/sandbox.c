@@ -4,14 +4,16 @@
  * and two things of which each covers what the other can't. Seccomp filters system calls by number
  * and arguments, for all threads: no processes, no sockets, no tracing, nothing deleted or renamed.
  * The filter is a table of rows, one a system call, made into a BPF program here. Landlock knows
- * paths: no file outside /dev and /proc is opened for writing, none is created, and the memory of
- * processes outside (our parent's, who knows the seeds: /proc/PID/mem) is out of reach, for the
- * calling thread and the threads that it starts: those are the ones that student code runs on.
+ * files: none outside the system's folders is opened at all but the kernel itself, none outside
+ * /dev and /proc for writing, none is created, and the memory of processes outside is out of reach,
+ * for the calling thread and the threads that it starts: those are the ones that student code runs
+ * on.
  *
  * Nothing here is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening
  * devices. What the sandbox can't stop is seen otherwise: the verdict is made in another process.
  */
 #include "sandbox.h"
+#include "confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,66 +76,36 @@ static void set_limits(void)
     limit(RLIMIT_NOFILE, (rlim_t) (next < 0 ? 0 : next) + MORE_FILES);
 }
 
-/* ---- Landlock (Linux 5.13), as far as the kernel knows it ---- */
+/* ---- Files ---- */
 
-#if defined(__has_include)
-#if __has_include(<linux/landlock.h>)
-#include <linux/landlock.h>
-#endif
-#endif
+/* What CUDA opens once it is up, and what libraries are loaded from. Not the workbook, not
+ * anybody's home: solutions, other kernels and earlier results lie there. */
+static const char *const readable[] = {
+    "/usr",           "/lib",  "/lib64", "/lib32", "/opt", "/etc/ld.so.cache",
+    "/etc/localtime", "/proc", "/sys",   NULL,
+};
 
-#ifdef LANDLOCK_CREATE_RULESET_VERSION
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#define SYS_landlock_add_rule       445
-#define SYS_landlock_restrict_self  446
-#endif
+/* The GPU is a device; threads are named in /proc. */
+static const char *const scratch[] = { "/dev", "/proc", NULL };
 
-enum { TRUNCATE_SINCE = 3 };
-static const uint64_t access_truncate = 1ull << 14;
-
-static void allow_writing(int rules, const char *folder, uint64_t access)
+/* Creating is denied everywhere; writing is allowed to devices and /proc. That a process restricted
+ * at all may not trace one that is not comes with it. */
+static void restrict_files(const char *kernel)
 {
-    struct landlock_path_beneath_attr beneath = { .allowed_access = access };
+    const char *all[sizeof readable / sizeof *readable + 1];
+    size_t count = 0;
 
-    beneath.parent_fd = open(folder, O_PATH | O_CLOEXEC);
-    if (beneath.parent_fd < 0)
+    if (!kernel) {
+        restricted = confine(&(Confinement){ .reads_all = true, .scratch = scratch });
         return;
-    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
-    close(beneath.parent_fd);
-}
+    }
 
-/* Creating is denied everywhere; writing is allowed in /dev (the GPU) and /proc (names of threads).
- * That a process restricted at all may not trace one that is not comes with it. */
-static void restrict_files(void)
-{
-    uint64_t writing = LANDLOCK_ACCESS_FS_WRITE_FILE;
-    struct landlock_ruleset_attr wanted = { 0 };
-    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    int rules;
-
-    if (version < 1)
-        return;
-    if (version >= TRUNCATE_SINCE)
-        writing |= access_truncate;
-    wanted.handled_access_fs = writing | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |
-                               LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-                               LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-                               LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-                               LANDLOCK_ACCESS_FS_REMOVE_DIR;
-    rules = (int) syscall(SYS_landlock_create_ruleset, &wanted, sizeof wanted.handled_access_fs, 0);
-    if (rules < 0)
-        return;
-    allow_writing(rules, "/dev", writing);
-    allow_writing(rules, "/proc", writing);
-    restricted = !syscall(SYS_landlock_restrict_self, rules, 0);
-    close(rules);
+    for (const char *const *path = readable; *path; path++)
+        all[count++] = *path;
+    all[count++] = kernel;
+    all[count] = NULL;
+    restricted = confine(&(Confinement){ .readable = all, .scratch = scratch });
 }
-#else
-static void restrict_files(void)
-{
-}
-#endif
 
 /* ---- Seccomp: the rows ---- */
 
@@ -174,7 +146,9 @@ enum {
     NR_pidfd_getfd = 438,
     NR_process_madvise = 440,
     NR_mount_setattr = 442,
+    NR_memfd_secret = 447,
     NR_fchmodat2 = 452,
+    NR_sched_setattr = 314,
 };
 
 static const Rule rules[] = {
@@ -278,6 +252,17 @@ static const Rule rules[] = {
     { SYS_finit_module, KILL },
     { SYS_kexec_load, KILL },
     { SYS_reboot, KILL },
+
+    /* What outlives a process, or is counted nowhere. */
+    { SYS_shmget, KILL },
+    { SYS_shmat, KILL },
+    { SYS_msgget, KILL },
+    { SYS_semget, KILL },
+    { SYS_mq_open, KILL },
+    { NR_memfd_secret, KILL },
+    { SYS_sched_setscheduler, KILL },
+    { NR_sched_setattr, KILL },
+    { SYS_ioprio_set, KILL },
 };
 
 /* ---- Seccomp: rows become a program ---- */
@@ -390,12 +375,12 @@ static bool filter_calls(void)
 
 /* ---- All of it ---- */
 
-bool sandbox_close(void)
+bool sandbox_close(const char *kernel)
 {
     set_limits();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* other children cannot look into us */
-    restrict_files();
+    restrict_files(kernel);
     filtered = filter_calls();
     return filtered;
 }

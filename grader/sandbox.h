@@ -7,10 +7,12 @@
 /* At the start of main, before CUDA opens anything: closes all descriptors but 0 to 5. */
 void sandbox_begin(void);
 
-/* Before student code is loaded, once CUDA is up: from now on no new processes, no network, no look
- * into other processes, no change of the file system, for all threads, for ever. True if system
+/* Before student code is loaded from the file `kernel`, once CUDA is up (or, with NULL, before
+ * archives are read): from now on no new
+ * processes, no network, no look into other processes, no change of the file system, and no file
+ * but the system's and that one, for all threads, for ever. True if system
  * calls are filtered; false where the kernel can't, and the rest is in force all the same. */
-bool sandbox_close(void);
+bool sandbox_close(const char *kernel);
 
 /* What sandbox_close achieved: "seccomp+landlock", "seccomp", "landlock" or "none". */
 const char *sandbox_state(void);

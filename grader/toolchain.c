@@ -73,7 +73,7 @@ static int call(char *const arguments[], char *output)
 
     for (int i = 0; arguments[i]; i++)
         argv[2 + i] = arguments[i];
-    return child_run(argv, NULL, CALL_LIMIT_S, output, OUTPUT_BYTES);
+    return child_run(argv, NULL, NULL, CALL_LIMIT_S, output, OUTPUT_BYTES);
 }
 
 static void add_item(char *list, size_t size, const char *item)

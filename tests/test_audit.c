@@ -12,11 +12,13 @@
 
 static const Lab lab = { .function = "transpose", .symbols = { "cudaMemcpyAsync" } };
 
-/* Rows of readelf -SsW: of a section with its size, of a symbol. */
+/* Rows of readelf -SsrW: of a section with its size, of a symbol. */
 #define SECTION(name, size)                                                                        \
     "  [13] " name "       PROGBITS      0000000000000000 004278 " size " 08  WA  0   0  8\n"
 #define ROW(type, bind, visibility, section, name)                                                 \
     "    19: 0000000000000260    97 " type "    " bind " " visibility "    " section " " name "\n"
+#define RELOCATIONS(name, count)                                                                   \
+    "Relocation section '" name "' at offset 0x2080 contains " count ":\n"
 #define U(name) ROW("NOTYPE", "GLOBAL", "DEFAULT", "UND", name)
 #define T(name) ROW("FUNC", "GLOBAL", "DEFAULT", "5", name)
 #define GOOD                                                                                       \
@@ -77,6 +79,10 @@ static const struct {
     { LONE T("_Z9transposePfS_ii") T("transpose"), "" }, /* a helper of the same name */
     { GOOD SECTION(".init_array.00101", "000008"), "when it is loaded" },
     { SECTION(".init_array", "000010") T("transpose"), "when it is loaded" },
+    { GOOD RELOCATIONS(".rela.init_array", "1 entry"), "" },
+    { GOOD RELOCATIONS(".rela.init_array", "2 entries"), "a relocation in .init_array" },
+    { GOOD RELOCATIONS(".rela.init_array.00101", "2 entries"), "a relocation in .init_array" },
+    { GOOD RELOCATIONS(".rela.text", "22 entries"), "" },
     { GOOD SECTION(".preinit_array", "000008"), "when it is loaded" },
     { GOOD SECTION(".ctors.65435", "000008"), "when it is loaded" },
     { GOOD SECTION(".init", "000008"), "when it is loaded" },
@@ -111,7 +117,11 @@ static const struct {
     { "kernel.o : kernel.cu \\\n @/lab/a\\ b/blank.h \\\n @/lab/kernel.h \\\n", "" },
     { "kernel.o : kernel.cu @/lab/../lab/kernel.h", "" },
     { "kernel.o : kernel.cu \\\r\n @/lab/kernel.h\r\n", "" },
-    { "kernel.o : /tmp/tmpxft_gone.cpp /tmp/ccgone.s kernel.cu", "" }, /* no more there */
+    { "kernel.o : tmpxft_gone.cpp ./ccgone.s kernel.cu", "" },          /* no more there */
+    { "kernel.o : /tmp/ccgone.s kernel.cu", "includes /tmp/ccgone.s" }, /* who knows what it was */
+    { "kernel.o : kernel.cu @/gone/other.h", "includes @/gone/other.h" },
+    { "kernel.o : kernel.cu ../gone.h", "includes ../gone.h" },
+    { "kernel.o : kernel.cu ./deep/../gone.h", "includes ./deep/../gone.h" },
     { "kernel.o : kernel.cu /etc/passwd", "includes /etc/passwd: a lab may include" },
     { "kernel.o : kernel.cu \\\n @/lab/kernel.h \\\n @/other.h", "includes @/other.h:" },
     { "kernel.o : kernel.cu @/lab/../other.h", "includes @/other.h:" },
@@ -123,6 +133,12 @@ static const struct {
     { "kernel.o : kernel.cu @/lab/cublas_v2.h", "includes cublas_v2.h, a library" },
     { "kernel.o : kernel.cu @/lab/cubist.h", "" },
     { "kernel.o : kernel.cu /proc/self/cwd/other.h", "includes /proc/self/cwd/other.h" },
+    { "kernel.o : kernel.cu //proc/self/cwd/other.h", "includes //proc/self/cwd/other.h" },
+    { "kernel.o : kernel.cu /./proc/self/cwd/other.h", "includes /./proc/self/cwd/other.h" },
+    { "kernel.o : kernel.cu /usr/../proc/self/cwd/other.h", "includes /usr/../proc/self" },
+    { "kernel.o : kernel.cu @/../../proc/self/cwd/other.h", "includes @/../../proc/self" },
+    { "kernel.o : kernel.cu /dev/fd/../cwd/other.h", "includes /dev/fd/../cwd/other.h" },
+    { "kernel.o : kernel.cu //proc/self/root@/lab/kernel.h", "includes //proc/self/root" },
     { "kernel.o : kernel.cu /dev/zero", "includes /dev/zero" },
     { "kernel.o : kernel.cu @/lab/kernel.cu", "includes @/lab/kernel.cu" }, /* no header */
     { "kernel.o : kernel.cu @/build/kernel.cudafe1.stub.c", "" }, /* the compiler made it */

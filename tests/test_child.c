@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -198,10 +199,52 @@ static void programs_are_run_to_their_end(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char output[64];
         int status = child_run((char *[]){ "/bin/bash", "-c", (char *) rows[i].script, NULL }, NULL,
-                               rows[i].limit_s, output, sizeof output);
+                               NULL, rows[i].limit_s, output, sizeof output);
         CU_ASSERT_EQUAL(status, rows[i].status);
         CU_ASSERT(!strncmp(output, rows[i].output, strlen(rows[i].output)));
     }
+}
+
+/* A program that may read the system's files and write in its own folder; another folder, by any
+ * name, is not there for it. */
+static void a_confined_program_sees_what_it_may(void)
+{
+    static const struct {
+        const char *script; /* $1: its folder, $2: the other */
+        bool works;
+    } rows[] = {
+        { "cat own.txt", true },
+        { "echo x > new.txt && cat new.txt", true },
+        { "cat \"$2/secret.txt\"", false },
+        { "cat \"/proc/self/root$2/secret.txt\"", false },
+        { "cat link.txt", false },
+        { "ln \"$2/secret.txt\" here.txt", false },
+        { "ls \"$2\"", false },
+        { "echo x > \"$2/new.txt\"", false },
+    };
+    char folder[] = "/tmp/warpbook-test-XXXXXX", own[64], other[64], path[128], link[128];
+    const char *const writable[] = { own, NULL }, *const devices[] = { "/dev/null", NULL };
+    const char *const readable[] = { "/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", NULL };
+    const Confinement confinement = { readable, writable, devices, false };
+    char output[200];
+
+    CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
+    CU_ASSERT_FATAL(make_folders(PUT(own, "%s/own", folder)));
+    CU_ASSERT_FATAL(make_folders(PUT(other, "%s/other", folder)));
+    CU_ASSERT_FATAL(write_file(PUT(path, "%s/own.txt", own), "x", 1));
+    CU_ASSERT_FATAL(write_file(PUT(path, "%s/secret.txt", other), "x", 1));
+    CU_ASSERT_FATAL(!symlink(path, PUT(link, "%s/link.txt", own)));
+    if (child_run((char *[]){ "/bin/cat", path, NULL }, own, &confinement, 20, output,
+                  sizeof output) == 0)
+        printf("(skipped: no Landlock here) ");
+    else
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            char *const words[] = { "/bin/bash", "-c", (char *) rows[i].script, "-", own,
+                                    other,       NULL };
+            int status = child_run(words, own, &confinement, 20, output, sizeof output);
+            CU_ASSERT_EQUAL(status == 0, rows[i].works);
+        }
+    remove_tree(folder);
 }
 
 CU_SuiteInfo test_child = {
@@ -216,6 +259,7 @@ CU_SuiteInfo test_child = {
             { "a memory hog is stopped", memory_hog_is_stopped },
             { "a missing program is told", missing_program_is_told },
             { "programs are run to their end", programs_are_run_to_their_end },
+            { "a confined program sees what it may", a_confined_program_sees_what_it_may },
             CU_TEST_INFO_NULL,
         },
 };

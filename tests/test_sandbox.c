@@ -235,7 +235,7 @@ static int inside(int (*deed)(void))
     if (pid == 0) {
         signal(SIGUSR1, SIG_IGN);
         alarm(20);
-        if (!sandbox_close())
+        if (!sandbox_close("/etc/hostname"))
             _exit(99);
         _exit(deed());
     }
@@ -298,7 +298,8 @@ static void sandbox_binds_older_threads(void)
     if (pid == 0) {
         pthread_t thread;
         alarm(20);
-        if (pthread_create(&thread, NULL, fork_when_told, NULL) || !sandbox_close() || do_pipe())
+        if (pthread_create(&thread, NULL, fork_when_told, NULL) ||
+            !sandbox_close("/etc/hostname") || do_pipe())
             _exit(1);
         if (write(own_pipe[1], "x", 1) == 1)
             pthread_join(thread, NULL);

@@ -40,7 +40,7 @@ static void __attribute__((noreturn)) read_and_hand_over(const char *path)
     setrlimit(RLIMIT_CPU, &(struct rlimit){ CPU_S, CPU_S });
     if (!to)
         _exit(1);
-    sandbox_close();
+    sandbox_close(NULL);
     fine = intake_read(path, &class, problem, sizeof problem);
     fputc(fine ? 0 : 1, to);
     if (fine ? !parcel_write(&class, to) : fputs(problem, to) < 0)
