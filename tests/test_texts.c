@@ -84,6 +84,10 @@ static const struct {
     const char *a, *b;
     bool same;
 } pairs[] = {
+    { "int a; // \\ \nint b;", "int a;", true }, /* a blank behind the backslash */
+    { "int a; // b\rint c;", "int a;", false },  /* a lone CR ends a line */
+    { "int a; // b\rint c;", "int a; int c;", true },
+    { "int a;\r\nint b;\r", "int a;\nint b;\n", true },
     { "int a;", "int  a ;\n", true },
     { "int a;", "inta;", false },
     { "int a; // x\nint b;", "int a;\r\n\r\n/* y\n */ int b;", true },

@@ -1,7 +1,7 @@
 /* advice.c - what a student is told of one lab: a list that any format can show.
  *
  * The order is that of reading: what came of it, how fast, what held it up, where, and what to try
- * next. Kernels that differ in comments and blanks only are graded once, so the file that was
+ * next. Kernels that are the same byte by byte are graded once, so the file that was
  * graded may be another student's: of such a kernel no line is quoted.
  */
 #include "advice.h"

@@ -1,10 +1,11 @@
 /* enrol.c - what was read becomes rows: students, their submissions, and which kernel is whose.
  *
- * Kernels that differ in comments and blanks only are one row, and will be graded once. They are
- * found by a hash of their tokens, and then compared: a hash can be forged.
+ * Kernels that are the same byte by byte are one row, and will be graded once. They are found by a
+ * hash and then compared, since a hash can be forged. Nothing less will do: whatever else reads a
+ * source, to leave out its comments, say, may read it in another way than the compiler does, and
+ * then one student's text decides another one's marks.
  */
 #include "enrol.h"
-#include "../tokens.h"
 #include "../util.h"
 
 #include <stdio.h>
@@ -28,34 +29,18 @@ static int by_student_and_time(const void *a, const void *b)
 
 /* ---- Kernels ---- */
 
-/* No compiler takes a text with a 0 in it, so such a one is equal to itself only. */
-static bool same_kernel(const HandedFile *file, const char *text, size_t bytes)
-{
-    bool plain = strlen(file->text) == file->bytes && strlen(text) == bytes;
-
-    if (!plain)
-        return file->bytes == bytes && !memcmp(file->text, text, bytes);
-    return same_but_for_comments(file->text, text);
-}
-
 static int64_t kernel_row(Store *store, const char *lab, const HandedFile *file)
 {
-    size_t size;
-    char *tokens = token_stream(file->text, &size);
-    int64_t hash = (int64_t) hash_bytes(HASH_START, tokens, size), found = 0;
+    int64_t hash = (int64_t) hash_bytes(HASH_START, file->text, file->bytes), found = 0;
     sqlite3_stmt *same =
         store_ask(store, "SELECT id, source FROM kernels WHERE lab = ? AND hash = ? ORDER BY id",
                   "ti", lab, hash);
 
-    free(tokens);
     while (store_row(store, same)) {
         size_t bytes = (size_t) sqlite3_column_bytes(same, 1);
-        char *text = xcalloc(1, bytes + 1);
-        if (bytes)
-            memcpy(text, sqlite3_column_blob(same, 1), bytes);
-        if (!found && same_kernel(file, text, bytes))
+        if (!found && bytes == file->bytes &&
+            (!bytes || !memcmp(sqlite3_column_blob(same, 1), file->text, bytes)))
             found = sqlite3_column_int64(same, 0);
-        free(text);
     }
     if (found)
         return found;

@@ -50,7 +50,7 @@ static void put_same(Export *export, Page *page)
             if (row->same < 1 || !strcmp(row->state, "unchanged") || !is_first(roll, i, lab))
                 continue;
             if (!begun)
-                begin_table(page, "The same but for comments and blanks",
+                begin_table(page, "The same file, byte by byte",
                             "<th scope=\"col\">Lab</th><th scope=\"col\">Handed in by</th>");
             begun = true;
             page_put(page, "<tr>");
