@@ -11,6 +11,7 @@
 #include "sim_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,26 @@ static bool is_folder(const char *path)
     return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
+/* Is it there, with no link in any part of it below `folder`? A link may lead to another one's
+ * work. (The last part is looked at where it is read.) */
+static bool lies_below(const char *folder, const char *path)
+{
+    char part[PATH];
+    int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), next;
+
+    for (const char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+        PUT(part, "%.*s", (int) (slash - path), path);
+        next = openat(at, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(at);
+        at = next;
+    }
+    if (at < 0)
+        return false;
+    next = faccessat(at, path, F_OK, AT_SYMLINK_NOFOLLOW);
+    close(at);
+    return !next;
+}
+
 /* Where a submission keeps a lab's kernel: as it is, DIR/06_transpose, or DIR/labs/06_transpose. */
 static void find_source(const Session *session, const Options *options, const LabEntry *entry,
                         char *source, char *shown)
@@ -43,9 +64,13 @@ static void find_source(const Session *session, const Options *options, const La
     }
     put(source, PATH, "%s", given);
     if (is_folder(given)) {
-        put(source, PATH, "%s/labs/%s/kernel.cu", given, entry->folder);
-        if (!file_exists(source))
-            put(source, PATH, "%s/%s/kernel.cu", given, entry->folder);
+        char below[PATH];
+        PUT(below, "labs/%s/kernel.cu", entry->folder);
+        if (!lies_below(given, below))
+            PUT(below, "%s/kernel.cu", entry->folder);
+        put(shown, PATH, "%s/%s", given, below);
+        put(source, PATH, "%s", lies_below(given, below) ? shown : ""); /* behind a link: nothing */
+        return;
     }
     put(shown, PATH, "%s", source);
 }

@@ -84,9 +84,12 @@ static bool choose_archs(Attempt *attempt)
     if (!toolchain_archs(attempt->job->toolchain, attempt->job->cc, &ptx, &sm, result->note,
                          sizeof result->note))
         return attempt_fail(attempt, BUILD_MACHINE, "%s", result->note);
-    compile_for(&attempt->compile, "arch=compute_%d,code=compute_%d", ptx, ptx);
+    /* One front end for both: else __CUDA_ARCH__ would tell the code that is simulated from the
+     * code that runs. */
     if (sm)
-        compile_for(&attempt->compile, "arch=compute_%d,code=sm_%d", sm, sm);
+        compile_for(&attempt->compile, "arch=compute_%d,code=[compute_%d,sm_%d]", ptx, ptx, sm);
+    else
+        compile_for(&attempt->compile, "arch=compute_%d,code=compute_%d", ptx, ptx);
     return true;
 }
 

@@ -404,7 +404,7 @@ static const Outcome real_outcomes[] = {
       BUILD_STUDENT, "runs code when it is loaded" },
     { "#include \"/etc/passwd\"\n" KERNEL LAUNCH "}\n", BUILD_STUDENT,
       "kernel.cu includes /etc/passwd: a lab" },
-    { "#if __CUDA_ARCH__ == 900\n#include \"/etc/passwd\"\n#endif\n" KERNEL LAUNCH "}\n",
+    { "#if __CUDA_ARCH__ == 800\n#include \"/etc/passwd\"\n#endif\n" KERNEL LAUNCH "}\n",
       BUILD_STUDENT, "kernel.cu includes /etc/passwd: a lab" },
     { KERNEL LAUNCH
       "    asm(\".pushsection .rodata\\n.incbin \\\"/etc/passwd\\\"\\n.popsection\");\n}\n",

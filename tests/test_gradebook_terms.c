@@ -193,7 +193,7 @@ static void marks_follow_from_the_course(void)
     } rows[] = {
         { "", 75, "rung 1 has 0.250" },
         { "[6]\nbase = 0\n", 50, "the bar is 0.75" },
-        { "[6]\nbase = 40\ngain = 0.9\n", 50, "" }, /* half of the base, half of the rest */
+        { "[6]\nbase = 36\ngain = 0.5\n", 50, "" }, /* half of the base, half of the rest */
         { "[6]\ndeadline = 2026-01-01 00:00 Z\nlate_factor = 0.1\n", 75, "" },
         { "[6]\ndeadline = 2025-01-01 00:00 Z\nlate_factor = 0.8\nlate_unit = 1h\n", 60, "late" },
     };
@@ -224,8 +224,8 @@ static void since_when(void)
     Class class = { 0 };
 
     set_course(policy);
-    hand_in(&class, "early", "e1", "int a; // early", BEFORE, true);
-    hand_in(&class, "early", "e2", "int a; // again", AFTER, true);
+    hand_in(&class, "early", "e1", "int a;", BEFORE, true);
+    hand_in(&class, "early", "e2", "int a;", AFTER, true);
     hand_in(&class, "late", "l1", "int a;", AFTER, true);
     hand_in(&class, "files", "f1", "int a;", AFTER, false);
     hand_in(&class, "none", "n1", "int a;", 0, false);
@@ -270,7 +270,7 @@ static void the_roster(void)
     CU_ASSERT_TRUE_FATAL(write_file(file, csv, sizeof csv - 1));
     CU_ASSERT_TRUE(enlist(&store, file, &people, &told));
     CU_ASSERT_EQUAL(people, 4);
-    hand_in(&class, "early", "e1", "int a; // early", 100, true);
+    hand_in(&class, "early", "e1", "int a;", 100, true);
     hand_in(&class, "TWIN", "t1", "int a;", 100, true);
     hand_in(&class, "stranger", "s1", "int a;", 100, true);
     enrol_class(&class);

@@ -114,7 +114,21 @@ static void expose(Cell *cell, const char *path)
     free(real);
 }
 
-/* The toolkit that a program lies in: .../cuda for .../cuda/bin/nvcc; else the program alone. */
+/* Is it the folder of a toolkit or of a compiler, by what lies in it? */
+static bool is_a_toolkit(const char *folder)
+{
+    static const char *const signs[] = { "include/cuda_runtime.h", "nvvm/bin/cicc", "lib/gcc",
+                                         "libexec/gcc", "lib/clang" };
+    char path[PATH_MAX + 32];
+
+    for (size_t i = 0; i < COUNT(signs); i++)
+        if (file_exists(PUT(path, "%s/%s", folder, signs[i])))
+            return true;
+    return false;
+}
+
+/* The toolkit that a program lies in: .../cuda for .../cuda/bin/nvcc. Else the program alone: X of
+ * X/bin/nvcc, a wrapper, may be somebody's home. */
 static void expose_program(Cell *cell, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL, *slash;
@@ -126,7 +140,8 @@ static void expose_program(Cell *cell, const char *path)
     *slash = 0;
     if (strlen(real) > 4 && !strcmp(real + strlen(real) - 4, "/bin")) {
         real[strlen(real) - 4] = 0;
-        expose(cell, real);
+        if (is_a_toolkit(real))
+            expose(cell, real);
     }
     free(real);
 }
@@ -147,7 +162,8 @@ static bool expose_toolkit(Cell *cell, char *problem, size_t size)
 {
     static const char *const programs[] = { "WARPBOOK_NVCC", "WARPBOOK_READELF", "WARPBOOK_RUNNER",
                                             "WARPBOOK_SIM_RUNNER" };
-    static const char *const built[] = { "runner", "runner-sim", "sim", "devices" };
+    static const char *const built[] = { "runner", "guest",     "runner-sim", "guest-sim",
+                                         "sim",    "guest-lib", "devices" };
     char path[PATH_MAX];
     Toolchain toolchain;
 
@@ -459,6 +475,25 @@ bool cell_lies_apart(const Cell *cell, char *problem, size_t size)
     return true;
 }
 
+bool cell_hides(const Cell *cell, const char *path, char *problem, size_t size)
+{
+    char *real = path && *path ? realpath(path, NULL) : NULL;
+    bool hidden = true;
+
+    for (int i = 0; real && strcmp(real, "/") && i < cell->exposed.count && hidden; i++) {
+        const char *shown = cell->exposed.word[i];
+        size_t length = strlen(shown);
+        hidden = strncmp(real, shown, length) || (real[length] && real[length] != '/');
+        if (!hidden)
+            put(problem, size,
+                "%s, which the compiler seems to need, holds %s, which no submission may see: "
+                "install the CUDA Toolkit in a folder of its own, and name it in CUDA_HOME",
+                shown, real);
+    }
+    free(real);
+    return hidden;
+}
+
 bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size)
 {
     char path[PATH_MAX];
@@ -481,7 +516,8 @@ bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size
     if (trusting)
         return true;
     return cell_lies_apart(cell, problem, size) && expose_toolkit(cell, problem, size) &&
-           prove_cell(cell, problem, size);
+           cell_hides(cell, getenv("HOME"), problem, size) &&
+           cell_hides(cell, cell->store, problem, size) && prove_cell(cell, problem, size);
 }
 
 void cell_close(Cell *cell)

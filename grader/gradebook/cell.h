@@ -43,6 +43,10 @@ void cell_close(Cell *cell);
  */
 bool cell_lies_apart(const Cell *cell, char *problem, size_t size);
 
+/* Is that file or folder not in any that submissions are shown? (cell_open asks for $HOME and the
+ * gradebook's.) */
+bool cell_hides(const Cell *cell, const char *path, char *problem, size_t size);
+
 /* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it
  * with words_free. It is run in cell->root. */
 void cell_command(const Cell *cell, const CellJob *job, Words *command);

@@ -70,7 +70,8 @@ static bool open_cell(Cell *cell, Options *options, char *problem, size_t size)
 
     options->slurm.trusting = options->trusting;
     if (!cell_open(cell, options->out, options->trusting || slurm, problem, size) ||
-        (slurm && !options->trusting && !cell_lies_apart(cell, problem, size)))
+        (slurm && !options->trusting && !cell_lies_apart(cell, problem, size)) ||
+        !cell_hides(cell, options->submissions, problem, size))
         return false;
     if (!slurm && slurm_is_out(cell->store, job, sizeof job)) {
         put(problem, size,

@@ -117,7 +117,9 @@ static bool is_told(const Function *f, const Known *known, const Instruction *in
                       o[1].kind == OPERAND_REGISTER && o[2].kind == OPERAND_INTEGER && !o[2].bits;
     const Known *asked = asks ? &known[o[1].index] : NULL;
 
-    return asked && asked->writers == 1 && asked->writer < in && is_logic(asked->writer);
+    /* A vector load's words have no one writer. */
+    return asked && asked->writers == 1 && asked->writer && asked->writer < in &&
+           is_logic(asked->writer);
 }
 
 /* One shift an addition. */

@@ -16,9 +16,6 @@ __global__ void advance_kernel(unsigned *out, const unsigned *in, int cols, int 
 {
     int first = blockIdx.x * cols;
 
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;");
-#endif
     for (int col = threadIdx.x; col < cols; col += BLOCK) {
         unsigned seed = in[first + col], x = seed;
         for (int round = 0; round < rounds; round++)
