@@ -20,13 +20,13 @@ int main()
 
     for (int i = 0; i < 32; i++)
         host[i] = make_int2(i % 2, 31 - i);
-    CHECK(cudaMalloc(&out, sizeof result));
-    CHECK(cudaMalloc(&in, sizeof host));
-    CHECK(cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice));
+    CHECK(!cudaMalloc(&out, sizeof result));
+    CHECK(!cudaMalloc(&in, sizeof host));
+    CHECK(!cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice));
     choose<<<1, 32>>>(out, in);
-    CHECK(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
+    CHECK(!cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost));
     printf("%d %d %d\n", result[0], result[1], result[31]);
-    CHECK(cudaFree(out));
-    CHECK(cudaFree(in));
+    CHECK(!cudaFree(out));
+    CHECK(!cudaFree(in));
     return 0;
 }
