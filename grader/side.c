@@ -41,6 +41,7 @@ Verdict side_sample(void *self, Sample *sample)
             (verdict = outputs_check_some(&side->worker, side->calls, side->random)) != PASS)
             return verdict;
         sample->event_ms += timing.event_ms;
+        sample->between_ms += side->worker.prepare_ms;
         sample->parent_ms += side->worker.seen_ms; /* a result that is late is work not done */
     }
     if (side->plan && sample->parent_ms < sample_ms)

@@ -16,6 +16,7 @@
 /* One sample: all its calls together, by both clocks, and how many answers were waited for. */
 typedef struct Sample {
     double event_ms, parent_ms;
+    double between_ms; /* making the arrays, before the calls */
     int calls, passes;
 } Sample;
 

@@ -181,11 +181,14 @@ Verdict worker_case(Worker *worker, const Case *lab_case, int sets)
 Verdict worker_prepare(Worker *worker, uint64_t seed)
 {
     char answer[CHILD_LINE];
+    Verdict verdict;
 
     worker->seed = seed;
     worker->poison = seed & 1 ? POISON_ODD : POISON_EVEN;
-    return ASK(worker, chore_limit_s, answer, "prepare %016llx %d", (unsigned long long) seed,
-               worker->poison);
+    verdict = ASK(worker, chore_limit_s, answer, "prepare %016llx %d", (unsigned long long) seed,
+                  worker->poison);
+    worker->prepare_ms = (worker->child.answered_s - worker->child.asked_s) * 1e3;
+    return verdict;
 }
 
 Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)

@@ -35,6 +35,7 @@ typedef struct Worker {
     int sets;      /* buffer sets allocated */
     uint64_t seed; /* of the last prepare */
     unsigned char poison;
+    double prepare_ms; /* how long the last prepare took */
     double go_s;       /* when the last go was asked for */
     double seen_ms;    /* from then until the first piece of an output was here; 0: none is yet */
     char sandbox[24];  /* how its process is confined: see sandbox_state() */

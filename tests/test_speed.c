@@ -329,6 +329,46 @@ static void hidden_time_is_seen_on_any_host(void)
     }
 }
 
+/* A kernel that stays behind works on the next inputs while they are made: there is a clock then,
+ * too. */
+static Verdict works_between(void *self, Sample *s)
+{
+    Script *script = self;
+    Verdict verdict = sample(self, s);
+
+    s->between_ms = 1 + 0.3 * uniform(&script->random) + script->parent_extra_ms;
+    s->parent_ms -= script->parent_extra_ms;
+    return verdict;
+}
+
+static void work_between_calls_is_seen(void)
+{
+    static const struct {
+        double between_ms;
+        bool seen;
+        double ratio;
+    } rows[] = { { 0, false, 1 }, { 0.3, false, 1 }, { 2, true, 10 / 12. }, { 40, true, 0.2 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int n = 0;
+        Finish f;
+        Script reference = { .base_ms = 1, .random = 1, .n = &n };
+        Script student = { .base_ms = 1, .random = 2, .n = &n };
+        Race it = { .reference = { &reference, works_between },
+                    .student = { &student, works_between },
+                    .bar = 0.75,
+                    .least = 15,
+                    .most = 120,
+                    .budget_s = 3,
+                    .random = 7 };
+
+        student.parent_extra_ms = rows[i].between_ms;
+        race(&it, &f);
+        CU_ASSERT_EQUAL(f.by_parent, rows[i].seen);
+        CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, rows[i].ratio, 0.02);
+    }
+}
+
 static void a_lie_about_time_does_not_pay(void)
 {
     /* Events tell a tenth of the truth: the parent's clock counts, and says so. */
@@ -460,6 +500,7 @@ CU_SuiteInfo test_speed = {
             { "a race of which all is dropped ends", a_race_of_which_all_is_dropped_ends },
             { "lateness is no way out", lateness_is_no_way_out },
             { "hidden time is seen on any host", hidden_time_is_seen_on_any_host },
+            { "work between calls is seen", work_between_calls_is_seen },
             { "a lie about time does not pay", a_lie_about_time_does_not_pay },
             { "a disturbed block is dropped and counted",
               a_disturbed_block_is_dropped_and_counted },
