@@ -50,7 +50,7 @@ double ratio_shown(double ratio, double bar, int decimals)
     const double unit = pow(10, -decimals);
     const double rounded = round(ratio / unit) * unit;
 
-    return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : rounded;
+    return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : ratio;
 }
 
 /* The mean. Cases that spare rung 1 are worth no more than the others are: what is to be had there

@@ -373,6 +373,10 @@ cp -r "$work/calm" "$work/torn"
 sqlite3 "$work/torn/gradebook.sqlite" "PRAGMA wal_checkpoint(TRUNCATE)" > /dev/null
 dd if=/dev/urandom of="$work/torn/gradebook.sqlite" bs=4096 seek=2 count=6 conv=notrunc 2> /dev/null
 check "a damaged database" says "is damaged" slow "$work/torn"
+cp -r "$work/calm" "$work/lost"
+rm -f "$work"/lost/gradebook.sqlite*
+check "a database that is gone beside its logs" says "logs/ beside it holds results" slow "$work/lost"
+check "and nothing is written over" diff -r "$work/calm/logs" "$work/lost/logs"
 mkdir "$work/foreign"
 echo "not a database, whatever its name" > "$work/foreign/gradebook.sqlite"
 check "no database at all" status_is 3 "$gradebook" report --out "$work/foreign"

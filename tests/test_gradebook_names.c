@@ -81,6 +81,8 @@ static void paths(void)
         { "caf\xc3\xa9", "caf\xc3\xa9", NULL },
         { "caf\xe9", "caf?", NULL },
         { "over\xc0\xaflong", "over??long", NULL },
+        { "half\xed\xa0\x80", "half???", NULL },    /* of a UTF-16 pair */
+        { "far\xf4\x90\x80\x80", "far????", NULL }, /* beyond U+10FFFF */
         { "turn\xe2\x80\xaered", "turn???red", NULL },
         { "../a", NULL, "leads out" },
         { "a/../../b", NULL, "leads out" },

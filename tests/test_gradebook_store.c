@@ -70,9 +70,8 @@ static int open_tasks(void)
 
 static void the_same_is_enrolled_once(void)
 {
-    static const char *const list[] = { "ann", "int a;", "ben", "int a;",
-                                        "cid", "int a;", "dot", "int b;",
-                                        NULL };
+    static const char *const list[] = { "ann",    "int a;", "ben",    "int a;", "cid",
+                                        "int a;", "dot",    "int b;", NULL };
     Enrolled enrolled = enrol_these(list);
 
     CU_ASSERT_EQUAL(enrolled.students, 4);
@@ -85,9 +84,9 @@ static void the_same_is_enrolled_once(void)
     CU_ASSERT_EQUAL(open_tasks(), 2);
 }
 
-/* Once, texts were equal if a lexer of ours read the same tokens in them. The compiler ends a line at
- * a lone CR, too, and joins lines at a backslash that blanks follow: so an empty hand-in was graded
- * as another one's kernel, and one student's #error became another one's verdict. */
+/* Once, texts were equal if a lexer of ours read the same tokens in them. The compiler ends a line
+ * at a lone CR, too, and joins lines at a backslash that blanks follow: so an empty hand-in was
+ * graded as another one's kernel, and one student's #error became another one's verdict. */
 static void a_twin_for_the_lexer_is_no_twin(void)
 {
     static const char *const list[] = { "ann", "int a;",

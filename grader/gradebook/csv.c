@@ -17,6 +17,8 @@ static bool is_formula(const char *text)
     return false;
 }
 
+/* Where semicolons separate cells (German and French Excel), and at each line end, a cell may begin
+ * anew in the middle of this one. */
 static void cell(FILE *to, const char *text)
 {
     bool formula = is_formula(text);
@@ -33,6 +35,8 @@ static void cell(FILE *to, const char *text)
         if (*at == '"')
             fputc('"', to);
         fputc(*at, to);
+        if (strchr(";\t\r\n", *at) && is_formula(at + 1))
+            fputc('\'', to);
     }
     fputs(*end ? " ..." : "", to);
     fputs(quoted ? "\"" : "", to);

@@ -23,7 +23,9 @@ static size_t utf8_length(const unsigned char *at)
     for (size_t i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90))
+    /* Overlong, a half of a UTF-16 pair, beyond U+10FFFF: no reader of JSON takes them. */
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90) ||
+        (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f))
         return 0;
     return length;
 }

@@ -8,6 +8,7 @@
 #include "schema.h"
 #include "../util.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -21,18 +22,41 @@ enum { APPLICATION = 0x57704762 }; /* "WpGb" */
 
 /* ---- Questions ---- */
 
+/* What is the matter, by SQLite's code and the system's, and what to do about it. None of it tells
+ * anybody to remove a file: results cannot be made again. */
+static const char *advice(int code, int system_error)
+{
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return "Its database is damaged. Keep a copy of the whole folder, then restore "
+               "gradebook.sqlite from a backup; logs/ still holds each result";
+    case SQLITE_FULL:
+        return "The disk is full: make room, and give the same command again; what was graded is "
+               "kept";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return "It can be read, but not written: give the command as a user who may write there, "
+               "or on a disk that is not read-only";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "Another program holds it: wait until that is done";
+    case SQLITE_CANTOPEN:
+        return "It cannot be opened: are the folder and its files readable, and writable, for you?";
+    case SQLITE_IOERR:
+        if (system_error == ENOSPC || system_error == EDQUOT)
+            return advice(SQLITE_FULL, 0);
+        return "The disk failed or is gone; what was graded before is kept. Look at the disk, then "
+               "give the same command again";
+    default:
+        return "Nothing that was graded is lost: the same command goes on";
+    }
+}
+
 static void __attribute__((noreturn)) fail(Store *store)
 {
-    int code = sqlite3_errcode(store->db);
-    bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-    bool full = code == SQLITE_FULL || sqlite3_system_errno(store->db) == ENOSPC;
-
     die("the gradebook in %s: %s. %s", store->folder, sqlite3_errmsg(store->db),
-        full      ? "The disk is full: make room, and give the same command again; what was graded "
-                    "is kept"
-        : damaged ? "Its database is damaged: restore it from a backup, or move it away and grade "
-                    "again; logs/ still holds each result"
-                  : "Nothing that was graded is lost: the same command goes on");
+        advice(sqlite3_errcode(store->db), sqlite3_system_errno(store->db)));
 }
 
 static void bind(Store *store, sqlite3_stmt *statement, const char *types, va_list values)
@@ -211,21 +235,51 @@ static bool bring_up_to_date(Store *store, int version, bool to_write)
     return fine;
 }
 
+/* Does anything lie in the gradebook's logs/? */
+static bool has_logs(const Store *store)
+{
+    char path[600];
+    DIR *logs = opendir(PUT(path, "%s/logs", store->folder));
+    struct dirent *item;
+    bool any = false;
+
+    while (logs && !any && (item = readdir(logs)))
+        any = item->d_name[0] != '.';
+    if (logs)
+        closedir(logs);
+    return any;
+}
+
+/* The question failed with `code`, or SQLITE_OK and the database is not whole. */
+static void say_unreadable(Store *store, int code)
+{
+    if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
+        code = SQLITE_CORRUPT;
+    PUT(store->problem, "%s/gradebook.sqlite cannot be read (%s). %s", store->folder,
+        sqlite3_errstr(code), advice(code, sqlite3_system_errno(store->db)));
+}
+
 static bool meet(Store *store, bool to_write)
 {
     int tables = pragma(store, "SELECT count(*) FROM sqlite_master");
+    int code = sqlite3_errcode(store->db);
     int application = pragma(store, "PRAGMA application_id");
     int version = pragma(store, "PRAGMA user_version");
 
-    if (tables == 0 && version == 0 && to_write)
-        return make_tables(store);
-    if (tables < 0 || !is_whole(store))
+    if (tables == 0 && version == 0 && has_logs(store))
         PUT(store->problem,
-            "%s/gradebook.sqlite is damaged (%s): restore it from a backup, or move it away and "
-            "grade again; logs/ still holds each result",
-            store->folder, sqlite3_errmsg(store->db));
+            "%s/gradebook.sqlite is empty, but logs/ beside it holds results. Restore the database "
+            "from a backup, or give another --out: a new gradebook here would write over those "
+            "logs",
+            store->folder);
+    else if (tables == 0 && version == 0 && to_write)
+        return make_tables(store);
+    else if (tables < 0)
+        say_unreadable(store, code);
+    else if (!is_whole(store))
+        say_unreadable(store, sqlite3_errcode(store->db));
     else if (application != APPLICATION)
-        PUT(store->problem, "%s/gradebook.sqlite is no gradebook's", store->folder);
+        PUT(store->problem, "%s/gradebook.sqlite is not a gradebook's database", store->folder);
     else if (version < 1 || version > STORE_SCHEMA)
         PUT(store->problem,
             "%s/gradebook.sqlite was written by a newer version of gradebook (its schema is %d, "
