@@ -81,6 +81,7 @@ void coursework_counting(const Coursework *work, const Session *session, const R
     other.course = work->course;
     for (int i = 0; i < count; i++) {
         other.seed = results[i].seed;
+        other.replayed = session->replayed;
         grade(&other, results[i].entry, results[i].source, results[i].source, &result);
         report_short(&result);
     }

@@ -46,21 +46,45 @@ static uint64_t word_of(DrawPurpose purpose, uint64_t number)
 /* Makes each guess at a seed expensive. */
 enum { STRETCH = 20000 };
 
-Draws draws_begin(uint64_t seed, const char *what)
+/* The key and a text together: it cannot be chosen so that two texts come to the same. */
+static void take_in(uint64_t key[2], const char *text)
 {
-    Draws draws = { .key = { seed, hash_bytes(HASH_START, what, strlen(what)) } };
+    for (size_t length = strlen(text), at = 0; at <= length; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, text + at, length - at < sizeof word ? length - at : sizeof word);
+        const uint64_t next[2] = { keyed_hash(key, word), keyed_hash(key, ~word) };
+        memcpy(key, next, sizeof next);
+    }
+}
 
+Draws draws_begin(uint64_t seed, const char *what, const char *text)
+{
+    Draws draws = { .key = { seed, DRAW_KEY } };
+
+    take_in(draws.key, what);
+    if (text)
+        take_in(draws.key, text);
     for (int i = 0; i < STRETCH; i++) {
         const uint64_t next[2] = { keyed_hash(draws.key, word_of(DRAW_KEY, 0)),
                                    keyed_hash(draws.key, word_of(DRAW_KEY, 1)) };
         memcpy(draws.key, next, sizeof next);
     }
+    memcpy(draws.hidden, draws.key, sizeof draws.hidden);
     return draws;
+}
+
+void draws_hide(Draws *draws)
+{
+    draws->hidden[0] = secret();
+    draws->hidden[1] = secret();
 }
 
 uint64_t draw(Draws *draws, DrawPurpose purpose)
 {
-    return keyed_hash(draws->key, word_of(purpose, draws->count[purpose]++));
+    bool hidden = purpose == DRAW_PLACES || purpose == DRAW_ORDER;
+
+    return keyed_hash(hidden ? draws->hidden : draws->key,
+                      word_of(purpose, draws->count[purpose]++));
 }
 
 uint64_t set_seed(uint64_t seed, int set)

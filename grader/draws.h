@@ -20,13 +20,17 @@ typedef enum DrawPurpose {
 } DrawPurpose;
 
 typedef struct Draws {
-    uint64_t key[2];
+    uint64_t key[2], hidden[2];    /* of contents and sets; of places and order */
     uint64_t count[DRAW_PURPOSES]; /* drawn so far */
 } Draws;
 
-/* From a seed and what it is used for (a lab's folder). A seed may be small, or guessed at: each
- * guess costs a millisecond. */
-Draws draws_begin(uint64_t seed, const char *what);
+/* From a seed, what it is used for (a lab's folder), and the kernel's text: a kernel that prints
+ * its inputs learns nothing about those of the next attempt, which is another text. NULL: none. A
+ * seed may be small, or guessed at: each guess costs a millisecond. */
+Draws draws_begin(uint64_t seed, const char *what, const char *text);
+
+/* From now on places and order are nobody's to repeat: unless a run is to be replayed. */
+void draws_hide(Draws *draws);
 
 uint64_t draw(Draws *draws, DrawPurpose purpose);
 

@@ -57,6 +57,7 @@ static void see_call(Worker *worker, const Case *sized, uint64_t seed, Seen *see
 static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
 {
     Worker worker;
+    Draws random = draws_begin(e->session->seed, e->entry->folder, NULL);
     GpuInfo info;
     Verdict verdict = session_worker(e->session, &worker);
 
@@ -70,7 +71,7 @@ static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
     if (verdict == PASS)
         verdict = worker_model_time(&worker);
     if (verdict == PASS)
-        see_call(&worker, sized, e->session->seed, seen);
+        see_call(&worker, sized, draw(&random, DRAW_CONTENTS), seen);
     else
         PUT(seen->why, "%s", worker.why);
     worker_end(&worker);

@@ -134,10 +134,23 @@ static void say_untouched(Result *result)
             result->as_it_ran == PASS ? "" : ": ", result->as_it_ran == PASS ? "" : was);
 }
 
+/* Another text gets other inputs, whatever the seed; what is compared where, only a replay repeats.
+ */
+static Draws draws_of(const Session *session, const LabEntry *entry, const char *source)
+{
+    char *text = read_file(source, BUILD_SOURCE_BYTES, NULL);
+    Draws draws = draws_begin(session->seed, entry->folder, text);
+
+    free(text);
+    if (!session->replayed)
+        draws_hide(&draws);
+    return draws;
+}
+
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result)
 {
-    Draws random = draws_begin(session->seed, entry->folder);
+    Draws random;
     double start = now_s();
     Build reference, submission;
     bool simulated = *session->simulated;
@@ -146,6 +159,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     *result = (Result){ .entry = entry, .verdict = PASS, .seed = session->seed };
     result->hash = lab_hash(session, entry);
     note_source(result, source);
+    random = draws_of(session, entry, source);
     session->streams = entry->lab->streams;
     session_say(session, "%02d %s: building", lab_number(entry), lab_name(entry));
     if (build_reference(session, result, &reference) &&

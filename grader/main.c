@@ -211,6 +211,7 @@ static int run_grade(Options *options)
     if (!session_open(&session, options->device))
         return could_not(&session);
     session.course = work.course;
+    session.replayed = options->seeded;
     session.seed = seed_of(options, &work, options->labs[0]);
     if (options->lines)
         report_lines_machine(&session);
@@ -264,6 +265,7 @@ static int run_explain(Options *options)
     if (!submission_fits(options))
         return USAGE;
     session = (Session){ .quick = true, .live = isatty(2) };
+    session.replayed = options->seeded;
     session.seed = options->seeded ? options->seed : secret();
     if (!session_open(&session, simulated_device(options)))
         return could_not(&session);
@@ -371,7 +373,9 @@ static int run_proof(const Options *options, int (*faults_of)(Session *, const O
     static Session session;
     int faults;
 
-    session = (Session){ .live = isatty(2), .seed = options->seeded ? options->seed : secret() };
+    session = (Session){ .live = isatty(2),
+                         .replayed = options->seeded,
+                         .seed = options->seeded ? options->seed : secret() };
     if (!session_open(&session, options->device))
         return could_not(&session);
     report_machine(&session);

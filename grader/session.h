@@ -19,6 +19,7 @@ typedef struct Session {
     char simulated[300]; /* why the GPU is a simulated one: words; "": it is a real one */
     Course course; /* bars, curves, seeds; course_default, unless main puts a course's there */
     uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
+    bool replayed; /* it was given (--seed): all else is drawn as it was then, too */
     bool quick;
     bool ours;         /* kernels of the workbook are graded: rung 1 may equal the starter */
     bool portable;     /* ours are built for other machines: pack */

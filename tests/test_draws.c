@@ -17,8 +17,9 @@ static void the_hash_is_siphash(void)
 
 static void the_same_seed_draws_the_same(void)
 {
-    Draws a = draws_begin(7, "06_transpose"), b = draws_begin(7, "06_transpose");
-    Draws other_lab = draws_begin(7, "07_reduction"), other_seed = draws_begin(8, "06_transpose");
+    Draws a = draws_begin(7, "06_transpose", NULL), b = draws_begin(7, "06_transpose", NULL);
+    Draws other_lab = draws_begin(7, "07_reduction", NULL),
+          other_seed = draws_begin(8, "06_transpose", NULL);
 
     for (int i = 0; i < 100; i++) {
         uint64_t drawn = draw(&a, DRAW_CONTENTS);
@@ -28,10 +29,37 @@ static void the_same_seed_draws_the_same(void)
     }
 }
 
+/* A kernel that prints its inputs is another text when it comes again, knowing them. */
+static void another_text_draws_others(void)
+{
+    static const char *const texts[] = { NULL, "", "a", "abcdefg", "abcdefgh", "abcdefghi" };
+    uint64_t drawn[sizeof texts / sizeof *texts];
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Draws draws = draws_begin(7, "x", texts[i]);
+        drawn[i] = draw(&draws, DRAW_CONTENTS);
+        for (size_t k = 0; k < i; k++)
+            CU_ASSERT_NOT_EQUAL(drawn[i], drawn[k]);
+    }
+}
+
+/* A course's seed gives all gradings the same inputs of a text, but not the places that are looked
+ * at. */
+static void hidden_draws_do_not_repeat(void)
+{
+    Draws a = draws_begin(7, "x", "k"), b = draws_begin(7, "x", "k");
+
+    CU_ASSERT_EQUAL(draw(&a, DRAW_PLACES), draw(&b, DRAW_PLACES));
+    draws_hide(&b);
+    CU_ASSERT_NOT_EQUAL(draw(&a, DRAW_PLACES), draw(&b, DRAW_PLACES));
+    CU_ASSERT_NOT_EQUAL(draw(&a, DRAW_ORDER), draw(&b, DRAW_ORDER));
+    CU_ASSERT_EQUAL(draw(&a, DRAW_CONTENTS), draw(&b, DRAW_CONTENTS));
+}
+
 /* How many places are looked at must not decide what comes next. */
 static void purposes_do_not_disturb_each_other(void)
 {
-    Draws a = draws_begin(7, "x"), b = draws_begin(7, "x");
+    Draws a = draws_begin(7, "x", NULL), b = draws_begin(7, "x", NULL);
 
     for (int i = 0; i < 50; i++)
         draw(&a, DRAW_PLACES);
@@ -68,7 +96,7 @@ static void the_attack_on_splitmix_works_on_splitmix(void)
 
 static void one_draw_does_not_give_the_next(void)
 {
-    Draws draws = draws_begin(secret(), "05_streams");
+    Draws draws = draws_begin(secret(), "05_streams", NULL);
 
     for (int i = 0; i < 1000; i++) {
         uint64_t state = splitmix_state(draw(&draws, DRAW_CONTENTS));
@@ -105,7 +133,7 @@ static uint64_t seed_of_key(FillKey key, int array)
 
 static void a_set_does_not_give_its_neighbour(void)
 {
-    Draws draws = draws_begin(secret(), "05_streams");
+    Draws draws = draws_begin(secret(), "05_streams", NULL);
 
     for (int i = 0; i < 1000; i++) {
         uint64_t sample = draw(&draws, DRAW_CONTENTS), set = set_seed(sample, 0);
@@ -120,7 +148,7 @@ static void a_set_does_not_give_its_neighbour(void)
 static void bits_are_even(void)
 {
     enum { COUNT = 20000 };
-    Draws draws = draws_begin(3, "y");
+    Draws draws = draws_begin(3, "y", NULL);
     uint64_t last = draw(&draws, DRAW_CONTENTS);
     int ones[64] = { 0 }, changes[64] = { 0 };
 
@@ -144,6 +172,8 @@ CU_SuiteInfo test_draws = {
         (CU_TestInfo[]){
             { "the hash is SipHash", the_hash_is_siphash },
             { "the same seed draws the same", the_same_seed_draws_the_same },
+            { "another text draws others", another_text_draws_others },
+            { "hidden draws do not repeat", hidden_draws_do_not_repeat },
             { "purposes do not disturb each other", purposes_do_not_disturb_each_other },
             { "the attack on splitmix works on splitmix",
               the_attack_on_splitmix_works_on_splitmix },

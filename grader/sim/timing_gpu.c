@@ -19,6 +19,12 @@ enum {
     LEAST_WAVES = 6 /* that are played of a launch */
 };
 
+/* What blocks did, by the counts of the launch: all blocks are counted, whether played or not. */
+enum { INSTRUCTIONS, REQUESTS, SECTORS_MOVED, WAVEFRONTS, DEEDS };
+typedef struct WorkDone {
+    double of[DEEDS];
+} WorkDone;
+
 struct Timing {
     Gpu *gpu;
     Launch *launch;
@@ -26,7 +32,7 @@ struct Timing {
     uint64_t most_played;
     bool complete;     /* all that begin from now on are left out */
     bool failed;       /* no memory, or the launch did */
-    uint64_t executed; /* by those played */
+    WorkDone done;     /* by those played */
     int places;        /* for blocks, an SM */
     int *room;         /* of each SM: free places, and when they became free */
     uint64_t *room_at; /* [sm * places + n] */
@@ -263,6 +269,25 @@ static void place_block(Timing *timing, BlockTrace *trace)
 
 /* ---- What the executor tells ---- */
 
+static void add_counts(WorkDone *done, const Count *counts, const Code *code)
+{
+    for (int i = 0; counts && code && i < code->step_count; i++) {
+        done->of[REQUESTS] += (double) counts[i].requests;
+        done->of[SECTORS_MOVED] += (double) counts[i].sectors;
+        done->of[WAVEFRONTS] += (double) counts[i].wavefronts;
+    }
+}
+
+static WorkDone work_done(const Launch *launch)
+{
+    WorkDone done = { { [INSTRUCTIONS] = (double) launch->executed } };
+
+    add_counts(&done, launch->counts, launch->kernel);
+    for (int i = 0; launch->call_counts && i < launch->module->function_count; i++)
+        add_counts(&done, launch->call_counts[i], launch->codes[i]);
+    return done;
+}
+
 /* Whether so many blocks are enough: of more instructions than are to be played, whole waves are
  * left out. */
 static bool is_enough(const Timing *timing)
@@ -311,7 +336,7 @@ void timing_block_begin(Block *block)
     block->trace = NULL;
     if (timing && !timing->complete && is_enough(timing)) {
         timing->complete = true;
-        timing->executed = timing->launch->executed;
+        timing->done = work_done(timing->launch);
     }
     if (timing && !timing->complete && !timing->failed) {
         if (timing->begun)
@@ -362,20 +387,62 @@ void timing_block_end(Block *block)
 
 /* ---- The end ---- */
 
+/* How many times as much a block of the rest does as one that was played: by its instructions, or,
+ * where they differ, by what it does most of. Else a kernel could play a light part first. */
+static double heavier(const WorkDone *played, double blocks, const WorkDone *rest, double others)
+{
+    static const double alike = 1.1, none = 100;
+    double most = rest->of[INSTRUCTIONS] / others / (played->of[INSTRUCTIONS] / blocks);
+
+    for (int i = 0; i < DEEDS; i++) {
+        const double times = rest->of[i] / others / (fmax(played->of[i], 1) / blocks);
+        if (times > alike * most && times < none)
+            most = times;
+    }
+    return most;
+}
+
+/* What no block that was played did tells nothing of how long it takes: then at least as long as
+ * memory takes for the sectors, and the SMs for requests and wavefronts. */
+static double least_cycles(const Gpu *gpu, const WorkDone *done)
+{
+    const Memory *memory = &gpu->memory;
+    const double sector_cycles =
+        fmax(memory->l2_cycles, memory->read_cycles / memory->atom_sectors);
+
+    return fmax(done->of[SECTORS_MOVED] * sector_cycles,
+                (done->of[WAVEFRONTS] + done->of[REQUESTS]) / gpu->device.sms);
+}
+
+/* Did the blocks that were played do hardly any of something that the rest does? */
+static bool is_new_work(const WorkDone *played, double blocks, const WorkDone *rest, double others)
+{
+    for (int i = 0; i < DEEDS; i++)
+        if (rest->of[i] / others > 10 * (fmax(played->of[i], 1) / blocks))
+            return true;
+    return false;
+}
+
 /* Cycles that those take that were left out. */
 static double left_out(const Timing *timing)
 {
     const long played = timing->placed, rest = timing->blocks - played;
     const long waves = played / timing->wave / 2, window = waves * timing->wave;
-    const double before = (double) timing->executed;
-    const double after = (double) (timing->launch->executed - timing->executed);
-    double a_block;
+    const WorkDone all = work_done(timing->launch);
+    WorkDone others;
+    double a_block, cycles;
 
     if (!timing->complete || rest <= 0 || window <= 0 || window >= played)
         return 0;
     a_block = (double) (timing->starts[played - 1] - timing->starts[played - 1 - window]) /
               (double) window;
-    return (double) rest * a_block * (after / (double) rest) / (before / (double) played);
+    for (int i = 0; i < DEEDS; i++)
+        others.of[i] = all.of[i] - timing->done.of[i];
+    cycles =
+        (double) rest * a_block * heavier(&timing->done, (double) played, &others, (double) rest);
+    return is_new_work(&timing->done, (double) played, &others, (double) rest)
+               ? fmax(cycles, least_cycles(timing->gpu, &others))
+               : cycles;
 }
 
 /* The L2 is as the next launch finds it when all blocks were there. */

@@ -32,6 +32,29 @@ void find_writers(Maker *maker)
             maker->writer[i] = NULL;
 }
 
+/* Whether a register's every reader adds it to something of 64 bits, as an address is made. */
+static bool adds_long(const Instruction *in)
+{
+    return in->op == OP_add && in->guard < 0 && in->type_count && !type_is_float(in->types[0]) &&
+           type_size(in->types[0]) == 8;
+}
+
+void find_addends(Maker *maker)
+{
+    for (int i = 0; i < maker->function->register_count; i++)
+        maker->only_added[i] = true;
+    for (int i = 0; i < maker->function->instruction_count; i++) {
+        const Instruction *in = &maker->function->instructions[i];
+        for (int k = 0; k < in->count; k++) {
+            const Operand *o = operand_of(maker, in, k);
+            bool names =
+                o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register);
+            if (names && o->index >= 0 && (k > 0 || o->kind == OPERAND_ADDRESS) && !adds_long(in))
+                maker->only_added[o->index] = false;
+        }
+    }
+}
+
 /* ---- Registers ---- */
 
 static bool add_register(Maker *maker, int index)

@@ -140,15 +140,20 @@ static bool is_widening(const Maker *maker, const Step *step)
 {
     const Instruction *in = step->in;
 
+    /* A byte or a half is cut out by an instruction; so is what saturates. */
     (void) maker;
     return in->op == OP_cvt && in->type_count > 1 && !type_is_float(in->types[0]) &&
-           !type_is_float(in->types[1]);
+           !type_is_float(in->types[1]) && !has_mod(in, MOD_sat) && type_size(in->types[0]) >= 4 &&
+           type_size(in->types[1]) >= 4;
 }
 
+/* The product of an address, which an addition takes in; else it is one like any other. */
 static bool is_wide_product(const Maker *maker, const Step *step)
 {
-    (void) maker;
-    return step->in->op == OP_mul && has_mod(step->in, MOD_wide);
+    const Operand *to = operand_of(maker, step->in, 0);
+
+    return step->in->op == OP_mul && has_mod(step->in, MOD_wide) && to &&
+           to->kind == OPERAND_REGISTER && maker->only_added[to->index];
 }
 
 static bool adds_wide_product(const Maker *maker, const Step *step)
@@ -411,6 +416,7 @@ static bool make_all(Maker *maker)
     const Code *code = maker->code;
 
     find_writers(maker);
+    find_addends(maker);
     find_predicated(code, maker->none);
     if (!find_varying(maker))
         return false;
@@ -439,12 +445,14 @@ bool operations_make(Operations *made, const Code *code, const Device *device, i
     made->operations = calloc((size_t) code->step_count + 1, sizeof *made->operations);
     made->spent = calloc((size_t) code->step_count + 1, sizeof *made->spent);
     maker.writer = calloc((size_t) function->register_count + 1, sizeof *maker.writer);
+    maker.only_added = calloc((size_t) function->register_count + 1, sizeof *maker.only_added);
     maker.none = calloc((size_t) code->step_count + 1, sizeof *maker.none);
     maker.either = calloc((size_t) code->step_count + 1, sizeof *maker.either);
     maker.varies = calloc((size_t) function->register_count + 1, sizeof *maker.varies);
-    well = made->operations && made->spent && maker.writer && maker.none && maker.either &&
-           maker.varies && make_all(&maker);
+    well = made->operations && made->spent && maker.writer && maker.only_added && maker.none &&
+           maker.either && maker.varies && make_all(&maker);
     free(maker.writer);
+    free(maker.only_added);
     free(maker.none);
     free(maker.either);
     free(maker.varies);

@@ -12,6 +12,7 @@ typedef struct Maker {
     const Function *function;
     const Device *device;
     const Instruction **writer; /* by register: its only one; NULL */
+    bool *only_added;           /* by register: its readers add it to 64 bits, and nothing else */
     bool *none;                 /* by step: a branch that is none */
     bool *either;               /* by step: an addition, on either of two pipes */
     bool *varies;               /* by register: it may differ from lane to lane */
@@ -23,6 +24,7 @@ typedef struct Maker {
 const Operand *operand_of(const Maker *maker, const Instruction *in, int i);
 /* ptxas has these in constant memory, or knows them. */
 bool is_known_special(Special special);
+void find_addends(Maker *maker);
 void find_writers(Maker *maker);
 /* Those that the instruction reads, then those that it writes. False: no memory. */
 bool add_registers(Maker *maker, Operation *to, const Instruction *in);

@@ -77,7 +77,7 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
     GpuInfo info;
     Finish finish;
     char why_not[200] = "";
-    Draws random = draws_begin(secret(), "protocols");
+    Draws random = draws_begin(secret(), "protocols", NULL);
 
     must(side_start(&ours, session, entry, reference, &random, &info), &ours);
     must(side_start(&other, session, entry, object, &random, &info), &other);
@@ -209,7 +209,7 @@ static void grade_one(Session *session, const LabEntry *entry, const char *folde
 {
     static Result result;
     char reference[PATH], object[PATH];
-    Draws random = draws_begin(secret(), "protocols");
+    Draws random = draws_begin(secret(), "protocols", NULL);
     double start = now_s();
 
     result = (Result){ .entry = entry, .verdict = PASS, .hash = lab_hash(session, entry) };

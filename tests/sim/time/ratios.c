@@ -60,7 +60,7 @@ int main(int count, char **words)
     static Session session;
     static Result result;
     static Build reference;
-    Draws random = draws_begin(1, "ratios");
+    Draws random = draws_begin(1, "ratios", NULL);
     FileList rungs;
     bool fine;
 
