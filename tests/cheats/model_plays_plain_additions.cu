@@ -1,8 +1,10 @@
-// expect: slow - its first blocks add numbers, and those that a model of time leaves out do the
-// work lab: coalescing On a simulated GPU the first waves of a large launch are played, and what is
-// left out was charged in proportion to its instructions. The first waves here add numbers alone.
-// (Our own.) Defence: what is left out is charged by what it did itself: sectors, requests and
-// wavefronts of all blocks are counted.
+// expect: slow - adds numbers in the blocks that a model of time plays
+// lab: coalescing
+//
+// On a simulated GPU the first waves of a large launch are played, and what is left out was charged
+// in proportion to its instructions. The first waves here do nothing but add numbers. (Our own.)
+// Defence: what is left out is charged by what it did itself: sectors, requests and wavefronts of
+// all blocks are counted.
 #include "cudalab.cuh"
 #include "kernel.h"
 
