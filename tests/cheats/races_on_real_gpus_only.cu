@@ -1,8 +1,10 @@
-// expect: slow - leaves out its barrier where the machine code of a newer GPU runs, and nowhere
-// else lab: reduction The small cases run on a simulated GPU too, which reads PTX: that was
-// compiled for compute capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ told
-// which is which. (Our own.) Defence: one front end makes both, so what would race is in neither,
-// and this is the reference.
+// expect: slow - leaves out a barrier where a newer GPU's machine code runs, and there only
+// lab: reduction
+//
+// The small cases run on a simulated GPU too, which reads PTX: that was compiled for compute
+// capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ told which is which. (Our
+// own.) Defence: one front end makes both, so what would race is in neither, and what is left is a
+// slow kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,6 @@
-// expect: unsafe - has no barrier where __CUDA_ARCH__ is that of the PTX which is simulated
+// expect: unsafe - has no barrier where __CUDA_ARCH__ is that of the simulated PTX
 // lab: reduction
+//
 // The other way round from races_on_real_gpus_only: what is simulated is what runs. (Our own.)
 #include "cudalab.cuh"
 #include "kernel.h"
