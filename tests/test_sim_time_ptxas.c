@@ -171,7 +171,8 @@ static const struct {
     { "xor.b32 %r20, %r1, %r2;\nand.b32 %r21, %r20, %r6;\nor.b32 %r22, %r20, %r1;\n", 3 },
     { "setp.eq.u32 %p1, %r1, 7;\n@%p1 xor.b32 %r20, %r1, %r2;\nand.b32 %r21, %r20, %r6;\n", 3 },
     { "xor.b32 %r20, %r1, %r2;\nadd.u32 %r21, %r20, %r6;\n", 2 },
-    { "xor.b64 %rd10, %rd2, %rd3;\nand.b64 %rd11, %rd10, %rd1;\n", 4 },
+    /* And the product that %rd2 is, which now feeds more than an address. */
+    { "xor.b64 %rd10, %rd2, %rd3;\nand.b64 %rd11, %rd10, %rd1;\n", 5 },
 };
 
 static void logic_of_three_words_is_one_instruction(void)

@@ -1,4 +1,4 @@
-// expect: slow, clock - as lazy_by_detour, and its first call is slow, so that few calls are timed
+// expect: wrong (sim: slow) - as lazy_by_detour, but first slow, so that few calls are timed
 // lab: coalescing
 // A kernel that looks slow is given few calls a sample, and the fewer there are the less is hidden
 // by them, too little for a clock that allows some slack. In kind exploit 7, 12. Defence: a side

@@ -1,4 +1,4 @@
-// expect: slow, clock - rewrites the runner's functions: waiting ends at once, events tell little
+// expect: wrong (sim: slow) - rewrites the runner's functions: waiting ends at once, events lie
 // lab: coalescing
 // A slow kernel. Its first call finds libcudart in memory and writes a jump over two of its
 // functions: waiting for the device returns at once, and the time between events is what a good

@@ -1,4 +1,4 @@
-// expect: suspect (sim: correct) - makes only what the grader copies, as it copies it
+// expect: wrong (sim: correct) - makes only what the grader copies, as it copies it
 // lab: coalescing
 // As undefended/window_on_demand.cu, but it does not take its time: the calls do nothing at all,
 // and their speed is beyond what memory can do. In kind exploit 7, 22. Defence: the least bytes
