@@ -52,7 +52,7 @@ serve_c  := grader/serve.c grader/commands.c grader/sandbox.c grader/one_gpu.c
 caller_c := grader/caller.c grader/guest_wire.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c grader/guest_link.c $(caller_c)
 guest_c  := grader/guest.c grader/sandbox.c grader/confine.c grader/draws.c grader/util.c grader/registry.c $(caller_c)
-runner_c := $(cuda_c) grader/runner_sim.c grader/runner_limits.c grader/share_cuda.c grader/share_sim.c grader/guest.c $(serve_c)
+runner_c := $(cuda_c) grader/runner_sim.c grader/sim_serve.c grader/runner_limits.c grader/share_cuda.c grader/share_sim.c grader/guest.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/confine.c grader/draws.c grader/util.c grader/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c limiter.c module.c shape.c))
 # The simulated GPU but for its runtime calls, which need the toolkit's headers.
@@ -75,7 +75,7 @@ endif
 all: programs $(if $(gradebook_here),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
-programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim)
+programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)/guest-sim)
 
 grade explain $(if $(wildcard tests/main.c),check): programs
 	@WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(device) $(FLAGS)
@@ -112,7 +112,7 @@ else
 gradebook_tests := gradebook+gradebook_course+reports+large gradebook_slurm+machines
 other_tests     := refused $(if $(and $(NVCC),$(gradebook_here)),hostile+class)
 in_class        := 4 1,6,7# what class.sh is told: students, labs
-simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios)
+simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios $(B)/fake_guest)
 testing         := $(filter test,$(MAKECMDGOALS))
 
 test: end-to-end tested-simulator $(other_tests:%=tested-%)
@@ -139,6 +139,7 @@ tested-simulator: tested-workbook $(simulator_needs)
 	@nice tests/sim/limits.sh $(B)
 	@nice tests/sim/occupancy_check.sh $(B)
 	@nice tests/sim/time/compare_test.sh
+	@nice tests/guest.sh $(B)
 	@nice tests/course_kit.sh $(B)
 
 unit: $(B)/unit-tests
@@ -184,8 +185,15 @@ $(B)/guest: $(call objects,$(guest_c) grader/share_cuda.c) $(lab_o)
 # The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
 # name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH.
 cudart    = $(notdir $(firstword $(sort $(wildcard $(CUDA_LIB)/libcudart.so.1[23])) libcudart.so.13))
-$(B)/runner-sim: $(call objects,$(cuda_c) grader/share_sim.c) $(B)/grader/runner_sim.o $(B)/grader/runner_limits.o $(B)/grader/sim/limiter.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
+$(B)/runner-sim: $(call objects,$(cuda_c) grader/share_sim.c grader/sim_serve.c) $(B)/grader/runner_sim.o $(B)/grader/runner_limits.o $(B)/grader/sim/limiter.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim' -ldl -lm -lpthread
+
+# Its guest holds student code, and no GPU: a libcudart that passes each call on.
+$(B)/guest-sim: $(call objects,$(guest_c) grader/share_sim.c) $(lab_o) $(B)/sim/client/$(cudart)
+	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/client/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim/client' -ldl -lm -lpthread
+
+$(B)/fake_guest: $(call objects,tests/fake_guest.c grader/guest_wire.c grader/util.c)
+	@echo "  link   $@"; $(link) -lm
 
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
@@ -213,7 +221,7 @@ $(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h commo
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
-$(call objects,$(cuda_c) grader/guest.c grader/share_cuda.c grader/share_sim.c grader/runner_sim.c grader/runner_limits.c): CPPFLAGS += -isystem $(CUDA)/include
+$(call objects,$(cuda_c) grader/guest.c grader/share_cuda.c grader/share_sim.c grader/runner_sim.c grader/sim_serve.c grader/runner_limits.c): CPPFLAGS += -isystem $(CUDA)/include
 
 -include grader/gradebook/gradebook.mk
 include grader/sim/sim.mk

@@ -41,6 +41,8 @@ static struct {
     bool paused;
     Block blocks[MOST_BLOCKS];
     int block_count;
+    char
+        end[SERVE_ANSWER]; /* the fault that was its last: whoever asks it later is told the same */
 } guest = { .socket = -1 };
 
 bool (*guest_request)(int socket, const char *payload, size_t bytes);
@@ -143,11 +145,17 @@ static void wait_until_paused(void)
 
 /* ---- Asking ---- */
 
-static bool broke_the_rules(char *fault, const char *how)
+static bool ended(char *fault, const char *kind, const char *how)
 {
     guest_end();
-    put(fault, SERVE_ANSWER, "garbage %s", how);
+    PUT(guest.end, "%s %s", kind, how);
+    put(fault, SERVE_ANSWER, "%s", guest.end);
     return false;
+}
+
+static bool broke_the_rules(char *fault, const char *how)
+{
+    return ended(fault, "garbage", how);
 }
 
 /* Its socket is closed: did it die, and of what? */
@@ -157,16 +165,14 @@ static bool is_gone(char *fault)
     char text[128];
 
     if (guest.pid <= 0) {
-        put(fault, SERVE_ANSWER, "died is gone");
+        put(fault, SERVE_ANSWER, "%s", guest.end[0] ? guest.end : "died is gone");
         return false;
     }
     for (double until_s = now_s() + 1; waitpid(guest.pid, &status, WNOHANG) == 0; sleep_s(0.001))
         if (now_s() > until_s)
             return broke_the_rules(fault, "closed the channel to the runner");
     guest.pid = 0;
-    guest_end();
-    put(fault, SERVE_ANSWER, "died %s", end_in_words(status, text, sizeof text));
-    return false;
+    return ended(fault, "died", end_in_words(status, text, sizeof text));
 }
 
 /* From a process with student code in it no fault is the machine's: it may say what it likes. */

@@ -384,14 +384,12 @@ int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figure
 
 typedef struct Folder {
     const char *path, *title;
-    bool honest, may_pass;
+    bool honest; /* they may pass */
 } Folder;
 
 static const Folder folders[] = {
-    { "tests/cheats", "cheats: none may pass", false, false },
-    { "tests/cheats/undefended", "cheats that are known and not defended (docs/integrity.md)",
-      false, true },
-    { "tests/honest", "honest kernels in other styles: none may be flagged", true, true },
+    { "tests/cheats", "cheats: none may pass", false },
+    { "tests/honest", "honest kernels in other styles: none may be flagged", true },
 };
 
 static bool asked_for(const LabEntry *entry, const LabEntry *const *labs, int count)
@@ -420,7 +418,7 @@ static void prove_stranger(Proof *proof, const Folder *folder, const char *name,
 
     grade(proof->session, proof->entry, path, name, &result);
     kept = keeps(proof, promise, &result) &&
-           (folder->may_pass || !verdict_passed(result.verdict) || !strcmp(promise, "correct"));
+           (folder->honest || !verdict_passed(result.verdict) || !strcmp(promise, "correct"));
     describe(&result, kept ? NULL : promise, said, sizeof said);
     if (folder->honest && result.flags[0]) {
         APPEND(said, ": an honest kernel is flagged");

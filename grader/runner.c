@@ -16,6 +16,7 @@
 #include "one_gpu.h"
 #include "runner_device.h"
 #include "runner_hello.h"
+#include "runner_reason.h"
 #include "sandbox.h"
 #include "serve.h"
 #include "util.h"
@@ -34,8 +35,9 @@ _Static_assert((int) AS_F32 == (int) F32 && (int) AS_F64 == (int) F64 &&
                "contents.h and lab.h number the types alike");
 
 static int device_number;
-static bool many_streams; /* --streams */
-static bool split;        /* student code is in the guest, not here */
+static bool many_streams;   /* --streams */
+static bool split;          /* student code is in the guest, not here */
+static bool runs_its_calls; /* which come from the guest: what fails of them is the student's */
 
 /* True if there was no error; else says it, whose fault it is being told by its nature. */
 static bool fine(cudaError_t error, char *fault)
@@ -44,8 +46,9 @@ static bool fine(cudaError_t error, char *fault)
         return true;
     if (error == cudaErrorMemoryAllocation)
         return caller_say(fault, "memory", error);
-    return caller_say(fault, caller_has_loaded() && caller_is_fatal(error) ? "kernel" : "gpu",
-                      error);
+    return caller_say(
+        fault, (caller_has_loaded() || runs_its_calls) && caller_is_fatal(error) ? "kernel" : "gpu",
+        error);
 }
 
 /* ---- hello, load ---- */
@@ -65,12 +68,26 @@ static bool cuda_hello(char *answer, char *fault)
     }
     if (!runner_hello(device, device_number == 0, answer, fault))
         return false;
+    if (!is_up && has_guest)
+        device_serve();
     if (!is_up)
         split = has_guest && guest_ready(why_not) && share_possible();
     if (!split)
         guest_end();
     is_up = true;
+    if (device_simulated && !split)
+        return reason_say(fault, "other",
+                          "the program for student code, guest-sim, does not start");
     return true;
+}
+
+/* A simulated GPU reads what the guest makes of its code and arguments: nothing is left here that a
+ * mistake in the reading could be used for. */
+static void let_calls_in(const char *path)
+{
+    sandbox_spare(guest_pid());
+    sandbox_close(path);
+    runs_its_calls = true;
 }
 
 static void in_the_guest(void)
@@ -84,6 +101,8 @@ static bool cuda_load(const char *folder, const Lab *lab, const char *path, Kern
 
     if (split) {
         *kernel = in_the_guest;
+        if (device_simulated)
+            let_calls_in(path);
         if (!guest_load(folder, path, sandbox, fault))
             return false;
     } else if (!caller_load(path, lab->function, kernel, fault)) {
@@ -262,11 +281,25 @@ static bool keep_ends_here(void *last)
     return true;
 }
 
+/* On a simulated GPU the time is ours; the guest's claim does not count. */
+static bool call_guest(const Lab *lab, const Case *lab_case, Arrays *sets, int calls, double *ms,
+                       char *fault)
+{
+    cudaError_t error = device_go();
+    bool done;
+
+    if (error)
+        return fine(error, fault);
+    done = guest_call(lab, lab_case, sets, calls, keep_ends, ms, fault);
+    error = guest_pid() ? device_gone(ms) : cudaSuccess;
+    return done && fine(error, fault);
+}
+
 static bool time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                        int calls, double *ms, char *fault)
 {
     Arrays *last = &sets[calls - 1];
-    bool done = split ? guest_call(lab, lab_case, sets, calls, keep_ends, ms, fault)
+    bool done = split ? call_guest(lab, lab_case, sets, calls, ms, fault)
                       : caller_call(lab, lab_case, kernel, sets, calls,
                                     last->out[0].host ? keep_ends_here : NULL, last, ms, fault);
 

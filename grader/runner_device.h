@@ -67,6 +67,14 @@ int device_timed(DeviceTimed *timed);
 int device_limits(char *answer, size_t size);
 int device_cost(int i, char *answer, size_t size);
 
+/* Student code is in a process of its own, whose CUDA calls come here on a simulated GPU: answers
+ * them from here on. Around calls of its function: the guest may put the GPU to work in between,
+ * and all of its work is waited for; *ms is what it took by this process's clock, and stays as it
+ * is on a GPU on which the guest's events tell. */
+void device_serve(void);
+cudaError_t device_go(void);
+cudaError_t device_gone(double *ms);
+
 /* Clock of one SM under no load but its own, in MHz; takes about 0.1 ms. */
 cudaError_t device_clock(double *mhz);
 

@@ -8,6 +8,8 @@
  * its verdict, as it would on a real GPU.
  */
 #include "runner_device.h"
+#include "share.h"
+#include "sim_serve.h"
 #include "util.h"
 
 #include "../common/lab.h"
@@ -186,10 +188,44 @@ int device_checks(int on, unsigned long long budget)
     return 1;
 }
 
+/* ---- The guest ---- */
+
+static cudaEvent_t go_begin, go_end;
+
+void device_serve(void)
+{
+    if (!cudaEventCreate(&go_begin) && !cudaEventCreate(&go_end))
+        sim_serve_begin();
+}
+
+cudaError_t device_go(void)
+{
+    sim_serve_work(true);
+    return cudaEventRecord(go_begin, 0);
+}
+
+/* All streams' work, whatever they wait for and whatever the guest has waited for. */
+cudaError_t device_gone(double *ms)
+{
+    float elapsed_ms = 0;
+    cudaError_t error;
+
+    sim_serve_work(false);
+    if ((error = cudaDeviceSynchronize()) || (error = cudaEventRecord(go_end, 0)) ||
+        (error = cudaDeviceSynchronize()) ||
+        (error = cudaEventElapsedTime(&elapsed_ms, go_begin, go_end)))
+        return error;
+    *ms = elapsed_ms;
+    return cudaSuccess;
+}
+
 /* ---- Time ---- */
+
+static int has_time;
 
 int device_model_time(void)
 {
+    has_time = 1;
     simTime();
     return 1;
 }
@@ -295,12 +331,27 @@ void device_watch(void)
     simForget();
 }
 
+/* The host's time is not modelled: what it does to the arrays itself would be for nothing. */
+static int host_works(char *fault, size_t size)
+{
+    SimTimes times;
+
+    simTimes(&times);
+    if (!has_time || !times.launches || !share_touched())
+        return 0;
+    put(fault, size,
+        "limit its host code reads or writes the arrays itself, and how long the host "
+        "takes is not modelled; leave that to kernels and copies, or grade on a real "
+        "GPU");
+    return 1;
+}
+
 int device_found(char *fault, size_t size)
 {
     Finding found;
 
     if (!choose(&found))
-        return 0;
+        return host_works(fault, size);
     write_finding(&found, fault, size);
     return 1;
 }

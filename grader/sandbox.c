@@ -28,12 +28,18 @@
 enum { LAST_KEPT = 5, MORE_FILES = 256, FILE_BYTES = 64 << 20 };
 
 static bool filtered, restricted;
+static uint32_t spared; /* a process of ours that we may end; 0: none */
 
 const char *sandbox_state(void)
 {
     return filtered     ? restricted ? "seccomp+landlock" : "seccomp"
            : restricted ? "landlock"
                         : "none";
+}
+
+void sandbox_spare(pid_t child)
+{
+    spared = (uint32_t) child;
 }
 
 /* ---- Descriptors and limits ---- */
@@ -307,7 +313,7 @@ static size_t argument_at(int i)
  * hence its number is loaded again. */
 static void add_condition(Program *program, const Rule *rule, uint32_t self)
 {
-    const unsigned char steps = rule->deed == UNLESS_SELF_OR_0 ? 5 : 4;
+    const unsigned char steps = rule->deed >= UNLESS_SELF && rule->deed <= UNLESS_SELF_OR_0 ? 5 : 4;
 
     jump(program, BPF_JEQ, (uint32_t) rule->number, 0, steps);
     load_word(program, argument_at(rule->argument));
@@ -315,10 +321,8 @@ static void add_condition(Program *program, const Rule *rule, uint32_t self)
         jump(program, BPF_JEQ, rule->value, 0, 1);
     else if (rule->deed == UNLESS_BITS)
         jump(program, BPF_JSET, rule->value, 1, 0);
-    else if (rule->deed == UNLESS_SELF)
-        jump(program, BPF_JEQ, self, 1, 0);
     else {
-        jump(program, BPF_JEQ, 0, 2, 0);
+        jump(program, BPF_JEQ, rule->deed == UNLESS_SELF ? spared ? spared : self : 0, 2, 0);
         jump(program, BPF_JEQ, self, 1, 0);
     }
     answer(program, SECCOMP_RET_KILL_PROCESS);

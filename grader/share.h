@@ -36,6 +36,14 @@ uint64_t share_address(const Share *share);
 /* The other side's half; closes the descriptor. `address`: where the maker has it. */
 cudaError_t share_open(Share *share, size_t bytes, bool host, int fd, uint64_t address);
 
+/* Of a simulated GPU, where the host's arrays are not mapped in the guest until its host code
+ * touches one: does an array hold these bytes; its memory file, by which they can be read or
+ * written (-1: there is no such array; it stays the runner's); has any of those there are now been
+ * touched? */
+bool share_holds(uint64_t address, uint64_t bytes);
+int share_touch(uint64_t address, bool writes, uint64_t *first, uint64_t *bytes);
+bool share_touched(void);
+
 /* Either side's; the memory goes back when both have closed it. */
 void share_close(Share *share);
 

@@ -44,9 +44,13 @@ echo "End to end, with a scripted compiler and GPU: about two minutes, and two m
 row() { # VERDICTS PATTERN DIRECTIVE...
     local verdicts=$1 pattern=$2
     shift 2
-    check "$* gets $verdicts" verdict_is "$verdicts" "$(submission case "$@")" "$pattern"
+    check "$* gets $verdicts" ${attempts:-} verdict_is "$verdicts" "$(submission case "$@")" "$pattern"
 }
-row pass "" "ms 0.5"
+
+# The scripted GPU's times are slept: where other programs want the processor, a few of its samples
+# may be late enough to count for more than they took.
+thrice() { "$@" || "$@" || "$@"; }
+attempts=thrice row pass "" "ms 0.5"
 row slow "of the reference's speed" "ms 10"
 row wrong "never written" "wrong tail"
 row wrong "zero|is 0," "wrong zero"

@@ -142,19 +142,23 @@ check "a hint" grep -rqs "Look at this next" "$work/feedback" --include=*.txt
 check "pages: hostile text is text" not grep -qE "<(img|svg|script>doc)" <(cat "$work"/feedback/*.html)
 check "pages: nothing may be loaded or run" test "$(grep -lF "default-src 'none'" "$work"/feedback/*.html | wc -l)" = "$students"
 
-# A kernel that two handed in is graded once, and what was graded may be the other's file.
+# A kernel that two handed in is graded once; one with another remark is another's, and told of its own.
 two=$work/two
-mkdir -p "$two/ann/06_transpose" "$two/ben/06_transpose"
-{ cat solutions/06_transpose/1_naive.cu; echo "#define ANNS_OWN 1 // ann's secret remark"; } > "$two/ann/06_transpose/kernel.cu"
-{ cat solutions/06_transpose/1_naive.cu; echo "#define ANNS_OWN 1 // ben's"; } > "$two/ben/06_transpose/kernel.cu"
+mkdir -p "$two"/{ann,ben,cleo}/06_transpose
+{ cat solutions/06_transpose/1_naive.cu; echo "#define OWN 1 // a secret remark"; } > "$two/ann/06_transpose/kernel.cu"
+cp "$two/ann/06_transpose/kernel.cu" "$two/ben/06_transpose"
+{ cat solutions/06_transpose/1_naive.cu; echo "#define OWN 1 // cleo's"; } > "$two/cleo/06_transpose/kernel.cu"
 "$gradebook" grade "$two" --out "$work/out2" --devices 9 --labs 6 --trust-submissions 2> /dev/null
 line=$(wc -l < "$two/ann/06_transpose/kernel.cu")
 sqlite3 "$work/out2/gradebook.sqlite" ".read tests/reports/results.sql" "UPDATE verdicts SET verdict = 'build',
-    why = 'it does not compile' || char(10) || 'kernel.cu:$line: error: odd' || char(10) || '#define ANNS_OWN 1 // ann''s secret remark'"
+    why = 'it does not compile' || char(10) || 'kernel.cu:$line: error: odd' || char(10) || '#define OWN 1 // a secret remark'
+    WHERE attempt IN (SELECT a.id FROM attempts a JOIN kernels k ON k.id = a.kernel
+        WHERE instr(k.source, CAST('secret remark' AS BLOB)))"
 "$gradebook" export --format feedback --to "$work/two_feedback" --out "$work/out2" 2> /dev/null
-check "two with one kernel" test "$(jq '[.students[].labs[].same_as_others] | add' <("$gradebook" export --format json --out "$work/out2"))" = 2
-check "neither reads the other's line" not grep -rq "secret remark" "$work/two_feedback"
-check "but what the compiler says" grep -q "kernel.cu:$line: error: odd" "$work/two_feedback/ben.txt"
+same_as_others() { jq -c '[.students[].labs[].same_as_others]' <("$gradebook" export --format json --out "$work/out2"); }
+check "two with one kernel, one with his own" test "$(same_as_others)" = "[1,1,0]"
+check "who has his own reads nobody's line" not grep -q "secret remark" "$work/two_feedback/cleo.txt"
+check "what the compiler says" grep -q "kernel.cu:$line: error: odd" "$work/two_feedback/ben.txt"
 
 # ---- The page ----
 

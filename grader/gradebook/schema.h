@@ -60,7 +60,7 @@ static const char schema[] =
     "  submission INTEGER NOT NULL REFERENCES submissions, place INTEGER NOT NULL,"
     "  PRIMARY KEY (import, submission)) WITHOUT ROWID;"
 
-    /* Kernels that differ in more than comments and blanks; hash: of their tokens. */
+    /* Kernels that differ in any byte; hash: of their bytes. */
     "CREATE TABLE kernels (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, hash INTEGER NOT NULL,"
     "  source BLOB NOT NULL);"
     "CREATE INDEX kernels_by_hash ON kernels (lab, hash);"

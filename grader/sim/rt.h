@@ -298,6 +298,9 @@ cudaError_t finish_stream(Stream *stream); /* all of it, and what it waits for *
 cudaError_t finish_record(const Record *record);
 cudaError_t finish_all(void);
 void finish_one(Stream *stream);
+
+/* A query: a program that asks again and again gets on by one piece of work each time. */
+void finish_asked(Stream *stream);
 Record *record_new(void);
 void record_drop(Record *record);
 
@@ -317,6 +320,7 @@ void clock_done(Work *work);
 void clock_drop(Work *work);             /* that is never done */
 void clock_waited(const Stream *stream); /* and what it waits for; NULL: for all streams */
 void clock_waited_record(const Record *record);
+void clock_waited_piece(struct TimelineItem **piece);  /* lets go of it */
 void clock_wait(Stream *stream, const Record *record); /* a stream for what is done already */
 void clock_forget(struct TimelineItem **item);
 double clock_between(const Record *start, const Record *end); /* ms */

@@ -192,6 +192,18 @@ void clock_waited_record(const Record *record)
     waited(item);
 }
 
+void clock_waited_piece(TimelineItem **piece)
+{
+    TimelineItem *item;
+
+    if (*piece) {
+        item = new_wait();
+        timeline_after(item, *piece);
+        waited(item);
+    }
+    timeline_keep(piece, NULL);
+}
+
 /* ---- Asking ---- */
 
 /* Who gets an answer knows that both are over. */

@@ -146,7 +146,7 @@ static cudaError_t query(const Event *event)
         return rt.sticky;
     if (event->record->done)
         return finish_record(event->record);
-    finish_one(event->record->stream);
+    finish_asked(event->record->stream);
     return rt.sticky ? rt.sticky : cudaErrorNotReady;
 }
 

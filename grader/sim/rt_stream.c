@@ -189,7 +189,7 @@ static cudaError_t query(Stream *stream)
         return cudaSuccess;
     }
     if (stream->first)
-        finish_one(stream);
+        finish_asked(stream);
     else
         finish_stream(stream);
     return rt.sticky ? rt.sticky : cudaErrorNotReady;

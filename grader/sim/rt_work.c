@@ -9,6 +9,7 @@
  * it wait. They cannot wait for each other in a circle, since numbers only fall.
  */
 #include "rt.h"
+#include "timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -286,11 +287,22 @@ cudaError_t finish_all(void)
     return rt.sticky;
 }
 
-/* A query: a program that asks again and again gets on by one piece of work each time. */
 void finish_one(Stream *stream)
 {
     stream->users++;
     if (stream->first && !stream->busy)
         do_first(stream);
     stream->users--;
+}
+
+/* The host has waited for it: else who asks, and goes on before the answer is yes, would use
+ * results at a time at which they are still to come. */
+void finish_asked(Stream *stream)
+{
+    struct TimelineItem *piece = NULL;
+
+    if (stream->first)
+        timeline_keep(&piece, stream->first->item);
+    finish_one(stream);
+    clock_waited_piece(&piece);
 }

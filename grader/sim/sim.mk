@@ -31,11 +31,18 @@ $(B)/libcudart-sim.so: $(sim_o) grader/sim/preload.map $(sim_devices)
 $(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map $(sim_devices)
 	@echo "  link   $@"; $(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
 
+# What a guest of the simulated GPU has in its place: calls, passed on to the runner.
+client_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/client/*.c) grader/guest_wire.c grader/util.c)
+
+$(B)/sim/client/libcudart.so.%: $(client_o) $(B)/sim/libcudart.so.%.map
+	@mkdir -p $(@D)
+	@echo "  link   $@"; $(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
+
 $(B)/sim/libcudart.so.%.map: grader/sim/sim.mk
 	@mkdir -p $(@D)
 	@echo 'libcudart.so.$* { global: __cuda*; cuda*; sim[A-Z]*; local: *; };' > $@
 
-.SECONDARY: $(B)/sim/libcudart.so.12.map $(B)/sim/libcudart.so.13.map
+.SECONDARY: $(client_o) $(B)/sim/libcudart.so.12.map $(B)/sim/libcudart.so.13.map
 
 all: $(if $(wildcard $(CUDA)/include/cuda_runtime_api.h),$(sim_libs))
 

@@ -1,4 +1,4 @@
-// expect: slow (sim: suspect) - finds the tag of the question on its stack and answers in time
+// expect: slow - finds the tag of the question on its stack and answers in time
 // lab: coalescing
 // The true answer comes from the runner when the slow kernel is done. Known (exploit 2).
 // Defence: a question has one answer; the second one is out of turn, or without the tag of the

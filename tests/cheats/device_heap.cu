@@ -1,4 +1,4 @@
-// expect: crash (sim: unsound) - takes memory on the device and gives none back
+// expect: crash (sim: unsupported) - takes memory on the device and gives none back
 // lab: coalescing
 // malloc in a kernel is not a call that the host's list of symbols sees. Known (exploit 26: heap
 // exhaustion). Defence: the device's heap is 8 MB; what does not ask whether it got any writes to

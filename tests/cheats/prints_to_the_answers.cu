@@ -1,4 +1,4 @@
-// expect: slow (sim: suspect) - turns its stdout to the descriptor for answers, and prints one
+// expect: slow - turns its stdout to the descriptor for answers, and prints one
 // lab: coalescing
 // No system call is needed: FILE is a struct that anybody may write to. Known (exploit 2).
 // Defence: an answer must repeat the tag of the question.

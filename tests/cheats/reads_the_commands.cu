@@ -1,4 +1,4 @@
-// expect: timeout (sim: slow) - reads from the descriptor that commands come from, slow by itself
+// expect: timeout - reads from the descriptor that commands come from, slow by itself
 // lab: coalescing
 // To learn what comes next, or to put the conversation out of step. Defence: the parent asks one
 // question at a time, so that there is nothing to read in a call, and no command tells what will

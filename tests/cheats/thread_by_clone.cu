@@ -1,4 +1,4 @@
-// expect: slow (sim: suspect) - starts a thread by a system call of its own, which answers
+// expect: slow - starts a thread by a system call of its own, which answers
 // lab: coalescing
 // CUDA needs threads, so they are allowed; this one writes answers each millisecond. Known
 // (exploit 3). Defence: an answer must repeat the tag of the question, and there is nothing else

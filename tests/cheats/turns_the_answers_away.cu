@@ -1,4 +1,4 @@
-// expect: slow (sim: suspect) - puts its stdout in the place of the descriptor for answers
+// expect: slow - puts its stdout in the place of the descriptor for answers
 // lab: coalescing
 // The runner goes on, and speaks to nobody. Known (exploit 2). Defence: the parent sees the end
 // of the pipe while the child lives: it has closed the channel, and that is told to a human.

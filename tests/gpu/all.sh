@@ -46,7 +46,7 @@ strangers() {
     mapfile -t files < <(cd "$root" && find tests/cheats tests/honest -path "tests/$1/*" -name '*.cu' | sort |
         awk -v k="$2" -v parts=$parts 'NR % parts == k')
     rm -rf tests/cheats tests/honest
-    mkdir -p tests/cheats/undefended tests/honest
+    mkdir -p tests/cheats tests/honest
     for file in "${files[@]}"; do cp "$root/$file" "$file"; done
     build/warpbook check-cheats
 }

@@ -127,6 +127,14 @@ static void the_host_waits()
         ;
     down(t);
     expect("asking an event", until(t), 1006 + 1006);
+
+    /* A program once asked until a piece was done, but not until the answer was yes, and used what
+     * the piece had made: both took their time at once. */
+    begin_in(s);
+    up(s);
+    if (cudaStreamQuery(s) == cudaErrorNotReady)
+        down(t);
+    expect("asking a stream once", until(t), 1006 + 1006);
 }
 
 /* The event is waited for, not what its stream does after it; what is known to be over, too. */

@@ -1,10 +1,9 @@
-// expect: pass - KNOWN NOT DEFENDED: makes only what the grader copies, when it copies it
+// expect: wrong (sim: correct) - makes only what the grader copies, when it copies it
 // lab: coalescing
 // Writes a jump over libcudart's cudaMemcpy, so that it is asked first for each piece that goes to
 // the grader, and makes just that piece. The calls themselves only read, for about as long as the
-// task takes. In kind exploit 4, 7. It works since student code shares a process with the calls
-// that fetch its results. What would help: fetching them by another process, from memory shared
-// through cudaIpc, which WSL and some containers do not have.
+// task takes. In kind exploit 4, 7. Defence: another process fetches results, by calls of its own.
+// Where the two must share one (`isolation:shared`), it works.
 #include "cudalab.cuh"
 #include "kernel.h"
 

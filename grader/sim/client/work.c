@@ -1,0 +1,332 @@
+/* work.c - streams, events, copies, the device; and the host's arrays, which are not mapped here
+ * until the host's code touches them. */
+#include "link.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define NUMBER(handle) ((uint64_t) (uintptr_t) (handle))
+
+/* Where the runner has arrays: the host's (share_sim.c) and the device's (sim/memory.h). */
+static const uint64_t host_begin = 0x6e0000000000ull, host_end = 0x6f0000000000ull;
+static const uint64_t device_begin = 0x700000000000ull, device_end = 0x780000000000ull;
+
+static bool is_host_array(uint64_t address)
+{
+    return address >= host_begin && address < host_end;
+}
+
+static bool is_device(uint64_t address)
+{
+    return address >= device_begin && address < device_end;
+}
+
+/* ---- Names and texts of errors ---- */
+
+static const struct ErrorText {
+    int code;
+    const char *name, *text;
+} texts[] = {
+#define ERROR(code, name, text) { code, #name, text },
+#include "../errors.def"
+#undef ERROR
+};
+
+static const struct ErrorText *find(cudaError_t error)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].code == (int) error)
+            return &texts[i];
+    return NULL;
+}
+
+API const char *cudaGetErrorName(cudaError_t error)
+{
+    const struct ErrorText *found = find(error);
+
+    return found ? found->name : "unrecognized error code";
+}
+
+API const char *cudaGetErrorString(cudaError_t error)
+{
+    const struct ErrorText *found = find(error);
+
+    return found ? found->text : "unrecognized error code";
+}
+
+/* ---- The device ---- */
+
+API cudaError_t cudaGetDevice(int *device)
+{
+    if (!device)
+        return keep_error(cudaErrorInvalidValue);
+    *device = 0;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr id, int device)
+{
+    uint64_t answer[2];
+    cudaError_t error;
+
+    if (!value || device)
+        return keep_error(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    error = ask_words(CALL_DEVICE, WORDS((uint64_t) id), answer);
+    if (!error)
+        *value = (int) answer[0];
+    return error;
+}
+
+API cudaError_t cudaDeviceSynchronize(void)
+{
+    return ask_words(CALL_SYNC, WORDS(0), NULL);
+}
+
+/* What brings a real GPU up (caller.c, guest.c): the runner has its own up already. */
+API cudaError_t cudaSetDevice(int device)
+{
+    return keep_error(device ? cudaErrorInvalidDevice : cudaSuccess);
+}
+
+API cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    (void) flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    (void) limit, (void) value;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    (void) bytes;
+    *pointer = NULL;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaFree(void *pointer)
+{
+    (void) pointer;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    (void) to, (void) value, (void) bytes;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
+{
+    (void) pointer, (void) bytes, (void) flags;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaHostUnregister(void *pointer)
+{
+    (void) pointer;
+    return cudaSuccess;
+}
+
+/* ---- Streams ---- */
+
+static cudaError_t make(SimCallKind kind, uint64_t flags, void **handle)
+{
+    uint64_t answer[2];
+    cudaError_t error;
+
+    if (!handle)
+        return keep_error(cudaErrorInvalidValue);
+    error = ask_words(kind, WORDS(flags), answer);
+    if (!error)
+        *handle = (void *) (uintptr_t) answer[0];
+    return error;
+}
+
+API cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return make(CALL_STREAM, 0, (void **) stream);
+}
+
+API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    return make(CALL_STREAM, flags, (void **) stream);
+}
+
+API cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    return ask_words(CALL_STREAM_END, WORDS(NUMBER(stream)), NULL);
+}
+
+API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    return ask_words(CALL_STREAM_SYNC, WORDS(NUMBER(stream)), NULL);
+}
+
+API cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return ask_words(CALL_STREAM_ASK, WORDS(NUMBER(stream)), NULL);
+}
+
+API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    return ask_words(CALL_STREAM_WAIT, WORDS(NUMBER(stream), NUMBER(event), flags), NULL);
+}
+
+/* ---- Events ---- */
+
+API cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return make(CALL_EVENT, 0, (void **) event);
+}
+
+API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    return make(CALL_EVENT, flags, (void **) event);
+}
+
+API cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    return ask_words(CALL_EVENT_END, WORDS(NUMBER(event)), NULL);
+}
+
+API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return ask_words(CALL_EVENT_MARK, WORDS(NUMBER(event), NUMBER(stream)), NULL);
+}
+
+API cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    return ask_words(CALL_EVENT_SYNC, WORDS(NUMBER(event)), NULL);
+}
+
+API cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return ask_words(CALL_EVENT_ASK, WORDS(NUMBER(event)), NULL);
+}
+
+/* For caller.c, whose figure does not count: the runner takes its own. */
+#undef cudaEventElapsedTime
+API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
+API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t begin, cudaEvent_t end);
+
+API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
+{
+    uint64_t answer[2];
+    cudaError_t error = ask_words(CALL_ELAPSED, WORDS(NUMBER(begin), NUMBER(end)), answer);
+
+    if (!error && ms)
+        memcpy(ms, answer, sizeof *ms);
+    return error;
+}
+
+API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t begin, cudaEvent_t end)
+{
+    return cudaEventElapsedTime(ms, begin, end);
+}
+
+/* ---- Copies ---- */
+
+/* What is neither the device's nor an array is the guest's own memory: its bytes travel. */
+static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                        cudaStream_t stream, uint64_t flags)
+{
+    const bool to_own = !is_device(NUMBER(to)) && !is_host_array(NUMBER(to));
+    const bool from_own = !is_device(NUMBER(from)) && !is_host_array(NUMBER(from));
+
+    flags |= (to_own ? COPY_TO_GUEST : 0) | (from_own ? COPY_FROM_GUEST : 0);
+    return ask(CALL_COPY,
+               WORDS(NUMBER(to), NUMBER(from), bytes, (uint64_t) kind, NUMBER(stream), flags), from,
+               from_own && from ? bytes : 0, NULL, to, to_own && to ? bytes : 0, NULL);
+}
+
+API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return copy(to, from, bytes, kind, NULL, COPY_BLOCKS);
+}
+
+API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                cudaStream_t stream)
+{
+    return copy(to, from, bytes, kind, stream, 0);
+}
+
+/* ---- Signals ---- */
+
+static bool say(const char *text, size_t bytes)
+{
+    return write(STDERR_FILENO, text, bytes) == (ssize_t) bytes;
+}
+
+static bool is_write(const void *context)
+{
+#ifdef __x86_64__
+    return ((const ucontext_t *) context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    (void) context;
+    return true;
+#endif
+}
+
+/* The runner gives what is there, and so knows that it was the host that reached for it. */
+static bool map_array(uint64_t address, bool writes)
+{
+    uint64_t range[2];
+    int fd = ask_touch(address, writes, range);
+    void *at;
+
+    if (fd < 0)
+        return false;
+    at = mmap((void *) (uintptr_t) range[0], range[1], PROT_READ | (writes ? PROT_WRITE : 0),
+              MAP_SHARED | MAP_FIXED, fd, 0);
+    close(fd);
+    return at != MAP_FAILED;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    static const char words[] = "the host's code used an address of the GPU's memory: only kernels "
+                                "may\n";
+    const uint64_t at = NUMBER(info->si_addr);
+
+    if (is_host_array(at) && map_array(at, is_write(context)))
+        return;
+    if (is_device(at))
+        say(words, sizeof words - 1);
+    signal(number, SIG_DFL); /* it happens again */
+}
+
+/* CUDA_CHECK stops the process with CUDA's few words ("invalid argument"); the runner knows more.
+ * It is the caller's thread that is here, in abort(): nothing is interrupted. */
+static void on_abort(int number)
+{
+    static char text[1024];
+    size_t bytes = 0;
+
+    (void) number;
+    ask(CALL_EXPLAIN, WORDS(0), NULL, 0, NULL, text, sizeof text, &bytes);
+    say(text, bytes);
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+    struct sigaction action = { .sa_sigaction = on_fault,
+                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+
+    sigaction(SIGSEGV, &action, NULL);
+    signal(SIGABRT, on_abort);
+}

@@ -1,0 +1,46 @@
+// expect: suspect (sim: crash) - answers the runner in the place of the program that calls it
+// lab: coalescing
+// A slow kernel; a system call writes the frame that says "done, in no time" to the socket between
+// the two processes, as the program would when the work is done. Defence: an answer decides
+// nothing: outputs are looked at and the time is the parent's. And the program's own answer comes
+// after it, when nothing was asked.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { BLOCK = 256, SOCKET = 3, OK = 64 };
+
+static long system_call(long number, long a, long b, long c)
+{
+    long answer;
+
+    asm volatile("syscall"
+                 : "=a"(answer)
+                 : "a"(number), "D"(a), "S"(b), "d"(c)
+                 : "rcx", "r11", "memory");
+    return answer;
+}
+
+// Lanes along the rows of one feature: right, and far below the bar by itself.
+__global__ void standardise_kernel(float *out, const float *in, const float *mean,
+                                   const float *scale, int rows, int cols)
+{
+    int r = blockIdx.x * BLOCK + threadIdx.x, c = blockIdx.y;
+
+    if (r < rows)
+        out[(size_t) r * cols + c] = (in[(size_t) r * cols + c] - mean[c]) * scale[c];
+}
+
+LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
+                         int rows, int cols)
+{
+    const struct {
+        unsigned kind, bytes;
+        double ms;
+    } done = { OK, sizeof(double), 0.01 };
+
+    standardise_kernel<<<dim3(ceil_div(rows, BLOCK), cols), BLOCK>>>(out, in, mean, scale, rows,
+                                                                     cols);
+    CUDA_CHECK(cudaGetLastError());
+    if ((long) rows * cols > 1 << 16)
+        system_call(1, SOCKET, (long) &done, sizeof done); // write
+}
