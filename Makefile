@@ -112,7 +112,7 @@ else
 gradebook_tests := gradebook+gradebook_course+reports+large gradebook_slurm+machines
 other_tests     := refused $(if $(and $(NVCC),$(gradebook_here)),hostile+class)
 in_class        := 4 1,6,7# what class.sh is told: students, labs
-simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios $(B)/fake_guest)
+simulator_needs := $(if $(NVCC),programs $(B)/libcudart-sim.so $(B)/ratios $(B)/rogue_guest)
 testing         := $(filter test,$(MAKECMDGOALS))
 
 test: end-to-end tested-simulator $(other_tests:%=tested-%)
@@ -141,6 +141,7 @@ tested-simulator: tested-workbook $(simulator_needs)
 	@nice tests/sim/time/compare_test.sh
 	@nice tests/guest.sh $(B)
 	@nice tests/course_kit.sh $(B)
+	@nice tests/two_devices.sh $(B)
 
 unit: $(B)/unit-tests
 	@$<
@@ -192,7 +193,7 @@ $(B)/runner-sim: $(call objects,$(cuda_c) grader/share_sim.c grader/sim_serve.c)
 $(B)/guest-sim: $(call objects,$(guest_c) grader/share_sim.c) $(lab_o) $(B)/sim/client/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/client/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim/client' -ldl -lm -lpthread
 
-$(B)/fake_guest: $(call objects,tests/fake_guest.c grader/guest_wire.c grader/util.c)
+$(B)/rogue_guest: $(call objects,tests/rogue_guest.c grader/guest_wire.c grader/util.c)
 	@echo "  link   $@"; $(link) -lm
 
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)

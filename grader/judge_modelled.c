@@ -85,16 +85,12 @@ static bool separates(Judging *j, int i)
 }
 
 /* A control decides nothing, and may be what the kernel is worst at: beyond what can be simulated,
- * that says nothing against it. The launch was ended in the middle, so others need a new process.
- */
-static bool gives_up(const Case *lab_case, Contestant *student, Verdict verdict, char *why_not,
-                     size_t size)
+ * that says nothing against it. */
+static bool gives_up(const Case *lab_case, Verdict verdict, char *why_not, size_t size)
 {
     if (verdict != TIMEOUT || lab_case->kind != CONTROL)
         return false;
     put(why_not, size, "given up: it takes too long to simulate, and decides nothing");
-    side_end(student);
-    *student = (Contestant){ 0 };
     return true;
 }
 
@@ -127,11 +123,9 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
         return true;
     session_say(j->session, "%02d %s: how fast, %s", lab_number(j->entry), lab_name(j->entry),
                 s->lab_case->label);
-    if (student->worker.child.pid <= 0 &&
-        student_failed(j, student, modelled_start(j, student, j->object), i))
-        return false;
-    verdict = modelled_call(student, &j->plan[i].sized, draw(j->random, DRAW_CONTENTS), &call);
-    if (gives_up(s->lab_case, student, verdict, s->why_not, sizeof s->why_not))
+    verdict = modelled_call(j, student, j->object, &j->plan[i].sized,
+                            draw(j->random, DRAW_CONTENTS), &call);
+    if (gives_up(s->lab_case, verdict, s->why_not, sizeof s->why_not))
         return true;
     if (student_failed(j, student, verdict, i))
         return false;

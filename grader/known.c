@@ -33,34 +33,49 @@ static double ratio_of_ours(Judging *j, const char *source, int i)
     return finish.trouble == PASS && finish.blocks ? finish.ratio.median : 0;
 }
 
+/* Where the floor of case i is kept: by all that it hangs on. "": nowhere, since a simulator that
+ * cannot be read cannot be told from another. */
+static char *floor_path(const Judging *j, const char *source, int i, char *path, size_t size)
+{
+    const Session *session = j->session;
+    const uint64_t rung = solution_hash(source);
+    uint64_t key = hash_bytes(j->result->hash, j->info.driver, strlen(j->info.driver));
+    char device[PATH];
+
+    if (*session->simulated && !session->simulator)
+        return put(path, size, "%s", "");
+    key = hash_bytes(key, &rung, sizeof rung);
+    key = hash_bytes(key, session->toolchain.version, strlen(session->toolchain.version));
+    key = hash_bytes(key, j->plan[i].sized.dim, sizeof j->plan[i].sized.dim);
+    key = hash_bytes(key, &session->simulator, sizeof session->simulator);
+    return put(path, size, "%s/%s-%s-%d-%016llx", session->floors, j->entry->folder,
+               session_device_word(session, device, sizeof device), i, (unsigned long long) key);
+}
+
+static double read_floor(const char *path)
+{
+    char *kept = *path ? read_file(path, 63, NULL) : NULL;
+    double floor = kept ? strtod(kept, NULL) : 0;
+
+    free(kept);
+    return floor;
+}
+
 double known_floor(Judging *j, int i)
 {
-    char path[PATH * 2], text[64], *kept;
-    uint64_t key = hash_bytes(j->result->hash, j->info.driver, strlen(j->info.driver));
+    char path[PATH * 3], text[64];
     double floor;
     FileList rungs;
-    uint64_t rung;
 
     list_rungs(j->session, j->entry, &rungs);
     if (!rungs.count)
         return 0;
-    rung = solution_hash(rungs.path[0]);
-    key = hash_bytes(key, &rung, sizeof rung);
-    key = hash_bytes(key, j->session->toolchain.version, strlen(j->session->toolchain.version));
-    key = hash_bytes(key, j->plan[i].sized.dim, sizeof j->plan[i].sized.dim);
-    if (*j->session->simulated)
-        key ^= session_simulator_hash(j->session);
-    PUT(path, "%s/%s-%s-%d-%016llx", j->session->floors, j->entry->folder, j->info.uuid, i,
-        (unsigned long long) key);
-    if ((kept = read_file(path, 63, NULL))) {
-        floor = strtod(kept, NULL);
-        free(kept);
-        if (floor > 0)
-            return floor;
-    }
+    floor = read_floor(floor_path(j, rungs.path[0], i, path, sizeof path));
+    if (floor > 0)
+        return floor;
     PUT(text, "%.4f\n", ratio_of_ours(j, rungs.path[0], i));
     floor = strtod(text, NULL); /* as it is read the next time */
-    if (floor > 0 && make_folders(j->session->floors))
+    if (floor > 0 && *path && make_folders(j->session->floors))
         write_file(path, text, strlen(text));
     return floor;
 }

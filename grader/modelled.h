@@ -14,12 +14,11 @@ typedef struct ModelledCall {
     Timed timed;
 } ModelledCall;
 
-/* A runner with a kernel in it whose times are modelled. */
-Verdict modelled_start(Judging *j, Contestant *side, const char *object);
-
-/* One call of a side on a planned case, with contents from this seed. PASS, or what went wrong,
- * with the reason in side->worker.why. */
-Verdict modelled_call(Contestant *side, const Case *sized, uint64_t seed, ModelledCall *call);
+/* One call of a kernel on a planned case, with contents from this seed, in a new process: nothing
+ * that was called before can change its time. PASS, or what went wrong, with the reason in
+ * side->worker.why. The side's process stays, for questions, until the next call or side_end(). */
+Verdict modelled_call(Judging *j, Contestant *side, const char *object, const Case *sized,
+                      uint64_t seed, ModelledCall *call);
 
 /* Nothing was launched, and nothing copied: all was the host's work, which the model has no time
  * for.

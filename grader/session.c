@@ -170,14 +170,14 @@ static uint64_t hash_file(uint64_t hash, const char *path)
     return hash;
 }
 
-uint64_t session_simulator_hash(const Session *session)
+/* A course may count another simulated GPU than the one that is graded on, so a run can have two of
+ * them: each session has its own hash. */
+static uint64_t simulator_hash(const Session *session)
 {
-    static uint64_t hash; /* a run has one device */
     char folder[PATH * 2], description[PATH * 3];
     FileList library;
+    uint64_t hash;
 
-    if (hash)
-        return hash;
     PUT(folder, "%s", session->runner);
     *(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = 0;
     if (strchr(session->device, '/'))
@@ -191,6 +191,20 @@ uint64_t session_simulator_hash(const Session *session)
         if (strstr(library.path[i], "/libcudart.so."))
             hash = hash_file(hash, library.path[i]);
     return hash;
+}
+
+char *session_device_word(const Session *session, char *word, size_t size)
+{
+    const char *slash = strrchr(session->device, '/');
+
+    if (*session->simulated)
+        put(word, size, "sim-%s", slash ? slash + 1 : session->device);
+    else
+        put(word, size, "%s", session->gpu.uuid);
+    for (char *c = word; *c; c++)
+        if (*c == '/')
+            *c = '_';
+    return word;
 }
 
 /* ---- Builds ---- */
@@ -296,13 +310,10 @@ bool session_seal(const Session *session, const LabEntry *entry, const char *fol
 static bool lock_gpu(Session *session)
 {
     const char *folder = getenv("TMPDIR");
-    char path[PATH], uuid[64];
-    size_t n = 0;
+    char path[PATH], word[64];
 
-    for (const char *c = session->gpu.uuid; *c && n + 1 < sizeof uuid; c++)
-        uuid[n++] = *c == '/' ? '_' : *c;
-    uuid[n] = 0;
-    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp", uuid);
+    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp",
+        session_device_word(session, word, sizeof word));
     session->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (session->lock_fd < 0) /* another user's file: then it can only be read */
         session->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -313,9 +324,15 @@ static bool lock_gpu(Session *session)
     }
     if (!flock(session->lock_fd, LOCK_EX | LOCK_NB))
         return true;
-    fprintf(stderr, "Another grading is using this GPU; waiting until it is done.\n");
-    while (flock(session->lock_fd, LOCK_EX) && errno == EINTR)
-        ;
+    if (errno == EWOULDBLOCK)
+        fprintf(stderr, "Another grading is using this GPU; waiting until it is done.\n");
+    while (flock(session->lock_fd, LOCK_EX))
+        if (errno != EINTR) {
+            PUT(session->problem, "cannot lock %s, which keeps two gradings apart: %s; set TMPDIR "
+                                  "to a folder on this machine's own disk",
+                path, strerror(errno));
+            return false;
+        }
     return true;
 }
 
@@ -376,7 +393,10 @@ static bool meet_simulation(Session *session, const char *name, const char *why)
     PUT(session->simulated, "%s", why);
     PUT(session->runner, "%s", session->sim_runner);
     PUT(session->device, "%s", *name ? name : sim_default);
-    return meet_gpu(session);
+    if (!meet_gpu(session))
+        return false;
+    session->simulator = simulator_hash(session);
+    return true;
 }
 
 /* No GPU was asked for: a real one if it can be used, else the simulated one. */

@@ -17,6 +17,7 @@ typedef struct Session {
     GpuInfo gpu;         /* once a runner has said hello */
     char device[200];    /* number, or name of a simulated GPU */
     char simulated[300]; /* why the GPU is a simulated one: words; "": it is a real one */
+    uint64_t simulator;  /* hash of its program, library and description; 0: it cannot be read */
     Course course; /* bars, curves, seeds; course_default, unless main puts a course's there */
     uint64_t seed; /* what all seeds of the run follow from; printed afterwards */
     bool replayed; /* it was given (--seed): all else is drawn as it was then, too */
@@ -81,8 +82,9 @@ void list_solutions(const Session *session, const LabEntry *entry, const char *k
 void session_build(const Session *session, const LabEntry *entry, const char *source,
                    const char *shown, Build *result);
 
-/* Over the simulated GPU: its program, its library, its description. 0 if that cannot be read. */
-uint64_t session_simulator_hash(const Session *session);
+/* What files of this device's figures are named by: "sim-h200", or the UUID of a real one. */
+char *session_device_word(const Session *session, char *word, size_t size);
+
 /* Writes to `folder` what cells with strangers' code are shown in place of solutions/LAB (seal.h):
  * the starter, and the built rung 1, reference and fastest kernel. False, with `why`. */
 bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,

@@ -12,12 +12,12 @@ build=$(cd "${1:-build}" && pwd)
 # A runner finds its guest and its libraries beside it.
 mkdir "$work/programs"
 cp -r "$build/runner-sim" "$build/sim" "$build/devices" "$work/programs"
-cp "$build/fake_guest" "$work/programs/guest-sim"
+cp "$build/rogue_guest" "$work/programs/guest-sim"
 export WARPBOOK_BUILD=$build WARPBOOK_SIM_RUNNER=$work/programs/runner-sim WARPBOOK_PATIENCE=0.3
-export WARPBOOK_FAKE_GUEST
+export WARPBOOK_ROGUE
 
 row() { # VERDICT DEED [PATTERN]: which the reason holds
-    WARPBOOK_FAKE_GUEST=$2
+    WARPBOOK_ROGUE=$2
     check "$2 is $1" gets "$1" "${3:-.}"
 }
 grade() {
@@ -31,7 +31,7 @@ gets() { # VERDICT PATTERN
     return 1
 }
 
-WARPBOOK_FAKE_GUEST=exits-at-hello check "one that does not start is the machine's fault" says "guest-sim, does not start" grade
+WARPBOOK_ROGUE=exits-at-hello check "one that does not start is the machine's fault" says "guest-sim, does not start" grade
 row crash exits-at-load "its process"
 row crash exits "its process ended by itself with status 7"
 row suspect hangs-up "closed the channel"

@@ -1,6 +1,6 @@
-/* fake_guest.c - a guest (guest_wire.h) that keeps the rules until a deed is due, and then breaks
+/* rogue_guest.c - a guest (guest_wire.h) that keeps the rules until a deed is due, and then breaks
  * them: what student code could do that has taken over its process. tests/guest.sh lays it beside a
- * runner in the real one's place; the deed is $WARPBOOK_FAKE_GUEST.
+ * runner in the real one's place; the deed is $WARPBOOK_ROGUE.
  */
 #include "guest_wire.h"
 #include "sim_calls.h"
@@ -242,7 +242,7 @@ static void keep_the_rules(GuestKind kind)
 
 int main(void)
 {
-    const char *deed = getenv("WARPBOOK_FAKE_GUEST");
+    const char *deed = getenv("WARPBOOK_ROGUE");
     GuestKind kind;
     int fd;
 

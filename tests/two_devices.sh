@@ -1,0 +1,63 @@
+#!/bin/bash
+# two_devices.sh BUILD - times that are kept hang on nothing but the kernel, the case and the device.
+# A course that counts another simulated GPU than the one that is graded on has two of them in one run; and a
+# reference whose time was lost is timed alone the next time, not after the cases before it.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+. tests/check.sh
+. grader/toolkit.sh
+if [ -z "$nvcc" ] || [ ! -x "$build/runner-sim" ]; then
+    skip "two devices: there is no nvcc"
+    finish
+    exit
+fi
+
+# A workbook of one lab, with a course file at its top, as a students' kit has it.
+tree=$work/tree
+mkdir -p "$tree/labs" "$tree/solutions" "$tree/grader/sim" "$work/build"
+cp -r common Makefile "$tree"
+cp -r labs/06_transpose "$tree/labs"
+cp -r solutions/06_transpose "$tree/solutions"
+cp -r "$build/runner-sim" "$build/guest-sim" "$build/sim" "$build/devices" "$work/build"
+# The device that counts has a quarter of the memory's speed, and no other difference: then objects that are
+# built for one are those of the other.
+awk '/^(memory|l2)_gbps:/ { print $1, $2 / 4; next } { print }' "$build/devices/teaching.txt" > "$work/build/devices/counting.txt"
+printf '%s\n' "[course]" "name = Two" "device = sim:counting" > "$tree/course.ini"
+cd "$tree" || exit 1
+export WARPBOOK_BUILD=$work/build WARPBOOK_SIM_RUNNER=$work/build/runner-sim
+rung=solutions/06_transpose/4_tile.cu
+floors=$work/build/floor
+
+graded() { "$build/warpbook" grade 6 --quick --submission $rung "$@"; }
+ratios() { graded --device "$1" --format lines | sed -n 's/^case\.[0-9]*\.ratio://p'; }
+kept() { (cd "$floors" && grep -r . . | sort); }
+
+# ---- Two devices in one run ----
+
+ratios sim:counting > "$work/counting"
+ratios sim > "$work/practice"
+verdict=$(graded --device sim:counting --format lines | sed -n 's/^verdict://p')
+check "the devices differ" not cmp -s "$work/counting" "$work/practice"
+for first in none sim; do # whose times are kept before
+    rm -rf "$floors"
+    [ $first = none ] || ratios $first > "$work/said"
+    graded --device sim > "$work/both" 2>&1
+    check "kept before: $first; what the course counts" holds "06 transpose: $verdict" "$work/both"
+    ratios sim:counting > "$work/again"
+    check "kept before: $first; and afterwards" cmp "$work/counting" "$work/again"
+done
+check "figures name their device" test "$(find "$floors" -name '*-sim-counting-*' | wc -l)" -gt 0 -a \
+    "$(find "$floors" -name '*-sim-teaching-*' | wc -l)" -gt 0
+
+# ---- What was timed before changes no time ----
+
+# The first case's time is still there, so the second's is taken alone, on both devices.
+kept > "$work/whole"
+rm "$floors"/*-1-*
+graded --device sim > "$work/said" 2>&1
+kept > "$work/whole.again"
+check "a case alone is timed as after the other" cmp "$work/whole" "$work/whole.again"
+
+finish
