@@ -285,6 +285,19 @@ static const char *word_of(const Finding *found)
     return is_write(found) ? words[found->kind].kind_if_write : words[found->kind].kind;
 }
 
+/* What nobody had written was written later, with nothing to order the two: that is the mistake. */
+static int same_race(const Finding *unwritten, const Finding *race)
+{
+    char line[40];
+
+    if (unwritten->kind != FINDING_UNINITIALISED || race->kind != FINDING_RACE)
+        return 0;
+    snprintf(line, sizeof line, " at line %d", unwritten->place.line);
+    const char *other = strstr(race->text, line);
+    return race->place.line == unwritten->place.line ||
+           (other && (other[strlen(line)] == ',' || other[strlen(line)] == 0));
+}
+
 /* The one to tell: what ended a kernel, else what came first. But who reads what nobody has
  * written, and then goes wrong by it, is told of the reading. */
 static int choose(Finding *chosen)
@@ -294,7 +307,8 @@ static int choose(Finding *chosen)
 
     for (int i = 0; simFinding(i, &found); i++)
         if (word_of(&found) &&
-            (!any || (found.fatal && !chosen->fatal && chosen->kind != FINDING_UNINITIALISED))) {
+            (!any || (found.fatal && !chosen->fatal && chosen->kind != FINDING_UNINITIALISED) ||
+             same_race(chosen, &found))) {
             *chosen = found;
             any = 1;
         }

@@ -98,7 +98,8 @@ static void races_in_shared_memory(void)
         { "same warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between (at least __syncwarp(): both are of one warp)" },
+          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
+          "these words)" },
         { "same warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },
@@ -119,7 +120,8 @@ static void races_in_shared_memory(void)
         { "one value, read by a third",
           { { 'w', 3, 8, 1, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 41, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (40,0,0) wrote at line 2, with no "
-          "__syncthreads() between (at least __syncwarp(): both are of one warp)" },
+          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
+          "these words)" },
         { "one value, read between",
           { { 'w', 3, 8, 1, 0 }, { 'r', 3, 8, 0, 0 }, { 'w', 40, 8, 1, 0 }, { 'r', 40, 8, 0, 0 } },
           "writes 4 bytes of shared memory at 8, which thread (3,0,0) read at line 2, with no "
@@ -135,7 +137,8 @@ static void races_in_shared_memory(void)
         { "many readers of one warp, the first writes",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           "writes 4 bytes of shared memory at 8, which other threads read at line 1, with no "
-          "__syncthreads() between (at least __syncwarp(): both are of one warp)" },
+          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
+          "these words)" },
         { "many readers of one warp, synchronised",
           { { 'r', 3, 8, 0, 0 }, { 'r', 4, 8, 0, 0 }, { 's', 3, 0, 0, 0 }, { 'w', 3, 8, 1, 0 } },
           NULL },
@@ -178,7 +181,8 @@ static void races_in_shared_memory(void)
         { "volatile in a warp, as before Volta",
           { { 'c', 3, 0, 0, 0 }, { 'v', 3, 8, 1, 0 }, { 'V', 4, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
-          "__syncthreads() between (at least __syncwarp(): both are of one warp)" },
+          "__syncthreads() between (both are of one warp: __syncwarp() will do if no other uses "
+          "these words)" },
         { "a flag",
           { { 'V', 40, 64, 0, 0 },
             { 'w', 3, 8, 1, 0 },
@@ -239,8 +243,8 @@ static void races_between_blocks(void)
         { "in one warp",
           { { 'w', 3, 8, 1, 0 }, { 'r', 4, 8, 0, 0 } },
           "reads 4 bytes " ARRAY_AT_8
-          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() between (at least "
-          "__syncwarp(): both are of one warp)" },
+          ", which thread (3,0,0) wrote at line 1, with no __syncthreads() between (both are "
+          "of one warp: __syncwarp() will do if no other uses these words)" },
         { "in one warp, synchronised",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 'r', 4, 8, 0, 0 } },
           NULL },

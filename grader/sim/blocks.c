@@ -62,6 +62,7 @@ static void block_begin(Block *block, long number)
     memset(block->barriers, 0, sizeof block->barriers);
     /* What nobody has written there is no number that anyone could take for a result. */
     memset(block->shared, 0xff, block->shared_bytes);
+    block->copied_unwritten = false;
     if (block->shared_written)
         memset(block->shared_written, 0, block->shared_bytes / 8 + 1);
     for (int i = 0; i < block->warp_count; i++) {

@@ -139,6 +139,14 @@ typedef struct Frame {
 
 typedef enum WarpState { WARP_READY, WARP_AT_BARRIER, WARP_WAITING, WARP_DONE } WarpState;
 
+/* Lanes of which a register holds what was loaded from where nobody has written: written.c. */
+typedef struct Unwritten {
+    const Code *code;
+    int reg;
+    uint32_t lanes;
+} Unwritten;
+enum { MOST_UNWRITTEN = 16 };
+
 struct Warp {
     /* Of the running frame. */
     const Code *code;
@@ -171,6 +179,8 @@ struct Warp {
     int spins;                /* turns in a row in which it came back to the same state */
     const Step *poll;         /* the last load of such a turn, NULL: none; of the lanes: */
     uint32_t poll_lanes;
+    Unwritten unwritten[MOST_UNWRITTEN];
+    int unwritten_count;
     int naps;            /* nanosleeps and looks at a clock in its last turn */
     struct Trace *trace; /* timing.h; NULL: nothing is kept */
 };
@@ -193,6 +203,7 @@ struct Block {
     uint8_t *shared; /* static, then dynamic */
     size_t shared_bytes;
     uint8_t *shared_written; /* a bit a byte, or NULL */
+    bool copied_unwritten;   /* to shared memory, by a store: what nobody had written */
     void *shared_races;      /* races.c */
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */

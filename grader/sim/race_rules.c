@@ -143,6 +143,14 @@ static bool reads_own(const Visit *v, Slot slot, bool wrote, int lane)
            (slot.tag & WHO_SAME_WARP && other / LANES == v->warp && slot.when == v->now);
 }
 
+/* The slot stands for atomics of this warp whose answers its lanes use: who goes on by its answer
+ * comes after all that the word had seen until then. */
+static bool has_observed(const Visit *v, Slot slot)
+{
+    return (int) (slot.tag & WHO_THREAD) / LANES == v->warp && slot.tag & WHO_STRONG &&
+           race_observed(slot_site(slot));
+}
+
 static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 {
     int other = slot.tag & WHO_THREAD, lane = leader;
@@ -150,7 +158,7 @@ static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t 
 
     if (other == v->warp * LANES + leader && v->x->shape->followed >> leader & 1)
         lane = follower(v->x, leader);
-    if (reads_own(v, slot, wrote, lane))
+    if (reads_own(v, slot, wrote, lane) || has_observed(v, slot))
         return;
     if (is_over(v, slot) || other == v->warp * LANES + lane) {
         meeting.somebody = true;
@@ -244,7 +252,7 @@ void race_visit(Visit *v, Word *word, int leader, uint64_t at)
     meet(v, word->read, false, leader, at);
     if (v->same)
         word->write = write_same(v, word->write, leader, followed);
-    else if (v->strong && word->write.tag & WHO_STRONG)
+    else if (v->strong && word->write.tag & WHO_STRONG && !v->observes)
         word->write = join(v, word->write, true, leader, followed);
     else
         word->write = slot_for(v, leader, followed);

@@ -1,5 +1,6 @@
 /* race_tell.c - a race in words: both sides, and what is missing between them. */
 #include "races.h"
+#include "uses.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,10 +97,33 @@ static void tell_at_once(const Access *x, const Meeting *m, const char *where)
          x->value ? ", which writes another value" : "");
 }
 
+/* A word is read, changed and written by one statement on both sides: x++, x += ... */
+static bool is_update(const Access *x, const Meeting *m)
+{
+    const Step *step = race_step(slot_site(m->slot));
+    const Instruction *in = x->step->in, *other = step ? step->in : NULL;
+    const Function *f = x->warp->code->function;
+
+    return other && other->line && other->line == in->line && other->file == in->file &&
+           uses_one_place(f, m->other_wrote ? in : other, m->other_wrote ? other : in);
+}
+
+/* What would order two of one block. */
+static const char *remedy(const Access *x, const Meeting *m)
+{
+    if (is_update(x, m))
+        return ": threads that change one word need atomicAdd() or the like";
+    if (!m->one_warp)
+        return ", with no __syncthreads() between";
+    return x->warp->block->warp_count > 1
+               ? ", with no __syncthreads() between (both are of one warp: __syncwarp() will do if "
+                 "no other uses these words)"
+               : ", with no __syncthreads() between (at least __syncwarp(): both are of one warp)";
+}
+
 static void tell(const Access *x, const Meeting *m, const char *where)
 {
     char other[300];
-    const char *or_else = m->one_warp ? " (at least __syncwarp(): both are of one warp)" : "";
 
     if (m->at_once) {
         tell_at_once(x, m, where);
@@ -107,13 +131,12 @@ static void tell(const Access *x, const Meeting *m, const char *where)
     }
     put_other(x, m, other, sizeof other);
     if (m->block < 0)
-        warn(x->warp, x->step, m->lane, FINDING_RACE,
-             "%s %d byte%s %s, %s, with no __syncthreads() between%s", access_verb(x), x->bytes,
-             x->bytes == 1 ? "" : "s", where, other, or_else);
+        warn(x->warp, x->step, m->lane, FINDING_RACE, "%s %d byte%s %s, %s%s", access_verb(x),
+             x->bytes, x->bytes == 1 ? "" : "s", where, other, remedy(x, m));
     else
-        warn(x->warp, x->step, m->lane, FINDING_RACE_BLOCKS,
-             "%s %d byte%s %s, %s: blocks of one launch run in any order", access_verb(x), x->bytes,
-             x->bytes == 1 ? "" : "s", where, other);
+        warn(x->warp, x->step, m->lane, FINDING_RACE_BLOCKS, "%s %d byte%s %s, %s%s",
+             access_verb(x), x->bytes, x->bytes == 1 ? "" : "s", where, other,
+             is_update(x, m) ? remedy(x, m) : ": blocks of one launch run in any order");
 }
 
 void race_tell_shared(const Access *x, const Meeting *m)

@@ -22,6 +22,7 @@
  * or launch is known as old by its number, and nothing need be cleared.
  */
 #include "races.h"
+#include "uses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static struct {
     uint32_t moment; /* the last one that was given out */
     BlockRaces *free;
     const Step *site[SITES];
+    bool observes[SITES];
     short site_slot[SITE_SLOTS]; /* by hash: 1 + index; 0: free */
     int sites;
 } state;
@@ -53,6 +55,7 @@ uint32_t races_site(const Step *step)
     if (state.sites == SITES)
         return 0;
     state.site[state.sites] = step;
+    state.observes[state.sites] = false;
     state.site_slot[at] = (short) ++state.sites;
     return (uint32_t) state.sites << 16;
 }
@@ -60,6 +63,11 @@ uint32_t races_site(const Step *step)
 const Step *race_step(int site)
 {
     return site > 0 && site <= state.sites ? state.site[site - 1] : NULL;
+}
+
+bool race_observed(int site)
+{
+    return site > 0 && site <= state.sites && state.observes[site - 1];
 }
 
 static void forget_sites(void)
@@ -224,7 +232,6 @@ void races_fence(Warp *warp, bool of_block)
     r->fenced_for_all |= !of_block;
 }
 
-/* Lanes of the warp are not ordered by it among each other: seen[w][w] stays. */
 static void give(BlockRaces *r, int w)
 {
     for (int i = 0; i < WARPS_A_BLOCK; i++)
@@ -237,8 +244,7 @@ static void give(BlockRaces *r, int w)
 static void take(BlockRaces *r, int v)
 {
     for (int w = 0; w < WARPS_A_BLOCK; w++)
-        if (w != v)
-            r->seen[v][w] = later(r->seen[v][w], r->handed[w]);
+        r->seen[v][w] = later(r->seen[v][w], r->handed[w]);
     r->parts = true;
 }
 
@@ -246,11 +252,26 @@ void races_hand_over(Visit *v)
 {
     if (v->x->release)
         races_fence(v->x->warp, false);
-    if (v->x->kind != ACCESS_LOAD && v->r->fenced >> v->warp & 1)
-        give(v->r, v->warp);
     if (v->x->kind != ACCESS_STORE && v->r->ever_fenced)
         take(v->r, v->warp);
+    if (v->x->kind != ACCESS_LOAD && v->r->fenced >> v->warp & 1)
+        give(v->r, v->warp);
     v->now = v->r->now[v->warp];
+}
+
+/* What a compare-and-swap expects may be read in any way: it is looked at again. */
+static void look_at_uses(Visit *v)
+{
+    const Access *x = v->x;
+    const int site = (int) (v->site >> 16);
+
+    v->strong =
+        x->strong || (x->kind == ACCESS_LOAD && uses_of(x->warp->code, x->step, 0) & USE_REPLACES);
+    v->observes = x->kind == ACCESS_ATOMIC && x->step->in->op == OP_atom &&
+                  uses_register(x->warp->code->function, x->step->in, 0, 0) >= 0 &&
+                  uses_of(x->warp->code, x->step, 0) & USE_COMPUTES;
+    if (site)
+        state.observes[site - 1] = v->observes;
 }
 
 bool races_begin_visit(Visit *v, Access *x)
@@ -263,9 +284,9 @@ bool races_begin_visit(Visit *v, Access *x)
     v->x = x;
     v->r = r;
     v->warp = warp;
-    v->strong = x->strong;
     v->now = r->now[warp];
     v->site = races_site(x->step);
+    look_at_uses(v);
     v->met = v->same = false;
     return true;
 }

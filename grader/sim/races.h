@@ -114,6 +114,7 @@ typedef struct Visit {
     BlockRaces *r;
     int warp;
     bool strong, is_global;
+    bool observes;      /* an atomic whose answer is used: it has seen those before it */
     uint32_t now, site; /* the site's bits in a tag */
     uint32_t old;       /* moments up to it are over for everybody */
     uint32_t mine;      /* those after it are of this block */
@@ -130,6 +131,7 @@ uint32_t races_last_moment(void);
 bool races_tired(void);                               /* no moments are left in this launch */
 uint32_t races_site(const Step *step);                /* its bits in a tag; 0: too many */
 const Step *race_step(int site);                      /* NULL: not known */
+bool race_observed(int site);                         /* its atomics' answers are used */
 bool races_begin_visit(Visit *visit, Access *access); /* but for old and mine; false: no memory */
 /* Strong accesses hand over, and take over, inside the block. */
 void races_hand_over(Visit *visit);

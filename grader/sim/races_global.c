@@ -360,7 +360,7 @@ void races_global(Access *x)
     v.mine = v.r->first - 1;
     if (x->shape->followed)
         race_at_once(&v);
-    if (x->strong || !x->allocation || !x->linear || !visit_lines(&v))
+    if (v.strong || !x->allocation || !x->linear || !visit_lines(&v))
         for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
             int lane = first_lane(left);
             visit_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);

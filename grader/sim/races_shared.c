@@ -148,7 +148,7 @@ void races_shared(Access *x)
     v.log2_grain = words->log2_grain;
     if (x->shape->followed)
         race_at_once(&v);
-    if (x->linear && !x->strong) {
+    if (x->linear && !v.strong) {
         visit_linear(&v, words);
     } else {
         for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1)

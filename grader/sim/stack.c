@@ -67,7 +67,7 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->parked = 0;
     warp->strays = 0;
     warp->barrier_step = warp->poll = NULL;
-    warp->spins = warp->naps = 0;
+    warp->spins = warp->naps = warp->unwritten_count = 0;
     warp->state = lanes ? WARP_READY : WARP_DONE;
     warp_take_top(warp);
 }

@@ -1,13 +1,13 @@
 /* written.c - whether what an access reads was ever written.
  *
  * Each byte that is allocated has a bit; stores, copies and fills set it. Told is a load of bytes
- * of which none was ever written, and one of some that were not if the kernel computes with them.
- * To copy them on is no use of them: a structure's padding goes with it, and so does the rest of a
- * float4 of which three are in use.
+ * that nobody wrote if the kernel computes with them, or stores what a block's shared memory does
+ * not hold. To copy them on is no use of them: a structure's padding goes with it, and so does the
+ * rest of a float4 of which three are in use. The copy is as unwritten as they are.
  */
 #include "access.h"
 #include "bits.h"
-#include "roles.h"
+#include "uses.h"
 
 #include <stdio.h>
 
@@ -16,96 +16,81 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* ---- What becomes of a register ---- */
+/* ---- Copies of what nobody has written ----
+ *
+ * A warp remembers few registers, with the lanes of which they hold such. */
 
-enum { NEVER = -1 };
-
-static bool names(const Function *f, const Operand *operand, int reg)
+/* In the place of `reg`; NULL: there are too many. */
+static Unwritten *place_for(Warp *warp, int reg)
 {
-    if (operand->kind == OPERAND_VECTOR) {
-        for (int i = 0; i < operand->count && operand->first + i < f->operand_count; i++)
-            if (names(f, &f->operands[operand->first + i], reg))
-                return true;
-        return false;
+    int i = 0;
+
+    while (i < warp->unwritten_count &&
+           (warp->unwritten[i].reg != reg || warp->unwritten[i].code != warp->code))
+        i++;
+    if (i == MOST_UNWRITTEN)
+        return NULL;
+    if (i == warp->unwritten_count)
+        warp->unwritten[warp->unwritten_count++] = (Unwritten){ warp->code, reg, 0 };
+    return &warp->unwritten[i];
+}
+
+static uint32_t unwritten_lanes(const Warp *warp, int reg)
+{
+    for (int i = 0; i < warp->unwritten_count; i++)
+        if (warp->unwritten[i].reg == reg && warp->unwritten[i].code == warp->code)
+            return warp->unwritten[i].lanes;
+    return 0;
+}
+
+static void note_unwritten(const Access *x, int element, int lane)
+{
+    const int reg = uses_register(x->warp->code->function, x->step->in, 0, element);
+    Unwritten *place = reg < 0 ? NULL : place_for(x->warp, reg);
+
+    if (place)
+        place->lanes |= 1u << lane;
+}
+
+/* The registers are loaded anew. */
+static void forget_unwritten(const Access *x)
+{
+    Warp *warp = x->warp;
+
+    for (int e = 0; e < x->step->vector; e++) {
+        const int reg = uses_register(warp->code->function, x->step->in, 0, e);
+        for (int i = 0; i < warp->unwritten_count; i++)
+            if (warp->unwritten[i].reg == reg && warp->unwritten[i].code == warp->code)
+                warp->unwritten[i].lanes &= ~x->mask;
     }
-    if (operand->kind == OPERAND_ADDRESS)
-        return operand->is_register && operand->index == reg;
-    return operand->kind == OPERAND_REGISTER && operand->index == reg;
 }
 
-/* Instructions that pass bits on, or take some of them out. */
-static bool only_moves(Op op)
+static uint8_t *written_of(const Access *x, int lane, size_t *at)
 {
-    static const Op ops[] = { OP_mov, OP_and, OP_shr, OP_bfe, OP_prmt, OP_cvt, OP_selp };
+    const Allocation *a = x->space == SPACE_SHARED ? NULL
+                          : x->allocation          ? x->allocation
+                                                   : x->of[lane];
 
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (op == ops[i])
-            return true;
-    return false;
+    *at = x->address[lane] - (a ? a->base : 0);
+    return a ? a->written : x->warp->block->shared_written;
 }
 
-/* Whether an instruction computes with the register. `part`: only some of its bytes are not
- * written, and to take out others is no use of those. */
-static bool computes_with(const Function *f, const Instruction *in, int reg, bool part)
+/* What is stored is no better than what was loaded. */
+static void pass_on_unwritten(const Access *x)
 {
-    Roles roles;
-    const bool known = roles_of(in, &roles);
+    const size_t size = x->step->size;
 
-    if (in->guard == reg)
-        return true;
-    for (int i = known ? roles.destinations : 0; i < in->count; i++) {
-        if (in->first + i >= f->operand_count || !names(f, &f->operands[in->first + i], reg))
-            continue;
-        if (in->op == OP_st && i == 1)
-            continue;
-        if (!part || !only_moves(in->op))
-            return true;
+    for (int e = 0; e < x->step->vector; e++) {
+        const int reg = uses_register(x->warp->code->function, x->step->in, 1, e);
+        uint32_t left = x->mask & (reg < 0 ? 0 : unwritten_lanes(x->warp, reg));
+        for (; left; left &= left - 1) {
+            size_t at;
+            uint8_t *written = written_of(x, first_lane(left), &at);
+            if (written)
+                bits_fill(written, at + (size_t) e * size, size, false);
+            x->warp->block->copied_unwritten |= x->space == SPACE_SHARED;
+        }
     }
-    return false;
-}
-
-static bool is_used(const Function *f, int reg, bool part)
-{
-    for (int i = 0; i < f->instruction_count; i++)
-        if (computes_with(f, &f->instructions[i], reg, part))
-            return true;
-    return false;
-}
-
-/* The register of a load's element; NEVER: thrown away, or not to be known. */
-static int register_of(const Function *f, const Instruction *in, int element)
-{
-    const Operand *d = in->first < f->operand_count ? &f->operands[in->first] : NULL;
-
-    if (d && d->kind == OPERAND_VECTOR)
-        d = element < d->count && d->first + element < f->operand_count
-                ? &f->operands[d->first + element]
-                : NULL;
-    return d && d->kind == OPERAND_REGISTER ? d->index : NEVER;
-}
-
-/* Asked again and again of the same few steps. */
-static bool element_is_used(const Access *x, int element, bool part)
-{
-    static _Thread_local struct {
-        const Step *step;
-        const Instruction *in;
-        int element, part;
-        bool used;
-    } kept[16];
-    const Function *f = x->warp->code->function;
-    const int at = (int) (((uintptr_t) x->step / sizeof *x->step + (unsigned) element) % 16);
-
-    if (kept[at].step != x->step || kept[at].in != x->step->in || kept[at].element != element ||
-        kept[at].part != part) {
-        int reg = register_of(f, x->step->in, element);
-        kept[at].step = x->step;
-        kept[at].in = x->step->in;
-        kept[at].element = element;
-        kept[at].part = part;
-        kept[at].used = reg != NEVER && is_used(f, reg, part);
-    }
-    return kept[at].used;
 }
 
 /* ---- One lane ---- */
@@ -115,22 +100,46 @@ static bool none_written(const uint8_t *written, size_t at, size_t bytes)
     return bits_other(written, at, bytes, false) == at + bytes;
 }
 
-/* Of a lane of whose bytes some are not written. */
-static bool is_told(const Access *x, const uint8_t *written, size_t at)
+/* Of an element of which some bytes are not written, or none are. */
+static bool element_is_told(const Access *x, int element, bool none)
 {
-    const size_t size = x->step->size, bytes = (size_t) x->bytes;
+    const int uses = uses_of(x->warp->code, x->step, element);
 
-    if (none_written(written, at, bytes))
-        return true;
-    if (x->step->in->op == OP_cp_async)
-        return false;
-    if (x->kind != ACCESS_LOAD || !size || bytes % size)
-        return true;
-    for (size_t e = 0; e < bytes / size; e++)
-        if (!bits_all(written, at + e * size, size, true) &&
-            element_is_used(x, (int) e, !none_written(written, at + e * size, size)))
-            return true;
-    return false;
+    if (!none)
+        return uses & USE_ALL_OF_IT;
+    return uses & USE_COMPUTES ||
+           (uses & USE_STORES && x->space == SPACE_SHARED && !x->warp->block->copied_unwritten);
+}
+
+static bool load_is_told(const Access *x, int lane, const uint8_t *written, size_t at)
+{
+    const size_t size = x->step->size;
+    bool told = false;
+
+    for (int e = 0; e < x->step->vector; e++) {
+        const size_t from = at + (size_t) e * size;
+        const bool none = none_written(written, from, size);
+        if (bits_all(written, from, size, true))
+            continue;
+        if (element_is_told(x, e, none))
+            told = true;
+        else if (none)
+            note_unwritten(x, e, lane);
+    }
+    return told;
+}
+
+/* Of a lane of whose bytes some are not written. What an atomicExch() finds there may be what
+ * nobody asked for. */
+static bool is_told(const Access *x, int lane, const uint8_t *written, size_t at)
+{
+    const Instruction *in = x->step->in;
+
+    if (in->op == OP_ld && (size_t) x->bytes == (size_t) x->step->size * x->step->vector)
+        return load_is_told(x, lane, written, at);
+    if (in->op == OP_atom && has_mod(in, MOD_exch))
+        return uses_of(x->warp->code, x->step, 0) != 0;
+    return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
 }
 
 /* "which nobody has written"; "of which nobody has written 8, from byte 8 on" */
@@ -170,7 +179,10 @@ static void tell_shared(const Access *x, int lane, const uint8_t *written, size_
                  "where the cp.async of line %d is still under way: wait for it first",
                  copy->in->line);
     else
-        put_which(x, written, at, "no thread", which, sizeof which);
+        put_which(x, written, at,
+                  x->warp->block->copied_unwritten ? "no thread (or only with what nothing has)"
+                                                   : "no thread",
+                  which, sizeof which);
     warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %d byte%s of shared memory at %llu, %s",
          access_verb(x), x->bytes, plural((uint64_t) x->bytes),
          (unsigned long long) x->address[lane], which);
@@ -179,26 +191,39 @@ static void tell_shared(const Access *x, int lane, const uint8_t *written, size_
 /* Only the first lane of those that read what is not there is told. */
 static void check_lanes(Access *x, bool mark, bool ask)
 {
-    bool told = !ask;
+    bool told = false;
 
     for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        const Allocation *a = x->space == SPACE_SHARED ? NULL
-                              : x->allocation          ? x->allocation
-                                                       : x->of[lane];
-        uint8_t *written = a ? a->written : x->warp->block->shared_written;
-        size_t at = x->address[lane] - (a ? a->base : 0);
-        if (written && !told && !bits_all(written, at, (size_t) x->bytes, true) &&
-            is_told(x, written, at)) {
+        size_t at;
+        uint8_t *written = written_of(x, lane, &at);
+        if (written && ask && !bits_all(written, at, (size_t) x->bytes, true) &&
+            is_told(x, lane, written, at) && !told) {
             told = true;
-            if (a)
-                tell_global(x, lane, written, at);
-            else
+            if (x->space == SPACE_SHARED)
                 tell_shared(x, lane, written, at);
+            else
+                tell_global(x, lane, written, at);
         }
         if (written && mark)
             bits_fill(written, at, (size_t) x->bytes, true);
     }
+}
+
+static void check_and_mark(Access *x, uint8_t *written, bool ask, bool mark)
+{
+    const size_t bytes = (size_t) x->bytes * LANES;
+    size_t at;
+
+    if (!x->linear) {
+        check_lanes(x, mark, ask);
+        return;
+    }
+    at = x->address[0] - (x->space == SPACE_SHARED ? 0 : x->allocation->base);
+    if (ask && !bits_all(written, at, bytes, true))
+        check_lanes(x, mark, ask);
+    else if (mark)
+        bits_fill(written, at, bytes, true);
 }
 
 void access_check_written(Access *x)
@@ -215,14 +240,11 @@ void access_check_written(Access *x)
         return;
     if (!ask && !mark)
         return;
-    if (!x->linear)
-        return check_lanes(x, mark, ask);
-    size_t at = x->address[0] - (shared ? 0 : x->allocation->base);
-    size_t bytes = (size_t) x->bytes * LANES;
-    if (ask && !bits_all(written, at, bytes, true))
-        check_lanes(x, mark, ask);
-    else if (mark)
-        bits_fill(written, at, bytes, true);
+    if (x->kind == ACCESS_LOAD && x->warp->unwritten_count)
+        forget_unwritten(x);
+    check_and_mark(x, written, ask, mark);
+    if (x->kind == ACCESS_STORE && x->warp->unwritten_count)
+        pass_on_unwritten(x);
 }
 
 /* ---- Copies ---- */

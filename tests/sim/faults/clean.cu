@@ -24,9 +24,18 @@
  * case ticket_lock
  * case grid_stride_twice
  * case neighbours_of_a_byte
+ * case last_block_resets
+ * case last_thread_resets
+ * case greatest_by_swaps
+ * case pairs_by_swaps
+ * case lanes_in_turn
+ * case exchanged_for_nothing
+ * case copied_only
+ * case halo
  */
 #include "faults.h"
 
+#include <cuda_bf16.h>
 #include <cuda_pipeline_primitives.h>
 
 /* Many say the same. */
@@ -338,6 +347,153 @@ static void same_from_blocks()
     same_kernel<<<3, 64>>>(array<int>(64));
 }
 
+/* The programming guide's own: who drew the last number is alone with the counter. */
+__global__ void last_block_resets_kernel(volatile int *sums, unsigned *done, int *out)
+{
+    __shared__ bool last;
+
+    if (threadIdx.x == 0) {
+        sums[blockIdx.x] = blockIdx.x;
+        __threadfence();
+        last = atomicInc(done, gridDim.x) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        int sum = 0;
+        for (int i = 0; i < gridDim.x; i++)
+            sum += sums[i];
+        *out = sum;
+        *done = 0;
+    }
+}
+
+__global__ void last_thread_resets_kernel(unsigned *out)
+{
+    __shared__ unsigned done;
+
+    if (threadIdx.x == 0)
+        done = 0;
+    __syncthreads();
+    if (atomicAdd(&done, 1) == blockDim.x - 1) {
+        out[0] = threadIdx.x;
+        done = 0;
+    }
+}
+
+/* What the first look found is looked at again by the swap. */
+__global__ void greatest_by_swaps_kernel(unsigned *greatest, const float *in)
+{
+    float x = in[blockIdx.x * blockDim.x + threadIdx.x];
+    unsigned old = *greatest, seen;
+
+    do {
+        seen = old;
+        if (__uint_as_float(seen) >= x)
+            break;
+        old = atomicCAS(greatest, seen, __float_as_uint(x));
+    } while (old != seen);
+}
+
+__global__ void pairs_by_swaps_kernel(__nv_bfloat162 *sum)
+{
+    atomicAdd(sum, __float2bfloat162_rn(1));
+}
+
+/* As in CUDA by Example: one lane after the other takes the lock. */
+__global__ void lanes_in_turn_kernel(int *mutex, int *list, int *next)
+{
+    int t = threadIdx.x;
+
+    for (int i = 0; i < 32; i++)
+        if (t % 32 == i) {
+            while (atomicCAS(mutex, 0, 1) != 0)
+                ;
+            __threadfence();
+            next[t] = *list;
+            *list = t;
+            __threadfence();
+            atomicExch(mutex, 0);
+        }
+}
+
+__global__ void exchanged_for_nothing_kernel(unsigned *out)
+{
+    __shared__ unsigned hits;
+
+    atomicExch(&hits, 0);
+    __syncthreads();
+    atomicAdd(&hits, 1);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *out = hits;
+}
+
+__global__ void copy_kernel(float *to, const float *from)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+/* The tile's corners hold what nobody has written, and nobody uses them. */
+__global__ void halo_kernel(float *out, const float *in)
+{
+    __shared__ float s[34];
+
+    s[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x >= 1 && threadIdx.x < 33)
+        out[threadIdx.x] = 2 * s[threadIdx.x];
+}
+
+static void last_block_resets()
+{
+    unsigned *done = zeros<unsigned>(1);
+
+    for (int i = 0; i < 2; i++)
+        last_block_resets_kernel<<<6, 64>>>(zeros<int>(6), done, zeros<int>(1));
+}
+
+static void last_thread_resets()
+{
+    last_thread_resets_kernel<<<2, 96>>>(array<unsigned>(1));
+}
+
+static void greatest_by_swaps()
+{
+    greatest_by_swaps_kernel<<<4, 64>>>(zeros<unsigned>(1), zeros<float>(256));
+}
+
+static void pairs_by_swaps()
+{
+    pairs_by_swaps_kernel<<<4, 64>>>(zeros<__nv_bfloat162>(1));
+}
+
+static void lanes_in_turn()
+{
+    lanes_in_turn_kernel<<<1, 64>>>(zeros<int>(1), zeros<int>(1), array<int>(64));
+}
+
+static void exchanged_for_nothing()
+{
+    exchanged_for_nothing_kernel<<<1, 64>>>(array<unsigned>(1));
+}
+
+static void copied_only()
+{
+    float *a = array<float>(64), *b = array<float>(64);
+
+    cudaMemset(a, 0, 128);
+    copy_kernel<<<1, 64>>>(b, a);
+    copy_kernel<<<1, 32>>>(array<float>(32), b);
+}
+
+static void halo()
+{
+    float *a = array<float>(34);
+
+    cudaMemset(a + 1, 0, 128);
+    halo_kernel<<<1, 34>>>(array<float>(34), a);
+}
+
 static void last_block()
 {
     last_block_kernel<<<6, 64>>>(zeros<int>(6), zeros<unsigned>(1), zeros<int>(1));
@@ -470,6 +626,14 @@ int main(int argc, char **argv)
         { "ticket_lock", ticket_lock },
         { "grid_stride_twice", grid_stride_twice },
         { "neighbours_of_a_byte", neighbours_of_a_byte },
+        { "last_block_resets", last_block_resets },
+        { "last_thread_resets", last_thread_resets },
+        { "greatest_by_swaps", greatest_by_swaps },
+        { "pairs_by_swaps", pairs_by_swaps },
+        { "lanes_in_turn", lanes_in_turn },
+        { "exchanged_for_nothing", exchanged_for_nothing },
+        { "copied_only", copied_only },
+        { "halo", halo },
     };
 
     return run_case(cases, argc, argv);

@@ -13,15 +13,17 @@
  *   told: uninitialised: @tile_read: ld.shared.f32 reads 4 bytes of shared memory at 132, which
  *         no thread has written in tile_kernel, block (0,0,0), thread (1,0,0)
  *   told: race: @tile_read: ld.shared.f32 reads 4 bytes of shared memory at 1056, which thread
- *         (0,0,0) wrote at line @@tile_write, with no __syncthreads() between (at least
- *         __syncwarp(): both are of one warp) in tile_kernel, block (0,0,0), thread (8,0,0)
+ *         (0,0,0) wrote at line @@tile_write, with no __syncthreads() between (both are of one
+ *         warp: __syncwarp() will do if no other uses these words) in tile_kernel, block (0,0,0),
+ *         thread (8,0,0)
  *   told: race: @tile_write: st.shared.f32 writes 4 bytes of shared memory at 132, which thread
  *         (1,0,0) read at line @@tile_read, with no __syncthreads() between in tile_kernel, block
  *         (0,0,0), thread (0,1,0)
  * case reused
  *   told: race: @reused_write: st.shared.f32 writes 4 bytes of shared memory at 0, which other
- *         threads read at line @@reused_read, with no __syncthreads() between (at least
- *         __syncwarp(): both are of one warp) in reused_kernel, block (0,0,0), thread (0,0,0)
+ *         threads read at line @@reused_read, with no __syncthreads() between (both are of one
+ *         warp: __syncwarp() will do if no other uses these words) in reused_kernel, block
+ *         (0,0,0), thread (0,0,0)
  *   told: race: @reused_read: ld.shared.f32 reads 4 bytes of shared memory at 0, which thread
  *         (0,0,0) wrote at line @@reused_write, with no __syncthreads() between in reused_kernel,
  *         block (0,0,0), thread (32,0,0)
@@ -48,18 +50,19 @@
  *         (0,0,0), thread (0,0,0)
  * case tree
  *   told: race: @tree: ld.shared.f32 reads 4 bytes of shared memory at 64, which thread (16,0,0)
- *         wrote at line @@tree, with no __syncthreads() between (at least __syncwarp(): both are
- *         of one warp) in tree_kernel, block (0,0,0), thread (0,0,0)
+ *         wrote at line @@tree, with no __syncthreads() between (both are of one warp:
+ *         __syncwarp() will do if no other uses these words) in tree_kernel, block (0,0,0),
+ *         thread (0,0,0)
  * case counter
  *   told: race between blocks: @counter: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
  *         allocation 1 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
- *         @@counter: blocks of one launch run in any order in counter_kernel, block (1,0,0),
- *         thread (0,0,0)
+ *         @@counter: threads that change one word need atomicAdd() or the like in counter_kernel,
+ *         block (1,0,0), thread (0,0,0)
  * case reset
  *   told: race: @reset_add: atom.global.add.u32 updates 4 bytes at 0x... (byte 0 of allocation 1
  *         (4 bytes, cudaMalloc)), which thread (0,0,0) wrote at line @@reset_write, with no
- *         __syncthreads() between (at least __syncwarp(): both are of one warp) in reset_kernel,
- *         block (0,0,0), thread (1,0,0)
+ *         __syncthreads() between (both are of one warp: __syncwarp() will do if no other uses
+ *         these words) in reset_kernel, block (0,0,0), thread (1,0,0)
  * case in_block
  *   told: race: @in_block_own: ld.global.u32 reads 4 bytes at 0x... (byte 256 of allocation 1
  *         (512 bytes, cudaMalloc)), which thread (0,0,0) wrote at line @@in_block_other, with no
@@ -88,8 +91,8 @@
  * case histogram
  *   told: race between blocks: @histogram: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
  *         allocation 2 (32 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
- *         @@histogram: blocks of one launch run in any order in histogram_kernel, block (1,0,0),
- *         thread (0,0,0)
+ *         @@histogram: threads that change one word need atomicAdd() or the like in
+ *         histogram_kernel, block (1,0,0), thread (0,0,0)
  * case found
  *   told: race between blocks: @found_write: st.global.u32 writes 4 bytes at 0x... (byte 0 of
  *         allocation 2 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) read at line
@@ -122,6 +125,21 @@
  *   told: race: @bytes_read: ld.shared.u8 reads 1 byte of shared memory at 0, which thread
  *         (0,0,0) wrote at line @@bytes_write, with no __syncthreads() between in bytes_kernel,
  *         block (0,0,0), thread (32,0,0)
+ * case sum_read_by_last
+ *   told: race between blocks: @sum_read: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
+ *         allocation 2 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) updated at
+ *         line @@sum_add: blocks of one launch run in any order in sum_read_by_last_kernel, block
+ *         (2,0,0), thread (0,0,0)
+ * case counted_twice
+ *   told: race: @counted_twice: st.global.u32 writes 4 bytes at 0x... (byte 0 of allocation 1 (4
+ *         bytes, cudaMalloc)), which thread (0,0,0) read at line @@counted_twice: threads that
+ *         change one word need atomicAdd() or the like in counted_twice_kernel, block (0,0,0),
+ *         thread (1,0,0)
+ * case lock_left_early
+ *   told: race: @lock_write: st.global.u32 writes 4 bytes at 0x... (byte 0 of allocation 1 (8
+ *         bytes, cudaMalloc)), which thread (1,0,0) read at line @@lock_read, with no
+ *         __syncthreads() between (at least __syncwarp(): both are of one warp) in
+ *         lock_left_early_kernel, block (0,0,0), thread (0,0,0)
  */
 #include "faults.h"
 
@@ -391,6 +409,50 @@ static void bytes()
     bytes_kernel<<<1, 64>>>(array<char>(64));
 }
 
+/* All add, but nothing says that all have when the last block looks. */
+__global__ void sum_read_by_last_kernel(int *sum, int *out)
+{
+    atomicAdd(sum, 1); // @sum_add
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
+        *out = *sum; // @sum_read
+}
+
+static void sum_read_by_last()
+{
+    sum_read_by_last_kernel<<<3, 1>>>(zeros<int>(1), array<int>(1));
+}
+
+/* A count that is read, changed and written by all. */
+__global__ void counted_twice_kernel(int *bins)
+{
+    bins[0]++; // @counted_twice
+}
+
+static void counted_twice()
+{
+    counted_twice_kernel<<<1, 64>>>(zeros<int>(1));
+}
+
+/* The second lane does not take the lock. */
+__global__ void lock_left_early_kernel(int *mutex, int *list)
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(mutex, 0, 1) != 0)
+            ;
+        __threadfence();
+        *list = 1; // @lock_write
+        __threadfence();
+        atomicExch(mutex, 0);
+    } else {
+        list[1] = *list; // @lock_read
+    }
+}
+
+static void lock_left_early()
+{
+    lock_left_early_kernel<<<1, 2>>>(zeros<int>(1), zeros<int>(2));
+}
+
 int main(int argc, char **argv)
 {
     static const Case cases[] = {
@@ -412,6 +474,9 @@ int main(int argc, char **argv)
         { "last_block_unfenced", last_block_unfenced },
         { "copy_unwaited", copy_unwaited },
         { "bytes", bytes },
+        { "sum_read_by_last", sum_read_by_last },
+        { "counted_twice", counted_twice },
+        { "lock_left_early", lock_left_early },
     };
 
     return run_case(cases, argc, argv);

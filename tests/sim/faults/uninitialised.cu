@@ -7,6 +7,10 @@
  *   told: uninitialised: @sum: ld.global.f32 reads 4 bytes at 0x..., byte 384 of allocation 1
  *         (400 bytes, cudaMalloc), which nothing has written in sum_all, block (0,0,0), thread
  *         (0,0,0)
+ * case used_copy
+ *   told: uninitialised: @sum: ld.global.f32 reads 4 bytes at 0x..., byte 384 of allocation 2
+ *         (400 bytes, cudaMalloc), which nothing has written in sum_all, block (0,0,0), thread
+ *         (0,0,0)
  * case shared
  *   told: uninitialised: @shared: ld.shared.f32 reads 4 bytes of shared memory at 252, which no
  *         thread has written in shared_kernel, block (0,0,0), thread (0,0,0)
@@ -130,6 +134,11 @@ __global__ void add_padded(const Padded *a, double *out)
     out[threadIdx.x] = p.c + p.i + p.s + p.d + p.end;
 }
 
+__global__ void copy_all(float *to, const float *from)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
 __global__ void make_three(float4 *a)
 {
     a[threadIdx.x].x = 1;
@@ -213,6 +222,16 @@ static void float3_in_float4()
 
     make_three<<<1, 32>>>(a);
     sum_three<<<1, 32>>>(a, array<float>(32));
+}
+
+/* Copied by a kernel, then used. */
+static void used_copy()
+{
+    float *a = array<float>(100), *b = array<float>(100);
+
+    fill<<<3, 32>>>(a, 100);
+    copy_all<<<1, 100>>>(b, a);
+    sum_all<<<1, 32>>>(b, array<float>(32), 100);
 }
 
 static void memset()
@@ -305,6 +324,7 @@ int main(int argc, char **argv)
     static const Case cases[] = {
         { "global", global },
         { "tail", tail },
+        { "used_copy", used_copy },
         { "shared", shared },
         { "shared_dynamic", shared_dynamic },
         { "used_part", used_part },

@@ -1,0 +1,27 @@
+/* uses.h - what a function does with the value that a load or an atomic gives: by reading it. */
+#ifndef SIM_USES_H
+#define SIM_USES_H
+
+#include "exec.h"
+
+/* Sums of these. */
+enum {
+    USE_COMPUTES = 1,  /* calculates with it, decides by it, addresses by it */
+    USE_ALL_OF_IT = 2, /* and does more than to pass it on or to take some bits out of it */
+    USE_STORES = 4,    /* stores it, to memory that outlives the block */
+    USE_KEEPS = 8,     /* stores it to shared or local memory */
+    USE_REPLACES = 16, /* it is what is expected at the same address by an atom.cas */
+};
+
+/* Of element `element` (0 but of vectors) of what the step of that code loads. Kept for the few
+ * steps that are asked about. */
+int uses_of(const Code *code, const Step *step, int element);
+
+/* Whether a load and a store have the same address, as far as their operands tell. */
+bool uses_one_place(const Function *f, const Instruction *load, const Instruction *store);
+
+/* The register of that element of an operand: of a load's 0, what it gives; of a store's 1, what it
+ * stores. -1: it is none, or not to be known. */
+int uses_register(const Function *f, const Instruction *in, int operand, int element);
+
+#endif
