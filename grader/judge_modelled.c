@@ -52,14 +52,17 @@ static bool explain(Judging *j, Contestant *student, int i, char *why, size_t si
     return !student_failed(j, student, verdict, i);
 }
 
-/* Of the first case that is too slow, before anything else is asked of the runner. */
+/* Of the case that misses its bar most, which the verdict names; before anything else is asked of
+ * the runner. */
 static void note_limiter(Judging *j, Contestant *student, int i, double ratio)
 {
     const CaseSpeed *s = &j->result->speed[i];
-    char *limiter = j->result->limiter;
+    const double share = ratio / s->bar;
 
-    if (s->lab_case->kind == TIMED && ratio < s->bar && !*limiter)
-        worker_limiter(&student->worker, limiter, sizeof j->result->limiter);
+    if (s->lab_case->kind != TIMED || share >= 1 || (j->limited > 0 && share >= j->limited))
+        return;
+    j->limited = share;
+    worker_limiter(&student->worker, j->result->limiter, sizeof j->result->limiter);
 }
 
 /* Where not even rung 1 is clearly slow, a verdict would say more of the device, or of its model,

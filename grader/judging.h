@@ -18,6 +18,7 @@ typedef struct Judging {
     Plan plan[GRADE_CASES];
     /* The reference's call before the student's process existed, and the SM clock then. */
     double alone_ms[GRADE_CASES], alone_mhz[GRADE_CASES];
+    double limited; /* share of its bar that the case of result->limiter reaches; 0: none yet */
     const char *no_control; /* why the control cases are left out; NULL: they are not */
     const char *doing;      /* for the progress line */
 } Judging;

@@ -302,7 +302,7 @@ static void slices(void)
         int slice, sms;
         double gbps;
     } rows[] = {
-        { "teaching", 1, 8, 80 },
+        { "teaching", 1, 8, 146 },
         { "t4", 4, 10, 80 },
         { "h200", 11, 12, 4814.0 / 11 },
         { "a100", 9, 12, 1555.0 / 9 },

@@ -6,6 +6,7 @@
  * get there.
  */
 #include "code.h"
+#include "uses.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,6 +170,7 @@ Code *code_make_for(const Code *kernel, const Module *module, int function,
         code->variable_address = variable_address;
         well = make(&maker, kernel, function);
         code->function = maker.function;
+        code->uses = well ? uses_make(code->function) : NULL;
     }
     free(maker.slot);
     free(maker.constants);
@@ -194,5 +196,6 @@ void code_free(Code *code)
     free(code->variable_offset);
     free(code->special_plane);
     free(code->local_plane);
+    free(code->uses);
     free(code);
 }

@@ -86,6 +86,7 @@ struct Code {
     int specials;          /* planes 0 .. specials - 1 are filled when a warp starts */
     int *special_plane;    /* [SPECIAL * 3 + component]: plane, or -1 */
     int *local_plane;      /* by variable index: plane of a local variable's address, or -1 */
+    uint8_t *uses;         /* by register: what becomes of it (uses.h); NULL: not known */
 };
 
 /* The address of a function, in planes and in initialised variables: + 16 * its index. */

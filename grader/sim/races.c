@@ -34,19 +34,35 @@ enum {
     LAST_MOMENT = INT32_MAX   /* vector code compares them as signed numbers */
 };
 
+/* What a site is for others: a look at what a compare-and-swap then expects, and looks at again; an
+ * atomic whose answer is used. */
+enum { EXPECTS = 1, OBSERVES };
+
 static struct {
     uint32_t moment; /* the last one that was given out */
     BlockRaces *free;
     const Step *site[SITES];
-    bool observes[SITES];
+    uint8_t role[SITES];
     short site_slot[SITE_SLOTS]; /* by hash: 1 + index; 0: free */
     int sites;
 } state;
 
 /* ---- Sites: steps by small numbers; 0 is unknown ---- */
 
-uint32_t races_site(const Step *step)
+static uint8_t role_at(const Access *x)
 {
+    const Code *code = x->warp->code;
+    const Instruction *in = x->step->in;
+
+    if (x->kind == ACCESS_LOAD)
+        return uses_for_swap(code->function, in) ? EXPECTS : 0;
+    return in->op == OP_atom && code->uses && uses_of(code, x->step, 0) & USE_COMPUTES ? OBSERVES
+                                                                                       : 0;
+}
+
+uint32_t races_site(const Access *x)
+{
+    const Step *step = x->step;
     uint32_t at = (uint32_t) (((uintptr_t) step * 0x9e3779b97f4a7c15ull) >> 40) % SITE_SLOTS;
 
     for (; state.site_slot[at]; at = (at + 1) % SITE_SLOTS)
@@ -55,7 +71,7 @@ uint32_t races_site(const Step *step)
     if (state.sites == SITES)
         return 0;
     state.site[state.sites] = step;
-    state.observes[state.sites] = false;
+    state.role[state.sites] = role_at(x);
     state.site_slot[at] = (short) ++state.sites;
     return (uint32_t) state.sites << 16;
 }
@@ -67,7 +83,7 @@ const Step *race_step(int site)
 
 bool race_observed(int site)
 {
-    return site > 0 && site <= state.sites && state.observes[site - 1];
+    return race_step(site) && state.role[site - 1] == OBSERVES;
 }
 
 static void forget_sites(void)
@@ -259,21 +275,6 @@ void races_hand_over(Visit *v)
     v->now = v->r->now[v->warp];
 }
 
-/* What a compare-and-swap expects may be read in any way: it is looked at again. */
-static void look_at_uses(Visit *v)
-{
-    const Access *x = v->x;
-    const int site = (int) (v->site >> 16);
-
-    v->strong =
-        x->strong || (x->kind == ACCESS_LOAD && uses_of(x->warp->code, x->step, 0) & USE_REPLACES);
-    v->observes = x->kind == ACCESS_ATOMIC && x->step->in->op == OP_atom &&
-                  uses_register(x->warp->code->function, x->step->in, 0, 0) >= 0 &&
-                  uses_of(x->warp->code, x->step, 0) & USE_COMPUTES;
-    if (site)
-        state.observes[site - 1] = v->observes;
-}
-
 bool races_begin_visit(Visit *v, Access *x)
 {
     BlockRaces *r = races_of(x->warp->block);
@@ -285,8 +286,9 @@ bool races_begin_visit(Visit *v, Access *x)
     v->r = r;
     v->warp = warp;
     v->now = r->now[warp];
-    v->site = races_site(x->step);
-    look_at_uses(v);
+    v->site = races_site(x);
+    v->strong = x->strong || (v->site && state.role[(v->site >> 16) - 1] == EXPECTS);
+    v->observes = race_observed((int) (v->site >> 16));
     v->met = v->same = false;
     return true;
 }

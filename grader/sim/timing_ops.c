@@ -102,10 +102,19 @@ static bool is_branch_none(const Maker *maker, const Step *step)
     return maker->none[step - maker->code->steps];
 }
 
+/* Of the kernel, at a fixed place; or of a function, if registers can hold it. What is looked up by
+ * an index, or larger, lies in memory. */
 static bool is_parameter(const Maker *maker, const Step *step)
 {
-    (void) maker;
-    return (step->in->op == OP_ld || step->in->op == OP_st) && step->space == SPACE_PARAM;
+    const size_t in_registers = 16;
+    const Module *module = maker->code->module;
+    const Operand *at = operand_of(maker, step->in, step->in->op == OP_ld);
+
+    if ((step->in->op != OP_ld && step->in->op != OP_st) || step->space != SPACE_PARAM || !at ||
+        at->is_register)
+        return false;
+    return step->kernel_param || (at->index >= 0 && at->index < module->variable_count &&
+                                  module->variables[at->index].size <= in_registers);
 }
 
 static bool is_constant(const Maker *maker, const Step *step)
@@ -337,6 +346,18 @@ static MemoryUse memory_use(const Step *step, Deed deed)
     return step->class_ == CLASS_LOAD ? MEMORY_FAR_LOAD : MEMORY_FAR_STORE;
 }
 
+static bool lies_near(const Step *step)
+{
+    return step->space == SPACE_LOCAL || step->space == SPACE_CONST || step->space == SPACE_PARAM;
+}
+
+static int words_a_lane(const Step *step)
+{
+    const int bytes = step->size * step->vector;
+
+    return bytes > 4 ? bytes / 4 : 1;
+}
+
 static bool make_operation(Maker *maker, const Step *step, Operation *to)
 {
     const struct Correction *correction = correction_of(maker, step);
@@ -353,8 +374,10 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     maker->either[step - maker->code->steps] = row == &either_pipe;
     to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
     to->unit_limit = to->issue_limit == AT_FP32 ? AT_FP32 : AT_UNITS;
-    if (to->deed == DO_ACCESS && (step->space == SPACE_LOCAL || step->space == SPACE_CONST))
+    if (to->deed == DO_ACCESS && lies_near(step)) {
         to->deed = DO_LOCAL;
+        to->cycles = (uint8_t) least(to->cycles * words_a_lane(step), UINT8_MAX);
+    }
     to->memory = (uint8_t) memory_use(step, (Deed) to->deed);
     find_operands(maker, step, to);
     return add_registers(maker, to, step->in);

@@ -2,24 +2,13 @@
 #include "uses.h"
 #include "roles.h"
 
+#include <stdlib.h>
+
 enum { NEVER = -1 };
 
 static const Operand *operand_of(const Function *f, const Instruction *in, int i)
 {
     return i < in->count && in->first + i < f->operand_count ? &f->operands[in->first + i] : NULL;
-}
-
-static bool names(const Function *f, const Operand *operand, int reg)
-{
-    if (operand->kind == OPERAND_VECTOR) {
-        for (int i = 0; i < operand->count && operand->first + i < f->operand_count; i++)
-            if (names(f, &f->operands[operand->first + i], reg))
-                return true;
-        return false;
-    }
-    if (operand->kind == OPERAND_ADDRESS)
-        return operand->is_register && operand->index == reg;
-    return operand->kind == OPERAND_REGISTER && operand->index == reg;
 }
 
 /* Instructions that pass bits on, or take some of them out. */
@@ -33,20 +22,44 @@ static bool only_moves(Op op)
     return false;
 }
 
-static int use_by(const Function *f, const Instruction *in, int reg)
-{
-    Roles roles;
-    const bool known = roles_of(in, &roles);
-    int uses = in->guard == reg ? USE_COMPUTES | USE_ALL_OF_IT : 0;
+/* ---- All registers of a function ---- */
 
-    for (int i = known ? roles.destinations : 0; i < in->count; i++) {
-        const Operand *operand = operand_of(f, in, i);
-        if (!operand || !names(f, operand, reg))
-            continue;
-        if (in->op == OP_st && i == 1)
-            uses |= in->space == SPACE_SHARED || in->space == SPACE_LOCAL ? USE_KEEPS : USE_STORES;
-        else
-            uses |= only_moves(in->op) ? USE_COMPUTES : USE_COMPUTES | USE_ALL_OF_IT;
+static void add(uint8_t *uses, const Function *f, int reg, int use)
+{
+    if (reg >= 0 && reg < f->register_count)
+        uses[reg] |= (uint8_t) use;
+}
+
+static void add_operand(uint8_t *uses, const Function *f, const Operand *operand, int use)
+{
+    if (operand->kind == OPERAND_VECTOR) {
+        for (int i = 0; i < operand->count && operand->first + i < f->operand_count; i++)
+            add_operand(uses, f, &f->operands[operand->first + i], use);
+    } else if (operand->kind == OPERAND_REGISTER ||
+               (operand->kind == OPERAND_ADDRESS && operand->is_register)) {
+        add(uses, f, operand->index, use);
+    }
+}
+
+static int use_of(const Instruction *in, int i)
+{
+    if (in->op == OP_st && i == 1)
+        return in->space == SPACE_SHARED || in->space == SPACE_LOCAL ? USE_KEEPS : USE_STORES;
+    return only_moves(in->op) ? USE_COMPUTES : USE_COMPUTES | USE_ALL_OF_IT;
+}
+
+uint8_t *uses_make(const Function *f)
+{
+    uint8_t *uses = calloc((size_t) f->register_count + 1, 1);
+
+    for (int k = 0; uses && k < f->instruction_count; k++) {
+        const Instruction *in = &f->instructions[k];
+        Roles roles;
+        const bool known = roles_of(in, &roles);
+        add(uses, f, in->guard, USE_COMPUTES | USE_ALL_OF_IT);
+        for (int i = known ? roles.destinations : 0; i < in->count; i++)
+            if (operand_of(f, in, i))
+                add_operand(uses, f, operand_of(f, in, i), use_of(in, i));
     }
     return uses;
 }
@@ -80,7 +93,7 @@ bool uses_one_place(const Function *f, const Instruction *load, const Instructio
            same_place(f, operand_of(f, load, 1), operand_of(f, store, 0));
 }
 
-static bool replaces(const Function *f, const Instruction *load)
+bool uses_for_swap(const Function *f, const Instruction *load)
 {
     for (int i = 0; i < f->instruction_count && load->op == OP_ld; i++) {
         const Instruction *in = &f->instructions[i];
@@ -91,7 +104,7 @@ static bool replaces(const Function *f, const Instruction *load)
     return false;
 }
 
-/* ---- All of it ---- */
+/* ---- A load ---- */
 
 int uses_register(const Function *f, const Instruction *in, int operand, int element)
 {
@@ -104,32 +117,11 @@ int uses_register(const Function *f, const Instruction *in, int operand, int ele
     return d && d->kind == OPERAND_REGISTER ? d->index : NEVER;
 }
 
-static int find(const Function *f, const Instruction *in, int element)
-{
-    const int reg = uses_register(f, in, 0, element);
-    int uses = replaces(f, in) ? USE_REPLACES : 0;
-
-    if (!operand_of(f, in, 0))
-        return USE_COMPUTES | USE_ALL_OF_IT; /* there is nothing to read */
-    for (int i = 0; i < f->instruction_count && reg != NEVER; i++)
-        uses |= use_by(f, &f->instructions[i], reg);
-    return uses;
-}
-
 int uses_of(const Code *code, const Step *step, int element)
 {
-    static _Thread_local struct {
-        const Step *step;
-        const Instruction *in;
-        int element, uses;
-    } kept[64];
-    const size_t at = ((uintptr_t) step / sizeof *step + (unsigned) element) % 64;
+    const int reg = uses_register(code->function, step->in, 0, element);
 
-    if (kept[at].step != step || kept[at].in != step->in || kept[at].element != element) {
-        kept[at].step = step;
-        kept[at].in = step->in;
-        kept[at].element = element;
-        kept[at].uses = find(code->function, step->in, element);
-    }
-    return kept[at].uses;
+    if (!code->uses || !operand_of(code->function, step->in, 0))
+        return USE_COMPUTES | USE_ALL_OF_IT; /* there is nothing to read */
+    return reg == NEVER ? 0 : code->uses[reg];
 }

@@ -13,9 +13,14 @@ enum {
     USE_REPLACES = 16, /* it is what is expected at the same address by an atom.cas */
 };
 
-/* Of element `element` (0 but of vectors) of what the step of that code loads. Kept for the few
- * steps that are asked about. */
+/* Of each register, by its number: for code_make(). For the caller to free; NULL: no memory. */
+uint8_t *uses_make(const Function *f);
+
+/* Of element `element` (0 but of vectors) of what the step of that code loads. */
 int uses_of(const Code *code, const Step *step, int element);
+
+/* Whether it is what an atom.cas expects at the same address. */
+bool uses_for_swap(const Function *f, const Instruction *load);
 
 /* Whether a load and a store have the same address, as far as their operands tell. */
 bool uses_one_place(const Function *f, const Instruction *load, const Instruction *store);

@@ -129,8 +129,8 @@ const Lab lab_coalescing = {
           "of the index changes, the row or the column? How many floats further is that in "
           "memory?" },
         { "slow sectors_written",
-          "The loads are well, the stores are not. In the line that make grade named: from lane "
-          "0 to lane 1, by how many floats does the index of `out` change?" },
+          "The stores move too much. From lane 0 to lane 1, by how many floats does the index of "
+          "`out` change? And how often is each element of it written?" },
         { "slow", .below = 0.12,
           .text = "This is about the starter's own speed. Blocks may be larger or smaller: as "
                   "long as neighbouring threads take neighbouring rows, or a run of elements "

@@ -173,17 +173,17 @@ const Lab lab_bank_conflicts = {
     },
     .remedies = {
         { "slow", .in = "d = 63",
-          .text = "One d is cured and this one is not, though the starter had no trouble with "
-                  "it. Put d = 63 into your formula: what is the step between the rows now, and "
+          .text = "The slowest case is one that the starter had no trouble with. Put d = 63 into your formula: what is the step between the rows now, and "
                   "how many of 32 lanes meet in a bank? What was it before?" },
         { "slow shared_wavefronts",
           "Which word does lane t read at step k, with the step that you have now? How often "
           "does 2 divide that step? Put lanes 0, 1, 2 and 16 into banks, with a pencil." },
         { "slow", .below = 0.20,
-          .text = "All lanes, or nearly all, still wait for the same bank. Of the two loads in "
-                  "the loop, which one changes from lane to lane? By how many words, and how "
-                  "much of that is left after % 32? Exchanging the lanes' roles moves the "
-                  "question to the other load." },
+          .text = "If your rows lie in shared memory, nearly all lanes wait for the same bank. Of "
+                  "the two loads in the loop, which one changes from lane to lane? By how many "
+                  "words, and how much of that is left after % 32? Exchanging the lanes' roles "
+                  "moves the question to the other load. If nothing lies in shared memory, each "
+                  "lane reads a row of its own from global memory: lab 01." },
         { "slow", .below = 0.80,
           .text = "Fewer lanes share a bank than before, and more than one still does. How "
                   "often does 2 divide the step between your rows? Each time doubles the wait. "

@@ -172,10 +172,10 @@ const Lab lab_ilp_tlp = {
                   "are in flight now, and how many could be? If you have enough of them: does an "
                   "array with an index that is no constant lie in memory (-Xptxas -v)?" },
         { "slow", .in = "short",
-          .text = "`long` is well: what is waited for here is DRAM. When a thread uses the "
-                  "first thing that it has loaded, how many bytes has it on their way? Put that "
-                  "beside bytes_needed of predictions.txt. The same number of loads can carry "
-                  "more." },
+          .text = "If `long` is below its bar, too, begin there. If only `short` is: DRAM is "
+                  "what is waited for. When a thread uses the first thing that it has loaded, "
+                  "how many bytes has it on their way? Put that beside bytes_needed of "
+                  "predictions.txt. The same number of loads can carry more." },
         { "correct",
           "Speed was not judged, so count: how many operations of a warp do not wait for each "
           "other, and how many bytes has a thread on their way? warpbook calc ilp and warpbook "

@@ -151,9 +151,9 @@ const Lab lab_tail_effect = {
     },
     .remedies = {
         { "slow", .in = "2 SMs + 1 rows",
-          .text = "With one row more than the SMs it is well, with one more than twice as many "
-                  "it is not: unusual. Do you have shares that are fixed by the number of SMs? "
-                  "How much has the busiest SM to do, in rows?" },
+          .text = "One row more than twice as many as there are SMs is what you are slowest at. "
+                  "Do you have shares that are fixed by the number of SMs? How much has the "
+                  "busiest SM to do, in rows?" },
         { "slow", .below = 0.60,
           .text = "One SM still has two whole rows. How many threads a block has does not "
                   "matter for that, nor whether a loop hands out the rows. What is the smallest "
@@ -166,12 +166,6 @@ const Lab lab_tail_effect = {
           "Speed was not judged, so work it out: how many blocks have you for SMs + 1 rows, how "
           "many of them does the busiest SM get, and what share of the SMs' time is work? "
           "warpbook calc waves does the sum." },
-        { "wrong", .in = "no rounds",
-          .text = "No rounds: then the number is the seed itself. When does your loop ask for "
-                  "the first time whether it is to go on?" },
-        { "wrong", .in = "rounds",
-          .text = "Many rounds, and wrong only here: is there a limit in your loop, or are "
-                  "several taken at a time and the rest left out?" },
         { "wrong right_edge unwritten",
           "The last columns of each row are missing. How wide is a piece, which way did you "
           "round that, and who does what is left of the row?" },
@@ -185,6 +179,12 @@ const Lab lab_tail_effect = {
           "Nobody has done those. Which thread should have the first of them, and in which "
           "round of its loop? If all is right in the first call only: what was counted, and is "
           "still counted?" },
+        { "wrong", .in = "no rounds",
+          .text = "No rounds: then the number is the seed itself. When does your loop ask for "
+                  "the first time whether it is to go on?" },
+        { "wrong", .in = "rounds",
+          .text = "Many rounds, and wrong only here: is there a limit in your loop, or are "
+                  "several taken at a time and the rest left out?" },
         { "wrong",
           "Take the pixel that make grade names: which thread has it, with which seed, for how "
           "many rounds? Right at 3 x 1024 and wrong at 5 x 1025: how do you get a row and a "

@@ -293,7 +293,7 @@ const Lab lab_sgemm = {
     .mechanism = { { LOADS_AN_FMA, 0, 0.3 } },
     .hints = {
         "Count the loads for one FMA in your inner loop: of a warp, so that 32 FMAs count as one. An "
-        "SM does four such FMAs in a clock (A100 and teaching GPU: two), and one load from shared "
+        "SM does four such FMAs in a clock (A100: two), and one load from shared "
         "memory. How busy can its FMA units be?",
         "A tile in shared memory saves global loads, not loads. What saves those is a block of results "
         "in the registers of one thread: r x s results need r + s floats for r s FMAs. Begin with "
@@ -304,13 +304,13 @@ const Lab lab_sgemm = {
         "lie 64 columns apart, so that neighbouring lanes read neighbouring float4. Unroll.",
     },
     .remedies = {
+        { "slow", .below = 0.05,
+          .text = "A hundredth: that is not about loads an FMA yet. Which index runs along the "
+                  "lanes of a warp, when it reads b and writes d? Lab 01." },
         { "slow loads_an_fma",
           "Count for one thread and one step of k: how many floats does it fetch, from "
           "wherever, and how many FMAs does it do with them? In which of your loops could a "
           "float that is already in a register be used once more?" },
-        { "slow", .below = 0.05,
-          .text = "A hundredth: that is not about loads an FMA yet. Which index runs along the "
-                  "lanes of a warp, when it reads b and writes d? Lab 01." },
         { "slow", .below = 0.30,
           .text = "With or without a tile in shared memory, a thread that makes one result does "
                   "two loads for each FMA; caches had caught the repeated ones before. By rule "

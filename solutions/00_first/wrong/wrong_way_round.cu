@@ -1,4 +1,4 @@
-// expect: stray (sim: unsafe) - copies out to in
+// expect: stray - copies out to in
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: stray (sim: crash) - each buffer 64 words longer than there is room for
+// expect: stray (sim: unsafe) - each buffer 64 words longer than there is room for
 #include "cudalab.cuh"
 #include "kernel.h"
 
