@@ -198,7 +198,6 @@ static bool fake_load(const char *folder, const Lab *lab, const char *path, Kern
     bool found = source && strstr(source, lab->function);
 
     (void) folder;
-    put(answer, SERVE_ANSWER, "sandbox:none isolation:split guest:0");
     if (!source)
         put(fault, SERVE_ANSWER, "load %s cannot be read", path);
     else if (!found)
@@ -210,6 +209,8 @@ static bool fake_load(const char *folder, const Lab *lab, const char *path, Kern
     free(source);
     misdeeds_check();
     misbehave("load");
+    put(answer, SERVE_ANSWER, "sandbox:none isolation:%s guest:0",
+        script.shared ? "shared" : "split");
     *kernel = found ? never_called : NULL;
     return found;
 }

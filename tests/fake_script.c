@@ -41,6 +41,8 @@ static void obey(const char *line)
         script.unsafe = true;
     else if (is(word[0], "limit"))
         script.limit = true;
+    else if (is(word[0], "shared"))
+        script.shared = true;
     else if (is(word[0], "untimed"))
         script.untimed = true;
     else if (is(word[0], "endless") && atoi(word[1]) >= 0 && atoi(word[1]) < SCRIPT_CASES)

@@ -18,6 +18,7 @@
  *   sectors 8 24         a simulated GPU counts that many times the fewest, and blames line 24
  *   limited shared 24    a simulated GPU was limited by that, a key of sim/limiter.h, in that line;
  *                        or by `nan`, `minus` or `nothing`, which is no answer
+ *   shared               the kernel was loaded into the runner's own process
  *   untimed              a simulated GPU cannot tell how long a launch takes
  *   endless 15           it stops the lab's case number 15 as endless
  *   sampled 12           it played 12 of a hundred blocks
@@ -45,7 +46,7 @@ typedef struct Script {
     bool launch_error, kernel_error, unsafe, limit;
     double sectors; /* times as many as there must be */
     int sectors_line;
-    bool untimed, endless[SCRIPT_CASES];
+    bool shared, untimed, endless[SCRIPT_CASES];
     int sampled; /* 0: all */
     Misdeed misdeeds[SCRIPT_MISDEEDS];
     int misdeed_count;

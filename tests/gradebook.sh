@@ -62,6 +62,24 @@ rm -rf labs/x
 check "the gradebook among the submissions" says "lies among the submissions" fast "$work/single" --out "$work/single/results"
 rm -r "$work/single/results"
 
+# ---- One assignment after the other ----
+
+# A second import once unmade all marks of the first, with exit status 0.
+kernel "$work/first/ann/06_transpose/kernel.cu" 1
+kernel "$work/first/ben/06_transpose/kernel.cu" 2
+kernel "$work/second/ann/07_reduction/kernel.cu" 3
+fast "$work/first" --out "$work/both" > /dev/null 2>&1
+states "$work/both" > "$work/of_first"
+check "another assignment" status_is 0 fast "$work/second" --out "$work/both"
+for row in $(grep ",06_transpose,pass" "$work/of_first") ann,,07_reduction,pass ben,,07_reduction,missing; do
+    check "$row after both" state_is "$work/both" "$row"
+done
+check "two had the first" test "$(grep -c ",06_transpose,pass" "$work/of_first")" = 2
+rm -r "$work/first/ben"
+check "the first again, with one less" status_is 0 fast "$work/first" --out "$work/both"
+check "who is no longer there" not grep -q "^ben" <(states "$work/both")
+check "the second stays" state_is "$work/both" ann,,07_reduction,pass
+
 # ---- Doctor ----
 
 # What it says of this machine is the machine's; of the scripted GPUs, and how it ends, is ours.
@@ -425,6 +443,14 @@ check "the same results" diff <(states "$work/b1") <(states "$work/b2")
 check "on a GPU, the scripted one" status_is 0 "$gradebook" grade "$work/one" --out "$work/b3" --devices 0 --quick --labs 6 "${cell[@]}"
 check "passes" says "^ida,,06_transpose,(pass|close),100.0,[01]" "$gradebook" export --format csv --out "$work/b3"
 check "its figures are kept" test "$(sql "$work/b3" "SELECT count(*) FROM figures WHERE name = 'case.1.ratio'")" = 1
+
+if [ ${#cell[@]} = 0 ]; then # who shares a process with the judge is not judged, but by who trusts him
+    mkdir -p "$work/shared/kim/06_transpose"
+    { cat solutions/06_transpose/5_padded.cu; echo "// fake: shared"; } > "$work/shared/kim/06_transpose/kernel.cu"
+    check "loaded into the runner: not graded" status_is 3 "$gradebook" grade "$work/shared" --out "$work/b4" --devices sim --labs 6
+    check "and why" says "say --trust-submissions" "$gradebook" report --out "$work/b4"
+    check "unless trusted" status_is 0 "$gradebook" grade "$work/shared" --out "$work/b5" --devices sim --labs 6 --trust-submissions
+fi
 
 kernel "$work/one/ida/06_transpose/kernel.cu" 10
 mkdir "$work/one/ida/07_reduction"

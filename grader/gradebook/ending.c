@@ -79,6 +79,18 @@ static void take_build(Marking *m, Slot *slot)
     ended_free(&ended);
 }
 
+/* Where strangers' code lies in the process that judges it, it could judge itself. */
+static bool shares_a_process(const Marking *m, Ended *ended)
+{
+    if (m->cell->trusting || strcmp(reading_get(&ended->reading, "isolation"), "shared"))
+        return false;
+    PUT(ended->why,
+        "memory cannot be shared between processes here, so submissions would be loaded into the "
+        "process that judges them: grade on another machine, or, if you trust every submission, "
+        "say --trust-submissions");
+    return true;
+}
+
 static void end_grading(Marking *m, Slot *slot, Ended *ended)
 {
     Station *gpu = slot->gpu;
@@ -87,6 +99,8 @@ static void end_grading(Marking *m, Slot *slot, Ended *ended)
 
     if (ended_graded(ended) && station_noisy(&ended->reading, ended->why, sizeof ended->why))
         ended->outcome = "noisy";
+    else if (ended_graded(ended) && shares_a_process(m, ended))
+        ended->outcome = "unsound";
     keep(m, slot, gpu, ended);
     task->running = false;
     task->number++;

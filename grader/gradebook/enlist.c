@@ -78,7 +78,7 @@ static int read_students(Store *store, Attendee **attendees, int64_t **ids)
 {
     static const char present[] =
         " FROM students WHERE id IN (SELECT s.student FROM seen JOIN submissions s"
-        " ON s.id = seen.submission WHERE seen.import = (SELECT max(id) FROM imports))";
+        " ON s.id = seen.submission WHERE seen.import IN (SELECT import FROM counting))";
     char sql[400];
     int room = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", present), ""), count = 0;
     sqlite3_stmt *rows =

@@ -69,7 +69,7 @@ static void add_submissions(Store *store, cJSON *list, int64_t student)
         "SELECT s.source, s.layout, s.late, s.sent, s.refused,"
         "  (SELECT count(*) FROM counted c WHERE c.submission = s.id)"
         " FROM seen JOIN submissions s ON s.id = seen.submission"
-        " WHERE seen.import = (SELECT max(id) FROM imports) AND s.student = ? ORDER BY seen.place",
+        " WHERE seen.import IN (SELECT import FROM counting) AND s.student = ? ORDER BY seen.place",
         "i", student);
     char sent[32];
 

@@ -65,7 +65,7 @@ static void print_table(Store *store)
 #define LATEST_SEEN                                                                                \
     " FROM seen JOIN submissions s ON s.id = seen.submission"                                      \
     " JOIN students st ON st.id = s.student"
-#define OF_LATEST " seen.import = (SELECT max(id) FROM imports)"
+#define OF_LATEST " seen.import IN (SELECT import FROM counting)"
 
 /* What a human should look at, in the order of how much: who, what, a sentence. */
 static const struct {
@@ -105,7 +105,7 @@ static const struct {
       " FROM temp.enlisted e JOIN members m ON m.id = e.member"
       " WHERE e.student IS NULL AND e.unclear" },
     { "Belongs to nobody:", "SELECT r.entry, '', r.sentence FROM remarks r"
-                            " WHERE r.import = (SELECT max(id) FROM imports) ORDER BY r.id" },
+                            " WHERE r.import IN (SELECT import FROM counting) ORDER BY r.id" },
     { "Handed in again (of each lab the latest counts):",
       "SELECT st.name, s.source, 'an earlier submission'" LATEST_SEEN " WHERE" OF_LATEST
       " AND s.refused = 0 AND EXISTS (SELECT 1 FROM parts p WHERE p.submission = s.id)"

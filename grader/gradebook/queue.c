@@ -83,7 +83,7 @@ void queue_tally(Store *store, Tally *tally)
     tally->students = (int) store_number(
         store, 0,
         "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
-        " WHERE seen.import = (SELECT max(id) FROM imports)",
+        " WHERE seen.import IN (SELECT import FROM counting)",
         "");
     tally->parts = (int) store_number(
         store, 0, "SELECT count(*) FROM counted WHERE lab IN (SELECT lab FROM asked)", "");

@@ -17,6 +17,24 @@
     "CREATE TABLE members (id INTEGER PRIMARY KEY, roster INTEGER NOT NULL REFERENCES rosters,"    \
     "  number TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL, section TEXT NOT NULL);"
 
+/* An import of another assignment takes nothing from the labs of earlier ones: of each lab the
+ * latest import that has any hand-in counts, and of all these and the very latest who handed in.
+ * For each student and lab: the latest hand-in of its import. */
+#define VIEWS_COUNTED                                                                              \
+    "CREATE VIEW latest AS"                                                                        \
+    "  SELECT p.lab AS lab, max(seen.import) AS import FROM seen JOIN parts p"                     \
+    "    ON p.submission = seen.submission WHERE p.kernel IS NOT NULL GROUP BY p.lab;"             \
+    "CREATE VIEW counting AS"                                                                      \
+    "  SELECT import FROM latest UNION SELECT max(id) FROM imports;"                               \
+    "CREATE VIEW counted AS"                                                                       \
+    "  SELECT s.student AS student, p.lab AS lab, p.kernel AS kernel, p.submission AS submission," \
+    "    p.path AS path, p.predictions IS NOT NULL AS predicted, max(seen.place) AS place"         \
+    "  FROM seen JOIN submissions s ON s.id = seen.submission"                                     \
+    "    JOIN parts p ON p.submission = s.id"                                                      \
+    "    JOIN latest l ON l.lab = p.lab AND l.import = seen.import"                                \
+    "  WHERE p.kernel IS NOT NULL"                                                                 \
+    "  GROUP BY s.student, p.lab;"
+
 /* How far a kernel is, under the terms of its lab that count now: since the last wish graded so
  * often, failed by the machine so often; the latest attempt that graded. And of all attempts, their
  * number. */
@@ -87,16 +105,9 @@ static const char schema[] =
     "CREATE TABLE figures (attempt INTEGER NOT NULL REFERENCES attempts, name TEXT NOT NULL,"
     "  value TEXT NOT NULL, PRIMARY KEY (attempt, name)) WITHOUT ROWID;"
 
-    /* For each student and lab what counts: the latest hand-in of the latest import that has it. */
-    "CREATE VIEW counted AS"
-    "  SELECT s.student AS student, p.lab AS lab, p.kernel AS kernel, p.submission AS submission,"
-    "    p.path AS path, p.predictions IS NOT NULL AS predicted, max(seen.place) AS place"
-    "  FROM seen JOIN submissions s ON s.id = seen.submission"
-    "    JOIN parts p ON p.submission = s.id"
-    "  WHERE seen.import = (SELECT max(id) FROM imports) AND p.kernel IS NOT NULL"
-    "  GROUP BY s.student, p.lab;"
+    VIEWS_COUNTED
 
-    TABLES_OF_2 VIEW_PROGRESS "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
+        TABLES_OF_2 VIEW_PROGRESS "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
     "CREATE INDEX regrades_by_kernel ON regrades (kernel);"
     "CREATE INDEX parts_by_kernel ON parts (kernel);"
     "CREATE INDEX remarks_by_submission ON remarks (submission);";
@@ -109,6 +120,7 @@ static const char *const upgrades[] = {
         "  (SELECT id FROM students WHERE name NOT LIKE 'submission%');" /* the name came with it */
         "ALTER TABLE attempts ADD COLUMN terms TEXT NOT NULL DEFAULT '';"
         "DROP VIEW progress;" TABLES_OF_2 VIEW_PROGRESS,
+    [2] = "DROP VIEW counted;" VIEWS_COUNTED,
 };
 
 #endif

@@ -13,10 +13,9 @@ sqlite3_stmt *rows_ask(Store *store)
     enlist_match(store);
     return store_ask(
         store,
-        "WITH latest AS (SELECT max(id) AS id FROM imports),"
-        " present AS (SELECT DISTINCT s.student AS student FROM seen"
-        "   JOIN submissions s ON s.id = seen.submission WHERE seen.import = (SELECT id FROM "
-        "latest)),"
+        "WITH present AS (SELECT DISTINCT s.student AS student FROM seen"
+        "   JOIN submissions s ON s.id = seen.submission"
+        "   WHERE seen.import IN (SELECT import FROM counting)),"
         " people AS (SELECT st.id AS id, st.name AS name, st.number AS number, e.member AS member,"
         "   CASE WHEN e.member IS NOT NULL OR e.student IS NULL THEN '' WHEN e.unclear"
         "    THEN 'unclear' ELSE 'unknown' END AS roster"
@@ -42,7 +41,7 @@ sqlite3_stmt *rows_ask(Store *store)
         /* Since when this very kernel is handed in; 0 where it is not known. */
         "  (SELECT CASE WHEN min(o.sent > 0 AND (o.timed OR ?1)) THEN min(o.sent) ELSE 0 END"
         "    FROM parts op JOIN submissions o ON o.id = op.submission"
-        "    JOIN seen os ON os.submission = o.id AND os.import = (SELECT id FROM latest)"
+        "    JOIN seen os ON os.submission = o.id AND os.import IN (SELECT import FROM counting)"
         "    WHERE op.kernel = c.kernel AND o.student = st.id),"
         "  m.number, m.email, m.section, st.roster"
         " FROM people st CROSS JOIN labs"
@@ -183,7 +182,7 @@ sqlite3_stmt *remarks_ask(Store *store, int64_t student)
         store,
         "SELECT s.source, r.kind, r.entry, r.sentence FROM seen"
         " JOIN submissions s ON s.id = seen.submission JOIN remarks r ON r.submission = s.id"
-        " WHERE seen.import = (SELECT max(id) FROM imports) AND s.student = ?"
+        " WHERE seen.import IN (SELECT import FROM counting) AND s.student = ?"
         " ORDER BY seen.place, r.id",
         "i", student);
 }
