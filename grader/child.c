@@ -298,12 +298,30 @@ static size_t resident_bytes(pid_t pid)
     return resident * (size_t) sysconf(_SC_PAGESIZE);
 }
 
-/* How long it has stood ready while other processes had the processor, in seconds since it began;
- * 0 if it can't be told (proc(5), schedstat). */
+/* All of a process's threads together, in seconds since it began; 0 if it can't be told. */
+static double ran_s(pid_t pid)
+{
+    char path[64], text[1024], *end;
+    unsigned long user = 0, system = 0;
+    FILE *file = fopen(PUT(path, "/proc/%d/stat", (int) pid), "r");
+
+    if (!file)
+        return 0;
+    if (!fgets(text, sizeof text, file) || !(end = strrchr(text, ')')) ||
+        sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) !=
+            2)
+        user = system = 0;
+    fclose(file);
+    return (double) (user + system) / (double) sysconf(_SC_CLK_TCK);
+}
+
+/* How long its first thread has stood ready while other processes had the processor, in seconds
+ * since it began; 0 if it can't be told (proc(5), schedstat). What its other threads ran may be
+ * what it has waited for: that is no excuse. */
 static double stood_ready_s(pid_t pid)
 {
     char path[64];
-    unsigned long long ran_ns, ready_ns = 0;
+    unsigned long long ran_ns = 0, ready_ns = 0;
     FILE *file = fopen(PUT(path, "/proc/%d/schedstat", (int) pid), "r");
 
     if (!file)
@@ -311,7 +329,7 @@ static double stood_ready_s(pid_t pid)
     if (fscanf(file, "%llu %llu", &ran_ns, &ready_ns) != 2)
         ready_ns = 0;
     fclose(file);
-    return (double) ready_ns * 1e-9;
+    return (double) ready_ns * 1e-9 - (ran_s(pid) - (double) ran_ns * 1e-9);
 }
 
 static size_t bytes_held(const Child *child)
@@ -324,14 +342,16 @@ static double ready_so_far_s(const Child *child)
     return stood_ready_s(child->pid) + (child->guest ? stood_ready_s(child->guest) : 0);
 }
 
-/* A limit is on the child's own time: that others keep the processor from it is not its fault. But
- * it may have started those others itself, so that this, too, has an end. */
+/* A limit is on the child's own time: that others keep the processor from it is not its fault.
+ * This, too, has an end. */
 static const double most_stretch = 20;
 
 static double stretched_s(const Child *child, double limit_s)
 {
     double ready_s = ready_so_far_s(child) - child->ready_s;
 
+    if (ready_s < 0)
+        ready_s = 0;
     return limit_s + (ready_s < most_stretch * limit_s ? ready_s : most_stretch * limit_s);
 }
 

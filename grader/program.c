@@ -126,10 +126,21 @@ static void take_both(Program *program)
         close_one(&program->errors.fd);
 }
 
-/* It is gone: take what is still in the pipes, which something it left behind may hold open. */
+/* Is it over? Its number is nobody else's before it is waited for, so that what it left behind is
+ * ended first. */
+static bool is_over(const Program *program)
+{
+    siginfo_t about = { 0 };
+
+    return !waitid(P_PID, (id_t) program->pid, &about, WEXITED | WNOHANG | WNOWAIT) && about.si_pid;
+}
+
+/* It is over: take what is still in the pipes, which something it left behind may hold open. */
 static void bury(Program *program)
 {
     kill(-program->pid, SIGKILL);
+    while (waitpid(program->pid, &program->status, 0) < 0 && errno == EINTR)
+        ;
     child_forget(program->pid);
     program->pid = 0;
     take_both(program);
@@ -142,7 +153,7 @@ bool program_over(Program *program)
     if (!program->pid)
         return true;
     take_both(program);
-    if (waitpid(program->pid, &program->status, WNOHANG) == program->pid) {
+    if (is_over(program)) {
         bury(program);
         return true;
     }
@@ -180,8 +191,6 @@ void program_kill(Program *program)
         return;
     kill(-program->pid, SIGKILL);
     kill(program->pid, SIGKILL);
-    while (waitpid(program->pid, &program->status, 0) < 0 && errno == EINTR)
-        ;
     bury(program);
 }
 

@@ -178,7 +178,7 @@ mkdir -p "$odd/fifo/06_transpose" "$odd/deep/$(printf 'd/%.0s' {1..30})"
 mkfifo "$odd/fifo/06_transpose/kernel.cu"
 ln -s "$c/ada" "$odd/thief"
 check "odd names and files" status_is 0 fast "$odd" --out "$work/odd-out"
-for row in 'new?line,,06_transpose,pass' 'caf?,,06_transpose,pass' '?.31mred,,06_transpose,pass' 'fifo,,06_transpose,missing'; do
+for row in 'new␊line,,06_transpose,pass' 'café,,06_transpose,pass' '␛.31mred,,06_transpose,pass' 'fifo,,06_transpose,missing'; do
     check "$row" state_is "$work/odd-out" "$(sed 's/?/[?]/g' <<< "$row")"
 done
 check "a student's folder that is a link" says "thief: it is a symbolic link" "$gradebook" report --out "$work/odd-out"

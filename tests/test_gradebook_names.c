@@ -77,12 +77,17 @@ static void paths(void)
         { "a/", "a", NULL },
         { "a\\b.cu", "a/b.cu", NULL },
         { "..a/b..", "..a/b..", NULL },
-        { "a\nb\x1b[2J", "a?b?[2J", NULL },
+        { "a\nb\x1b[2J",
+          "a\xe2\x90\x8a"
+          "b\xe2\x90\x9b[2J",
+          NULL },
         { "caf\xc3\xa9", "caf\xc3\xa9", NULL },
-        { "caf\xe9", "caf?", NULL },
-        { "over\xc0\xaflong", "over??long", NULL },
-        { "half\xed\xa0\x80", "half???", NULL },    /* of a UTF-16 pair */
-        { "far\xf4\x90\x80\x80", "far????", NULL }, /* beyond U+10FFFF */
+        { "caf\xe9", "caf\xc3\xa9", NULL }, /* Latin-1 */
+        { "M\xfcller", "M\xc3\xbcller", NULL },
+        { "M\xf6ller", "M\xc3\xb6ller", NULL },
+        { "over\xc0\xaflong", "over\xc3\x80\xc2\xaflong", NULL },
+        { "half\xed\xa0\x80", "half\xc3\xad\xc2\xa0?", NULL }, /* of a UTF-16 pair */
+        { "far\xf4\x90\x80\x80", "far\xc3\xb4???", NULL },     /* beyond U+10FFFF */
         { "turn\xe2\x80\xaered", "turn???red", NULL },
         { "../a", NULL, "leads out" },
         { "a/../../b", NULL, "leads out" },

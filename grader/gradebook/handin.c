@@ -48,13 +48,52 @@ char *show(char *text)
     return text;
 }
 
-const char *path_clean(const char *path, char clean[HANDIN_PATH])
+/* A control character as its picture, a byte that is no UTF-8 as Latin-1 has it: as '?' two people
+ * would become one. How many bytes are written to `to`. */
+static size_t write_character(const unsigned char *at, size_t length, char to[4])
 {
+    const unsigned char picture = *at == 127 ? 0xa1 : (unsigned char) (0x80 + *at);
+
+    if (length == 1 && (*at < ' ' || *at == 127)) {
+        memcpy(to, (const unsigned char[]){ 0xe2, 0x90, picture }, 3);
+        return 3;
+    }
+    if (!length && *at >= 0xa0) {
+        memcpy(to, (const unsigned char[]){ 0xc0 | *at >> 6, 0x80 | (*at & 0x3f) }, 2);
+        return 2;
+    }
+    memcpy(to, length ? (const char *) at : "?", length ? length : 1);
+    return length ? length : 1;
+}
+
+/* False: it is too long. */
+static bool to_utf8(const char *name, char text[HANDIN_PATH])
+{
+    size_t used = 0;
+
+    for (const unsigned char *at = (const unsigned char *) name; *at;) {
+        const size_t length = utf8_length(at);
+        char character[4];
+        const size_t bytes = write_character(at, length, character);
+        if (used + bytes >= HANDIN_PATH)
+            return false;
+        memcpy(text + used, character, bytes);
+        used += bytes;
+        at += length ? length : 1;
+    }
+    text[used] = 0;
+    return true;
+}
+
+const char *path_clean(const char *name, char clean[HANDIN_PATH])
+{
+    char text[HANDIN_PATH];
+    const char *path = text;
     size_t used = 0;
     int depth = 0;
 
     clean[0] = 0;
-    if (strlen(path) >= HANDIN_PATH)
+    if (!to_utf8(name, text))
         return "its name is longer than 1023 bytes";
     if (*path == '/' || *path == '\\')
         return "its path begins at the root of the file system";

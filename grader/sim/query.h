@@ -23,6 +23,11 @@ int simName(void *pointer, const char *name);
  * stays known meanwhile), and the warp instructions that a launch may execute, 0: any number. */
 void simChecks(int on, uint64_t budget);
 
+/* From the next launch on: the order of warps, and of blocks that run beside each other
+ * (SIM_SCHED). `seed` is for chance alone. */
+typedef enum SimOrder { SIM_FORWARD, SIM_REVERSE, SIM_BY_CHANCE } SimOrder;
+void simOrder(SimOrder order, uint64_t seed);
+
 /* From the next work on, time is modelled, as with SIM_TIME. Each simForget() then also empties the
  * described GPU's caches: what comes after it begins cold. */
 void simTime(void);

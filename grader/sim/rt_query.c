@@ -43,6 +43,22 @@ API void simChecks(int on, uint64_t budget)
     rt_leave(cudaSuccess);
 }
 
+API void simOrder(SimOrder order, uint64_t seed)
+{
+    static const Schedule schedules[] = {
+        [SIM_FORWARD] = SCHEDULE_FORWARD,
+        [SIM_REVERSE] = SCHEDULE_REVERSE,
+        [SIM_BY_CHANCE] = SCHEDULE_RANDOM,
+    };
+
+    if (!rt_enter(false)) {
+        finish_all();
+        rt.settings.schedule = schedules[order];
+        rt.settings.schedule_seed = seed;
+    }
+    rt_leave(cudaSuccess);
+}
+
 /* ---- Time ---- */
 
 API void simTime(void)
