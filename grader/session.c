@@ -328,8 +328,9 @@ static bool lock_gpu(Session *session)
         fprintf(stderr, "Another grading is using this GPU; waiting until it is done.\n");
     while (flock(session->lock_fd, LOCK_EX))
         if (errno != EINTR) {
-            PUT(session->problem, "cannot lock %s, which keeps two gradings apart: %s; set TMPDIR "
-                                  "to a folder on this machine's own disk",
+            PUT(session->problem,
+                "cannot lock %s, which keeps two gradings apart: %s; set TMPDIR "
+                "to a folder on this machine's own disk",
                 path, strerror(errno));
             return false;
         }

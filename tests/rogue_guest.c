@@ -150,16 +150,16 @@ static void writes_the_runners_memory(void)
 
     for (uint64_t kind = 0; kind < 6; kind++)
         if (!ask(CALL_COPY,
-                 WORDS((uintptr_t) &came, 0x1000, 64, kind, 0, COPY_BLOCKS | COPY_FROM_GUEST), bytes,
-                 sizeof bytes))
+                 WORDS((uintptr_t) &came, 0x1000, 64, kind, 0, COPY_BLOCKS | COPY_FROM_GUEST),
+                 bytes, sizeof bytes))
             abort();
     claims_no_time();
 }
 
 static void reads_beyond_an_array(void)
 {
-    if (!ask(CALL_COPY,
-             WORDS(0x1000, last_array, 1 << 20, 2, 0, COPY_BLOCKS | COPY_TO_GUEST), NULL, 0))
+    if (!ask(CALL_COPY, WORDS(0x1000, last_array, 1 << 20, 2, 0, COPY_BLOCKS | COPY_TO_GUEST), NULL,
+             0))
         abort();
     claims_no_time();
 }
@@ -182,7 +182,16 @@ static void asks_anything(void)
 {
     srandom(20261123);
     for (int i = 0; i < 3000; i++) {
-        const uint64_t some[] = { 0, 1, 2, 3, 16, 17, 64, 1u << 20, last_array, UINT64_MAX,
+        const uint64_t some[] = { 0,
+                                  1,
+                                  2,
+                                  3,
+                                  16,
+                                  17,
+                                  64,
+                                  1u << 20,
+                                  last_array,
+                                  UINT64_MAX,
                                   (uint64_t) random() << 32 | (uint64_t) random() };
         uint64_t word[SIM_WORDS];
         char bytes[64];
@@ -246,9 +255,11 @@ int main(void)
     GuestKind kind;
     int fd;
 
-    while (deed && wire_receive(GUEST_SOCKET, &kind, came.bytes, sizeof came.bytes - 1, &fd, 0) >= 0) {
+    while (deed &&
+           wire_receive(GUEST_SOCKET, &kind, came.bytes, sizeof came.bytes - 1, &fd, 0) >= 0) {
         size_t i = 0;
-        while (i < sizeof deeds / sizeof *deeds && (kind != deeds[i].when || strcmp(deed, deeds[i].name)))
+        while (i < sizeof deeds / sizeof *deeds &&
+               (kind != deeds[i].when || strcmp(deed, deeds[i].name)))
             i++;
         if (fd >= 0)
             close(fd);

@@ -21,14 +21,15 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
     for (long first = 0; first < n; first += chunk) {
         long count = first + chunk < n ? chunk : n - first;
 
-        CUDA_CHECK(cudaMemcpyAsync(device, in + first, count * 4, cudaMemcpyHostToDevice,
-                                   streams[0]));
+        CUDA_CHECK(
+            cudaMemcpyAsync(device, in + first, count * 4, cudaMemcpyHostToDevice, streams[0]));
         cudaStreamQuery(streams[0]);
-        encrypt_kernel<<<ceil_div(count, BLOCK), BLOCK, 0, streams[1]>>>(device, count, key, rounds);
+        encrypt_kernel<<<ceil_div(count, BLOCK), BLOCK, 0, streams[1]>>>(device, count, key,
+                                                                         rounds);
         CUDA_CHECK(cudaGetLastError());
         cudaStreamQuery(streams[1]);
-        CUDA_CHECK(cudaMemcpyAsync(out + first, device, count * 4, cudaMemcpyDeviceToHost,
-                                   streams[2]));
+        CUDA_CHECK(
+            cudaMemcpyAsync(out + first, device, count * 4, cudaMemcpyDeviceToHost, streams[2]));
         cudaStreamQuery(streams[2]);
     }
     CUDA_CHECK(cudaDeviceSynchronize());
