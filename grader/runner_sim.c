@@ -292,21 +292,17 @@ static const char *word_of(const Finding *found)
     return is_write(found) ? words[found->kind].kind_if_write : words[found->kind].kind;
 }
 
-/* What nobody had written was written later, with nothing to order the two: that is the mistake. */
-static int same_race(const Finding *unwritten, const Finding *race)
+/* A race explains a read of unwritten memory on one of its two lines: the write came later. */
+static int explains(const Finding *race, const Finding *unwritten)
 {
-    char line[40];
+    const int line = unwritten->place.line;
 
-    if (unwritten->kind != FINDING_UNINITIALISED || race->kind != FINDING_RACE)
-        return 0;
-    snprintf(line, sizeof line, " at line %d", unwritten->place.line);
-    const char *other = strstr(race->text, line);
-    return race->place.line == unwritten->place.line ||
-           (other && (other[strlen(line)] == ',' || other[strlen(line)] == 0));
+    return unwritten->kind == FINDING_UNINITIALISED && race->kind == FINDING_RACE && line &&
+           (race->place.line == line || race->place.other_line == line);
 }
 
-/* The one to tell: what ended a kernel, else what came first. But who reads what nobody has
- * written, and then goes wrong by it, is told of the reading. */
+/* The finding to report: the one that ended the kernel, else the first. A read of unwritten memory
+ * stays the choice when the kernel failed afterwards because of it, unless a race explains it. */
 static int choose(Finding *chosen)
 {
     Finding found;
@@ -315,7 +311,7 @@ static int choose(Finding *chosen)
     for (int i = 0; simFinding(i, &found); i++)
         if (word_of(&found) &&
             (!any || (found.fatal && !chosen->fatal && chosen->kind != FINDING_UNINITIALISED) ||
-             same_race(chosen, &found))) {
+             explains(&found, chosen))) {
             *chosen = found;
             any = 1;
         }

@@ -313,7 +313,9 @@ static size_t argument_at(int i)
  * hence its number is loaded again. */
 static void add_condition(Program *program, const Rule *rule, uint32_t self)
 {
-    const unsigned char steps = rule->deed >= UNLESS_SELF && rule->deed <= UNLESS_SELF_OR_0 ? 5 : 4;
+    const bool names_process = rule->deed == UNLESS_SELF || rule->deed == UNLESS_SELF_OR_0;
+    const uint32_t other = rule->deed == UNLESS_SELF_OR_0 ? 0 : spared ? spared : self;
+    const unsigned char steps = names_process ? 5 : 4;
 
     jump(program, BPF_JEQ, (uint32_t) rule->number, 0, steps);
     load_word(program, argument_at(rule->argument));
@@ -322,7 +324,7 @@ static void add_condition(Program *program, const Rule *rule, uint32_t self)
     else if (rule->deed == UNLESS_BITS)
         jump(program, BPF_JSET, rule->value, 1, 0);
     else {
-        jump(program, BPF_JEQ, rule->deed == UNLESS_SELF ? spared ? spared : self : 0, 2, 0);
+        jump(program, BPF_JEQ, other, 2, 0);
         jump(program, BPF_JEQ, self, 1, 0);
     }
     answer(program, SECCOMP_RET_KILL_PROCESS);

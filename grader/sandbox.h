@@ -8,7 +8,7 @@
 /* At the start of main, before CUDA opens anything: closes all descriptors but 0 to 5. */
 void sandbox_begin(void);
 
-/* Before that: a child of ours that we may end afterwards, all the same. */
+/* Before sandbox_close(): a child process that this process may still kill afterwards. */
 void sandbox_spare(pid_t child);
 
 /* Before student code is loaded from the file `kernel`, once CUDA is up (or, with NULL, before

@@ -5,6 +5,7 @@
  * knows.
  */
 #include "share.h"
+#include "sim_calls.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,10 +16,6 @@
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
-
-/* Addresses for the host's arrays: free in both processes, since nothing else is mapped so far from
- * where programs, libraries and the simulated GPU's memory lie. */
-static const uint64_t first_address = 0x6e0000000000ull, last_address = 0x6f0000000000ull;
 
 enum { MOST_HOST = 256, PAGE = 4096 };
 
@@ -70,9 +67,9 @@ static void *place(const struct HostArray *array)
 {
     static uint64_t next;
 
-    if (next < first_address || next + array->bytes > last_address)
-        next = first_address;
-    for (; next + array->bytes < last_address; next += array->bytes + PAGE) {
+    if (next < HOST_ARRAYS_BEGIN || next + array->bytes > HOST_ARRAYS_END)
+        next = HOST_ARRAYS_BEGIN;
+    for (; next + array->bytes < HOST_ARRAYS_END; next += array->bytes + PAGE) {
         void *at = mmap((void *) (uintptr_t) next, array->bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_FIXED_NOREPLACE, array->write, 0);
         if (at == (void *) (uintptr_t) next) {

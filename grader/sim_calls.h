@@ -53,6 +53,11 @@ enum {
     SIM_FIRST_HANDLE = 16, /* streams and events: smaller ones are CUDA's own */
 };
 
+/* Where pinned arrays of the host lie, in the runner and in the guest: nothing else is mapped
+ * there, away from programs, libraries and the simulated GPU's memory (sim/memory.h). */
+#define HOST_ARRAYS_BEGIN 0x6e0000000000ull
+#define HOST_ARRAYS_END   0x6f0000000000ull
+
 typedef struct SimCall {
     uint64_t kind, word[SIM_WORDS];
 } SimCall;

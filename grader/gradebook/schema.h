@@ -105,9 +105,7 @@ static const char schema[] =
     "CREATE TABLE figures (attempt INTEGER NOT NULL REFERENCES attempts, name TEXT NOT NULL,"
     "  value TEXT NOT NULL, PRIMARY KEY (attempt, name)) WITHOUT ROWID;"
 
-    VIEWS_COUNTED
-
-        TABLES_OF_2 VIEW_PROGRESS "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
+    VIEWS_COUNTED TABLES_OF_2 VIEW_PROGRESS "CREATE INDEX attempts_by_kernel ON attempts (kernel);"
     "CREATE INDEX regrades_by_kernel ON regrades (kernel);"
     "CREATE INDEX parts_by_kernel ON parts (kernel);"
     "CREATE INDEX remarks_by_submission ON remarks (submission);";

@@ -64,6 +64,15 @@ void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
     finding(kind, false, &place, "%s", text);
 }
 
+void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
+                 const char *text)
+{
+    Place place = place_of(warp, step, lane);
+
+    place.other_line = other && other->in ? other->in->line : 0;
+    finding(kind, false, &place, "%s", text);
+}
+
 Count *count_of(Warp *warp, const Step *step)
 {
     return warp->counts + (step - warp->code->steps);

@@ -279,6 +279,9 @@ void fail(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
 /* Tells, and goes on. */
 void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* The same, of two instructions: the finding has the line of `other` (NULL: not known), too. */
+void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
+                 const char *text);
 Count *count_of(Warp *warp, const Step *step);
 
 /* ---- The families of handlers: each fills step->run and what its handler needs from the

@@ -44,6 +44,7 @@ typedef struct Place {
     bool has_thread;
     const char *instruction; /* the opcode; not ended by 0: instruction_length */
     int instruction_length;
+    int other_line; /* of a race: the other side's, in whichever file; 0: not known */
 } Place;
 
 typedef struct Finding {

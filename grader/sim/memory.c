@@ -24,8 +24,6 @@
 enum { PAGE = 4096, LEAST_GAP = 64 << 10, LONGEST_GAP = 16 << 20, MOST_FREED = 1 << 14 };
 #define SMALLEST_RANGE ((size_t) 64 << 20)
 #define LARGEST_RANGE  ((size_t) 1 << 40)
-#define OTHER_BASES    8
-#define BASE_STEP      0x010000000000ull
 
 static struct {
     uint64_t base; /* of the reserved range */
@@ -68,8 +66,8 @@ static bool reserve(size_t room)
     memory.view = map(0, room, PROT_READ | PROT_WRITE, 0);
     if (!memory.view)
         return false;
-    for (int i = 0; i < OTHER_BASES; i++) {
-        memory.base = GLOBAL_BASE + (uint64_t) i * BASE_STEP;
+    for (int i = 0; i < GLOBAL_BASES; i++) {
+        memory.base = GLOBAL_BASE + (uint64_t) i * GLOBAL_STEP;
         if (map(memory.base, room, PROT_NONE, MAP_FIXED_NOREPLACE)) {
             memory.room = room;
             return true;

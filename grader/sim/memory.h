@@ -18,6 +18,9 @@
 #include <stdint.h>
 
 #define GLOBAL_BASE   0x700000000000ull
+#define GLOBAL_STEP   0x010000000000ull /* to the next place, if that is taken */
+#define GLOBAL_BASES  8
+#define GLOBAL_END    (GLOBAL_BASE + GLOBAL_BASES * GLOBAL_STEP)
 #define SHARED_WINDOW 0x600000000000ull /* + offset in the block's shared memory */
 #define LOCAL_WINDOW  0x610000000000ull /* + offset in the thread's local memory */
 #define PARAM_WINDOW  0x620000000000ull /* + offset in the kernel's parameters (cvta.param) */

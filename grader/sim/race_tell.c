@@ -123,20 +123,20 @@ static const char *remedy(const Access *x, const Meeting *m)
 
 static void tell(const Access *x, const Meeting *m, const char *where)
 {
-    char other[300];
+    const bool in_block = m->block < 0;
+    const char *remedied =
+        in_block || is_update(x, m) ? remedy(x, m) : ": blocks of one launch run in any order";
+    char other[300], text[480];
 
     if (m->at_once) {
         tell_at_once(x, m, where);
         return;
     }
     put_other(x, m, other, sizeof other);
-    if (m->block < 0)
-        warn(x->warp, x->step, m->lane, FINDING_RACE, "%s %d byte%s %s, %s%s", access_verb(x),
-             x->bytes, x->bytes == 1 ? "" : "s", where, other, remedy(x, m));
-    else
-        warn(x->warp, x->step, m->lane, FINDING_RACE_BLOCKS, "%s %d byte%s %s, %s%s",
-             access_verb(x), x->bytes, x->bytes == 1 ? "" : "s", where, other,
-             is_update(x, m) ? remedy(x, m) : ": blocks of one launch run in any order");
+    snprintf(text, sizeof text, "%s %d byte%s %s, %s%s", access_verb(x), x->bytes,
+             x->bytes == 1 ? "" : "s", where, other, remedied);
+    warn_of_two(x->warp, x->step, m->lane, in_block ? FINDING_RACE : FINDING_RACE_BLOCKS,
+                race_step(slot_site(m->slot)), text);
 }
 
 void race_tell_shared(const Access *x, const Meeting *m)

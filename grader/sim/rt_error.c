@@ -1,4 +1,4 @@
-/* rt_error.c - the last error of each thread, and what errors are called. */
+/* rt_error.c - the last error of each thread. */
 #include "rt.h"
 
 /* ---- The last error ---- */
@@ -30,37 +30,4 @@ API cudaError_t cudaGetLastError(void)
 API cudaError_t cudaPeekAtLastError(void)
 {
     return last;
-}
-
-/* ---- Names and texts ---- */
-
-static const struct ErrorText {
-    int code;
-    const char *name, *text;
-} texts[] = {
-#define ERROR(code, name, text) { code, #name, text },
-#include "errors.def"
-#undef ERROR
-};
-
-static const struct ErrorText *find(cudaError_t error)
-{
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i].code == (int) error)
-            return &texts[i];
-    return NULL;
-}
-
-API const char *cudaGetErrorName(cudaError_t error)
-{
-    const struct ErrorText *found = find(error);
-
-    return found ? found->name : "unrecognized error code";
-}
-
-API const char *cudaGetErrorString(cudaError_t error)
-{
-    const struct ErrorText *found = find(error);
-
-    return found ? found->text : "unrecognized error code";
 }

@@ -22,8 +22,6 @@ API void __cudaRegisterManagedVar(void **handle, void **host, char *device, cons
                                   int ext, size_t bytes, int constant, int global);
 API char __cudaInitModule(void **handle);
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
-API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream);
-API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 
 /* ---- Modules ---- */
 
@@ -204,38 +202,4 @@ static cudaError_t init_module(RtModule *module)
 API char __cudaInitModule(void **handle)
 {
     return handle && CALL(init_module((RtModule *) handle)) == cudaSuccess;
-}
-
-/* ---- <<<grid, block, shared, stream>>> ---- */
-
-enum { MOST_CONFIGURATIONS = 64 };
-
-/* A stack: an argument of a launch may launch, too. */
-static _Thread_local struct Configuration {
-    dim3 grid, block;
-    size_t shared;
-    cudaStream_t stream;
-} configurations[MOST_CONFIGURATIONS];
-static _Thread_local int configuration_count;
-
-API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
-{
-    if (configuration_count == MOST_CONFIGURATIONS)
-        return 1; /* the launch is left out */
-    configurations[configuration_count++] = (struct Configuration){ grid, block, shared, stream };
-    return 0;
-}
-
-API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream)
-{
-    const struct Configuration *top;
-
-    if (!configuration_count)
-        return cudaErrorMissingConfiguration;
-    top = &configurations[--configuration_count];
-    *grid = top->grid;
-    *block = top->block;
-    *shared = top->shared;
-    *(cudaStream_t *) stream = top->stream;
-    return cudaSuccess;
 }

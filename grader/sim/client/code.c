@@ -15,12 +15,10 @@ API void __cudaRegisterVar(void **handle, char *host, char *device, const char *
                            size_t bytes, int constant, int global);
 API char __cudaInitModule(void **handle);
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
-API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream);
-API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 API cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                    size_t shared, cudaStream_t stream);
 
-enum { MOST_KERNELS = 1024, MOST_CONFIGURATIONS = 64 };
+enum { MOST_KERNELS = 1024 };
 
 static struct Kernel {
     const void *host; /* the stub's address; a cudaKernel_t is the row's */
@@ -109,37 +107,6 @@ API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
 {
     *kernel = (cudaKernel_t) kernel_of(host);
     return *kernel ? cudaSuccess : keep_error(cudaErrorInvalidDeviceFunction);
-}
-
-/* ---- <<<grid, block, shared, stream>>> ---- */
-
-static _Thread_local struct Configuration {
-    dim3 grid, block;
-    size_t shared;
-    cudaStream_t stream;
-} configurations[MOST_CONFIGURATIONS];
-static _Thread_local int configuration_count;
-
-API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
-{
-    if (configuration_count == MOST_CONFIGURATIONS)
-        return 1; /* the launch is left out */
-    configurations[configuration_count++] = (struct Configuration){ grid, block, shared, stream };
-    return 0;
-}
-
-API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream)
-{
-    const struct Configuration *top;
-
-    if (!configuration_count)
-        return keep_error(cudaErrorMissingConfiguration);
-    top = &configurations[--configuration_count];
-    *grid = top->grid;
-    *block = top->block;
-    *shared = top->shared;
-    *(cudaStream_t *) stream = top->stream;
-    return cudaSuccess;
 }
 
 /* ---- Launches ---- */

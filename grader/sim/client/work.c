@@ -1,6 +1,7 @@
 /* work.c - streams, events, copies, the device; and the host's arrays, which are not mapped here
  * until the host's code touches them. */
 #include "link.h"
+#include "../memory.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -13,51 +14,14 @@
 
 #define NUMBER(handle) ((uint64_t) (uintptr_t) (handle))
 
-/* Where the runner has arrays: the host's (share_sim.c) and the device's (sim/memory.h). */
-static const uint64_t host_begin = 0x6e0000000000ull, host_end = 0x6f0000000000ull;
-static const uint64_t device_begin = 0x700000000000ull, device_end = 0x780000000000ull;
-
 static bool is_host_array(uint64_t address)
 {
-    return address >= host_begin && address < host_end;
+    return address >= HOST_ARRAYS_BEGIN && address < HOST_ARRAYS_END;
 }
 
 static bool is_device(uint64_t address)
 {
-    return address >= device_begin && address < device_end;
-}
-
-/* ---- Names and texts of errors ---- */
-
-static const struct ErrorText {
-    int code;
-    const char *name, *text;
-} texts[] = {
-#define ERROR(code, name, text) { code, #name, text },
-#include "../errors.def"
-#undef ERROR
-};
-
-static const struct ErrorText *find(cudaError_t error)
-{
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i].code == (int) error)
-            return &texts[i];
-    return NULL;
-}
-
-API const char *cudaGetErrorName(cudaError_t error)
-{
-    const struct ErrorText *found = find(error);
-
-    return found ? found->name : "unrecognized error code";
-}
-
-API const char *cudaGetErrorString(cudaError_t error)
-{
-    const struct ErrorText *found = find(error);
-
-    return found ? found->text : "unrecognized error code";
+    return address >= GLOBAL_BASE && address < GLOBAL_END;
 }
 
 /* ---- The device ---- */
