@@ -298,7 +298,7 @@ static size_t resident_bytes(pid_t pid)
     return resident * (size_t) sysconf(_SC_PAGESIZE);
 }
 
-/* All of a process's threads together, in seconds since it began; 0 if it can't be told. */
+/* CPU time of all threads of a process, in seconds; 0 if unknown. */
 static double ran_s(pid_t pid)
 {
     char path[64], text[1024], *end;
@@ -315,10 +315,10 @@ static double ran_s(pid_t pid)
     return (double) (user + system) / (double) sysconf(_SC_CLK_TCK);
 }
 
-/* How long its first thread has stood ready while other processes had the processor, in seconds
- * since it began; 0 if it can't be told (proc(5), schedstat). What its other threads ran may be
- * what it has waited for: that is no excuse. */
-static double stood_ready_s(pid_t pid)
+/* How long other processes kept the CPU from the process's first thread, in seconds since it
+ * started; 0 if unknown (proc(5), schedstat). CPU time of its other threads is subtracted: those
+ * may be what the first one waited for. */
+static double excused_s(pid_t pid)
 {
     char path[64];
     unsigned long long ran_ns = 0, ready_ns = 0;
@@ -337,22 +337,21 @@ static size_t bytes_held(const Child *child)
     return resident_bytes(child->pid) + (child->guest ? resident_bytes(child->guest) : 0);
 }
 
-static double ready_so_far_s(const Child *child)
+static double excused_so_far_s(const Child *child)
 {
-    return stood_ready_s(child->pid) + (child->guest ? stood_ready_s(child->guest) : 0);
+    return excused_s(child->pid) + (child->guest ? excused_s(child->guest) : 0);
 }
 
-/* A limit is on the child's own time: that others keep the processor from it is not its fault.
- * This, too, has an end. */
+/* A time limit is extended by the time that other processes kept the CPU from the child, at most to
+ * 1 + most_stretch times the limit. */
 static const double most_stretch = 20;
 
 static double stretched_s(const Child *child, double limit_s)
 {
-    double ready_s = ready_so_far_s(child) - child->ready_s;
+    double more_s = excused_so_far_s(child) - child->excused_s;
 
-    if (ready_s < 0)
-        ready_s = 0;
-    return limit_s + (ready_s < most_stretch * limit_s ? ready_s : most_stretch * limit_s);
+    more_s = more_s < most_stretch * limit_s ? more_s : most_stretch * limit_s;
+    return limit_s + (more_s > 0 ? more_s : 0);
 }
 
 /* Reads until a line is whole. A line longer than the buffer is no answer of ours. */
@@ -430,7 +429,7 @@ Heard child_ask(Child *child, double limit_s, char *answer, const char *format, 
     drain(child);
     if (read(child->from, &early, 1) == 1)
         return garbage(child, "spoke to the grader out of turn");
-    child->ready_s = ready_so_far_s(child);
+    child->excused_s = excused_so_far_s(child);
     child->asked_s = now_s();
     if (write(child->to, command, length) != (ssize_t) length)
         return gone(child);

@@ -26,9 +26,9 @@ typedef struct Child {
     int status;                       /* from waitpid, once it is gone */
     double answered_s;                /* when the last answer came, by now_s() */
     double asked_s;                   /* when the last command was sent */
-    double ready_s;                   /* how long it had stood ready without a processor by then */
-    char trouble[160];                /* after GONE, GARBAGE: what happened, in words */
-    size_t memory_limit;              /* bytes of host memory it may hold; 0: no limit */
+    double excused_s;    /* how long other processes had kept the CPU from it by then */
+    char trouble[160];   /* after GONE, GARBAGE: what happened, in words */
+    size_t memory_limit; /* bytes of host memory it may hold; 0: no limit */
 } Child;
 
 /* OK, FAIL: it answered "ok ..." or "fail ...". GONE: it ended. LATE: no answer in time; it has

@@ -41,8 +41,7 @@ static struct {
     bool paused;
     Block blocks[MOST_BLOCKS];
     int block_count;
-    char
-        end[SERVE_ANSWER]; /* the fault that was its last: whoever asks it later is told the same */
+    char end[SERVE_ANSWER]; /* why it ended; repeated to later callers */
 } guest = { .socket = -1 };
 
 bool (*guest_request)(int socket, const char *payload, size_t bytes);

@@ -108,9 +108,9 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
     return finish->cut_short || !interfered(j, student, i, finish);
 }
 
-/* What a race says must be possible; and a lie about time is flagged, where it could gain anything:
- * a control case has few blocks, in which samples are late by chance. The peak is the driver's
- * word: if the reference exceeds it, too, it is the word that is wrong. */
+/* Checks a race's result against the GPU's peak, and flags events that disagree with the parent's
+ * clock. A control case is not flagged: it decides nothing, and in its few blocks samples can be
+ * late by chance. If the reference exceeds the peak, too, the driver's figure for it is wrong. */
 static bool believable(Judging *j, int i, const Finish *finish)
 {
     const Plan *plan = &j->plan[i];

@@ -28,9 +28,9 @@ enum { KEPT_FORMAT = 2 };
 
 /* ---- One call ---- */
 
-/* What a process did before decides where its next arrays lie, and so which of their lines share a
- * cache set: lab 06's reference took 0.02 % more time after another case. So each
- * call has a process of its own. */
+/* Each modelled call gets a new process. Earlier calls change the addresses of the arrays, and so
+ * which of their cache lines share a set: after another case, lab 06's reference was modelled
+ * 0.02 % slower. */
 static Verdict start_anew(Judging *j, Contestant *side, const char *object)
 {
     GpuInfo info;

@@ -126,8 +126,8 @@ static void take_both(Program *program)
         close_one(&program->errors.fd);
 }
 
-/* Is it over? Its number is nobody else's before it is waited for, so that what it left behind is
- * ended first. */
+/* Has it ended? It is not reaped yet, so its process group cannot be another's when bury() kills
+ * it. */
 static bool is_over(const Program *program)
 {
     siginfo_t about = { 0 };

@@ -37,7 +37,7 @@ _Static_assert((int) AS_F32 == (int) F32 && (int) AS_F64 == (int) F64 &&
 static int device_number;
 static bool many_streams;   /* --streams */
 static bool split;          /* student code is in the guest, not here */
-static bool runs_its_calls; /* which come from the guest: what fails of them is the student's */
+static bool runs_its_calls; /* CUDA calls come from the guest: their errors are the student's */
 
 /* True if there was no error; else says it, whose fault it is being told by its nature. */
 static bool fine(cudaError_t error, char *fault)
@@ -81,8 +81,8 @@ static bool cuda_hello(char *answer, char *fault)
     return true;
 }
 
-/* A simulated GPU reads what the guest makes of its code and arguments: nothing is left here that a
- * mistake in the reading could be used for. */
+/* From now on the simulated GPU reads hostile code and arguments. The runner enters the sandbox
+ * first, so that a bug in that reading gives an attacker nothing. */
 static void let_calls_in(const char *path)
 {
     sandbox_spare(guest_pid());
@@ -281,7 +281,7 @@ static bool keep_ends_here(void *last)
     return true;
 }
 
-/* On a simulated GPU the time is ours; the guest's claim does not count. */
+/* On a simulated GPU, device_gone() replaces the guest's time by the runner's. */
 static bool call_guest(const Lab *lab, const Case *lab_case, Arrays *sets, int calls, double *ms,
                        char *fault)
 {

@@ -67,10 +67,10 @@ int device_timed(DeviceTimed *timed);
 int device_limits(char *answer, size_t size);
 int device_cost(int i, char *answer, size_t size);
 
-/* Student code is in a process of its own, whose CUDA calls come here on a simulated GPU: answers
- * them from here on. Around calls of its function: the guest may put the GPU to work in between,
- * and all of its work is waited for; *ms is what it took by this process's clock, and stays as it
- * is on a GPU on which the guest's events tell. */
+/* With the kernel in a guest. On a simulated GPU device_serve() starts to answer the guest's CUDA
+ * calls; only between device_go() and device_gone() may it launch and copy. device_gone() waits for
+ * all streams, and sets *ms to the modelled time since device_go(). On a real GPU all three do
+ * nothing: the guest uses the GPU itself, and its events give the time. */
 void device_serve(void);
 cudaError_t device_go(void);
 cudaError_t device_gone(double *ms);

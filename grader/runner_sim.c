@@ -182,8 +182,8 @@ cudaError_t device_begin(int *right)
     return error;
 }
 
-/* A case each: warps in order, backwards, by chance. What relies on the order of warps, in ways
- * that are no race (by atomics that wait for nobody), is right in one of them only. */
+/* Consecutive cases run their warps forward, backward and in random order. A kernel can depend on
+ * that order without a race, for example by atomics. */
 int device_checks(int on, unsigned long long budget)
 {
     static const SimOrder orders[] = { SIM_FORWARD, SIM_REVERSE, SIM_BY_CHANCE };
@@ -211,7 +211,6 @@ cudaError_t device_go(void)
     return cudaEventRecord(go_begin, 0);
 }
 
-/* All streams' work, whatever they wait for and whatever the guest has waited for. */
 cudaError_t device_gone(double *ms)
 {
     float elapsed_ms = 0;
@@ -348,7 +347,7 @@ void device_watch(void)
     simForget();
 }
 
-/* The host's time is not modelled: what it does to the arrays itself would be for nothing. */
+/* Host code takes no modelled time, so work that it does on the arrays would be free. */
 static int host_works(char *fault, size_t size)
 {
     SimTimes times;
@@ -357,9 +356,8 @@ static int host_works(char *fault, size_t size)
     if (!has_time || !times.launches || !share_touched())
         return 0;
     put(fault, size,
-        "limit its host code reads or writes the arrays itself, and how long the host "
-        "takes is not modelled; leave that to kernels and copies, or grade on a real "
-        "GPU");
+        "limit its host code reads or writes the arrays, and host time is not modelled; use "
+        "kernels and copies instead, or grade on a real GPU");
     return 1;
 }
 

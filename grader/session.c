@@ -170,8 +170,8 @@ static uint64_t hash_file(uint64_t hash, const char *path)
     return hash;
 }
 
-/* A course may count another simulated GPU than the one that is graded on, so a run can have two of
- * them: each session has its own hash. */
+/* Per session, not per run: a course can require another simulated GPU than the one in use, and
+ * then one run has both. */
 static uint64_t simulator_hash(const Session *session)
 {
     char folder[PATH * 2], description[PATH * 3];

@@ -82,7 +82,7 @@ void list_solutions(const Session *session, const LabEntry *entry, const char *k
 void session_build(const Session *session, const LabEntry *entry, const char *source,
                    const char *shown, Build *result);
 
-/* What files of this device's figures are named by: "sim-h200", or the UUID of a real one. */
+/* The device's name in the names of files: "sim-h200", or the UUID of a real GPU. */
 char *session_device_word(const Session *session, char *word, size_t size);
 
 /* Writes to `folder` what cells with strangers' code are shown in place of solutions/LAB (seal.h):

@@ -36,10 +36,11 @@ uint64_t share_address(const Share *share);
 /* The other side's half; closes the descriptor. `address`: where the maker has it. */
 cudaError_t share_open(Share *share, size_t bytes, bool host, int fd, uint64_t address);
 
-/* Of a simulated GPU, where the host's arrays are not mapped in the guest until its host code
- * touches one: does an array hold these bytes; its memory file, by which they can be read or
- * written (-1: there is no such array; it stays the runner's); has any of those there are now been
- * touched? */
+/* Simulated GPU only, where a host array is mapped in the guest when its host code first touches
+ * it. share_holds(): do these bytes lie in one array? share_touch(): the array's range and its
+ * memory file, which stays the runner's; -1: no such array. share_touched(): was any current array
+ * touched?
+ */
 bool share_holds(uint64_t address, uint64_t bytes);
 int share_touch(uint64_t address, bool writes, uint64_t *first, uint64_t *bytes);
 bool share_touched(void);

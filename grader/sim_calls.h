@@ -2,9 +2,9 @@
  *
  * The guest's libcudart (sim/client) has no GPU: it sends each call as a GUEST_REQUEST and waits
  * for its GUEST_REPLY (guest_wire.h). The runner (sim_serve.c) does it by the simulated library,
- * once it has checked every number: kernels, streams and events are numbers of the runner's own
- * tables, never pointers; memory is named by its address, and must lie in an array. What lies in
- * the guest's own memory travels as bytes behind the words.
+ * once it has checked every number: kernels, streams and events are indices of the runner's own
+ * tables, never pointers; an address of memory must lie in an array. Data in the guest's own memory
+ * follows the words as bytes.
  */
 #ifndef SIM_CALLS_H
 #define SIM_CALLS_H

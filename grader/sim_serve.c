@@ -391,7 +391,7 @@ static bool may_name(uint64_t address, size_t bytes)
            !cudaPointerGetAttributes(&about, (void *) (uintptr_t) address) && !about.hostPointer;
 }
 
-/* A copy between an array of the host's and the guest's own memory is its host code's reach. */
+/* A copy between a host array and the guest's own memory counts as a touch by host code. */
 static void note_touch(bool is_guests, uint64_t other)
 {
     uint64_t first, bytes;

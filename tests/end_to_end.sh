@@ -72,6 +72,12 @@ row "suspect" "out of turn" "twice at go"
 row "suspect" "tag" "wrong-tag at go"
 row "suspect" "" "garbage at go"
 row "timeout" "no answer" "print-flood at go"
+# A time limit is not stretched by the process's own threads: 3 s once became a minute.
+crowded() {
+    local began=$SECONDS
+    verdict_is timeout "$(submission crowded "crowd at go")" "no answer" && [ $((SECONDS - began)) -lt 25 ]
+}
+check "own threads do not stretch a time limit" crowded
 WARPBOOK_PATIENCE=2 row "crash" "host memory" "memory-hog at go"
 row slow "of the reference's speed" "ms 10" "lie 0.01"
 check "that lie about time is flagged" holds "^flag:.*clock" "$work/out"

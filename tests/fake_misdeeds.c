@@ -4,6 +4,7 @@
 #include "fake_script.h"
 #include "util.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -79,6 +80,25 @@ static void memory_hog(void)
     }
 }
 
+static void *spin(void *unused)
+{
+    (void) unused;
+    for (volatile unsigned n = 0;; n++)
+        ;
+    return NULL;
+}
+
+/* Threads of its own keep the processor from the first one. */
+static void crowd(void)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < 16 * (int) sysconf(_SC_NPROCESSORS_ONLN); i++)
+        if (pthread_create(&thread, NULL, spin, NULL))
+            die("no thread to crowd with");
+    spin(NULL);
+}
+
 /* NULL: it happens once the answer has been given. */
 static const struct {
     const char *name;
@@ -93,6 +113,7 @@ static const struct {
     { "garbage", garbage },
     { "wrong-tag", wrong_tag },
     { "memory-hog", memory_hog },
+    { "crowd", crowd },
     { "early", NULL }, /* answers what has not been asked yet */
     { "twice", NULL }, /* says the same answer again */
 };

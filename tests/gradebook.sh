@@ -448,7 +448,7 @@ if [ ${#cell[@]} = 0 ]; then # who shares a process with the judge is not judged
     mkdir -p "$work/shared/kim/06_transpose"
     { cat solutions/06_transpose/5_padded.cu; echo "// fake: shared"; } > "$work/shared/kim/06_transpose/kernel.cu"
     check "loaded into the runner: not graded" status_is 3 "$gradebook" grade "$work/shared" --out "$work/b4" --devices sim --labs 6
-    check "and why" says "say --trust-submissions" "$gradebook" report --out "$work/b4"
+    check "and why" says "use --trust-submissions" "$gradebook" report --out "$work/b4"
     check "unless trusted" status_is 0 "$gradebook" grade "$work/shared" --out "$work/b5" --devices sim --labs 6 --trust-submissions
 fi
 

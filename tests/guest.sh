@@ -1,6 +1,6 @@
 #!/bin/bash
-# guest.sh BUILD - a guest that breaks the rules, in the place of the one that holds student code: each
-# deed gets its verdict, none of them a pass, and the runner outlives it. On the simulated GPU; needs nvcc.
+# guest.sh BUILD - replaces the guest by one that breaks the rules (rogue_guest.c) and checks the verdict of each
+# violation. No violation gets a pass or makes the runner crash. On the simulated GPU; needs nvcc.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
-/* rogue_guest.c - a guest (guest_wire.h) that keeps the rules until a deed is due, and then breaks
- * them: what student code could do that has taken over its process. tests/guest.sh lays it beside a
- * runner in the real one's place; the deed is $WARPBOOK_ROGUE.
+/* rogue_guest.c - a guest (guest_wire.h) that breaks the protocol in one way, as student code could
+ * that has taken over its process. tests/guest.sh installs it in place of the real guest; the
+ * environment variable WARPBOOK_ROGUE names the violation.
  */
 #include "guest_wire.h"
 #include "sim_calls.h"
@@ -43,7 +43,7 @@ static int64_t ask(uint64_t kind, const uint64_t word[SIM_WORDS], const void *by
 
 #define WORDS(...) ((uint64_t[SIM_WORDS]){ __VA_ARGS__ })
 
-/* ---- Deeds; each is done when the first call is due, but for those that say otherwise ---- */
+/* ---- Violations, each at the first order of the kind in the table below ---- */
 
 static void exits(void)
 {

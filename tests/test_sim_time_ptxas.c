@@ -70,7 +70,10 @@ enum { WARPS = 15, ROUNDS = 100 };
 #define XOR_ALL "xor.b32 %r23, %r23, %r4;\n"
 #define ADD_ALL "add.u32 %r24, %r24, %r3;\n"
 #define FIRST   "mov.u32 %r23, 7;\nmov.u32 %r24, %r4;\n"
-#define FMA     "fma.rn.f32 %f1, %f1, %f2, %f2;\n"
+/* Local memory, and a function's parameter that no registers would hold. */
+#define OWN   ".local .align 16 .b8 own[64];\nmov.u64 %rd9, own;\n"
+#define LARGE ".param .align 8 .b8 large[64];\n"
+#define FMA   "fma.rn.f32 %f1, %f1, %f2, %f2;\n"
 
 /* Instructions of two pipes do not fit into each other without a gap: a third more at most. */
 static const struct {
@@ -111,6 +114,13 @@ static const struct {
       XOR_ALL XOR_ALL, 4, 4 },
     { "setp.gt.u32 %p1, %r1, 5000;\n@%p1 bra gone;\nbra.uni on;\ngone:\nret;\non:\n" FIRST,
       XOR_ALL XOR_ALL, 2, 2 },
+    /* Memory of a thread's own: a word per lane and cycle of the SM, which has four schedulers. A
+     * model once took 16 bytes for one word, and any parameter for a register. */
+    { OWN, "ld.local.u32 %r20, [%rd9];\nld.local.u32 %r21, [%rd9 + 4];\n", 8, 8 },
+    { OWN, "ld.local.v4.u32 {%r20, %r21, %r22, %r23}, [%rd9];\n", 16, 16 },
+    { OWN, "st.local.v2.u32 [%rd9], {%r1, %r2};\n", 8, 8 },
+    { "", XOR XOR "ld.param.u64 %rd9, [out];\n", 4, 4 },
+    { LARGE, XOR XOR "st.param.u32 [large + 4], %r1;\n", 6, 6 },
     /* Comparisons are the lanes'. */
     { FIRST, "setp.eq.u32 %p1, %r24, 7;\n" XOR, 4, 4 },
 };

@@ -79,15 +79,15 @@ static void take_build(Marking *m, Slot *slot)
     ended_free(&ended);
 }
 
-/* Where strangers' code lies in the process that judges it, it could judge itself. */
+/* A submission in the runner's own process could forge its result. */
 static bool shares_a_process(const Marking *m, Ended *ended)
 {
     if (m->cell->trusting || strcmp(reading_get(&ended->reading, "isolation"), "shared"))
         return false;
     PUT(ended->why,
-        "memory cannot be shared between processes here, so submissions would be loaded into the "
-        "process that judges them: grade on another machine, or, if you trust every submission, "
-        "say --trust-submissions");
+        "on this machine a submission runs in the same process as the grader's runner, because GPU "
+        "memory cannot be shared between processes; grade on another machine, or, if you trust "
+        "every submission, use --trust-submissions");
     return true;
 }
 

@@ -48,8 +48,8 @@ char *show(char *text)
     return text;
 }
 
-/* A control character as its picture, a byte that is no UTF-8 as Latin-1 has it: as '?' two people
- * would become one. How many bytes are written to `to`. */
+/* Writes a control character as its Unicode picture, and a byte that is not UTF-8 as Latin-1: with
+ * '?' for both, two people's names could become the same. Returns the bytes written to `to`. */
 static size_t write_character(const unsigned char *at, size_t length, char to[4])
 {
     const unsigned char picture = *at == 127 ? 0xa1 : (unsigned char) (0x80 + *at);
@@ -66,7 +66,7 @@ static size_t write_character(const unsigned char *at, size_t length, char to[4]
     return length ? length : 1;
 }
 
-/* False: it is too long. */
+/* False: the result is too long. */
 static bool to_utf8(const char *name, char text[HANDIN_PATH])
 {
     size_t used = 0;

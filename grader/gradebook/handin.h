@@ -75,8 +75,8 @@ void remark(Remark *remarks, int *count, const char *kind, const char *entry, co
     remark((of)->remarks, &(of)->remark_count, kind, entry, __VA_ARGS__)
 
 /* Cleans a path from an archive or a folder: backslashes become slashes, "./" and double slashes
- * go, what is no UTF-8 is taken for Latin-1, and control characters become their pictures. NULL if
- * it may be used; else what is wrong with it, for a sentence. */
+ * are removed, bytes that are not UTF-8 are read as Latin-1, and control characters become their
+ * Unicode pictures. Returns NULL if the path may be used; else what is wrong with it. */
 const char *path_clean(const char *path, char clean[HANDIN_PATH]);
 
 /* Text that may be shown: control characters and what is not UTF-8 become '?'. */

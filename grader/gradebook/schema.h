@@ -17,9 +17,9 @@
     "CREATE TABLE members (id INTEGER PRIMARY KEY, roster INTEGER NOT NULL REFERENCES rosters,"    \
     "  number TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL, section TEXT NOT NULL);"
 
-/* An import of another assignment takes nothing from the labs of earlier ones: of each lab the
- * latest import that has any hand-in counts, and of all these and the very latest who handed in.
- * For each student and lab: the latest hand-in of its import. */
+/* For each lab, the latest import that has a submission for it counts, so that importing another
+ * assignment does not remove marks. `counting`: these imports and the newest one; their students
+ * are the class. `counted`: for each student and lab, the last submission in its lab's import. */
 #define VIEWS_COUNTED                                                                              \
     "CREATE VIEW latest AS"                                                                        \
     "  SELECT p.lab AS lab, max(seen.import) AS import FROM seen JOIN parts p"                     \

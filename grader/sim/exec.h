@@ -140,7 +140,7 @@ typedef struct Frame {
 
 typedef enum WarpState { WARP_READY, WARP_AT_BARRIER, WARP_WAITING, WARP_DONE } WarpState;
 
-/* Lanes of which a register holds what was loaded from where nobody has written: written.c. */
+/* Lanes in which a register holds bytes loaded from unwritten memory (written.c). */
 typedef struct Unwritten {
     const Code *code;
     int reg;
@@ -204,7 +204,7 @@ struct Block {
     uint8_t *shared; /* static, then dynamic */
     size_t shared_bytes;
     uint8_t *shared_written; /* a bit a byte, or NULL */
-    bool copied_unwritten;   /* to shared memory, by a store: what nobody had written */
+    bool copied_unwritten;   /* a store has copied unwritten bytes to shared memory */
     void *shared_races;      /* races.c */
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */

@@ -143,8 +143,8 @@ static bool reads_own(const Visit *v, Slot slot, bool wrote, int lane)
            (slot.tag & WHO_SAME_WARP && other / LANES == v->warp && slot.when == v->now);
 }
 
-/* The slot stands for atomics of this warp whose answers its lanes use: who goes on by its answer
- * comes after all that the word had seen until then. */
+/* The slot holds an atomic of this warp whose result is used. Atomics to one word have a total
+ * order (coherence), so later accesses of this warp come after all earlier atomics to it. */
 static bool has_observed(const Visit *v, Slot slot)
 {
     return (int) (slot.tag & WHO_THREAD) / LANES == v->warp && slot.tag & WHO_STRONG &&

@@ -34,8 +34,8 @@ enum {
     LAST_MOMENT = INT32_MAX   /* vector code compares them as signed numbers */
 };
 
-/* What a site is for others: a look at what a compare-and-swap then expects, and looks at again; an
- * atomic whose answer is used. */
+/* EXPECTS: the first read of a compare-and-swap loop; the swap checks the value again, so the read
+ * need not be atomic. OBSERVES: an atomic whose result is used. */
 enum { EXPECTS = 1, OBSERVES };
 
 static struct {

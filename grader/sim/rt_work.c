@@ -295,8 +295,8 @@ void finish_one(Stream *stream)
     stream->users--;
 }
 
-/* The host has waited for it: else who asks, and goes on before the answer is yes, would use
- * results at a time at which they are still to come. */
+/* A query completes one piece of work. In modelled time the host then waits for that piece: without
+ * the wait, a host that queries once and continues would use a result before its modelled end. */
 void finish_asked(Stream *stream)
 {
     struct TimelineItem *piece = NULL;

@@ -1,4 +1,4 @@
-/* uses.h - what a function does with the value that a load or an atomic gives: by reading it. */
+/* uses.h - how a function uses the value that a load or an atomic returns (static analysis). */
 #ifndef SIM_USES_H
 #define SIM_USES_H
 
@@ -6,11 +6,10 @@
 
 /* Sums of these. */
 enum {
-    USE_COMPUTES = 1,  /* calculates with it, decides by it, addresses by it */
-    USE_ALL_OF_IT = 2, /* and does more than to pass it on or to take some bits out of it */
-    USE_STORES = 4,    /* stores it, to memory that outlives the block */
-    USE_KEEPS = 8,     /* stores it to shared or local memory */
-    USE_REPLACES = 16, /* it is what is expected at the same address by an atom.cas */
+    USE_COMPUTES = 1,  /* operand of an instruction other than a store, guard or address */
+    USE_ALL_OF_IT = 2, /* by more than moving it or extracting bits of it */
+    USE_STORES = 4,    /* stored to memory that outlives the block */
+    USE_KEEPS = 8,     /* stored to shared or local memory */
 };
 
 /* Of each register, by its number: for code_make(). For the caller to free; NULL: no memory. */

@@ -1,9 +1,9 @@
 /* written.c - whether what an access reads was ever written.
  *
- * Each byte that is allocated has a bit; stores, copies and fills set it. Told is a load of bytes
- * that nobody wrote if the kernel computes with them, or stores what a block's shared memory does
- * not hold. To copy them on is no use of them: a structure's padding goes with it, and so does the
- * rest of a float4 of which three are in use. The copy is as unwritten as they are.
+ * Each byte that is allocated has a bit; stores, copies and fills set it. A load of bytes that
+ * nobody wrote is reported if the kernel computes with them, or stores them from shared to global
+ * memory. Any other copy is not reported: a structure's padding is copied with it, and so is the
+ * fourth element of a float4 of which three are used. Its destination becomes unwritten again.
  */
 #include "access.h"
 #include "bits.h"
@@ -16,11 +16,11 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* ---- Copies of what nobody has written ----
+/* ---- Copies of unwritten bytes ----
  *
- * A warp remembers few registers, with the lanes of which they hold such. */
+ * A warp keeps a short list of registers, each with the lanes in which it holds unwritten bytes. */
 
-/* In the place of `reg`; NULL: there are too many. */
+/* The entry of `reg`, added if needed; NULL: the list is full. */
 static Unwritten *place_for(Warp *warp, int reg)
 {
     int i = 0;
@@ -52,7 +52,7 @@ static void note_unwritten(const Access *x, int element, int lane)
         place->lanes |= 1u << lane;
 }
 
-/* The registers are loaded anew. */
+/* A load replaces what its registers held. */
 static void forget_unwritten(const Access *x)
 {
     Warp *warp = x->warp;
@@ -75,7 +75,7 @@ static uint8_t *written_of(const Access *x, int lane, size_t *at)
     return a ? a->written : x->warp->block->shared_written;
 }
 
-/* What is stored is no better than what was loaded. */
+/* Marks the destination of a copy as unwritten. */
 static void pass_on_unwritten(const Access *x)
 {
     const size_t size = x->step->size;
@@ -100,7 +100,7 @@ static bool none_written(const uint8_t *written, size_t at, size_t bytes)
     return bits_other(written, at, bytes, false) == at + bytes;
 }
 
-/* Of an element of which some bytes are not written, or none are. */
+/* For an element with unwritten bytes; `none`: no byte of it is written. */
 static bool element_is_told(const Access *x, int element, bool none)
 {
     const int uses = uses_of(x->warp->code, x->step, element);
@@ -129,8 +129,7 @@ static bool load_is_told(const Access *x, int lane, const uint8_t *written, size
     return told;
 }
 
-/* Of a lane of whose bytes some are not written. What an atomicExch() finds there may be what
- * nobody asked for. */
+/* For a lane with unwritten bytes. An atomicExch() whose result is unused only writes. */
 static bool is_told(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Instruction *in = x->step->in;
@@ -180,7 +179,7 @@ static void tell_shared(const Access *x, int lane, const uint8_t *written, size_
                  copy->in->line);
     else
         put_which(x, written, at,
-                  x->warp->block->copied_unwritten ? "no thread (or only with what nothing has)"
+                  x->warp->block->copied_unwritten ? "no thread (or only copies of unwritten data)"
                                                    : "no thread",
                   which, sizeof which);
     warn(x->warp, x->step, lane, FINDING_UNINITIALISED, "%s %d byte%s of shared memory at %llu, %s",

@@ -173,7 +173,8 @@ const Lab lab_bank_conflicts = {
     },
     .remedies = {
         { "slow", .in = "d = 63",
-          .text = "The slowest case is one that the starter had no trouble with. Put d = 63 into your formula: what is the step between the rows now, and "
+          .text = "The starter is fast in this case, and your kernel is slow. Put d = 63 into your "
+                  "formula: what is the step between the rows now, and "
                   "how many of 32 lanes meet in a bank? What was it before?" },
         { "slow shared_wavefronts",
           "Which word does lane t read at step k, with the step that you have now? How often "

@@ -151,9 +151,8 @@ const Lab lab_tail_effect = {
     },
     .remedies = {
         { "slow", .in = "2 SMs + 1 rows",
-          .text = "One row more than twice as many as there are SMs is what you are slowest at. "
-                  "Do you have shares that are fixed by the number of SMs? How much has the "
-                  "busiest SM to do, in rows?" },
+          .text = "Your slowest case has two rows per SM and one more. Do you have shares that are "
+                  "fixed by the number of SMs? How much has the busiest SM to do, in rows?" },
         { "slow", .below = 0.60,
           .text = "One SM still has two whole rows. How many threads a block has does not "
                   "matter for that, nor whether a loop hands out the rows. What is the smallest "

@@ -1,9 +1,8 @@
-// expect: suspect (sim: crash) - answers the runner in the place of the program that calls it
+// expect: suspect (sim: crash) - answers the runner in place of the program that called the kernel
 // lab: coalescing
-// A slow kernel; a system call writes the frame that says "done, in no time" to the socket between
-// the two processes, as the program would when the work is done. Defence: an answer decides
-// nothing: outputs are looked at and the time is the parent's. And the program's own answer comes
-// after it, when nothing was asked.
+// The kernel is slow. A system call writes the frame "done, 0.01 ms" to the socket between the two
+// processes. Defence: an answer decides nothing; outputs are checked and the time is the parent's.
+// The real answer follows when nothing was asked.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,7 @@
 // expect: slow - finds the tag of the question on its stack and answers in time
 // lab: coalescing
 // The true answer comes from the runner when the slow kernel is done. Known (exploit 2).
-// Defence: a question has one answer; the second one is out of turn, or without the tag of the
-// next question.
+// Defence: the question and its tag are in the runner; there is nothing to find on this stack.
 #include "cudalab.cuh"
 #include "kernel.h"
 

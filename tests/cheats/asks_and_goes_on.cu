@@ -1,9 +1,8 @@
-// expect: wrong (sim: slow) - asks whether a stream is done, and goes on in another without a yes
+// expect: wrong (sim: slow) - queries a stream and continues in another without waiting
 // lab: streams
-// A simulated stream gets on by one piece of work with each question, so one does what is queued;
-// what comes then in other streams waits for nothing, and all three engines are at work at once. A
-// real stream is not done yet. Defence: a question waits for the piece that it lets be
-// done.
+// On the simulated GPU each query completes one piece of queued work. Without a cost in modelled
+// time, dependent work in other streams would seem to overlap. On a real GPU the result is wrong.
+// Defence: a query costs the modelled time of the piece that it completes.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
-// expect: slow (sim: unsupported) - the host encrypts most chunks, and its time is not modelled
+// expect: slow (sim: unsupported) - host code encrypts most chunks, at no modelled cost
 // lab: streams
-// One chunk in eight goes to the GPU, so that there is something to be timed. Defence: a simulated
-// GPU's runner knows that the host reached for the arrays, since they are not there until it does.
+// One chunk in eight goes to the GPU, so that there is something to time. Defence: a simulated GPU
+// maps the pinned arrays in the guest only when host code touches them, so the runner knows.
 #include "cudalab.cuh"
 #include "kernel.h"
 

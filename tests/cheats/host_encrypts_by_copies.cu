@@ -1,7 +1,7 @@
-// expect: slow (sim: unsupported) - as host_encrypts, in memory of its own, to and fro by copies
+// expect: slow (sim: unsupported) - as host_encrypts, in other host memory, by copies in and out
 // lab: streams
-// Copies from the host to the host are allowed, and hardly take time. Defence: one between an array
-// and what is nobody's array is the host's reach, too.
+// Copies from host to host are allowed, and take little modelled time. Defence: a copy between an
+// array and other host memory counts as a touch.
 #include "cudalab.cuh"
 #include "kernel.h"
 

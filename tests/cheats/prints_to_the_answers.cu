@@ -1,7 +1,7 @@
 // expect: slow - turns its stdout to the descriptor for answers, and prints one
 // lab: coalescing
 // No system call is needed: FILE is a struct that anybody may write to. Known (exploit 2).
-// Defence: an answer must repeat the tag of the question.
+// Defence: this process has no descriptor for answers to the grader.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,7 @@
 // expect: slow - starts a thread by a system call of its own, which answers
 // lab: coalescing
-// CUDA needs threads, so they are allowed; this one writes answers each millisecond. Known
-// (exploit 3). Defence: an answer must repeat the tag of the question, and there is nothing else
-// in the process that a thread could write a verdict to.
+// CUDA needs threads, so they are allowed; this one writes answers every millisecond. Known
+// (exploit 3). Defence: this process has no channel to the grader.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,6 @@
 // expect: slow - puts its stdout in the place of the descriptor for answers
 // lab: coalescing
-// The runner goes on, and speaks to nobody. Known (exploit 2). Defence: the parent sees the end
-// of the pipe while the child lives: it has closed the channel, and that is told to a human.
+// Known (exploit 2). Defence: the descriptor for answers belongs to the runner, another process.
 #include "cudalab.cuh"
 #include "kernel.h"
 
