@@ -11,11 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __CUDACC__
-#define FILL_FN static __host__ __device__ __forceinline__
-#else
-#define FILL_FN static inline
-#endif
+#include "fill_hash.h"
 
 typedef enum FillKind {
     FILL_UNIFORM, /* reals in [-1, 1); one in 1024 is a spike, 1024 times as large */
@@ -37,37 +33,6 @@ typedef struct Fill {
     FillKind kind;
     int lo, hi; /* FILL_RANGE, FILL_SKEWED, FILL_RUNS */
 } Fill;
-
-/* The secret that one array's contents follow from. */
-typedef struct FillKey {
-    uint32_t a, b;
-} FillKey;
-
-/* Finaliser "lowbias32" (C. Wellons, "Prospecting for hash functions", 2018): a bijection in which
- * each input bit flips each output bit with a chance near one half. */
-FILL_FN uint32_t fill_scramble(uint32_t x)
-{
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    x ^= x >> 16;
-    return x;
-}
-
-FILL_FN FillKey fill_key(uint64_t seed, int array)
-{
-    FillKey key;
-    key.a = fill_scramble((uint32_t) seed + 0x9e3779b9u * (uint32_t) (array + 1));
-    key.b = fill_scramble((uint32_t) (seed >> 32) ^ key.a);
-    return key;
-}
-
-FILL_FN uint32_t fill_bits(FillKey key, size_t index)
-{
-    uint32_t low = (uint32_t) index, high = (uint32_t) ((uint64_t) index >> 32);
-    return fill_scramble(fill_scramble(low ^ key.a) + key.b + high * 0x9e3779b9u);
-}
 
 FILL_FN int32_t fill_small(FillKey key, size_t index)
 {
@@ -120,7 +85,7 @@ FILL_FN int32_t fill_i32(Fill fill, FillKey key, size_t index)
         return fill_small(key, index);
     if (fill.kind == FILL_SUMMED)
         return fill_summed(key, index);
-    if (fill.kind == FILL_SKEWED && fill_scramble(bits) % 10 != 0)
+    if (fill.kind == FILL_SKEWED && fill_low(bits) % 10 != 0)
         return fill.lo;
     /* Unsigned, since hi - lo may exceed an int. */
     uint32_t span = (uint32_t) fill.hi - (uint32_t) fill.lo;

@@ -205,9 +205,9 @@ void device_serve(void)
         sim_serve_begin();
 }
 
-cudaError_t device_go(void)
+cudaError_t device_go(int streams)
 {
-    sim_serve_work(true);
+    sim_serve_work(streams ? SERVES_STREAMS : SERVES_LAUNCHES);
     return cudaEventRecord(go_begin, 0);
 }
 
@@ -216,7 +216,7 @@ cudaError_t device_gone(double *ms)
     float elapsed_ms = 0;
     cudaError_t error;
 
-    sim_serve_work(false);
+    sim_serve_work(SERVES_NO_WORK);
     if ((error = cudaDeviceSynchronize()) || (error = cudaEventRecord(go_end, 0)) ||
         (error = cudaDeviceSynchronize()) ||
         (error = cudaEventElapsedTime(&elapsed_ms, go_begin, go_end)))
@@ -347,17 +347,30 @@ void device_watch(void)
     simForget();
 }
 
-/* Host code takes no modelled time, so work that it does on the arrays would be free. */
-static int host_works(char *fault, size_t size)
+static bool kernels_use_host_arrays(void)
+{
+    SimTraffic load, store, atomic;
+    const void *array;
+
+    for (int i = 0; (array = share_host_array(i)); i++)
+        if (simArray(array, &load, &store, &atomic))
+            return true;
+    return false;
+}
+
+/* What is done with the host's arrays other than by copies has no modelled time, so it would be
+ * free: work of host code, and accesses of kernels, which cross the link. */
+static int works_unmodelled(char *fault, size_t size)
 {
     SimTimes times;
 
     simTimes(&times);
-    if (!has_time || !times.launches || !share_touched())
+    if (!has_time || !times.launches || (!share_touched() && !kernels_use_host_arrays()))
         return 0;
-    put(fault, size,
-        "limit its host code reads or writes the arrays, and host time is not modelled; use "
-        "kernels and copies instead, or grade on a real GPU");
+    put(fault, size, "limit %s; use kernels and copies instead, or grade on a real GPU",
+        share_touched() ? "its host code reads or writes the arrays, and host time is not modelled"
+                        : "its kernels read or write the host's arrays themselves, and the time "
+                          "of such accesses is not modelled");
     return 1;
 }
 
@@ -366,7 +379,7 @@ int device_found(char *fault, size_t size)
     Finding found;
 
     if (!choose(&found))
-        return host_works(fault, size);
+        return works_unmodelled(fault, size);
     write_finding(&found, fault, size);
     return 1;
 }

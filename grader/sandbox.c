@@ -5,7 +5,7 @@
  * and arguments, for all threads: no processes, no sockets, no tracing, nothing deleted or renamed.
  * The filter is a table of rows, one a system call, made into a BPF program here. Landlock knows
  * files: none outside the system's folders is opened at all but the kernel itself, none outside
- * /dev and /proc for writing, none is created, and the memory of processes outside is out of reach,
+ * /proc and the GPU's devices for writing, none is created, and the memory of processes outside is out of reach,
  * for the calling thread and the threads that it starts: those are the ones that student code runs
  * on.
  *
@@ -17,9 +17,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -91,26 +93,41 @@ static const char *const readable[] = {
     "/etc/localtime", "/proc", "/sys",   NULL,
 };
 
-/* The GPU is a device; threads are named in /proc. */
-static const char *const scratch[] = { "/dev", "/proc", NULL };
+/* The GPU is a device; threads are named in /proc. Not all of /dev: files that other programs of
+ * the user share lie in /dev/shm. */
+static const char *const scratch[] = { "/proc",       "/dev/null",   "/dev/zero",
+                                       "/dev/full",   "/dev/random", "/dev/urandom",
+                                       "/dev/tty",    "/dev/dxg",    "/dev/nvidia*",
+                                       "/dev/dri",    NULL };
 
-/* Creating is denied everywhere; writing is allowed to devices and /proc. That a process restricted
+/* Which of them are there. Freed by globfree(). */
+static void find_scratch(glob_t *found)
+{
+    memset(found, 0, sizeof *found);
+    for (int i = 0; scratch[i]; i++)
+        glob(scratch[i], i ? GLOB_APPEND : 0, NULL, found);
+}
+
+/* Creating is denied everywhere; writing is allowed to some devices and /proc. That a process restricted
  * at all may not trace one that is not comes with it. */
 static void restrict_files(const char *kernel)
 {
     const char *all[sizeof readable / sizeof *readable + 1];
     size_t count = 0;
+    glob_t found;
 
-    if (!kernel) {
-        restricted = confine(&(Confinement){ .reads_all = true, .scratch = scratch });
-        return;
-    }
-
-    for (const char *const *path = readable; *path; path++)
+    find_scratch(&found);
+    Confinement confinement = { .reads_all = !kernel,
+                                .scratch = (const char *const *) found.gl_pathv };
+    for (const char *const *path = readable; kernel && *path; path++)
         all[count++] = *path;
-    all[count++] = kernel;
-    all[count] = NULL;
-    restricted = confine(&(Confinement){ .readable = all, .scratch = scratch });
+    if (kernel) {
+        all[count++] = kernel;
+        all[count] = NULL;
+        confinement.readable = all;
+    }
+    restricted = found.gl_pathc > 0 && confine(&confinement);
+    globfree(&found);
 }
 
 /* ---- Seccomp: the rows ---- */
@@ -123,10 +140,19 @@ static void restrict_files(const char *kernel)
 #include <sys/ioctl.h>
 #include <asm/sockios.h>
 
-/* KILL: always. IF_EQUAL: if that argument is the value. UNLESS_BITS: unless it has one of those
+/* KILL: always. UNLESS_SPARING: in a process that holds student code (a runner that spares a guest
+ * makes arrays). IF_EQUAL: if that argument is the value. UNLESS_BITS: unless it has one of those
  * bits. UNLESS_SELF: unless it is our own pid. UNLESS_SELF_OR_0: or 0, which means us. MISSING:
  * answers that there is no such system call. */
-typedef enum Deed { KILL, IF_EQUAL, UNLESS_BITS, UNLESS_SELF, UNLESS_SELF_OR_0, MISSING } Deed;
+typedef enum Deed {
+    KILL,
+    UNLESS_SPARING,
+    IF_EQUAL,
+    UNLESS_BITS,
+    UNLESS_SELF,
+    UNLESS_SELF_OR_0,
+    MISSING
+} Deed;
 
 typedef struct Rule {
     int number;
@@ -154,6 +180,9 @@ enum {
     NR_mount_setattr = 442,
     NR_memfd_secret = 447,
     NR_fchmodat2 = 452,
+    NR_setxattrat = 463,
+    NR_removexattrat = 466,
+    NR_file_setattr = 469,
     NR_sched_setattr = 314,
 };
 
@@ -224,6 +253,19 @@ static const Rule rules[] = {
     { SYS_fchown, KILL },
     { SYS_lchown, KILL },
     { SYS_fchownat, KILL },
+    { SYS_setxattr, KILL }, /* a note that the next process finds; rights, too (ACLs) */
+    { SYS_lsetxattr, KILL },
+    { SYS_fsetxattr, KILL },
+    { NR_setxattrat, KILL },
+    { SYS_removexattr, KILL },
+    { SYS_lremovexattr, KILL },
+    { SYS_fremovexattr, KILL },
+    { NR_removexattrat, KILL },
+    { NR_file_setattr, KILL },
+    { SYS_utime, KILL },
+    { SYS_utimes, KILL },
+    { SYS_futimesat, KILL },
+    { SYS_utimensat, KILL },
 
     /* The terminal we were started from: no typing into it. */
     { SYS_ioctl, IF_EQUAL, 1, TIOCSTI },
@@ -258,6 +300,21 @@ static const Rule rules[] = {
     { SYS_finit_module, KILL },
     { SYS_kexec_load, KILL },
     { SYS_reboot, KILL },
+    { SYS_delete_module, KILL },
+    { SYS_swapon, KILL },
+    { SYS_swapoff, KILL },
+    { SYS_acct, KILL },
+    { SYS_syslog, KILL },
+    { SYS_quotactl, KILL },
+    { SYS_sethostname, KILL },
+    { SYS_setdomainname, KILL },
+    { SYS_settimeofday, KILL },
+    { SYS_clock_settime, KILL },
+    { SYS_adjtimex, KILL },
+    { SYS_clock_adjtime, KILL },
+    { SYS_iopl, KILL },
+    { SYS_ioperm, KILL },
+    { SYS_vhangup, KILL },
 
     /* What outlives a process, or is counted nowhere. */
     { SYS_shmget, KILL },
@@ -266,6 +323,8 @@ static const Rule rules[] = {
     { SYS_semget, KILL },
     { SYS_mq_open, KILL },
     { NR_memfd_secret, KILL },
+    { SYS_memfd_create, UNLESS_SPARING }, /* a file in memory that no process's memory includes */
+    { SYS_sched_setparam, KILL },
     { SYS_sched_setscheduler, KILL },
     { NR_sched_setattr, KILL },
     { SYS_ioprio_set, KILL },
@@ -333,12 +392,14 @@ static void add_condition(Program *program, const Rule *rule, uint32_t self)
 
 static void add_rule(Program *program, const Rule *rule, uint32_t self)
 {
-    if (rule->deed != KILL && rule->deed != MISSING) {
+    if (rule->deed == UNLESS_SPARING && spared)
+        return;
+    if (rule->deed != KILL && rule->deed != UNLESS_SPARING && rule->deed != MISSING) {
         add_condition(program, rule, self);
         return;
     }
     jump(program, BPF_JEQ, (uint32_t) rule->number, 0, 1);
-    answer(program, rule->deed == KILL ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | ENOSYS);
+    answer(program, rule->deed == MISSING ? SECCOMP_RET_ERRNO | ENOSYS : SECCOMP_RET_KILL_PROCESS);
 }
 
 static void write_program(Program *program)

@@ -39,11 +39,12 @@ cudaError_t share_open(Share *share, size_t bytes, bool host, int fd, uint64_t a
 /* Simulated GPU only, where a host array is mapped in the guest when its host code first touches
  * it. share_holds(): do these bytes lie in one array? share_touch(): the array's range and its
  * memory file, which stays the runner's; -1: no such array. share_touched(): was any current array
- * touched?
+ * touched? share_host_array(): where the i-th begins; NULL: there are no more.
  */
 bool share_holds(uint64_t address, uint64_t bytes);
 int share_touch(uint64_t address, bool writes, uint64_t *first, uint64_t *bytes);
 bool share_touched(void);
+const void *share_host_array(int i);
 
 /* Either side's; the memory goes back when both have closed it. */
 void share_close(Share *share);

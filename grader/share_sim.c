@@ -145,6 +145,14 @@ bool share_touched(void)
     return false;
 }
 
+const void *share_host_array(int i)
+{
+    for (int k = 0; k < MOST_HOST; k++)
+        if (arrays[k].bytes && i-- == 0)
+            return (const void *) (uintptr_t) arrays[k].address;
+    return NULL;
+}
+
 /* ---- The guest's side ---- */
 
 cudaError_t share_open(Share *share, size_t bytes, bool host, int fd, uint64_t address)

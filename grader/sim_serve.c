@@ -50,7 +50,8 @@ static struct {
     cudaStream_t streams[MOST_HANDLES];
     cudaEvent_t events[MOST_HANDLES];
     int module_count, kernel_count;
-    bool works;
+    Serves work;
+    bool has_worked;
 } server;
 
 /* A call being answered. */
@@ -65,9 +66,10 @@ typedef struct Job {
     int fd;
 } Job;
 
-void sim_serve_work(bool allowed)
+void sim_serve_work(Serves allowed)
 {
-    server.works = allowed;
+    server.work = allowed;
+    server.has_worked |= allowed != SERVES_NO_WORK;
 }
 
 /* ---- Code ---- */
@@ -92,7 +94,7 @@ static bool add_module(Job *job)
     Wrapper *wrapper;
     char *copy;
 
-    if (server.module_count == MOST_MODULES || !is_whole(job->bytes, job->count) ||
+    if (server.has_worked || server.module_count == MOST_MODULES || !is_whole(job->bytes, job->count) ||
         job->word[0] > UINT32_MAX)
         return false;
     copy = xmalloc(job->count);
@@ -189,6 +191,8 @@ static bool make_stream(Job *job)
 {
     int i = 0;
 
+    if (server.work != SERVES_STREAMS)
+        return false;
     while (i < MOST_HANDLES && server.streams[i])
         i++;
     job->reply.error = i == MOST_HANDLES
@@ -319,7 +323,7 @@ static bool launch(Job *job)
     const dim3 grid = three(word[1], word[2]), block = three(word[3], word[4]);
     cudaStream_t stream = stream_at(word[6]);
 
-    if (!server.works || (row && !arguments_of(row, job, arguments)))
+    if (server.work == SERVES_NO_WORK || (row && !arguments_of(row, job, arguments)))
         return false;
     if (flags & LAUNCH_CLUSTERS)
         job->reply.error = launch_clustered(kernel_at(word[0]), grid, block, row ? arguments : NULL,
@@ -409,7 +413,7 @@ static bool copy(Job *job)
     const void *from = (void *) (uintptr_t) word[1];
     const enum cudaMemcpyKind kind = (enum cudaMemcpyKind) word[3];
 
-    if (!server.works || ((to_guest || from_guest) && bytes > SIM_MOST_BYTES) ||
+    if (server.work != SERVES_STREAMS || ((to_guest || from_guest) && bytes > SIM_MOST_BYTES) ||
         job->count != (from_guest && from ? bytes : 0))
         return false;
     if ((!to_guest && !may_name(word[0], bytes)) || (!from_guest && !may_name(word[1], bytes))) {
@@ -436,6 +440,8 @@ static bool copy(Job *job)
 
 static bool touch(Job *job)
 {
+    if (server.work != SERVES_STREAMS)
+        return false;
     job->fd =
         share_touch(job->word[0], job->word[1] != 0, &job->reply.word[0], &job->reply.word[1]);
     if (job->fd < 0)

@@ -9,8 +9,11 @@
 /* From here on guest_request (guest_link.h) is answered. */
 void sim_serve_begin(void);
 
-/* Whether the guest may put the GPU to work: only while it is called, which is timed. */
-void sim_serve_work(bool allowed);
+/* What the guest may ask for now. It puts the GPU to work only while it is called, which is timed;
+ * and a lab about kernels gets no streams and no copies, with which host code could take part.
+ * Code is registered before the first work only: what runs is what was loaded. */
+typedef enum Serves { SERVES_NO_WORK, SERVES_LAUNCHES, SERVES_STREAMS } Serves;
+void sim_serve_work(Serves allowed);
 
 /* One call: `bytes` of `payload`. False: it broke the rules, nothing was answered. */
 bool sim_serve(int socket, const char *payload, size_t bytes);

@@ -21,8 +21,8 @@ static uint32_t word(float value)
     return bits;
 }
 
-/* Computed once by a program in Python written from the comments of fill.h, in integers without
- * limit: seeds printed by an old version must give the same inputs in a new one. */
+/* Computed once by a program in Python written from the definition of HalfSipHash, in integers
+ * without limit: a printed seed gives the same inputs in a later version. */
 static void golden_values(void)
 {
     static const struct {
@@ -33,14 +33,14 @@ static void golden_values(void)
         int32_t small, range; /* range: -5 .. 99 */
         uint32_t wide;
     } rows[] = {
-        { 1, 0, 0, 0x312ec857, 0xbf1da270, -2, 15, 0xb7189764 },
-        { 1, 0, 1, 0x9b61e3d3, 0x3e5b0f10, -5, 58, 0xc8cdb0f1 },
-        { 1, 1, 0, 0x2ef546f9, 0xbf221574, -2, 14, 0xc4177aa3 },
-        { 0x123456789abcdef, 0, 5, 0x4f2e6f13, 0xbec34648, -3, 27, 0xc4a79737 },
-        { 0x123456789abcdef, 3, 0x100000000, 0x5f1ae18b, 0xbe839480, -3, 34, 0xbd2f8d70 },
-        { 0x123456789abcdef, 3, 0x100000001, 0x7647844b, 0xbd9b87c0, -4, 43, 0xb6bb23c2 },
-        { UINT64_MAX, 2, 0x10000003039, 0x93438234, 0x3e1a1c10, 5, 55, 0x40c9a1c1 },
-        { 7, 0, 1000003, 0xe189fa27, 0x3f4313f4, -8, 87, 0xc070c4fd },
+        { 1, 0, 0, 0x60287b8f, 0xbe7ebc30, -4, 34, 0xc730143d },
+        { 1, 0, 1, 0x3d7c60e5, 0xbf050740, -2, 20, 0xb99ebe30 },
+        { 1, 1, 0, 0xd4bf5b48, 0x3f297eb4, 7, 82, 0x45ea5fad },
+        { 0x123456789abcdef, 0, 5, 0x3d27ca4b, 0xbf05b06c, -2, 20, 0xc09e93e5 },
+        { 0x123456789abcdef, 3, 0x100000000, 0x8d895aeb, 0x3dd895a0, -5, 53, 0xc446c4ad },
+        { 0x123456789abcdef, 3, 0x100000001, 0x5a70a9ee, 0xbe963d60, 3, 32, 0x3f2d3854 },
+        { UINT64_MAX, 2, 0x10000003039, 0xabe16de4, 0x3eaf85b0, 6, 65, 0x3ed5f0b6 },
+        { 7, 0, 1000003, 0xb17ae891, 0x3ec5eba0, -6, 67, 0xb858bd74 },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -56,7 +56,16 @@ static void golden_values(void)
         CU_ASSERT_EQUAL(fill_f32(range, key, index), (float) rows[i].range);
     }
     /* The first spike of that array. */
-    CU_ASSERT_EQUAL(fill_f32(uniform, fill_key(1, 0), 431), 919.27490234375f);
+    CU_ASSERT_EQUAL(fill_f32(uniform, fill_key(1, 0), 1338), -258.04296875f);
+}
+
+/* The Linux kernel's test vector for HalfSipHash-1-3 (lib/test_siphash.c): key 00 to 07, message
+ * 00 to 07. */
+static void published_vector(void)
+{
+    FillKey key = { 0x03020100, 0x07060504 };
+
+    CU_ASSERT_EQUAL(fill_bits(key, 0x0706050403020100), 0x577999b1);
 }
 
 static void uniform_is_uniform(void)
@@ -219,20 +228,21 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Within 2^32 elements of an array no 32 bits come twice: so no period, and no two elements whose
- * exchange could go unseen but for rounding. The first 2^20 show it. */
-static void nothing_comes_twice(void)
+/* Of 2^20 words of 32 bits, as many pairs are equal as chance has it: 2^40 / 2^33 = 128, give or
+ * take five standard deviations. A period, or a hash with few results, would give more; a hash that
+ * can be inverted gives none. */
+static void as_many_equal_as_by_chance(void)
 {
     static uint32_t bits[MANY];
     FillKey key = fill_key(8, 0);
-    int twice = 0;
+    int equal = 0;
 
     for (size_t i = 0; i < MANY; i++)
         bits[i] = fill_bits(key, i);
     qsort(bits, MANY, sizeof *bits, ascending);
     for (size_t i = 1; i < MANY; i++)
-        twice += bits[i] == bits[i - 1];
-    CU_ASSERT_EQUAL(twice, 0);
+        equal += bits[i] == bits[i - 1];
+    CU_ASSERT(72 <= equal && equal <= 184);
 }
 
 /* What the grader takes the sum for, and what a kernel adds up, must be one number, at any length.
@@ -315,13 +325,14 @@ CU_SuiteInfo test_fill = {
     .pTests =
         (CU_TestInfo[]){
             { "golden values", golden_values },
+            { "a published vector of the hash", published_vector },
             { "uniform is uniform", uniform_is_uniform },
             { "small is never zero", small_is_never_zero },
             { "range keeps its bounds", range_keeps_its_bounds },
             { "wide is wide", wide_is_wide },
             { "seeds, arrays and far indices differ", seeds_arrays_and_far_indices_differ },
             { "elements are uncorrelated", elements_are_uncorrelated },
-            { "nothing comes twice", nothing_comes_twice },
+            { "as many equal elements as by chance", as_many_equal_as_by_chance },
             { "sums are known", sums_are_known },
             { "sums of chunks are spread", sums_of_chunks_are_spread },
             { "skewed and runs", skewed_and_runs },

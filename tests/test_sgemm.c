@@ -41,6 +41,44 @@ static void right_products_pass(void)
     }
 }
 
+/* Computed in floats, in another order than truth's, a right product passes. */
+static void right_real_products_pass(void)
+{
+    size_t first, count;
+
+    for (long variant = 3; variant < 6; variant++) {
+        Inputs inputs = product(variant);
+        CU_ASSERT(is_right(&inputs, &first, &count));
+        for (size_t at = 0; at < COUNT; at++) {
+            float sum = 0, old = 0;
+            for (size_t k = K; k-- > 0;)
+                sum = fmaf(input_f32(&inputs, 0, at / N * K + k),
+                           input_f32(&inputs, 1, k * N + at % N), sum);
+            if (variant > 3)
+                old = input_f32(&inputs, 2, at);
+            got[at] = variant == 3 ? sum : variant == 4 ? 0.75f * sum + 2 * old : 2 * sum - 3 * old;
+        }
+        CU_ASSERT(is_right(&inputs, &first, &count));
+    }
+}
+
+/* An element that is missing, doubled or not finite; what is timed holds such numbers. */
+static void wrong_real_elements_are_found(void)
+{
+    Inputs inputs = product(5);
+    size_t first, count;
+
+    for (size_t at = 0; at < COUNT; at++) {
+        const float right = got[at], wrong[] = { 0, 2 * right, NAN, INFINITY, 1e30f };
+        if (fabsf(right) < 0.01f)
+            continue;
+        got[at] = wrong[at % 5];
+        CU_ASSERT(!is_right(&inputs, &first, &count));
+        CU_ASSERT(first <= at && at < first + count);
+        got[at] = right;
+    }
+}
+
 /* And names a range that holds it. */
 static void each_wrong_element_is_found(void)
 {
@@ -104,6 +142,8 @@ CU_SuiteInfo test_sgemm = {
             { "right products pass", right_products_pass },
             { "each wrong element is found", each_wrong_element_is_found },
             { "swapped elements are found", swapped_elements_are_found },
+            { "right real products pass", right_real_products_pass },
+            { "wrong real elements are found", wrong_real_elements_are_found },
             { "truth of a window", truth_of_a_window },
             CU_TEST_INFO_NULL,
         },

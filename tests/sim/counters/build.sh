@@ -49,7 +49,7 @@ build_driver()
     labs=$(printf "$build/%s\n" labs/*/lab.c | sed 's/c$/o/')
     env -u MAKEFLAGS make -s B="$build" "$build/registry_table.o" "$build/grader/registry.o" $labs > /dev/null ||
         return 1
-    is_fresh "$work/lab_driver" $here/lab_driver.c $here/marker.cu common/*.h \
+    is_fresh "$work/lab_driver" $here/lab_driver.c $here/marker.cu $here/counted_hash.h common/*.h \
         "$build/registry_table.o" && return
     "$nvcc" "${flags[@]}" -c -o "$work/marker.o" $here/marker.cu &&
         gcc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-missing-field-initializers -Icommon \

@@ -11,6 +11,8 @@
  * are. For each that went well, a line: "launch LABEL OUTPUT", OUTPUT being a hash of the outputs;
  * the last line is "done N".
  */
+#include "counted_hash.h"
+
 #include "registry.h"
 
 #include <cuda_runtime_api.h>
