@@ -229,7 +229,8 @@ static bool check_symbol(const Symbol *s, const Lab *lab, char *why, size_t size
             s->name);
         return false;
     }
-    if (!undefined && strcmp(s->bind, "LOCAL") && is_cudas(s->name)) {
+    if (!undefined && is_cudas(s->name) &&
+        (strcmp(s->bind, "LOCAL") || is_allowed(s->name, lab) || !strncmp(s->name, "cuda", 4))) {
         put(why, size, "kernel.cu defines `%.200s`, a name that belongs to CUDA", s->name);
         return false;
     }

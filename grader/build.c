@@ -65,6 +65,7 @@ static bool machine_builds(Attempt *attempt)
 
     attempt_tidy(attempt); /* an object as large as the disk is the student's fault */
     PUT(kept, "%s", attempt->folder);
+    attempt->compile.probes = true;
     if (!attempt_open(attempt)) {
         PUT(attempt->folder, "%s", kept);
         return false;
@@ -86,6 +87,7 @@ static bool machine_builds(Attempt *attempt)
         attempt_cannot_write(attempt, attempt->folder);
     }
     attempt_close(attempt);
+    attempt->compile.probes = false;
     PUT(attempt->folder, "%s", kept);
     return attempt->result->fault == BUILD_OK && !attempt->again;
 }

@@ -43,7 +43,8 @@ static void add_flags(Command *command, const Compile *compile)
             add(command, flags[i]);
     if (strstr(compile->toolchain->identity, "gcc version"))
         add(command, "-Xcompiler=-Xassembler,--MD,-Xassembler,kernel.asm.d");
-    if (compile->lab->launches) { /* first, so that nothing in kernel.cu can take its place */
+    if (compile->lab->launches && !compile->probes) {
+        /* first, so that nothing in kernel.cu can take its place */
         add(command, "-include");
         add(command, "kernel.h");
     }

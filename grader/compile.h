@@ -18,6 +18,7 @@ typedef struct Compile {
     char lab_dir[PATH_MAX], common[PATH_MAX];
     char gencode[COMPILE_ARCHS][64]; /* "arch=compute_80,code=sm_80": what is made */
     int gencodes;
+    bool probes;   /* does the compiler work at all? No lab's kernel */
     bool portable; /* for other machines: no line numbers, which hold paths of this one */
 } Compile;
 

@@ -285,7 +285,7 @@ static bool keep_ends_here(void *last)
 static bool call_guest(const Lab *lab, const Case *lab_case, Arrays *sets, int calls, double *ms,
                        char *fault)
 {
-    cudaError_t error = device_go(lab->streams);
+    cudaError_t error = device_go(lab);
     bool done;
 
     if (error)

@@ -69,11 +69,12 @@ int device_cost(int i, char *answer, size_t size);
 
 /* With the kernel in a guest. On a simulated GPU device_serve() starts to answer the guest's CUDA
  * calls; only between device_go() and device_gone() may it launch and, in a lab about
- * streams, copy (`streams`). device_gone() waits for
+ * streams, copy; and where the launch is given, no other is done. device_gone() waits for
  * all streams, and sets *ms to the modelled time since device_go(). On a real GPU all three do
  * nothing: the guest uses the GPU itself, and its events give the time. */
 void device_serve(void);
-cudaError_t device_go(int streams);
+struct Lab;
+cudaError_t device_go(const struct Lab *lab);
 cudaError_t device_gone(double *ms);
 
 /* Clock of one SM under no load but its own, in MHz; takes about 0.1 ms. */

@@ -205,9 +205,13 @@ void device_serve(void)
         sim_serve_begin();
 }
 
-cudaError_t device_go(int streams)
+cudaError_t device_go(const struct Lab *lab)
 {
-    sim_serve_work(streams ? SERVES_STREAMS : SERVES_LAUNCHES);
+    int sms = 0;
+
+    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+    sim_serve_launch(lab->launches ? (unsigned) sms : 0, (unsigned) lab->launches);
+    sim_serve_work(lab->streams ? SERVES_STREAMS : SERVES_LAUNCHES);
     return cudaEventRecord(go_begin, 0);
 }
 

@@ -51,6 +51,7 @@ static struct {
     cudaEvent_t events[MOST_HANDLES];
     int module_count, kernel_count;
     Serves work;
+    unsigned given_blocks, given_threads; /* 0: any */
     bool has_worked;
 } server;
 
@@ -70,6 +71,12 @@ void sim_serve_work(Serves allowed)
 {
     server.work = allowed;
     server.has_worked |= allowed != SERVES_NO_WORK;
+}
+
+void sim_serve_launch(unsigned blocks, unsigned threads)
+{
+    server.given_blocks = blocks;
+    server.given_threads = threads;
 }
 
 /* ---- Code ---- */
@@ -314,6 +321,12 @@ static cudaError_t launch_clustered(const void *kernel, dim3 grid, dim3 block, v
     return cudaLaunchKernelExC(&config, kernel, arguments);
 }
 
+static bool is_given(dim3 grid, dim3 block)
+{
+    return !server.given_blocks || (grid.x == server.given_blocks && grid.y == 1 && grid.z == 1 &&
+                                    block.x == server.given_threads && block.y == 1 && block.z == 1);
+}
+
 /* Without a layout the library itself says what is wrong. */
 static bool launch(Job *job)
 {
@@ -323,7 +336,7 @@ static bool launch(Job *job)
     const dim3 grid = three(word[1], word[2]), block = three(word[3], word[4]);
     cudaStream_t stream = stream_at(word[6]);
 
-    if (server.work == SERVES_NO_WORK || (row && !arguments_of(row, job, arguments)))
+    if (server.work == SERVES_NO_WORK || !is_given(grid, block) || (row && !arguments_of(row, job, arguments)))
         return false;
     if (flags & LAUNCH_CLUSTERS)
         job->reply.error = launch_clustered(kernel_at(word[0]), grid, block, row ? arguments : NULL,

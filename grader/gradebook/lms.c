@@ -22,14 +22,22 @@ static size_t digits(const char *text)
 }
 
 /* NAME_123456_assignsubmission_file_ (a folder, in some versions without the last underscore), or
- * the same before a file's own name. NAME is what people are called: it may hold anything. */
+ * the same before a file's own name. NAME is what people are called: it may hold anything. If the
+ * mark is there twice, it was the last of a folder's name that Moodle wrote; of a file's, it may
+ * have been either, since both NAME and the file's name are the student's: then it is nobody's. */
 static bool moodle(const char *top, bool is_folder, Owner *owner)
 {
     static const char mark[] = "_assignsubmission_file";
-    const char *at = strstr(top, mark), *number = at, *file;
+    const char *at = strstr(top, mark), *number, *file, *next;
 
     if (!at)
         return false;
+    while ((next = strstr(at + 1, mark))) {
+        if (!is_folder)
+            return false;
+        at = next;
+    }
+    number = at;
     while (number > top && isdigit((unsigned char) number[-1]))
         number--;
     file = at + strlen(mark);

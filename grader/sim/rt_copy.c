@@ -109,9 +109,12 @@ static bool on_device_side(const Copy *copy, const char *which, uint64_t address
 {
     const bool said = copy->kind == kind || copy->kind == cudaMemcpyDeviceToDevice;
     const bool known = is_device_side(address);
+    const Allocation *allocation = memory_find(address);
 
     if (copy->kind == cudaMemcpyDefault)
         return known;
+    if (allocation && allocation->kind == HOST_PINNED) /* the driver knows where it lies, whatever is said */
+        return false;
     if (said || !known || is_pinned(address))
         return said;
     tell_device_side(copy->call, which, (const void *) (uintptr_t) address);

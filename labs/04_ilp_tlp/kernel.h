@@ -10,11 +10,11 @@
 LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                      int steps);
 
-#ifdef __CUDACC__
-#include "cudalab.cuh"
-
 /* The launch is given: four warps on each SM, as if others had taken the rest of a busy GPU. */
 enum { BLOCK = 128 };
+
+#ifdef __CUDACC__
+#include "cudalab.cuh"
 
 /* Yours: all n oscillators, with the threads that there are. The compiler is told of the launch,
  * else it would keep to the 32 registers a thread with which an SM could hold 2048 threads. */

@@ -136,7 +136,7 @@ static Work work(const Case *c)
 
 const Lab lab_ilp_tlp = {
     .title = "instruction-level parallelism",
-    .launches = true,
+    .launches = BLOCK,
     .function = "advance",
     .cases = cases,
     .shape = shape,

@@ -1,0 +1,34 @@
+// expect: slow - the starter, which calls its copies device to device, so that they seem fast
+// lab: streams
+// Defence: where memory lies decides, not what the call says.
+#include "cudalab.cuh"
+#include "kernel.h"
+
+enum { CHUNKS = 32 };
+
+// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds so many.
+static long chunk_words(long n, long capacity)
+{
+    long chunk = (n + CHUNKS - 1) / CHUNKS;
+
+    return chunk < capacity ? chunk : capacity;
+}
+
+LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
+                     uint32_t key, int rounds)
+{
+    long chunk = chunk_words(n, capacity);
+
+    for (long first = 0; first < n; first += chunk) {
+        long count = first + chunk < n ? chunk : n - first;
+        size_t bytes = count * sizeof(uint32_t);
+
+        CUDA_CHECK(cudaMemcpyAsync(device, in + first, bytes, cudaMemcpyDeviceToDevice));
+        encrypt_kernel<<<ceil_div(count, BLOCK), BLOCK>>>(device, count, key, rounds);
+        CUDA_CHECK(cudaGetLastError());
+        CUDA_CHECK(cudaMemcpyAsync(out + first, device, bytes, cudaMemcpyDeviceToDevice));
+    }
+
+    // The copies were only asked for. Between asking and returning they must have been done.
+    CUDA_CHECK(cudaDeviceSynchronize());
+}
