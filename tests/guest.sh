@@ -16,17 +16,19 @@ cp "$build/rogue_guest" "$work/programs/guest-sim"
 export WARPBOOK_BUILD=$build WARPBOOK_SIM_RUNNER=$work/programs/runner-sim WARPBOOK_PATIENCE=0.3
 export WARPBOOK_ROGUE
 
+# Copies are made for lab 05 alone.
+lab=1
+reference=([1]=solutions/01_coalescing/2_lanes_along_features.cu [5]=solutions/05_streams/4_eight_buffers.cu)
 row() { # VERDICT DEED [PATTERN]: which the reason holds
     WARPBOOK_ROGUE=$2
     check "$2 is $1" gets "$1" "${3:-.}"
 }
 grade() {
-    timeout 120 "$build/warpbook" grade 1 --device sim --format lines \
-        --submission solutions/01_coalescing/2_lanes_along_features.cu
+    timeout 120 "$build/warpbook" grade "$lab" --device sim --format lines --submission "${reference[lab]}"
 }
 gets() { # VERDICT PATTERN
     grade > "$work/out" 2>&1
-    grep -q "^verdict:$1$" "$work/out" && grep -qE "^why:.*($2)" "$work/out" && return
+    grep -qE "^verdict:$1$" "$work/out" && grep -qE "^why:.*($2)" "$work/out" && return
     cat "$work/out"
     return 1
 }
@@ -44,15 +46,18 @@ row suspect announces-four-gigabytes "more than an answer has"
 row crash sends-half-a-frame "its process"
 row crash blames-the-gpu "a kernel failed"
 row crash fails-without-words
-row suspect asks-for-no-call "no call of CUDA's"
-row suspect asks-in-half "no call of CUDA's"
-row suspect brings-half-a-program "no call of CUDA's"
-row suspect names-a-module-that-is-none "no call of CUDA's"
-row wrong reads-the-runners-memory "ever written"
-row wrong writes-the-runners-memory "ever written"
-row unsafe reads-beyond-an-array "after the end of .out."
-row suspect copies-more-than-came "no call of CUDA's"
-row suspect copies-before-it-is-called "no call of CUDA's"
-row wrong touches-what-is-no-array "ever written"
-row suspect asks-anything "no call of CUDA's"
+row suspect asks-for-no-call "does not allow"
+row suspect asks-in-half "does not allow"
+row suspect brings-half-a-program "does not allow"
+row suspect names-a-module-that-is-none "does not allow"
+row suspect copies-before-it-is-called "does not allow"
+row suspect asks-anything "does not allow"
+row suspect reads-beyond-an-array "does not allow"
+lab=5
+row "(wrong|suspect)" reads-the-runners-memory
+row "(wrong|suspect)" writes-the-runners-memory
+row "(unsafe|stray|wrong)" reads-beyond-an-array
+row suspect copies-more-than-came "does not allow"
+row "(wrong|suspect)" touches-what-is-no-array
+row suspect asks-anything "does not allow"
 finish

@@ -23,10 +23,10 @@ static void owners(void)
         { "Jane Doe_4711_assignsubmission_file", true, "moodle", "Jane Doe", "4711", "", false },
         { "a_b_4711_assignsubmission_file_", true, "moodle", "a_b", "4711", "", false },
         { "Jo_1_assignsubmission_file_lab.zip", false, "moodle", "Jo", "1", "lab.zip", false },
-        /* What a student calls a file may not make it another student's. */
-        /* Somebody calls himself or a file like another one's: it is nobody's, and listed. */
+        /* A student's name, or a file's, may not make it another student's: it is kept apart. */
         { "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false, "plain",
-          "", "", "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false },
+          "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", "",
+          "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false },
         { "Jo_1_assignsubmission_file_x_2_assignsubmission_file_", true, "moodle",
           "Jo_1_assignsubmission_file_x", "2", "", false },
         { "_4711_assignsubmission_file_", true, "plain", "_4711_assignsubmission_file_", "", "",

@@ -24,7 +24,8 @@ static size_t digits(const char *text)
 /* NAME_123456_assignsubmission_file_ (a folder, in some versions without the last underscore), or
  * the same before a file's own name. NAME is what people are called: it may hold anything. If the
  * mark is there twice, it was the last of a folder's name that Moodle wrote; of a file's, it may
- * have been either, since both NAME and the file's name are the student's: then it is nobody's. */
+ * have been either, since both NAME and the file's name are the student's: it is kept apart,
+ * under its whole name. */
 static bool moodle(const char *top, bool is_folder, Owner *owner)
 {
     static const char mark[] = "_assignsubmission_file";
