@@ -120,6 +120,13 @@ check "nor is one's whose speed is not known" too_noisy "$(submission unknown "m
 mkdir -p "$work/empty"
 check "a folder without kernels" status_is 2 "$warpbook" grade --submission "$work/empty"
 check "and what was expected" says "holds no kernel.cu" "$warpbook" grade --submission "$work/empty"
+# A link in a submission's folder may lead to somebody else's work.
+mkdir -p "$work/linked" "$work/others/06_transpose"
+cp solutions/06_transpose/5_padded.cu "$work/others/06_transpose/kernel.cu"
+ln -s "$work/others" "$work/linked/labs"
+ln -s "$work/others/06_transpose" "$work/linked/06_transpose"
+check "linked folders are not followed" says "holds no kernel.cu" "$warpbook" grade --submission "$work/linked"
+check "and grade nothing" status_is 2 "$warpbook" grade 6 --submission "$work/linked"
 : > "$work/blank.cu"
 check "an empty file" verdict_is build "$work/blank.cu" "empty"
 submission broken > /dev/null

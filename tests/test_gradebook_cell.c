@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[64], kernel[100], sealed_folder[100], secret_file[100];
@@ -140,6 +141,34 @@ static void the_gradebook_is_out_of_sight(void)
 }
 
 /* 1.5 GiB do not fit: memory is the machine's, for all. */
+/* bin/nvcc in somebody's home, a wrapper, once showed all of that home. */
+static void a_wrapper_shows_itself_alone(void)
+{
+    char home[300], wrapper[400], path[400], text[600], problem[1200], said[400];
+    const char *fake = getenv("WARPBOOK_NVCC");
+    Cell with_wrapper, kept = cell;
+
+    if (!works)
+        return;
+    PUT(home, "%s/home", folder);
+    make_folders(PUT(path, "%s/bin", home));
+    PUT(text, "#!/bin/sh\nexec %s \"$@\"\n", fake);
+    write_file(PUT(wrapper, "%s/nvcc", path), text, strlen(text));
+    write_file(PUT(path, "%s/marks", home), "all marks", 9);
+    CU_ASSERT_EQUAL(chmod(wrapper, 0755), 0);
+    PUT(text, "%s", fake);
+    setenv("WARPBOOK_NVCC", wrapper, 1);
+    CU_ASSERT_TRUE_FATAL(cell_open(&with_wrapper, folder, false, problem, sizeof problem));
+    CU_ASSERT_TRUE(cell_hides(&with_wrapper, home, problem, sizeof problem));
+    cell = with_wrapper;
+    CU_ASSERT_EQUAL(run_inside(PUT(path, "test -x %s && test ! -e %s/marks", wrapper, home), said,
+                               sizeof said),
+                    0);
+    cell = kept;
+    cell_close(&with_wrapper);
+    setenv("WARPBOOK_NVCC", text, 1);
+}
+
 static void memory_for_files_ends(void)
 {
     char said[400];
@@ -210,6 +239,7 @@ CU_SuiteInfo test_gradebook_cell = {
             { "the view from inside", the_view_from_inside },
             { "no user namespaces", no_user_namespaces },
             { "the gradebook is out of sight", the_gradebook_is_out_of_sight },
+            { "a wrapper shows itself alone", a_wrapper_shows_itself_alone },
             { "memory for files ends", memory_for_files_ends },
             { "nothing outlives it", nothing_outlives_it },
             { "time left", time_left },
