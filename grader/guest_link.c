@@ -202,7 +202,8 @@ static bool await(GuestKind wanted, void *answer, size_t *room, char *fault)
             return broke_the_rules(fault, "sent the runner more than an answer has");
         if (kind == GUEST_REQUEST && guest_request) {
             if (!guest_request(guest.socket, frame, (size_t) bytes))
-                return broke_the_rules(fault, "sent the runner a call that this lab does not allow");
+                return broke_the_rules(fault,
+                                       "sent the runner a call that this lab does not allow");
             continue;
         }
         break;

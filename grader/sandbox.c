@@ -5,9 +5,9 @@
  * and arguments, for all threads: no processes, no sockets, no tracing, nothing deleted or renamed.
  * The filter is a table of rows, one a system call, made into a BPF program here. Landlock knows
  * files: none outside the system's folders is opened at all but the kernel itself, none outside
- * /proc and the GPU's devices for writing, none is created, and the memory of processes outside is out of reach,
- * for the calling thread and the threads that it starts: those are the ones that student code runs
- * on.
+ * /proc and the GPU's devices for writing, none is created, and the memory of processes outside is
+ * out of reach, for the calling thread and the threads that it starts: those are the ones that
+ * student code runs on.
  *
  * Nothing here is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening
  * devices. What the sandbox can't stop is seen otherwise: the verdict is made in another process.
@@ -95,10 +95,9 @@ static const char *const readable[] = {
 
 /* The GPU is a device; threads are named in /proc. Not all of /dev: files that other programs of
  * the user share lie in /dev/shm. */
-static const char *const scratch[] = { "/proc",       "/dev/null",   "/dev/zero",
-                                       "/dev/full",   "/dev/random", "/dev/urandom",
-                                       "/dev/tty",    "/dev/dxg",    "/dev/nvidia*",
-                                       "/dev/dri",    NULL };
+static const char *const scratch[] = { "/proc",        "/dev/null",    "/dev/zero", "/dev/full",
+                                       "/dev/random",  "/dev/urandom", "/dev/tty",  "/dev/dxg",
+                                       "/dev/nvidia*", "/dev/dri",     NULL };
 
 /* Which of them are there. Freed by globfree(). */
 static void find_scratch(glob_t *found)
@@ -108,8 +107,8 @@ static void find_scratch(glob_t *found)
         glob(scratch[i], i ? GLOB_APPEND : 0, NULL, found);
 }
 
-/* Creating is denied everywhere; writing is allowed to some devices and /proc. That a process restricted
- * at all may not trace one that is not comes with it. */
+/* Creating is denied everywhere; writing is allowed to some devices and /proc. That a process
+ * restricted at all may not trace one that is not comes with it. */
 static void restrict_files(const char *kernel)
 {
     const char *all[sizeof readable / sizeof *readable + 1];

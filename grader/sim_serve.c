@@ -101,8 +101,8 @@ static bool add_module(Job *job)
     Wrapper *wrapper;
     char *copy;
 
-    if (server.has_worked || server.module_count == MOST_MODULES || !is_whole(job->bytes, job->count) ||
-        job->word[0] > UINT32_MAX)
+    if (server.has_worked || server.module_count == MOST_MODULES ||
+        !is_whole(job->bytes, job->count) || job->word[0] > UINT32_MAX)
         return false;
     copy = xmalloc(job->count);
     memcpy(copy, job->bytes, job->count);
@@ -323,8 +323,9 @@ static cudaError_t launch_clustered(const void *kernel, dim3 grid, dim3 block, v
 
 static bool is_given(dim3 grid, dim3 block)
 {
-    return !server.given_blocks || (grid.x == server.given_blocks && grid.y == 1 && grid.z == 1 &&
-                                    block.x == server.given_threads && block.y == 1 && block.z == 1);
+    return !server.given_blocks ||
+           (grid.x == server.given_blocks && grid.y == 1 && grid.z == 1 &&
+            block.x == server.given_threads && block.y == 1 && block.z == 1);
 }
 
 /* Without a layout the library itself says what is wrong. */
@@ -336,7 +337,8 @@ static bool launch(Job *job)
     const dim3 grid = three(word[1], word[2]), block = three(word[3], word[4]);
     cudaStream_t stream = stream_at(word[6]);
 
-    if (server.work == SERVES_NO_WORK || !is_given(grid, block) || (row && !arguments_of(row, job, arguments)))
+    if (server.work == SERVES_NO_WORK || !is_given(grid, block) ||
+        (row && !arguments_of(row, job, arguments)))
         return false;
     if (flags & LAUNCH_CLUSTERS)
         job->reply.error = launch_clustered(kernel_at(word[0]), grid, block, row ? arguments : NULL,

@@ -15,8 +15,9 @@ void sim_serve_begin(void);
 typedef enum Serves { SERVES_NO_WORK, SERVES_LAUNCHES, SERVES_STREAMS } Serves;
 void sim_serve_work(Serves allowed);
 
-/* The only launch that is done, where the lab gives it: so many blocks of so many threads. 0, 0: any
- * is. Host code of the student's cannot be kept from changing what the lab's own code asks for. */
+/* The only launch that is done, where the lab gives it: so many blocks of so many threads. 0, 0:
+ * any is. Host code of the student's cannot be kept from changing what the lab's own code asks for.
+ */
 void sim_serve_launch(unsigned blocks, unsigned threads);
 
 /* One call: `bytes` of `payload`. False: it broke the rules, nothing was answered. */

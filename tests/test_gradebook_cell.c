@@ -161,9 +161,9 @@ static void a_wrapper_shows_itself_alone(void)
     CU_ASSERT_TRUE_FATAL(cell_open(&with_wrapper, folder, false, problem, sizeof problem));
     CU_ASSERT_TRUE(cell_hides(&with_wrapper, home, problem, sizeof problem));
     cell = with_wrapper;
-    CU_ASSERT_EQUAL(run_inside(PUT(path, "test -x %s && test ! -e %s/marks", wrapper, home), said,
-                               sizeof said),
-                    0);
+    CU_ASSERT_EQUAL(
+        run_inside(PUT(path, "test -x %s && test ! -e %s/marks", wrapper, home), said, sizeof said),
+        0);
     cell = kept;
     cell_close(&with_wrapper);
     setenv("WARPBOOK_NVCC", text, 1);

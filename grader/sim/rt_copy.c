@@ -113,7 +113,8 @@ static bool on_device_side(const Copy *copy, const char *which, uint64_t address
 
     if (copy->kind == cudaMemcpyDefault)
         return known;
-    if (allocation && allocation->kind == HOST_PINNED) /* the driver knows where it lies, whatever is said */
+    if (allocation &&
+        allocation->kind == HOST_PINNED) /* the driver knows where it lies, whatever is said */
         return false;
     if (said || !known || is_pinned(address))
         return said;

@@ -200,9 +200,9 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
  * For any vector x, D x = alpha A (B x) + beta C x, and the right side takes three products of a
  * matrix with a vector. The elements of x are drawn from 2^20 values, after the kernel has run: a
  * row of D with any wrong element agrees with a chance of one in a million. Integers need no
- * tolerance: |D| < 2^24, so that all sums stay below 2^63. Of real numbers it finds what exceeds the
- * roundings of a whole row; smaller errors, of numbers cut to fewer bits, show in the windows, which
- * are compared element by element. */
+ * tolerance: |D| < 2^24, so that all sums stay below 2^63. Of real numbers it finds what exceeds
+ * the roundings of a whole row; smaller errors, of numbers cut to fewer bits, show in the windows,
+ * which are compared element by element. */
 
 enum { X_BITS = 20, ARRAY_OF_X = 100 };
 
@@ -255,8 +255,7 @@ static size_t check_integers(const Case *c, const Inputs *inputs, const float *g
     times_vector(inputs, A, bx, abx);
     if (beta)
         times_vector(inputs, C, x, cx);
-    while (row < m &&
-           twice_row_times(got + row * n, n, x) == alpha * abx[row] + beta * cx[row])
+    while (row < m && twice_row_times(got + row * n, n, x) == alpha * abx[row] + beta * cx[row])
         row++;
     free(x);
     return row;
@@ -298,9 +297,8 @@ static bool row_is_near(const Case *c, const float *row, const Measured *x, cons
         squares += (double) row[col] * row[col];
     }
     return isfinite(squares) &&
-           fabs(sum - want) <=
-               fabs(alpha) * rounding((double) c->dim[2], abx->square, 0) +
-                   0x1p-21 * (sqrt(squares) + old);
+           fabs(sum - want) <= fabs(alpha) * rounding((double) c->dim[2], abx->square, 0) +
+                                   0x1p-21 * (sqrt(squares) + old);
 }
 
 /* Of either sign, 1/2 to 1 in magnitude: an error in one element cannot hide behind a small x. */

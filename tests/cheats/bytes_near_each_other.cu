@@ -51,7 +51,8 @@ static __global__ void by_bytes(float *dist, const float *x, int n, int d, int w
     }
     __syncthreads();
     int sum = 0, both = 0;
-    const int4 *p = (const int4 *) (a + threadIdx.y * words), *q = (const int4 *) (b + threadIdx.x * words);
+    const int4 *p = (const int4 *) (a + threadIdx.y * words),
+               *q = (const int4 *) (b + threadIdx.x * words);
     for (int w = 0; w < words / 4; w++) {
         int4 u = p[w], v = q[w];
         sum = __dp4a(u.x, u.x, __dp4a(v.x, v.x, sum));

@@ -8,7 +8,10 @@ static __device__ __forceinline__ float now(float x)
 {
     float y;
 
-    asm volatile("{\n\t.param .b32 passed;\n\tst.param.f32 [passed], %1;\n\tld.param.f32 %0, [passed];\n\t}" : "=f"(y) : "f"(x));
+    asm volatile(
+        "{\n\t.param .b32 passed;\n\tst.param.f32 [passed], %1;\n\tld.param.f32 %0, [passed];\n\t}"
+        : "=f"(y)
+        : "f"(x));
     return y;
 }
 

@@ -1,10 +1,17 @@
-// expect: slow (sim: suspect) - finds the key of an input from its elements, and writes the output without reading
-// lab: transpose
-// The hash was a bijection. Defence: HalfSipHash, whose state is four times its result.
+// expect: slow (sim: suspect) - finds the key of an input from its elements, and writes the output
+// without reading lab: transpose The hash was a bijection. Defence: HalfSipHash, whose state is
+// four times its result.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-enum { BLOCK = 256, SCANNED = 1 << 22, MOST = 8192, TABLE = 1 << 23, ENTRIES = 1 << 22, GUESSES = 512 };
+enum {
+    BLOCK = 256,
+    SCANNED = 1 << 22,
+    MOST = 8192,
+    TABLE = 1 << 23,
+    ENTRIES = 1 << 22,
+    GUESSES = 512
+};
 
 typedef unsigned u32;
 
@@ -83,7 +90,8 @@ static __global__ void find_spikes(const float *in, int call)
 
 static __global__ void find_key(const float *in, int call)
 {
-    u32 n = (blockIdx.x * BLOCK + threadIdx.x) / GUESSES, guess = (blockIdx.x * BLOCK + threadIdx.x) % GUESSES;
+    u32 n = (blockIdx.x * BLOCK + threadIdx.x) / GUESSES,
+        guess = (blockIdx.x * BLOCK + threadIdx.x) % GUESSES;
 
     if (blockIdx.x == 0 && threadIdx.x == 0)
         counts[(call + 1) & 1] = 0;
@@ -115,7 +123,8 @@ static __global__ void find_key(const float *in, int call)
 
 // ---- All elements from the key ----
 
-static __global__ void make_all(float *out, const float *in, int rows, int cols, u32 a, u32 b, int call)
+static __global__ void make_all(float *out, const float *in, int rows, int cols, u32 a, u32 b,
+                                int call)
 {
     u32 at = blockIdx.x * BLOCK + threadIdx.x, quads = rows / 4, quarter = cols / 4;
 
@@ -140,7 +149,8 @@ static __global__ void make_all(float *out, const float *in, int rows, int cols,
     }
 }
 
-// What is faster than the memory allows would be suspect: so a part of the input is read all the same.
+// What is faster than the memory allows would be suspect: so a part of the input is read all the
+// same.
 static __global__ void read_some(float *out, const float4 *in, int quads)
 {
     u32 at = blockIdx.x * BLOCK + threadIdx.x;
@@ -250,12 +260,15 @@ LAB_API void transpose(float *out, const float *in, int rows, int cols)
         int call = ++calls;
         find_spikes<<<SCANNED / BLOCK, BLOCK>>>(in, call);
         find_key<<<(SCANNED / 1024 + 512) * GUESSES / BLOCK, BLOCK>>>(in, call);
-        read_some<<<ceil_div(rows * cols / 32, BLOCK), BLOCK>>>(out, (const float4 *) in, rows * cols / 32);
+        read_some<<<ceil_div(rows * cols / 32, BLOCK), BLOCK>>>(out, (const float4 *) in,
+                                                                rows * cols / 32);
         make_all<<<blocks, BLOCK>>>(out, in, rows, cols, 0, 0, call);
     } else {
-        read_some<<<ceil_div(rows * cols / 12, BLOCK), BLOCK>>>(out, (const float4 *) in, rows * cols / 12);
+        read_some<<<ceil_div(rows * cols / 12, BLOCK), BLOCK>>>(out, (const float4 *) in,
+                                                                rows * cols / 12);
         show_spikes<<<1, 1024>>>((uint2 *) out, in);
-        ((Copy *) find((void *) cudaGetLastError, "cudaMemcpyAsync"))(shown, out, sizeof shown, 2, 0);
+        ((Copy *) find((void *) cudaGetLastError, "cudaMemcpyAsync"))(shown, out, sizeof shown, 2,
+                                                                      0);
         if (shown[2].y && try_all(shown, &a, &b))
             make_all<<<blocks, BLOCK>>>(out, in, rows, cols, a, b, 0);
         else
