@@ -34,12 +34,52 @@ typedef struct Fill {
     int lo, hi; /* FILL_RANGE, FILL_SKEWED, FILL_RUNS */
 } Fill;
 
-FILL_FN int32_t fill_small(FillKey key, size_t index)
+/* ---- Values of a word of the stream ---- */
+
+FILL_FN int32_t fill_small_of(uint32_t bits)
 {
-    uint32_t bits = fill_bits(key, index);
     int32_t magnitude = (int32_t) (bits >> 29) + 1;
 
     return bits & 1 ? -magnitude : magnitude;
+}
+
+/* Not for FILL_SUMMED, nor for kinds that hold reals. */
+FILL_FN int32_t fill_i32_of(Fill fill, uint32_t bits)
+{
+    /* Unsigned, since hi - lo may exceed an int. */
+    uint32_t span = (uint32_t) fill.hi - (uint32_t) fill.lo;
+
+    if (fill.kind == FILL_SMALL)
+        return fill_small_of(bits);
+    if (fill.kind == FILL_SKEWED && fill_low(bits) % 10 != 0)
+        return fill.lo;
+    return (int32_t) ((uint32_t) fill.lo + (uint32_t) ((uint64_t) bits * span >> 32));
+}
+
+/* Not for FILL_SUMMED. */
+FILL_FN float fill_f32_of(Fill fill, uint32_t bits)
+{
+    uint32_t word;
+    float value;
+
+    if (fill.kind != FILL_UNIFORM && fill.kind != FILL_UNIT && fill.kind != FILL_WIDE)
+        return (float) fill_i32_of(fill, bits);
+    if (fill.kind == FILL_UNIFORM || fill.kind == FILL_UNIT) {
+        /* 23 bits give an exact multiple of 2^-22 in [-1, 1): one rounding nowhere. */
+        value = (float) ((int32_t) (bits >> 9) - 4194304) * (1.0f / 4194304.0f);
+        return fill.kind == FILL_UNIFORM && (bits & 1023u) == 0 ? value * 1024.0f : value;
+    }
+    /* FILL_WIDE: sign, an exponent in [-20, 20), the mantissa bits; put together as IEEE 754. */
+    word = (bits & 1u) << 31 | (107u + ((bits >> 1) & 0x1ffu) * 40u / 512u) << 23 | bits >> 9;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+/* ---- Values of an array's element ---- */
+
+FILL_FN int32_t fill_small(FillKey key, size_t index)
+{
+    return fill_small_of(fill_bits(key, index));
 }
 
 /* FILL_SUMMED: what chunk `chunk` sums to, drawn with a key that no element is drawn with. */
@@ -76,39 +116,23 @@ FILL_FN int64_t fill_sum(FillKey key, size_t count)
     return sum;
 }
 
+/* The word that an element's value follows from; not for FILL_SUMMED. */
+FILL_FN uint32_t fill_element(Fill fill, FillKey key, size_t index)
+{
+    return fill_bits(key, fill.kind == FILL_RUNS ? index / 32 : index);
+}
+
 /* The value as an integer; not for kinds that hold reals. */
 FILL_FN int32_t fill_i32(Fill fill, FillKey key, size_t index)
 {
-    uint32_t bits = fill_bits(key, fill.kind == FILL_RUNS ? index / 32 : index);
-
-    if (fill.kind == FILL_SMALL)
-        return fill_small(key, index);
-    if (fill.kind == FILL_SUMMED)
-        return fill_summed(key, index);
-    if (fill.kind == FILL_SKEWED && fill_low(bits) % 10 != 0)
-        return fill.lo;
-    /* Unsigned, since hi - lo may exceed an int. */
-    uint32_t span = (uint32_t) fill.hi - (uint32_t) fill.lo;
-    return (int32_t) ((uint32_t) fill.lo + (uint32_t) ((uint64_t) bits * span >> 32));
+    return fill.kind == FILL_SUMMED ? fill_summed(key, index)
+                                    : fill_i32_of(fill, fill_element(fill, key, index));
 }
 
 FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
 {
-    uint32_t bits = fill_bits(key, index);
-    uint32_t word;
-    float value;
-
-    if (fill.kind != FILL_UNIFORM && fill.kind != FILL_UNIT && fill.kind != FILL_WIDE)
-        return (float) fill_i32(fill, key, index);
-    if (fill.kind == FILL_UNIFORM || fill.kind == FILL_UNIT) {
-        /* 23 bits give an exact multiple of 2^-22 in [-1, 1): one rounding nowhere. */
-        value = (float) ((int32_t) (bits >> 9) - 4194304) * (1.0f / 4194304.0f);
-        return fill.kind == FILL_UNIFORM && (bits & 1023u) == 0 ? value * 1024.0f : value;
-    }
-    /* FILL_WIDE: sign, an exponent in [-20, 20), the mantissa bits; put together as IEEE 754. */
-    word = (bits & 1u) << 31 | (107u + ((bits >> 1) & 0x1ffu) * 40u / 512u) << 23 | bits >> 9;
-    memcpy(&value, &word, sizeof value);
-    return value;
+    return fill.kind == FILL_SUMMED ? (float) fill_summed(key, index)
+                                    : fill_f32_of(fill, fill_element(fill, key, index));
 }
 
 #endif

@@ -30,29 +30,42 @@ FILL_FN void fill_round(uint32_t v[4])
     v[2] += v[1], v[1] = fill_turn(v[1], 13) ^ v[2], v[2] = fill_turn(v[2], 16);
 }
 
-FILL_FN void fill_absorb(uint32_t v[4], uint32_t word)
+enum { FILL_ROUNDS = 8 };
+
+/* Words 4 group .. 4 group + 3 of the pseudorandom stream that the key selects.
+ *
+ * They are a permutation of key and position, plus key and position, as in ChaCha's block function
+ * (D. J. Bernstein, 2008); the permutation has HalfSipHash's round and as many of them as Chaskey
+ * (N. Mouha et al., 2014). Without the key nobody can undo the addition, so however many elements a
+ * kernel reads, they give away neither the key nor any other element. A hash that can be inverted
+ * would: a kernel that knows the key writes the expected result without doing the work. */
+FILL_FN void fill_words(FillKey key, uint64_t group, uint32_t words[4])
 {
-    v[3] ^= word;
-    fill_round(v);
-    v[0] ^= word;
+    const uint32_t first[4] = { key.a, key.b, (uint32_t) group,
+                                (uint32_t) (group >> 32) ^ 0x6c796765u };
+
+    for (int i = 0; i < 4; i++)
+        words[i] = first[i];
+    for (int round = 0; round < FILL_ROUNDS; round++)
+        fill_round(words);
+    for (int i = 0; i < 4; i++)
+        words[i] += first[i];
 }
 
-/* HalfSipHash-1-3 of the index's eight bytes: a pseudorandom function with a key of 64 bits. Its
- * state is four times as wide as its result, so however many elements a kernel reads, they give
- * away neither the key nor any other element. A hash that can be inverted would: a kernel that
- * knows the key writes the expected result without doing the work. */
+/* Not words[i]: an array with an index that is no constant lies in a GPU's memory. */
+FILL_FN uint32_t fill_pick(const uint32_t words[4], size_t i)
+{
+    uint32_t low = i & 1 ? words[1] : words[0], high = i & 1 ? words[3] : words[2];
+
+    return i & 2 ? high : low;
+}
+
 FILL_FN uint32_t fill_bits(FillKey key, size_t index)
 {
-    uint32_t v[4] = { key.a, key.b, 0x6c796765u ^ key.a, 0x74656462u ^ key.b };
+    uint32_t words[4];
 
-    fill_absorb(v, (uint32_t) index);
-    fill_absorb(v, (uint32_t) ((uint64_t) index >> 32));
-    fill_absorb(v, (uint32_t) sizeof(uint64_t) << 24);
-    v[2] ^= 0xff;
-    fill_round(v);
-    fill_round(v);
-    fill_round(v);
-    return v[1] ^ v[3];
+    fill_words(key, (uint64_t) index >> 2, words);
+    return fill_pick(words, index);
 }
 
 /* One array's key says nothing about the seed or about another array's key. */

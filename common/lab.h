@@ -146,9 +146,9 @@ typedef struct Remedy {
 typedef struct Lab {
     const char *title;    /* a few words, for tables */
     bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
-    int launches;         /* not 0: kernel.h defines the function, launch and all, and declares the
-                           * kernel that it launches, the student's: one block on each SM, of so
-                           * many threads */
+    int launches;         /* not 0: launch.cpp beside lab.c defines the function, and the student the
+                           * kernel FUNCTION_kernel that it launches and that kernel.h declares: one
+                           * block on each SM, of this many threads */
     bool streams;         /* copies to and from the host, and kernels, in several streams at once:
                            * CUDA is to bring up all its queues; and of a host's GPUs one at a time
                            * is measured with it, since they share the host's memory */

@@ -252,6 +252,28 @@ static Found how_near(const Symbol *s, const char *function)
     return strcmp(s->visibility, "DEFAULT") ? ITS_HIDDEN : DEFINED;
 }
 
+/* Where the launch is given the student defines a kernel: the object has its stub, by a name of
+ * C++, which only this workbook's own code links to. Whether its arguments are right is found at
+ * linking. */
+static Found how_near_kernel(const Symbol *s, const char *function)
+{
+    char kernel[128];
+    Found found = how_near(s, PUT(kernel, "%s_kernel", function));
+
+    return found == OVERLOADED ? DEFINED : found == DEFINED ? OVERLOADED : found;
+}
+
+static bool check_own_launch(const Symbol *s, const char *function, char *why, size_t size)
+{
+    if (how_near(s, function) == NOT)
+        return true;
+    put(why, size,
+        "kernel.cu defines `%s`, but its launch is given: kernel.cu has the kernel `%s_kernel`, "
+        "as kernel.h declares it",
+        function, function);
+    return false;
+}
+
 static bool check_found(Found found, const char *function, char *why, size_t size)
 {
     switch (found) {
@@ -322,7 +344,9 @@ static bool check_row(const char *row, const Lab *lab, unsigned long *at_load, F
         put(why, size, "kernel.cu makes a symbol of a kind that no compiler makes:%.200s", row);
         return false;
     }
-    near = how_near(&s, lab->function);
+    if (lab->launches && !check_own_launch(&s, lab->function, why, size))
+        return false;
+    near = (lab->launches ? how_near_kernel : how_near)(&s, lab->function);
     *found = near > *found ? near : *found;
     return check_symbol(&s, lab, why, size);
 }
@@ -342,5 +366,6 @@ bool audit_object(const char *readelf_output, const Lab *lab, char *why, size_t 
         if (!check_row(row, lab, &at_load, &found, why, size))
             return false;
     }
-    return check_found(found, lab->function, why, size);
+    PUT(row, "%s%s", lab->function, lab->launches ? "_kernel" : "");
+    return check_found(found, row, why, size);
 }

@@ -227,6 +227,11 @@ static bool explain_link(Attempt *attempt)
 {
     char lines[2000];
 
+    if (attempt->job->lab->launches && strstr(attempt->output, "undefined reference"))
+        return attempt_fail(
+            attempt, BUILD_STUDENT,
+            "%s defines `%s_kernel`, but not with the parameters that kernel.h declares",
+            attempt->job->shown, attempt->job->lab->function);
     complaint(attempt->output, attempt->folder, attempt->job->shown, lines, sizeof lines);
     if (!machine_builds(attempt))
         return false;

@@ -185,17 +185,34 @@ int compile_object(const Compile *compile, const char *folder, char *output, siz
     return run_command(&command, compile, folder, COMPILE_LIMIT_S, output, size);
 }
 
+/* In a lab whose launch is given: from a file of its own, which nothing in kernel.cu has compiled.
+ */
+static void add_launch(Command *command, const Compile *compile, char *path)
+{
+    put(path, PATH_MAX + 32, "%s/launch.cpp", compile->lab_dir);
+    add(command, "-Wl,-z,defs"); /* is the kernel there that it launches? */
+    add(command, "-O2");
+    add(command, "-fPIC");
+    add(command, "-I");
+    add(command, compile->common);
+    add(command, "-I");
+    add(command, compile->toolchain->include);
+    add(command, path);
+}
+
 /* The C++ compiler links in half the time that nvcc takes, which looks for device code to link. */
 int compile_link(const Compile *compile, const char *folder, char *output, size_t size)
 {
     Command command = begin_command(compile->toolchain->host);
-    char libraries[sizeof compile->toolchain->libraries];
+    char libraries[sizeof compile->toolchain->libraries], launch[PATH_MAX + 32];
 
     add(&command, "-shared");
     add(&command, "-Wl,-z,relro,-z,now");
     add(&command, "-o");
     add(&command, "kernel.so");
     add(&command, "kernel.o");
+    if (compile->lab->launches && !compile->probes)
+        add_launch(&command, compile, launch);
     PUT(libraries, "%s", compile->toolchain->libraries);
     for (char *rest = libraries, *folder; (folder = strsep(&rest, "\n"));)
         if (*folder) {

@@ -35,6 +35,7 @@ while read -r lab _; do
     for name in README.md kernel.h lab.c; do
         cp "labs/$lab/$name" "$tree/labs/$lab/$name"
     done
+    [ ! -f "labs/$lab/launch.cpp" ] || cp "labs/$lab/launch.cpp" "$tree/labs/$lab/launch.cpp"
     # What may have been filled in here is handed out empty.
     cp "solutions/$lab/0_starter.cu" "$tree/labs/$lab/kernel.cu"
     [ ! -f "labs/$lab/predictions.txt" ] ||

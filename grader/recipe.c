@@ -93,11 +93,12 @@ static bool choose_archs(Attempt *attempt)
     return true;
 }
 
+/* Headers, and the launch where it is given. */
 static int is_header(const struct dirent *item)
 {
     const char *end = strrchr(item->d_name, '.');
 
-    return end && (!strcmp(end, ".h") || !strcmp(end, ".cuh"));
+    return end && (!strcmp(end, ".h") || !strcmp(end, ".cuh") || !strcmp(end, ".cpp"));
 }
 
 static void write_headers(FILE *key, const char *folder)

@@ -1,10 +1,8 @@
 /* runner_device.cu - the few things of the runner that need kernels of its own.
  *
  * Filling an array and looking for changes in it are one walk over 16-byte pieces of it: each
- * thread makes the four 32-bit words that belong there, and stores or compares them. Type and kind
- * of the contents are settled before the walk begins, so that its loop has no choice left to make:
- * the hash alone takes nearly as long as memory does. What a search finds is a number in one cell
- * of device memory, which the least one wins.
+ * thread makes the four 32-bit words that belong there, and stores or compares them. What a search
+ * finds is a number in one cell of device memory, which the least one wins.
  */
 #include "runner_device.h"
 
@@ -20,33 +18,59 @@ enum { THREADS = 256, BLOCKS_PER_SM = 8 };
 static unsigned long long *cell; /* on the device */
 static int sms;
 
-/* ---- Contents ---- */
+/* ---- Contents (x86-64 and the device are little-endian) ---- */
 
-/* Bytes 4 word .. 4 word + 3 of an array (x86-64 and the device are little-endian). */
-static __device__ __forceinline__ uint32_t word_at(Element type, Fill fill, FillKey key,
-                                                   size_t word)
+/* The words of fill.h's stream that elements 4 group .. 4 group + 3 follow from. */
+static __device__ __forceinline__ void element_words(Fill fill, FillKey key, size_t group,
+                                                     uint32_t words[4])
 {
-    if (type == AS_F64) {
-        uint64_t bits = element_bits(type, fill, key, word >> 1);
-        return (uint32_t) (word & 1 ? bits >> 32 : bits);
-    }
-    if (type == AS_U8) {
-        uint32_t bits = 0;
-        for (int i = 0; i < 4; i++)
-            bits |= (uint32_t) element_bits(type, fill, key, word << 2 | i) << 8 * i;
-        return bits;
-    }
-    return (uint32_t) element_bits(type, fill, key, word);
+    fill_words(key, fill.kind == FILL_RUNS ? group / 32 : group, words);
+    if (fill.kind == FILL_RUNS)
+        words[0] = words[1] = words[2] = words[3] = fill_pick(words, group / 8);
 }
 
-/* `|` instead of `+`: the compiler sees that the upper half of the index is the same for all four.
- */
+/* Four elements of AS_U8. */
+static __device__ __forceinline__ uint32_t bytes_of_group(Fill fill, FillKey key, size_t group)
+{
+    uint32_t words[4], bytes = 0;
+
+    element_words(fill, key, group, words);
+    for (int i = 0; i < 4; i++)
+        bytes |= (uint32_t) element_of(AS_U8, fill, words[i]) << 8 * i;
+    return bytes;
+}
+
+/* Any word of an array, slowly: for FILL_SUMMED outside of whole chunks, and for the last bytes. */
+static __device__ __noinline__ uint32_t word_at(Element type, Fill fill, FillKey key, size_t word)
+{
+    uint32_t bits = 0;
+
+    if (type == AS_F64)
+        return (uint32_t) (element_bits(type, fill, key, word >> 1) >> 32 * (word & 1));
+    if (type != AS_U8)
+        return (uint32_t) element_bits(type, fill, key, word);
+    for (int i = 0; i < 4; i++)
+        bits |= (uint32_t) element_bits(type, fill, key, word << 2 | i) << 8 * i;
+    return bits;
+}
+
 static __device__ __forceinline__ uint4 piece_at(Element type, Fill fill, FillKey key, size_t piece)
 {
-    size_t word = piece << 2;
+    uint32_t words[4], is[4];
 
-    return make_uint4(word_at(type, fill, key, word), word_at(type, fill, key, word | 1),
-                      word_at(type, fill, key, word | 2), word_at(type, fill, key, word | 3));
+    if (type == AS_F64 || fill.kind == FILL_SUMMED)
+        return make_uint4(
+            word_at(type, fill, key, 4 * piece), word_at(type, fill, key, 4 * piece + 1),
+            word_at(type, fill, key, 4 * piece + 2), word_at(type, fill, key, 4 * piece + 3));
+    if (type == AS_U8) {
+        for (int i = 0; i < 4; i++)
+            is[i] = bytes_of_group(fill, key, 4 * piece + i);
+    } else {
+        element_words(fill, key, piece, words);
+        for (int i = 0; i < 4; i++)
+            is[i] = (uint32_t) element_of(type, fill, words[i]);
+    }
+    return make_uint4(is[0], is[1], is[2], is[3]);
 }
 
 static __device__ __forceinline__ unsigned char byte_at(Element type, Fill fill, FillKey key,
@@ -89,31 +113,28 @@ static __device__ __forceinline__ int sum_for_last_thread(int value)
     return sum;
 }
 
-static __device__ __forceinline__ uint32_t small_word(Element type, FillKey key, size_t word)
-{
-    Fill plain = { FILL_SMALL, 0, 0 };
-
-    return word_at(type, plain, key, word);
-}
-
 /* This thread's piece of a whole chunk of elements of 4 bytes; all threads of the block call it
  * with the same chunk. */
 static __device__ __forceinline__ uint4 summed_piece(Element type, FillKey key, size_t chunk)
 {
-    size_t word = chunk * FILL_CHUNK + 4 * threadIdx.x;
+    uint32_t words[4], is[4];
     bool is_last = threadIdx.x == THREADS - 1;
-    int mine = fill_small(key, word) + fill_small(key, word | 1) + fill_small(key, word | 2) +
-               (is_last ? 0 : fill_small(key, word | 3));
-    int last = fill_chunk_sum(key, chunk) - sum_for_last_thread(mine);
-    uint4 piece = make_uint4(small_word(type, key, word), small_word(type, key, word | 1),
-                             small_word(type, key, word | 2), small_word(type, key, word | 3));
+    int value[4], mine = 0;
 
+    fill_words(key, chunk * (FILL_CHUNK / 4) + threadIdx.x, words);
+    for (int i = 0; i < 4; i++) {
+        value[i] = fill_small_of(words[i]);
+        mine += is_last && i == 3 ? 0 : value[i];
+    }
+    int sum = sum_for_last_thread(mine);
     if (is_last)
-        piece.w = type == AS_F32 ? __float_as_uint((float) last) : (uint32_t) last;
-    return piece;
+        value[3] = fill_chunk_sum(key, chunk) - sum;
+    for (int i = 0; i < 4; i++)
+        is[i] = type == AS_F32 ? __float_as_uint((float) value[i]) : (uint32_t) value[i];
+    return make_uint4(is[0], is[1], is[2], is[3]);
 }
 
-/* Stores (look false) or compares (look true); with everything but the data known when compiled. */
+/* Stores (look false) or compares (look true). */
 static __device__ __forceinline__ void walk(bool look, Element type, Fill fill, FillKey key,
                                             unsigned char *data, size_t bytes,
                                             unsigned long long *least)
@@ -125,7 +146,7 @@ static __device__ __forceinline__ void walk(bool look, Element type, Fill fill, 
     for (size_t base = first - threadIdx.x; base < pieces; base += step) { /* alike in a block */
         size_t piece = base + threadIdx.x;
         bool whole_chunk =
-            fill.kind == FILL_SUMMED && type != AS_F64 && type != AS_U8 && base + THREADS <= pieces;
+            fill.kind == FILL_SUMMED && element_bytes(type) == 4 && base + THREADS <= pieces;
         uint4 right;
         if (whole_chunk)
             right = summed_piece(type, key, base / THREADS);
@@ -156,50 +177,17 @@ static __device__ __forceinline__ void walk(bool look, Element type, Fill fill, 
         atomicMin(least, found);
 }
 
-/* Once the kind has been compared with a constant, the compiler knows it in that branch. */
-static __device__ __forceinline__ void walk_kind(bool look, Element type, Fill fill, FillKey key,
-                                                 unsigned char *data, size_t bytes,
-                                                 unsigned long long *least)
-{
-    if (fill.kind == FILL_UNIFORM)
-        walk(look, type, fill, key, data, bytes, least);
-    else if (fill.kind == FILL_SMALL)
-        walk(look, type, fill, key, data, bytes, least);
-    else if (fill.kind == FILL_WIDE)
-        walk(look, type, fill, key, data, bytes, least);
-    else if (fill.kind == FILL_SUMMED)
-        walk(look, type, fill, key, data, bytes, least);
-    else
-        walk(look, type, fill, key, data, bytes, least);
-}
-
-static __device__ __forceinline__ void walk_type(bool look, Element type, Fill fill, FillKey key,
-                                                 unsigned char *data, size_t bytes,
-                                                 unsigned long long *least)
-{
-    if (type == AS_F32)
-        walk_kind(look, AS_F32, fill, key, data, bytes, least);
-    else if (type == AS_F64)
-        walk_kind(look, AS_F64, fill, key, data, bytes, least);
-    else if (type == AS_I32)
-        walk_kind(look, AS_I32, fill, key, data, bytes, least);
-    else if (type == AS_U32)
-        walk_kind(look, AS_U32, fill, key, data, bytes, least);
-    else
-        walk_kind(look, AS_U8, fill, key, data, bytes, least);
-}
-
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     fill_kernel(Element type, Fill fill, FillKey key, unsigned char *data, size_t bytes)
 {
-    walk_type(false, type, fill, key, data, bytes, NULL);
+    walk(false, type, fill, key, data, bytes, NULL);
 }
 
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     change_kernel(Element type, Fill fill, FillKey key, const unsigned char *data, size_t bytes,
                   unsigned long long *least)
 {
-    walk_type(true, type, fill, key, (unsigned char *) data, bytes, least);
+    walk(true, type, fill, key, (unsigned char *) data, bytes, least);
 }
 
 /* Enough blocks to fill the device, no more than there is work for, and one for the last bytes. */

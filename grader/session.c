@@ -138,7 +138,7 @@ void list_rungs(const Session *session, const LabEntry *entry, FileList *list)
 
 uint64_t lab_hash(const Session *session, const LabEntry *entry)
 {
-    static const char *const names[] = { "kernel.h", "lab.c" };
+    static const char *const names[] = { "kernel.h", "lab.c", "launch.cpp" };
     uint64_t hash = HASH_START;
     FileList rungs;
     char path[PATH], *text;

@@ -97,6 +97,35 @@ static const struct {
     { "", "does not define `transpose`" },
 };
 
+/* Where the launch is given: of the kernel the object has a stub, by a name of C++. */
+static const struct {
+    const char *listing, *says;
+} given[] = {
+    { LONE T("_Z16transpose_kernelPfPKfii"), "" },
+    { LONE ROW("FUNC", "GLOBAL", "HIDDEN ", "5", "_Z16transpose_kernelPfPKfii"), "" },
+    { LONE ROW("FUNC", "LOCAL ", "DEFAULT", "5", "_ZL16transpose_kernelPfPKfii"),
+      "remove `static`" },
+    { LONE, "does not define `transpose_kernel`" },
+    { LONE T("transpose"), "defines `transpose`, but its launch is given" },
+    { LONE T("_Z16transpose_kernelPfPKfii") T("_Z9transposePfPKfii"), "its launch is given" },
+    { LONE T("_Z16transpose_kernelPfPKfii") ROW("FUNC", "LOCAL ", "DEFAULT", "5", "transpose"),
+      "its launch is given" },
+};
+
+static void a_given_launch_stays(void)
+{
+    Lab launches = lab;
+    char why[600];
+
+    launches.launches = 128;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        why[0] = 0;
+        bool good = audit_object(given[i].listing, &launches, why, sizeof why);
+        if (good != !given[i].says[0] || !strstr(why, given[i].says))
+            FAIL_SAYING("row %zu: %s, wanted %s", i, why, given[i].says);
+    }
+}
+
 static void objects_are_judged(void)
 {
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
@@ -230,6 +259,7 @@ static void files_are_judged(void)
 CU_SuiteInfo test_audit = {
     "audit",
     .pTests = (CU_TestInfo[]){ { "an object is refused for what it holds", objects_are_judged },
+                               { "a given launch stays", a_given_launch_stays },
                                { "a build is refused for what it read", files_are_judged },
                                CU_TEST_INFO_NULL },
 };

@@ -430,16 +430,22 @@ static void the_real_compiler_agrees(void)
     close_folder();
 }
 
-/* kernel.h defines the function: neither beside it nor without it may kernel.cu define another. */
+/* launch.cpp defines the function: kernel.cu may only define the kernel, with the right arguments.
+ */
 static void a_launch_that_is_given_stays(void)
 {
     static const Outcome outcomes[] = {
-        { "#include \"kernel.h\"\n__global__ void move(float *out, const float *in)\n{\n"
+        { "#include \"kernel.h\"\n__global__ void transpose_kernel(float *out, const float "
+          "*in)\n{\n"
           "    *out = *in;\n}\n",
           BUILD_OK, "" },
-        { KERNEL LAUNCH "}\n", BUILD_STUDENT, "has already been defined" },
+        { "int other;\n", BUILD_STUDENT, "does not define `transpose_kernel`" },
+        { "__global__ void transpose_kernel(float *out)\n{\n    *out = 1;\n}\n", BUILD_STUDENT,
+          "not with the parameters that kernel.h declares" },
+        { KERNEL LAUNCH "}\n", BUILD_STUDENT,
+          "kernel.cu defines `transpose`, but its launch is given" },
         { "extern \"C\" void transpose(float *out, const float *in, int rows, int cols)\n{\n}\n",
-          BUILD_STUDENT, "has already been defined" },
+          BUILD_STUDENT, "kernel.cu defines `transpose`, but its launch is given" },
     };
 
     toolchain_find(&toolchain);
@@ -448,9 +454,15 @@ static void a_launch_that_is_given_stays(void)
     open_folder();
     write_text("lab/kernel.h",
                "#ifndef KERNEL_H\n#define KERNEL_H\n" HEADER
-               "#ifdef __CUDACC__\n__global__ void move(float *out, const float *in);\n"
-               "LAB_API void transpose(float *out, const float *in, int, int)\n{\n"
-               "    move<<<1, 1>>>(out, in);\n}\n#endif\n#endif\n");
+               "#ifdef __CUDACC__\n__global__ void transpose_kernel(float *out, const float *in);\n"
+               "#endif\n#endif\n");
+    write_text(
+        "lab/launch.cpp",
+        "#include \"kernel.h\"\n#include <cuda_runtime_api.h>\n"
+        "void transpose_kernel(float *out, const float *in);\n"
+        "LAB_API void transpose(float *out, const float *in, int, int)\n{\n"
+        "    void *arguments[] = { &out, &in };\n"
+        "    cudaLaunchKernel((const void *) transpose_kernel, 1, 1, arguments, 0, 0);\n}\n");
     lab.launches = true;
     check_outcomes(outcomes, sizeof outcomes / sizeof *outcomes);
     lab.launches = false;

@@ -10,28 +10,16 @@
 LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                      int steps);
 
-/* The launch is given: four warps on each SM, as if others had taken the rest of a busy GPU. */
+/* The launch is given, in launch.cpp: four warps on each SM, as if others had taken the rest of a
+ * busy GPU. */
 enum { BLOCK = 128 };
 
 #ifdef __CUDACC__
-#include "cudalab.cuh"
-
 /* Yours: all n oscillators, with the threads that there are. The compiler is told of the launch,
- * else it would keep to the 32 registers a thread with which an SM could hold 2048 threads. */
+ * else it would keep to the 32 registers per thread with which an SM could hold 2048 threads. */
 __global__ void __launch_bounds__(BLOCK, 1)
     advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                    int steps);
-
-LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
-                     int steps)
-{
-    int device, sms;
-
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-    advance_kernel<<<sms, BLOCK>>>(x1, v1, x0, v0, dt, n, steps);
-    CUDA_CHECK(cudaGetLastError());
-}
 #endif
 
 #endif

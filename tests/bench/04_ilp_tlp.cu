@@ -223,7 +223,7 @@ static void sweep_copies(void)
 
 enum { SETS = 3 };
 
-static const float dt = 1.0f / 128;
+static const float dt = 1.0f / 4;
 
 typedef struct Problem {
     int n, steps;
