@@ -190,6 +190,7 @@ int device_checks(int on, unsigned long long budget)
     static unsigned turn;
 
     simChecks(on, budget);
+    simSample(on ? 0 : secret());
     simOrder(on ? orders[turn % 3] : SIM_FORWARD, turn);
     turn += on != 0;
     return 1;

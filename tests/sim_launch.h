@@ -35,7 +35,8 @@ typedef struct Trial {
     int threads, blocks; /* 0: 32, 1 */
     uint32_t n;
     Schedule schedule;
-    uint64_t seed, budget;
+    uint64_t seed, budget, sample;
+    uint8_t unwritten;
     bool cooperative, check_races;
     long resident;
     size_t shared_bytes;
@@ -131,6 +132,8 @@ static inline bool trial_run(Trial *trial)
                               .cooperative = trial->cooperative,
                               .resident = trial->resident,
                               .check_races = trial->check_races,
+                              .sample = trial->sample,
+                              .unwritten = trial->unwritten,
                               .dynamic_shared_bytes = trial->shared_bytes,
                               .budget = trial->budget ? trial->budget : 100000000,
                               .sms = 4,

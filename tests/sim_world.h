@@ -98,6 +98,7 @@ static inline void new_world(bool races, bool uninitialised)
                        .warps = w.warps,
                        .warp_count = WARPS,
                        .thread_count = WARPS * LANES,
+                       .check_races = races,
                        .shared = w.shared,
                        .shared_bytes = SHARED_BYTES,
                        .shared_written = uninitialised ? w.shared_written : NULL };

@@ -65,6 +65,70 @@ static void blocks_in_their_order(void)
     }
 }
 
+/* ---- Checks in a few blocks of a launch that is too large for checks ---- */
+
+/* Each thread reads its neighbour's word, with no barrier between. */
+#define NEIGHBOURS                                                                                 \
+    ".shared .align 4 .b8 s[4096];\nmov.u32 %r10, s;\nshl.b32 %r11, %r1, 2;\n"                     \
+    "add.s32 %r10, %r10, %r11;\nst.shared.u32 [%r10], %r6;\nxor.b32 %r11, %r11, 128;\n"            \
+    "mov.u32 %r12, s;\nadd.s32 %r12, %r12, %r11;\nld.shared.u32 %r0, [%r12];\n"
+
+/* A kernel raced in its timed cases only, which ran without checks, and passed. */
+static void a_few_blocks_are_checked(void)
+{
+    uint64_t met = 0;
+
+    for (uint64_t sample = 0; sample <= 40; sample++) {
+        Trial trial = { .ptx = KERNEL(NEIGHBOURS), .threads = 64, .blocks = 20, .sample = sample };
+        CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+        const Finding *race = found(FINDING_RACE);
+        CU_ASSERT_EQUAL(race != NULL, sample != 0);
+        if (race)
+            met |= 1ull << race->place.block[0] / 5;
+        trial_close(&trial);
+    }
+    CU_ASSERT_EQUAL(met, 0xf); /* not always the same ones */
+}
+
+/* A barrier between, and words that nobody writes. */
+static void sampled_blocks_are_checked_rightly(void)
+{
+    static const struct {
+        const char *ptx;
+        bool unwritten;
+    } rows[] = {
+        { KERNEL(SUM_OF_BLOCK), false },
+        { KERNEL(".shared .align 4 .b8 s[4096];\nld.shared.u32 %r0, [s];\nadd.s32 %r0, %r0, 1;\n"),
+          true },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Trial trial = { .ptx = rows[i].ptx, .threads = 256, .blocks = 40, .sample = 7 };
+        CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+        CU_ASSERT_EQUAL(found(FINDING_UNINITIALISED) != NULL, rows[i].unwritten);
+        CU_ASSERT_PTR_NULL(found(FINDING_RACE));
+        trial_close(&trial);
+    }
+}
+
+/* Registers and local memory that nobody wrote were 0: sums that began with them were right. */
+static void what_nobody_wrote_is_the_launchs(void)
+{
+    static const char *const kernels[] = {
+        KERNEL("add.u32 %r0, %r50, 0;\n"),
+        KERNEL(".local .align 4 .b8 l[16];\nld.local.u32 %r0, [l+8];\n"),
+    };
+
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        for (int byte = 0; byte < 256; byte += 0x5a) {
+            Trial trial = { .ptx = kernels[i], .blocks = 3, .unwritten = (uint8_t) byte };
+            CU_ASSERT_TRUE_FATAL(trial_run(&trial));
+            for (int t = 0; t < 96; t++)
+                CU_ASSERT_EQUAL(trial.out[t], 0x01010101u * (uint32_t) byte);
+            trial_close(&trial);
+        }
+}
+
 /* ---- Blocks that wait for each other ---- */
 
 /* Block number b has its flag in word b behind the threads' ones. */
@@ -339,6 +403,9 @@ static CU_TestInfo tests[] = {
     { "barriers in any order of warps", barriers_in_any_order },
     { "blocks in their order", blocks_in_their_order },
     { "batches in their order", batches_in_their_order },
+    { "a few blocks of a large launch are checked", a_few_blocks_are_checked },
+    { "sampled blocks are checked rightly", sampled_blocks_are_checked_rightly },
+    { "what nobody wrote is the launch's", what_nobody_wrote_is_the_launchs },
     { "blocks that wait for each other", blocks_that_wait },
     { "blocks that hand over what they wrote", hand_overs_between_blocks },
     { "kinds of barriers", barriers_of_kinds },

@@ -5,6 +5,7 @@
  * the lane that is told is the first one at fault.
  */
 #include "access.h"
+#include "timing.h"
 #include "bits.h"
 #include "handlers.h"
 
@@ -384,15 +385,16 @@ bool access_open(Access *x)
 {
     if (!access_find(x))
         return false;
-    if (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED)
+    if (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED) {
+        if (x->space == SPACE_LOCAL && x->warp->trace)
+            trace_access(x);
         return true;
+    }
     access_count(x);
     access_check_written(x);
-    if (x->warp->block->launch->check_races) {
-        if (x->space == SPACE_SHARED)
-            races_shared(x);
-        else
-            races_global(x);
-    }
+    if (x->space == SPACE_SHARED && x->warp->block->check_races)
+        races_shared(x);
+    else if (x->space == SPACE_GLOBAL && x->warp->block->launch->check_races)
+        races_global(x);
     return true;
 }

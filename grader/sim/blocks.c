@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THERE = 1024 }; /* where the caller does not say what the GPU holds */
+enum {
+    MOST_THERE = 1024, /* where the caller does not say what the GPU holds */
+    SAMPLED = 4,
+};
 
 /* ---- A block ---- */
 
@@ -30,9 +33,10 @@ static bool block_open(Block *block, Launch *launch)
     block->shared_bytes = launch->shared_bytes;
     block->shared = aligned_alloc(1024, (launch->shared_bytes / 1024 + 1) * 1024);
     block->warps = calloc((size_t) block->warp_count, sizeof *block->warps);
-    if (launch->check_uninitialised)
-        block->shared_written = malloc(launch->shared_bytes / 8 + 1);
-    if (!block->shared || !block->warps || (launch->check_uninitialised && !block->shared_written))
+    if (launch->check_uninitialised || launch->sample)
+        block->written_room = malloc(launch->shared_bytes / 8 + 1);
+    if (!block->shared || !block->warps ||
+        ((launch->check_uninitialised || launch->sample) && !block->written_room))
         return false;
     for (int i = 0; i < block->warp_count; i++)
         if (!warp_open(&block->warps[i], block, i))
@@ -46,7 +50,40 @@ static void block_close(Block *block)
         warp_close(&block->warps[i]);
     free(block->warps);
     free(block->shared);
-    free(block->shared_written);
+    free(block->written_room);
+}
+
+static uint64_t random_of(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15ull;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+/* One block of sixteen, but at least one and at most SAMPLED: checks take several times as long. */
+static bool is_sampled(const Launch *launch, long number)
+{
+    const long blocks = (long) launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const long count = blocks / 16 < 1 ? 1 : blocks / 16 < SAMPLED ? blocks / 16 : SAMPLED;
+    uint64_t seed = launch->sample;
+
+    for (long i = 0; launch->sample && i < count; i++)
+        if ((long) (random_of(&seed) % (uint64_t) blocks) == number)
+            return true;
+    return false;
+}
+
+static void choose_checks(Block *block)
+{
+    const Launch *launch = block->launch;
+    const bool sampled = is_sampled(launch, block->number);
+
+    block->check_races = launch->check_races || sampled;
+    block->shared_written = launch->check_uninitialised || sampled ? block->written_room : NULL;
+    if (block->shared_written)
+        memset(block->shared_written, 0, block->shared_bytes / 8 + 1);
 }
 
 static void block_begin(Block *block, long number)
@@ -63,8 +100,7 @@ static void block_begin(Block *block, long number)
     /* What nobody has written there is no number that anyone could take for a result. */
     memset(block->shared, 0xff, block->shared_bytes);
     block->copied_unwritten = false;
-    if (block->shared_written)
-        memset(block->shared_written, 0, block->shared_bytes / 8 + 1);
+    choose_checks(block);
     for (int i = 0; i < block->warp_count; i++) {
         int lanes = block->thread_count - i * LANES;
         warp_begin(&block->warps[i], lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
@@ -78,15 +114,6 @@ static void block_end(Block *block)
         async_end(&block->warps[i]);
     races_block_end(block);
     timing_block_end(block);
-}
-
-static uint64_t random_of(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15ull;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-    return x ^ x >> 31;
 }
 
 static void order_warps(const Block *block, uint64_t *seed, int order[WARPS_A_BLOCK])

@@ -231,6 +231,7 @@ bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources
     found->local_bytes = (int) (info.stack > info.frame ? info.stack : info.frame);
     if (found->local_bytes < 0)
         found->local_bytes = 0;
+    found->frame_bytes = info.frame > 0 ? (int) info.frame : 0;
     found->most_threads = info.threads > 0 && info.threads <= 1024 ? (int) info.threads : 0;
     return true;
 }

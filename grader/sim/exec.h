@@ -203,7 +203,9 @@ struct Block {
     int warp_count, thread_count;
     uint8_t *shared; /* static, then dynamic */
     size_t shared_bytes;
-    uint8_t *shared_written; /* a bit a byte, or NULL */
+    uint8_t *shared_written; /* a bit per byte, or NULL: not checked */
+    uint8_t *written_room;   /* its memory, kept for the next block */
+    bool check_races;        /* in shared memory; in global memory as the launch has it */
     bool copied_unwritten;   /* a store has copied unwritten bytes to shared memory */
     void *shared_races;      /* races.c */
     Barrier barriers[BARRIERS];
@@ -231,7 +233,10 @@ struct Launch {
     Schedule schedule;
     uint64_t schedule_seed;
     bool check_races, check_uninitialised;
-    uint64_t budget; /* warp instructions; 0: none */
+    uint64_t sample; /* not 0: without those checks, shared memory is checked in a few blocks, drawn
+                      * with this number. What lies in it concerns no other block. */
+    uint8_t unwritten; /* each byte of registers and local memory that nobody has written */
+    uint64_t budget;   /* warp instructions; 0: none */
     uint64_t executed;
     Count *counts; /* kernel->step_count + 1, for the kernel; of called functions in call_counts */
     Count **call_counts; /* by function index */

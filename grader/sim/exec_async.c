@@ -138,7 +138,7 @@ static bool claim_target(Warp *warp, const Step *step, uint32_t mask, Copy *copy
     if (!access_find(&x))
         return false;
     access_count(&x);
-    if (block->launch->check_races)
+    if (block->check_races)
         races_shared(&x);
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -186,7 +186,7 @@ static void land(Warp *warp, Copy *copy, uint32_t lanes)
     if (!access_find(&x))
         return;
     access_check_written(&x);
-    if (warp->block->launch->check_races)
+    if (warp->block->check_races)
         races_shared(&x);
     for (uint32_t left = lanes; left; left &= left - 1) {
         int lane = first_lane(left);

@@ -42,6 +42,7 @@ typedef struct KernelResources {
     int static_shared_bytes;
     int local_bytes;  /* stack and spills, a thread */
     int most_threads; /* a block, by launch bounds; 0: not said */
+    int frame_bytes;  /* of local_bytes, the kernel's own: local arrays and spills */
 } KernelResources;
 
 /* From the cubin (ELF) of the architecture nearest to `arch` in the fat binary. False: not found or

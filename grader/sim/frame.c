@@ -12,7 +12,7 @@ static size_t round_up(size_t bytes)
 }
 
 /* All of a frame lies in one piece of memory, which is kept for the next call at this depth. */
-bool frame_make(Frame *frame, const Code *code)
+bool frame_make(Frame *frame, const Code *code, uint8_t unwritten)
 {
     size_t planes = (size_t) code->planes * PLANE;
     size_t masks = round_up(((size_t) code->predicates + 1) * sizeof(uint32_t));
@@ -26,10 +26,11 @@ bool frame_make(Frame *frame, const Code *code)
             return false;
         frame->memory_bytes = bytes;
     }
-    memset(frame->memory, 0, bytes);
+    memset(frame->memory, unwritten, bytes);
     frame->code = code;
     frame->registers = frame->memory;
     frame->predicates = (uint32_t *) (frame->registers + planes);
+    frame->predicates[PREDICATE_FALSE] = 0;
     frame->predicates[PREDICATE_TRUE] = UINT32_MAX;
     frame->carry = frame->predicates + code->predicates;
     frame->params = frame->registers + planes + masks;
@@ -177,7 +178,8 @@ static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code
         warp->frame_room *= 2;
     }
     warp->frames[next].local_base = base;
-    if (frame_make(&warp->frames[next], code) && counts_of(warp->block->launch, code))
+    if (frame_make(&warp->frames[next], code, warp->block->launch->unwritten) &&
+        counts_of(warp->block->launch, code))
         return &warp->frames[next];
     fail(warp, step, lane, FINDING_LIMIT, "no memory for one more call");
     return NULL;

@@ -23,6 +23,10 @@ int simName(void *pointer, const char *name);
  * stays known meanwhile), and the warp instructions that a launch may execute, 0: any number. */
 void simChecks(int on, uint64_t budget);
 
+/* From the next launch on, where those checks are off: in a few blocks of each launch, drawn with
+ * this seed, shared memory is checked all the same. 0: in none. */
+void simSample(uint64_t seed);
+
 /* From the next launch on: the order of warps, and of blocks that run beside each other
  * (SIM_SCHED). `seed` is for chance alone. */
 typedef enum SimOrder { SIM_FORWARD, SIM_REVERSE, SIM_BY_CHANCE } SimOrder;

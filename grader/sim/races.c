@@ -130,7 +130,7 @@ static void forget_global(const Allocation *a, void *self)
 
 void races_launch_begin(Launch *launch)
 {
-    if (!launch->check_races)
+    if (!launch->check_races && !launch->sample)
         return;
     if (state.moment > OLDEST_TO_KEEP) {
         memory_each(forget_global, NULL);
@@ -239,7 +239,7 @@ void races_warp_sync(Warp *warp, uint32_t lanes)
 
 void races_fence(Warp *warp, bool of_block)
 {
-    BlockRaces *r = warp->block->launch->check_races ? races_of(warp->block) : NULL;
+    BlockRaces *r = warp->block->check_races ? races_of(warp->block) : NULL;
 
     if (!r || warp->number >= WARPS_A_BLOCK)
         return;

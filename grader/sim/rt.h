@@ -210,6 +210,7 @@ typedef struct Settings {
     char device[256], devices[RT_PATH], report[RT_PATH], ptx[RT_PATH], found[RT_PATH];
     Schedule schedule;
     uint64_t schedule_seed, budget;
+    uint64_t sample; /* simSample() */
     bool races, uninitialised, leaks, quiet, table, progress, whole;
     bool time, time_all; /* time is modelled; of each block, however large the launch */
 } Settings;
@@ -283,6 +284,8 @@ cudaError_t function_find(const void *host, RtFunction **function); /* loads its
 cudaError_t function_prepare(RtFunction *function);                 /* and makes its code */
 cudaError_t variable_find(const void *host, RtVariable **variable, uint64_t *address);
 Occupancy function_occupancy(const RtFunction *function, int threads, size_t dynamic_bytes);
+/* With the registers of a kernel that is not spilled: what time is modelled with. */
+Occupancy function_unspilled(const RtFunction *function, int threads, size_t dynamic_bytes);
 int function_most_threads(const RtFunction *function);
 int function_registers(const RtFunction *function);
 int function_most_dynamic(const RtFunction *function);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What a kernel is taken to need whose machine code for the device is not in the program. */
-enum { USUAL_REGISTERS = 32 };
+enum { USUAL_REGISTERS = 32, MOST_A_THREAD = 255 }; /* registers */
 
 /* ---- Names ---- */
 
@@ -288,6 +288,30 @@ Occupancy function_occupancy(const RtFunction *function, int threads, size_t dyn
 {
     return device_occupancy(&rt.device, function_registers(function), threads,
                             (size_t) function->code->static_shared_bytes + dynamic_bytes);
+}
+
+/* The PTX that is simulated has no spills. A kernel whose launch bounds force many would have the
+ * occupancy of few registers and pay nothing for it; so it has its registers back. ptxas spills a
+ * few where that costs little: an eighth is free. */
+static int unspilled_registers(const RtFunction *function)
+{
+    const int registers = function_registers(function);
+    const int spilled =
+        (function->resources.frame_bytes - function->code->local_bytes) / 4 - registers / 8;
+
+    return function->has_resources && spilled > 0 ? registers + spilled : registers;
+}
+
+Occupancy function_unspilled(const RtFunction *function, int threads, size_t dynamic_bytes)
+{
+    const size_t shared = (size_t) function->code->static_shared_bytes + dynamic_bytes;
+    int registers = unspilled_registers(function);
+
+    registers = registers < MOST_A_THREAD ? registers : MOST_A_THREAD;
+    while (registers > function_registers(function) &&
+           !device_occupancy(&rt.device, registers, threads, shared).blocks_per_sm)
+        registers--;
+    return device_occupancy(&rt.device, registers, threads, shared);
 }
 
 /* The largest block: by its launch bounds, then by its registers, in whole warps. */

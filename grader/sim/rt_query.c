@@ -43,6 +43,15 @@ API void simChecks(int on, uint64_t budget)
     rt_leave(cudaSuccess);
 }
 
+API void simSample(uint64_t seed)
+{
+    if (!rt_enter(false)) {
+        finish_all();
+        rt.settings.sample = seed;
+    }
+    rt_leave(cudaSuccess);
+}
+
 API void simOrder(SimOrder order, uint64_t seed)
 {
     static const Schedule schedules[] = {

@@ -54,8 +54,19 @@ static uint64_t workspace(void)
     return rt.workspace;
 }
 
+/* Another one in each launch, so that no kernel knows which blocks are checked. */
+static uint64_t next_sample(void)
+{
+    if (rt.settings.races || rt.settings.uninitialised || !rt.settings.sample)
+        return 0;
+    rt.settings.sample = rt.settings.sample * 6364136223846793005u + 1442695040888963407u;
+    return rt.settings.sample | 1;
+}
+
 static Launch launch_of(const KernelWork *kernel)
 {
+    /* A kernel that relies on what nobody has written gives another result in another order. */
+    static const uint8_t unwritten[] = { [SCHEDULE_REVERSE] = 0xa5, [SCHEDULE_RANDOM] = 0x5a };
     RtFunction *function = kernel->function;
     Launch launch = { .module = function->owner->module,
                       .codes = function->codes,
@@ -69,6 +80,8 @@ static Launch launch_of(const KernelWork *kernel)
                       .schedule_seed = rt.settings.schedule_seed,
                       .check_races = rt.settings.races,
                       .check_uninitialised = rt.settings.uninitialised,
+                      .unwritten = unwritten[rt.settings.schedule],
+                      .sample = next_sample(),
                       .budget = rt.settings.budget,
                       .sms = rt.device.sms };
 
@@ -88,14 +101,14 @@ void run_kernel(Work *work)
     RtFunction *function = kernel->function;
     TimingResult time = { 0 };
     Launch launch = launch_of(kernel);
-    const Occupancy occupancy =
-        function_occupancy(function, kernel->block[0] * kernel->block[1] * kernel->block[2],
-                           kernel->dynamic_shared_bytes);
+    const int threads = kernel->block[0] * kernel->block[1] * kernel->block[2];
+    const Occupancy occupancy = function_occupancy(function, threads, kernel->dynamic_shared_bytes);
+    const Occupancy timed = function_unspilled(function, threads, kernel->dynamic_shared_bytes);
 
     launch.resident = (long) occupancy.blocks_per_sm * rt.device.sms;
     rt.running = function->plain;
     progress_begin(&launch);
-    time_begin(&launch, &occupancy);
+    time_begin(&launch, &timed);
     if (!launch_run(&launch))
         run_fail(error_of_finding(launch.failure));
     time_end(&launch, &time);

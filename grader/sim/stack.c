@@ -16,9 +16,11 @@ bool warp_open(Warp *warp, Block *block, int number)
     warp->stack = malloc((size_t) warp->stack_room * sizeof *warp->stack);
     warp->frame_room = 1;
     warp->frames = calloc(1, sizeof *warp->frames);
-    warp->local = calloc(LANES, (size_t) launch->local_bytes + 1);
-    if (!warp->stack || !warp->frames || !warp->local || !frame_make(warp->frames, launch->kernel))
+    warp->local = malloc(LANES * ((size_t) launch->local_bytes + 1));
+    if (!warp->stack || !warp->frames || !warp->local ||
+        !frame_make(warp->frames, launch->kernel, launch->unwritten))
         return false;
+    memset(warp->local, launch->unwritten, LANES * ((size_t) launch->local_bytes + 1));
     frame_use(warp);
     special_fill(warp, warp->code, warp->registers);
     return true;
@@ -39,10 +41,12 @@ static void clear_registers(Warp *warp)
     const Code *code = warp->code;
     size_t kept = (size_t) code->specials * PLANE;
 
-    memset(warp->registers + kept, 0, (size_t) code->planes * PLANE - kept);
-    memset(warp->predicates + FIRST_PREDICATE, 0,
+    const uint8_t unwritten = warp->block->launch->unwritten;
+
+    memset(warp->registers + kept, unwritten, (size_t) code->planes * PLANE - kept);
+    memset(warp->predicates + FIRST_PREDICATE, unwritten,
            (size_t) (code->predicates + 1 - FIRST_PREDICATE) * sizeof(uint32_t));
-    memset(warp->params, 0, (size_t) code->param_bytes * LANES);
+    memset(warp->params, unwritten, (size_t) code->param_bytes * LANES);
     special_fill_block(warp);
 }
 

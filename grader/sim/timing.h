@@ -34,9 +34,18 @@ typedef enum TraceKind {
     TRACE_SHARED,
     TRACE_LOAD,
     TRACE_STORE,
+    TRACE_LOCAL_STORE,
     TRACE_ATOMIC,        /* on floating-point numbers */
     TRACE_INTEGER_ATOMIC /* any other */
 } TraceKind;
+
+/* Lines of global memory have smaller numbers. */
+#define TRACE_LOCAL_LINES (1ull << 41)
+
+static inline bool trace_is_local(uint64_t line)
+{
+    return line & TRACE_LOCAL_LINES;
+}
 
 static inline uint64_t trace_head(TraceKind kind, int lines, int wavefronts)
 {

@@ -32,12 +32,16 @@ static uint64_t shared_cycles(const Device *device, uint64_t wavefronts)
     return wavefronts * share(WAVEFRONT_BYTES, device->shared_cycle_bytes);
 }
 
-static CacheLine *l1_line(Sm *sm, uint64_t address)
+/* What is displaced of local memory, which alone is not written through, goes to the L2. */
+static CacheLine *l1_line(Sm *sm, uint64_t address, uint64_t at)
 {
     CacheLine displaced;
     bool is_new;
+    CacheLine *line = cache_line(&sm->l1, address, &is_new, &displaced);
 
-    return cache_line(&sm->l1, address, &is_new, &displaced);
+    if (is_new && displaced.valid && trace_is_local(displaced.line))
+        memory_store(sm->memory, displaced.line, displaced.valid, SECTOR_BYTES, at);
+    return line;
 }
 
 /* Sectors of the line that are not in the L1 come from the L2. */
@@ -45,7 +49,7 @@ static uint64_t load_line(Sm *sm, uint64_t word, uint64_t at, uint64_t *missed)
 {
     const uint64_t address = word >> 16;
     const unsigned sectors = word & 0xff;
-    CacheLine *line = l1_line(sm, address);
+    CacheLine *line = l1_line(sm, address, at);
     const unsigned missing = sectors & ~line->valid;
     const unsigned count = sectors_in(missing);
     sm->l1_misses += count;
@@ -78,9 +82,9 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
 
 /* The L1 takes a place for what is written, but holds only whole sectors; atomics work in the L2.
  */
-static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part)
+static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part, uint64_t at)
 {
-    CacheLine *line = l1_line(sm, address);
+    CacheLine *line = l1_line(sm, address, at);
 
     line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
 }
@@ -105,12 +109,24 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
         there = later(
             there, atomic ? memory_atomic(sm->memory, address, sectors, amount * atomic_cycles, at)
                           : memory_store(sm->memory, address, sectors, amount, at));
-        keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES);
+        keep_written(sm, address, sectors, atomic || amount < SECTOR_BYTES, at);
     }
     start += later(share((uint64_t) count, device->l1_lines), 1);
     sm->stores_busy += (double) ((uint64_t) count * cycles);
     lsu_keep(sm, false, begin, sm->store_free > start + queue ? sm->store_free - queue : start);
     return there;
+}
+
+/* Local memory is written to the L1, and no further as long as it has its place there. */
+static uint64_t store_local(Sm *sm, const uint64_t *words, int count, uint64_t start, int least)
+{
+    const uint64_t cycles =
+        later(share((uint64_t) count, sm->gpu->device.l1_lines), (uint64_t) least);
+
+    for (int i = 0; i < count; i++)
+        keep_written(sm, words[i] >> 16, words[i] & 0xff, false, start);
+    lsu_keep(sm, false, start, start + cycles);
+    return start + cycles;
 }
 
 /* One access; when its value is there, or what it wrote has arrived. */
@@ -129,6 +145,8 @@ static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64
         return sm->lsu_free - 1 + (uint64_t) sm->gpu->device.shared_latency;
     case TRACE_LOAD:
         return load_lines(sm, words, count, start, w->step->operation->cycles);
+    case TRACE_LOCAL_STORE:
+        return store_local(sm, words, count, start, w->step->operation->cycles);
     default:
         at = store_lines(sm, words, count, start, kind);
     }

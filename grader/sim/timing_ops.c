@@ -332,7 +332,8 @@ static int groups_kept(const Maker *maker, const Instruction *in)
 
 static MemoryUse memory_use(const Step *step, Deed deed)
 {
-    const bool far = step->space == SPACE_GLOBAL || step->space == SPACE_GENERIC;
+    const bool far =
+        step->space == SPACE_GLOBAL || step->space == SPACE_GENERIC || step->space == SPACE_LOCAL;
 
     if (deed == DO_LOCAL || deed == DO_COPY)
         return MEMORY_NEAR;
@@ -348,7 +349,7 @@ static MemoryUse memory_use(const Step *step, Deed deed)
 
 static bool lies_near(const Step *step)
 {
-    return step->space == SPACE_LOCAL || step->space == SPACE_CONST || step->space == SPACE_PARAM;
+    return step->space == SPACE_CONST || step->space == SPACE_PARAM;
 }
 
 static int words_a_lane(const Step *step)

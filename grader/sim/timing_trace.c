@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, LINE_SECTORS = LINE_BYTES / SECTOR_BYTES };
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, WORD_BYTES = 4 };
 
 /* ---- Memory ---- */
 
@@ -142,6 +142,29 @@ static void find_lines(const Access *x, Lines *lines)
     }
 }
 
+/* Local memory lies interleaved: a word of all lanes side by side makes a line, so that lanes with
+ * the same index share one. `word`: of what a lane accesses. As many blocks as the GPU holds have
+ * places of their own, and the next ones take theirs over. */
+static void find_local_lines(const Access *x, int word, Lines *lines)
+{
+    const Block *block = x->warp->block;
+    const Launch *launch = block->launch;
+    const uint64_t resident = launch->resident > 0 ? (uint64_t) launch->resident : 1;
+    const uint64_t warp = (uint64_t) block->number % resident * (uint64_t) block->warp_count +
+                          (uint64_t) x->warp->number;
+    const uint64_t first =
+        TRACE_LOCAL_LINES | warp * ((uint64_t) launch->local_bytes / WORD_BYTES + 1);
+
+    lines->count = 0;
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        const int at = place_of(lines, first + x->address[lane] / WORD_BYTES + (uint64_t) word,
+                                lines->count > 0);
+        lines->sectors[at] |= (uint8_t) (1u << lane * WORD_BYTES / SECTOR_BYTES);
+        lines->bytes[at] = LINE_BYTES; /* merged in the L1: no sector is read for the rest of it */
+    }
+}
+
 static unsigned sectors_in(unsigned mask)
 {
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
@@ -184,27 +207,48 @@ static bool has_room(const Access *x, Trace *trace, int words)
 
 static TraceKind kind_of(const Access *x)
 {
+    if (x->space == SPACE_LOCAL)
+        return x->kind == ACCESS_LOAD ? TRACE_LOAD : TRACE_LOCAL_STORE;
     if (x->kind != ACCESS_ATOMIC)
         return x->kind == ACCESS_LOAD ? TRACE_LOAD : TRACE_STORE;
     return type_is_float(x->step->in->types[0]) ? TRACE_ATOMIC : TRACE_INTEGER_ATOMIC;
 }
 
-static bool keep_lines(const Access *x, Trace *trace)
+static bool put_lines(const Access *x, Trace *trace, const Lines *lines)
 {
     const unsigned passes = x->kind == ACCESS_ATOMIC ? passes_of(x) : 0;
+
+    if (!has_room(x, trace, 1 + lines->count))
+        return false;
+    trace->words[trace->word_count++] = trace_head(kind_of(x), lines->count, 0);
+    for (int i = 0; i < lines->count; i++)
+        trace->words[trace->word_count++] =
+            trace_line(lines->line[i], lines->sectors[i],
+                       x->kind == ACCESS_STORE ? bytes_of(lines, i) : passes);
+    trace->runs[trace->run_count - 1].accesses++;
+    return true;
+}
+
+static bool keep_lines(const Access *x, Trace *trace)
+{
     Lines lines;
 
     if (x->linear && x->allocation)
         find_linear_lines(x, &lines);
     else
         find_lines(x, &lines);
-    if (!has_room(x, trace, 1 + lines.count))
-        return false;
-    trace->words[trace->word_count++] = trace_head(kind_of(x), lines.count, 0);
-    for (int i = 0; i < lines.count; i++)
-        trace->words[trace->word_count++] =
-            trace_line(lines.line[i], lines.sectors[i],
-                       x->kind == ACCESS_STORE ? bytes_of(&lines, i) : passes);
+    return put_lines(x, trace, &lines);
+}
+
+static bool keep_local(const Access *x, Trace *trace)
+{
+    Lines lines;
+
+    for (int word = 0; word * WORD_BYTES < x->bytes; word++) {
+        find_local_lines(x, word, &lines);
+        if (!put_lines(x, trace, &lines))
+            return false;
+    }
     return true;
 }
 
@@ -215,6 +259,7 @@ static bool keep_wavefronts(const Access *x, Trace *trace)
     if (!has_room(x, trace, 1))
         return false;
     trace->words[trace->word_count++] = trace_head(TRACE_SHARED, 0, wavefronts);
+    trace->runs[trace->run_count - 1].accesses++;
     return true;
 }
 
@@ -222,10 +267,11 @@ void trace_access(const Access *x)
 {
     Trace *trace = x->warp->trace;
 
-    if (!trace->run_count || (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED))
+    if (!trace->run_count ||
+        (x->space != SPACE_GLOBAL && x->space != SPACE_SHARED && x->space != SPACE_LOCAL))
         return;
-    if (!(x->space == SPACE_SHARED ? keep_wavefronts(x, trace) : keep_lines(x, trace)))
-        return;
-    trace->runs[trace->run_count - 1].accesses++;
-    trace->code = NULL; /* the next step begins a run */
+    if (x->space == SPACE_SHARED  ? keep_wavefronts(x, trace)
+        : x->space == SPACE_LOCAL ? keep_local(x, trace)
+                                  : keep_lines(x, trace))
+        trace->code = NULL; /* the next step begins a run */
 }

@@ -128,6 +128,8 @@ static bool result_varies(const Finder *finder, int step)
 
     if (finder->apart[step] || !is_for_all(in) || !roles_of(in, &roles))
         return true;
+    if (in->op == OP_ld && in->space == SPACE_PARAM && !maker->code->steps[step].kernel_param)
+        return true; /* what a call returns */
     if (in->guard >= 0 && maker->varies[in->guard])
         return true;
     for (int i = roles.destinations; i < in->count; i++)

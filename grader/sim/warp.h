@@ -56,7 +56,7 @@ bool warp_push(Warp *warp, const Step *step, Entry entry); /* false: told */
 /* ---- frame.c ---- */
 
 /* Its memory, for this function, cleared. False: there is none. */
-bool frame_make(Frame *frame, const Code *code);
+bool frame_make(Frame *frame, const Code *code, uint8_t unwritten);
 void frame_use(Warp *warp);   /* warp->frame is the one that runs */
 bool frame_leave(Warp *warp); /* back into the caller; false: this is the kernel */
 void warp_call(Warp *warp, const Step *step, uint32_t lanes, int function);

@@ -232,7 +232,7 @@ void access_check_written(Access *x)
     uint8_t *written = shared          ? x->warp->block->shared_written
                        : x->allocation ? x->allocation->written
                                        : NULL;
-    bool ask = launch->check_uninitialised && x->kind != ACCESS_STORE;
+    bool ask = (shared ? written != NULL : launch->check_uninitialised) && x->kind != ACCESS_STORE;
     bool mark = x->kind != ACCESS_LOAD;
 
     if (!written && (shared || x->allocation))

@@ -92,9 +92,9 @@ static void advance_some(double x[SIDE], double v[SIDE], long steps)
  * it grows with the time that is left, by about a quarter for each unit. Errors of random sign add
  * up by their squares.
  *
- * Tried on a CPU, six ways to write the force and the step, with and without fused multiply-add, 1 to
- * 32,768 steps, 4,096 oscillators: at most 1.7 of these units. Euler's explicit step, or one without
- * the cube, is off by hundreds of units after its first step.
+ * Tried on a CPU, six ways to write the force and the step, with and without fused multiply-add, 1
+ * to 32,768 steps, 4,096 oscillators: at most 1.7 of these units. Euler's explicit step, or one
+ * without the cube, is off by hundreds of units after its first step.
  */
 static double rounding(long steps)
 {
