@@ -144,16 +144,16 @@ typedef struct Remedy {
 } Remedy;
 
 typedef struct Lab {
-    const char *title;    /* a few words, for tables */
-    bool unmarked;        /* a warm-up: right is enough; no TIMED case, no marks */
-    int launches;         /* not 0: launch.cpp beside lab.c defines the function, and the student the
-                           * kernel FUNCTION_kernel that it launches and that kernel.h declares: one
-                           * block on each SM, of this many threads */
-    bool streams;         /* copies to and from the host, and kernels, in several streams at once:
-                           * CUDA is to bring up all its queues; and of a host's GPUs one at a time
-                           * is measured with it, since they share the host's memory */
-    bool single_calls;    /* each call is timed alone, on inputs made when the one before was over:
-                           * what a call leaves idle at its end is what the lab is about */
+    const char *title; /* a few words, for tables */
+    bool unmarked;     /* a warm-up: right is enough; no TIMED case, no marks */
+    int launches;      /* not 0: launch.cpp beside lab.c defines the function, and the student the
+                        * kernel FUNCTION_kernel that it launches and that kernel.h declares: one
+                        * block on each SM, of this many threads */
+    bool streams;      /* copies to and from the host, and kernels, in several streams at once:
+                        * CUDA is to bring up all its queues; and of a host's GPUs one at a time
+                        * is measured with it, since they share the host's memory */
+    bool single_calls; /* each call is timed alone, on inputs made when the one before was over:
+                        * what a call leaves idle at its end is what the lab is about */
     const char *function; /* the name that kernel.h declares */
     const Case *cases;    /* ends with an empty label */
 

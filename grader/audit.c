@@ -316,8 +316,24 @@ static bool check_relocations(const char *name, int entries, char *why, size_t s
     return false;
 }
 
-static bool check_row(const char *row, const Lab *lab, unsigned long *at_load, Found *found,
-                      char *why, size_t size)
+/* nvcc registers one fat binary. Another one would be code that nobody compiled here: a simulated
+ * GPU reads its PTX, and a GPU runs its machine code, which may be something else. */
+static bool check_use(const char *symbol, int *fatbins, char *why, size_t size)
+{
+    if (strcmp(symbol, "__cudaRegisterFatBinary") || ++*fatbins <= 1)
+        return true;
+    put(why, size, "kernel.cu registers code for the GPU beside what nvcc made of it");
+    return false;
+}
+
+/* What the rows add up to. */
+typedef struct Sums {
+    unsigned long at_load; /* bytes of pointers to code that runs then */
+    int fatbins;           /* uses of the call that registers one */
+    Found found;
+} Sums;
+
+static bool check_row(const char *row, const Lab *lab, Sums *sums, char *why, size_t size)
 {
     char name[256];
     unsigned long bytes;
@@ -328,7 +344,9 @@ static bool check_row(const char *row, const Lab *lab, unsigned long *at_load, F
     if (sscanf(row, "Relocation section '%255[^']' at offset %*s contains %d", name, &number) == 2)
         return check_relocations(name, number, why, size);
     if (sscanf(row, " [%*d] %255s %*s %*x %*x %lx", name, &bytes) == 2)
-        return !strcmp(name, "NULL") || check_section(name, bytes, at_load, why, size);
+        return !strcmp(name, "NULL") || check_section(name, bytes, &sums->at_load, why, size);
+    if (sscanf(row, " %*x %*x R_X86_64_%*s %*x %255s", name) == 1)
+        return check_use(name, &sums->fatbins, why, size);
     if (sscanf(row, " [%d]", &number) == 1 && number > 0) {
         put(why, size, "kernel.cu makes a section of a name that no compiler makes");
         return false;
@@ -347,7 +365,7 @@ static bool check_row(const char *row, const Lab *lab, unsigned long *at_load, F
     if (lab->launches && !check_own_launch(&s, lab->function, why, size))
         return false;
     near = (lab->launches ? how_near_kernel : how_near)(&s, lab->function);
-    *found = near > *found ? near : *found;
+    sums->found = near > sums->found ? near : sums->found;
     return check_symbol(&s, lab, why, size);
 }
 
@@ -356,16 +374,15 @@ static bool check_row(const char *row, const Lab *lab, unsigned long *at_load, F
  *   19: 0000000000000260    97 FUNC    GLOBAL DEFAULT    2 transpose */
 bool audit_object(const char *readelf_output, const Lab *lab, char *why, size_t size)
 {
-    unsigned long at_load = 0;
-    Found found = NOT;
+    Sums sums = { .found = NOT };
     char row[1400];
 
     for (const char *line = readelf_output; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
         PUT(row, "%.*s", (int) strcspn(line, "\n"), line);
-        if (!check_row(row, lab, &at_load, &found, why, size))
+        if (!check_row(row, lab, &sums, why, size))
             return false;
     }
     PUT(row, "%s%s", lab->function, lab->launches ? "_kernel" : "");
-    return check_found(found, row, why, size);
+    return check_found(sums.found, row, why, size);
 }

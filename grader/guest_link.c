@@ -283,6 +283,24 @@ static bool map_there(Block *block, int fd, char *fault)
            (room == sizeof block->theirs || broke_the_rules(fault, "sent the runner no address"));
 }
 
+/* Memory that comes back once the guest is gone was kept by the code that it holds. */
+static void explain_lack(cudaError_t error, size_t bytes, bool host, char *fault)
+{
+    Share share;
+    int fd;
+
+    put(fault, SERVE_ANSWER, "%s %s %s", error == cudaErrorMemoryAllocation ? "memory" : "gpu",
+        cudaGetErrorName(error), cudaGetErrorString(error));
+    if (error != cudaErrorMemoryAllocation || host || !guest.loaded)
+        return;
+    guest_end();
+    if (share_make(&share, bytes, host, &fd))
+        return;
+    close(fd);
+    share_close(&share);
+    put(fault, SERVE_ANSWER, "hoards it keeps so much GPU memory that the next arrays do not fit");
+}
+
 /* NULL, with the fault: there is none. */
 static Block *new_block(size_t bytes, bool host, bool is_slab, char *fault)
 {
@@ -296,8 +314,7 @@ static Block *new_block(size_t bytes, bool host, bool is_slab, char *fault)
     }
     *block = (Block){ .is_slab = is_slab };
     if ((error = share_make(&block->ours, bytes, host, &fd))) {
-        put(fault, SERVE_ANSWER, "%s %s %s", error == cudaErrorMemoryAllocation ? "memory" : "gpu",
-            cudaGetErrorName(error), cudaGetErrorString(error));
+        explain_lack(error, bytes, host, fault);
         return NULL;
     }
     if (!map_there(block, fd, fault)) {

@@ -25,6 +25,7 @@ static const struct {
     { "gpu", UNSOUND, "" },
     { "load", CRASH, "the kernel could not be loaded: " },
     { "memory", UNSOUND, "not enough memory on the GPU: " },
+    { "hoards", CRASH, "" },
     { "launch", CRASH, "a kernel could not be launched: " },
     { "kernel", CRASH, "a kernel failed while it ran: " },
     { "stray", STRAY, "" },

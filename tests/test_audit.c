@@ -19,6 +19,10 @@ static const Lab lab = { .function = "transpose", .symbols = { "cudaMemcpyAsync"
     "    19: 0000000000000260    97 " type "    " bind " " visibility "    " section " " name "\n"
 #define RELOCATIONS(name, count)                                                                   \
     "Relocation section '" name "' at offset 0x2080 contains " count ":\n"
+#define USE(name)                                                                                  \
+    "000000000000000c  0000003400000004 R_X86_64_PLT32         0000000000000000 " name " - 4\n"
+#define WORD(name)                                                                                 \
+    "0000000000000008  0000003400000001 R_X86_64_64            0000000000000000 " name " + 0\n"
 #define U(name) ROW("NOTYPE", "GLOBAL", "DEFAULT", "UND", name)
 #define T(name) ROW("FUNC", "GLOBAL", "DEFAULT", "5", name)
 #define GOOD                                                                                       \
@@ -83,6 +87,10 @@ static const struct {
     { GOOD RELOCATIONS(".rela.init_array", "2 entries"), "a relocation in .init_array" },
     { GOOD RELOCATIONS(".rela.init_array.00101", "2 entries"), "a relocation in .init_array" },
     { GOOD RELOCATIONS(".rela.text", "22 entries"), "" },
+    { GOOD USE("__cudaRegisterFatBinary") USE("__cudaRegisterFatBinaryEnd"), "" },
+    { GOOD USE("__cudaRegisterFatBinary") USE("__cudaRegisterFatBinary"),
+      "registers code for the GPU" },
+    { GOOD USE("__cudaRegisterFatBinary") WORD("__cudaRegisterFatBinary"), "registers code for" },
     { GOOD SECTION(".preinit_array", "000008"), "when it is loaded" },
     { GOOD SECTION(".ctors.65435", "000008"), "when it is loaded" },
     { GOOD SECTION(".init", "000008"), "when it is loaded" },

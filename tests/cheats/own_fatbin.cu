@@ -1,5 +1,6 @@
-// expect: wrong (sim: suspect) - registers a fat binary of its own: safe PTX, and machine code with
-// races lab: reduction Defence: on a simulated GPU, code is registered at load only.
+// expect: build - registers a fat binary of its own: safe PTX, and machine code with races
+// lab: reduction
+// Defence: an object registers one fat binary, nvcc's; and a simulated GPU takes code at load only.
 #include "cudalab.cuh"
 #include "kernel.h"
 

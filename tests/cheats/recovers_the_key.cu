@@ -1,6 +1,6 @@
-// expect: slow (sim: suspect) - finds the key of an input from its elements, and writes the output
-// without reading lab: transpose The hash was a bijection. Defence: HalfSipHash, whose state is
-// four times its result.
+// expect: slow (sim: suspect) - finds the key of an input from its elements, and does not read
+// lab: transpose
+// The hash was a bijection. Defence: a keyed permutation with feed-forward (common/fill_hash.h).
 #include "cudalab.cuh"
 #include "kernel.h"
 

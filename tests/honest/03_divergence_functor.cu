@@ -1,5 +1,5 @@
-// expect: pass - a function template a kind, called through a chain of ifs on a value that a whole
-// warp shares lab: divergence
+// expect: pass - a function template a kind, called by ifs on a value that a whole warp shares
+// lab: divergence
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-// expect: pass - each block has a share of its own, each thread four chains in it, a function
-// object for it lab: ilp_tlp
+// expect: pass - each block has a share of its own, each thread four chains in a functor
+// lab: ilp_tlp
 #include "cudalab.cuh"
 #include "kernel.h"
 
