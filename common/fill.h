@@ -7,6 +7,7 @@
 #ifndef FILL_H
 #define FILL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -134,5 +135,25 @@ FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
     return fill.kind == FILL_SUMMED ? (float) fill_summed(key, index)
                                     : fill_f32_of(fill, fill_element(fill, key, index));
 }
+
+#ifndef __CUDACC__
+/* fill_f32() of `count` elements: first, first + step, ...; in a third of the time. */
+static inline void fill_f32s(Fill fill, FillKey key, size_t first, size_t step, size_t count,
+                             float *to)
+{
+    enum { PIECE = 256 };
+    uint32_t bits[PIECE];
+
+    for (size_t done = 0, now; done < count; done += now) {
+        const bool one_by_one = fill.kind == FILL_SUMMED || fill.kind == FILL_RUNS;
+        now = count - done < PIECE ? count - done : PIECE;
+        if (!one_by_one)
+            fill_bits_of(key, first + done * step, step, now, bits);
+        for (size_t i = 0; i < now; i++)
+            to[done + i] = one_by_one ? fill_f32(fill, key, first + (done + i) * step)
+                                      : fill_f32_of(fill, bits[i]);
+    }
+}
+#endif
 
 #endif

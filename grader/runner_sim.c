@@ -31,10 +31,16 @@ const int device_simulated = 1;
 static void write_elements(Element type, Fill fill, FillKey key, size_t first, size_t count,
                            void *to)
 {
-    size_t width = element_bytes(type);
+    enum { AT_ONCE = 256 };
+    const bool one_by_one = fill.kind == FILL_SUMMED || fill.kind == FILL_RUNS;
+    const size_t width = element_bytes(type);
+    uint32_t words[AT_ONCE];
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = element_bits(type, fill, key, first + i);
+        if (!one_by_one && i % AT_ONCE == 0)
+            fill_bits_of(key, first + i, 1, count - i < AT_ONCE ? count - i : AT_ONCE, words);
+        uint64_t bits = one_by_one ? element_bits(type, fill, key, first + i)
+                                   : element_of(type, fill, words[i % AT_ONCE]);
         memcpy((char *) to + i * width, &bits, width);
     }
 }

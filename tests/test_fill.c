@@ -62,7 +62,7 @@ static void golden_values(void)
 static void absorb(uint32_t v[4], uint32_t word)
 {
     v[3] ^= word;
-    fill_round(v);
+    FILL_ROUND(v);
     v[0] ^= word;
 }
 
@@ -78,8 +78,31 @@ static void published_vector(void)
     absorb(v, 8u << 24); /* the message's length in bytes */
     v[2] ^= 0xff;
     for (int round = 0; round < 3; round++)
-        fill_round(v);
+        FILL_ROUND(v);
     CU_ASSERT_EQUAL(v[1] ^ v[3], 0x577999b1);
+}
+
+static void many_at_once_are_the_same(void)
+{
+    static const size_t firsts[] = { 0, 1, 3, 1000, ((size_t) 1 << 34) - 20 };
+    static const size_t steps[] = { 1, 2, 7, 11264, (size_t) 1 << 33 };
+    static const size_t counts[] = { 0, 1, 31, 32, 35, 200, 700 };
+    static const FillKind kinds[] = { FILL_UNIFORM, FILL_SUMMED, FILL_RUNS, FILL_WIDE };
+    FillKey key = fill_key(11, 2);
+    uint32_t bits[700];
+    float values[700];
+    int wrong = 0;
+
+    for (int n = 0; n < 5 * 5 * 7 * 4; n++) {
+        size_t first = firsts[n % 5], step = steps[n / 5 % 5], count = counts[n / 25 % 7];
+        Fill fill = { kinds[n / 175], 0, 9 };
+        fill_bits_of(key, first, step, count, bits);
+        fill_f32s(fill, key, first, step, count, values);
+        for (size_t i = 0; i < count; i++)
+            wrong += bits[i] != fill_bits(key, first + i * step) ||
+                     values[i] != fill_f32(fill, key, first + i * step);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
 }
 
 /* Every bit of key and position decides every bit of a word: of 32 bits 16 change in the mean. */
@@ -361,6 +384,7 @@ CU_SuiteInfo test_fill = {
         (CU_TestInfo[]){
             { "golden values", golden_values },
             { "a published vector of the round", published_vector },
+            { "many at once are the same", many_at_once_are_the_same },
             { "one bit changes half of the bits", one_bit_changes_half },
             { "uniform is uniform", uniform_is_uniform },
             { "small is never zero", small_is_never_zero },

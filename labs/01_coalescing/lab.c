@@ -79,8 +79,9 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
         mean[k] = input_f32(inputs, MEAN, k);
         scale[k] = input_f32(inputs, SCALE, k);
     }
+    fill_f32s(fill, key, first, 1, count, to);
     for (size_t i = 0; i < count; i++) {
-        double x = fill_f32(fill, key, first + i), m = mean[col], s = scale[col];
+        double x = (double) to[i], m = mean[col], s = scale[col];
         to[i] = (float) ((x - m) * s);
         error[i] = rounding * (fabs(x) + fabs(m)) * fabs(s);
         col = col + 1 < cols ? col + 1 : 0;

@@ -81,10 +81,12 @@ static double *grouped(const Inputs *inputs, size_t first, size_t count, size_t 
 
     if (!rows)
         abort();
-    for (size_t j = 0; j < count; j++)
+    for (size_t j = 0; j < count; j++) {
+        float row[D_MOST];
+        fill_f32s(fill, key, (first + j) * d, 1, d, row);
         for (size_t k = 0; k < d; k++)
-            rows[(j / GROUP * d + k) * GROUP + j % GROUP] =
-                fill_f32(fill, key, (first + j) * d + k);
+            rows[(j / GROUP * d + k) * GROUP + j % GROUP] = (double) row[k];
+    }
     return rows;
 }
 

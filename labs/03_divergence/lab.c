@@ -67,9 +67,10 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
 
     (void) out;   /* there is only one */
     (void) error; /* integers are exact */
+    fill_bits_of(state, first, 1, count, to);
     for (size_t i = 0; i < count; i++)
-        to[i] = kind_advance(fill_i32(inputs->arrays->in[KIND].fill, kind, first + i),
-                             fill_bits(state, first + i), (int) c->dim[1]);
+        to[i] = kind_advance(fill_i32(inputs->arrays->in[KIND].fill, kind, first + i), to[i],
+                             (int) c->dim[1]);
 }
 
 static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)

@@ -109,10 +109,13 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
     float *to = want;
 
     for (size_t at = 0; at < count; at += SIDE) {
-        double x[SIDE] = { 0 }, v[SIDE] = { 0 };
-        for (size_t j = 0; j < SIDE && at + j < count; j++) {
-            x[j] = (double) input_f32(inputs, 0, first + at + j);
-            v[j] = (double) input_f32(inputs, 1, first + at + j);
+        double x[SIDE], v[SIDE];
+        float x0[SIDE], v0[SIDE];
+        fill_f32s(inputs->arrays->in[0].fill, fill_key(inputs->seed, 0), first + at, 1, SIDE, x0);
+        fill_f32s(inputs->arrays->in[1].fill, fill_key(inputs->seed, 1), first + at, 1, SIDE, v0);
+        for (int j = 0; j < SIDE; j++) {
+            x[j] = (double) x0[j];
+            v[j] = (double) v0[j];
         }
         advance_some(x, v, c->dim[1]);
         for (size_t j = 0; j < SIDE && at + j < count; j++) {

@@ -77,20 +77,15 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
 {
     size_t rows = (size_t) c->dim[0], cols = (size_t) c->dim[1];
     size_t row = first % rows, col = first / rows;
-    size_t from = row * cols + col;
     Fill fill = inputs->arrays->in[0].fill;
     FillKey key = fill_key(inputs->seed, 0);
     float *to = want;
 
     (void) out;   /* there is only one */
     (void) error; /* a copy is exact */
-    for (size_t i = 0; i < count; i++) {
-        to[i] = fill_f32(fill, key, from);
-        from += cols;
-        if (++row == rows) {
-            row = 0;
-            from = ++col;
-        }
+    for (size_t done = 0, part; done < count; done += part, row = 0, col++) {
+        part = count - done < rows - row ? count - done : rows - row;
+        fill_f32s(fill, key, row * cols + col, cols, part, to + done);
     }
 }
 

@@ -104,8 +104,9 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
     (void) error; /* integers are exact */
     for (size_t done = 0; done < count; done += PIXELS) {
         uint32_t x[PIXELS], seed[PIXELS];
+        fill_bits_of(key, first + done, 1, PIXELS, x);
         for (int i = 0; i < PIXELS; i++)
-            x[i] = seed[i] = (uint32_t) fill_i32(fill, key, first + done + i);
+            x[i] = seed[i] = (uint32_t) fill_i32_of(fill, x[i]);
         take_steps(x, seed, c->dim[2]);
         for (size_t i = 0; i < PIXELS && done + i < count; i++)
             to[done + i] = x[i];

@@ -149,9 +149,12 @@ static void fill_panel(const Inputs *inputs, size_t k, size_t n, size_t col, dou
     FillKey key = fill_key(inputs->seed, B);
     size_t cols = n - col < PANEL ? n - col : PANEL;
 
-    for (size_t i = 0; i < k; i++)
+    for (size_t i = 0; i < k; i++) {
+        float values[PANEL] = { 0 };
+        fill_f32s(fill, key, i * n + col, 1, cols, values);
         for (size_t j = 0; j < PANEL; j++)
-            right[i][j] = j < cols ? (double) fill_f32(fill, key, i * n + col + j) : 0;
+            right[i][j] = (double) values[j];
+    }
 }
 
 static size_t larger(size_t a, size_t b)
@@ -211,18 +214,30 @@ static int64_t x_of(FillKey key, size_t index)
     return (int64_t) (fill_bits(key, index) >> (32 - X_BITS)) - (1 << (X_BITS - 1));
 }
 
+static float *new_row(size_t cols)
+{
+    float *row = malloc((cols + 1) * sizeof *row);
+
+    if (!row)
+        abort();
+    return row;
+}
+
 /* matrix times x, row by row; x has `cols` elements. */
 static void times_vector(const Inputs *inputs, int array, const int64_t *x, int64_t *result)
 {
     const Array *matrix = &inputs->arrays->in[array];
     FillKey key = fill_key(inputs->seed, array);
+    float *elements = new_row(matrix->cols);
 
     for (size_t row = 0; row < matrix->rows; row++) {
         int64_t sum = 0;
+        fill_f32s(matrix->fill, key, row * matrix->cols, 1, matrix->cols, elements);
         for (size_t col = 0; col < matrix->cols; col++)
-            sum += fill_i32(matrix->fill, key, row * matrix->cols + col) * x[col];
+            sum += (int64_t) elements[col] * x[col];
         result[row] = sum;
     }
+    free(elements);
 }
 
 /* Twice a row of D times x, or anything else if an element cannot be right; alpha may be -0.5. */
@@ -271,16 +286,19 @@ static void times_measured(const Inputs *inputs, int array, const Measured *x, M
 {
     const Array *matrix = &inputs->arrays->in[array];
     FillKey key = fill_key(inputs->seed, array);
+    float *elements = new_row(matrix->cols);
 
     for (size_t row = 0; row < matrix->rows; row++) {
         Measured sum = { 0, 0 };
+        fill_f32s(matrix->fill, key, row * matrix->cols, 1, matrix->cols, elements);
         for (size_t col = 0; col < matrix->cols; col++) {
-            double element = (double) fill_f32(matrix->fill, key, row * matrix->cols + col);
+            double element = (double) elements[col];
             sum.value += element * x[col].value;
             sum.square += element * element * x[col].square;
         }
         result[row] = sum;
     }
+    free(elements);
 }
 
 /* Real numbers: the rounding errors of a row's elements are independent of x, so they add up as

@@ -40,4 +40,11 @@ FILL_FN uint32_t fill_bits(FillKey key, size_t index)
     return fill_low(fill_low(low ^ key.a) + key.b + high * 0x9e3779b9u);
 }
 
+static inline void fill_bits_of(FillKey key, size_t first, size_t step, size_t count,
+                                uint32_t *bits)
+{
+    for (size_t i = 0; i < count; i++)
+        bits[i] = fill_bits(key, first + i * step);
+}
+
 #endif
