@@ -28,13 +28,13 @@ typedef struct FillKey {
         v[2] += v[1], v[1] = FILL_TURN(v[1], 13) ^ v[2], v[2] = FILL_TURN(v[2], 16);               \
     } while (0)
 
-enum { FILL_ROUNDS = 8, FILL_DOMAIN = 0x6c796765 };
+enum { FILL_ROUNDS = 6, FILL_DOMAIN = 0x6c796765 };
 
 /* Words 4 group .. 4 group + 3 of the pseudorandom stream that the key selects.
  *
  * They are a permutation of key and position, plus key and position, as in ChaCha's block function
- * (D. J. Bernstein, 2008); the permutation has HalfSipHash's round and as many of them as Chaskey
- * (N. Mouha et al., 2014). Without the key nobody can undo the addition, so however many elements a
+ * (D. J. Bernstein, 2008); the permutation has HalfSipHash's round, as often as HalfSipHash-1-3 has
+ * it for eight bytes. Without the key nobody can undo the addition, so however many elements a
  * kernel reads, they give away neither the key nor any other element. A hash that can be inverted
  * would: a kernel that knows the key writes the expected result without doing the work. */
 FILL_FN void fill_words(FillKey key, uint64_t group, uint32_t words[4])

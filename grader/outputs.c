@@ -100,8 +100,8 @@ typedef struct Slice {
     size_t one_in;   /* of each STEP such a part is looked at, in one piece, */
     uint64_t random; /* at a place drawn from this */
     size_t first, count;
-    const char *got;
-    char *want;
+    const char *from; /* as fetched: copied once, and by its thread */
+    char *got, *want;
     double *error; /* NULL: not kept */
     Difference difference;
 } Slice;
@@ -114,6 +114,7 @@ static void *compare_slice(void *argument)
     Type type = w->arrays.out[s->out].type;
     double *own = s->error ? NULL : xmalloc(STEP * sizeof *own);
 
+    memcpy(s->got, s->from, s->count * type_bytes(type));
     for (size_t step = 0; step < s->count; step += STEP) {
         size_t there = s->count - step < STEP ? s->count - step : STEP;
         size_t count = (there - 1) / s->one_in + 1;
@@ -144,9 +145,10 @@ static void add_difference(Difference *sum, const Difference *part)
     sum->zeros = before.zeros + part->zeros;
 }
 
+/* What the runner has just put into the shared memory, kept in `got`, beside what is right. */
 static void compare_by_threads(const Worker *worker, const Inputs *inputs, int out, size_t first,
-                               size_t count, const char *got, char *want, double *error,
-                               size_t one_in, uint64_t random, Difference *difference)
+                               size_t count, char *got, char *want, double *error, size_t one_in,
+                               uint64_t random, Difference *difference)
 {
     size_t width = type_bytes(worker->arrays.out[out].type), done = 0;
     int slices = threads_for(count, LEAST_WINDOWS_A_THREAD * window_of(worker->entry->lab));
@@ -161,6 +163,7 @@ static void compare_by_threads(const Worker *worker, const Inputs *inputs, int o
                             .random = random + first + done,
                             .first = first + done,
                             .count = part,
+                            .from = (const char *) worker->child.shared + done * width,
                             .got = got + done * width,
                             .want = want + done * width,
                             .error = error ? error + done : NULL };
@@ -237,7 +240,6 @@ static Verdict check_array(Worker *worker, int set, int out, Draws *random)
         verdict = worker_fetch(worker, set, out, first, part);
         if (verdict != PASS)
             break;
-        memcpy(got + at, worker->child.shared, part * width);
         compare_by_threads(worker, &inputs, out, first, part, got + at, want + at,
                            keep ? error + at / width : NULL, one_in, places, &difference);
     }

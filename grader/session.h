@@ -63,7 +63,7 @@ void session_say(const Session *session, const char *format, ...)
 void session_clear_line(void); /* safe in a signal handler */
 
 /* Files of a lab. */
-enum { FILES = 160, PATH = 512 };
+enum { FILES = 320, PATH = 512 };
 typedef struct FileList {
     char path[FILES][PATH]; /* sorted by name, numbers by value */
     int count;
