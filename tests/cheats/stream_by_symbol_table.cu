@@ -1,4 +1,4 @@
-// expect: slow - finds cudaStreamCreateWithFlags in memory and works on that stream
+// expect: slow (sim: suspect) - finds cudaStreamCreateWithFlags in memory and works on that stream
 // lab: coalescing
 // The list of symbols says what an object links to; what it finds in memory by itself shows in
 // none. Known (exploits 6, 27). Defence: a sample ends when the whole device is idle, by the

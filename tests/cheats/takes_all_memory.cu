@@ -1,4 +1,4 @@
-// expect: crash (sim: pass) - takes all memory of the GPU that is left, and keeps it
+// expect: crash (sim: skipped) - takes all memory of the GPU that is left, and keeps it
 // lab: coalescing
 // Defence: where arrays do not fit until the guest is gone, the submission is at fault.
 #include "cudalab.cuh"
