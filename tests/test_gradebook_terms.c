@@ -231,8 +231,14 @@ static void since_when(void)
     hand_in(&class, "none", "n1", "int a;", 0, false);
     hand_in(&class, "mixed", "m1", "int a;", 0, false);
     hand_in(&class, "mixed", "m2", "int a;", AFTER, true);
+    /* A newer file beside it made a lab late that had been handed in in time. */
+    hand_in(&class, "beside", "b1", "int a;", AFTER, false);
+    handin_dated(class_handin(&class, "b1"), "06_transpose/kernel.cu", BEFORE);
+    hand_in(&class, "told", "t1", "int a;", AFTER, true);
+    handin_dated(class_handin(&class, "t1"), "06_transpose/kernel.cu", BEFORE);
     enrol_class(&class);
     CU_ASSERT_EQUAL(row_of("early").earned.late_s, 0);
+    CU_ASSERT_EQUAL(row_of("told").earned.late_s, 5400);
     CU_ASSERT_EQUAL(row_of("late").earned.late_s, 5400);
     CU_ASSERT_DOUBLE_EQUAL(row_of("late").marks, 37.5, 1e-9);
     CU_ASSERT_EQUAL(row_of("files").earned.late_s, 0);
@@ -241,6 +247,8 @@ static void since_when(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(row_of("mixed").earned.why, "is not known"));
     set_course(files);
     CU_ASSERT_EQUAL(row_of("files").earned.late_s, 5400);
+    CU_ASSERT_EQUAL(row_of("beside").earned.late_s, 0);
+    CU_ASSERT_EQUAL(row_of("told").earned.late_s, 5400);
     CU_ASSERT_PTR_NOT_NULL(strstr(row_of("none").earned.why, "is not known"));
     set_course("");
 }
@@ -344,7 +352,7 @@ static void an_older_gradebook(void)
     CU_ASSERT_EQUAL(store_number(&upgraded, -1, "SELECT sum(graded) FROM progress", ""), 2);
     CU_ASSERT_EQUAL(store_number(&upgraded, -1, "SELECT count(*) FROM verdicts", ""), 2);
     store_close(&upgraded);
-    CU_ASSERT_EQUAL_FATAL(run_sql(path, "PRAGMA user_version = 4"), SQLITE_OK);
+    CU_ASSERT_EQUAL_FATAL(run_sql(path, "PRAGMA user_version = 5"), SQLITE_OK);
     CU_ASSERT_FALSE(store_open(&upgraded, old, true));
     CU_ASSERT_PTR_NOT_NULL(strstr(upgraded.problem, "a newer version"));
     store_close(&upgraded);

@@ -107,10 +107,11 @@ static void add_parts(Store *store, int64_t submission, const Harvest *found,
         if (!found->kernel[lab])
             continue;
         store_do(store,
-                 "INSERT INTO parts (submission, lab, kernel, path, predictions)"
-                 " VALUES (?, ?, ?, ?, ?)",
-                 "ititb", submission, all_labs[lab].folder, kernels[lab], found->kernel[lab]->path,
-                 guess ? guess->text : NULL, guess ? guess->bytes : (size_t) 0);
+                 "INSERT INTO parts (submission, lab, kernel, path, predictions, changed)"
+                 " VALUES (?, ?, ?, ?, ?, ?)",
+                 "ititbi", submission, all_labs[lab].folder, kernels[lab], found->kernel[lab]->path,
+                 guess ? guess->text : NULL, guess ? guess->bytes : (size_t) 0,
+                 found->kernel[lab]->changed);
     }
 }
 

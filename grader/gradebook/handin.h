@@ -20,8 +20,9 @@ enum {
 typedef struct HandedFile {
     char *path; /* below the hand-in, clean: path_clean */
     size_t bytes;
-    uint64_t hash; /* 0: not looked into */
-    char *text;    /* the whole, 0-terminated, if it may be a kernel or predictions; else NULL */
+    uint64_t hash;   /* 0: not looked into */
+    char *text;      /* the whole, 0-terminated, if it may be a kernel or predictions; else NULL */
+    int64_t changed; /* seconds since 1970; 0: unknown */
 } HandedFile;
 
 /* Something to be told about a hand-in, though it is none of the grading's business. */
@@ -64,6 +65,8 @@ void class_free(Class *class);
 /* Adds a file; `bytes` NULL: only its size is known. Beyond a limit the whole hand-in is refused.
  */
 void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash);
+/* The time of the file that was added last, if `path` is that file. */
+void handin_dated(Handin *handin, const char *path, int64_t changed);
 
 /* Nothing of it counts, and why. */
 void handin_refuse(Handin *handin, const char *entry, const char *format, ...)

@@ -62,6 +62,7 @@ static void put_files(FILE *to, const Handin *handin)
         put_string(to, file->path);
         put_number(to, file->bytes);
         put_number(to, file->hash);
+        put_number(to, (uint64_t) file->changed);
         put_number(to, file->text != NULL);
         if (file->text)
             put_text(to, file->text, file->bytes);
@@ -161,19 +162,20 @@ static bool get_remarks(FILE *from, Remark *remarks, int *count)
 static bool get_file(FILE *from, Handin *handin)
 {
     char path[HANDIN_PATH], clean[HANDIN_PATH];
-    uint64_t bytes, hash, kept;
+    uint64_t bytes, hash, changed, kept;
     char *text = NULL;
     size_t size = 0;
 
     if (!get_string(from, path, sizeof path) || path_clean(path, clean) ||
         !get_number(from, HANDIN_BYTES, &bytes) || !get_number(from, UINT64_MAX, &hash) ||
-        !get_number(from, 1, &kept))
+        !get_number(from, UINT64_MAX, &changed) || !get_number(from, 1, &kept))
         return false;
     if (kept && (!(text = get_text(from, HANDIN_KERNEL_BYTES, &size)) || size != bytes)) {
         free(text);
         return false;
     }
     handin_file(handin, clean, text, (size_t) bytes, hash);
+    handin_dated(handin, clean, (int64_t) changed);
     free(text);
     return true;
 }

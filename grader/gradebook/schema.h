@@ -84,6 +84,7 @@ static const char schema[] =
     "CREATE INDEX kernels_by_hash ON kernels (lab, hash);"
     "CREATE TABLE parts (submission INTEGER NOT NULL REFERENCES submissions, lab TEXT NOT NULL,"
     "  kernel INTEGER REFERENCES kernels, path TEXT NOT NULL, predictions BLOB,"
+    "  changed INTEGER NOT NULL DEFAULT 0," /* the kernel's file; 0: not known */
     "  PRIMARY KEY (submission, lab));"
 
     /* Somebody wishes for one more grading of a kernel, after the attempts that it has had. */
@@ -119,6 +120,7 @@ static const char *const upgrades[] = {
         "ALTER TABLE attempts ADD COLUMN terms TEXT NOT NULL DEFAULT '';"
         "DROP VIEW progress;" TABLES_OF_2 VIEW_PROGRESS,
     [2] = "DROP VIEW counted;" VIEWS_COUNTED,
+    [3] = "ALTER TABLE parts ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;",
 };
 
 #endif

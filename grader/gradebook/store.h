@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "../course.h"
 
-enum { STORE_SCHEMA = 3 }; /* an older one is brought up to date when it is opened */
+enum { STORE_SCHEMA = 4 }; /* an older one is brought up to date when it is opened */
 
 typedef struct Store {
     sqlite3 *db;
