@@ -238,6 +238,27 @@ static void gradescope_names(void)
     }
 }
 
+/* Two students called No Sid, neither with a student number, were one: the later file counted. */
+static void people_of_one_name(void)
+{
+    static const char yaml[] =
+        "submission_1:\n  :submitters:\n  - :name: No Sid\n    :email: a@x.org\n    :sid:\n"
+        "submission_2:\n  :submitters:\n  - :name: No Sid\n    :email: b@x.org\n    :sid:\n"
+        "submission_3:\n  :submitters:\n  - :name: No Sid\n"
+        "submission_4:\n  :submitters:\n  - :name: Only One\n    :email: c@x.org\n";
+    static const char *const numbers[] = { "a@x.org", "b@x.org", "submission_3", "" };
+    Class class = { 0 };
+
+    for (int i = 1; i <= 4; i++) {
+        char source[32];
+        class_handin(&class, PUT(source, "submission_%d", i))->layout = "gradescope";
+    }
+    lms_gradescope(&class, yaml);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_STRING_EQUAL(class.list[i]->number, numbers[i]);
+    class_free(&class);
+}
+
 /* A class goes from one process to another; whatever arrives instead, it is taken apart unharmed.
  */
 static void parcels(void)
@@ -301,6 +322,7 @@ CU_SuiteInfo test_gradebook_names = {
             { "owners", owners },
             { "paths", paths },
             { "names of Gradescope", gradescope_names },
+            { "people of one name", people_of_one_name },
             { "parcels", parcels },
             { "kernels are found", kernels_found },
             { "limits of a hand-in", limits_of_a_hand_in },

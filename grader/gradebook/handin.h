@@ -35,6 +35,7 @@ typedef struct Remark {
 typedef struct Handin {
     char student[200];  /* name as the layout gives it */
     char number[64];    /* the learning system's number for it, or "" */
+    char email[200];    /* by the learning system, or "": tells people of one name apart */
     char source[600];   /* where it lay: below the folder or archive that was given */
     const char *layout; /* a row of lms.c */
     bool late;          /* by a mark of the learning system */

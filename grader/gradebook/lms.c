@@ -197,7 +197,7 @@ static bool lay_in(const Handin *handin, const char *folder)
 enum { MEMBERS = 32 };
 typedef struct Group {
     char folder[200];
-    char name[MEMBERS][200], number[MEMBERS][64];
+    char name[MEMBERS][200], number[MEMBERS][64], email[MEMBERS][200];
     int members;
     int64_t sent;
 } Group;
@@ -215,8 +215,26 @@ static void give_to(Class *class, const Group *group)
             Handin *handin = m ? class_copy(class, class->list[i]) : class->list[i];
             PUT(handin->student, "%s", group->name[m]);
             PUT(handin->number, "%s", group->number[m]);
+            PUT(handin->email, "%s", group->email[m]);
         }
     }
+}
+
+/* Two people of one name without a student number are not one person: they are numbered by their
+ * e-mail addresses, or by where their hand-ins lay. */
+static void tell_apart(Class *class)
+{
+    bool *shared = xcalloc((size_t) class->count + 1, sizeof *shared);
+
+    for (int i = 0; i < class->count; i++)
+        for (int k = 0; k < class->count && !class->list[i]->number[0]; k++)
+            shared[i] |= k != i && !class->list[k]->number[0] &&
+                         !strcmp(class->list[i]->student, class->list[k]->student);
+    for (int i = 0; i < class->count; i++)
+        if (shared[i])
+            PUT(class->list[i]->number, "%.63s",
+                class->list[i]->email[0] ? class->list[i]->email : class->list[i]->source);
+    free(shared);
 }
 
 void lms_gradescope(Class *class, const char *yaml)
@@ -237,11 +255,15 @@ void lms_gradescope(Class *class, const char *yaml)
         } else if (yaml_value(line, ":sid:", value, sizeof value)) {
             if (group->members && !group->number[group->members - 1][0])
                 PUT(group->number[group->members - 1], "%s", value);
+        } else if (yaml_value(line, ":email:", value, sizeof value)) {
+            if (group->members && !group->email[group->members - 1][0])
+                PUT(group->email[group->members - 1], "%s", value);
         } else if (!group->sent && yaml_value(line, ":created_at:", value, sizeof value)) {
             group->sent = yaml_time(value);
         }
         line += length + (line[length] != 0);
     }
     give_to(class, group);
+    tell_apart(class);
     free(group);
 }
