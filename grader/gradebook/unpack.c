@@ -116,18 +116,28 @@ static const char *name_of(struct archive_entry *entry)
 /* ---- One entry ---- */
 
 /* Too much for what went in? Zeros packed a thousand times are a bomb, or of no use to us. */
-static bool within_limits(Unpacking *u, size_t entry_bytes)
+static bool within_limits(Unpacking *u)
 {
     la_int64_t packed = archive_filter_bytes(u->archive, -1);
 
-    if (entry_bytes > u->limits->entry_bytes)
-        return condemn(u, "it unpacks to more than %zu MiB", u->limits->entry_bytes >> 20);
     if (u->bytes > u->limits->bytes)
         return condemn(u, "the archive unpacks to more than %zu MiB", u->limits->bytes >> 20);
     if (u->bytes > u->limits->bytes_free && packed > 0 &&
         u->bytes / u->limits->ratio > (size_t) packed)
         return condemn(u, "the archive unpacks to more than %zu times its size", u->limits->ratio);
     return true;
+}
+
+/* One large file is its owner's matter: of a class's archive the others are taken. */
+static void hand_over(Unpacking *u, const char *path, const SunkFile *file)
+{
+    char why[80];
+
+    if (file->size > u->limits->entry_bytes)
+        u->sink->refuse(u->sink->context, path,
+                        PUT(why, "it unpacks to more than %zu MiB", u->limits->entry_bytes >> 20));
+    else
+        u->sink->file(u->sink->context, path, file);
 }
 
 /* Reads an entry through: keeps it if it is no larger than what is wanted. */
@@ -154,7 +164,7 @@ static bool take_file(Unpacking *u, struct archive_entry *entry, const char *pat
         }
         file.size += length;
         u->bytes += length;
-        if (!within_limits(u, file.size)) {
+        if (!within_limits(u)) {
             free(kept);
             return false;
         }
@@ -174,7 +184,7 @@ static bool take_file(Unpacking *u, struct archive_entry *entry, const char *pat
             kept = xcalloc(1, 1);
         file.bytes = kept;
     }
-    u->sink->file(u->sink->context, path, &file);
+    hand_over(u, path, &file);
     free(kept);
     return true;
 }
