@@ -137,7 +137,13 @@ FILL_FN float fill_f32(Fill fill, FillKey key, size_t index)
 }
 
 #ifndef __CUDACC__
-/* fill_f32() of `count` elements: first, first + step, ...; in a third of the time. */
+/* False: an element shares its word with others, or has none of its own. */
+static inline bool fill_has_words(Fill fill)
+{
+    return fill.kind != FILL_SUMMED && fill.kind != FILL_RUNS;
+}
+
+/* fill_f32() of `count` elements: first, first + step, ...; several at once. */
 static inline void fill_f32s(Fill fill, FillKey key, size_t first, size_t step, size_t count,
                              float *to)
 {
@@ -145,13 +151,12 @@ static inline void fill_f32s(Fill fill, FillKey key, size_t first, size_t step, 
     uint32_t bits[PIECE];
 
     for (size_t done = 0, now; done < count; done += now) {
-        const bool one_by_one = fill.kind == FILL_SUMMED || fill.kind == FILL_RUNS;
         now = count - done < PIECE ? count - done : PIECE;
-        if (!one_by_one)
+        if (fill_has_words(fill))
             fill_bits_of(key, first + done * step, step, now, bits);
         for (size_t i = 0; i < now; i++)
-            to[done + i] = one_by_one ? fill_f32(fill, key, first + (done + i) * step)
-                                      : fill_f32_of(fill, bits[i]);
+            to[done + i] = fill_has_words(fill) ? fill_f32_of(fill, bits[i])
+                                                : fill_f32(fill, key, first + (done + i) * step);
     }
 }
 #endif

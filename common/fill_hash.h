@@ -67,7 +67,7 @@ FILL_FN uint32_t fill_bits(FillKey key, size_t index)
 }
 
 #ifndef __CUDACC__
-/* Several groups at once, in a third of the time. */
+/* Several groups at once, which the compiler makes vector instructions of. */
 enum { FILL_LANES = 8 };
 typedef uint32_t FillVector __attribute__((vector_size(4 * FILL_LANES)));
 

@@ -152,8 +152,8 @@ typedef struct Lab {
     bool streams;      /* copies to and from the host, and kernels, in several streams at once:
                         * CUDA is to bring up all its queues; and of a host's GPUs one at a time
                         * is measured with it, since they share the host's memory */
-    bool single_calls; /* each call is timed alone, on inputs made when the one before was over:
-                        * what a call leaves idle at its end is what the lab is about */
+    bool single_calls; /* each call is timed alone, and its inputs are made after the call before
+                        * it: the lab is about the time at a call's end when SMs are idle */
     const char *function; /* the name that kernel.h declares */
     const Case *cases;    /* ends with an empty label */
 

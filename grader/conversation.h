@@ -43,9 +43,9 @@
  *   TAG quit
  *       ok                         and ends
  *
- * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, launch, kernel, stray or usage; `died`
- * if the process with student code is gone, `garbage` if it broke the rules of guest_wire.h; of
- * what a simulated GPU sees, too, unsafe, endless (it was stopped) or limit (it can't be
+ * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, hoards, launch, kernel, stray or usage;
+ * `died` if the process with student code is gone, `garbage` if it broke the rules of guest_wire.h;
+ * of what a simulated GPU sees, too, unsafe, endless (it was stopped) or limit (it can't be
  * simulated). To hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device,
  * old-gpu, busy, memory or other. Of a stray, array is in0.., out0.. or scratch; side is before or
  * after, with the offset in bytes from the array's nearest end (the bytes next to it are 1 before

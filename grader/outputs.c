@@ -145,7 +145,7 @@ static void add_difference(Difference *sum, const Difference *part)
     sum->zeros = before.zeros + part->zeros;
 }
 
-/* What the runner has just put into the shared memory, kept in `got`, beside what is right. */
+/* Keeps in `got` what the runner has put into the shared memory, and compares it with the truth. */
 static void compare_by_threads(const Worker *worker, const Inputs *inputs, int out, size_t first,
                                size_t count, char *got, char *want, double *error, size_t one_in,
                                uint64_t random, Difference *difference)

@@ -93,18 +93,18 @@ static bool choose_archs(Attempt *attempt)
     return true;
 }
 
-/* Headers, and the launch where it is given. */
-static int is_header(const struct dirent *item)
+/* Headers, and launch.cpp where the launch is given. */
+static int is_built_with(const struct dirent *item)
 {
     const char *end = strrchr(item->d_name, '.');
 
     return end && (!strcmp(end, ".h") || !strcmp(end, ".cuh") || !strcmp(end, ".cpp"));
 }
 
-static void write_headers(FILE *key, const char *folder)
+static void write_files(FILE *key, const char *folder)
 {
     struct dirent **items = NULL;
-    int count = scandir(folder, &items, is_header, alphasort);
+    int count = scandir(folder, &items, is_built_with, alphasort);
 
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX + 300], *text;
@@ -133,8 +133,8 @@ static bool make_key(Attempt *attempt)
     for (int i = 0; i < LAB_SYMBOLS && attempt->job->lab->symbols[i]; i++)
         fprintf(key, "allowed %s\n", attempt->job->lab->symbols[i]);
     fprintf(key, "%s", attempt->job->toolchain->identity);
-    write_headers(key, attempt->compile.lab_dir);
-    write_headers(key, attempt->compile.common);
+    write_files(key, attempt->compile.lab_dir);
+    write_files(key, attempt->compile.common);
     if (fclose(key))
         die("out of host memory");
     cache_name(attempt->cache, &attempt->recipe, attempt->entry, sizeof attempt->entry);

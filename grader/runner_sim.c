@@ -32,15 +32,15 @@ static void write_elements(Element type, Fill fill, FillKey key, size_t first, s
                            void *to)
 {
     enum { AT_ONCE = 256 };
-    const bool one_by_one = fill.kind == FILL_SUMMED || fill.kind == FILL_RUNS;
+    const bool has_words = fill_has_words(fill);
     const size_t width = element_bytes(type);
     uint32_t words[AT_ONCE];
 
     for (size_t i = 0; i < count; i++) {
-        if (!one_by_one && i % AT_ONCE == 0)
+        if (has_words && i % AT_ONCE == 0)
             fill_bits_of(key, first + i, 1, count - i < AT_ONCE ? count - i : AT_ONCE, words);
-        uint64_t bits = one_by_one ? element_bits(type, fill, key, first + i)
-                                   : element_of(type, fill, words[i % AT_ONCE]);
+        uint64_t bits = has_words ? element_of(type, fill, words[i % AT_ONCE])
+                                  : element_bits(type, fill, key, first + i);
         memcpy((char *) to + i * width, &bits, width);
     }
 }

@@ -119,7 +119,7 @@ static void one_bit_changes_half(void)
         fill_words(flipped, 12345 ^ (bit < 64 ? 0 : 1ull << (bit - 64)), other);
         for (int i = 0; i < 4; i++) {
             int differ = __builtin_popcount(words[i] ^ other[i]);
-            CU_ASSERT(3 <= differ && differ <= 29); /* by chance one in 10^6 is not */
+            CU_ASSERT(3 <= differ && differ <= 29); /* by chance one in four million is not */
             changed += differ;
         }
     }

@@ -140,7 +140,6 @@ static void the_gradebook_is_out_of_sight(void)
     CU_ASSERT_EQUAL(run_inside(script, said, sizeof said), 0);
 }
 
-/* 1.5 GiB do not fit: memory is the machine's, for all. */
 /* bin/nvcc in somebody's home, a wrapper, once showed all of that home. */
 static void a_wrapper_shows_itself_alone(void)
 {
@@ -169,6 +168,7 @@ static void a_wrapper_shows_itself_alone(void)
     setenv("WARPBOOK_NVCC", text, 1);
 }
 
+/* 1.5 GiB do not fit: memory is the machine's, for all. */
 static void memory_for_files_ends(void)
 {
     char said[400];

@@ -169,7 +169,7 @@ static void kernels_found(void)
         const LabEntry *lab = lab_find(rows[i].lab);
         Harvest found;
         for (int k = 0; k < 3 && rows[i].paths[k]; k++)
-            handin_file(handin, rows[i].paths[k], rows[i].paths[k], strlen(rows[i].paths[k]), 1);
+            handin_file(handin, rows[i].paths[k], rows[i].paths[k], strlen(rows[i].paths[k]), 1, 0);
         harvest(handin, NULL, rows[i].only ? (int) (lab_find(rows[i].only) - all_labs) : -1,
                 &found);
         const HandedFile *kernel = found.kernel[lab - all_labs];
@@ -186,14 +186,14 @@ static void limits_of_a_hand_in(void)
     Handin *files = class_handin(&class, "a"), *bytes = class_handin(&class, "b");
 
     for (int i = 0; i < HANDIN_FILES; i++)
-        handin_file(files, "f", NULL, 0, 0);
+        handin_file(files, "f", NULL, 0, 0, 0);
     CU_ASSERT_FALSE(files->refused);
-    handin_file(files, "one more", NULL, 0, 0);
+    handin_file(files, "one more", NULL, 0, 0, 0);
     CU_ASSERT_TRUE(files->refused);
     CU_ASSERT_EQUAL(files->remark_count, 1);
-    handin_file(bytes, "f", NULL, HANDIN_BYTES, 0);
+    handin_file(bytes, "f", NULL, HANDIN_BYTES, 0, 0);
     CU_ASSERT_FALSE(bytes->refused);
-    handin_file(bytes, "f", NULL, SIZE_MAX, 0);
+    handin_file(bytes, "f", NULL, SIZE_MAX, 0, 0);
     CU_ASSERT_TRUE(bytes->refused);
     for (int i = 0; i < 3 * HANDIN_REMARKS; i++)
         REMARK(bytes, "note", "x", "%d", i);
@@ -217,7 +217,7 @@ static void gradescope_names(void)
             char source[32];
             Handin *handin = class_handin(&class, PUT(source, "submission_%d", i));
             handin->layout = "gradescope";
-            handin_file(handin, "transpose.cu", "x", 1, 1);
+            handin_file(handin, "transpose.cu", "x", 1, 1, 0);
         }
         PUT(text, "%s", yaml);
         for (int i = 0; round && i < 1 + round % 20; i++) /* and damaged ones */
@@ -276,8 +276,8 @@ static void parcels(void)
     handin->layout = "moodle";
     handin->sent = -5;
     handin->late = true;
-    handin_file(handin, "transpose.cu", "x\0y", 3, 77);
-    handin_file(handin, "large.bin", NULL, 1 << 20, 78);
+    handin_file(handin, "transpose.cu", "x\0y", 3, 77, 1234);
+    handin_file(handin, "large.bin", NULL, 1 << 20, 78, 0);
     REMARK(handin, "refused", "a", "b");
     for (int i = 0; i < 2 * HANDIN_REMARKS; i++)
         REMARK(&class, "extra", "c", "%d", i);
@@ -296,6 +296,7 @@ static void parcels(void)
     CU_ASSERT_EQUAL_FATAL(arrived.list[0]->count, 2);
     CU_ASSERT_EQUAL(memcmp(arrived.list[0]->files[0].text, "x\0y", 4), 0);
     CU_ASSERT_EQUAL(arrived.list[0]->files[1].hash, 78);
+    CU_ASSERT_EQUAL(arrived.list[0]->files[0].changed, 1234);
     CU_ASSERT_EQUAL(arrived.list[0]->remark_count, 1);
     class_free(&arrived);
     damaged = xmalloc(size);

@@ -45,7 +45,7 @@ static Enrolled enrol_these(const char *const list[])
         PUT(handin->student, "%s", *list);
         handin->layout = "plain";
         handin_file(handin, "06_transpose/kernel.cu", list[1], strlen(list[1]),
-                    hash_bytes(HASH_START, list[1], strlen(list[1])));
+                    hash_bytes(HASH_START, list[1], strlen(list[1])), 0);
     }
     enrol(&store, &class, "class", asked, NULL, &enrolled);
     class_free(&class);
@@ -114,7 +114,7 @@ static void a_text_with_a_0_is_itself_only(void)
 
     PUT(handin->student, "eve");
     handin->layout = "plain";
-    handin_file(handin, "06_transpose/kernel.cu", "int a;\0x", 8, 1);
+    handin_file(handin, "06_transpose/kernel.cu", "int a;\0x", 8, 1, 0);
     enrol(&store, &class, "class", asked, NULL, &enrolled);
     class_free(&class);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 3);

@@ -112,7 +112,7 @@ static void sampled_blocks_are_checked_rightly(void)
 }
 
 /* Registers and local memory that nobody wrote were 0: sums that began with them were right. */
-static void what_nobody_wrote_is_the_launchs(void)
+static void unwritten_registers_hold_the_pattern(void)
 {
     static const char *const kernels[] = {
         KERNEL("add.u32 %r0, %r50, 0;\n"),
@@ -405,7 +405,7 @@ static CU_TestInfo tests[] = {
     { "batches in their order", batches_in_their_order },
     { "a few blocks of a large launch are checked", a_few_blocks_are_checked },
     { "sampled blocks are checked rightly", sampled_blocks_are_checked_rightly },
-    { "what nobody wrote is the launch's", what_nobody_wrote_is_the_launchs },
+    { "unwritten registers hold the launch's pattern", unwritten_registers_hold_the_pattern },
     { "blocks that wait for each other", blocks_that_wait },
     { "blocks that hand over what they wrote", hand_overs_between_blocks },
     { "kinds of barriers", barriers_of_kinds },

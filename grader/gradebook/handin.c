@@ -246,8 +246,7 @@ Handin *class_copy(Class *class, const Handin *handin)
     for (int i = 0; i < handin->count; i++) {
         const HandedFile *file = &handin->files[i];
         copy->bytes -= file->bytes;
-        handin_file(copy, file->path, file->text, file->bytes, file->hash);
-        handin_dated(copy, file->path, file->changed);
+        handin_file(copy, file->path, file->text, file->bytes, file->hash, file->changed);
     }
     for (int i = 0; i < handin->remark_count && i < HANDIN_REMARKS; i++)
         REMARK(copy, handin->remarks[i].kind, handin->remarks[i].entry, "%s",
@@ -255,7 +254,8 @@ Handin *class_copy(Class *class, const Handin *handin)
     return copy;
 }
 
-void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash)
+void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
+                 int64_t changed)
 {
     HandedFile *file;
 
@@ -272,20 +272,12 @@ void handin_file(Handin *handin, const char *path, const char *bytes, size_t siz
     handin->bytes += size;
     handin->files = grown(handin->files, handin->count, &handin->room, sizeof *handin->files);
     file = &handin->files[handin->count++];
-    *file = (HandedFile){ copy_of(path), size, hash, NULL, 0 };
+    *file = (HandedFile){ copy_of(path), size, hash, NULL, changed };
     if (bytes && size <= HANDIN_KERNEL_BYTES && path_is_wanted(path)) {
         file->text = xmalloc(size + 1);
         memcpy(file->text, bytes, size);
         file->text[size] = 0;
     }
-}
-
-void handin_dated(Handin *handin, const char *path, int64_t changed)
-{
-    HandedFile *last = handin->count ? &handin->files[handin->count - 1] : NULL;
-
-    if (last && !strcmp(last->path, path))
-        last->changed = changed;
 }
 
 void class_free(Class *class)

@@ -63,11 +63,10 @@ Handin *class_copy(Class *class, const Handin *handin); /* for a group's other m
 Handin *class_add(Class *class);                        /* one more, empty */
 void class_free(Class *class);
 
-/* Adds a file; `bytes` NULL: only its size is known. Beyond a limit the whole hand-in is refused.
- */
-void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash);
-/* The time of the file that was added last, if `path` is that file. */
-void handin_dated(Handin *handin, const char *path, int64_t changed);
+/* Adds a file; `bytes` NULL: only its size is known; `changed` 0: nor its time. Beyond a limit the
+ * whole hand-in is refused. */
+void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
+                 int64_t changed);
 
 /* Nothing of it counts, and why. */
 void handin_refuse(Handin *handin, const char *entry, const char *format, ...)

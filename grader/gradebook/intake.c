@@ -41,8 +41,7 @@ static void inner_file(void *context, const char *path, const SunkFile *file)
 
     if (path_is_archive(path))
         REMARK(handin, "refused", path, "an archive in an archive is not opened");
-    handin_file(handin, path, file->bytes, file->size, file->hash);
-    handin_dated(handin, path, file->changed);
+    handin_file(handin, path, file->bytes, file->size, file->hash, file->changed);
 }
 
 static void inner_refuse(void *context, const char *path, const char *sentence)
@@ -176,10 +175,8 @@ static void intake_file(void *context, const char *path, const SunkFile *file)
         handin->order = place.owner.order;
     if (archive)
         open_archive(handin, file);
-    else {
-        handin_file(handin, place.inside, file->bytes, file->size, file->hash);
-        handin_dated(handin, place.inside, file->changed);
-    }
+    else
+        handin_file(handin, place.inside, file->bytes, file->size, file->hash, file->changed);
 }
 
 static void intake_refuse(void *context, const char *path, const char *sentence)

@@ -174,8 +174,7 @@ static bool get_file(FILE *from, Handin *handin)
         free(text);
         return false;
     }
-    handin_file(handin, clean, text, (size_t) bytes, hash);
-    handin_dated(handin, clean, (int64_t) changed);
+    handin_file(handin, clean, text, (size_t) bytes, hash, (int64_t) changed);
     free(text);
     return true;
 }

@@ -8,12 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-/* When a lab was handed in: what the learning system says of the whole, else the time of the lab's
- * own file. A folder's other labs and notes do not make it late. */
-#define SQL_HANDED_IN(submission, part)                                                            \
-    "CASE WHEN " submission ".timed OR NOT " part ".changed THEN " submission ".sent ELSE " part   \
-    ".changed END"
-
 sqlite3_stmt *rows_ask(Store *store)
 {
     enlist_match(store);
@@ -33,6 +27,11 @@ sqlite3_stmt *rows_ask(Store *store)
         "m ON m.id = e.member"
         "   WHERE e.student IS NULL),"
         " labs AS (SELECT DISTINCT lab FROM asked),"
+        /* When a lab was handed in: what the learning system says of the whole, else the time of
+         * the lab's own file. A folder's other labs and notes do not make it late. */
+        " handed AS (SELECT p.submission AS submission, p.lab AS lab, p.kernel AS kernel,"
+        "   CASE WHEN s.timed OR NOT p.changed THEN s.sent ELSE p.changed END AS at"
+        "   FROM parts p JOIN submissions s ON s.id = p.submission),"
         " twins AS (SELECT kernel, count(*) AS n FROM counted GROUP BY kernel)"
         " SELECT st.id, st.name, st.number, labs.lab,"
         "  CASE WHEN c.kernel IS NULL THEN 'missing' WHEN v.verdict IS NOT NULL THEN v.verdict"
@@ -40,33 +39,26 @@ sqlite3_stmt *rows_ask(Store *store)
         "  NULL, v.ratio,"
         "  coalesce(v.why, (SELECT f.why FROM attempts f WHERE f.kernel = c.kernel"
         "    ORDER BY f.id DESC LIMIT 1), ''),"
-        "  v.note, v.flag, s.late, " SQL_HANDED_IN(
-            "s", "sp") ", s.source, c.path, c.kernel, t.n - 1,"
-                       "  p.attempts, v.device, v.uuid, v.simulated, v.driver, v.nvcc, v.version,"
-                       "  v.protocol, v.seed, v.lab_hash, a.began, a.log, a.id, c.predicted, "
-                       "v.verdict IS NOT "
-                       "NULL,"
-                       /* Since when this very kernel is handed in; 0 where it is not known. */
-                       "  (SELECT CASE WHEN min(o.sent > 0 AND (o.timed OR ?1))"
-                       "    THEN min(" SQL_HANDED_IN(
-                           "o",
-                           "op") ") ELSE 0 END"
-                                 "    FROM parts op JOIN submissions o ON o.id = op.submission"
-                                 "    JOIN seen os ON os.submission = o.id AND os.import IN "
-                                 "(SELECT import FROM counting)"
-                                 "    WHERE op.kernel = c.kernel AND o.student = st.id),"
-                                 "  m.number, m.email, m.section, st.roster"
-                                 " FROM people st CROSS JOIN labs"
-                                 "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"
-                                 "  LEFT JOIN submissions s ON s.id = c.submission"
-                                 "  LEFT JOIN parts sp ON sp.submission = c.submission AND sp.lab "
-                                 "= c.lab"
-                                 "  LEFT JOIN twins t ON t.kernel = c.kernel"
-                                 "  LEFT JOIN progress p ON p.kernel = c.kernel"
-                                 "  LEFT JOIN attempts a ON a.id = p.latest"
-                                 "  LEFT JOIN verdicts v ON v.attempt = a.id"
-                                 "  LEFT JOIN members m ON m.id = st.member"
-                                 " ORDER BY st.name, st.number, st.id, labs.lab",
+        "  v.note, v.flag, s.late, h.at, s.source, c.path, c.kernel, t.n - 1,"
+        "  p.attempts, v.device, v.uuid, v.simulated, v.driver, v.nvcc, v.version,"
+        "  v.protocol, v.seed, v.lab_hash, a.began, a.log, a.id, c.predicted, v.verdict IS NOT "
+        "NULL,"
+        /* Since when this very kernel is handed in; 0 where it is not known. */
+        "  (SELECT CASE WHEN min(op.at > 0 AND (o.timed OR ?1)) THEN min(op.at) ELSE 0 END"
+        "    FROM handed op JOIN submissions o ON o.id = op.submission"
+        "    JOIN seen os ON os.submission = o.id AND os.import IN (SELECT import FROM counting)"
+        "    WHERE op.kernel = c.kernel AND o.student = st.id),"
+        "  m.number, m.email, m.section, st.roster"
+        " FROM people st CROSS JOIN labs"
+        "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"
+        "  LEFT JOIN submissions s ON s.id = c.submission"
+        "  LEFT JOIN handed h ON h.submission = c.submission AND h.lab = c.lab"
+        "  LEFT JOIN twins t ON t.kernel = c.kernel"
+        "  LEFT JOIN progress p ON p.kernel = c.kernel"
+        "  LEFT JOIN attempts a ON a.id = p.latest"
+        "  LEFT JOIN verdicts v ON v.attempt = a.id"
+        "  LEFT JOIN members m ON m.id = st.member"
+        " ORDER BY st.name, st.number, st.id, labs.lab",
         "i", (int64_t) store->course.times);
 }
 

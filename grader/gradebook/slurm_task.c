@@ -154,7 +154,8 @@ static void add_to_class(const Shift *work, Class *class, const Errand *errand, 
     handin->layout = "plain";
     PUT(handin->student, "%d", place);
     PUT(handin->source, "%d", place);
-    handin_file(handin, PUT(name, "%s/kernel.cu", all_labs[errand->lab].folder), source, size, 0);
+    handin_file(handin, PUT(name, "%s/kernel.cu", all_labs[errand->lab].folder), source, size, 0,
+                0);
     free(source);
 }
 

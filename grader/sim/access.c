@@ -5,9 +5,9 @@
  * the lane that is told is the first one at fault.
  */
 #include "access.h"
-#include "timing.h"
 #include "bits.h"
 #include "handlers.h"
+#include "timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

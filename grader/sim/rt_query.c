@@ -47,7 +47,7 @@ API void simSample(uint64_t seed)
 {
     if (!rt_enter(false)) {
         finish_all();
-        rt.settings.sample = seed;
+        rt.settings.sample = seed ? seed | 1 : 0;
     }
     rt_leave(cudaSuccess);
 }

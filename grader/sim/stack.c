@@ -39,9 +39,8 @@ void warp_close(Warp *warp)
 static void clear_registers(Warp *warp)
 {
     const Code *code = warp->code;
-    size_t kept = (size_t) code->specials * PLANE;
-
     const uint8_t unwritten = warp->block->launch->unwritten;
+    size_t kept = (size_t) code->specials * PLANE;
 
     memset(warp->registers + kept, unwritten, (size_t) code->planes * PLANE - kept);
     memset(warp->predicates + FIRST_PREDICATE, unwritten,

@@ -32,7 +32,7 @@ static uint64_t shared_cycles(const Device *device, uint64_t wavefronts)
     return wavefronts * share(WAVEFRONT_BYTES, device->shared_cycle_bytes);
 }
 
-/* What is displaced of local memory, which alone is not written through, goes to the L2. */
+/* The L1 does not write local memory through: a displaced line of it goes to the L2. */
 static CacheLine *l1_line(Sm *sm, uint64_t address, uint64_t at)
 {
     CacheLine displaced;
@@ -117,7 +117,7 @@ static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t s
     return there;
 }
 
-/* Local memory is written to the L1, and no further as long as it has its place there. */
+/* Stores to local memory stay in the L1 until the line is displaced. */
 static uint64_t store_local(Sm *sm, const uint64_t *words, int count, uint64_t start, int least)
 {
     const uint64_t cycles =

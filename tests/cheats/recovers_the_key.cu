@@ -149,8 +149,7 @@ static __global__ void make_all(float *out, const float *in, int rows, int cols,
     }
 }
 
-// What is faster than the memory allows would be suspect: so a part of the input is read all the
-// same.
+// Reads a part of the input: a kernel that is faster than the memory allows would be suspect.
 static __global__ void read_some(float *out, const float4 *in, int quads)
 {
     u32 at = blockIdx.x * BLOCK + threadIdx.x;

@@ -1,4 +1,4 @@
-// expect: build - launches more threads by a function of its own: kernel.h has the only one
+// expect: build - launches more threads by a function of its own: launch.cpp has the only one
 #include "cudalab.cuh"
 #include "kernel.h"
 

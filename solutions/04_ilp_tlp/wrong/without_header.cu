@@ -1,4 +1,4 @@
-// expect: build - leaves kernel.h out, to bring a launch of its own: the grader includes it first
+// expect: build - leaves kernel.h out, to bring a launch of its own: launch.cpp has the only one
 #include "cudalab.cuh"
 #include "lab.h"
 
