@@ -24,10 +24,11 @@ static const double noisy = 0.05; /* A/A half-width at which speed is not judged
  * stopped for that. */
 static const char too_noisy[] = "left out, since the machine was too noisy for a timed case";
 
-/* Reference against its twin on every timed case: what can this machine tell apart? */
+/* Reference against its twin on every timed case: what can this machine tell apart? The last case
+ * comes first: then the reference already has the first one's arrays when the student comes. */
 static bool judge_machine(Judging *j, Contestant *twin)
 {
-    for (int i = 0; i < j->result->speeds; i++) {
+    for (int i = j->result->speeds - 1; i >= 0; i--) {
         CaseSpeed *s = &j->result->speed[i];
         Finish finish;
         Verdict verdict;
@@ -214,8 +215,8 @@ static bool prepare(Judging *j)
         fine = !judging_reference_failed(j, side_plan(&j->reference, s->lab_case, &j->info,
                                                       &j->plan[i], s->why_not, sizeof s->why_not));
     }
-    for (int i = 0; fine && i < j->result->speeds; i++)
-        if (j->plan[i].sets) {
+    for (int i = j->result->speeds - 1; fine && i >= 0; i--)
+        if (j->plan[i].sets && j->result->speed[i].lab_case->kind == TIMED) {
             fine = !judging_reference_failed(j, side_take_up(&j->reference, &j->plan[i])) &&
                    !judging_reference_failed(j, side_warm_up(&j->reference));
             break;

@@ -82,15 +82,30 @@ static void in_parallel(void *(*work)(void *), void *items, size_t size, int cou
             pthread_join(thread[i], NULL);
 }
 
-/* A control case decides nothing. Where the lab counts more operations in it than this, the truth
- * of all its elements would take seconds. */
-static const double operations_looked_at = 1e10;
+/* A control case decides nothing. Where the lab counts more operations in it than this, or its
+ * output has more elements, comparing all of them would take longer than running the kernel. */
+static const double operations_looked_at = 1e10, elements_looked_at = 1 << 24;
+
+static double output_elements(const Lab *lab, const Case *c)
+{
+    Arrays arrays = { 0 };
+    double elements = 0;
+
+    lab->shape(c, &arrays);
+    for (int out = 0; out < LAB_OUT; out++)
+        elements += (double) arrays.out[out].rows * (double) arrays.out[out].cols;
+    return elements;
+}
 
 size_t outputs_one_in(const Lab *lab, const Case *c)
 {
-    double operations = c->kind == CONTROL && lab->work ? lab->work(c).flops : 0;
+    double operations = lab->work ? lab->work(c).flops : 0, parts;
 
-    return (size_t) fmin(fmax(ceil(operations / operations_looked_at), 1), STEP);
+    if (c->kind != CONTROL)
+        return 1;
+    parts =
+        ceil(fmax(operations / operations_looked_at, output_elements(lab, c) / elements_looked_at));
+    return (size_t) fmin(fmax(parts, 1), STEP);
 }
 
 typedef struct Slice {

@@ -35,12 +35,26 @@ static void all_where_little_is_counted(void)
     CU_ASSERT_EQUAL(outputs_one_in(lab_find("reduction")->lab, &c), 1);
 }
 
+/* Lab 06's one row on an H200 has 126 million elements: half a second on 16 cores. */
+static void not_all_of_a_large_output(void)
+{
+    const LabEntry *entry = lab_find("transpose");
+    Case c = { .kind = CONTROL, .dim = { 1, 1 << 24 } };
+
+    CU_ASSERT_EQUAL(outputs_one_in(entry->lab, &c), 1);
+    c.dim[1] = 125829120;
+    CU_ASSERT_EQUAL(outputs_one_in(entry->lab, &c), 8);
+    c.kind = TIMED;
+    CU_ASSERT_EQUAL(outputs_one_in(entry->lab, &c), 1);
+}
+
 CU_SuiteInfo test_outputs = {
     "outputs",
     .pTests =
         (CU_TestInfo[]){
             { "only a control case of very many operations is looked at in part", each_row },
             { "what is quickly known is looked at whole", all_where_little_is_counted },
+            { "of a control case's large output a part is", not_all_of_a_large_output },
             CU_TEST_INFO_NULL,
         },
 };
