@@ -73,6 +73,10 @@ class noisy 3 "on-0 line case.1.label:flat" "on-0 line case.1.resolution:0.08000
 check "a grading on a noisy machine" status_is 0 trust noisy --devices 0,1 --jobs 1
 check "is done on another" test "$(sql noisy "SELECT group_concat(DISTINCT device) FROM attempts WHERE outcome = 'graded'")" = 1
 check "and was not the student's fault" says "^noisy$" sql noisy "SELECT outcome FROM attempts WHERE device = '0' LIMIT 1"
+class jumpy 2 "verdict correct" "on-0 line flag:disturbed"
+check "a kernel whose every sample is disturbed" status_is 0 trust jumpy --devices 0
+check "is tried three times, and the last counts" test "$(sql jumpy "SELECT group_concat(outcome) FROM attempts WHERE kernel = 1")" = noisy,noisy,graded
+check "with its flag" test "$(sql jumpy "SELECT count(*) FROM verdicts WHERE verdict = 'correct' AND flag = 'disturbed'")" = 2
 class loud 1
 check "one that is noisy from the start grades nobody" says "Device 8 is taken out of service: nothing can be measured on it: 06_transpose, case flat: our reference beside itself differs by 9 %" \
     trust loud --devices 8

@@ -97,7 +97,10 @@ static void end_grading(Marking *m, Slot *slot, Ended *ended)
     Task *task = slot->task;
     char why[1000];
 
-    if (ended_graded(ended) && station_noisy(&ended->reading, ended->why, sizeof ended->why))
+    if (ended_graded(ended) &&
+        (station_noisy(&ended->reading, ended->why, sizeof ended->why) ||
+         (task->faults_left > 1 &&
+          station_disturbed(&ended->reading, ended->why, sizeof ended->why))))
         ended->outcome = "noisy";
     else if (ended_graded(ended) && shares_a_process(m, ended))
         ended->outcome = "unsound";

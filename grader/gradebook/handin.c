@@ -193,6 +193,10 @@ void handin_refuse(Handin *handin, const char *entry, const char *format, ...)
     va_list arguments;
 
     handin->refused = true;
+    for (int i = 0; i < handin->count; i++) {
+        free(handin->files[i].text);
+        handin->files[i].text = NULL;
+    }
     va_start(arguments, format);
     remark_list(handin->remarks, &handin->remark_count, "refused", entry, format, arguments);
     va_end(arguments);
@@ -243,6 +247,7 @@ Handin *class_copy(Class *class, const Handin *handin)
     *copy = *handin;
     copy->files = NULL;
     copy->count = copy->room = copy->remark_count = 0;
+    copy->text_bytes = 0;
     for (int i = 0; i < handin->count; i++) {
         const HandedFile *file = &handin->files[i];
         copy->bytes -= file->bytes;
@@ -252,6 +257,19 @@ Handin *class_copy(Class *class, const Handin *handin)
         REMARK(copy, handin->remarks[i].kind, handin->remarks[i].entry, "%s",
                handin->remarks[i].sentence);
     return copy;
+}
+
+static void keep_text(Handin *handin, HandedFile *file, const char *bytes, size_t size)
+{
+    if (handin->text_bytes + size > HANDIN_TEXT_BYTES) {
+        handin_refuse(handin, file->path, "its kernels hold more than %d MiB",
+                      HANDIN_TEXT_BYTES >> 20);
+        return;
+    }
+    handin->text_bytes += size;
+    file->text = xmalloc(size + 1);
+    memcpy(file->text, bytes, size);
+    file->text[size] = 0;
 }
 
 void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
@@ -273,11 +291,8 @@ void handin_file(Handin *handin, const char *path, const char *bytes, size_t siz
     handin->files = grown(handin->files, handin->count, &handin->room, sizeof *handin->files);
     file = &handin->files[handin->count++];
     *file = (HandedFile){ copy_of(path), size, hash, NULL, changed };
-    if (bytes && size <= HANDIN_KERNEL_BYTES && path_is_wanted(path)) {
-        file->text = xmalloc(size + 1);
-        memcpy(file->text, bytes, size);
-        file->text[size] = 0;
-    }
+    if (bytes && size <= HANDIN_KERNEL_BYTES && path_is_wanted(path) && !handin->refused)
+        keep_text(handin, file, bytes, size);
 }
 
 void class_free(Class *class)

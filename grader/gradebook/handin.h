@@ -14,7 +14,9 @@ enum {
     HANDIN_DEPTH = 24,               /* folders in each other */
     HANDIN_KERNEL_BYTES = 256 << 10, /* as much as a build takes (grader/build.h) */
     HANDIN_ARCHIVE_BYTES = 64 << 20,
-    HANDIN_BYTES = 256 << 20, /* unpacked, all together */
+    HANDIN_BYTES = 256 << 20,     /* unpacked, all together */
+    HANDIN_TEXT_BYTES = 16 << 20, /* what is kept of it: kernels and predictions */
+    HANDINS_PER_STUDENT = 64,     /* folders and archives; more are refused */
 };
 
 typedef struct HandedFile {
@@ -45,7 +47,7 @@ typedef struct Handin {
     bool refused;       /* nothing of it counts; a remark says why */
     HandedFile *files;
     int count, room;
-    size_t bytes;
+    size_t bytes, text_bytes;
     Remark remarks[HANDIN_REMARKS];
     int remark_count; /* may exceed HANDIN_REMARKS: so many there were */
 } Handin;
@@ -68,7 +70,7 @@ void class_free(Class *class);
 void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
                  int64_t changed);
 
-/* Nothing of it counts, and why. */
+/* Nothing of it counts or is kept, and why. */
 void handin_refuse(Handin *handin, const char *entry, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -104,6 +104,17 @@ static bool is_metadata(const Place *place)
     return !place->is_folder && !strcmp(place->stripped, metadata_name);
 }
 
+/* How many there are of the same student, this one included. */
+static int handins_of_student(const Class *class, const Handin *handin)
+{
+    int count = 0;
+
+    for (int i = 0; i < class->count; i++)
+        count += !strcmp(class->list[i]->student, handin->student) &&
+                 !strcmp(class->list[i]->number, handin->number);
+    return count;
+}
+
 /* An archive is a hand-in of its own; all that lies loose in a folder, or came loose, is one. */
 static Handin *handin_at(Intake *intake, const Place *place, bool archive)
 {
@@ -123,6 +134,9 @@ static Handin *handin_at(Intake *intake, const Place *place, bool archive)
     PUT(handin->number, "%s", place->owner.number);
     show(handin->student);
     handin->layout = place->owner.layout;
+    if (handins_of_student(intake->class, handin) > HANDINS_PER_STUDENT)
+        handin_refuse(handin, "", "there are %d hand-ins of this student before it: not taken",
+                      HANDINS_PER_STUDENT);
     return handin;
 }
 
@@ -173,9 +187,9 @@ static void intake_file(void *context, const char *path, const SunkFile *file)
         handin->sent = file->changed;
     if (place.owner.order > handin->order)
         handin->order = place.owner.order;
-    if (archive)
+    if (archive && !handin->refused)
         open_archive(handin, file);
-    else
+    else if (!archive)
         handin_file(handin, place.inside, file->bytes, file->size, file->hash, file->changed);
 }
 

@@ -101,6 +101,14 @@ bool station_noisy(const Reading *reading, char *why, size_t size)
     return false;
 }
 
+bool station_disturbed(const Reading *reading, char *why, size_t size)
+{
+    if (!strstr(reading_get(reading, "flag"), "disturbed"))
+        return false;
+    put(why, size, "nearly every sample was disturbed");
+    return true;
+}
+
 bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size)
 {
     double worst = 0, first_ms = 0, now_ms = 0;

@@ -53,6 +53,10 @@ bool station_lock(Station *gpu);
  * judged. That was before the student's process began. */
 bool station_noisy(const Reading *reading, char *why, size_t size);
 
+/* True, with a sentence, if so many samples were disturbed that no speed was judged. A kernel can
+ * bring that about, so it is tried again, and what comes of the last try counts. */
+bool station_disturbed(const Reading *reading, char *why, size_t size);
+
 /* True, with a sentence, if our reference has taken longer, three gradings in a row, than it did at
  * first: the GPU gets hot, or is somebody else's, too. */
 bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size);

@@ -1,0 +1,77 @@
+/* test_gradebook_intake.c - what one student may hand in, so that the others' can be read. */
+#include "intake.h"
+#include "util.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 36 MB of one student's zips unpacked to more than the reader takes of a whole class, and nobody
+ * was named. */
+static void kept_text_has_a_limit(void)
+{
+    Class class = { 0 };
+    Handin *handin = class_handin(&class, "doe");
+    char *text = xcalloc(1, HANDIN_KERNEL_BYTES), path[40];
+    size_t kept = 0;
+
+    for (int i = 0; i < HANDIN_TEXT_BYTES / HANDIN_KERNEL_BYTES; i++)
+        handin_file(handin, PUT(path, "%d/kernel.cu", i), text, HANDIN_KERNEL_BYTES, 1, 0);
+    CU_ASSERT_FALSE(handin->refused);
+    CU_ASSERT_PTR_NOT_NULL(handin->files[0].text);
+    handin_file(handin, "one/more.cu", "x", 1, 1, 0);
+    CU_ASSERT_TRUE(handin->refused);
+    for (int i = 0; i < handin->count; i++)
+        kept += handin->files[i].text != NULL;
+    CU_ASSERT_EQUAL(kept, 0);
+    free(text);
+    class_free(&class);
+}
+
+static void write_kernel(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fprintf(file, "int x;\n");
+    fclose(file);
+}
+
+/* Two people, one of whom hands in one archive after the other (none of which is any). */
+static void hand_ins_of_a_student_have_a_limit(void)
+{
+    char folder[] = "/tmp/intake-XXXXXX", path[100], why[300], command[100];
+    Class class;
+    int refused_late = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    mkdir(PUT(path, "%s/doe", folder), 0700);
+    mkdir(PUT(path, "%s/roe", folder), 0700);
+    write_kernel(PUT(path, "%s/roe/kernel.cu", folder));
+    for (int i = 0; i < HANDINS_PER_STUDENT + 5; i++)
+        write_kernel(PUT(path, "%s/doe/%03d.zip", folder, i));
+    CU_ASSERT_TRUE(intake_read(folder, &class, why, sizeof why));
+    for (int i = 0; i < class.count; i++) {
+        const Handin *handin = class.list[i];
+        if (!strcmp(handin->student, "roe"))
+            CU_ASSERT_FALSE(handin->refused);
+        if (handin->remark_count && strstr(handin->remarks[0].sentence, "64 hand-ins"))
+            refused_late++;
+    }
+    CU_ASSERT_EQUAL(refused_late, 5);
+    class_free(&class);
+    CU_ASSERT_EQUAL(system(PUT(command, "rm -r %s", folder)), 0);
+}
+
+CU_SuiteInfo test_gradebook_intake = {
+    "gradebook: intake",
+    .pTests =
+        (CU_TestInfo[]){
+            { "kept text has a limit", kept_text_has_a_limit },
+            { "hand-ins of a student have a limit", hand_ins_of_a_student_have_a_limit },
+            CU_TEST_INFO_NULL,
+        },
+};
