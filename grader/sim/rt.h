@@ -232,6 +232,7 @@ typedef struct Runtime {
     RtFunction *functions;
     Stream *streams; /* the default stream first */
     Graph *graphs;
+    uint64_t calls;     /* of the program, so far */
     uint64_t numbers;   /* of work, given so far */
     double clock_ms;    /* how long all work took so far, if time is not modelled */
     uint64_t chance;    /* which stream has its turn, where races are looked for */
@@ -263,6 +264,9 @@ void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void settings_read(Settings *settings);
 /* The folder of the descriptions: as set, else beside the library, else where it was built. */
 void settings_devices(const Settings *settings, char *folder, size_t size);
+
+/* rt_idle.c: from now on host functions are called, too, while the program makes no call. */
+void idle_watch(void);
 
 /* rt_progress.c */
 void progress_begin(Launch *launch);
@@ -296,6 +300,7 @@ Work *work_new(WorkKind kind);
 Work *work_copy(const Work *work);
 void work_free(Work *work);
 cudaError_t issue(Stream *stream, Work *work); /* takes it; NULL: no memory */
+void stream_do(Stream *stream, uint64_t number); /* up to this; the host waits for nothing */
 cudaError_t finish(Stream *stream, uint64_t number);
 cudaError_t finish_stream(Stream *stream); /* all of it, and what it waits for */
 cudaError_t finish_record(const Record *record);

@@ -142,6 +142,7 @@ bool rt_enter(bool refuse_if_failed)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     rt_lock();
     rt_inside = true;
+    rt.calls++;
     if (rt.forked)
         refuse_child();
     if (!rt.open && !rt.refusal)

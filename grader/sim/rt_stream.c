@@ -230,6 +230,7 @@ static cudaError_t add_host(Stream *stream, HostWork host)
         return cudaErrorInvalidValue;
     if (work)
         work->host = host;
+    idle_watch();
     return issue(stream, work);
 }
 

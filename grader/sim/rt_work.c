@@ -221,6 +221,11 @@ static void do_until(Stream *stream, uint64_t number)
     stream->users--;
 }
 
+void stream_do(Stream *stream, uint64_t number)
+{
+    do_until(stream, number);
+}
+
 /* ---- What waits ---- */
 
 /* Streams that nothing orders may run in any order: where races are looked for, they take turns by

@@ -1,0 +1,76 @@
+/* rt_idle.c - what is done while the program makes no call.
+ *
+ * Work is done when a call waits for it. A program may wait elsewhere: for a semaphore, say, that a
+ * host function of a stream posts. So once there is such a function, a thread looks now and then
+ * whether there are no calls any more while one is queued, and does the work up to it. As long as
+ * the program makes calls nothing is done here, and each run does the same in the same order.
+ */
+#include "rt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+static const struct timespec between_looks = { .tv_nsec = 250 * 1000 * 1000 };
+
+/* The stream with the host function that was issued first; *number: the function's. */
+static Stream *waiting_stream(uint64_t *number)
+{
+    Stream *first = NULL;
+
+    for (Stream *stream = rt.streams; stream; stream = stream->next)
+        for (const Work *work = stream->first; work; work = work->next)
+            if (work->kind == WORK_HOST && !stream->busy && (!first || work->number < *number)) {
+                first = stream;
+                *number = work->number;
+                break;
+            }
+    return first;
+}
+
+static void do_waiting(void)
+{
+    Stream *stream;
+    uint64_t number;
+
+    rt_inside = true;
+    while ((stream = waiting_stream(&number)))
+        stream_do(stream, number);
+    rt_inside = false;
+}
+
+static void *look_now_and_then(void *unused)
+{
+    uint64_t calls = 0;
+
+    (void) unused;
+    for (;;) {
+        nanosleep(&between_looks, NULL);
+        rt_lock();
+        if (rt.calls == calls)
+            do_waiting();
+        calls = rt.calls;
+        rt_unlock();
+    }
+    return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static void begin(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!pthread_create(&thread, NULL, look_now_and_then, NULL))
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void idle_watch(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, begin);
+}
