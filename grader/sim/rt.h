@@ -299,7 +299,7 @@ void plain_kernel_name(const char *mangled, char *text, size_t size);
 Work *work_new(WorkKind kind);
 Work *work_copy(const Work *work);
 void work_free(Work *work);
-cudaError_t issue(Stream *stream, Work *work); /* takes it; NULL: no memory */
+cudaError_t issue(Stream *stream, Work *work);   /* takes it; NULL: no memory */
 void stream_do(Stream *stream, uint64_t number); /* up to this; the host waits for nothing */
 cudaError_t finish(Stream *stream, uint64_t number);
 cudaError_t finish_stream(Stream *stream); /* all of it, and what it waits for */
