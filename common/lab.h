@@ -135,7 +135,7 @@ typedef struct Mechanism {
 
 /* What `make hint` says first to whoever was last graded so; the first row that fits. `symptom` is
  * a verdict's word, "unsafe", and perhaps what must have been seen, "unsafe race", "wrong tail
- * unwritten": the words of grader/verdict.h and grader/symptom.c. A step further, never the rung
+ * unwritten": the words of grader/verdict.h and grader/diagnosis.h. A step further, never the rung
  * itself. */
 typedef struct Remedy {
     const char *symptom, *text;

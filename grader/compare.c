@@ -128,11 +128,3 @@ void compare(Difference *difference, Type type, const void *got, const void *wan
             compare_each(difference, type, got, want, error, at, end, first);
     }
 }
-
-void say_place(char *text, size_t size, const Array *array, size_t index)
-{
-    if (array->rows > 1 && array->cols > 0)
-        put(text, size, "row %zu, column %zu", index / array->cols, index % array->cols);
-    else
-        put(text, size, "element %zu", index);
-}

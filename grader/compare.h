@@ -37,13 +37,10 @@ void compare(Difference *difference, Type type, const void *got, const void *wan
              const double *error, size_t first, size_t count, unsigned char poison);
 
 /* Says in one clause how the whole array `out` is wrong, if there is a pattern: never written, all
- * zero, only the tail, shifted, transposed, a copy of the input. "" if none is seen. `got`, `want`
- * and `error` are the whole array; `difference` its comparison. The text stands until the next
- * call. */
+ * zero, only the tail, shifted, transposed, a copy of the input; *saw gets its codes (diagnosis.h).
+ * "" and 0 if none is seen. `got`, `want` and `error` are the whole array; `difference` its
+ * comparison. The text stands until the next call. */
 const char *pattern(const Difference *difference, const Inputs *inputs, int out, const void *got,
-                    const void *want, const double *error);
-
-/* "row 3, column 5" or "element 7": a place in an array as a student thinks of it. */
-void say_place(char *text, size_t size, const Array *array, size_t index);
+                    const void *want, const double *error, uint64_t *saw);
 
 #endif

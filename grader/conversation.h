@@ -43,14 +43,14 @@
  *   TAG quit
  *       ok                         and ends
  *
- * A failure is `fail KIND TEXT`: KIND is gpu, load, memory, hoards, launch, kernel, stray or usage;
- * `died` if the process with student code is gone, `garbage` if it broke the rules of guest_wire.h;
- * of what a simulated GPU sees, too, unsafe, endless (it was stopped) or limit (it can't be
- * simulated). To hello: `fail gpu REASON TEXT`, REASON being no-driver, old-driver, no-device,
- * old-gpu, busy, memory or other. Of a stray, array is in0.., out0.. or scratch; side is before or
- * after, with the offset in bytes from the array's nearest end (the bytes next to it are 1 before
- * and 0 after), or inside, with the index of the first input element that is not what it was filled
- * with.
+ * A failure is `fail KIND TEXT` or `fail KIND.CODE TEXT`, CODE a word of diagnosis.h; KIND is gpu,
+ * load, memory, hoards, launch, kernel, stray or usage; `died` if the process with student code is
+ * gone, `garbage` if it broke the rules of guest_wire.h; of what a simulated GPU sees, too, unsafe,
+ * endless (it was stopped) or limit (it can't be simulated). To hello: `fail gpu REASON TEXT`,
+ * REASON being no-driver, old-driver, no-device, old-gpu, busy, memory or other. Of a stray, array
+ * is in0.., out0.. or scratch; side is before or after, with the offset in bytes from the array's
+ * nearest end (the bytes next to it are 1 before and 0 after), or inside, with the index of the
+ * first input element that is not what it was filled with.
  *
  * What is no command at all (no tag, too long, a 0 in it, cut off) ends the process with status 2.
  */

@@ -209,6 +209,7 @@ static Verdict run_cases(Trial *trial)
     const Case *cases = trial->entry->lab->cases;
     int chosen[MOST_CASES + 1], count = choose_cases(trial, chosen);
     char wrong[sizeof trial->worker->why] = "";
+    Diagnosis diagnosis = { 0 };
 
     for (int i = 0; i < count && !(*wrong && is_large(trial, &cases[chosen[i]])); i++) {
         Verdict verdict;
@@ -216,8 +217,10 @@ static Verdict run_cases(Trial *trial)
                     lab_name(trial->entry), i + 1, count);
         verdict = run_or_give_up(trial, &cases[chosen[i]]);
         if (verdict == WRONG && trial->scope->simulated) {
-            if (!*wrong)
+            if (!*wrong) {
                 PUT(wrong, "%s", trial->worker->why);
+                diagnosis = trial->worker->diagnosis;
+            }
         } else if (verdict == UNSAFE || (verdict != PASS && !*wrong))
             return verdict;
         else if (verdict != PASS)
@@ -226,6 +229,7 @@ static Verdict run_cases(Trial *trial)
     if (!*wrong)
         return PASS;
     PUT(trial->worker->why, "%s", wrong);
+    trial->worker->diagnosis = diagnosis;
     return WRONG;
 }
 
@@ -259,6 +263,7 @@ static void look_by_simulation(Session *session, const char *object, Result *res
     if (verdict == UNSAFE || verdict == STRAY) {
         result->verdict = verdict;
         PUT(result->why, "seen on the simulated GPU: %s", worker.why);
+        result->diagnosis = worker.diagnosis;
     } else if (verdict != PASS)
         add_note(result,
                  "not looked at for races, since on the simulated GPU it ends so: ", worker.why);
@@ -290,9 +295,10 @@ void judge_correctness(Session *session, const char *object, Result *result, Dra
     worker_end(&worker);
     note_printed(&worker.child, result);
     result->verdict = verdict;
-    if (verdict != PASS)
+    if (verdict != PASS) {
         PUT(result->why, "%s", worker.why);
-    else if (!simulated)
+        result->diagnosis = worker.diagnosis;
+    } else if (!simulated)
         look_by_simulation(session, object, result, random);
     if (*trial.given_up)
         add_note(result, "too long to simulate, so not looked at: ", trial.given_up);

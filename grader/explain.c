@@ -2,7 +2,7 @@
  * simulated GPU with its model of time. */
 #include "explain.h"
 #include "outputs.h"
-#include "symptom.h"
+#include "remedy.h"
 #include "wrap.h"
 
 #include <stdio.h>
@@ -384,8 +384,7 @@ static void print_advice(const Explained *e)
     const Result *result = &e->result;
     const Lab *lab = e->entry->lab;
     const Verdict verdict = as_it_ran(result);
-    const Symptom symptom = symptom_in(result->why, result->printed, verdict, lab);
-    const int remedy = symptom_remedy(&symptom, verdict, result->ratio, lab);
+    const int remedy = remedy_for(&result->diagnosis, verdict, result->ratio, lab);
     char text[2000];
 
     if (e->lab_case->kind != TIMED || ratio_of(e) >= e->lab_case->bar)

@@ -147,6 +147,14 @@ static Draws draws_of(const Session *session, const LabEntry *entry, const char 
     return draws;
 }
 
+/* What comes with the verdict; of a crash, what CUDA_CHECK printed, too. */
+static void keep_diagnosis(Result *result)
+{
+    if (result->verdict == CRASH)
+        result->diagnosis.saw |= diagnosis_printed(result->printed);
+    result->diagnosis.saw &= diagnosis_possible(result->verdict);
+}
+
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result)
 {
@@ -170,6 +178,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
         else if (result->verdict == PASS)
             judge_speed(session, reference.object, submission.object, result, &random);
     }
+    keep_diagnosis(result);
     if (untouched && result->verdict != UNSOUND)
         say_untouched(result);
     add_up(&session->course.lab[entry - all_labs].policy, result);

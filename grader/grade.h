@@ -2,6 +2,7 @@
 #ifndef GRADE_H
 #define GRADE_H
 
+#include "diagnosis.h"
 #include "draws.h"
 #include "marks.h"
 #include "session.h"
@@ -31,14 +32,15 @@ typedef struct CaseSpeed {
 typedef struct Result {
     const LabEntry *entry;
     Verdict verdict;
-    Verdict as_it_ran; /* what an UNCHANGED starter would have got */
-    char why[4700];    /* a sentence or more; "" for a plain pass */
-    char note[512];    /* what else there is to say; "" if nothing */
-    char flags[160];   /* words for a human: "clock interference faster-than-known" */
-    char isolation[8]; /* "split": it had a process of its own, or "shared"; as sandbox */
-    char sandbox[24];  /* how the student's process was confined; "" if it never ran */
-    char printed[600]; /* what the student's code printed, its beginning */
-    char limiter[400]; /* what limits a slow one, in a sentence without its end; "": not known */
+    Verdict as_it_ran;   /* what an UNCHANGED starter would have got */
+    Diagnosis diagnosis; /* what was seen, that comes with this verdict */
+    char why[4700];      /* a sentence or more; "" for a plain pass */
+    char note[512];      /* what else there is to say; "" if nothing */
+    char flags[160];     /* words for a human: "clock interference faster-than-known" */
+    char isolation[8];   /* "split": it had a process of its own, or "shared"; as sandbox */
+    char sandbox[24];    /* how the student's process was confined; "" if it never ran */
+    char printed[600];   /* what the student's code printed, its beginning */
+    char limiter[400];   /* what limits a slow one, in a sentence without its end; "": not known */
     CaseSpeed speed[GRADE_CASES];
     int speeds;
     double marks; /* 0 .. 100 */

@@ -32,7 +32,7 @@ static void print_remedy(const Progress *progress, const Lab *lab, int remedy)
 {
     char text[512], said[400];
 
-    symptom_say(&progress->symptom, progress->latest, progress->ratio, said, sizeof said);
+    diagnosis_say(&progress->diagnosis, progress->latest, progress->ratio, said, sizeof said);
     print_wrapped(PUT(text, "Your last grading: %s.", said), 0, COLUMNS);
     print_wrapped(lab->remedies[remedy - 1].text, 4, COLUMNS);
     printf("\n");
@@ -81,7 +81,7 @@ int print_hint(const char *file, const LabEntry *entry, int level)
 
     progress_load(file, entry, &progress);
     if (level < 1 && progress.graded)
-        remedy = symptom_remedy(&progress.symptom, progress.latest, progress.ratio, entry->lab);
+        remedy = remedy_for(&progress.diagnosis, progress.latest, progress.ratio, entry->lab);
     if (remedy)
         print_remedy(&progress, entry->lab, remedy);
     if (remedy && remedy != progress.told) {

@@ -42,14 +42,15 @@ static void record(const Judging *j, int i, const ModelledCall *reference, const
 }
 
 /* A slow case is explained by the first bound that it misses. */
-static bool explain(Judging *j, Contestant *student, int i, char *why, size_t size)
+static bool explain(Judging *j, Contestant *student, int i, Reason *reason)
 {
-    Verdict verdict = mechanism_look(&student->worker, why, size);
+    Verdict verdict = mechanism_look(&student->worker);
 
-    if (verdict == SLOW)
-        return true;
-    *why = 0;
-    return !student_failed(j, student, verdict, i);
+    if (verdict != SLOW)
+        return !student_failed(j, student, verdict, i);
+    reason->diagnosis = student->worker.diagnosis;
+    PUT(reason->text, "%s", student->worker.why);
+    return true;
 }
 
 /* Of the case that misses its bar most, which the verdict names; before anything else is asked of
@@ -106,6 +107,7 @@ static bool idle(Judging *j, const ModelledCall *call, const ModelledCall *refer
     if (lab_case->kind != TIMED || !modelled_idle(call) || modelled_idle(reference))
         return false;
     j->result->verdict = SLOW;
+    j->result->diagnosis = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU), .lab_case = lab_case };
     PUT(j->result->why,
         "case %s: nothing ran on the GPU. What the host does in its place takes no time here, so "
         "there is no ratio; the task is for the GPU",
@@ -114,7 +116,7 @@ static bool idle(Judging *j, const ModelledCall *call, const ModelledCall *refer
 }
 
 /* False: the verdict is there. */
-static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t size)
+static bool judge_case(Judging *j, Contestant *student, int i, Reason *reason)
 {
     CaseSpeed *s = &j->result->speed[i];
     ModelledCall reference, call = { 0 };
@@ -133,7 +135,7 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
     if (student_failed(j, student, verdict, i))
         return false;
     note_limiter(j, student, i, reference.ms / call.ms);
-    if ((s->lab_case->kind == TIMED && !explain(j, student, i, why, size)) ||
+    if ((s->lab_case->kind == TIMED && !explain(j, student, i, reason)) ||
         student_failed(j, student, worker_check_guards(&student->worker), i) ||
         student_failed(j, student, outputs_check(&student->worker, 0, j->random), i) ||
         idle(j, &call, &reference, i))
@@ -151,18 +153,20 @@ static bool judge_case(Judging *j, Contestant *student, int i, char *why, size_t
 
 /* ---- The verdict ---- */
 
-static void say_slow(Result *result, const CaseSpeed *s, const char *explained)
+static void say_slow(Result *result, const CaseSpeed *s, const Reason *reason)
 {
     PUT(result->why,
         "case %s runs at %.2f of the reference's speed (simulated: %.3g of %.3g GB/s), the bar is "
         "%.2f",
         s->lab_case->label, ratio_shown(s->ratio.median, s->bar, 2), s->gbps, s->reference_gbps,
         s->bar);
-    if (*explained)
-        APPEND(result->why, "; %s", explained);
+    result->diagnosis = reason->diagnosis;
+    result->diagnosis.lab_case = s->lab_case;
+    if (*reason->text)
+        APPEND(result->why, "; %s", reason->text);
 }
 
-bool judge_modelled_decide(Result *result, char explained[][EXPLAINED])
+bool judge_modelled_decide(Result *result, const Reason *reasons)
 {
     const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = judging_slowest(result);
     int judged = 0;
@@ -181,10 +185,11 @@ bool judge_modelled_decide(Result *result, char explained[][EXPLAINED])
         unjudged = blind;
     result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : PASS;
     if (slow)
-        say_slow(result, slow, explained[slow - result->speed]);
-    else if (unjudged)
+        say_slow(result, slow, &reasons[slow - result->speed]);
+    else if (unjudged) {
+        result->diagnosis = (Diagnosis){ .lab_case = unjudged->lab_case };
         PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
-    else if (blind)
+    } else if (blind)
         APPEND(result->note, "case %s is left out: %s", blind->lab_case->label, blind->why_not);
     return slow || !unjudged;
 }
@@ -230,7 +235,7 @@ static void look_around(Judging *j)
 void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
                     Draws *random)
 {
-    static char explained[GRADE_CASES][EXPLAINED];
+    static Reason reasons[GRADE_CASES];
     Judging j = { .session = session,
                   .result = result,
                   .entry = result->entry,
@@ -241,13 +246,13 @@ void judge_modelled(Session *session, const char *reference, const char *object,
     Contestant student = { 0 };
     bool fine = true, decided = false;
 
-    memset(explained, 0, sizeof explained);
+    memset(reasons, 0, sizeof reasons);
     judging_list_cases(&j);
     for (int i = 0; fine && i < result->speeds; i++)
-        fine = judge_case(&j, &student, i, explained[i], sizeof explained[i]);
+        fine = judge_case(&j, &student, i, &reasons[i]);
     side_end(&student);
     if (fine) {
-        decided = judge_modelled_decide(result, explained);
+        decided = judge_modelled_decide(result, reasons);
         note_samples(result);
         note_controls(result);
         look_around(&j);

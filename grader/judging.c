@@ -36,6 +36,8 @@ void judging_decide(Result *result)
             close |= s->ratio.lo <= s->bar && s->bar <= s->ratio.hi;
     }
     result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : close ? CLOSE : PASS;
+    if (slow || unjudged)
+        result->diagnosis = (Diagnosis){ .lab_case = (slow ? slow : unjudged)->lab_case };
     if (slow)
         PUT(result->why,
             "case %s runs at %.2f of the reference's speed (%.0f of %.0f GB/s), the bar is %.2f",
@@ -106,6 +108,7 @@ bool judging_student_failed(Judging *j, Verdict verdict, const Contestant *stude
     if (verdict == PASS)
         return false;
     j->result->verdict = verdict;
+    j->result->diagnosis = student->worker.diagnosis;
     if (verdict == WRONG || verdict == STRAY) /* these name the case themselves */
         PUT(j->result->why, "%s", student->worker.why);
     else

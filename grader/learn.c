@@ -44,11 +44,11 @@ static void read_format_2(const char *line, const Lab *lab, Progress *progress)
     double told;
 
     if (field(line, "saw", text, sizeof text))
-        progress->symptom.saw = symptom_bits(text, progress->latest);
+        progress->diagnosis.saw = diagnosis_bits(text, progress->latest);
     if (field(line, "case", text, sizeof text))
-        for (const Case *c = lab->cases; c && c->label && !progress->symptom.lab_case; c++)
+        for (const Case *c = lab->cases; c && c->label && !progress->diagnosis.lab_case; c++)
             if (!strcmp(label_word(c, label, sizeof label), text))
-                progress->symptom.lab_case = c;
+                progress->diagnosis.lab_case = c;
     if (field_double(line, "told", &told))
         progress->told = (int) fmin(fmax(told, 0), LAB_REMEDIES);
     if (field(line, "explained", text, sizeof text))
@@ -106,17 +106,17 @@ void progress_load(const char *file, const LabEntry *entry, Progress *progress)
 
 static void write_format_2(char *line, size_t size, const Progress *progress)
 {
-    const Symptom *symptom = &progress->symptom;
+    const Diagnosis *diagnosis = &progress->diagnosis;
     char text[LINE_MOST];
 
-    if (!symptom->saw && !symptom->lab_case && !progress->told && !progress->explained)
+    if (!diagnosis->saw && !diagnosis->lab_case && !progress->told && !progress->explained)
         return;
     append(line, size, " format:%d", FORMAT);
-    symptom_words(symptom, text, sizeof text);
+    diagnosis_words(diagnosis->saw, text, sizeof text);
     if (*text)
         append(line, size, " saw:%s", text);
-    if (symptom->lab_case)
-        append(line, size, " case:%s", label_word(symptom->lab_case, text, sizeof text));
+    if (diagnosis->lab_case)
+        append(line, size, " case:%s", label_word(diagnosis->lab_case, text, sizeof text));
     if (progress->told)
         append(line, size, " told:%d", progress->told);
     if (progress->explained)

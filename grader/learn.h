@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "registry.h"
-#include "symptom.h"
+#include "remedy.h"
 
 /* .warpbook/progress: one line a lab, `lab:06_transpose verdict:slow best:pass ratio:0.55 hints:1
  * date:2026-11-21 format:2 saw:sectors_written case:flat told:3
@@ -18,9 +18,9 @@ typedef struct Progress {
     int hints;    /* levels shown so far */
     bool graded;
     char date[16];
-    Symptom symptom;    /* what the latest grading saw */
-    int told;           /* the latest of the lab's remedies that was shown, from 1 on; 0: none */
-    uint64_t explained; /* predictions.h: the numbers that were explained; 0: none yet */
+    Diagnosis diagnosis; /* what the latest grading saw: codes and case */
+    int told;            /* the latest of the lab's remedies that was shown, from 1 on; 0: none */
+    uint64_t explained;  /* predictions.h: the numbers that were explained; 0: none yet */
 } Progress;
 
 /* `file` is the progress file's path. Load gives zeros where there is no line. Save replaces the

@@ -107,8 +107,7 @@ static void remember(const Session *session, const Result *result)
         progress.best = result->verdict;
     progress.graded = true;
     progress.ratio = result->ratio;
-    progress.symptom =
-        symptom_in(result->why, result->printed, result->verdict, result->entry->lab);
+    progress.diagnosis = result->diagnosis;
     strftime(progress.date, sizeof progress.date, "%Y-%m-%d", localtime(&now));
     keep_progress(session, result->entry, &progress);
 }

@@ -9,6 +9,7 @@
  */
 #include "mechanism.h"
 #include "compare.h"
+#include "message.h"
 #include "outputs.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static double at_best(const Worker *worker, const Mechanism *m, const Counted *c
     return count * (double) type_bytes(array->type) / 32;
 }
 
-/* ---- In words ---- */
+/* ---- All bounds ---- */
 
 static void name_array(const Mechanism *m, const Array *array, char *text, size_t size)
 {
@@ -57,74 +58,51 @@ static void name_array(const Mechanism *m, const Array *array, char *text, size_
         append(text, size, "[%d]", m->array);
 }
 
-static void say_missed(const Worker *worker, const Mechanism *m, const Counted *counted,
-                       double ratio, char *why, size_t size)
+static void say_missed(Worker *worker, const Mechanism *m, const Counted *counted, double ratio)
 {
-    char array[16];
-    double a_request = counted->requests > 0 ? counted->done / counted->requests : 0;
+    static const DiagnosisCode codes[] = {
+        [SECTORS_READ] = SAW_SECTORS_READ,   [SECTORS_WRITTEN] = SAW_SECTORS_WRITTEN,
+        [WARP_BARRIERS] = SAW_WARP_BARRIERS, [SHARED_WAVEFRONTS] = SAW_SHARED_WAVEFRONTS,
+        [WARP_ATOMICS] = SAW_WARP_ATOMICS,   [LOADS_AN_FMA] = SAW_LOADS_PER_FMA,
+        [IDLE_LANES] = SAW_IDLE_LANES,
+    };
+    Diagnosis *d = &worker->diagnosis;
 
-    name_array(m, array_of(&worker->arrays, m), array, sizeof array);
-    put(why, size, "%s", "");
-    if (counted->line)
-        put(why, size, "kernel.cu:%d: ", counted->line);
-    if (m->counter == WARP_BARRIERS || m->counter == WARP_ATOMICS)
-        append(why, size,
-               "for 32 elements of `%s` a warp %s %.2g times; at most %.2g are asked for", array,
-               m->counter == WARP_BARRIERS ? "waits at a barrier" : "updates global memory", ratio,
-               m->most);
-    else if (m->counter == LOADS_AN_FMA)
-        append(
-            why, size,
-            "a warp loads %.2f times for each multiply-add, from global or shared memory; at most "
-            "%.2f times is asked for",
-            ratio, m->most);
-    else if (m->counter == IDLE_LANES)
-        append(
-            why, size,
-            "of a warp's 32 lanes %.1f work in an average instruction; at least %.1f are asked for",
-            32 / ratio, 32 / m->most);
-    else if (m->counter == SHARED_WAVEFRONTS)
-        append(
-            why, size,
-            "shared memory takes %.1f times as many wavefronts as without bank conflicts (%.1f a "
-            "load or store, on average); at most %.2f times is asked for",
-            ratio, a_request, m->most);
-    else
-        append(why, size,
-               "`%s` %s %.1f times the sectors of 32 bytes that it has (%.1f a request); at most "
-               "%.2f times is asked for",
-               array, m->counter == SECTORS_READ ? "is read in" : "is written in", ratio, a_request,
-               m->most);
+    *d = (Diagnosis){ .saw = SAW(codes[m->counter]),
+                      .lab_case = worker->row,
+                      .value = ratio,
+                      .limit = m->most,
+                      .line = counted->line };
+    if (counted->requests > 0)
+        d->per_request = counted->done / counted->requests;
+    name_array(m, array_of(&worker->arrays, m), d->array, sizeof d->array);
+    message_counter(d, worker->why, sizeof worker->why);
 }
 
-/* ---- All bounds ---- */
-
 /* PASS, SLOW, or what went wrong. */
-static Verdict hold_to(Worker *worker, const Mechanism *m, char *why, size_t size)
+static Verdict hold_to(Worker *worker, const Mechanism *m)
 {
     Counted counted;
     Verdict verdict = worker_count(worker, m, &counted);
     double best, ratio;
 
-    if (verdict != PASS) {
-        put(why, size, "%s", worker->why);
+    if (verdict != PASS)
         return verdict;
-    }
     best = at_best(worker, m, &counted);
     ratio = best > 0 ? counted.done / best : 0;
     if (ratio <= m->most)
         return PASS;
-    say_missed(worker, m, &counted, ratio, why, size);
+    say_missed(worker, m, &counted, ratio);
     return SLOW;
 }
 
-Verdict mechanism_look(Worker *worker, char *why, size_t size)
+Verdict mechanism_look(Worker *worker)
 {
     const Mechanism *m = worker->entry->lab->mechanism;
     Verdict verdict = PASS;
 
     for (; verdict == PASS && m->counter != NO_COUNTER; m++)
-        verdict = hold_to(worker, m, why, size);
+        verdict = hold_to(worker, m);
     return verdict;
 }
 
@@ -153,19 +131,17 @@ static Verdict call_once(Look *look, const Case *c)
 static Verdict look_at_case(Look *look, const Case *c)
 {
     Result *result = look->result;
-    char why[sizeof look->worker.why];
     Verdict verdict;
 
     session_say(look->session, "%02d %s: what it does, %s", lab_number(result->entry),
                 lab_name(result->entry), c->label);
     verdict = call_once(look, c);
-    if (verdict != PASS) {
-        PUT(result->why, "%s", look->worker.why);
-        return verdict;
-    }
-    verdict = mechanism_look(&look->worker, why, sizeof why);
     if (verdict != PASS)
-        PUT(result->why, "case %s: %s", c->label, why);
+        PUT(result->why, "%s", look->worker.why);
+    else if ((verdict = mechanism_look(&look->worker)) != PASS)
+        PUT(result->why, "case %s: %s", c->label, look->worker.why);
+    if (verdict != PASS)
+        result->diagnosis = look->worker.diagnosis;
     return verdict;
 }
 
@@ -182,8 +158,10 @@ static Verdict bring_up(Look *look, const char *object)
         verdict = worker_load(&look->worker, look->result->entry, object);
     if (verdict == PASS)
         verdict = worker_checks(&look->worker, false, launch_millions);
-    if (verdict != PASS)
+    if (verdict != PASS) {
         PUT(look->result->why, "%s", look->worker.why);
+        look->result->diagnosis = look->worker.diagnosis;
+    }
     return verdict;
 }
 

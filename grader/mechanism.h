@@ -4,8 +4,9 @@
 
 #include "grade.h"
 
-/* Holds what a worker's last go did against each bound of its lab. SLOW: one is missed, and `why`
- * says which, with the line that is most to blame. Else PASS, or what went wrong. */
-Verdict mechanism_look(Worker *worker, char *why, size_t size);
+/* Holds what a worker's last go did against each bound of its lab. SLOW: one is missed, and
+ * worker->diagnosis and worker->why say which, with the line that is most to blame. Else PASS, or
+ * what went wrong. */
+Verdict mechanism_look(Worker *worker);
 
 #endif

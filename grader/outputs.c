@@ -6,7 +6,7 @@
 #include "outputs.h"
 #include "compare.h"
 #include "conversation.h"
-#include "util.h"
+#include "message.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,29 +19,26 @@ static Inputs inputs_of(const Worker *worker, int set)
     return (Inputs){ &worker->arrays, set_seed(worker->seed, set) };
 }
 
-static const char *say_value(char *text, size_t size, Type type, double value)
-{
-    if (value != value)
-        return put(text, size, "NaN");
-    return put(text, size, type == F32 || type == F64 ? "%.9g" : "%.0f", value);
-}
-
-/* "case 33 x 31: in the output, row 3, column 5 is NaN, right is 0.5; 12 of 1023 elements looked at
- * differ: <pattern>". */
-static void say_wrong(Worker *worker, int out, const Difference *d, const char *how)
+/* `pattern`: how a whole array is wrong, with its codes, or "" and 0. */
+static void say_wrong(Worker *worker, int out, const Difference *d, const char *how, uint64_t saw)
 {
     const Array *array = &worker->arrays.out[out];
-    char place[64], got[400], want[400];
+    char text[sizeof worker->why - 200];
 
-    say_place(place, sizeof place, array, d->first);
-    PUT(worker->why, "case %s: in %s, %s is %s, right is %s; %zu of %zu elements looked at differ",
-        worker->lab_case.label, array->name ? array->name : "the output", place,
-        say_value(got, sizeof got, array->type, d->got),
-        say_value(want, sizeof want, array->type, d->want), d->wrong, d->compared);
-    if (*how)
-        APPEND(worker->why, ": %s", how);
-    else if (d->unwritten == d->wrong)
-        APPEND(worker->why, ": never written");
+    if (!saw && d->unwritten == d->wrong)
+        saw = SAW(SAW_UNWRITTEN);
+    else if (d->got != d->got)
+        saw |= saw & SAW(SAW_UNWRITTEN) ? 0 : SAW(SAW_NOT_FINITE);
+    worker->diagnosis = (Diagnosis){ .saw = saw,
+                                     .lab_case = worker->row,
+                                     .element = d->first,
+                                     .wrong = d->wrong,
+                                     .compared = d->compared,
+                                     .got = d->got,
+                                     .want = d->want };
+    PUT(worker->diagnosis.array, "%.15s", array->name ? array->name : "out");
+    message_wrong(&worker->diagnosis, array, how, text, sizeof text);
+    PUT(worker->why, "case %s: %s", worker->lab_case.label, text);
 }
 
 enum { WINDOWS = 4, WINDOW = 1024 };
@@ -221,7 +218,7 @@ static Verdict check_by_lab(Worker *worker, int set, int out)
         lab->truth(&worker->lab_case, &inputs, out, bad, bad_count, want, error);
         compare(&difference, array->type, got + bad * width, want, error, bad, bad_count,
                 worker->poison);
-        say_wrong(worker, out, &difference, "");
+        say_wrong(worker, out, &difference, "", 0);
         verdict = WRONG;
         free(want);
         free(error);
@@ -259,8 +256,9 @@ static Verdict check_array(Worker *worker, int set, int out, Draws *random)
                            keep ? error + at / width : NULL, one_in, places, &difference);
     }
     if (verdict == PASS && difference.wrong) {
-        say_wrong(worker, out, &difference,
-                  keep ? pattern(&difference, &inputs, out, got, want, error) : "");
+        uint64_t saw = 0;
+        const char *how = keep ? pattern(&difference, &inputs, out, got, want, error, &saw) : "";
+        say_wrong(worker, out, &difference, how, saw);
         verdict = WRONG;
     }
     free(got);
@@ -321,7 +319,7 @@ static Verdict judge_window(Worker *worker, const Window *w)
 {
     if (!w->difference.wrong)
         return PASS;
-    say_wrong(worker, w->out, &w->difference, "");
+    say_wrong(worker, w->out, &w->difference, "", 0);
     return WRONG;
 }
 

@@ -6,7 +6,7 @@
  * on a sample, so that even a large array is explained at once.
  */
 #include "compare.h"
-#include "util.h"
+#include "message.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -345,7 +345,7 @@ static bool tail(const View *v, char *clause)
 {
     char place[64];
 
-    say_place(place, sizeof place, v->array, v->first);
+    message_place(v->array, v->first, place, sizeof place);
     put(clause, CLAUSE, "all elements from %s on (the tail)", place);
     return v->first && v->wrong == v->count - v->first;
 }
@@ -393,29 +393,43 @@ static bool all_but_every_nth(const View *v, char *clause)
 
 /* ---- All of it ---- */
 
-typedef bool Guess(const View *v, char *clause);
+typedef struct Guess {
+    bool (*holds)(const View *v, char *clause);
+    DiagnosisCode code;
+} Guess;
 
-/* The first that holds is told; so the plainer and the more telling come first. */
-static Guess *const what[] = {
-    unwritten, zero,       not_finite, constant, copied, row_shifted,
-    shifted,   transposed, by_tiles,   multiple, offset,
+/* The first that holds is reported; so the plainer and the more telling come first. */
+static const Guess what[] = {
+    { unwritten, SAW_UNWRITTEN },   { zero, SAW_ZERO },
+    { not_finite, SAW_NOT_FINITE }, { constant, SAW_CONSTANT },
+    { copied, SAW_COPIED },         { row_shifted, SAW_ROW_SHIFTED },
+    { shifted, SAW_SHIFTED },       { transposed, SAW_TRANSPOSED },
+    { by_tiles, SAW_BY_TILES },     { multiple, SAW_MULTIPLE },
+    { offset, SAW_OFFSET },
 };
 
-static Guess *const where[] = {
-    tail, right_edge, outside_corner, one_column, every_nth, all_but_every_nth,
+static const Guess where[] = {
+    { tail, SAW_TAIL },
+    { right_edge, SAW_RIGHT_EDGE },
+    { outside_corner, SAW_OUTSIDE_CORNER },
+    { one_column, SAW_ONE_COLUMN },
+    { every_nth, SAW_EVERY_NTH },
+    { all_but_every_nth, SAW_EVERY_NTH },
 };
 
-static bool first_of(Guess *const *guesses, size_t count, const View *v, char *clause)
+static bool first_of(const Guess *guesses, size_t count, const View *v, char *clause, uint64_t *saw)
 {
     for (size_t i = 0; i < count; i++)
-        if (guesses[i](v, clause))
+        if (guesses[i].holds(v, clause)) {
+            *saw |= SAW(guesses[i].code);
             return true;
+        }
     *clause = 0;
     return false;
 }
 
 /* The whole array is one value, right or wrong. */
-static const char *uniform(const View *v, char *clause)
+static const char *uniform(const View *v, char *clause, uint64_t *saw)
 {
     size_t bytes = type_bytes(v->array->type);
     unsigned char poison[8];
@@ -423,15 +437,18 @@ static const char *uniform(const View *v, char *clause)
     memset(poison, v->poison, sizeof poison);
     if (v->count < LEAST || memcmp(v->got, (const char *) v->got + bytes, (v->count - 1) * bytes))
         return "";
-    if (!memcmp(v->got, poison, bytes))
+    if (!memcmp(v->got, poison, bytes)) {
+        *saw = SAW(SAW_UNWRITTEN);
         return "no element was ever written";
+    }
+    *saw = SAW(got(v, 0) == 0 ? SAW_ZERO : SAW_CONSTANT);
     if (got(v, 0) == 0)
         return "every element is zero";
     return put(clause, CLAUSE, "every element has the same value, %.6g", got(v, 0));
 }
 
 const char *pattern(const Difference *difference, const Inputs *inputs, int out,
-                    const void *got_data, const void *want_data, const double *error)
+                    const void *got_data, const void *want_data, const double *error, uint64_t *saw)
 {
     static char text[2 * CLAUSE];
     char place[CLAUSE], content[CLAUSE];
@@ -449,14 +466,15 @@ const char *pattern(const Difference *difference, const Inputs *inputs, int out,
                .first_col = array->cols };
     bool located, explained;
 
+    *saw = 0;
     if (difference->wrong < LEAST)
         return "";
-    whole = uniform(&v, text);
+    whole = uniform(&v, text, saw);
     if (*whole)
         return whole;
     look(&v, difference->wrong);
-    located = first_of(where, sizeof where / sizeof *where, &v, place);
-    explained = first_of(what, sizeof what / sizeof *what, &v, content);
+    located = first_of(where, sizeof where / sizeof *where, &v, place, saw);
+    explained = first_of(what, sizeof what / sizeof *what, &v, content, saw);
     if (!located && !explained)
         return "";
     return PUT(text, "%s %s", located ? place : "the wrong elements",

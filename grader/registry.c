@@ -56,3 +56,11 @@ const LabEntry *lab_find(const char *name)
 {
     return lab_find_in(all_labs, name);
 }
+
+const Case *case_labelled(const Lab *lab, const char *label)
+{
+    for (const Case *c = lab->cases; c && c->label; c++)
+        if (!strcmp(c->label, label))
+            return c;
+    return NULL;
+}

@@ -18,5 +18,7 @@ const LabEntry *lab_find_in(const LabEntry *table, const char *name);
 
 int lab_number(const LabEntry *entry);       /* 6; -1 if the folder has no number */
 const char *lab_name(const LabEntry *entry); /* "transpose" */
+const Case *case_labelled(const Lab *lab,
+                          const char *label); /* NULL: it has none with this label */
 
 #endif

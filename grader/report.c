@@ -1,6 +1,6 @@
 /* report.c - what a grading says: a table for people, key:value lines for programs. */
 #include "report.h"
-#include "symptom.h"
+#include "remedy.h"
 #include "wrap.h"
 
 #include <inttypes.h>
@@ -136,9 +136,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
 
 static bool has_remedy(const Result *r)
 {
-    Symptom symptom = symptom_in(r->why, r->printed, r->verdict, r->entry->lab);
-
-    return symptom_remedy(&symptom, r->verdict, r->ratio, r->entry->lab) > 0;
+    return remedy_for(&r->diagnosis, r->verdict, r->ratio, r->entry->lab) > 0;
 }
 
 /* The first lab to go on with, and the command for it. */
@@ -289,6 +287,30 @@ static void report_lines_case(const CaseSpeed *s, int number)
         printf("case.%d.floor:%.4f\n", number, s->floor);
 }
 
+/* What was seen, and the numbers that belong to it. */
+static void report_lines_saw(const Diagnosis *d)
+{
+    char words[600];
+
+    if (d->lab_case)
+        line("saw.case", d->lab_case->label);
+    if (!d->saw)
+        return;
+    diagnosis_words(d->saw, words, sizeof words);
+    line("saw", words);
+    if (d->array[0])
+        line("saw.array", d->array);
+    if (d->wrong)
+        printf("saw.element:%zu\nsaw.wrong:%zu\nsaw.compared:%zu\nsaw.got:%.9g\n"
+               "saw.want:%.9g\n",
+               d->element, d->wrong, d->compared, d->got, d->want);
+    if (d->limit > 0)
+        printf("saw.value:%.6g\nsaw.limit:%.6g\nsaw.per_request:%.6g\n", d->value, d->limit,
+               d->per_request);
+    if (d->line)
+        printf("saw.line:%d\n", d->line);
+}
+
 void report_lines(const Result *result)
 {
     printf("lab:%s\n", result->entry->folder);
@@ -302,6 +324,7 @@ void report_lines(const Result *result)
         printf("ratio:%.5f\n", result->ratio);
     if (result->why[0])
         line("why", result->why);
+    report_lines_saw(&result->diagnosis);
     if (result->limiter[0])
         line("limiter", result->limiter);
     if (result->note[0])

@@ -267,7 +267,8 @@ static bool ends_kept(const char *function, char *fault)
     for (int i = 0; i < 2 * LAB_OUT; i++)
         if (ends.bytes[i] && memcmp(ends.kept[i], ends.at[i], ends.bytes[i])) {
             put(fault, SERVE_ANSWER,
-                "unsafe %s() returned before its output was complete: work that it had started "
+                "unsafe.returned %s() returned before its output was complete: work that it had "
+                "started "
                 "wrote to `out` later",
                 function);
             return false;

@@ -262,17 +262,18 @@ int device_timed(DeviceTimed *timed)
 /* What each is in the words of conversation.h. NULL: nothing to tell. */
 static const struct {
     const char *kind, *kind_if_write;
+    const char *code; /* a word of diagnosis.h; NULL: none */
 } words[FINDINGS] = {
-    [FINDING_OUT_OF_BOUNDS] = { "unsafe", "stray" },
+    [FINDING_OUT_OF_BOUNDS] = { "unsafe", "stray", "out_of_bounds" },
     [FINDING_USE_AFTER_FREE] = { "unsafe", "stray" },
-    [FINDING_MISALIGNED] = { "kernel", "kernel" },
-    [FINDING_HOST_POINTER] = { "kernel", "kernel" },
+    [FINDING_MISALIGNED] = { "kernel", "kernel", "misaligned" },
+    [FINDING_HOST_POINTER] = { "kernel", "kernel", "host_pointer" },
     [FINDING_FORBIDDEN] = { "kernel", "kernel" },
-    [FINDING_UNINITIALISED] = { "unsafe", "unsafe" },
-    [FINDING_RACE] = { "unsafe", "unsafe" },
-    [FINDING_RACE_BLOCKS] = { "unsafe", "unsafe" },
-    [FINDING_BARRIER] = { "unsafe", "unsafe" },
-    [FINDING_SHUFFLE] = { "unsafe", "unsafe" },
+    [FINDING_UNINITIALISED] = { "unsafe", "unsafe", "uninitialised" },
+    [FINDING_RACE] = { "unsafe", "unsafe", "race" },
+    [FINDING_RACE_BLOCKS] = { "unsafe", "unsafe", "race" },
+    [FINDING_BARRIER] = { "unsafe", "unsafe", "barrier" },
+    [FINDING_SHUFFLE] = { "unsafe", "unsafe", "shuffle" },
     [FINDING_LAUNCH] = { "launch", "launch" },
     [FINDING_TRAP] = { "kernel", "kernel" },
     [FINDING_ASSERT] = { "kernel", "kernel" },
@@ -335,12 +336,15 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "unsafe kernel.cu:27: race: ... (kernel transpose_kernel, block (0,0,0), thread (32,0,0))" */
+/* "unsafe.race kernel.cu:27: race: ... (kernel transpose_kernel, block (0,0,0), thread (32,0,0))"
+ */
 static void write_finding(const Finding *found, char *fault, size_t size)
 {
     const Place *at = &found->place;
 
-    put(fault, size, "%s ", word_of(found));
+    const char *code = (unsigned) found->kind < FINDINGS ? words[found->kind].code : NULL;
+
+    put(fault, size, "%s%s%s ", word_of(found), code ? "." : "", code ? code : "");
     if (at->file)
         append(fault, size, "%.80s:%d: ", base_name(at->file), at->line);
     append(fault, size, "%s: %.400s", simWord(found->kind), found->text);

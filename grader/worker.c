@@ -21,12 +21,13 @@ static const struct {
     const char *kind;
     Verdict verdict;
     const char *clause;
+    uint64_t saw;
 } faults[] = {
     { "gpu", UNSOUND, "" },
     { "load", CRASH, "the kernel could not be loaded: " },
     { "memory", UNSOUND, "not enough memory on the GPU: " },
     { "hoards", CRASH, "" },
-    { "launch", CRASH, "a kernel could not be launched: " },
+    { "launch", CRASH, "a kernel could not be launched: ", SAW(SAW_LAUNCH) },
     { "kernel", CRASH, "a kernel failed while it ran: " },
     { "stray", STRAY, "" },
     { "unsafe", UNSAFE, "" },
@@ -36,15 +37,20 @@ static const struct {
     { "limit", UNSUPPORTED, "the simulated GPU cannot do what this kernel does: " },
 };
 
+/* "KIND TEXT" or "KIND.CODE TEXT". */
 static Verdict from_fault(Worker *worker, const char *fault)
 {
-    char kind[16] = "";
+    size_t length = strcspn(fault, " "), kind = strcspn(fault, ". ");
+    const char *text = fault + length + (fault[length] == ' ');
 
-    sscanf(fault, "%15s", kind);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        if (!strcmp(kind, faults[i].kind)) {
-            const char *text = fault + strlen(kind);
-            PUT(worker->why, "%s%s", faults[i].clause, text + (*text == ' '));
+        if (kind == strlen(faults[i].kind) && !memcmp(fault, faults[i].kind, kind)) {
+            PUT(worker->why, "%s%s", faults[i].clause, text);
+            worker->diagnosis.saw = faults[i].saw;
+            if (kind < length)
+                worker->diagnosis.saw |= diagnosis_bit(fault + kind + 1, length - kind - 1);
+            if (faults[i].verdict == CRASH) /* CUDA's own words for its errors */
+                worker->diagnosis.saw |= diagnosis_printed(text);
             return faults[i].verdict;
         }
     PUT(worker->why, "the runner did not understand the grader: %s", fault);
@@ -53,6 +59,8 @@ static Verdict from_fault(Worker *worker, const char *fault)
 
 static Verdict from_heard(Worker *worker, Heard heard, const char *answer)
 {
+    if (heard != HEARD_OK)
+        worker->diagnosis = (Diagnosis){ .lab_case = worker->row };
     switch (heard) {
     case HEARD_OK:
         return PASS;
@@ -172,11 +180,12 @@ Verdict worker_case(Worker *worker, const Case *lab_case, int sets)
     const long *d = lab_case->dim;
 
     worker->lab_case = *lab_case;
+    worker->row = &worker->entry->lab->cases[case_index(worker->entry->lab, lab_case)];
     worker->sets = sets;
     worker->arrays = (Arrays){ 0 };
     worker->entry->lab->shape(lab_case, &worker->arrays);
     return ASK(worker, chore_limit_s, answer, "case %d %ld %ld %ld %ld %d",
-               case_index(worker->entry->lab, lab_case), d[0], d[1], d[2], d[3], sets);
+               (int) (worker->row - worker->entry->lab->cases), d[0], d[1], d[2], d[3], sets);
 }
 
 Verdict worker_prepare(Worker *worker, uint64_t seed)
@@ -248,6 +257,10 @@ Verdict worker_check_guards(Worker *worker)
     field(answer, "side", side, sizeof side);
     field_double(answer, "offset", &at);
     name_told(worker, array, told, sizeof told);
+    if (!strcmp(side, "inside"))
+        worker->diagnosis.saw = SAW(SAW_INPUT);
+    PUT(worker->diagnosis.array, "%.15s", told);
+    worker->diagnosis.element = at < 1e15 ? (size_t) at : 0;
     if (!strcmp(side, "inside"))
         PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are only to read",
             worker->lab_case.label, at);

@@ -3,11 +3,13 @@
  * Every call returns PASS when all is well, else the verdict that a student's kernel has earned by
  * it (CRASH, TIMEOUT, STRAY, WRONG, SUSPECT, UNSOUND), with the reason in worker->why. The caller
  * decides whether the kernel in it is a student's: trouble with ours is UNSOUND whatever it was.
+ * What was seen is in worker->diagnosis.
  */
 #ifndef WORKER_H
 #define WORKER_H
 
 #include "child.h"
+#include "diagnosis.h"
 #include "registry.h"
 #include "sim/limiter.h"
 #include "verdict.h"
@@ -30,17 +32,19 @@ typedef struct Counted {
 typedef struct Worker {
     Child child;
     const LabEntry *entry;
-    Case lab_case; /* with the dims in use */
-    Arrays arrays; /* their shape; data is NULL */
-    int sets;      /* buffer sets allocated */
-    uint64_t seed; /* of the last prepare */
+    Case lab_case;   /* with the dims in use */
+    const Case *row; /* the lab's, which that follows from; NULL: none yet */
+    Arrays arrays;   /* their shape; data is NULL */
+    int sets;        /* buffer sets allocated */
+    uint64_t seed;   /* of the last prepare */
     unsigned char poison;
-    double prepare_ms; /* how long the last prepare took */
-    double go_s;       /* when the last go was asked for */
-    double seen_ms;    /* from then until the first piece of an output was here; 0: none is yet */
-    char sandbox[24];  /* how its process is confined: see sandbox_state() */
-    char isolation[8]; /* "split": that is a process of its own; or "shared" */
-    bool limited;      /* UNSOUND came of what cannot be simulated */
+    double prepare_ms;   /* how long the last prepare took */
+    double go_s;         /* when the last go was asked for */
+    double seen_ms;      /* from then until the first piece of an output was here; 0: none is yet */
+    char sandbox[24];    /* how its process is confined: see sandbox_state() */
+    char isolation[8];   /* "split": that is a process of its own; or "shared" */
+    bool limited;        /* UNSOUND came of what cannot be simulated */
+    Diagnosis diagnosis; /* of the last call that did not return PASS */
     char why[900];
 } Worker;
 

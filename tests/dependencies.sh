@@ -3,10 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-order="lab fill util draws confine options contents wrap stats device limiter shape calc registry verdict marks course_values course course_terms symptom compare pattern child program sandbox conversation commands serve one_gpu guest_wire share sim_calls share_cuda share_sim caller guest guest_link runner_device runner_reason runner_hello finding memory query runner_limits sim_serve runner_sim runner
+order="lab fill util draws confine options contents wrap stats device limiter shape calc registry verdict marks course_values course course_terms diagnosis message remedy compare pattern child program sandbox conversation commands serve one_gpu guest_wire share sim_calls share_cuda share_sim caller guest guest_link runner_device runner_reason runner_hello finding memory query runner_limits sim_serve runner_sim runner
        tokens audit audit_files complaint toolchain cache compile build_job attempt recipe build learn hint predictions worker outputs seal session speed side grade correct mechanism judging modelled interference known judge judge_modelled report coursework explain prove elf_reader sim_list sim_run calc_text calc_ask calculators calc_access calc_occupancy calc_bounds
        calc_overlap calc_main command_line
-       handin sink walk unpack lms intake parcel stop quarantine suspicion harvest roster schema store terms enlist enrol reading words cell sealed queue takeover pace fence cgroup stations marking_options slots feeding ending marking slurm_round slurm_result slurm_ask slurm_make slurm_take slurm slurm_task diagnosis doctor_gpu doctor_machine doctor sheet overview roll csv json markup chart advice likeness similarity formats files page_labs page_pairs export_csv export_alike export_json export_results export_feedback export_html export settings main"
+       handin sink walk unpack lms intake parcel stop quarantine suspicion harvest roster schema store terms enlist enrol reading words cell sealed queue takeover pace fence cgroup stations marking_options slots feeding ending marking slurm_round slurm_result slurm_ask slurm_make slurm_take slurm slurm_task health doctor_gpu doctor_machine doctor sheet overview roll csv json markup chart advice likeness similarity formats files page_labs page_pairs export_csv export_alike export_json export_results export_feedback export_html export settings main"
 
 rank() {
     local n=0 module

@@ -190,11 +190,11 @@ check "no GPU: and in lines" says "^simulated:no NVIDIA GPU is visible" simulate
 check "as fast as the reference there" says "^verdict:pass" simulated sim_lines "$(submission good "ms 0.5")"
 check "by a model" says "^case.1.clock:modelled" simulated sim_lines "$(submission good "ms 0.5")"
 check "slower there" simulated sim_row slow "case flat runs at 0.62 of the reference.s speed .simulated:" "ms 0.8"
-check "what a bound explains" simulated sim_row slow "the bar is 0.75; kernel.cu:24: .in. is read in 8.0 times" "ms 0.8" "sectors 8 24"
+check "what a bound explains" simulated sim_row slow "the bar is 0.75; kernel.cu:24: reads of .in. touch 8.0x" "ms 0.8" "sectors 8 24"
 check "and does not decide" says "^verdict:pass" simulated sim_lines "$(submission good "ms 0.5" "sectors 8 24")"
 check "marks from rung 1 on" says "^marks:90.4" simulated sim_lines "$(submission good "ms 0.8")"
 check "a time that the model lacks" simulated sim_row correct "the model cannot tell how long 1 of 1 launches take" untimed
-check "then a bound decides" simulated sim_row slow "kernel.cu:24: .in. is read in 8.0 times" untimed "sectors 8 24"
+check "then a bound decides" simulated sim_row slow "kernel.cu:24: reads of .in. touch 8.0x" untimed "sectors 8 24"
 check "endless there" simulated sim_row timeout "case flat: " "endless 13"
 check "but not in a control" says "^verdict:pass" simulated sim_lines "$(submission good "endless 15")"
 check "which is told" says "^case.3.why_not:given up" simulated sim_lines "$(submission good "endless 15")"
@@ -281,8 +281,9 @@ sim_grade() {
 }
 if [ -x "$build/runner-sim" ]; then
     check "the starters, simulated" says "^verdict:unchanged" sim_grade
-    check "each is told by its line" says "kernel.cu:[0-9]+: .out. is written in 8.0 times" \
+    check "each is told by its line" says "kernel.cu:[0-9]+: writes to .out. touch 8.0x" \
         sim_grade 6 --submission solutions/06_transpose/2_blocks_2d.cu
+check "and by its code" says "^saw:sectors_written" sim_grade 6 --submission solutions/06_transpose/2_blocks_2d.cu
     check "a reference, simulated" says "^verdict:pass" sim_grade 1 --submission solutions/01_coalescing/2_lanes_along_features.cu
     check "a rung on the way, simulated" says "^why:case (flat|square) runs at 0\.[0-7][0-9]* of the reference's speed" \
         sim_grade 6 --quick --submission solutions/06_transpose/4_tile.cu

@@ -1,5 +1,6 @@
 /* test_compare.c - what may pass for right, and how a wrong array is described. */
 #include "errors_of.h"
+#include "message.h"
 #include "rows.h"
 
 #include <CUnit/CUnit.h>
@@ -216,7 +217,7 @@ static void places(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Array array = { F32, rows[i].rows, rows[i].cols, { 0 }, NULL };
-        say_place(text, sizeof text, &array, rows[i].index);
+        message_place(&array, rows[i].index, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, rows[i].text);
     }
 }

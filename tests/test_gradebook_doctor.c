@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static GpuFacts gpus[GPUS];
-static Diagnoses all;
+static HealthReport all;
 
 static bool every[GPU_FIELDS];
 
@@ -28,7 +28,7 @@ static int parse(const char *csv)
     "0, GPU-1, 580.65.06, 9.0, Enabled, Default, Disabled, Enabled, 0, 34, 1980, 1980, 1980, "     \
     "1980, 0x0000000000000001, 0, 143771, 4, NVIDIA H200"
 
-static const Diagnosis *row_of(const char *what)
+static const HealthRow *row_of(const char *what)
 {
     for (int i = 0; i < all.count; i++)
         if (!strcmp(all.list[i].what, what))
@@ -147,7 +147,7 @@ static const struct {
 static void one_thing_changed(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const Diagnosis *row;
+        const HealthRow *row;
         parse(FIT "\n");
         PUT(gpus[0].value[cases[i].field], "%s", cases[i].value);
         all.count = 0;
@@ -243,9 +243,9 @@ static void cgroups(void)
 static void more_rows_than_fit(void)
 {
     all.count = 0;
-    for (int i = 0; i < DIAGNOSES + 10; i++)
-        diagnose(&all, i == 3 ? HEALTH_FAIL : HEALTH_OK, "row", "%d", i);
-    CU_ASSERT_EQUAL(all.count, DIAGNOSES);
+    for (int i = 0; i < HEALTH_ROWS + 10; i++)
+        health_row(&all, i == 3 ? HEALTH_FAIL : HEALTH_OK, "row", "%d", i);
+    CU_ASSERT_EQUAL(all.count, HEALTH_ROWS);
     CU_ASSERT_EQUAL(diagnoses_worst(&all), HEALTH_FAIL);
 }
 

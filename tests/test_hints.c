@@ -1,4 +1,4 @@
-/* test_hints.c - what a grading said becomes words; the words choose a lab's sentence; a learner
+/* test_hints.c - what a grading saw has codes and words; they choose a lab's sentence; a learner
  * gets that first, then the levels. And every row of every lab is one that can be chosen. */
 #include "capture.h"
 #include "learn.h"
@@ -6,7 +6,6 @@
 #include "util.h"
 
 #include <CUnit/CUnit.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,94 +51,53 @@ static const Lab some_lab = {
 };
 static const LabEntry entry = { "01_first", &some_lab };
 
-/* ---- From the sentence to words ---- */
+/* ---- Words ---- */
 
-static void sentences_become_words(void)
+static void words_and_codes(void)
 {
     static const struct {
         Verdict verdict;
-        const char *why, *words, *label, *printed;
+        uint64_t saw;
+        const char *words;
     } rows[] = {
-        { SLOW, "case flat: kernel.cu:24: `in` is read in 8.0 times the sectors", "sectors_read",
-          "flat" },
-        { SLOW, "case flat: `out[1]` is written in 8.0 times the sectors", "sectors_written",
-          "flat" },
-        { SLOW, "case square: nothing ran on the GPU. What the host does", "idle_gpu", "square" },
-        { SLOW, "case square runs at 0.20 of the reference's speed", "", "square" },
-        { SLOW, "case oval runs at 0.20 of the reference's speed", "", NULL }, /* not the lab's */
-        { WRONG,
-          "case 1 x 1: in the output, element 3 is NaN, right is 1; 5 of 9 elements looked at "
-          "differ: all elements from element 3 on (the tail) were never written",
-          "tail,unwritten", "1 x 1" },
-        { WRONG,
-          "case 1 x 1, no rounds: the seed: in the output, element 0: no element was ever written",
-          "unwritten", "1 x 1, no rounds: the seed" }, /* the longest label */
-        { WRONG, "elements 0, 2, 4, ... are zero", "every_nth,zero", NULL },
-        { WRONG, "the wrong elements are 1 too large", "offset", NULL },
-        { UNSAFE,
-          "seen on the simulated GPU: case 1 x 1: kernel.cu:9: race between blocks: ... (kernel "
-          "transposed, block (0,0,0), thread (32,0,0))",
-          "race", "1 x 1" },
-        { UNSAFE, "case 1 x 1: kernel.cu:9: uninitialised: a race", "uninitialised", "1 x 1" },
-        { STRAY, "case 1 x 1: the input was changed, at element 0", "input", "1 x 1" },
-        { STRAY, "case 1 x 1: kernel.cu:9: out of bounds: ...", "out_of_bounds", "1 x 1" },
-        { CRASH, "case flat: a kernel could not be launched: invalid argument", "launch", "flat" },
-        { CRASH, "case flat: a kernel failed while it ran: misaligned address", "misaligned",
-          "flat" },
-        { CRASH, "case flat: its process was killed by signal 6 (Aborted)", "launch", "flat",
-          "kernel.cu:46: cudaGetLastError(): invalid configuration argument\n" },
-        { CRASH, "case flat: its process was killed by signal 6 (Aborted)", "misaligned", "flat",
-          "kernel.cu:46: cudaGetLastError(): misaligned address\n" },
-        { WRONG, "case flat: element 0 is 1", "", "flat", "(the tail) are zero" }, /* said who? */
-        { PASS, "(the tail) is read in a race", "", NULL }, /* what does not come with it */
-        { BUILD, "kernel.cu:9: error: launch", "", NULL },
-        { WRONG, "", "", NULL },
-        { WRONG, "case ", "", NULL },
+        { SLOW, SAW(SAW_SECTORS_READ), "sectors_read" },
+        { SLOW, SAW(SAW_IDLE_GPU), "idle_gpu" },
+        { WRONG, SAW(SAW_TAIL) | SAW(SAW_UNWRITTEN), "tail,unwritten" },
+        { UNSAFE, SAW(SAW_OUT_OF_BOUNDS), "out_of_bounds" },
+        { STRAY, SAW(SAW_OUT_OF_BOUNDS) | SAW(SAW_INPUT), "out_of_bounds,input" },
+        { CRASH, SAW(SAW_HOST_POINTER), "host_pointer" },
+        { PASS, 0, "" },
     };
+    char words[512];
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char words[512];
-        Symptom s = symptom_in(rows[i].why, rows[i].printed ? rows[i].printed : "", rows[i].verdict,
-                               &some_lab);
-        symptom_words(&s, words, sizeof words);
-        if (strcmp(words, rows[i].words) ||
-            (s.lab_case ? !rows[i].label || strcmp(s.lab_case->label, rows[i].label)
-                        : rows[i].label != NULL))
-            FAIL_SAYING("row %zu: '%s', case %s", i, words,
-                        s.lab_case ? s.lab_case->label : "none");
-        CU_ASSERT_EQUAL(symptom_bits(words, rows[i].verdict), s.saw);
+        diagnosis_words(rows[i].saw, words, sizeof words);
+        CU_ASSERT_STRING_EQUAL(words, rows[i].words);
+        CU_ASSERT_EQUAL(diagnosis_bits(rows[i].words, rows[i].verdict), rows[i].saw);
     }
+    /* What does not come with the verdict, or is no word, is left out. */
+    CU_ASSERT_EQUAL(diagnosis_bits("tail,moon,race,,", WRONG), SAW(SAW_TAIL));
+    CU_ASSERT_EQUAL(diagnosis_bits("tail", PASS), 0);
 }
 
-/* True if one of the grader's sources, but for the table itself, holds the phrase. */
-static bool grader_says(const char *path, const char *phrase)
+/* A kernel of the student's own that ends itself by CUDA_CHECK: CUDA's words tell why. */
+static void what_cuda_check_printed(void)
 {
-    DIR *sources = opendir(path);
-    bool found = false;
+    static const struct {
+        const char *printed;
+        uint64_t saw;
+    } rows[] = {
+        { "kernel.cu:46: cudaGetLastError(): invalid configuration argument\n", SAW(SAW_LAUNCH) },
+        { "kernel.cu:46: cudaGetLastError(): too many resources requested for launch\n",
+          SAW(SAW_LAUNCH) },
+        { "kernel.cu:46: cudaGetLastError(): misaligned address\n", SAW(SAW_MISALIGNED) },
+        { "an illegal memory access was encountered", SAW(SAW_ILLEGAL) },
+        { "(the tail) are zero", 0 },
+        { "", 0 },
+    };
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(sources);
-    for (struct dirent *e; !found && (e = readdir(sources));) {
-        char name[600], *text;
-        if ((!has(e->d_name, ".c") && !has(e->d_name, ".def")) || !strcmp(e->d_name, "symptom.c"))
-            continue;
-        text = read_file(PUT(name, "%s/%s", path, e->d_name), 1 << 20, NULL);
-        found = text && has(text, phrase);
-        free(text);
-    }
-    closedir(sources);
-    return found;
-}
-
-/* Who changes a sentence of the grader changes what hints are chosen by: not unnoticed. */
-static void phrases_are_still_said(void)
-{
-    const char *phrase;
-
-    for (int i = 0; (phrase = symptom_phrase(i)); i++) {
-        phrase += strncmp(phrase, ": ", 2) ? 0 : 2;
-        if (!grader_says("grader", phrase) && !grader_says("grader/sim", phrase))
-            FAIL_SAYING("no source of the grader says '%s' any more", phrase);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CU_ASSERT_EQUAL(diagnosis_printed(rows[i].printed), rows[i].saw);
 }
 
 /* ---- The choice ---- */
@@ -148,29 +106,30 @@ static void the_first_that_fits_is_chosen(void)
 {
     static const struct {
         Verdict verdict;
-        const char *why;
+        uint64_t saw;
+        const char *label;
         double ratio;
         int remedy;
     } rows[] = {
-        { SLOW, "case flat: `out` is written in 8.0 times the sectors", 0, 1 },
-        { SLOW, "case square: `out` is written in 8.0 times the sectors", 0, 1 },
-        { SLOW, "case square runs at 0.10", 0.10, 2 },
-        { SLOW, "case flat runs at 0.10", 0.10, 3 },
-        { SLOW, "case flat runs at 0.30", 0.30, 4 },
-        { SLOW, "case flat: `in` is read in 8.0 times the sectors", 0, 4 }, /* no ratio: not low */
-        { WRONG, "case 1 x 1: all from element 3 on (the tail) were never written", 0, 5 },
-        { WRONG, "case 1 x 1: all from element 3 on (the tail) are zero", 0, 0 },
-        { WRONG, "case 1 x 1, no rounds: the seed: element 0 is 1", 0, 6 },
-        { WRONG, "case 1 x 1: element 0 is 1", 0, 0 },
-        { UNSAFE, "case 1 x 1: kernel.cu:9: race: ...", 0, 8 },
-        { UNSAFE, "case 1 x 1: kernel.cu:9: barrier: ...", 0, 0 },
-        { PASS, "", 0.1, 0 },
-        { UNCHANGED, "this is the starter: case flat runs at 0.10", 0.1, 0 },
+        { SLOW, SAW(SAW_SECTORS_WRITTEN), "flat", 0, 1 },
+        { SLOW, SAW(SAW_SECTORS_WRITTEN), "square", 0, 1 },
+        { SLOW, 0, "square", 0.10, 2 },
+        { SLOW, 0, "flat", 0.10, 3 },
+        { SLOW, 0, "flat", 0.30, 4 },
+        { SLOW, SAW(SAW_SECTORS_READ), "flat", 0, 4 }, /* no ratio: not low */
+        { WRONG, SAW(SAW_TAIL) | SAW(SAW_UNWRITTEN), "1 x 1", 0, 5 },
+        { WRONG, SAW(SAW_TAIL) | SAW(SAW_ZERO), "1 x 1", 0, 0 },
+        { WRONG, 0, "1 x 1, no rounds: the seed", 0, 6 },
+        { WRONG, 0, "1 x 1", 0, 0 },
+        { UNSAFE, SAW(SAW_RACE), "1 x 1", 0, 8 },
+        { UNSAFE, SAW(SAW_BARRIER), "1 x 1", 0, 0 },
+        { PASS, 0, "", 0.1, 0 },
+        { UNCHANGED, 0, "flat", 0.1, 0 },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        Symptom s = symptom_in(rows[i].why, "", rows[i].verdict, &some_lab);
-        int remedy = symptom_remedy(&s, rows[i].verdict, rows[i].ratio, &some_lab);
+        Diagnosis d = { .saw = rows[i].saw, .lab_case = case_labelled(&some_lab, rows[i].label) };
+        int remedy = remedy_for(&d, rows[i].verdict, rows[i].ratio, &some_lab);
         if (remedy != rows[i].remedy)
             FAIL_SAYING("row %zu: %d", i, remedy);
     }
@@ -204,7 +163,7 @@ static void a_typo_is_a_fault(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         Lab lab = { .cases = some_cases, .remedies = { { "wrong", "first" } } };
         memcpy((Remedy *) &lab.remedies[1], &rows[i].row, sizeof(Remedy));
-        const char *fault = symptom_fault(&lab, 1);
+        const char *fault = remedy_fault(&lab, 1);
         if (rows[i].fault ? !fault || !has(fault, rows[i].fault) : fault != NULL)
             FAIL_SAYING("row %zu: %s", i, fault ? fault : "no fault");
     }
@@ -215,7 +174,7 @@ static void a_typo_is_a_fault(void)
 /* Is there a sentence for whoever ends so in this case, whatever was seen? */
 static void answers(const LabEntry *e, Verdict verdict, const Case *c)
 {
-    if (!symptom_remedy(&(Symptom){ 0, c }, verdict, 0.9, e->lab))
+    if (!remedy_for(&(Diagnosis){ .lab_case = c }, verdict, 0.9, e->lab))
         FAIL_SAYING("lab %s has nothing to say to %s in case %s", e->folder, verdict_word(verdict),
                     c->label);
 }
@@ -223,7 +182,7 @@ static void answers(const LabEntry *e, Verdict verdict, const Case *c)
 static void every_row_can_be_chosen(const LabEntry *e)
 {
     for (int i = 0; i < LAB_REMEDIES && e->lab->remedies[i].symptom; i++) {
-        const char *fault = symptom_fault(e->lab, i), *text = e->lab->remedies[i].text;
+        const char *fault = remedy_fault(e->lab, i), *text = e->lab->remedies[i].text;
         if (fault)
             FAIL_SAYING("lab %s, remedy %d: %s", e->folder, i + 1, fault);
         else if (!strchr(".?)", text[strlen(text) - 1]) || strlen(text) > 600)
@@ -277,15 +236,16 @@ static void what_was_seen_is_remembered(void)
         Progress p, again;
         begin_with(rows[i].text);
         progress_load(file, &entry, &p);
-        symptom_words(&p.symptom, words, sizeof words);
+        diagnosis_words(p.diagnosis.saw, words, sizeof words);
         if (strcmp(words, rows[i].words) || p.told != rows[i].told ||
-            (p.symptom.lab_case ? !rows[i].label || strcmp(p.symptom.lab_case->label, rows[i].label)
-                                : rows[i].label != NULL))
+            (p.diagnosis.lab_case
+                 ? !rows[i].label || strcmp(p.diagnosis.lab_case->label, rows[i].label)
+                 : rows[i].label != NULL))
             FAIL_SAYING("row %zu: '%s', told %d", i, words, p.told);
         CU_ASSERT_TRUE(progress_save(file, &entry, &p));
         progress_load(file, &entry, &again);
-        CU_ASSERT_EQUAL(again.symptom.saw, p.symptom.saw);
-        CU_ASSERT_PTR_EQUAL(again.symptom.lab_case, p.symptom.lab_case);
+        CU_ASSERT_EQUAL(again.diagnosis.saw, p.diagnosis.saw);
+        CU_ASSERT_PTR_EQUAL(again.diagnosis.lab_case, p.diagnosis.lab_case);
         CU_ASSERT_EQUAL(again.told, p.told);
     }
 }
@@ -312,20 +272,18 @@ static void later_formats_are_not_ours(void)
 static void the_longest_line_is_whole(void)
 {
     char words[1024];
-    Symptom all = { ~0ull, NULL };
-
-    symptom_words(&all, words, sizeof words);
+    diagnosis_words(~0ull, words, sizeof words);
     for (const LabEntry *e = all_labs; e->folder; e++)
         for (const Case *c = e->lab->cases; c->label; c++) {
             Progress p = { WRONG, WRONG, 0.123, 3, true, "2026-11-21" }, back;
-            p.symptom.lab_case = c;
-            p.symptom.saw = symptom_bits(words, WRONG);
+            p.diagnosis.lab_case = c;
+            p.diagnosis.saw = diagnosis_bits(words, WRONG);
             p.told = LAB_REMEDIES;
             begin_with("# kept\n");
             CU_ASSERT_TRUE(progress_save(file, e, &p));
             progress_load(file, e, &back);
-            CU_ASSERT_EQUAL(back.symptom.saw, p.symptom.saw);
-            if (back.symptom.lab_case != c || back.told != LAB_REMEDIES)
+            CU_ASSERT_EQUAL(back.diagnosis.saw, p.diagnosis.saw);
+            if (back.diagnosis.lab_case != c || back.told != LAB_REMEDIES)
                 FAIL_SAYING("lab %s: case %s", e->folder, c->label);
         }
 }
@@ -340,7 +298,7 @@ static const char *hint_text(int level)
 }
 
 /* What a grading does to the progress file. */
-static void graded(Verdict verdict, const char *why, double ratio)
+static void graded(Verdict verdict, uint64_t saw, const char *label, double ratio)
 {
     Progress p;
 
@@ -348,7 +306,7 @@ static void graded(Verdict verdict, const char *why, double ratio)
     p.latest = verdict;
     p.graded = true;
     p.ratio = ratio;
-    p.symptom = symptom_in(why, "", verdict, &some_lab);
+    p.diagnosis = (Diagnosis){ .saw = saw, .lab_case = case_labelled(&some_lab, label) };
     CU_ASSERT_TRUE(progress_save(file, &entry, &p));
 }
 
@@ -364,26 +322,26 @@ static void said(const char *text, const char *remedy, int levels)
 static void first_the_symptom_then_the_levels(void)
 {
     begin_with("");
-    graded(SLOW, "case flat: `out` is written in 8.0 times the sectors", 0);
+    graded(SLOW, SAW(SAW_SECTORS_WRITTEN), "flat", 0);
     said(hint_text(0), "the stores", 0);
     CU_ASSERT(
         has(capture.text, "Your last grading: slow, case flat: `out` is written in too many"));
     CU_ASSERT(has(capture.text, "make hint LAB=first again shows"));
     said(hint_text(0), "the stores", 1);
     said(hint_text(0), "the stores", 2);
-    graded(SLOW, "case flat: `out` is written in 7.0 times the sectors", 0); /* the same again */
+    graded(SLOW, SAW(SAW_SECTORS_WRITTEN), "flat", 0); /* the same again */
     said(hint_text(0), "the stores", 3);
-    graded(UNSAFE, "case 1 x 1: kernel.cu:9: race: ...", 0); /* another */
+    graded(UNSAFE, SAW(SAW_RACE), "1 x 1", 0); /* another */
     said(hint_text(0), "a barrier", 0);
     said(hint_text(0), "a barrier", 3);
     CU_ASSERT(has(capture.text, "There are no more hints."));
     said(hint_text(1), NULL, 1); /* a level by its number: that, as it ever was */
-    graded(SLOW, "case flat runs at 0.10 of the reference's speed", 0.1);
+    graded(SLOW, 0, "flat", 0.1);
     said(hint_text(0), "a lane a sector", 0);
     CU_ASSERT(has(capture.text, "slow, case flat, lowest ratio 0.10."));
-    graded(WRONG, "case 1 x 1: element 0 is 1", 0); /* nothing for that: levels */
+    graded(WRONG, 0, "1 x 1", 0); /* nothing for that: levels */
     said(hint_text(0), NULL, 3);
-    graded(PASS, "", 1);
+    graded(PASS, 0, "", 1);
     said(hint_text(0), NULL, 3);
 }
 
@@ -405,8 +363,8 @@ CU_SuiteInfo test_hints = {
     .pCleanupFunc = remove_folder,
     .pTests =
         (CU_TestInfo[]){
-            { "sentences become words", sentences_become_words },
-            { "phrases are still said", phrases_are_still_said },
+            { "words and codes", words_and_codes },
+            { "what CUDA_CHECK printed", what_cuda_check_printed },
             { "the first that fits is chosen", the_first_that_fits_is_chosen },
             { "a typo is a fault", a_typo_is_a_fault },
             { "rows of real labs", rows_of_real_labs },

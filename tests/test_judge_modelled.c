@@ -54,12 +54,12 @@ static void verdicts(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static Result result;
-        static char explained[GRADE_CASES][EXPLAINED];
+        static const Reason reasons[GRADE_CASES];
         result = (Result){ .speeds = 3 };
         result.speed[0] = speed(&flat, rows[i].flat);
         result.speed[1] = speed(&square, rows[i].square);
         result.speed[2] = speed(&row, rows[i].row);
-        CU_ASSERT_EQUAL(judge_modelled_decide(&result, explained), rows[i].decided);
+        CU_ASSERT_EQUAL(judge_modelled_decide(&result, reasons), rows[i].decided);
         CU_ASSERT_EQUAL(result.verdict, rows[i].verdict);
         CU_ASSERT_NSTRING_EQUAL(result.why, rows[i].why, strlen(rows[i].why));
         if (!*rows[i].why)
@@ -104,13 +104,16 @@ static void measured_verdicts(void)
 /* Of the case that is slow, not of another. */
 static void a_bound_explains(void)
 {
-    static char explained[GRADE_CASES][EXPLAINED] = { "flat's line", "square's line" };
+    static const Reason reasons[GRADE_CASES] = {
+        { .diagnosis = { .saw = SAW(SAW_SECTORS_READ) }, .text = "flat's line" },
+        { .diagnosis = { .saw = SAW(SAW_SECTORS_WRITTEN) }, .text = "square's line" },
+    };
     Result *result = xcalloc(1, sizeof *result);
 
     result->speeds = 2;
     result->speed[0] = speed(&flat, 1);
     result->speed[1] = speed(&square, 0.3);
-    CU_ASSERT_TRUE(judge_modelled_decide(result, explained));
+    CU_ASSERT_TRUE(judge_modelled_decide(result, reasons));
     CU_ASSERT_STRING_EQUAL(result->why,
                            "case square runs at 0.30 of the reference's speed (simulated: 24 of 80 "
                            "GB/s), the bar is 0.60; square's line");
@@ -119,12 +122,12 @@ static void a_bound_explains(void)
 
 static void without_timed_cases_right_is_enough(void)
 {
-    static char explained[GRADE_CASES][EXPLAINED];
+    static const Reason reasons[GRADE_CASES];
     Result *result = xcalloc(1, sizeof *result);
 
     result->speeds = 1;
     result->speed[0] = speed(&row, 0);
-    CU_ASSERT_TRUE(judge_modelled_decide(result, explained));
+    CU_ASSERT_TRUE(judge_modelled_decide(result, reasons));
     CU_ASSERT_EQUAL(result->verdict, PASS);
     free(result);
 }

@@ -1,4 +1,5 @@
 /* test_patterns.c - how a wrong array is described. */
+#include "diagnosis.h"
 #include "errors_of.h"
 #include "rows.h"
 
@@ -243,6 +244,16 @@ static void first_three(Sheet *s, long parameter)
         s->got[i] = never;
 }
 
+static uint64_t saw; /* by the last run() */
+
+static const char *saw_words(void)
+{
+    static char words[300];
+
+    diagnosis_words(saw, words, sizeof words);
+    return words;
+}
+
 static const char *run(Sheet *s, Mistake *mistake, long parameter)
 {
     void *got, *want;
@@ -271,7 +282,7 @@ static const char *run(Sheet *s, Mistake *mistake, long parameter)
     }
     error = errors_of(&s->tolerance, s->type, want, s->n);
     compare(&d, s->type, got, want, error, 0, s->n, s->poison);
-    clause = pattern(&d, &s->inputs, 0, got, want, error);
+    clause = pattern(&d, &s->inputs, 0, got, want, error, &saw);
     free(error);
     free(got);
     free(want);
@@ -285,63 +296,79 @@ static const struct {
     size_t rows, cols;
     Mistake *mistake;
     long parameter;
-    const char *clause;
+    const char *clause, *saw;
 } patterns[] = {
-    { 1, 1000, tail_from, 0, "no element was ever written" },
-    { 1, 1000, same_value, 0, "every element is zero" },
-    { 1, 1000, same_value, 3, "every element has the same value, 3" },
-    { 1, 1000, tail_from, 992, "all elements from element 992 on (the tail) were never written" },
+    { 1, 1000, tail_from, 0, "no element was ever written", "unwritten" },
+    { 1, 1000, same_value, 0, "every element is zero", "zero" },
+    { 1, 1000, same_value, 3, "every element has the same value, 3", "constant" },
+    { 1, 1000, tail_from, 992, "all elements from element 992 on (the tail) were never written",
+      "tail,unwritten" },
     { 70, 50, tail_from, 3232,
-      "all elements from row 64, column 32 on (the tail) were never written" },
-    { 1, 1000, tail_zero, 992, "all elements from element 992 on (the tail) are zero" },
-    { 1, 1000, tail_mixed, 900, "all elements from element 900 on (the tail) are wrong" },
-    { 1, 1000, same_value_in_half, 200, "the wrong elements all have the same value, 200" },
-    { 1, 1000, shift, -1, "the wrong elements are those of their left neighbours (shifted by 1)" },
-    { 1, 1000, shift, 1, "the wrong elements are those of their right neighbours (shifted by 1)" },
+      "all elements from row 64, column 32 on (the tail) were never written", "tail,unwritten" },
+    { 1, 1000, tail_zero, 992, "all elements from element 992 on (the tail) are zero",
+      "tail,zero" },
+    { 1, 1000, tail_mixed, 900, "all elements from element 900 on (the tail) are wrong", "tail" },
+    { 1, 1000, same_value_in_half, 200, "the wrong elements all have the same value, 200",
+      "constant" },
+    { 1, 1000, shift, -1, "the wrong elements are those of their left neighbours (shifted by 1)",
+      "shifted" },
+    { 1, 1000, shift, 1, "the wrong elements are those of their right neighbours (shifted by 1)",
+      "shifted" },
     { 1, 1000, shift, -32,
-      "the wrong elements are those from 32 places further left (shifted by 32)" },
-    { 1, 1000, shift, 5,
-      "the wrong elements are those from 5 places further right (shifted by 5)" },
-    { 1, 1000, shift, 33, "" },
+      "the wrong elements are those from 32 places further left (shifted by 32)", "shifted" },
+    { 1, 1000, shift, 5, "the wrong elements are those from 5 places further right (shifted by 5)",
+      "shifted" },
+    { 1, 1000, shift, 33, "", "" },
     { 1, 1000, shift_nine_tenths, 1,
-      "the wrong elements are those of their right neighbours (shifted by 1)" },
-    { 1, 1000, shift_eight_tenths, 1, "" },
-    { 70, 50, shift, 50, "the wrong elements are those of the row below" },
-    { 70, 50, shift, -50, "the wrong elements are those of the row above" },
-    { 1, 1000, copy_input, 0, "the wrong elements are the input's, copied without change" },
-    { 70, 50, copy_input, 0, "the wrong elements are the input's, copied without change" },
+      "the wrong elements are those of their right neighbours (shifted by 1)", "shifted" },
+    { 1, 1000, shift_eight_tenths, 1, "", "" },
+    { 70, 50, shift, 50, "the wrong elements are those of the row below", "row_shifted" },
+    { 70, 50, shift, -50, "the wrong elements are those of the row above", "row_shifted" },
+    { 1, 1000, copy_input, 0, "the wrong elements are the input's, copied without change",
+      "copied" },
+    { 70, 50, copy_input, 0, "the wrong elements are the input's, copied without change",
+      "copied" },
     { 96, 96, swap_sides, 0,
-      "the wrong elements are those of the transposed place (rows and columns swapped)" },
+      "the wrong elements are those of the transposed place (rows and columns swapped)",
+      "transposed" },
     { 70, 50, swap_sides, 0,
-      "the wrong elements are those of the transposed place (rows and columns swapped)" },
+      "the wrong elements are those of the transposed place (rows and columns swapped)",
+      "transposed" },
     { 70, 50, swap_sides, 1,
-      "the wrong elements are those of the transposed place (rows and columns swapped)" },
+      "the wrong elements are those of the transposed place (rows and columns swapped)",
+      "transposed" },
     { 96, 96, swap_in_tiles, 32,
-      "the wrong elements have rows and columns swapped within their tiles of 32 x 32" },
+      "the wrong elements have rows and columns swapped within their tiles of 32 x 32",
+      "by_tiles" },
     { 70, 50, swap_in_tiles, 16,
-      "the wrong elements have rows and columns swapped within their tiles of 16 x 16" },
+      "the wrong elements have rows and columns swapped within their tiles of 16 x 16",
+      "by_tiles" },
     { 96, 96, swap_tiles, 32,
       "the wrong elements belong into the tile across the diagonal (32 x 32), at the same place in "
-      "it" },
-    { 70, 50, columns_from, 48, "all columns from 48 on were never written" },
-    { 70, 50, one_column, 17, "all elements of column 17 are zero" },
+      "it",
+      "by_tiles" },
+    { 70, 50, columns_from, 48, "all columns from 48 on were never written",
+      "right_edge,unwritten" },
+    { 70, 50, one_column, 17, "all elements of column 17 are zero", "one_column,zero" },
     { 70, 50, corner_only, 32,
-      "all elements outside the first 32 rows and 32 columns were never written" },
-    { 1, 1000, every, 4, "elements 1, 5, 9, ... were never written" },
-    { 1, 1000, all_but_every, 4, "all elements but 0, 4, 8, ... were never written" },
-    { 1, 1000, times, 2, "the wrong elements are 2 times what is right" },
-    { 1, 1000, plus, 1, "the wrong elements are 1 too large" },
-    { 70, 50, scattered_unwritten, 9, "the wrong elements were never written" },
-    { 70, 50, noise, 9, "" },
-    { 1, 1000, noise, 9, "" },
-    { 1, 1000, noise, 1, "" },
-    { 1, 1000, flip_bits, 3, "" },
-    { 70, 50, flip_bits, 3, "" },
-    { 1, 1000, alternating, 0, "" },
-    { 1, 1000, nothing, 0, "" },
-    { 1, 1000, first_three, 0, "" }, /* too few to speak of */
-    { 1, 1000, tail_from, 997, "" },
-    { 1, 3, same_value, 0, "" },
+      "all elements outside the first 32 rows and 32 columns were never written",
+      "outside_corner,unwritten" },
+    { 1, 1000, every, 4, "elements 1, 5, 9, ... were never written", "every_nth,unwritten" },
+    { 1, 1000, all_but_every, 4, "all elements but 0, 4, 8, ... were never written",
+      "every_nth,unwritten" },
+    { 1, 1000, times, 2, "the wrong elements are 2 times what is right", "multiple" },
+    { 1, 1000, plus, 1, "the wrong elements are 1 too large", "offset" },
+    { 70, 50, scattered_unwritten, 9, "the wrong elements were never written", "unwritten" },
+    { 70, 50, noise, 9, "", "" },
+    { 1, 1000, noise, 9, "", "" },
+    { 1, 1000, noise, 1, "", "" },
+    { 1, 1000, flip_bits, 3, "", "" },
+    { 70, 50, flip_bits, 3, "", "" },
+    { 1, 1000, alternating, 0, "", "" },
+    { 1, 1000, nothing, 0, "", "" },
+    { 1, 1000, first_three, 0, "", "" }, /* too few to speak of */
+    { 1, 1000, tail_from, 997, "", "" },
+    { 1, 3, same_value, 0, "", "" },
 };
 
 static void patterns_are_named(void)
@@ -365,6 +392,7 @@ static void patterns_are_named(void)
                 fprintf(stderr, "\npattern %zu, type %d:\n  got  %s\n  want %s\n", i,
                         (int) types[t], clause, patterns[i].clause);
             CU_ASSERT_STRING_EQUAL(clause, patterns[i].clause);
+            CU_ASSERT_STRING_EQUAL(saw_words(), patterns[i].saw);
         }
 }
 
@@ -373,13 +401,14 @@ static void patterns_of_reals(void)
     static const struct {
         Mistake *mistake;
         long parameter;
-        const char *clause;
+        const char *clause, *saw;
     } rows[] = {
-        { nans, 1, "elements 1, 4, 7, ... are NaN or infinite" },
-        { times, -1, "the wrong elements have the wrong sign" },
-        { plus, -2, "the wrong elements are 2 too small" },
-        { shift, 1, "the wrong elements are those of their right neighbours (shifted by 1)" },
-        { noise, 3, "" },
+        { nans, 1, "elements 1, 4, 7, ... are NaN or infinite", "every_nth,not_finite" },
+        { times, -1, "the wrong elements have the wrong sign", "multiple" },
+        { plus, -2, "the wrong elements are 2 too small", "offset" },
+        { shift, 1, "the wrong elements are those of their right neighbours (shifted by 1)",
+          "shifted" },
+        { noise, 3, "", "" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -390,6 +419,7 @@ static void patterns_of_reals(void)
                         .cols = 3000,
                         .poison = POISON_ODD };
             CU_ASSERT_STRING_EQUAL(run(&s, rows[i].mistake, rows[i].parameter), rows[i].clause);
+            CU_ASSERT_STRING_EQUAL(saw_words(), rows[i].saw);
         }
 }
 
@@ -399,20 +429,24 @@ static void large_arrays_are_sampled(void)
     static const struct {
         Mistake *mistake;
         long parameter;
-        const char *clause;
+        const char *clause, *saw;
     } rows[] = {
-        { shift, -1, "the wrong elements are those of their left neighbours (shifted by 1)" },
+        { shift, -1, "the wrong elements are those of their left neighbours (shifted by 1)",
+          "shifted" },
         { swap_in_tiles, 32,
-          "the wrong elements have rows and columns swapped within their tiles of 32 x 32" },
+          "the wrong elements have rows and columns swapped within their tiles of 32 x 32",
+          "by_tiles" },
         { tail_from, 300000,
-          "all elements from row 468, column 480 on (the tail) were never written" },
-        { shift_eight_tenths, 1, "" },
-        { noise, 2, "" },
+          "all elements from row 468, column 480 on (the tail) were never written",
+          "tail,unwritten" },
+        { shift_eight_tenths, 1, "", "" },
+        { noise, 2, "", "" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Sheet s = { .type = F32, .rows = 1024, .cols = 640, .poison = POISON_EVEN };
         CU_ASSERT_STRING_EQUAL(run(&s, rows[i].mistake, rows[i].parameter), rows[i].clause);
+        CU_ASSERT_STRING_EQUAL(saw_words(), rows[i].saw);
     }
 }
 

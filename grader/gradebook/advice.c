@@ -7,7 +7,7 @@
 #include "advice.h"
 #include "handin.h"
 #include "../registry.h"
-#include "../symptom.h"
+#include "../remedy.h"
 #include "../util.h"
 #include "../verdict.h"
 #include "../wrap.h"
@@ -214,10 +214,10 @@ static const LabEntry *entry_of(const Row *row)
     return NULL; /* of another version of the workbook */
 }
 
-static void add_hint(const Row *row, Verdict verdict, const char *printed, Advice *advice)
+static void add_hint(const Row *row, Verdict verdict, const Figures *figures, Advice *advice)
 {
     const LabEntry *entry = entry_of(row);
-    Symptom symptom;
+    Diagnosis diagnosis;
     int remedy;
 
     if (!entry)
@@ -227,8 +227,10 @@ static void add_hint(const Row *row, Verdict verdict, const char *printed, Advic
             add(advice, QUESTION, "%s", entry->lab->question);
         return;
     }
-    symptom = symptom_in(row->why, printed, verdict, entry->lab);
-    remedy = symptom_remedy(&symptom, verdict, row->ratio, entry->lab);
+    diagnosis =
+        (Diagnosis){ .saw = diagnosis_bits(figure(figures, 0, "saw"), verdict),
+                     .lab_case = case_labelled(entry->lab, figure(figures, 0, "saw.case")) };
+    remedy = remedy_for(&diagnosis, verdict, row->ratio, entry->lab);
     if (remedy)
         add(advice, HINT, "%s", entry->lab->remedies[remedy - 1].text);
     else if (verdict != BUILD && entry->lab->hints[0] && *entry->lab->hints[0])
@@ -253,7 +255,7 @@ static void add_verdict(Store *store, const Row *row, Verdict verdict, Advice *a
         quote_lines(store, row, row->why, advice);
     if (*printed && !verdict_passed(verdict))
         add(advice, PRINTED, "%s", printed);
-    add_hint(row, verdict, printed, advice);
+    add_hint(row, verdict, &figures, advice);
     figures_free(&figures);
 }
 

@@ -21,7 +21,7 @@ int doctor(const MarkingOptions *options, const char *out, bool trusting)
         [HEALTH_WARN] = "This machine can grade; see the rows that begin with warn.",
         [HEALTH_FAIL] = "This machine is not fit to grade; see the rows that begin with fail.",
     };
-    Diagnoses *all = xcalloc(1, sizeof *all);
+    HealthReport *all = xcalloc(1, sizeof *all);
     Checkup checkup = { .out = out, .trusting = trusting };
     const char *gpus[DEVICES];
     Health worst;

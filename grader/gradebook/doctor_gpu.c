@@ -150,90 +150,99 @@ static bool number_of(const GpuFacts *gpu, GpuField field, double *value)
     return gpu->value[field][0] && !*end;
 }
 
-static void look_at_state(const GpuFacts *gpu, const char *what, Diagnoses *all)
+static void look_at_state(const GpuFacts *gpu, const char *what, HealthReport *all)
 {
     for (int i = 0; i < GPU_FIELDS; i++)
         if (strstr(gpu->value[i], "requires reset") || strstr(gpu->value[i], "Unknown Error") ||
             strstr(gpu->value[i], "ERR!")) {
-            advise(diagnose(all, HEALTH_FAIL, what, "%s: %s", fields[i].name, gpu->value[i]),
-                   "The driver has lost it. Restart the machine, or reset the GPU once nothing "
-                   "uses it; if that comes again, it is broken.");
+            health_advise(
+                health_row(all, HEALTH_FAIL, what, "%s: %s", fields[i].name, gpu->value[i]),
+                "The driver has lost it. Restart the machine, or reset the GPU once nothing "
+                "uses it; if that comes again, it is broken.");
             return;
         }
 }
 
-static void look_at_kind(const GpuFacts *gpu, const char *what, Diagnoses *all)
+static void look_at_kind(const GpuFacts *gpu, const char *what, HealthReport *all)
 {
     const char *dot = strchr(gpu->value[GPU_CAPABILITY], '.');
     int cc = dot ? atoi(gpu->value[GPU_CAPABILITY]) * 10 + atoi(dot + 1) : 0;
     double mib;
 
     if (cc && cc < LEAST_CC)
-        advise(diagnose(all, HEALTH_FAIL, what, "%s, compute capability %s", gpu->value[GPU_NAME],
-                        gpu->value[GPU_CAPABILITY]),
-               "The labs need 7.5 or newer. Take another GPU, or --devices sim.");
+        health_advise(health_row(all, HEALTH_FAIL, what, "%s, compute capability %s",
+                                 gpu->value[GPU_NAME], gpu->value[GPU_CAPABILITY]),
+                      "The labs need 7.5 or newer. Take another GPU, or --devices sim.");
     else if (number_of(gpu, GPU_MEMORY, &mib) && mib < LEAST_MIB)
-        advise(diagnose(all, HEALTH_WARN, what, "%s, %.0f MiB", gpu->value[GPU_NAME], mib),
-               "Little memory: labs whose arrays do not fit are graded for correctness only.");
+        health_advise(
+            health_row(all, HEALTH_WARN, what, "%s, %.0f MiB", gpu->value[GPU_NAME], mib),
+            "Little memory: labs whose arrays do not fit are graded for correctness only.");
     else
-        diagnose(all, HEALTH_OK, what, "%s",
-                 *gpu->value[GPU_NAME] ? gpu->value[GPU_NAME] : "there");
+        health_row(all, HEALTH_OK, what, "%s",
+                   *gpu->value[GPU_NAME] ? gpu->value[GPU_NAME] : "there");
 }
 
-static void look_at_use(const GpuFacts *gpu, const char *what, Diagnoses *all)
+static void look_at_use(const GpuFacts *gpu, const char *what, HealthReport *all)
 {
     double percent = 0, mib = 0;
 
     number_of(gpu, GPU_USE, &percent);
     number_of(gpu, GPU_MEMORY_USED, &mib);
     if (gpu->processes)
-        advise(diagnose(all, HEALTH_FAIL, what, "no: %d process%s, first %s", gpu->processes,
-                        gpu->processes > 1 ? "es" : "", gpu->process),
-               "Speeds measured beside another program are not to be trusted. End it, or grade on "
-               "another GPU (--devices). A gradebook or warpbook that is grading is no harm: they "
-               "wait for each other.");
+        health_advise(
+            health_row(all, HEALTH_FAIL, what, "no: %d process%s, first %s", gpu->processes,
+                       gpu->processes > 1 ? "es" : "", gpu->process),
+            "Speeds measured beside another program are not to be trusted. End it, or grade on "
+            "another GPU (--devices). A gradebook or warpbook that is grading is no harm: they "
+            "wait for each other.");
     else if (percent > BUSY_PERCENT)
-        advise(diagnose(all, HEALTH_FAIL, what, "no: busy for %.0f %% of the time", percent),
-               "Something that cannot be seen from here uses it: a display, another container, or "
-               "another user. Speeds measured beside it are not to be trusted.");
+        health_advise(
+            health_row(all, HEALTH_FAIL, what, "no: busy for %.0f %% of the time", percent),
+            "Something that cannot be seen from here uses it: a display, another container, or "
+            "another user. Speeds measured beside it are not to be trusted.");
     else if (mib > HELD_MIB)
-        advise(diagnose(all, HEALTH_WARN, what, "%.0f MiB are held by something unseen", mib),
-               "Another container, user, or a display may begin to work at any time: ask.");
+        health_advise(
+            health_row(all, HEALTH_WARN, what, "%.0f MiB are held by something unseen", mib),
+            "Another container, user, or a display may begin to work at any time: ask.");
     else
-        diagnose(all, HEALTH_OK, what, gpu->value[GPU_USE][0] ? "yes" : "no process is seen on it");
+        health_row(all, HEALTH_OK, what,
+                   gpu->value[GPU_USE][0] ? "yes" : "no process is seen on it");
 }
 
-static void look_at_modes(const GpuFacts *gpu, const char *what, Diagnoses *all)
+static void look_at_modes(const GpuFacts *gpu, const char *what, HealthReport *all)
 {
     const char *index = gpu->value[GPU_INDEX], *mode = gpu->value[GPU_COMPUTE_MODE];
     char row[40];
 
     PUT(row, "%s: compute mode", what);
     if (*mode && strcmp(mode, "Default"))
-        advise(diagnose(all, HEALTH_FAIL, row, "%s", mode),
-               "A grading needs two processes on it at a time. An administrator sets it back: "
-               "nvidia-smi -i %s -c DEFAULT",
-               index);
+        health_advise(
+            health_row(all, HEALTH_FAIL, row, "%s", mode),
+            "A grading needs two processes on it at a time. An administrator sets it back: "
+            "nvidia-smi -i %s -c DEFAULT",
+            index);
     else if (*mode)
-        diagnose(all, HEALTH_OK, row, "%s", mode);
+        health_row(all, HEALTH_OK, row, "%s", mode);
     PUT(row, "%s: persistence", what);
     if (!strcmp(gpu->value[GPU_PERSISTENCE], "Disabled"))
-        advise(diagnose(all, HEALTH_WARN, row, "off"),
-               "The driver goes to sleep between gradings: each begins later, with other clocks. "
-               "An administrator switches it on: nvidia-smi -i %s -pm 1",
-               index);
+        health_advise(
+            health_row(all, HEALTH_WARN, row, "off"),
+            "The driver goes to sleep between gradings: each begins later, with other clocks. "
+            "An administrator switches it on: nvidia-smi -i %s -pm 1",
+            index);
     else if (*gpu->value[GPU_PERSISTENCE])
-        diagnose(all, HEALTH_OK, row, "on");
+        health_row(all, HEALTH_OK, row, "on");
     PUT(row, "%s: MIG", what);
     if (!strcmp(gpu->value[GPU_MIG], "Enabled"))
-        advise(diagnose(all, HEALTH_WARN, row, "on"),
-               "What is graded on is a slice of the GPU, and its neighbours' use is not seen "
-               "here. Speeds are those of the slice.");
+        health_advise(
+            health_row(all, HEALTH_WARN, row, "on"),
+            "What is graded on is a slice of the GPU, and its neighbours' use is not seen "
+            "here. Speeds are those of the slice.");
     else if (*gpu->value[GPU_MIG])
-        diagnose(all, HEALTH_OK, row, "off");
+        health_row(all, HEALTH_OK, row, "off");
 }
 
-static void look_at_memory(const GpuFacts *gpu, const char *what, Diagnoses *all)
+static void look_at_memory(const GpuFacts *gpu, const char *what, HealthReport *all)
 {
     double errors = 0;
     char row[40];
@@ -241,11 +250,13 @@ static void look_at_memory(const GpuFacts *gpu, const char *what, Diagnoses *all
     PUT(row, "%s: ECC", what);
     number_of(gpu, GPU_ECC_ERRORS, &errors);
     if (errors > 0)
-        advise(diagnose(all, HEALTH_FAIL, row, "%.0f uncorrected errors", errors),
-               "Its memory has lost bits since the driver was loaded: a result may be wrong by no "
-               "student's fault. Restart the machine; if that comes again, have it replaced.");
+        health_advise(
+            health_row(all, HEALTH_FAIL, row, "%.0f uncorrected errors", errors),
+            "Its memory has lost bits since the driver was loaded: a result may be wrong by no "
+            "student's fault. Restart the machine; if that comes again, have it replaced.");
     else if (*gpu->value[GPU_ECC])
-        diagnose(all, HEALTH_OK, row, "%s", !strcmp(gpu->value[GPU_ECC], "Enabled") ? "on" : "off");
+        health_row(all, HEALTH_OK, row, "%s",
+                   !strcmp(gpu->value[GPU_ECC], "Enabled") ? "on" : "off");
 }
 
 /* Why clocks are held down, by NVML's bits; none is a fault by itself. */
@@ -265,7 +276,7 @@ static const struct {
     { 0x100, "display clocks", true },
 };
 
-static void look_at_clocks(const GpuFacts *gpu, const char *what, Diagnoses *all)
+static void look_at_clocks(const GpuFacts *gpu, const char *what, HealthReport *all)
 {
     unsigned long bits = strtoul(gpu->value[GPU_REASONS], NULL, 16);
     double now, most, set, standard;
@@ -285,21 +296,23 @@ static void look_at_clocks(const GpuFacts *gpu, const char *what, Diagnoses *all
         APPEND(found, "%s%s", *found ? "; " : "", why);
     PUT(row, "%s: clocks", what);
     if (warn)
-        advise(diagnose(all, HEALTH_WARN, row, "%s", found),
-               "Something holds the clocks down even now. Speeds are taken beside the reference, "
-               "so marks stay fair, but more samples are dropped and gradings take longer. Better "
-               "cooling or a higher power limit helps.");
+        health_advise(
+            health_row(all, HEALTH_WARN, row, "%s", found),
+            "Something holds the clocks down even now. Speeds are taken beside the reference, "
+            "so marks stay fair, but more samples are dropped and gradings take longer. Better "
+            "cooling or a higher power limit helps.");
     else if (number_of(gpu, GPU_CLOCK_SET, &set) && number_of(gpu, GPU_CLOCK_DEFAULT, &standard) &&
              set < standard)
-        advise(diagnose(all, HEALTH_WARN, row, "%s, below the default of %.0f", found, standard),
-               "Marks stay fair, but the balance of computing and memory is not this GPU's own. An "
-               "administrator resets them: nvidia-smi -i %s -rac",
-               gpu->value[GPU_INDEX]);
+        health_advise(
+            health_row(all, HEALTH_WARN, row, "%s, below the default of %.0f", found, standard),
+            "Marks stay fair, but the balance of computing and memory is not this GPU's own. An "
+            "administrator resets them: nvidia-smi -i %s -rac",
+            gpu->value[GPU_INDEX]);
     else if (*found)
-        diagnose(all, HEALTH_OK, row, "%s", found);
+        health_row(all, HEALTH_OK, row, "%s", found);
 }
 
-static void look_at_heat(const GpuFacts *gpu, const char *what, Diagnoses *all)
+static void look_at_heat(const GpuFacts *gpu, const char *what, HealthReport *all)
 {
     double celsius;
     char row[40];
@@ -308,13 +321,13 @@ static void look_at_heat(const GpuFacts *gpu, const char *what, Diagnoses *all)
     if (!number_of(gpu, GPU_TEMPERATURE, &celsius))
         return;
     if (celsius >= HOT_C)
-        advise(diagnose(all, HEALTH_WARN, row, "%.0f C", celsius),
-               "Hot before the first grading: the clocks will sink. See to its cooling.");
+        health_advise(health_row(all, HEALTH_WARN, row, "%.0f C", celsius),
+                      "Hot before the first grading: the clocks will sink. See to its cooling.");
     else
-        diagnose(all, HEALTH_OK, row, "%.0f C", celsius);
+        health_row(all, HEALTH_OK, row, "%.0f C", celsius);
 }
 
-void gpu_diagnose(const GpuFacts *gpu, Diagnoses *all)
+void gpu_diagnose(const GpuFacts *gpu, HealthReport *all)
 {
     char what[20], row[40];
 
@@ -328,7 +341,7 @@ void gpu_diagnose(const GpuFacts *gpu, Diagnoses *all)
     look_at_heat(gpu, what, all);
 }
 
-void driver_diagnose(const char *driver, const char *toolkit, Diagnoses *all)
+void driver_diagnose(const char *driver, const char *toolkit, HealthReport *all)
 {
     int major = 0, minor = 0, built_major = 0, built_minor = 0;
     static const char what[] = "driver and toolkit";
@@ -337,16 +350,18 @@ void driver_diagnose(const char *driver, const char *toolkit, Diagnoses *all)
         sscanf(toolkit, "%d.%d", &built_major, &built_minor) != 2)
         return;
     if (major < built_major)
-        advise(diagnose(all, HEALTH_FAIL, what, "CUDA %s, %s", driver, toolkit),
-               "The driver is older than the toolkit: nothing that this nvcc builds runs. Install "
-               "a newer driver, or a toolkit of CUDA %d ($CUDA_HOME names it).",
-               major);
+        health_advise(
+            health_row(all, HEALTH_FAIL, what, "CUDA %s, %s", driver, toolkit),
+            "The driver is older than the toolkit: nothing that this nvcc builds runs. Install "
+            "a newer driver, or a toolkit of CUDA %d ($CUDA_HOME names it).",
+            major);
     else if (major == built_major && minor < built_minor)
-        advise(diagnose(all, HEALTH_WARN, what, "CUDA %s, %s", driver, toolkit),
-               "The driver is older than the toolkit, though of the same major version: machine "
-               "code runs, PTX for it does not. A newer driver is safer.");
+        health_advise(
+            health_row(all, HEALTH_WARN, what, "CUDA %s, %s", driver, toolkit),
+            "The driver is older than the toolkit, though of the same major version: machine "
+            "code runs, PTX for it does not. A newer driver is safer.");
     else
-        diagnose(all, HEALTH_OK, what, "CUDA %s, %s", driver, toolkit);
+        health_row(all, HEALTH_OK, what, "CUDA %s, %s", driver, toolkit);
 }
 
 /* ---- Asking nvidia-smi ---- */
@@ -435,7 +450,7 @@ static void ask_processes(GpuFacts gpus[GPUS], int count)
     program_free(&answer.program);
 }
 
-static void ask_driver(const char *toolkit, Diagnoses *all)
+static void ask_driver(const char *toolkit, HealthReport *all)
 {
     char version[16];
     Answer answer;
@@ -457,7 +472,7 @@ static const GpuFacts *gpu_of(const GpuFacts gpus[GPUS], int count, const char *
 }
 
 /* CUDA counts GPUs by speed unless told otherwise, nvidia-smi by place. */
-static void look_at_order(const GpuFacts gpus[GPUS], int count, Diagnoses *all)
+static void look_at_order(const GpuFacts gpus[GPUS], int count, HealthReport *all)
 {
     const char *order = getenv("CUDA_DEVICE_ORDER"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     bool differ = false;
@@ -465,15 +480,17 @@ static void look_at_order(const GpuFacts gpus[GPUS], int count, Diagnoses *all)
     for (int i = 1; i < count; i++)
         differ |= strcmp(gpus[i].value[GPU_NAME], gpus[0].value[GPU_NAME]) != 0;
     if (differ && (!order || strcmp(order, "PCI_BUS_ID")))
-        advise(diagnose(all, HEALTH_WARN, "GPUs' numbers", "these GPUs are not all the same"),
-               "CUDA numbers them by speed, these rows by place. CUDA_DEVICE_ORDER=PCI_BUS_ID in "
-               "the environment makes both the same.");
+        health_advise(
+            health_row(all, HEALTH_WARN, "GPUs' numbers", "these GPUs are not all the same"),
+            "CUDA numbers them by speed, these rows by place. CUDA_DEVICE_ORDER=PCI_BUS_ID in "
+            "the environment makes both the same.");
     if (visible && *visible)
-        advise(diagnose(all, HEALTH_WARN, "GPUs' numbers", "CUDA_VISIBLE_DEVICES=%s", visible),
-               "--devices counts within these; the rows here count all.");
+        health_advise(
+            health_row(all, HEALTH_WARN, "GPUs' numbers", "CUDA_VISIBLE_DEVICES=%s", visible),
+            "--devices counts within these; the rows here count all.");
 }
 
-void gpus_diagnose(const char *const devices[], int count, const char *toolkit, Diagnoses *all)
+void gpus_diagnose(const char *const devices[], int count, const char *toolkit, HealthReport *all)
 {
     GpuFacts *gpus = xcalloc(GPUS, sizeof *gpus);
     char why[300] = "";
@@ -481,10 +498,11 @@ void gpus_diagnose(const char *const devices[], int count, const char *toolkit, 
     bool wanted = count > 0;
 
     if (there <= 0) {
-        advise(diagnose(all, wanted ? HEALTH_FAIL : HEALTH_WARN, "GPU", "none; nvidia-smi: %s",
-                        there < 0 ? why : "it knows of none"),
-               "Without an NVIDIA GPU and its driver gradings run on the simulated GPU: they "
-               "judge correctness and mechanism, not speed.");
+        health_advise(
+            health_row(all, wanted ? HEALTH_FAIL : HEALTH_WARN, "GPU", "none; nvidia-smi: %s",
+                       there < 0 ? why : "it knows of none"),
+            "Without an NVIDIA GPU and its driver gradings run on the simulated GPU: they "
+            "judge correctness and mechanism, not speed.");
         free(gpus);
         return;
     }
@@ -496,8 +514,8 @@ void gpus_diagnose(const char *const devices[], int count, const char *toolkit, 
         if (gpu)
             gpu_diagnose(gpu, all);
         else
-            advise(diagnose(all, HEALTH_FAIL, "GPU", "there is no GPU %s", devices[i]),
-                   "There are %d, from 0 on.", there);
+            health_advise(health_row(all, HEALTH_FAIL, "GPU", "there is no GPU %s", devices[i]),
+                          "There are %d, from 0 on.", there);
     }
     if (!wanted)
         gpu_diagnose(&gpus[0], all);

@@ -3,7 +3,7 @@
 #define DOCTOR_GPU_H
 
 #include <stdbool.h>
-#include "diagnosis.h"
+#include "health.h"
 
 /* What is asked of each GPU: a row of doctor_gpu.c's table. */
 typedef enum GpuField {
@@ -45,17 +45,17 @@ int gpus_parse(const char *csv, const bool asked[GPU_FIELDS], GpuFacts gpus[GPUS
 void gpus_processes(const char *csv, GpuFacts gpus[GPUS], int count);
 
 /* The rows about one GPU. */
-void gpu_diagnose(const GpuFacts *gpu, Diagnoses *all);
+void gpu_diagnose(const GpuFacts *gpu, HealthReport *all);
 
 /* "12.4", the CUDA version of the driver, from the head that nvidia-smi prints; "" if it has none.
  */
 void gpu_cuda_version(const char *head, char version[16]);
 
 /* Does a driver of that CUDA version run what a toolkit of this one builds? */
-void driver_diagnose(const char *driver, const char *toolkit, Diagnoses *all);
+void driver_diagnose(const char *driver, const char *toolkit, HealthReport *all);
 
 /* Everything, for the devices asked for ("0", "1", "sim", ...; count 0: the first GPU if there is
  * one). `toolkit`: nvcc's version, "" if there is none. */
-void gpus_diagnose(const char *const devices[], int count, const char *toolkit, Diagnoses *all);
+void gpus_diagnose(const char *const devices[], int count, const char *toolkit, HealthReport *all);
 
 #endif

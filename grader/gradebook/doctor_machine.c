@@ -52,67 +52,71 @@ static const char *whole(const char *path, char *text, size_t size)
 
 /* ---- What gradings run in ---- */
 
-static void look_at_toolkit(Checkup *checkup, Diagnoses *all)
+static void look_at_toolkit(Checkup *checkup, HealthReport *all)
 {
     Toolchain toolchain;
 
     toolchain_find(&toolchain);
     if (toolchain.problem[0])
-        advise(diagnose(all, HEALTH_FAIL, "CUDA Toolkit", "not usable"), "%s", toolchain.problem);
+        health_advise(health_row(all, HEALTH_FAIL, "CUDA Toolkit", "not usable"), "%s",
+                      toolchain.problem);
     else if (!toolchain.libraries[0])
-        advise(diagnose(all, HEALTH_FAIL, "CUDA Toolkit", "nvcc %s, no libcudart.so",
-                        toolchain.version),
-               "The toolkit's runtime library is missing: install all of the toolkit.");
+        health_advise(health_row(all, HEALTH_FAIL, "CUDA Toolkit", "nvcc %s, no libcudart.so",
+                                 toolchain.version),
+                      "The toolkit's runtime library is missing: install all of the toolkit.");
     else
-        diagnose(all, HEALTH_OK, "CUDA Toolkit", "nvcc %s", toolchain.version);
+        health_row(all, HEALTH_OK, "CUDA Toolkit", "nvcc %s", toolchain.version);
     if (!toolchain.problem[0])
         PUT(checkup->toolkit, "%s", toolchain.version);
 }
 
-static void look_at_programs(Checkup *checkup, Diagnoses *all)
+static void look_at_programs(Checkup *checkup, HealthReport *all)
 {
     static const char *const programs[] = { "warpbook", "runner", "runner-sim" };
     char build[512], path[600];
 
     (void) checkup;
     if (!file_exists("common/lab.h") || !find_build_folder(build, sizeof build)) {
-        advise(diagnose(all, HEALTH_FAIL, "workbook", "not here"),
-               "Run it where labs/ and Makefile are, after make gradebook.");
+        health_advise(health_row(all, HEALTH_FAIL, "workbook", "not here"),
+                      "Run it where labs/ and Makefile are, after make gradebook.");
         return;
     }
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (!file_exists(PUT(path, "%s/%s", build, programs[i]))) {
-            advise(diagnose(all, HEALTH_FAIL, "workbook", "%s is not there", path),
-                   "It was not built, most likely because make found no nvcc: make gradebook.");
+            health_advise(
+                health_row(all, HEALTH_FAIL, "workbook", "%s is not there", path),
+                "It was not built, most likely because make found no nvcc: make gradebook.");
             return;
         }
-    diagnose(all, HEALTH_OK, "workbook", "built in %s", build);
+    health_row(all, HEALTH_OK, "workbook", "built in %s", build);
 }
 
-static void look_at_cell(Checkup *checkup, Diagnoses *all)
+static void look_at_cell(Checkup *checkup, HealthReport *all)
 {
     const char *folder = getenv("TMPDIR");
     char store[500], problem[1200] = "";
     Cell cell = { 0 };
 
     if (checkup->trusting) {
-        advise(diagnose(all, HEALTH_WARN, "bubblewrap", "not asked for (--trust-submissions)"),
-               "A submission that breaks out of warpbook's own sandbox can read and write what you "
-               "can.");
+        health_advise(
+            health_row(all, HEALTH_WARN, "bubblewrap", "not asked for (--trust-submissions)"),
+            "A submission that breaks out of warpbook's own sandbox can read and write what you "
+            "can.");
         return;
     }
     PUT(store, "%s/warpbook-doctor-XXXXXX", folder && *folder ? folder : "/tmp");
     if (!mkdtemp(store)) {
-        advise(diagnose(all, HEALTH_FAIL, "temporary folder", "%s: %s", store, strerror(errno)),
-               "$TMPDIR or /tmp must be a folder that can be written to.");
+        health_advise(
+            health_row(all, HEALTH_FAIL, "temporary folder", "%s: %s", store, strerror(errno)),
+            "$TMPDIR or /tmp must be a folder that can be written to.");
         return;
     }
     if (cell_open(&cell, store, false, problem, sizeof problem))
-        diagnose(all, HEALTH_OK, "bubblewrap", "runs warpbook%s",
-                 cell.sized ? "" : ", but cannot limit its files in memory (0.7 can)");
+        health_row(all, HEALTH_OK, "bubblewrap", "runs warpbook%s",
+                   cell.sized ? "" : ", but cannot limit its files in memory (0.7 can)");
     else
-        advise(diagnose(all, HEALTH_FAIL, "bubblewrap", "gradings cannot run in it"), "%s",
-               problem);
+        health_advise(health_row(all, HEALTH_FAIL, "bubblewrap", "gradings cannot run in it"), "%s",
+                      problem);
     cell_close(&cell);
     remove_tree(store);
 }
@@ -127,28 +131,28 @@ static const struct {
       "kernel.apparmor_restrict_unprivileged_userns=0 (or a profile for bwrap)" },
 };
 
-static void look_at_namespaces(Checkup *checkup, Diagnoses *all)
+static void look_at_namespaces(Checkup *checkup, HealthReport *all)
 {
     char value[40];
 
     (void) checkup;
     if (!file_exists("/proc/self/ns/user")) {
-        advise(diagnose(all, HEALTH_FAIL, "user namespaces", "this kernel has none"),
-               "bubblewrap needs them. Another kernel or machine, or --trust-submissions.");
+        health_advise(health_row(all, HEALTH_FAIL, "user namespaces", "this kernel has none"),
+                      "bubblewrap needs them. Another kernel or machine, or --trust-submissions.");
         return;
     }
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         if (!strcmp(first_line(namespaces[i].path, value, sizeof value), namespaces[i].forbids)) {
-            advise(diagnose(all, geteuid() ? HEALTH_FAIL : HEALTH_WARN, "user namespaces",
-                            "%s is %s", namespaces[i].path, value),
-                   "bubblewrap needs them. An administrator allows them: sysctl %s",
-                   namespaces[i].setting);
+            health_advise(health_row(all, geteuid() ? HEALTH_FAIL : HEALTH_WARN, "user namespaces",
+                                     "%s is %s", namespaces[i].path, value),
+                          "bubblewrap needs them. An administrator allows them: sysctl %s",
+                          namespaces[i].setting);
             return;
         }
-    diagnose(all, HEALTH_OK, "user namespaces", "allowed");
+    health_row(all, HEALTH_OK, "user namespaces", "allowed");
 }
 
-static void look_at_sandbox(Checkup *checkup, Diagnoses *all)
+static void look_at_sandbox(Checkup *checkup, HealthReport *all)
 {
     char actions[200];
     long landlock = -1;
@@ -158,23 +162,24 @@ static void look_at_sandbox(Checkup *checkup, Diagnoses *all)
     landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION_FLAG);
 #endif
     if (landlock > 0)
-        diagnose(all, HEALTH_OK, "Landlock", "version %ld", landlock);
+        health_row(all, HEALTH_OK, "Landlock", "version %ld", landlock);
     else
-        advise(
-            diagnose(all, HEALTH_WARN, "Landlock", "this kernel has none, or it is off"),
+        health_advise(
+            health_row(all, HEALTH_WARN, "Landlock", "this kernel has none, or it is off"),
             "A kernel's process, and the one that reads archives, are kept from files by seccomp "
             "and bubblewrap alone. Linux 5.13 or newer has it.");
     if (strstr(first_line("/proc/sys/kernel/seccomp/actions_avail", actions, sizeof actions),
                "errno") ||
         prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
-        diagnose(all, HEALTH_OK, "seccomp", "there");
+        health_row(all, HEALTH_OK, "seccomp", "there");
     else
-        advise(diagnose(all, HEALTH_FAIL, "seccomp", "this kernel has none"),
-               "Without it a submission may start programs and speak to a network from inside its "
-               "cell's limits. Take another kernel.");
+        health_advise(
+            health_row(all, HEALTH_FAIL, "seccomp", "this kernel has none"),
+            "Without it a submission may start programs and speak to a network from inside its "
+            "cell's limits. Take another kernel.");
 }
 
-void cgroup_diagnose(const char *root, const char *own, Diagnoses *all)
+void cgroup_diagnose(const char *root, const char *own, HealthReport *all)
 {
     static const char advice[] =
         "Each process of a grading is limited for itself, but not the grading as a whole, and what "
@@ -185,23 +190,26 @@ void cgroup_diagnose(const char *root, const char *own, Diagnoses *all)
 
     line = line ? strstr(line, "::") + 2 : NULL;
     if (!file_exists(PUT(path, "%s/cgroup.controllers", root)) || !line) {
-        advise(diagnose(all, HEALTH_WARN, "cgroup v2", "not mounted at %s", root), "%s", advice);
+        health_advise(health_row(all, HEALTH_WARN, "cgroup v2", "not mounted at %s", root), "%s",
+                      advice);
         return;
     }
     PUT(path, "%s%.*s", root, (int) strcspn(line, "\n"), line);
     APPEND(path, "/cgroup.procs");
     if (access(path, W_OK)) {
-        advise(diagnose(all, HEALTH_WARN, "cgroup v2", "not delegated to us"), "%s", advice);
+        health_advise(health_row(all, HEALTH_WARN, "cgroup v2", "not delegated to us"), "%s",
+                      advice);
         return;
     }
     PUT(path, "%s%.*s/cgroup.controllers", root, (int) strcspn(line, "\n"), line);
     if (!strstr(first_line(path, controllers, sizeof controllers), "memory"))
-        advise(diagnose(all, HEALTH_WARN, "cgroup v2", "delegated, without memory"), "%s", advice);
+        health_advise(health_row(all, HEALTH_WARN, "cgroup v2", "delegated, without memory"), "%s",
+                      advice);
     else
-        diagnose(all, HEALTH_OK, "cgroup v2", "delegated, with memory");
+        health_row(all, HEALTH_OK, "cgroup v2", "delegated, with memory");
 }
 
-static void look_at_cgroup(Checkup *checkup, Diagnoses *all)
+static void look_at_cgroup(Checkup *checkup, HealthReport *all)
 {
     char own[8192];
 
@@ -244,28 +252,30 @@ static void existing(const char *out, char *folder, size_t size)
 }
 
 static void look_at_room(const char *what, const char *path, double least_gib, double good_gib,
-                         Diagnoses *all)
+                         HealthReport *all)
 {
     struct statvfs room;
     double free_gib;
 
     if (statvfs(path, &room)) {
-        diagnose(all, HEALTH_FAIL, what, "%s: %s", path, strerror(errno));
+        health_row(all, HEALTH_FAIL, what, "%s: %s", path, strerror(errno));
         return;
     }
     free_gib = (double) room.f_bavail * (double) room.f_frsize / gib;
     if (room.f_flag & ST_RDONLY)
-        advise(diagnose(all, HEALTH_FAIL, what, "%s is read-only", path), "Choose another folder.");
+        health_advise(health_row(all, HEALTH_FAIL, what, "%s is read-only", path),
+                      "Choose another folder.");
     else if (free_gib < good_gib)
-        advise(diagnose(all, free_gib < least_gib ? HEALTH_FAIL : HEALTH_WARN, what,
-                        "%.1f GiB free at %s", free_gib, path),
-               "A course of 300 students writes some GiB of logs and builds. A full disk stops "
-               "grading; nothing is lost, and it goes on once there is room.");
+        health_advise(
+            health_row(all, free_gib < least_gib ? HEALTH_FAIL : HEALTH_WARN, what,
+                       "%.1f GiB free at %s", free_gib, path),
+            "A course of 300 students writes some GiB of logs and builds. A full disk stops "
+            "grading; nothing is lost, and it goes on once there is room.");
     else
-        diagnose(all, HEALTH_OK, what, "%.0f GiB free at %s", free_gib, path);
+        health_row(all, HEALTH_OK, what, "%.0f GiB free at %s", free_gib, path);
 }
 
-static void look_at_disk(Checkup *checkup, Diagnoses *all)
+static void look_at_disk(Checkup *checkup, HealthReport *all)
 {
     const char *temporary = getenv("TMPDIR"), *network;
     char folder[500];
@@ -278,20 +288,21 @@ static void look_at_disk(Checkup *checkup, Diagnoses *all)
         return;
     network = network_disk((int64_t) about.f_type);
     if (network)
-        advise(diagnose(all, HEALTH_WARN, "kind of disk", "%s at %s", network, folder),
-               "SQLite's database on a network's disk: locks may not hold there, and two programs "
-               "at once can damage it. --out on a local disk is safe. With --executor slurm the "
-               "folder must be shared: then start one gradebook at a time.");
+        health_advise(
+            health_row(all, HEALTH_WARN, "kind of disk", "%s at %s", network, folder),
+            "SQLite's database on a network's disk: locks may not hold there, and two programs "
+            "at once can damage it. --out on a local disk is safe. With --executor slurm the "
+            "folder must be shared: then start one gradebook at a time.");
     else if ((about.f_type & 0xffffffff) == 0x01021994)
-        advise(diagnose(all, HEALTH_WARN, "kind of disk", "memory (tmpfs) at %s", folder),
-               "Results there are gone when the machine restarts. Choose --out on a disk.");
+        health_advise(health_row(all, HEALTH_WARN, "kind of disk", "memory (tmpfs) at %s", folder),
+                      "Results there are gone when the machine restarts. Choose --out on a disk.");
     else
-        diagnose(all, HEALTH_OK, "kind of disk", "local");
+        health_row(all, HEALTH_OK, "kind of disk", "local");
 }
 
 /* ---- Cores, memory, time ---- */
 
-static void look_at_cores(Checkup *checkup, Diagnoses *all)
+static void look_at_cores(Checkup *checkup, HealthReport *all)
 {
     int gpus = checkup->gpus > 0 ? checkup->gpus : 1, wanted = CORES_A_GPU * gpus, cores = 0;
     double load[1] = { 0 };
@@ -302,20 +313,22 @@ static void look_at_cores(Checkup *checkup, Diagnoses *all)
     if (cores < 1)
         cores = (int) sysconf(_SC_NPROCESSORS_ONLN);
     if (getloadavg(load, 1) == 1 && load[0] > cores / 2.0)
-        advise(diagnose(all, HEALTH_WARN, "processors", "%d, and %.1f are busy", cores, load[0]),
-               "Other work disturbs the clock that counts: samples are dropped, and gradings take "
-               "longer.");
+        health_advise(
+            health_row(all, HEALTH_WARN, "processors", "%d, and %.1f are busy", cores, load[0]),
+            "Other work disturbs the clock that counts: samples are dropped, and gradings take "
+            "longer.");
     else if (cores < wanted)
-        advise(diagnose(all, HEALTH_WARN, "processors", "%d for %d GPU%s", cores, gpus,
-                        gpus > 1 ? "s" : ""),
-               "Student, reference, grader and compilers of a GPU keep %d busy: with fewer it "
-               "waits for them.",
-               CORES_A_GPU);
+        health_advise(
+            health_row(all, HEALTH_WARN, "processors", "%d for %d GPU%s", cores, gpus,
+                       gpus > 1 ? "s" : ""),
+            "Student, reference, grader and compilers of a GPU keep %d busy: with fewer it "
+            "waits for them.",
+            CORES_A_GPU);
     else
-        diagnose(all, HEALTH_OK, "processors", "%d", cores);
+        health_row(all, HEALTH_OK, "processors", "%d", cores);
 }
 
-static void look_at_memory(Checkup *checkup, Diagnoses *all)
+static void look_at_memory(Checkup *checkup, HealthReport *all)
 {
     int gpus = checkup->gpus > 0 ? checkup->gpus : 1;
     char text[8192];
@@ -323,17 +336,19 @@ static void look_at_memory(Checkup *checkup, Diagnoses *all)
     double free_gib = line ? strtod(line + 13, NULL) / (1024 * 1024) : -1;
 
     if (free_gib < 0)
-        advise(diagnose(all, HEALTH_WARN, "memory", "cannot be read"), "/proc/meminfo is missing.");
+        health_advise(health_row(all, HEALTH_WARN, "memory", "cannot be read"),
+                      "/proc/meminfo is missing.");
     else if (free_gib < 4.0 * gpus)
-        advise(diagnose(all, free_gib < 1 ? HEALTH_FAIL : HEALTH_WARN, "memory",
-                        "%.1f GiB available", free_gib),
-               "A grading holds both kernels' arrays and up to 1 GiB of files in memory: 4 GiB a "
-               "GPU are on the safe side.");
+        health_advise(
+            health_row(all, free_gib < 1 ? HEALTH_FAIL : HEALTH_WARN, "memory",
+                       "%.1f GiB available", free_gib),
+            "A grading holds both kernels' arrays and up to 1 GiB of files in memory: 4 GiB a "
+            "GPU are on the safe side.");
     else
-        diagnose(all, HEALTH_OK, "memory", "%.0f GiB available", free_gib);
+        health_row(all, HEALTH_OK, "memory", "%.0f GiB available", free_gib);
 }
 
-static void look_at_time(Checkup *checkup, Diagnoses *all)
+static void look_at_time(Checkup *checkup, HealthReport *all)
 {
     struct timex clock = { 0 };
     time_t now = time(NULL);
@@ -344,40 +359,43 @@ static void look_at_time(Checkup *checkup, Diagnoses *all)
     localtime_r(&now, &here);
     strftime(shown, sizeof shown, "%Y-%m-%d %H:%M %Z (%z)", &here);
     if (here.tm_year + 1900 < A_YEAR_WHEN_THIS_WAS_WRITTEN)
-        advise(diagnose(all, HEALTH_FAIL, "clock", "%s", shown),
-               "The clock is wrong: results would carry a date of the past. An administrator sets "
-               "it (timedatectl).");
+        health_advise(
+            health_row(all, HEALTH_FAIL, "clock", "%s", shown),
+            "The clock is wrong: results would carry a date of the past. An administrator sets "
+            "it (timedatectl).");
     else if (adjtimex(&clock) == TIME_ERROR || (clock.status & STA_UNSYNC))
-        advise(diagnose(all, HEALTH_WARN, "clock", "%s, not kept in step", shown),
-               "No service keeps it (timedatectl set-ntp true). In containers this may not be "
-               "seen: then compare it with another clock.");
+        health_advise(
+            health_row(all, HEALTH_WARN, "clock", "%s, not kept in step", shown),
+            "No service keeps it (timedatectl set-ntp true). In containers this may not be "
+            "seen: then compare it with another clock.");
     else
-        diagnose(all, HEALTH_OK, "clock", "%s", shown);
+        health_row(all, HEALTH_OK, "clock", "%s", shown);
     if (!getenv("TZ") && !file_exists("/etc/localtime"))
-        advise(diagnose(all, HEALTH_WARN, "time zone", "none is set: UTC"),
-               "Deadlines and times are taken as UTC. TZ=Europe/Berlin, say, in the environment "
-               "sets one.");
+        health_advise(
+            health_row(all, HEALTH_WARN, "time zone", "none is set: UTC"),
+            "Deadlines and times are taken as UTC. TZ=Europe/Berlin, say, in the environment "
+            "sets one.");
     else
-        diagnose(all, HEALTH_OK, "time zone", "%s",
-                 getenv("TZ") ? getenv("TZ") : "as the system's");
+        health_row(all, HEALTH_OK, "time zone", "%s",
+                   getenv("TZ") ? getenv("TZ") : "as the system's");
 }
 
-static void look_at_libraries(Checkup *checkup, Diagnoses *all)
+static void look_at_libraries(Checkup *checkup, HealthReport *all)
 {
     (void) checkup;
-    diagnose(all, HEALTH_OK, "libraries", "SQLite %s, %s", sqlite3_libversion(),
-             archive_version_string());
+    health_row(all, HEALTH_OK, "libraries", "SQLite %s, %s", sqlite3_libversion(),
+               archive_version_string());
 }
 
 /* ---- All of it ---- */
 
-static void (*const looks[])(Checkup *, Diagnoses *) = {
+static void (*const looks[])(Checkup *, HealthReport *) = {
     look_at_programs, look_at_toolkit, look_at_cell,      look_at_namespaces,
     look_at_sandbox,  look_at_cgroup,  look_at_disk,      look_at_cores,
     look_at_memory,   look_at_time,    look_at_libraries,
 };
 
-void machine_diagnose(Checkup *checkup, Diagnoses *all)
+void machine_diagnose(Checkup *checkup, HealthReport *all)
 {
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         looks[i](checkup, all);

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "diagnosis.h"
+#include "health.h"
 
 typedef struct Checkup {
     const char *out;   /* folder of the gradebook; NULL: not told */
@@ -13,7 +13,7 @@ typedef struct Checkup {
     char toolkit[128]; /* nvcc's version, once machine_diagnose has found it; else "" */
 } Checkup;
 
-void machine_diagnose(Checkup *checkup, Diagnoses *all);
+void machine_diagnose(Checkup *checkup, HealthReport *all);
 
 /* The parts that tests look into. */
 
@@ -22,6 +22,6 @@ const char *network_disk(int64_t type);
 
 /* Where the root of cgroup v2 is mounted, is our group there delegated, with memory among what may
  * be set? `root`: /sys/fs/cgroup; `own`: the text of /proc/self/cgroup. */
-void cgroup_diagnose(const char *root, const char *own, Diagnoses *all);
+void cgroup_diagnose(const char *root, const char *own, HealthReport *all);
 
 #endif

@@ -2,7 +2,7 @@
 #include "page_labs.h"
 #include "chart.h"
 #include "../registry.h"
-#include "../symptom.h"
+#include "../remedy.h"
 #include "../util.h"
 #include "../verdict.h"
 
@@ -154,20 +154,14 @@ static int by_students(const void *a, const void *b)
 /* Words for a failure that others share: the verdict and what was seen, without the case. */
 static void name_failure(Store *store, const Row *row, Verdict verdict, Failure *failure)
 {
-    const LabEntry *entry = entry_of(row->lab);
-    sqlite3_stmt *rows =
-        store_ask(store, "SELECT value FROM figures WHERE attempt = ? AND name = 'printed'", "i",
-                  row->attempt);
-    char printed[5000] = "";
-    Symptom symptom = { 0 };
+    sqlite3_stmt *rows = store_ask(
+        store, "SELECT value FROM figures WHERE attempt = ? AND name = 'saw'", "i", row->attempt);
+    Diagnosis diagnosis = { 0 };
 
     while (store_row(store, rows))
-        PUT(printed, "%s", store_text(rows, 0));
-    if (entry)
-        symptom = symptom_in(row->why, printed, verdict, entry->lab);
-    symptom.lab_case = NULL;
-    symptom_say(&symptom, verdict, 0, failure->what, sizeof failure->what);
-    if (!symptom.saw)
+        diagnosis.saw = diagnosis_bits(store_text(rows, 0), verdict);
+    diagnosis_say(&diagnosis, verdict, 0, failure->what, sizeof failure->what);
+    if (!diagnosis.saw)
         append(failure->what, sizeof failure->what, ": %s", verdict_meaning(verdict));
     failure->students = 1;
 }

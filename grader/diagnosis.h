@@ -1,0 +1,92 @@
+/* diagnosis.h - what a grading saw, as data: codes, the case, and the numbers that belong to them.
+ *
+ * Whoever sees something sets its code; sentences are made from codes and numbers, never the other
+ * way round. The words are promised to programs (docs/lines.md, key `saw`) and are what a lab's
+ * remedies are keyed by (common/lab.h).
+ */
+#ifndef DIAGNOSIS_H
+#define DIAGNOSIS_H
+
+#include "verdict.h"
+
+#define WITH(verdict) (1u << (verdict))
+
+/* X(code, word, verdicts that it comes with, clause of a hint). */
+#define DIAGNOSIS_CODES(X)                                                                         \
+    /* a counter of the lab's mechanism exceeds its bound; in the order of lab.h's Counter */      \
+    X(SAW_SECTORS_READ, "sectors_read", WITH(SLOW), "an input is read in too many sectors")        \
+    X(SAW_SECTORS_WRITTEN, "sectors_written", WITH(SLOW), "`out` is written in too many sectors")  \
+    X(SAW_SHARED_WAVEFRONTS, "shared_wavefronts", WITH(SLOW),                                      \
+      "shared memory takes too many wavefronts")                                                   \
+    X(SAW_WARP_BARRIERS, "warp_barriers", WITH(SLOW), "a warp waits at too many barriers")         \
+    X(SAW_WARP_ATOMICS, "warp_atomics", WITH(SLOW), "too many updates by atomics")                 \
+    X(SAW_LOADS_PER_FMA, "loads_an_fma", WITH(SLOW), "too many loads for a multiply-add")          \
+    X(SAW_IDLE_LANES, "idle_lanes", WITH(SLOW), "most lanes are idle")                             \
+    X(SAW_IDLE_GPU, "idle_gpu", WITH(SLOW), "nothing ran on the GPU")                              \
+    /* where wrong elements lie */                                                                 \
+    X(SAW_TAIL, "tail", WITH(WRONG), "the tail")                                                   \
+    X(SAW_RIGHT_EDGE, "right_edge", WITH(WRONG), "the columns at the right edge")                  \
+    X(SAW_OUTSIDE_CORNER, "outside_corner", WITH(WRONG), "all but one corner")                     \
+    X(SAW_ONE_COLUMN, "one_column", WITH(WRONG), "one column")                                     \
+    X(SAW_EVERY_NTH, "every_nth", WITH(WRONG), "elements in equal steps")                          \
+    /* what they hold */                                                                           \
+    X(SAW_UNWRITTEN, "unwritten", WITH(WRONG), "never written")                                    \
+    X(SAW_ZERO, "zero", WITH(WRONG), "zero")                                                       \
+    X(SAW_NOT_FINITE, "not_finite", WITH(WRONG), "NaN or infinite")                                \
+    X(SAW_CONSTANT, "constant", WITH(WRONG), "all the same value")                                 \
+    X(SAW_COPIED, "copied", WITH(WRONG), "the input's, copied")                                    \
+    X(SAW_ROW_SHIFTED, "row_shifted", WITH(WRONG), "those of a neighbouring row")                  \
+    X(SAW_SHIFTED, "shifted", WITH(WRONG), "shifted")                                              \
+    X(SAW_TRANSPOSED, "transposed", WITH(WRONG), "rows and columns swapped")                       \
+    X(SAW_BY_TILES, "by_tiles", WITH(WRONG), "only half of each tile's way")                       \
+    X(SAW_MULTIPLE, "multiple", WITH(WRONG), "a multiple")                                         \
+    X(SAW_OFFSET, "offset", WITH(WRONG), "off by the same number")                                 \
+    /* what a simulated GPU finds, and what ends a kernel */                                       \
+    X(SAW_RACE, "race", WITH(UNSAFE), "a race")                                                    \
+    X(SAW_UNINITIALISED, "uninitialised", WITH(UNSAFE), "a read of what nobody has written")       \
+    X(SAW_OUT_OF_BOUNDS, "out_of_bounds", WITH(UNSAFE) | WITH(STRAY), "an access out of bounds")   \
+    X(SAW_BARRIER, "barrier", WITH(UNSAFE), "a barrier that not all threads come to")              \
+    X(SAW_SHUFFLE, "shuffle", WITH(UNSAFE), "a shuffle that not all lanes come to")                \
+    X(SAW_RETURNED, "returned", WITH(UNSAFE), "returned before the end")                           \
+    X(SAW_INPUT, "input", WITH(STRAY), "an input was changed")                                     \
+    X(SAW_LAUNCH, "launch", WITH(CRASH), "a launch failed")                                        \
+    X(SAW_MISALIGNED, "misaligned", WITH(CRASH), "a misaligned address")                           \
+    X(SAW_ILLEGAL, "illegal", WITH(CRASH), "an illegal access")                                    \
+    X(SAW_HOST_POINTER, "host_pointer", WITH(CRASH), "a pointer of the host's")
+
+typedef enum DiagnosisCode {
+#define DIAGNOSIS_ENUM(code, word, verdicts, clause) code,
+    DIAGNOSIS_CODES(DIAGNOSIS_ENUM)
+#undef DIAGNOSIS_ENUM
+        DIAGNOSIS_COUNT
+} DiagnosisCode;
+
+#define SAW(code) (1ull << (code))
+
+typedef struct Diagnosis {
+    uint64_t saw;         /* SAW(code) | ... */
+    const Case *lab_case; /* the lab's row; NULL: in none */
+    /* Wrong results: in this output, the first wrong element and its values. */
+    char array[16]; /* as kernel.h calls it; "": not about an array */
+    size_t element, wrong, compared;
+    double got, want;
+    /* A counter: how many there are for each that there must be, what the lab allows of that, how
+     * many a request takes, and the line of kernel.cu that is most to blame (0: not known). */
+    double value, limit, per_request;
+    int line;
+} Diagnosis;
+
+/* "tail,unwritten"; "" if nothing was seen. And back: what never comes with this verdict, or is not
+ * known to us, is left out. */
+void diagnosis_words(uint64_t saw, char *text, size_t size);
+uint64_t diagnosis_bits(const char *words, Verdict verdict);
+
+/* The bit of a word of this length; 0 if there is none. */
+uint64_t diagnosis_bit(const char *word, size_t length);
+uint64_t diagnosis_possible(Verdict verdict); /* all that come with it */
+const char *diagnosis_clause(DiagnosisCode code);
+
+/* What CUDA_CHECK printed about a kernel that failed, by CUDA's own words for its errors. */
+uint64_t diagnosis_printed(const char *printed);
+
+#endif
