@@ -91,9 +91,9 @@ fill_words_of(FillKey key, const uint64_t group[FILL_LANES], uint32_t words[4][F
     memcpy(words, v, sizeof v);
 }
 
-/* Compiled twice where that is possible, the second time for processors with AVX2, and chosen when
- * the program starts: whole outputs of 10^8 elements are compared with what this makes. */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) &&       \
+/* With gcc and glibc a function is compiled twice, once for processors with AVX2, and the loader
+ * chooses: comparing outputs of 10^8 elements spends much of its time here. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&       \
     !defined(__SANITIZE_ADDRESS__)
 #define FILL_CLONES __attribute__((target_clones("avx2", "default"), unused)) static
 #else

@@ -1,8 +1,8 @@
 /* diagnosis.h - what a grading saw, as data: codes, the case, and the numbers that belong to them.
  *
- * Whoever sees something sets its code; sentences are made from codes and numbers, never the other
- * way round. The words are promised to programs (docs/lines.md, key `saw`) and are what a lab's
- * remedies are keyed by (common/lab.h).
+ * The code that detects a fault sets its code here. Sentences are built from codes and numbers; no
+ * part of the grader parses a sentence. The words are stable output for programs (docs/lines.md,
+ * key `saw`), and a lab's remedies are keyed by them (common/lab.h).
  */
 #ifndef DIAGNOSIS_H
 #define DIAGNOSIS_H
@@ -76,12 +76,12 @@ typedef struct Diagnosis {
     int line;
 } Diagnosis;
 
-/* "tail,unwritten"; "" if nothing was seen. And back: what never comes with this verdict, or is not
- * known to us, is left out. */
+/* Codes as words: "tail,unwritten"; "" for none. And words as codes: unknown words, and words that
+ * never come with this verdict, are skipped. */
 void diagnosis_words(uint64_t saw, char *text, size_t size);
 uint64_t diagnosis_bits(const char *words, Verdict verdict);
 
-/* The bit of a word of this length; 0 if there is none. */
+/* SAW(code) of the word with this length; 0 if it is unknown. */
 uint64_t diagnosis_bit(const char *word, size_t length);
 uint64_t diagnosis_possible(Verdict verdict); /* all that come with it */
 const char *diagnosis_clause(DiagnosisCode code);

@@ -27,8 +27,8 @@ static void say_wrong(Worker *worker, int out, const Difference *d, const char *
 
     if (!saw && d->unwritten == d->wrong)
         saw = SAW(SAW_UNWRITTEN);
-    else if (d->got != d->got)
-        saw |= saw & SAW(SAW_UNWRITTEN) ? 0 : SAW(SAW_NOT_FINITE);
+    if (d->got != d->got && !(saw & SAW(SAW_UNWRITTEN))) /* unwritten memory is NaN by our poison */
+        saw |= SAW(SAW_NOT_FINITE);
     worker->diagnosis = (Diagnosis){ .saw = saw,
                                      .lab_case = worker->row,
                                      .element = d->first,

@@ -3,7 +3,7 @@
  * Every call returns PASS when all is well, else the verdict that a student's kernel has earned by
  * it (CRASH, TIMEOUT, STRAY, WRONG, SUSPECT, UNSOUND), with the reason in worker->why. The caller
  * decides whether the kernel in it is a student's: trouble with ours is UNSOUND whatever it was.
- * What was seen is in worker->diagnosis.
+ * worker->diagnosis holds the same as codes and numbers.
  */
 #ifndef WORKER_H
 #define WORKER_H
@@ -39,7 +39,7 @@ typedef struct Worker {
     uint64_t seed;   /* of the last prepare */
     unsigned char poison;
     double prepare_ms;   /* how long the last prepare took */
-    double go_s;         /* when the last go was asked for */
+    double go_s;         /* when the last go was sent */
     double seen_ms;      /* from then until the first piece of an output was here; 0: none is yet */
     char sandbox[24];    /* how its process is confined: see sandbox_state() */
     char isolation[8];   /* "split": that is a process of its own; or "shared" */

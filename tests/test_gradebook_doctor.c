@@ -160,7 +160,7 @@ static void one_thing_changed(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(row);
         CU_ASSERT_EQUAL(row->health, cases[i].health);
         CU_ASSERT_PTR_NOT_NULL(strstr(row->found, cases[i].found));
-        CU_ASSERT_EQUAL(diagnoses_worst(&all), cases[i].health); /* and all else is well */
+        CU_ASSERT_EQUAL(health_worst(&all), cases[i].health); /* and all else is well */
         CU_ASSERT_EQUAL(row->advice[0] != 0, cases[i].health != HEALTH_OK);
     }
 }
@@ -181,7 +181,7 @@ static void nothing_known(void)
     PUT(gpus[0].value[GPU_INDEX], "0");
     all.count = 0;
     gpu_diagnose(&gpus[0], &all);
-    CU_ASSERT_EQUAL(diagnoses_worst(&all), HEALTH_OK);
+    CU_ASSERT_EQUAL(health_worst(&all), HEALTH_OK);
 }
 
 static void driver_and_toolkit(void)
@@ -200,7 +200,7 @@ static void driver_and_toolkit(void)
         all.count = 0;
         driver_diagnose(pairs[i].driver, pairs[i].toolkit, &all);
         CU_ASSERT_EQUAL(all.count, pairs[i].rows);
-        CU_ASSERT_EQUAL(diagnoses_worst(&all), pairs[i].health);
+        CU_ASSERT_EQUAL(health_worst(&all), pairs[i].health);
     }
 }
 
@@ -246,7 +246,7 @@ static void more_rows_than_fit(void)
     for (int i = 0; i < HEALTH_ROWS + 10; i++)
         health_row(&all, i == 3 ? HEALTH_FAIL : HEALTH_OK, "row", "%d", i);
     CU_ASSERT_EQUAL(all.count, HEALTH_ROWS);
-    CU_ASSERT_EQUAL(diagnoses_worst(&all), HEALTH_FAIL);
+    CU_ASSERT_EQUAL(health_worst(&all), HEALTH_FAIL);
 }
 
 static CU_TestInfo tests[] = {

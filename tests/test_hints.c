@@ -75,7 +75,7 @@ static void words_and_codes(void)
         CU_ASSERT_STRING_EQUAL(words, rows[i].words);
         CU_ASSERT_EQUAL(diagnosis_bits(rows[i].words, rows[i].verdict), rows[i].saw);
     }
-    /* What does not come with the verdict, or is no word, is left out. */
+    /* Unknown words, and words of other verdicts, are skipped. */
     CU_ASSERT_EQUAL(diagnosis_bits("tail,moon,race,,", WRONG), SAW(SAW_TAIL));
     CU_ASSERT_EQUAL(diagnosis_bits("tail", PASS), 0);
 }

@@ -32,8 +32,8 @@ int doctor(const MarkingOptions *options, const char *out, bool trusting)
     machine_diagnose(&checkup, all);
     if (checkup.gpus || !options->device_count)
         gpus_diagnose(gpus, checkup.gpus, checkup.toolkit, all);
-    diagnoses_print(all);
-    worst = diagnoses_worst(all);
+    health_print(all);
+    worst = health_worst(all);
     printf("\n%s\n", verdicts[worst]);
     free(all);
     return statuses[worst];

@@ -236,8 +236,8 @@ static void look_at_modes(const GpuFacts *gpu, const char *what, HealthReport *a
     if (!strcmp(gpu->value[GPU_MIG], "Enabled"))
         health_advise(
             health_row(all, HEALTH_WARN, row, "on"),
-            "What is graded on is a slice of the GPU, and its neighbours' use is not seen "
-            "here. Speeds are those of the slice.");
+            "Gradings run on a slice of the GPU, and speeds are those of the slice. Work on the "
+            "other slices can slow it, and is not visible here.");
     else if (*gpu->value[GPU_MIG])
         health_row(all, HEALTH_OK, row, "off");
 }

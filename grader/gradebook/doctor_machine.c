@@ -99,7 +99,7 @@ static void look_at_cell(Checkup *checkup, HealthReport *all)
 
     if (checkup->trusting) {
         health_advise(
-            health_row(all, HEALTH_WARN, "bubblewrap", "not asked for (--trust-submissions)"),
+            health_row(all, HEALTH_WARN, "bubblewrap", "not used (--trust-submissions)"),
             "A submission that breaks out of warpbook's own sandbox can read and write what you "
             "can.");
         return;
@@ -270,7 +270,7 @@ static void look_at_room(const char *what, const char *path, double least_gib, d
             health_row(all, free_gib < least_gib ? HEALTH_FAIL : HEALTH_WARN, what,
                        "%.1f GiB free at %s", free_gib, path),
             "A course of 300 students writes some GiB of logs and builds. A full disk stops "
-            "grading; nothing is lost, and it goes on once there is room.");
+            "grading; no result is lost, and grading resumes once there is room.");
     else
         health_row(all, HEALTH_OK, what, "%.0f GiB free at %s", free_gib, path);
 }

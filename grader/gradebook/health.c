@@ -36,7 +36,7 @@ void health_advise(HealthRow *row, const char *format, ...)
     show(row->advice);
 }
 
-Health diagnoses_worst(const HealthReport *all)
+Health health_worst(const HealthReport *all)
 {
     Health worst = HEALTH_OK;
 
@@ -46,7 +46,7 @@ Health diagnoses_worst(const HealthReport *all)
     return worst;
 }
 
-void diagnoses_print(const HealthReport *all)
+void health_print(const HealthReport *all)
 {
     static const char *const words[] = { "ok", "warn", "fail" };
 

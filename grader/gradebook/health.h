@@ -27,7 +27,7 @@ HealthRow *health_row(HealthReport *all, Health health, const char *what, const 
     __attribute__((format(printf, 4, 5)));
 void health_advise(HealthRow *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-Health diagnoses_worst(const HealthReport *all);
-void diagnoses_print(const HealthReport *all); /* on standard output, in 80 columns */
+Health health_worst(const HealthReport *all);
+void health_print(const HealthReport *all); /* on standard output, in 80 columns */
 
 #endif

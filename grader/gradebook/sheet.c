@@ -70,6 +70,7 @@ static void take_figure(MarkedCase *cases, bool *timed, const LabEntry *entry, c
 {
     char what[20];
     int number;
+    const Case *own = case_labelled(entry->lab, value);
     MarkedCase *c;
 
     if (sscanf(name, "case.%4d.%19[a-z_]", &number, what) != 2 || number < 1 ||
@@ -85,9 +86,7 @@ static void take_figure(MarkedCase *cases, bool *timed, const LabEntry *entry, c
     else if (!strcmp(what, "floor"))
         c->rung1 = strtod(value, NULL);
     else if (!strcmp(what, "label"))
-        for (const Case *own = entry->lab->cases; own->label; own++)
-            if (!strcmp(own->label, value))
-                c->spares_rung1 = own->spares_rung1;
+        c->spares_rung1 = own && own->spares_rung1;
 }
 
 /* The timed cases of an attempt that were measured. */

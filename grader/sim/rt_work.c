@@ -166,13 +166,11 @@ static void run(Work *work)
     clock_done(work);
 }
 
-static void do_until(Stream *stream, uint64_t number);
-
 static void do_recorded(Record *record)
 {
     record->users++;
     if (record->stream && !record->done)
-        do_until(record->stream, record->number);
+        stream_do(record->stream, record->number);
     record_drop(record);
 }
 
@@ -187,9 +185,9 @@ static void do_before_first(Stream *stream)
     if (stream->is_default) {
         for (Stream *other = rt.streams; other; other = other->next)
             if (other->blocking)
-                do_until(other, number);
+                stream_do(other, number);
     } else if (stream->blocking) {
-        do_until(rt.streams, number);
+        stream_do(rt.streams, number);
     }
 }
 
@@ -209,7 +207,7 @@ static void do_first(Stream *stream)
     work_free(work);
 }
 
-static void do_until(Stream *stream, uint64_t number)
+void stream_do(Stream *stream, uint64_t number)
 {
     stream->users++;
     while (stream->first && stream->first->number <= number) {
@@ -219,11 +217,6 @@ static void do_until(Stream *stream, uint64_t number)
             do_first(stream);
     }
     stream->users--;
-}
-
-void stream_do(Stream *stream, uint64_t number)
-{
-    do_until(stream, number);
 }
 
 /* ---- What waits ---- */
@@ -255,7 +248,7 @@ static void do_some(const Stream *until, uint64_t number)
 
 cudaError_t finish(Stream *stream, uint64_t number)
 {
-    do_until(stream, number);
+    stream_do(stream, number);
     clock_waited(stream);
     return rt.sticky;
 }
@@ -263,7 +256,7 @@ cudaError_t finish(Stream *stream, uint64_t number)
 cudaError_t finish_record(const Record *record)
 {
     if (!record->done)
-        do_until(record->stream, record->number);
+        stream_do(record->stream, record->number);
     clock_waited_record(record);
     return rt.sticky;
 }
@@ -277,7 +270,7 @@ cudaError_t finish_stream(Stream *stream)
     if (stream->is_default)
         for (Stream *other = rt.streams; other; other = other->next)
             if (other->blocking)
-                do_until(other, number);
+                stream_do(other, number);
     return finish(stream, number);
 }
 
@@ -287,7 +280,7 @@ cudaError_t finish_all(void)
 
     do_some(NULL, number);
     for (Stream *stream = rt.streams; stream; stream = stream->next)
-        do_until(stream, number);
+        stream_do(stream, number);
     clock_waited(NULL);
     return rt.sticky;
 }
