@@ -301,5 +301,5 @@ void judge_correctness(Session *session, const char *object, Result *result, Dra
     } else if (!simulated)
         look_by_simulation(session, object, result, random);
     if (*trial.given_up)
-        add_note(result, "too long to simulate, so not looked at: ", trial.given_up);
+        add_note(result, "Skipped, too large to simulate: ", trial.given_up);
 }
