@@ -7,6 +7,7 @@
 #include "learn.h"
 #include "predictions.h"
 #include "prove.h"
+#include "figures.h"
 #include "report.h"
 #include "sim_run.h"
 
@@ -344,7 +345,7 @@ static FILE *open_figures(const Session *session, const Options *options)
     file = fopen(options->figures, "w");
     if (!file)
         die("%s: %s", options->figures, strerror(errno));
-    report_figures_head(file, session, options->labs[0]);
+    figures_head(file, session, options->labs[0]);
     return file;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "prove.h"
 #include "grade.h"
-#include "report.h"
+#include "figures.h"
 #include "wrap.h"
 
 #include <math.h>
@@ -240,7 +240,7 @@ static void keep_figures(const Proof *proof, const char *name, const Result *res
     char key[100];
 
     if (proof->figures)
-        report_figures(proof->figures, PUT(key, "%.*s", (int) strlen(name) - 3, name), result);
+        figures_print(proof->figures, PUT(key, "%.*s", (int) strlen(name) - 3, name), result);
 }
 
 static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *result)

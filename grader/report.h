@@ -23,9 +23,4 @@ void report_short(const Result *result);
 void report_lines_machine(const Session *session);
 void report_lines(const Result *result);
 
-/* For docs/measured, what lessons quote: a head on machine and day, then `KERNEL/CASE/UNIT value`
- * lines of each case that was measured. */
-void report_figures_head(FILE *file, const Session *session, const LabEntry *entry);
-void report_figures(FILE *file, const char *name, const Result *result);
-
 #endif

@@ -2,6 +2,7 @@
 #ifndef SIM_LAUNCH_H
 #define SIM_LAUNCH_H
 
+#include "check.h"
 #include "exec.h"
 #include "finding.h"
 #include "memory.h"
@@ -137,6 +138,7 @@ static inline bool trial_run(Trial *trial)
                               .dynamic_shared_bytes = trial->shared_bytes,
                               .budget = trial->budget ? trial->budget : 100000000,
                               .sms = 4,
+                              .observers = { &check_observer, &timing_observer },
                               .print = keep_printed,
                               .print_self = trial };
     if (trial->gpu)

@@ -3,7 +3,8 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "access.h"
+#include "check.h"
+#include "races.h"
 #include "bits.h"
 #include "rows.h"
 
@@ -81,7 +82,8 @@ static inline void new_world(bool races, bool uninitialised)
                      .constant_count = CONSTANTS,
                      .param_bytes = 32,
                      .local_bytes = LOCAL_BYTES };
-    w.launch = (Launch){ .module = &w.module,
+    w.launch = (Launch){ .observers = { &check_observer },
+                         .module = &w.module,
                          .kernel = &w.code,
                          .name = "kernel",
                          .grid = { 4, 1, 1 },

@@ -1,7 +1,7 @@
 /* test_sim_cfg.c - where lanes meet again: small graphs by hand, random ones against sets, real
  * ones.
  */
-#include "exec.h"
+#include "cfg.h"
 #include "module.h"
 #include "rows.h"
 #include "util.h"

@@ -7,7 +7,7 @@
 #include "access.h"
 #include "bits.h"
 #include "handlers.h"
-#include "timing.h"
+#include "trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -391,10 +391,6 @@ bool access_open(Access *x)
         return true;
     }
     access_count(x);
-    access_check_written(x);
-    if (x->space == SPACE_SHARED && x->warp->block->check_races)
-        races_shared(x);
-    else if (x->space == SPACE_GLOBAL && x->warp->block->launch->check_races)
-        races_global(x);
+    OBSERVE(x->warp->block->launch, access, x);
     return true;
 }

@@ -30,16 +30,15 @@ struct Access {
     bool linear, uniform;
 };
 
-/* Finds the memory, checks (bounds, alignment, what is written, races) and counts. False: the
- * finding was told, the kernel ends. */
+/* Finds the memory, checks bounds and alignment, counts, and shows it to the launch's observers.
+ * False: a finding was reported, the kernel ends. */
 bool access_open(Access *access);
 
-/* Finds and checks, but neither counts nor looks at what is written, nor for races. */
+/* Finds it and checks bounds and alignment, no more. */
 bool access_find(Access *access);
 
-/* The parts of access_open(), for copies that read at one time and write at another. */
+/* Counts it, for copies that read at one time and write at another. */
 void access_count(Access *access);
-void access_check_written(Access *access);
 
 /* Of a generic access: those of `mask` in the same space as the first lane. Their addresses become
  * offsets in that space. */
@@ -53,11 +52,6 @@ const char *access_verb(const Access *access);
 
 bool is_strong(const Instruction *in);
 bool is_release(const Instruction *in);
-
-/* ---- races.c ---- */
-
-void races_global(Access *access);
-void races_shared(Access *access);
 
 /* ---- exec_async.c: whether a copy to these bytes of shared memory is still under way; its step
  * ---- */

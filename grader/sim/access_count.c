@@ -1,6 +1,6 @@
 /* access_count.c - what an access costs. */
 #include "access.h"
-#include "timing.h"
+#include "trace.h"
 
 #include <stdlib.h>
 

@@ -78,7 +78,7 @@ static void release(Block *block, Barrier *barrier)
     if (released == live_warps(block))
         block->epoch++;
     else
-        races_barrier(block, passed.warps | passed.arrivers);
+        OBSERVE(block->launch, barrier, block, passed.warps | passed.arrivers);
 }
 
 static void check(Block *block, Barrier *barrier)
@@ -321,7 +321,7 @@ static void run_warp_sync(Warp *warp, const Step *step, uint32_t mask)
 {
     uint32_t members = lane_value(warp, step->a, mask) & warp->alive;
 
-    races_warp_sync(warp, mask);
+    OBSERVE(warp->block->launch, warp_sync, warp, mask);
     if (!(members & ~mask))
         return;
     if (warp->parked && warp->barrier != WARP_SYNC)

@@ -12,7 +12,6 @@
  * ones as there is room for.
  */
 #include "warp.h"
-#include "timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,15 +104,14 @@ static void block_begin(Block *block, long number)
         int lanes = block->thread_count - i * LANES;
         warp_begin(&block->warps[i], lanes >= LANES ? UINT32_MAX : (1u << lanes) - 1);
     }
-    timing_block_begin(block);
+    OBSERVE(block->launch, block_begin, block);
 }
 
 static void block_end(Block *block)
 {
     for (int i = 0; i < block->warp_count; i++)
         async_end(&block->warps[i]);
-    races_block_end(block);
-    timing_block_end(block);
+    OBSERVE(block->launch, block_end, block);
 }
 
 static void order_warps(const Block *block, uint64_t *seed, int order[WARPS_A_BLOCK])

@@ -162,9 +162,9 @@ bool launch_run(Launch *launch)
     /* A program may have chosen another rounding, or zeros for subnormal numbers: for itself. */
     fegetenv(&programs);
     fesetenv(FE_DFL_ENV);
-    races_launch_begin(launch);
+    OBSERVE(launch, launch_begin, launch);
     blocks_run(launch, count);
-    races_launch_end(launch);
+    OBSERVE(launch, launch_end, launch);
     fesetenv(&programs);
     return !launch->failed;
 }

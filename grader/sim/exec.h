@@ -14,6 +14,7 @@
 #include "finding.h"
 #include "memory.h"
 #include "module.h"
+#include "ptxas.h"
 
 enum { LANES = 32, WARPS_A_BLOCK = 32, BARRIERS = 16, PLANE = LANES * 4 };
 
@@ -183,7 +184,7 @@ struct Warp {
     Unwritten unwritten[MOST_UNWRITTEN];
     int unwritten_count;
     int naps;            /* nanosleeps and looks at a clock in its last turn */
-    struct Trace *trace; /* timing.h; NULL: nothing is kept */
+    struct Trace *trace; /* trace.h; NULL: nothing is kept */
 };
 
 typedef struct Barrier {
@@ -211,12 +212,40 @@ struct Block {
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */
     bool ended;               /* by a fatal finding */
-    struct BlockTrace *trace; /* timing.h; NULL */
+    struct BlockTrace *trace; /* trace.h; NULL */
 };
 
 typedef enum Schedule { SCHEDULE_FORWARD, SCHEDULE_REVERSE, SCHEDULE_RANDOM } Schedule;
 
+struct Access;
+
+/* Watches a launch. Members that are NULL are not called. */
+typedef struct Observer {
+    void (*launch_begin)(Launch *launch); /* before the first block */
+    void (*launch_end)(Launch *launch);
+    void (*block_begin)(Block *block);
+    void (*block_end)(Block *block);
+    void (*barrier)(Block *block, uint32_t warps); /* these have passed a barrier together; not
+                                                    * called where block->epoch counts it */
+    void (*warp_sync)(Warp *warp, uint32_t lanes); /* bar.warp.sync, shfl.sync, vote.sync ... */
+    void (*fence)(Warp *warp, bool of_block);      /* membar, fence; of_block: of .cta scope */
+    void (*access)(struct Access *access); /* to shared or global memory: found and counted */
+    /* The parts of a copy that reads at one time and writes at another: what it reads; what it
+     * has begun to write. */
+    void (*copy_reads)(struct Access *access);
+    void (*copy_claims)(struct Access *access);
+} Observer;
+enum { MOST_OBSERVERS = 2 };
+
+#define OBSERVE(launch, event, ...)                                                                \
+    do {                                                                                           \
+        for (const Observer *const *observer = (launch)->observers; *observer; observer++)         \
+            if ((*observer)->event)                                                                \
+                (*observer)->event(__VA_ARGS__);                                                   \
+    } while (0)
+
 struct Launch {
+    const Observer *observers[MOST_OBSERVERS + 1]; /* the last one is NULL */
     const Module *module;
     Code **codes; /* by function index of the module; made when first called */
     const Code *kernel;
@@ -311,43 +340,8 @@ static inline bool atomic_draws(const Step *step)
            (step->mod == MOD_add || step->mod == MOD_inc || step->mod == MOD_dec);
 }
 
-/* ---- races.c, exec_async.c: what the core tells them. All may be called with checks off ---- */
+/* ---- exec_async.c ---- */
 
-void races_launch_begin(Launch *launch);          /* before the first block */
-void races_launch_end(Launch *launch);            /* frees */
-void races_block_end(Block *block);               /* frees block->shared_races */
-void races_barrier(Block *block, uint32_t warps); /* these warps have passed a barrier together; not
-                                                   * needed where block->epoch counts it */
-void races_warp_sync(Warp *warp, uint32_t lanes); /* bar.warp.sync, shfl.sync, vote.sync ... */
-void races_fence(Warp *warp, bool of_block);      /* membar, fence; of_block: of .cta scope */
-void async_end(Warp *warp);                       /* the warp is done: frees warp->async */
-
-/* ---- cfg.c ---- */
-
-/* rpc[i] of each conditional branch (bra with a guard, brx): the first instruction of its immediate
- * post-dominator, or instruction_count. -1 elsewhere. */
-void find_reconvergence(const Function *function, int *rpc);
-
-/* ---- ptxas.c ---- */
-
-/* What the machine has in an instruction's place, as far as it is counted otherwise. */
-typedef enum Treatment {
-    AS_WRITTEN,
-    ONE_FOR_ALL,   /* an atomic: one lane does it for all */
-    ONE_TELLS_ALL, /* and tells each what it would have read */
-    ONE_FOR_EQUAL, /* an atomic: equal addresses cost no more than one */
-    FUSED,         /* an addition: with the multiplication before it, one instruction */
-    ABSORBED,      /* a logical operation: with the one that it goes into, one instruction */
-    JOINED,        /* a shift with the addition it goes into, a test with the logic it asks */
-    COPIED,        /* a copy for which two registers are needed indeed */
-} Treatment;
-
-static inline bool is_one_for_all(Treatment treatment)
-{
-    return treatment == ONE_FOR_ALL || treatment == ONE_TELLS_ALL;
-}
-
-/* treatment[i]: of instruction i. They are AS_WRITTEN on entry. */
-void find_treatments(const Function *function, uint8_t *treatment);
+void async_end(Warp *warp); /* the warp is done: frees warp->async */
 
 #endif

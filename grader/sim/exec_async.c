@@ -92,7 +92,7 @@ static bool read_part(Access *x, Copy *copy, int lane, uint32_t bytes)
     for (uint32_t i = 0; i < bytes; i++, byte.address[lane]++) {
         if (!access_find(&byte))
             return false;
-        access_check_written(&byte);
+        OBSERVE(x->warp->block->launch, copy_reads, &byte);
         copy->data[lane][i] = (uint8_t) *byte.host;
     }
     return true;
@@ -138,8 +138,7 @@ static bool claim_target(Warp *warp, const Step *step, uint32_t mask, Copy *copy
     if (!access_find(&x))
         return false;
     access_count(&x);
-    if (block->check_races)
-        races_shared(&x);
+    OBSERVE(block->launch, copy_claims, &x);
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
         copy->to[lane] = x.address[lane];
@@ -185,9 +184,7 @@ static void land(Warp *warp, Copy *copy, uint32_t lanes)
     copy->mask &= ~lanes;
     if (!access_find(&x))
         return;
-    access_check_written(&x);
-    if (warp->block->check_races)
-        races_shared(&x);
+    OBSERVE(warp->block->launch, access, &x);
     for (uint32_t left = lanes; left; left &= left - 1) {
         int lane = first_lane(left);
         memcpy(x.host + (ptrdiff_t) x.delta[lane], copy->data[lane], (size_t) copy->bytes);

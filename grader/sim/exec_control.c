@@ -194,7 +194,7 @@ static bool is_wide_fence(const Instruction *in)
 static void run_fence(Warp *warp, const Step *step, uint32_t mask)
 {
     (void) mask;
-    races_fence(warp, !is_wide_fence(step->in));
+    OBSERVE(warp->block->launch, fence, warp, !is_wide_fence(step->in));
 }
 
 static void run_nanosleep(Warp *warp, const Step *step, uint32_t mask)

@@ -55,7 +55,7 @@ static Group next_group(Warp *warp, const Step *step, int slot, uint32_t *left)
     *left &= ~group.lanes;
     if (group.lanes != group.members)
         check_members(warp, step, group.lanes, group.members);
-    races_warp_sync(warp, group.lanes);
+    OBSERVE(warp->block->launch, warp_sync, warp, group.lanes);
     return group;
 }
 

@@ -1,8 +1,30 @@
-/* ptxas.h - what the parts of find_treatments() share: ptxas.c, ptxas_logic.c. */
+/* ptxas.h - what ptxas, the assembler behind nvcc, makes of instructions that it does not keep. */
 #ifndef SIM_PTXAS_H
 #define SIM_PTXAS_H
 
-#include "exec.h"
+#include "module.h"
+
+/* What the machine has in an instruction's place, as far as it is counted otherwise. */
+typedef enum Treatment {
+    AS_WRITTEN,
+    ONE_FOR_ALL,   /* an atomic: one lane does it for all */
+    ONE_TELLS_ALL, /* and tells each what it would have read */
+    ONE_FOR_EQUAL, /* an atomic: equal addresses cost no more than one */
+    FUSED,         /* an addition: with the multiplication before it, one instruction */
+    ABSORBED,      /* a logical operation: with the one that it goes into, one instruction */
+    JOINED,        /* a shift with the addition it goes into, a test with the logic it asks */
+    COPIED,        /* a copy for which two registers are needed indeed */
+} Treatment;
+
+static inline bool is_one_for_all(Treatment treatment)
+{
+    return treatment == ONE_FOR_ALL || treatment == ONE_TELLS_ALL;
+}
+
+/* treatment[i]: of instruction i. They are AS_WRITTEN on entry. */
+void find_treatments(const Function *function, uint8_t *treatment);
+
+/* ---- What the parts of find_treatments() share: ptxas.c, ptxas_logic.c ---- */
 
 /* Of a register. */
 typedef struct Known {

@@ -123,6 +123,18 @@ typedef struct Visit {
     Meeting meeting;
 } Visit;
 
+/* ---- What the observer calls (check.c); all may be called with checks off ---- */
+
+void races_launch_begin(Launch *launch);
+void races_launch_end(Launch *launch); /* frees */
+void races_block_end(Block *block);    /* frees block->shared_races */
+void races_barrier(Block *block, uint32_t warps);
+void races_warp_sync(Warp *warp, uint32_t lanes);
+void races_fence(Warp *warp, bool of_block);
+void races_global(Access *access);
+void races_shared(Access *access);
+void access_check_written(Access *access); /* written.c: and marks what it writes */
+
 /* ---- races.c: blocks, warps, moments ---- */
 
 BlockRaces *races_of(Block *block); /* NULL: no memory for it */

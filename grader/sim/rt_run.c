@@ -1,4 +1,5 @@
 /* rt_run.c - one piece of work: a kernel, a copy, a fill. */
+#include "check.h"
 #include "rt.h"
 #include "report.h"
 #include "timing.h"
@@ -82,7 +83,8 @@ static Launch launch_of(const KernelWork *kernel)
                       .unwritten = unwritten[rt.settings.schedule],
                       .sample = next_sample(),
                       .budget = rt.settings.budget,
-                      .sms = rt.device.sms };
+                      .sms = rt.device.sms,
+                      .observers = { &check_observer } };
 
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);

@@ -22,9 +22,11 @@ static bool is_open(void)
 
 void time_begin(Launch *launch, const Occupancy *occupancy)
 {
-    if (is_open() && occupancy->blocks_per_sm > 0)
-        launch->timing = timing_begin(gpu, launch, occupancy->blocks_per_sm,
-                                      rt.settings.time_all ? 0 : MOST_PLAYED);
+    if (!is_open() || occupancy->blocks_per_sm <= 0)
+        return;
+    launch->timing =
+        timing_begin(gpu, launch, occupancy->blocks_per_sm, rt.settings.time_all ? 0 : MOST_PLAYED);
+    launch->observers[1] = &timing_observer;
 }
 
 void time_end(Launch *launch, TimingResult *result)

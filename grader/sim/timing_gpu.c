@@ -329,7 +329,7 @@ static BlockTrace *new_trace(Timing *timing, int warps)
     return NULL;
 }
 
-void timing_block_begin(Block *block)
+static void block_begin(Block *block)
 {
     Timing *timing = block->launch->timing;
 
@@ -367,7 +367,7 @@ static bool all_operations(Timing *timing)
     return true;
 }
 
-void timing_block_end(Block *block)
+static void block_end(Block *block)
 {
     Timing *timing = block->launch->timing;
     BlockTrace *trace = block->trace;
@@ -384,6 +384,8 @@ void timing_block_end(Block *block)
     }
     place_block(timing, trace);
 }
+
+const Observer timing_observer = { .block_begin = block_begin, .block_end = block_end };
 
 /* ---- The end ---- */
 

@@ -2,83 +2,10 @@
 #ifndef SIM_TIMING_MODEL_H
 #define SIM_TIMING_MODEL_H
 
+#include "operations.h"
 #include "timing.h"
 
 #define NEVER (UINT64_MAX >> 2) /* a cycle that does not come */
-
-/* ---- Operations: what a step is on the machine (timing_ops.c) ---- */
-
-/* Those before the load/store unit are a scheduler's own; that is the SM's, and has a row for warps
- * of the eldest block and one for those of younger ones. */
-typedef enum Pipe {
-    PIPE_FMA,
-    PIPE_IMAD, /* products of whole numbers, where these do not keep all of the one before */
-    PIPE_ALU,
-    PIPE_UNIFORM, /* what is computed once for all lanes */
-    PIPE_FP64,
-    PIPE_FP16,
-    PIPE_SFU,
-    PIPE_BRANCH,
-    PIPE_LSU,
-    PIPE_LSU_LATER,
-    PIPES
-} Pipe;
-
-typedef enum Deed {
-    DO_NOTHING, /* no instruction: its result is there as soon as its sources are */
-    DO_COMPUTE,
-    DO_BRANCH,
-    DO_BARRIER,
-    DO_FENCE,   /* waits for the warp's stores */
-    DO_SHUFFLE, /* by the load/store unit */
-    DO_ACCESS,  /* load, store, atomic: its words say of what */
-    DO_LOCAL,   /* local memory: taken as hits of the L1 */
-    DO_COPY,    /* cp.async */
-    DO_COMMIT,
-    DO_WAIT
-} Deed;
-
-/* Far: global memory; near: shared and local. */
-typedef enum MemoryUse {
-    MEMORY_NONE,
-    MEMORY_FAR_LOAD,
-    MEMORY_FAR_STORE, /* atomics, too */
-    MEMORY_NEAR,
-    MEMORY_ORDERED /* volatile, and what has an order by itself */
-} MemoryUse;
-
-enum { MOST_OPERANDS = 3 };
-
-typedef struct Operation {
-    uint8_t deed, pipe, memory;
-    uint8_t issues;   /* instructions */
-    uint8_t cycles;   /* that one of them keeps its pipe */
-    uint16_t latency; /* from issue to result */
-    uint8_t reads, writes;
-    uint32_t first;     /* registers[first ..]: those read, then those written */
-    uint16_t straight;  /* steps from this one on, up to the end of its stretch (timing_plan.c) */
-    uint8_t wavefronts; /* of shared memory, at least */
-    int keep;           /* DO_WAIT: groups that may be under way still */
-    uint8_t operand_count; /* what it takes from the register file, if it computes */
-    uint32_t operands[MOST_OPERANDS];
-    uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */
-    Spent *spent;                    /* cycles of schedulers, on it or waiting for it */
-} Operation;
-
-/* Of one code. Registers are numbered from 0 on. */
-typedef struct Operations {
-    const Code *code;
-    Operation *operations; /* a step each, and the one that ends the code */
-    Spent *spent;          /* of each */
-    uint32_t *registers;
-    int register_count, register_room;
-    int first_register; /* what numbers of this code begin with */
-    int registers_used; /* by its steps */
-} Operations;
-
-/* False: no memory. */
-bool operations_make(Operations *made, const Code *code, const Device *device, int first_register);
-void operations_free(Operations *made);
 
 /* ---- Plans: a stretch of a trace in the order of issue (timing_plan.c) ---- */
 

@@ -2,7 +2,7 @@
  * register file, and who writes them.
  */
 #include "roles.h"
-#include "timing_ops.h"
+#include "maker.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,9 @@
  * `corrections` says so, a row each with its reason; everything else is one instruction of the pipe
  * that its class names.
  */
+#include "access.h"
 #include "issue.h"
-#include "timing_ops.h"
+#include "maker.h"
 
 #include <stdlib.h>
 #include <string.h>

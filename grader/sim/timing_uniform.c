@@ -6,7 +6,7 @@
  * a branch that may split them and the place where they meet again, is not among these.
  */
 #include "roles.h"
-#include "timing_ops.h"
+#include "maker.h"
 
 #include <stdlib.h>
 #include <string.h>

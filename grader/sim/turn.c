@@ -5,7 +5,7 @@
  * turn while nobody else can do anything either waits in vain (exec.c tells).
  */
 #include "warp.h"
-#include "timing.h"
+#include "trace.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
  * blocks, all checks on, a small array behind each 8 bytes of the parameters, and a budget of a few
  * thousand warp instructions. `make fuzz` builds and runs it.
  */
+#include "check.h"
 #include "exec.h"
 #include "fuzz.h"
 #include "issue.h"
@@ -76,6 +77,7 @@ static void launch(const Module *module, int index, const uint64_t *addresses)
                       .check_uninitialised = true,
                       .budget = BUDGET,
                       .sms = 2,
+                      .observers = { &check_observer },
                       .print = say_nothing };
 
     MUST(array && params);

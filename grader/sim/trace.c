@@ -1,5 +1,5 @@
-/* timing_trace.c - what a warp did, kept for the model of time. */
-#include "timing.h"
+/* trace.c - what a warp did, kept for the model of time. */
+#include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>

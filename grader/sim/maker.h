@@ -1,10 +1,10 @@
-/* timing_ops.h - what the parts of operations_make() share: timing_ops.c, timing_operands.c,
+/* maker.h - what the parts of operations_make() share: timing_ops.c, timing_operands.c,
  * timing_uniform.c, timing_merge.c.
  */
-#ifndef SIM_TIMING_OPS_H
-#define SIM_TIMING_OPS_H
+#ifndef SIM_MAKER_H
+#define SIM_MAKER_H
 
-#include "timing_model.h"
+#include "operations.h"
 
 typedef struct Maker {
     Operations *made;
