@@ -42,22 +42,28 @@ link      = $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 # gradebook alone needs libarchive, SQLite and cJSON: without them it is left out, and so are its tests.
 gradebook_l    := -larchive -lsqlite3 -lcjson
 gradebook_here := $(if $(wildcard grader/gradebook),$(shell echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0 || !cJSON_Version(); }' | $(CC) -include archive.h -include sqlite3.h -include cjson/cJSON.h -x c -o /dev/null - $(gradebook_l) 2>/dev/null && echo yes))
+sources  := $(sort $(shell find grader -name '*.c'))
+# The simulated GPU, and of that its runtime calls, which need the toolkit's headers.
+sim_tool := grader/sim_run.c grader/sim_list.c
+sim_c    := $(filter-out grader/sim/client/% $(sim_tool),$(filter grader/sim/%,$(sources)))
+sim_runtime_c := $(filter grader/sim/rt_% grader/sim/runtime/%,$(sim_c))
+gradebook_c   := $(filter grader/gradebook/%,$(sources))
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
-suites   := $(sort $(patsubst tests/%.c,%,$(filter-out $(if $(gradebook_here),,tests/test_gradebook%),$(wildcard tests/test_*.c))))
+suites_c := $(sort $(shell find tests -name 'test_*.c' $(if $(gradebook_here),,! -name 'test_gradebook*')))
+suites   := $(basename $(notdir $(suites_c)))
 objects   = $(1:%.c=$(B)/%.o)
-fake_o   := $(call objects,$(wildcard tests/fake_*.c))
+fake_o   := $(call objects,tests/fake_misdeeds.c tests/fake_runner.c tests/fake_script.c)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
-gradebook_o := $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard grader/gradebook/*.c))) $(B)/page_assets.o
+gradebook_o := $(call objects,$(filter-out %/main.c,$(gradebook_c))) $(B)/page_assets.o
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c grader/one_gpu.c
 caller_c := grader/caller.c grader/guest_wire.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c grader/guest_link.c $(caller_c)
 guest_c  := grader/guest.c grader/sandbox.c grader/confine.c grader/draws.c grader/util.c grader/registry.c $(caller_c)
 runner_c := $(cuda_c) grader/runner_sim.c grader/sim_serve.c grader/runner_limits.c grader/share_cuda.c grader/share_sim.c grader/guest.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/confine.c grader/draws.c grader/util.c grader/registry.c)
-grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c),$(wildcard grader/*.c)) $(addprefix grader/sim/,device.c elf.c limiter.c module.c shape.c))
-# The simulated GPU but for its runtime calls, which need the toolkit's headers.
-sim_plain_o := $(call objects,$(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c)))
-test_o   := $(call objects,tests/main.c $(suites:%=tests/%.c)) $(B)/suites.o
+grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c) $(filter-out $(sim_tool),$(filter grader/sim/%,$(sources))) $(gradebook_c),$(sources)) grader/sim/device.c grader/sim/elf.c grader/sim/limiter.c grader/sim/module.c grader/sim/shape.c)
+sim_plain_o := $(call objects,$(filter-out $(sim_runtime_c),$(sim_c)))
+test_o   := $(call objects,tests/main.c $(suites_c)) $(B)/suites.o
 
 # All cores, unless -j says otherwise; and one job more, since some mostly wait.
 ifeq (,$(filter -j%,$(MAKEFLAGS)))
@@ -218,7 +224,7 @@ $(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
 # then compiles at each start).
 gpus      = $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
 sm_here   = $(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),$(gpus))
-$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h common/*.h)
+$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h grader/*/*.h common/*.h)
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 

@@ -4,7 +4,6 @@
 # $(B)/sim/libcudart.so.13     for LD_LIBRARY_PATH: the symbols' version must be the program's
 # $(B)/sim/libcudart.so.12
 
-sim_c       := $(sort $(wildcard grader/sim/*.c))
 sim_o        = $(sim_c:%.c=$(B)/%.pic.o)
 sim_libs     = $(B)/libcudart-sim.so $(B)/sim/libcudart.so.12 $(B)/sim/libcudart.so.13
 sim_folder  := $(abspath grader/sim/devices)

@@ -16,7 +16,7 @@ fuzz_flags      = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_c_fatbin  := tests/fuzz/fuzz_fatbin.c
 fuzz_c_ptx     := tests/fuzz/fuzz_ptx.c tests/fuzz/ptx_mutate.c
 fuzz_c_launch  := tests/fuzz/fuzz_launch.c tests/fuzz/ptx_mutate.c
-fuzz_sim_c     := $(filter-out grader/sim/rt_%,$(wildcard grader/sim/*.c))
+fuzz_sim_c     := $(filter-out $(sim_runtime_c),$(sim_c))
 fuzz_o          = $(addprefix $(B)/fuzz/$(1)/,$(patsubst %.c,%.o,$(2) $(fuzz_sim_c)))
 # A fat binary's text may be 64 KiB of repeated bytes in a few: -max_len bounds the rest.
 fuzz_most_fatbin := 8192
