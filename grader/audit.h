@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "../common/lab.h"
+#include "lab.h"
 
 /* Reads the output of `readelf -SsrW` on the object: every undefined symbol must be allowed, the
  * lab's function must be defined and visible, and nothing may run when it is loaded or unloaded.

@@ -3,7 +3,7 @@
 #define BUILD_JOB_H
 
 #include <stdbool.h>
-#include "../common/lab.h"
+#include "lab.h"
 #include "toolchain.h"
 
 typedef enum BuildFault {

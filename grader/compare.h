@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../common/lab.h"
+#include "lab.h"
 
 size_t type_bytes(Type type);
 

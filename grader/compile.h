@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include "../common/lab.h"
+#include "lab.h"
 #include "toolchain.h"
 
 enum { COMPILE_LIMIT_S = 120, COMPILE_ARCHS = 32 };

@@ -3,7 +3,7 @@
 #ifndef CONTENTS_H
 #define CONTENTS_H
 
-#include "../common/fill.h"
+#include "fill.h"
 
 /* lab.h's Type by other names: what is compiled as C++ gets no Type from lab.h. runner.c proves
  * that the two agree. */

@@ -60,7 +60,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../common/lab.h"
+#include "lab.h"
 #include "draws.h"
 
 enum { SERVE_SETS = 64, SERVE_ANSWER = 900, SERVE_LINE = 1024 };

@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../common/lab.h"
+#include "lab.h"
 
 /* The guest's end of the socket; it inherits nothing else but 0 to 2. */
 enum { GUEST_SOCKET = 3 };

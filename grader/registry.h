@@ -2,7 +2,7 @@
 #ifndef REGISTRY_H
 #define REGISTRY_H
 
-#include "../common/lab.h"
+#include "lab.h"
 
 typedef struct LabEntry {
     const char *folder; /* "06_transpose" */

@@ -12,7 +12,7 @@
 #include "sim_serve.h"
 #include "util.h"
 
-#include "../common/lab.h"
+#include "lab.h"
 #include "sim/memory.h"
 #include "sim/query.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include "util.h"
-#include "../common/lab.h"
+#include "lab.h"
 
 /* One row a verdict: enumerator, word, what it means (for --help and docs). */
 #define VERDICTS(X)                                                                                \

@@ -1,6 +1,6 @@
 /* test_draws.c - draws that were seen say nothing about others. */
 #include "draws.h"
-#include "../common/fill.h"
+#include "fill.h"
 #include "util.h"
 
 #include <CUnit/CUnit.h>

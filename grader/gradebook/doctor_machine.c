@@ -2,8 +2,8 @@
  * it tries (bubblewrap, a folder's lock) it tries in a temporary folder. */
 #include "doctor_machine.h"
 #include "cell.h"
-#include "../toolchain.h"
-#include "../util.h"
+#include "toolchain.h"
+#include "util.h"
 
 #include <archive.h>
 #include <errno.h>

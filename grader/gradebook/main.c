@@ -19,8 +19,8 @@
 #include "slurm_task.h"
 #include "stop.h"
 #include "terms.h"
-#include "../session.h"
-#include "../util.h"
+#include "session.h"
+#include "util.h"
 
 #include <errno.h>
 #include <locale.h>
