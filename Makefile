@@ -58,9 +58,9 @@ gradebook_o := $(call objects,$(filter-out %/main.c,$(gradebook_c))) $(B)/page_a
 serve_c  := grader/serve.c grader/commands.c grader/sandbox.c grader/one_gpu.c
 caller_c := grader/caller.c grader/guest_wire.c
 cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c grader/guest_link.c $(caller_c)
-guest_c  := grader/guest.c grader/sandbox.c grader/confine.c grader/draws.c grader/util.c grader/registry.c $(caller_c)
+guest_c  := grader/guest.c grader/sandbox.c grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c $(caller_c)
 runner_c := $(cuda_c) grader/runner_sim.c grader/sim_serve.c grader/runner_limits.c grader/share_cuda.c grader/share_sim.c grader/guest.c $(serve_c)
-serve_o  := $(call objects,$(serve_c) grader/confine.c grader/draws.c grader/util.c grader/registry.c)
+serve_o  := $(call objects,$(serve_c) grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c) $(filter-out $(sim_tool),$(filter grader/sim/%,$(sources))) $(gradebook_c),$(sources)) grader/sim/device.c grader/sim/elf.c grader/sim/limiter.c grader/sim/module.c grader/sim/shape.c)
 sim_plain_o := $(call objects,$(filter-out $(sim_runtime_c),$(sim_c)))
 test_o   := $(call objects,tests/main.c $(suites_c)) $(B)/suites.o
@@ -199,7 +199,7 @@ $(B)/runner-sim: $(call objects,$(cuda_c) grader/share_sim.c grader/sim_serve.c)
 $(B)/guest-sim: $(call objects,$(guest_c) grader/share_sim.c) $(lab_o) $(B)/sim/client/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/client/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim/client' -ldl -lm -lpthread
 
-$(B)/rogue_guest: $(call objects,tests/rogue_guest.c grader/guest_wire.c grader/util.c)
+$(B)/rogue_guest: $(call objects,tests/rogue_guest.c grader/guest_wire.c grader/base/util.c)
 	@echo "  link   $@"; $(link) -lm
 
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
@@ -208,8 +208,8 @@ $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
 $(B)/unit-tests: $(test_o) $(sim_plain_o) $(grader_o) $(call objects,$(serve_c)) $(lab_o) $(if $(gradebook_here),$(gradebook_o))
 	@echo "  link   $@"; $(link) $(if $(gradebook_here),$(gradebook_l)) -lcunit -lm -lpthread
 
-$(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/stats.o $(B)/grader/util.o
-	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu)) $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/stats.o $(B)/grader/util.o -lcublas
+$(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(B)/grader/base/stats.o $(B)/grader/base/util.o
+	@echo "  nvcc   $<"; $(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu)) $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(B)/grader/base/stats.o $(B)/grader/base/util.o -lcublas
 
 $(B)/protocols_ours: $(B)/tests/gpu/protocols/ours.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread

@@ -135,8 +135,8 @@ typedef struct Mechanism {
 
 /* What `make hint` says first to whoever was last graded so; the first row that fits. `symptom` is
  * a verdict's word, "unsafe", and perhaps what must have been seen, "unsafe race", "wrong tail
- * unwritten": the words of grader/verdict.h and grader/diagnosis.h. A step further, never the rung
- * itself. */
+ * unwritten": the words of grader/base/verdict.h and grader/base/diagnosis.h. A step further, never
+ * the rung itself. */
 typedef struct Remedy {
     const char *symptom, *text;
     const char *in; /* only in a case whose label holds this */

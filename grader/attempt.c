@@ -1,6 +1,6 @@
 /* attempt.c - one build on its way: its folder, and how it fails. */
 #include "attempt.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

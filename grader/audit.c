@@ -5,7 +5,7 @@
  * or not; the table of refusals only knows better words for the frequent ones.
  */
 #include "audit.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stdio.h>

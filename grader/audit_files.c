@@ -4,7 +4,7 @@
  * preprocessed text.
  */
 #include "audit_files.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "build.h"
 #include "complaint.h"
 #include "recipe.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

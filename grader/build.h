@@ -4,7 +4,7 @@
 
 #include "build_job.h"
 #include "cache.h"
-#include "tokens.h"
+#include "base/tokens.h"
 
 /* Builds, or finds it in the cache. The source is copied alone into a fresh folder, so no other
  * file of a submission is seen; the object is checked (audit.h) before it is linked; all is written

@@ -6,7 +6,7 @@
  * modification says when it was last of use.
  */
 #include "cache.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* calc_ask.c - a calculator's inputs, by name, from the words of a command line. */
 #include "calc_ask.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <math.h>

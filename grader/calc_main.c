@@ -2,7 +2,7 @@
  * in. */
 #include "calc_main.h"
 #include "calculators.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <string.h>

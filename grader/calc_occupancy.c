@@ -1,7 +1,7 @@
 /* calc_occupancy.c - the calculator of occupancy, with the working of each limit. */
 #include "calc_text.h"
 #include "calculators.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* calc_text.c - numbers as text: whole ones whole, others with four digits. */
 #include "calc_text.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 

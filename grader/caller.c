@@ -1,7 +1,7 @@
 /* caller.c - loads a kernel, calls it, and times its calls by CUDA events. */
 #include "caller.h"
 #include "sandbox.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dlfcn.h>
 

@@ -2,8 +2,8 @@
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
 
-#include "options.h"
-#include "registry.h"
+#include "base/options.h"
+#include "base/registry.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  */
 #include "commands.h"
 #include "contents.h"
-#include "registry.h"
-#include "util.h"
+#include "base/registry.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdlib.h>

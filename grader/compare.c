@@ -5,7 +5,7 @@
  * looked at. How a wrong array is wrong is for pattern.c.
  */
 #include "compare.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* compile.c - the commands of a build: nvcc, the linker, readelf, and with which words. */
 #include "compile.h"
-#include "child.h"
-#include "util.h"
+#include "base/child.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

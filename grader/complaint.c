@@ -7,7 +7,7 @@
  * and repetitions (each architecture is compiled on its own) are dropped.
  */
 #include "complaint.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -61,7 +61,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "lab.h"
-#include "draws.h"
+#include "base/random.h"
 
 enum { SERVE_SETS = 64, SERVE_ANSWER = 900, SERVE_LINE = 1024 };
 

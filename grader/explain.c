@@ -3,7 +3,7 @@
 #include "explain.h"
 #include "outputs.h"
 #include "remedy.h"
-#include "wrap.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef GRADE_H
 #define GRADE_H
 
-#include "diagnosis.h"
-#include "draws.h"
-#include "marks.h"
+#include "base/diagnosis.h"
+#include "base/random.h"
+#include "base/marks.h"
 #include "session.h"
 #include "speed.h"
 

@@ -6,10 +6,10 @@
  */
 #include "caller.h"
 #include "guest_wire.h"
-#include "registry.h"
+#include "base/registry.h"
 #include "sandbox.h"
 #include "share.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* guest_link.c - starts a guest, tells it what to do, and believes little of what it answers. */
 #include "guest_link.h"
 #include "guest_wire.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* guest_wire.c - frames over a local socket, with a descriptor if wanted. */
 #include "guest_wire.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <poll.h>

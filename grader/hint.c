@@ -4,7 +4,7 @@
  * stands above the levels, which go on one by one, as without it.
  */
 #include "learn.h"
-#include "wrap.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>

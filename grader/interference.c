@@ -5,7 +5,7 @@
  * twice.
  */
 #include "interference.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* judging.c - one lab's speed while it is judged: whose fault a trouble is, and a race of two. */
 #include "judging.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef JUDGING_H
 #define JUDGING_H
 
-#include "draws.h"
+#include "base/random.h"
 #include "grade.h"
 #include "side.h"
 

@@ -2,7 +2,7 @@
 #include "known.h"
 #include "modelled.h"
 #include "seal.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdlib.h>

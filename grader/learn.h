@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "registry.h"
+#include "base/registry.h"
 #include "remedy.h"
 
 /* .warpbook/progress: one line a lab, `lab:06_transpose verdict:slow best:pass ratio:0.55 hints:1

@@ -2,7 +2,7 @@
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
-#include "diagnosis.h"
+#include "base/diagnosis.h"
 
 /* "in out, row 3, column 5 is NaN, expected 0.5; 12 of 1023 elements checked are wrong". `array`
  * has the shape of the output; `pattern` says how it is wrong, or is "". */

@@ -1,6 +1,6 @@
 /* modelled.c - how long one call takes on a simulated GPU: modelled, so the same each time. */
 #include "modelled.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdio.h>

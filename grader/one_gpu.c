@@ -4,7 +4,7 @@
  * sooner: it brings up, for each process, all GPUs that it sees.
  */
 #include "one_gpu.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef OUTPUTS_H
 #define OUTPUTS_H
 
-#include "draws.h"
+#include "base/random.h"
 #include "worker.h"
 
 /* Compares all outputs of one set; WRONG says how they differ. Of a control case whose truth would

@@ -1,7 +1,7 @@
 /* predictions.c - what a learner expected, read with patience and explained once. */
 #include "predictions.h"
-#include "util.h"
-#include "wrap.h"
+#include "base/util.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>

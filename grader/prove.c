@@ -7,7 +7,7 @@
 #include "prove.h"
 #include "grade.h"
 #include "figures.h"
-#include "wrap.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * the source: flags, compilers, headers.
  */
 #include "recipe.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -93,7 +93,7 @@ const char *remedy_fault(const Lab *lab, int row)
     uint64_t bits;
 
     if (!read_key(remedy->symptom, &verdict, &bits))
-        return "not a verdict, or not a word of the table in grader/diagnosis.h";
+        return "not a verdict, or not a word of the table in grader/base/diagnosis.h";
     if (bits & ~diagnosis_possible(verdict))
         return "this word never comes with this verdict";
     if (remedy->in && !any_case(lab, remedy->in))

@@ -2,7 +2,7 @@
 #ifndef REMEDY_H
 #define REMEDY_H
 
-#include "diagnosis.h"
+#include "base/diagnosis.h"
 
 /* The first of the lab's remedies that fits, by its place from 1 on; 0 if none does. `ratio` is the
  * lowest over the timed cases, 0 if speed was not judged. */

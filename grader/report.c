@@ -1,7 +1,7 @@
 /* report.c - a grading as text for people: the table, reasons, what to do next. */
 #include "report.h"
 #include "remedy.h"
-#include "wrap.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
  * alone can foretell.
  */
 #include "caller.h"
-#include "child.h"
+#include "base/child.h"
 #include "guest_link.h"
 #include "one_gpu.h"
 #include "runner_device.h"
@@ -19,7 +19,7 @@
 #include "runner_reason.h"
 #include "sandbox.h"
 #include "serve.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <cuda_runtime_api.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "conversation.h"
 #include "runner_device.h"
 #include "runner_reason.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* runner_limits.c - what limited the student's kernels on a simulated GPU, as the fields of an
  * answer: conversation.h, commands limits and cost. */
 #include "runner_device.h"
-#include "util.h"
+#include "base/util.h"
 
 #include "sim/query.h"
 

@@ -3,7 +3,7 @@
 #include "runner_reason.h"
 #include "runner_device.h"
 #include "conversation.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 

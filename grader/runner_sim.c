@@ -10,7 +10,7 @@
 #include "runner_device.h"
 #include "share.h"
 #include "sim_serve.h"
-#include "util.h"
+#include "base/util.h"
 
 #include "lab.h"
 #include "sim/memory.h"

@@ -13,7 +13,7 @@
  * devices. What the sandbox can't stop is seen otherwise: the verdict is made in another process.
  */
 #include "sandbox.h"
-#include "confine.h"
+#include "base/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* seal.c - our solutions without their text, for where strangers' code runs. */
 #include "seal.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <inttypes.h>
 #include <limits.h>

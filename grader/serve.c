@@ -6,7 +6,7 @@
  */
 #include "serve.h"
 #include "commands.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #define SESSION_H
 
 #include "build.h"
-#include "course.h"
+#include "base/course.h"
 #include "worker.h"
 
 typedef struct Session {

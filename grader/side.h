@@ -9,7 +9,7 @@
 #ifndef SIDE_H
 #define SIDE_H
 
-#include "draws.h"
+#include "base/random.h"
 #include "session.h"
 #include "speed.h"
 

@@ -1,6 +1,6 @@
 /* sim_list.c - `warpbook sim --list`: the described devices, those that exist by their size. */
 #include "sim_list.h"
-#include "util.h"
+#include "base/util.h"
 
 #include "sim/device.h"
 

@@ -7,7 +7,7 @@
  */
 #include "sim_run.h"
 #include "sim_list.h"
-#include "util.h"
+#include "base/util.h"
 
 #include "sim/device.h"
 #include "sim/elf_reader.h"

@@ -9,7 +9,7 @@
 #include "guest_link.h"
 #include "guest_wire.h"
 #include "sim_calls.h"
-#include "util.h"
+#include "base/util.h"
 
 #include "sim/query.h"
 

@@ -10,8 +10,8 @@
 #define SPEED_H
 
 #include <stdbool.h>
-#include "stats.h"
-#include "verdict.h"
+#include "base/stats.h"
+#include "base/verdict.h"
 
 /* One sample: all its calls together, by both clocks, and how many answers were waited for. */
 typedef struct Sample {

@@ -5,8 +5,8 @@
  * compiler then says where its own headers are. Four short calls: 20 ms.
  */
 #include "toolchain.h"
-#include "child.h"
-#include "util.h"
+#include "base/child.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "worker.h"
 #include "compare.h"
 #include "conversation.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stdio.h>

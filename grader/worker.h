@@ -8,11 +8,11 @@
 #ifndef WORKER_H
 #define WORKER_H
 
-#include "child.h"
-#include "diagnosis.h"
-#include "registry.h"
+#include "base/child.h"
+#include "base/diagnosis.h"
+#include "base/registry.h"
 #include "sim/limiter.h"
-#include "verdict.h"
+#include "base/verdict.h"
 
 typedef struct GpuInfo {
     char name[96], uuid[64], driver[32], runtime[32];

@@ -3,7 +3,7 @@
 #define ERRORS_OF_H
 
 #include "compare.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* fake_misdeeds.c - what the scripted runner does outside of all rules, when its script says so. */
 #include "fake_misdeeds.h"
-#include "child.h"
+#include "base/child.h"
 #include "fake_script.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -9,12 +9,12 @@
  * the time it is told to take and no more. WARPBOOK_FAKE_GPU=none: there is no GPU;
  * WARPBOOK_FAKE_NOISE: one that is noisy.
  */
-#include "child.h"
+#include "base/child.h"
 #include "contents.h"
 #include "fake_misdeeds.h"
 #include "fake_script.h"
 #include "serve.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* fake_script.c - reads what the scripted runner is told to do. */
 #include "fake_script.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

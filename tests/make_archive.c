@@ -10,7 +10,7 @@
  *   many NAME COUNT       so many empty files NAME0, NAME1, ...
  *   link NAME TARGET, hardlink NAME TARGET, device NAME, fifo NAME, folder NAME
  */
-#include "util.h"
+#include "base/util.h"
 
 #include <archive.h>
 #include <archive_entry.h>

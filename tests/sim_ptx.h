@@ -7,7 +7,7 @@
 #define TESTS_SIM_PTX_H
 
 #include "module.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

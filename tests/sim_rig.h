@@ -12,7 +12,7 @@
 #include "handlers.h"
 #include "roles.h"
 #include "sim_snippets.h"
-#include "util.h" /* next_random */
+#include "base/util.h" /* next_random */
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "audit.h"
 #include "audit_files.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

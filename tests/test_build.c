@@ -4,7 +4,7 @@
 #include "compile.h"
 #include "complaint.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <dirent.h>

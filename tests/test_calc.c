@@ -9,7 +9,7 @@
 #include "calc.h"
 #include "device.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <float.h>

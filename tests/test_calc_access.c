@@ -4,7 +4,7 @@
  */
 #include "calc.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <limits.h>

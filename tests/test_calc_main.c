@@ -2,7 +2,7 @@
 #include "calc_main.h"
 #include "capture.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

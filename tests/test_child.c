@@ -1,6 +1,6 @@
 /* test_child.c - the conversation against scripts that are silent, crash, hang, flood, lie. */
-#include "child.h"
-#include "util.h"
+#include "base/child.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* test_course.c - course files: what they set, and every mistake in them, with its line. */
-#include "course.h"
+#include "base/course.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

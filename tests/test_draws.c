@@ -1,7 +1,7 @@
 /* test_draws.c - draws that were seen say nothing about others. */
-#include "draws.h"
+#include "base/random.h"
 #include "fill.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

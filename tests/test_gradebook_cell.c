@@ -2,8 +2,8 @@
  * network, no place to leave anything. Skipped, visibly, where bubblewrap does not work. */
 #include "cell.h"
 #include "pace.h"
-#include "program.h"
-#include "util.h"
+#include "base/process.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

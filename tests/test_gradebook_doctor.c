@@ -2,7 +2,7 @@
  * answers are made by hand in the form that nvidia-smi's CSV has. */
 #include "doctor_gpu.h"
 #include "doctor_machine.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "fence.h"
 #include "cgroup.h"
 #include "stations.h"
-#include "program.h"
+#include "base/process.h"
 #include "suspicion.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <glob.h>

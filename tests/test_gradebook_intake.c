@@ -1,6 +1,6 @@
 /* test_gradebook_intake.c - what one student may hand in, so that the others' can be read. */
 #include "intake.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* test_gradebook_likeness.c - honest kernels in different styles are not alike, disguised copies
  * are. */
 #include "likeness.h"
-#include "registry.h"
-#include "tokens.h"
-#include "util.h"
+#include "base/registry.h"
+#include "base/tokens.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <ctype.h>

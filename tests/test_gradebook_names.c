@@ -2,7 +2,7 @@
 #include "harvest.h"
 #include "lms.h"
 #include "parcel.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "csv.h"
 #include "json.h"
 #include "markup.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

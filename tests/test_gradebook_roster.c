@@ -1,7 +1,7 @@
 /* test_gradebook_roster.c - rosters: what spreadsheets write, what strangers write, who is whom. */
 #include "roster.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

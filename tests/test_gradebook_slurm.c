@@ -5,7 +5,7 @@
 #include "slurm_make.h"
 #include "slurm_result.h"
 #include "slurm_round.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <errno.h>

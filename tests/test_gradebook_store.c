@@ -4,7 +4,7 @@
 #include "reading.h"
 #include "sheet.h"
 #include "takeover.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <signal.h>

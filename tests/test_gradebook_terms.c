@@ -7,7 +7,7 @@
 #include "sheet.h"
 #include "takeover.h"
 #include "terms.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "capture.h"
 #include "learn.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

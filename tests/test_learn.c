@@ -1,7 +1,7 @@
 /* test_learn.c - progress survives what editors, versions and neighbours do; hints come one by one.
  */
 #include "learn.h"
-#include "util.h"
+#include "base/util.h"
 #include "capture.h"
 #include "rows.h"
 

@@ -1,5 +1,5 @@
 /* test_marks.c - what a grading is worth, by every policy there is. */
-#include "marks.h"
+#include "base/marks.h"
 #include "rows.h"
 
 #include <math.h>

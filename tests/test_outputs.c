@@ -1,6 +1,6 @@
 /* test_outputs.c - how much of a case's outputs is looked at. */
 #include "outputs.h"
-#include "registry.h"
+#include "base/registry.h"
 
 #include <CUnit/CUnit.h>
 

@@ -1,5 +1,5 @@
 /* test_patterns.c - how a wrong array is described. */
-#include "diagnosis.h"
+#include "base/diagnosis.h"
 #include "errors_of.h"
 #include "rows.h"
 

@@ -1,9 +1,9 @@
 /* test_predictions.c - what learners write into predictions.txt is read with patience. */
 #include "capture.h"
 #include "predictions.h"
-#include "registry.h"
+#include "base/registry.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* test_registry.c - a lab is found by its folder, its number or its words. */
-#include "registry.h"
+#include "base/registry.h"
 
 #include <CUnit/CUnit.h>
 #include <ctype.h>

@@ -2,7 +2,7 @@
  * child ends is the answer. Where the kernel has no such filter, that is told and skipped.
  */
 #include "sandbox.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <sys/prctl.h>

@@ -1,6 +1,6 @@
 /* test_seal.c - stand-ins for our solutions: no text of theirs, the same hash. */
 #include "seal.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
  * or allow: a child closes it, does it, and how the child ends is the answer.
  */
 #include "contents.h"
-#include "registry.h"
+#include "base/registry.h"
 #include "serve.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <signal.h>

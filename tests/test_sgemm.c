@@ -1,6 +1,6 @@
 /* test_sgemm.c - lab 09's test of a whole product: lets right ones pass, and finds each wrong
  * element. */
-#include "registry.h"
+#include "base/registry.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

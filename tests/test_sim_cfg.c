@@ -4,7 +4,7 @@
 #include "cfg.h"
 #include "module.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <glob.h>

@@ -1,7 +1,7 @@
 /* test_sim_device.c - descriptions of devices, what is wrong in them, slices, and occupancy. */
 #include "device.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "fatbin.h"
 #include "rows.h"
 #include "sim_images.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <dlfcn.h>

@@ -4,7 +4,7 @@
 #include "sim/report.h"
 #include "rows.h"
 #include "sim_launch.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <unistd.h>
 

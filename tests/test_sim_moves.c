@@ -6,7 +6,7 @@
  */
 #include "rows.h"
 #include "sim_launch.h"
-#include "util.h"
+#include "base/util.h"
 
 enum { FIRST_WORD = 4096, LANE_BYTES = 32, MOST_ELEMENTS = 4 };
 

@@ -2,7 +2,7 @@
  * 13.0 was seen to do. */
 #include "exec.h"
 #include "rows.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

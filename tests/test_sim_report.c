@@ -2,7 +2,7 @@
 #include "capture.h"
 #include "rows.h"
 #include "sim/report.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <locale.h>

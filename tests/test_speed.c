@@ -1,7 +1,7 @@
 /* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time.
  */
 #include "speed.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_stats.c - medians, quantiles, and whether the interval covers as often as it promises. */
 #include "rows.h"
-#include "stats.h"
-#include "util.h"
+#include "base/stats.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

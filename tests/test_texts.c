@@ -2,8 +2,8 @@
  */
 #include "complaint.h"
 #include "rows.h"
-#include "tokens.h"
-#include "util.h"
+#include "base/tokens.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

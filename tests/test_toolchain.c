@@ -1,7 +1,7 @@
 /* test_toolchain.c - which nvcc is taken, and what it compiles for. */
 #include "rows.h"
 #include "toolchain.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_util.c - buffers, files, fields and numbers. */
-#include "util.h"
+#include "base/util.h"
 #include "capture.h"
 #include "rows.h"
 

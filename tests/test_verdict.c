@@ -1,5 +1,5 @@
 /* test_verdict.c - words. */
-#include "verdict.h"
+#include "base/verdict.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

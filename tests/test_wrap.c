@@ -1,5 +1,5 @@
 /* test_wrap.c - prose in 80 columns. */
-#include "wrap.h"
+#include "base/text.h"
 #include "capture.h"
 
 #include <CUnit/CUnit.h>

@@ -6,11 +6,11 @@
  */
 #include "advice.h"
 #include "handin.h"
-#include "registry.h"
+#include "base/registry.h"
 #include "remedy.h"
-#include "util.h"
-#include "verdict.h"
-#include "wrap.h"
+#include "base/util.h"
+#include "base/verdict.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,9 +14,9 @@
  * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK name other programs (the tests' scripted ones).
  */
 #include "cell.h"
-#include "program.h"
+#include "base/process.h"
 #include "toolchain.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

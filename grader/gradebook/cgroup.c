@@ -6,8 +6,8 @@
  * that it stays our child. Where that does not work, fence.c alone looks after them.
  */
 #include "cgroup.h"
-#include "program.h"
-#include "util.h"
+#include "base/process.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "doctor.h"
 #include "doctor_gpu.h"
 #include "doctor_machine.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  * $GRADEBOOK_NVIDIA_SMI names another program (the tests' scripted one).
  */
 #include "doctor_gpu.h"
-#include "program.h"
-#include "util.h"
+#include "base/process.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

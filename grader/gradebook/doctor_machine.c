@@ -3,7 +3,7 @@
 #include "doctor_machine.h"
 #include "cell.h"
 #include "toolchain.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <archive.h>
 #include <errno.h>

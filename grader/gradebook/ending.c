@@ -5,7 +5,7 @@
  */
 #include "ending.h"
 #include "sealed.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "enlist.h"
 #include "roster.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * then one student's text decides another one's marks.
  */
 #include "enrol.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

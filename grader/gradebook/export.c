@@ -1,7 +1,7 @@
 /* export.c - the gradebook for others: a format is a row of the table. */
 #include "export.h"
 #include "formats.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <string.h>
 

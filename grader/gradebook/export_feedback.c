@@ -2,7 +2,7 @@
 #include "advice.h"
 #include "files.h"
 #include "markup.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <string.h>
 

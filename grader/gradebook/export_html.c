@@ -9,9 +9,9 @@
 #include "overview.h"
 #include "page_labs.h"
 #include "page_pairs.h"
-#include "registry.h"
-#include "util.h"
-#include "verdict.h"
+#include "base/registry.h"
+#include "base/util.h"
+#include "base/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>

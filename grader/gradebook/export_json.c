@@ -4,7 +4,7 @@
  */
 #include "formats.h"
 #include "json.h"
-#include "util.h"
+#include "base/util.h"
 
 static void add_figures(Store *store, cJSON *lab, const Row *row)
 {

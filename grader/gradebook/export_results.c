@@ -4,7 +4,7 @@
 #include "advice.h"
 #include "files.h"
 #include "json.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdlib.h>

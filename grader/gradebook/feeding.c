@@ -6,7 +6,7 @@
  */
 #include "feeding.h"
 #include "terms.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * but not kept.
  */
 #include "fence.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <limits.h>

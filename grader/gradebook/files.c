@@ -1,7 +1,7 @@
 /* files.c - one file a student: names that no student chose, and an index of them. */
 #include "files.h"
 #include "csv.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* handin.c - what was handed in: by whom, when, and the files in it. All of it is hostile. */
 #include "handin.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "harvest.h"
 #include "sink.h"
 #include "suspicion.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

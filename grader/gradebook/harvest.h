@@ -3,7 +3,7 @@
 #define HARVEST_H
 
 #include "handin.h"
-#include "registry.h"
+#include "base/registry.h"
 
 enum { LABS = 64 };
 

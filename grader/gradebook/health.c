@@ -1,8 +1,8 @@
 /* health.c - what gradebook doctor found, a row a thing that it looked at. */
 #include "health.h"
 #include "handin.h"
-#include "util.h"
-#include "wrap.h"
+#include "base/util.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 #include "intake.h"
 #include "lms.h"
 #include "sink.h"
-#include "registry.h"
-#include "util.h"
+#include "base/registry.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

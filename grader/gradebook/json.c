@@ -1,6 +1,6 @@
 /* json.c - JSON by cJSON, which either has memory or ends the program. */
 #include "json.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 

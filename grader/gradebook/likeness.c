@@ -7,9 +7,9 @@
  * kernel lies within many a long one.
  */
 #include "likeness.h"
-#include "program.h"
-#include "tokens.h"
-#include "util.h"
+#include "base/process.h"
+#include "base/tokens.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stdio.h>

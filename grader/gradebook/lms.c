@@ -5,7 +5,7 @@
  * system's part is read from the left, up to the first thing of its kind.
  */
 #include "lms.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@
 #include "stop.h"
 #include "terms.h"
 #include "session.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -9,7 +9,7 @@
 #include "feeding.h"
 #include "slots.h"
 #include "stop.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * a page as markup, it could not run.
  */
 #include "markup.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

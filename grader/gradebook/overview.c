@@ -2,7 +2,7 @@
 #include "overview.h"
 #include "queue.h"
 #include "sheet.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* pace.c - how far it is, how fast it goes, and how long it will take. */
 #include "pace.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* page_labs.c - the parts of a class's page that go lab by lab. */
 #include "page_labs.h"
 #include "chart.h"
-#include "registry.h"
+#include "base/registry.h"
 #include "remedy.h"
-#include "util.h"
-#include "verdict.h"
+#include "base/util.h"
+#include "base/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* page_pairs.c - the part of a class's page about kernels that are the same, or alike. */
 #include "page_pairs.h"
 #include "similarity.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <string.h>
 

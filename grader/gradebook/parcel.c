@@ -4,7 +4,7 @@
  * that are constants of ours (layouts, kinds of remarks) travel as their place in a table.
  */
 #include "parcel.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #include "intake.h"
 #include "parcel.h"
 #include "stop.h"
-#include "child.h"
+#include "base/child.h"
 #include "sandbox.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* queue.c - what is still to be graded, worked out from the database. */
 #include "queue.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* reading.c - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart. */
 #include "reading.h"
 #include "handin.h"
-#include "util.h"
-#include "verdict.h"
+#include "base/util.h"
+#include "base/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* roll.c - the sheet as a whole: each student with all labs, for reports that look at it twice. */
 #include "roll.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "roster.h"
 #include "handin.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stdio.h>

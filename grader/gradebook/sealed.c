@@ -6,7 +6,7 @@
  */
 #include "sealed.h"
 #include "sink.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <inttypes.h>

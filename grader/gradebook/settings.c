@@ -1,6 +1,6 @@
 /* settings.c - what gradebook can be told: a row an option. */
 #include "settings.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "marking_options.h"
 #include "slurm.h"
-#include "options.h"
+#include "base/options.h"
 
 struct Options {
     const char *submissions, *out, *student, *lab, *format, *to, *course;

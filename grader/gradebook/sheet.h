@@ -3,7 +3,7 @@
 #define SHEET_H
 
 #include "store.h"
-#include "marks.h"
+#include "base/marks.h"
 
 typedef struct Row {
     int64_t student; /* rows of one student follow each other */

@@ -4,7 +4,7 @@
  * kernels are compared with each other only.
  */
 #include "similarity.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <glob.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "slots.h"
 #include "sealed.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdlib.h>

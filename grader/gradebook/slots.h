@@ -11,7 +11,7 @@
 #include "queue.h"
 #include "stations.h"
 #include "store.h"
-#include "program.h"
+#include "base/process.h"
 
 typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;
 

@@ -14,7 +14,7 @@
 #include "slurm_make.h"
 #include "slurm_take.h"
 #include "stop.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "slurm_ask.h"
 #include "cell.h"
 #include "handin.h"
-#include "program.h"
-#include "util.h"
+#include "base/process.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include "slurm_make.h"
 #include "terms.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <limits.h>

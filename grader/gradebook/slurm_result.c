@@ -5,7 +5,7 @@
  */
 #include "slurm_result.h"
 #include "handin.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdio.h>

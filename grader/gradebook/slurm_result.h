@@ -2,7 +2,7 @@
 #ifndef SLURM_RESULT_H
 #define SLURM_RESULT_H
 
-#include "program.h"
+#include "base/process.h"
 #include <stdint.h>
 
 typedef struct Result {

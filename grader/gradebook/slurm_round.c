@@ -1,7 +1,7 @@
 /* slurm_round.c - the folder through which a gradebook and the tasks of its Slurm array speak. */
 #include "slurm_round.h"
 #include "harvest.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "slurm_take.h"
 #include "slurm_result.h"
 #include "takeover.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "slurm_round.h"
 #include "stop.h"
 #include "terms.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

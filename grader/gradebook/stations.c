@@ -1,7 +1,7 @@
 /* stations.c - the devices that grade: which they are, whose they are, whether they can be
  * believed. */
 #include "stations.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  */
 #include "store.h"
 #include "schema.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

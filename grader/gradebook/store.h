@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "course.h"
+#include "base/course.h"
 
 enum { STORE_SCHEMA = 4 }; /* an older one is brought up to date when it is opened */
 

@@ -4,7 +4,7 @@
  * same, and whoever hides such words (by macros, say) is met by the same defences.
  */
 #include "suspicion.h"
-#include "tokens.h"
+#include "base/tokens.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "takeover.h"
 #include "handin.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "queue.h"
 #include "reading.h"
 #include "store.h"
-#include "program.h"
+#include "base/process.h"
 
 typedef struct Ended {
     const char *outcome; /* graded, unsound, died, late, garbled */

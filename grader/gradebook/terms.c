@@ -5,7 +5,7 @@
  * an attempt carries the text that it was made under, and counts while its lab has that text.
  */
 #include "terms.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

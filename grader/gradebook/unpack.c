@@ -6,7 +6,7 @@
  * never tried on it; no program is started to unpack anything.
  */
 #include "sink.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,6 +1,6 @@
 /* walk.c - the files of a folder on disk, one by one. Follows no links, passes over junk. */
 #include "sink.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

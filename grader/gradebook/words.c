@@ -1,6 +1,6 @@
 /* words.c - commands, word by word. */
 #include "words.h"
-#include "util.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>

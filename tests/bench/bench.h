@@ -13,8 +13,8 @@
 #include "cudalab.cuh"
 
 extern "C" {
-#include "stats.h"
-#include "util.h"
+#include "base/stats.h"
+#include "base/util.h"
 }
 
 #include <stdarg.h>

@@ -58,7 +58,7 @@ printf 'all grade check-cheats:\n\ttouch %s/ran\n' "$work" | tee "$lab/Makefile"
 try "a Makefile"
 mkdir -p "$work/theirs/grader" "$work/theirs/build"
 printf '#!/bin/sh\ntouch %s/ran\n' "$work" | tee "$work/theirs/build/runner" "$work/theirs/build/warpbook" \
-    > "$work/theirs/grader/verdict.c"
+    > "$work/theirs/grader/base/verdict.c"
 chmod +x "$work/theirs/build/runner" "$work/theirs/build/warpbook"
 try "a grader and its programs"
 mkdir -p "$work/theirs/solutions/06_transpose"

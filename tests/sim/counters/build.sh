@@ -55,14 +55,14 @@ build_driver()
     local labs
     labs=$(printf "$build/%s\n" labs/*/lab.c | sed "s/c\$/o/; s|^.*/04_ilp_tlp/.*|$work/lab_04.o|")
     build_lab_04 || return
-    env -u MAKEFLAGS make -s B="$build" "$build/registry_table.o" "$build/grader/registry.o" $labs > /dev/null ||
+    env -u MAKEFLAGS make -s B="$build" "$build/registry_table.o" "$build/grader/base/registry.o" $labs > /dev/null ||
         return 1
     is_fresh "$work/lab_driver" $here/lab_driver.c $here/marker.cu $here/counted_hash.h common/*.h labs/*/lab.c \
         "$build/registry_table.o" && return
     "$nvcc" "${flags[@]}" -c -o "$work/marker.o" $here/marker.cu &&
         gcc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wno-missing-field-initializers -Icommon \
             -Igrader -I"$cuda/include" -o "$work/lab_driver" $here/lab_driver.c "$work/marker.o" \
-            "$build/registry_table.o" "$build/grader/registry.o" $labs \
+            "$build/registry_table.o" "$build/grader/base/registry.o" $labs \
             -L"$cuda/lib64" -L"$cuda/targets/x86_64-linux/lib" -Wl,-rpath,"$cuda/lib64" -lcudart \
             -lstdc++ -ldl -lm
 }

@@ -13,7 +13,7 @@
  */
 #include "counted_hash.h"
 
-#include "registry.h"
+#include "base/registry.h"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>

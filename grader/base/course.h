@@ -4,11 +4,11 @@
  * that begins with # or ; is a comment. The same text, cut down, says what an attempt is graded
  * under, and what students get to see.
  */
-#ifndef COURSE_H
-#define COURSE_H
+#ifndef BASE_COURSE_H
+#define BASE_COURSE_H
 
-#include "marks.h"
-#include "registry.h"
+#include "base/marks.h"
+#include "base/registry.h"
 
 enum { COURSE_LABS = 64, COURSE_CASES = 24, COURSE_BYTES = 64 << 10 };
 

@@ -5,8 +5,8 @@
  * preprocessor, it is a token too. It is a hint to people, and tells whether a starter was touched;
  * no student's marks follow from another one's by it.
  */
-#include "tokens.h"
-#include "util.h"
+#include "base/tokens.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stddef.h>

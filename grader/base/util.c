@@ -1,5 +1,5 @@
 /* util.c - small things that every other file may use. */
-#include "util.h"
+#include "base/util.h"
 
 #include <dirent.h>
 #include <errno.h>

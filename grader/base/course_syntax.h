@@ -1,7 +1,7 @@
-/* course_values.h - values of a course file, as people write them. Each is false if `text` is none.
+/* course_syntax.h - values of a course file, as people write them. Each is false if `text` is none.
  */
-#ifndef COURSE_VALUES_H
-#define COURSE_VALUES_H
+#ifndef BASE_COURSE_SYNTAX_H
+#define BASE_COURSE_SYNTAX_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* course_terms.c - what of a course file one grading has to know. */
-#include "course.h"
-#include "util.h"
+#include "base/course.h"
+#include "base/util.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* wrap.h - prose on a terminal. */
-#ifndef WRAP_H
-#define WRAP_H
+/* text.h - prose on a terminal. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include <stdio.h>
 

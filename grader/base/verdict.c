@@ -1,5 +1,5 @@
 /* verdict.c - the words a grading ends with. */
-#include "verdict.h"
+#include "base/verdict.h"
 
 #include <string.h>
 

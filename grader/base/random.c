@@ -1,6 +1,6 @@
-/* draws.c - random numbers that nobody can foretell who has seen others of them. */
-#include "draws.h"
-#include "util.h"
+/* random.c - random numbers that nobody can foretell who has seen others of them. */
+#include "base/random.h"
+#include "base/util.h"
 
 #include <string.h>
 

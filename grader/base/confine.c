@@ -1,5 +1,5 @@
 /* confine.c - which files a process may still open, by Landlock, as far as the kernel knows it. */
-#include "confine.h"
+#include "base/confine.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
-/* program.c - programs that run beside each other, each with limits, none of which we wait for.
+/* process.c - programs that run beside each other, each with limits, none of which we wait for.
  *
  * Each leads a process group and asks the kernel to be killed when we die (child.c). What it prints
  * is read whenever somebody looks, a bounded amount at a time, and kept up to a size: a flood fills
  * neither our memory nor our time.
  */
-#include "program.h"
-#include "child.h"
-#include "util.h"
+#include "base/process.h"
+#include "base/child.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

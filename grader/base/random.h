@@ -1,12 +1,12 @@
-/* draws.h - random numbers that nobody can foretell who has seen others of them.
+/* random.h - random numbers that nobody can foretell who has seen others of them.
  *
  * Inputs follow from draws, and a student's kernel sees its inputs; so from any number of draws no
  * other one may follow, neither later nor of another purpose. Each is SipHash-2-4 (J.-P. Aumasson,
  * D. J. Bernstein, 2012) of its purpose and number, under a key that never leaves this process.
  * With the same seed the same draws come again.
  */
-#ifndef DRAWS_H
-#define DRAWS_H
+#ifndef BASE_RANDOM_H
+#define BASE_RANDOM_H
 
 #include <stdint.h>
 

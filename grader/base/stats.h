@@ -1,6 +1,6 @@
 /* stats.h - medians, and how sure we are of them. */
-#ifndef STATS_H
-#define STATS_H
+#ifndef BASE_STATS_H
+#define BASE_STATS_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* registry.h - all labs, in order; build/registry_table.c lists the folders that are there. */
-#ifndef REGISTRY_H
-#define REGISTRY_H
+#ifndef BASE_REGISTRY_H
+#define BASE_REGISTRY_H
 
 #include "lab.h"
 

@@ -1,5 +1,5 @@
-/* wrap.c - prose on a terminal. */
-#include "wrap.h"
+/* text.c - prose on a terminal. */
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

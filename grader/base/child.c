@@ -6,8 +6,8 @@
  * tag before the command is sent, is recognised. While we wait we poll without sleeping: the time
  * between command and answer is a measurement (sleeping reads cost 0.2 to 1 ms, polling 15 us).
  */
-#include "child.h"
-#include "util.h"
+#include "base/child.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* options.h - the options of a command line, of any of our programs: a row each. */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

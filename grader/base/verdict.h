@@ -1,9 +1,9 @@
 /* verdict.h - the words a grading ends with. */
-#ifndef VERDICT_H
-#define VERDICT_H
+#ifndef BASE_VERDICT_H
+#define BASE_VERDICT_H
 
 #include <stdbool.h>
-#include "util.h"
+#include "base/util.h"
 #include "lab.h"
 
 /* One row a verdict: enumerator, word, what it means (for --help and docs). */

@@ -1,5 +1,5 @@
 /* registry.c - finds a lab by what people type: its folder, its number or its words. */
-#include "registry.h"
+#include "base/registry.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* program.h - programs that run beside each other, each with limits, none of which we wait for. */
-#ifndef PROGRAM_H
-#define PROGRAM_H
+/* process.h - programs that run beside each other, each with limits, none of which we wait for. */
+#ifndef BASE_PROCESS_H
+#define BASE_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* course_values.c - values of a course file, as people write them. */
-#include "course_values.h"
-#include "util.h"
+/* course_syntax.c - values of a course file, as people write them. */
+#include "base/course_syntax.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* diagnosis.c - the table of what a grading can see. */
-#include "diagnosis.h"
+#include "base/diagnosis.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* marks.h - what a grading is worth by a lab's policy. Numbers in, marks and a sentence out. */
-#ifndef MARKS_H
-#define MARKS_H
+#ifndef BASE_MARKS_H
+#define BASE_MARKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* util.h - small things that every other file may use. */
-#ifndef UTIL_H
-#define UTIL_H
+#ifndef BASE_UTIL_H
+#define BASE_UTIL_H
 
 #include <stdbool.h>
 #include <stddef.h>

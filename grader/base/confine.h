@@ -3,8 +3,8 @@
  * For the calling thread and whatever it starts from then on, for ever. A file is known by what it
  * is, not by its name: no link, no `..` and no /proc/self/cwd leads out of the list.
  */
-#ifndef CONFINE_H
-#define CONFINE_H
+#ifndef BASE_CONFINE_H
+#define BASE_CONFINE_H
 
 #include <stdbool.h>
 

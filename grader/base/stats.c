@@ -4,8 +4,8 @@
  * steps, and drift when a GPU warms up. A median shrugs at those, and the interval between two
  * order statistics holds the true median with a chance that follows from coin tosses alone.
  */
-#include "stats.h"
-#include "util.h"
+#include "base/stats.h"
+#include "base/util.h"
 
 #include <assert.h>
 #include <math.h>

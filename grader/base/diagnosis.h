@@ -4,10 +4,10 @@
  * part of the grader parses a sentence. The words are stable output for programs (docs/lines.md,
  * key `saw`), and a lab's remedies are keyed by them (common/lab.h).
  */
-#ifndef DIAGNOSIS_H
-#define DIAGNOSIS_H
+#ifndef BASE_DIAGNOSIS_H
+#define BASE_DIAGNOSIS_H
 
-#include "verdict.h"
+#include "base/verdict.h"
 
 #define WITH(verdict) (1u << (verdict))
 

@@ -1,6 +1,6 @@
 /* options.c - reads a command line. */
-#include "options.h"
-#include "util.h"
+#include "base/options.h"
+#include "base/util.h"
 
 #include <errno.h>
 #include <stdio.h>

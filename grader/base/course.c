@@ -5,9 +5,9 @@
  * mistake, and the reading goes on, so that all of them can be told at once. What may be set is a
  * row of a table.
  */
-#include "course.h"
-#include "course_values.h"
-#include "util.h"
+#include "base/course.h"
+#include "base/course_syntax.h"
+#include "base/util.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* tokens.h - do two sources say the same? */
-#ifndef TOKENS_H
-#define TOKENS_H
+#ifndef BASE_TOKENS_H
+#define BASE_TOKENS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,9 +3,9 @@
  * First the whole: by the verdict, and where that is `slow` (or `close` goes by the curve) by the
  * timed cases. Then what lateness takes of it.
  */
-#include "marks.h"
-#include "util.h"
-#include "verdict.h"
+#include "base/marks.h"
+#include "base/util.h"
+#include "base/verdict.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* child.h - a process of its own: started with limits, spoken to by lines, killed without mercy.
  * Knows nothing of CUDA, labs or verdicts. */
-#ifndef CHILD_H
-#define CHILD_H
+#ifndef BASE_CHILD_H
+#define BASE_CHILD_H
 
-#include "confine.h"
+#include "base/confine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,9 +59,9 @@ void child_say_end(const Child *child, char *text, size_t size);
 int child_run(char *const argv[], const char *folder, const Confinement *confinement,
               double limit_s, char *output, size_t size);
 
-/* What program.c is made of, too. child_fork: like fork; the child leads a process group and dies
- * with us, and the signals of child_on_signals end it until it is forgotten. child_place: in the
- * child, descriptor wanted[i] becomes the i-th. child_exec: becomes that program, without core
+/* What base/process.c is made of, too. child_fork: like fork; the child leads a process group and
+ * dies with us, and the signals of child_on_signals end it until it is forgotten. child_place: in
+ * the child, descriptor wanted[i] becomes the i-th. child_exec: becomes that program, without core
  * files. */
 pid_t child_fork(void);
 void child_place(const int *fds, const int *wanted, int count);
