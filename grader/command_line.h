@@ -15,7 +15,7 @@ struct Options {
     const char *device;     /* NULL: none was asked for */
     const char *course;     /* grade: a course file; NULL: course.ini, if it is there */
     const char *figures;    /* check: the file that what was measured goes to, too */
-    const char *sealed;     /* grade: the folder for stand-ins of solutions/ (seal.h) */
+    const char *sealed;     /* grade: the folder for stand-ins of solutions/ (build/stub.h) */
     int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
     bool quick, strict, lines, seeded, builds_only, timed_only;

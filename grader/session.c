@@ -5,7 +5,7 @@
  * scripted one).
  */
 #include "session.h"
-#include "seal.h"
+#include "build/stub.h"
 
 #include <dirent.h>
 #include <errno.h>

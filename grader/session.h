@@ -2,7 +2,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "build.h"
+#include "build/build.h"
 #include "base/course.h"
 #include "worker.h"
 
@@ -85,8 +85,9 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
 /* The device's name in the names of files: "sim-h200", or the UUID of a real GPU. */
 char *session_device_word(const Session *session, char *word, size_t size);
 
-/* Writes to `folder` what cells with strangers' code are shown in place of solutions/LAB (seal.h):
- * the starter, and the built rung 1, reference and fastest kernel. False, with `why`. */
+/* Writes to `folder` what cells with strangers' code are shown in place of solutions/LAB
+ * (build/stub.h): the starter, and the built rung 1, reference and fastest kernel. False, with
+ * `why`. */
 bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
                   size_t size);
 

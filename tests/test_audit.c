@@ -1,6 +1,6 @@
 /* test_audit.c - what an object may hold and what a build may read, case by case. */
-#include "audit.h"
-#include "audit_files.h"
+#include "build/audit.h"
+#include "build/audit_files.h"
 #include "rows.h"
 #include "base/util.h"
 

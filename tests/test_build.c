@@ -1,8 +1,8 @@
 /* test_build.c - from sources to verdicts about them, through tests/fake_nvcc and, where there is
  * one, through a real nvcc. */
-#include "build.h"
-#include "compile.h"
-#include "complaint.h"
+#include "build/build.h"
+#include "build/compile.h"
+#include "build/diagnostics.h"
 #include "rows.h"
 #include "base/util.h"
 

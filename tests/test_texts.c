@@ -1,6 +1,6 @@
 /* test_texts.c - what a compiler prints, cut to what helps; sources that differ in comments only.
  */
-#include "complaint.h"
+#include "build/diagnostics.h"
 #include "rows.h"
 #include "base/tokens.h"
 #include "base/util.h"

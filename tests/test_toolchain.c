@@ -1,6 +1,6 @@
 /* test_toolchain.c - which nvcc is taken, and what it compiles for. */
 #include "rows.h"
-#include "toolchain.h"
+#include "build/toolchain.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

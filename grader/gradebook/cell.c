@@ -15,7 +15,7 @@
  */
 #include "cell.h"
 #include "base/process.h"
-#include "toolchain.h"
+#include "build/toolchain.h"
 #include "base/util.h"
 
 #include <dirent.h>

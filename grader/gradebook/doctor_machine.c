@@ -2,7 +2,7 @@
  * it tries (bubblewrap, a folder's lock) it tries in a temporary folder. */
 #include "doctor_machine.h"
 #include "cell.h"
-#include "toolchain.h"
+#include "build/toolchain.h"
 #include "base/util.h"
 
 #include <archive.h>

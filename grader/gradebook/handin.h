@@ -12,7 +12,7 @@ enum {
     HANDIN_REMARKS = 60, /* told; more are counted */
     HANDIN_PATH = 1024,
     HANDIN_DEPTH = 24,               /* folders in each other */
-    HANDIN_KERNEL_BYTES = 256 << 10, /* as much as a build takes (grader/build.h) */
+    HANDIN_KERNEL_BYTES = 256 << 10, /* as much as a build takes (grader/build/build.h) */
     HANDIN_ARCHIVE_BYTES = 64 << 20,
     HANDIN_BYTES = 256 << 20,     /* unpacked, all together */
     HANDIN_TEXT_BYTES = 16 << 20, /* what is kept of it: kernels and predictions */

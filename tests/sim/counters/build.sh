@@ -16,7 +16,7 @@ cc=$4
 . grader/toolkit.sh
 here=tests/sim/counters
 sm=${cc/./}
-flags=(-O3 -lineinfo --no-compress -cudart shared) # as in grader/compile.c
+flags=(-O3 -lineinfo --no-compress -cudart shared) # as in grader/build/compile.c
 flags+=(-gencode arch=compute_80,code=compute_80 -gencode "arch=compute_$sm,code=sm_$sm")
 mkdir -p "$work"
 rm -f "$work/not_built" "$work"/object.*

@@ -1,5 +1,5 @@
-/* seal.c - our solutions without their text, for where strangers' code runs. */
-#include "seal.h"
+/* stub.c - our solutions without their text, for where strangers' code runs. */
+#include "build/stub.h"
 #include "base/util.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* build.h - from a kernel.cu to a kernel.so, by nvcc, cached by all that went in. */
-#ifndef BUILD_H
-#define BUILD_H
+#ifndef BUILD_BUILD_H
+#define BUILD_BUILD_H
 
-#include "build_job.h"
-#include "cache.h"
+#include "build/build_job.h"
+#include "build/cache.h"
 #include "base/tokens.h"
 
 /* Builds, or finds it in the cache. The source is copied alone into a fresh folder, so no other

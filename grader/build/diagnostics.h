@@ -1,6 +1,6 @@
-/* complaint.h - what a compiler printed, cut down to what helps a student. */
-#ifndef COMPLAINT_H
-#define COMPLAINT_H
+/* diagnostics.h - what a compiler printed, cut down to what helps a student. */
+#ifndef BUILD_DIAGNOSTICS_H
+#define BUILD_DIAGNOSTICS_H
 
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
-/* seal.h - our solutions without their text, for where strangers' code runs.
+/* stub.h - our solutions without their text, for where strangers' code runs.
  *
  * A gradebook shows its cells stand-ins for solutions/LAB/: the starter, which is no secret; and
  * for each of our kernels that a grading needs, a file of its name with one line, "// sealed HASH",
  * and beside it the built .so. Students get the same (make course-kit), with an .o to be linked on
  * their machine. */
-#ifndef SEAL_H
-#define SEAL_H
+#ifndef BUILD_STUB_H
+#define BUILD_STUB_H
 
 #include <stdbool.h>
 #include <stddef.h>

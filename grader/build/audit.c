@@ -4,7 +4,7 @@
  * time, the symbols what is called and what is defined. What is not in the list is refused, known
  * or not; the table of refusals only knows better words for the frequent ones.
  */
-#include "audit.h"
+#include "build/audit.h"
 #include "base/util.h"
 
 #include <ctype.h>

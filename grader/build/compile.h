@@ -1,13 +1,13 @@
 /* compile.h - the commands of a build: nvcc, the linker, readelf, and with which words. */
-#ifndef COMPILE_H
-#define COMPILE_H
+#ifndef BUILD_COMPILE_H
+#define BUILD_COMPILE_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include "lab.h"
-#include "toolchain.h"
+#include "build/toolchain.h"
 
 enum { COMPILE_LIMIT_S = 120, COMPILE_ARCHS = 32 };
 

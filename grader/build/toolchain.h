@@ -3,8 +3,8 @@
  * Two environment variables let the tests do without them (tests/fake_nvcc is both programs):
  * $WARPBOOK_NVCC names the compiler, $WARPBOOK_READELF the program that lists an object's symbols.
  */
-#ifndef TOOLCHAIN_H
-#define TOOLCHAIN_H
+#ifndef BUILD_TOOLCHAIN_H
+#define BUILD_TOOLCHAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * full disk left half written is not used. It comes and goes by renaming, whole. Its time of
  * modification says when it was last of use.
  */
-#include "cache.h"
+#include "build/cache.h"
 #include "base/util.h"
 
 #include <dirent.h>

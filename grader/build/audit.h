@@ -1,6 +1,6 @@
 /* audit.h - what a submission's object file may use: an allow-list of symbols. */
-#ifndef AUDIT_H
-#define AUDIT_H
+#ifndef BUILD_AUDIT_H
+#define BUILD_AUDIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

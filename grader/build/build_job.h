@@ -1,10 +1,10 @@
 /* build_job.h - what is to be built, and what came of it. */
-#ifndef BUILD_JOB_H
-#define BUILD_JOB_H
+#ifndef BUILD_BUILD_JOB_H
+#define BUILD_BUILD_JOB_H
 
 #include <stdbool.h>
 #include "lab.h"
-#include "toolchain.h"
+#include "build/toolchain.h"
 
 typedef enum BuildFault {
     BUILD_OK,
@@ -30,9 +30,9 @@ typedef struct BuildJob {
     const Lab *lab;      /* allowed symbols, the function's name */
     int cc;              /* 90 for sm_90: the graded device */
 
-    /* Of our own kernels, without their text (seal.h): `portable` makes an object of one, for all
-     * devices that nvcc knows, to be taken to another machine; `linked` makes a kernel.so of such
-     * an object, which `source` then is. */
+    /* Of our own kernels, without their text (build/stub.h): `portable` makes an object of one, for
+     * all devices that nvcc knows, to be taken to another machine; `linked` makes a kernel.so of
+     * such an object, which `source` then is. */
     bool portable, linked;
 } BuildJob;
 

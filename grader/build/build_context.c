@@ -1,5 +1,5 @@
-/* attempt.c - one build on its way: its folder, and how it fails. */
-#include "attempt.h"
+/* build_context.c - one build on its way: its folder, and how it fails. */
+#include "build/build_context.h"
 #include "base/util.h"
 
 #include <dirent.h>

@@ -1,20 +1,20 @@
 /* build.c - from a kernel.cu to a kernel.so, by nvcc, cached by all that went in.
  *
- * A build is a folder in the cache, named by a hash of its source and its key (recipe.c). A new
- * build begins in a folder of its own, tmp-XXXXXX, with nothing but the source in it; nvcc compiles
- * it to an object, the files it read and the object are audited, the linker makes kernel.so, and
- * the folder gets its name. So an entry is whole or not there, and of two gradings that build the
- * same at once, one gives way. What is found in the cache is compared byte for byte with what would
- * be built.
+ * A build is a folder in the cache, named by a hash of its source and its key (build/cache_key.c).
+ * A new build begins in a folder of its own, tmp-XXXXXX, with nothing but the source in it; nvcc
+ * compiles it to an object, the files it read and the object are audited, the linker makes
+ * kernel.so, and the folder gets its name. So an entry is whole or not there, and of two gradings
+ * that build the same at once, one gives way. What is found in the cache is compared byte for byte
+ * with what would be built.
  *
  * When a compiler fails in a way that may be the machine's fault, a kernel of our own decides: if
  * it builds, the fault is the student's, whatever the compiler printed.
  */
-#include "audit.h"
-#include "audit_files.h"
-#include "build.h"
-#include "complaint.h"
-#include "recipe.h"
+#include "build/audit.h"
+#include "build/audit_files.h"
+#include "build/build.h"
+#include "build/diagnostics.h"
+#include "build/cache_key.h"
 #include "base/util.h"
 
 #include <dirent.h>

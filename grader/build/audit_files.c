@@ -3,7 +3,7 @@
  * Not the source is judged but what the compiler read of it: the lists that it writes, and the
  * preprocessed text.
  */
-#include "audit_files.h"
+#include "build/audit_files.h"
 #include "base/util.h"
 
 #include <ctype.h>

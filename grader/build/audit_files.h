@@ -1,6 +1,6 @@
 /* audit_files.h - what a submission may include: its lab's headers, common's, the toolkit's. */
-#ifndef AUDIT_FILES_H
-#define AUDIT_FILES_H
+#ifndef BUILD_AUDIT_FILES_H
+#define BUILD_AUDIT_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* recipe.c - what goes into a build. The key is a text that holds all that decides the result but
- * the source: flags, compilers, headers.
+/* cache_key.c - what goes into a build. The key is a text that holds all that decides the result
+ * but the source: flags, compilers, headers.
  */
-#include "recipe.h"
+#include "build/cache_key.h"
 #include "base/util.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* cache.h - finished builds, each a folder named by a hash of what went in. */
-#ifndef CACHE_H
-#define CACHE_H
+#ifndef BUILD_CACHE_H
+#define BUILD_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,11 @@
-/* attempt.h - one build on its way: what is known of it, the folder it is made in, how it fails. */
-#ifndef ATTEMPT_H
-#define ATTEMPT_H
+/* build_context.h - one build on its way: what is known of it, the folder it is made in, how it
+ * fails. */
+#ifndef BUILD_BUILD_CONTEXT_H
+#define BUILD_BUILD_CONTEXT_H
 
-#include "build_job.h"
-#include "cache.h"
-#include "compile.h"
+#include "build/build_job.h"
+#include "build/cache.h"
+#include "build/compile.h"
 
 #include <limits.h>
 

@@ -1,5 +1,5 @@
 /* compile.c - the commands of a build: nvcc, the linker, readelf, and with which words. */
-#include "compile.h"
+#include "build/compile.h"
 #include "base/child.h"
 #include "base/util.h"
 

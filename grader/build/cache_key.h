@@ -1,8 +1,9 @@
-/* recipe.h - what goes into a build: the source, and a key of all else that decides the result. */
-#ifndef RECIPE_H
-#define RECIPE_H
+/* cache_key.h - what goes into a build: the source, and a key of all else that decides the result.
+ */
+#ifndef BUILD_CACHE_KEY_H
+#define BUILD_CACHE_KEY_H
 
-#include "attempt.h"
+#include "build/build_context.h"
 
 /* Reads the source, chooses what nvcc makes code for, finds the folders, and names the entry of the
  * cache. False: the attempt has failed. */

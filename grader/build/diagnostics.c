@@ -1,4 +1,4 @@
-/* complaint.c - what a compiler printed, cut down to what helps a student.
+/* diagnostics.c - what a compiler printed, cut down to what helps a student.
  *
  * A compiler's output is a row of blocks: a head ("kernel.cu(12): error: ...", "kernel.cu:12:5:
  * ...", "ptxas error   : ..."), then indented lines that show the place. Kept are the errors in
@@ -6,7 +6,7 @@
  * there are none of these either, the last words of nvcc, and else all it said. Warnings, remarks
  * and repetitions (each architecture is compiled on its own) are dropped.
  */
-#include "complaint.h"
+#include "build/diagnostics.h"
 #include "base/util.h"
 
 #include <ctype.h>

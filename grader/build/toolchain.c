@@ -4,7 +4,7 @@
  * compiling, which C++ compiler it calls and where the toolkit's headers and libraries are. That
  * compiler then says where its own headers are. Four short calls: 20 ms.
  */
-#include "toolchain.h"
+#include "build/toolchain.h"
 #include "base/child.h"
 #include "base/util.h"
 
