@@ -55,11 +55,11 @@ objects   = $(1:%.c=$(B)/%.o)
 fake_o   := $(call objects,tests/fake_misdeeds.c tests/fake_runner.c tests/fake_script.c)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 gradebook_o := $(call objects,$(filter-out %/main.c,$(gradebook_c))) $(B)/page_assets.o
-serve_c  := grader/serve.c grader/commands.c grader/sandbox.c grader/one_gpu.c
-caller_c := grader/caller.c grader/guest_wire.c
-cuda_c   := grader/runner.c grader/runner_hello.c grader/runner_reason.c grader/guest_link.c $(caller_c)
-guest_c  := grader/guest.c grader/sandbox.c grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c $(caller_c)
-runner_c := $(cuda_c) grader/runner_sim.c grader/sim_serve.c grader/runner_limits.c grader/share_cuda.c grader/share_sim.c grader/guest.c $(serve_c)
+serve_c  := grader/runner/server.c grader/runner/handlers.c grader/runner/sandbox.c grader/runner/one_gpu.c
+caller_c := grader/runner/caller.c grader/runner/guest_wire.c
+cuda_c   := grader/runner/main.c grader/runner/hello.c grader/runner/reason.c grader/runner/guest_link.c $(caller_c)
+guest_c  := grader/runner/guest.c grader/runner/sandbox.c grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c $(caller_c)
+runner_c := $(cuda_c) grader/runner/device_sim.c grader/runner/sim_serve.c grader/runner/limits_sim.c grader/runner/share_cuda.c grader/runner/share_sim.c grader/runner/guest.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c) $(filter-out $(sim_tool),$(filter grader/sim/%,$(sources))) $(gradebook_c),$(sources)) grader/sim/device.c grader/sim/elf.c grader/sim/limiter.c grader/sim/module.c grader/sim/shape.c)
 sim_plain_o := $(call objects,$(filter-out $(sim_runtime_c),$(sim_c)))
@@ -182,24 +182,24 @@ help:
 $(B)/warpbook: $(B)/grader/main.o $(B)/grader/command_line.o $(grader_o) $(lab_o)
 	@echo "  link   $@"; $(link) -lm -lpthread
 
-$(B)/runner: $(call objects,$(cuda_c) grader/share_cuda.c) $(B)/grader/runner_device.o $(serve_o) $(lab_o)
+$(B)/runner: $(call objects,$(cuda_c) grader/runner/share_cuda.c) $(B)/grader/runner/device_cuda.o $(serve_o) $(lab_o)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 # What student code is loaded into.
-$(B)/guest: $(call objects,$(guest_c) grader/share_cuda.c) $(lab_o)
+$(B)/guest: $(call objects,$(guest_c) grader/runner/share_cuda.c) $(lab_o)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 # The same with the simulated GPU as its CUDA runtime, which a kernel.so then finds there already: by the
 # name that this toolkit's has. An old-style rpath, since it must win over $LD_LIBRARY_PATH.
 cudart    = $(notdir $(firstword $(sort $(wildcard $(CUDA_LIB)/libcudart.so.1[23])) libcudart.so.13))
-$(B)/runner-sim: $(call objects,$(cuda_c) grader/share_sim.c grader/sim_serve.c) $(B)/grader/runner_sim.o $(B)/grader/runner_limits.o $(B)/grader/sim/limiter.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
+$(B)/runner-sim: $(call objects,$(cuda_c) grader/runner/share_sim.c grader/runner/sim_serve.c) $(B)/grader/runner/device_sim.o $(B)/grader/runner/limits_sim.o $(B)/grader/sim/limiter.o $(serve_o) $(lab_o) $(B)/sim/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim' -ldl -lm -lpthread
 
 # Its guest holds student code, and no GPU: a libcudart that passes each call on.
-$(B)/guest-sim: $(call objects,$(guest_c) grader/share_sim.c) $(lab_o) $(B)/sim/client/$(cudart)
+$(B)/guest-sim: $(call objects,$(guest_c) grader/runner/share_sim.c) $(lab_o) $(B)/sim/client/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/client/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim/client' -ldl -lm -lpthread
 
-$(B)/rogue_guest: $(call objects,tests/rogue_guest.c grader/guest_wire.c grader/base/util.c)
+$(B)/rogue_guest: $(call objects,tests/rogue_guest.c grader/runner/guest_wire.c grader/base/util.c)
 	@echo "  link   $@"; $(link) -lm
 
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)
@@ -224,11 +224,11 @@ $(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
 # then compiles at each start).
 gpus      = $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
 sm_here   = $(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),$(gpus))
-$(B)/grader/runner_device.o: grader/runner_device.cu $(wildcard grader/*.h grader/*/*.h common/*.h)
+$(B)/grader/runner/device_cuda.o: grader/runner/device_cuda.cu $(wildcard grader/*.h grader/*/*.h common/*.h)
 	@mkdir -p $(@D)
 	@echo "  nvcc   $<"; $(NVCC) -O3 -Icommon -Igrader -cudart shared -Xcompiler -Wall -gencode arch=compute_75,code=compute_75 $(foreach n,$(sm_here),-gencode arch=compute_$n,code=sm_$n) -c -o $@ $<
 
-$(call objects,$(cuda_c) grader/guest.c grader/share_cuda.c grader/share_sim.c grader/runner_sim.c grader/sim_serve.c grader/runner_limits.c): CPPFLAGS += -isystem $(CUDA)/include
+$(call objects,$(cuda_c) grader/runner/guest.c grader/runner/share_cuda.c grader/runner/share_sim.c grader/runner/device_sim.c grader/runner/sim_serve.c grader/runner/limits_sim.c): CPPFLAGS += -isystem $(CUDA)/include
 
 -include grader/gradebook/gradebook.mk
 include grader/sim/sim.mk

@@ -5,7 +5,7 @@
  */
 #include "outputs.h"
 #include "compare.h"
-#include "conversation.h"
+#include "runner/protocol.h"
 #include "message.h"
 
 #include <math.h>

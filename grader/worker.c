@@ -1,7 +1,7 @@
-/* worker.c - a runner with one kernel in it: the conversation (conversation.h), typed. */
+/* worker.c - a runner with one kernel in it: the conversation (runner/protocol.h), typed. */
 #include "worker.h"
 #include "compare.h"
-#include "conversation.h"
+#include "runner/protocol.h"
 #include "base/util.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* worker.h - a runner with one kernel in it: the conversation (conversation.h), typed.
+/* worker.h - a runner with one kernel in it: the conversation (runner/protocol.h), typed.
  *
  * Every call returns PASS when all is well, else the verdict that a student's kernel has earned by
  * it (CRASH, TIMEOUT, STRAY, WRONG, SUSPECT, UNSOUND), with the reason in worker->why. The caller

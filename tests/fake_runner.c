@@ -10,10 +10,10 @@
  * WARPBOOK_FAKE_NOISE: one that is noisy.
  */
 #include "base/child.h"
-#include "contents.h"
+#include "runner/contents.h"
 #include "fake_misdeeds.h"
 #include "fake_script.h"
-#include "serve.h"
+#include "runner/server.h"
 #include "base/util.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * that has taken over its process. tests/guest.sh installs it in place of the real guest; the
  * environment variable WARPBOOK_ROGUE names the violation.
  */
-#include "guest_wire.h"
-#include "sim_calls.h"
+#include "runner/guest_wire.h"
+#include "runner/sim_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

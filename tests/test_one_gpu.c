@@ -1,5 +1,5 @@
 /* test_one_gpu.c - which GPUs a runner sees. */
-#include "one_gpu.h"
+#include "runner/one_gpu.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

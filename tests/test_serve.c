@@ -5,9 +5,9 @@
  * nothing. Each row of a table is sent to a fresh one. So is each deed that the sandbox must stop
  * or allow: a child closes it, does it, and how the child ends is the answer.
  */
-#include "contents.h"
+#include "runner/contents.h"
 #include "base/registry.h"
-#include "serve.h"
+#include "runner/server.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

@@ -9,7 +9,7 @@
 #include "parcel.h"
 #include "stop.h"
 #include "base/child.h"
-#include "sandbox.h"
+#include "runner/sandbox.h"
 #include "base/util.h"
 
 #include <errno.h>

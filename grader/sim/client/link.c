@@ -1,6 +1,6 @@
 /* link.c - one call at a time goes to the runner, and its answer is waited for. */
 #include "link.h"
-#include "guest_wire.h"
+#include "runner/guest_wire.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SIM_CLIENT_LINK_H
 #define SIM_CLIENT_LINK_H
 
-#include "sim_calls.h"
+#include "runner/sim_calls.h"
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>

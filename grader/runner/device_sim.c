@@ -1,0 +1,478 @@
+/* device_sim.c - what the runner does by kernels on a real GPU, done on the host for a simulated
+ * one; and what a simulated GPU has seen of the student's kernels, in the words of
+ * runner/protocol.h.
+ *
+ * Arrays are filled and compared here, in pieces that are copied: simulating kernels for that would
+ * take longer than the student's. They have no guards: the simulated GPU itself knows where an
+ * array ends. It is asked after each go (device_found): the first finding that ends a kernel is
+ * told, else the first of all (choose() has the exception). Whether a finding is a write decides
+ * its verdict, as it would on a real GPU.
+ */
+#include "runner/device_cuda.h"
+#include "runner/share.h"
+#include "runner/sim_serve.h"
+#include "base/util.h"
+
+#include "lab.h"
+#include "sim/memory.h"
+#include "sim/query.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 20 }; /* bytes; a whole number of chunks of FILL_SUMMED */
+
+const int device_simulated = 1;
+
+/* ---- Contents ---- */
+
+static void write_elements(Element type, Fill fill, FillKey key, size_t first, size_t count,
+                           void *to)
+{
+    enum { AT_ONCE = 256 };
+    const bool has_words = fill_has_words(fill);
+    const size_t width = element_bytes(type);
+    uint32_t words[AT_ONCE];
+
+    for (size_t i = 0; i < count; i++) {
+        if (has_words && i % AT_ONCE == 0)
+            fill_bits_of(key, first + i, 1, count - i < AT_ONCE ? count - i : AT_ONCE, words);
+        uint64_t bits = has_words ? element_of(type, fill, words[i % AT_ONCE])
+                                  : element_bits(type, fill, key, first + i);
+        memcpy((char *) to + i * width, &bits, width);
+    }
+}
+
+cudaError_t device_fill(Element type, Fill fill, FillKey key, void *data, size_t bytes)
+{
+    char *piece = xmalloc(PIECE);
+    cudaError_t error = cudaSuccess;
+
+    for (size_t at = 0; at < bytes && !error; at += PIECE) {
+        size_t size = bytes - at < PIECE ? bytes - at : PIECE, width = element_bytes(type);
+        write_elements(type, fill, key, at / width, size / width, piece);
+        error = cudaMemcpy((char *) data + at, piece, size, cudaMemcpyDefault);
+    }
+    free(piece);
+    return error;
+}
+
+static size_t first_difference(const char *a, const char *b, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size && a[at] == b[at])
+        at++;
+    return at;
+}
+
+cudaError_t device_find_change(Element type, Fill fill, FillKey key, const void *data, size_t bytes,
+                               unsigned long long *index)
+{
+    char *right = xmalloc(PIECE), *is = xmalloc(PIECE);
+    size_t width = element_bytes(type);
+    cudaError_t error = cudaSuccess;
+
+    *index = DEVICE_NOTHING;
+    for (size_t at = 0; at < bytes && !error && *index == DEVICE_NOTHING; at += PIECE) {
+        size_t size = bytes - at < PIECE ? bytes - at : PIECE;
+        write_elements(type, fill, key, at / width, size / width, right);
+        error = cudaMemcpy(is, (const char *) data + at, size, cudaMemcpyDefault);
+        if (!error && memcmp(right, is, size))
+            *index = (at + first_difference(right, is, size)) / width;
+    }
+    free(right);
+    free(is);
+    return error;
+}
+
+static int is_host(const void *data)
+{
+    struct cudaPointerAttributes about;
+
+    return !cudaPointerGetAttributes(&about, data) && about.type == cudaMemoryTypeHost;
+}
+
+cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
+{
+    cudaError_t error;
+
+    if (is_host(data)) { /* the host's own to write: what nobody has written is not followed */
+        memset(data, byte, bytes);
+        return cudaSuccess;
+    }
+    error = cudaMemset(data, byte, bytes);
+    if (!error && !simMark(data, bytes, MARK_UNINIT))
+        return cudaErrorInvalidValue;
+    return error;
+}
+
+void device_name(void *data, const char *name, int i)
+{
+    static const char *const names[LAB_IN + LAB_OUT + 1] = { "in",  "in[1]",  "in[2]",  "in[3]",
+                                                             "out", "out[1]", "scratch" };
+
+    simName(data, name ? name : i < LAB_IN + LAB_OUT ? names[i] : "scratch");
+}
+
+/* Only arrays in the host's memory have guards: beside others the simulated GPU ends a kernel. */
+cudaError_t device_find_stray(const void *data, size_t bytes, size_t guard_bytes,
+                              unsigned char whole, unsigned long long *distance, int *before)
+{
+    const unsigned char *first = data, *end = first + bytes;
+
+    *distance = DEVICE_NOTHING;
+    *before = 0;
+    for (size_t i = 0; i < guard_bytes && *distance == DEVICE_NOTHING; i++) {
+        if (end[i] != whole)
+            *distance = i;
+        else if (*(first - 1 - i) != whole) {
+            *distance = i + 1;
+            *before = 1;
+        }
+    }
+    return cudaSuccess;
+}
+
+/* ---- The device ---- */
+
+cudaError_t device_clock(double *mhz)
+{
+    int khz = 0, device;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (!error)
+        error = cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device);
+    *mhz = khz / 1e3;
+    return error;
+}
+
+/* The likeliest reason is told; then it dies as it would have. (The library's own handler makes a
+ * copy of the process, which the sandbox forbids.) */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    static const char words[] = "the host's code used an address of the GPU's memory: only kernels "
+                                "may\n";
+    uint64_t at = (uint64_t) (uintptr_t) info->si_addr;
+
+    (void) context;
+    if (at >= GLOBAL_BASE && at - GLOBAL_BASE < WINDOW_BYTES &&
+        write(STDERR_FILENO, words, sizeof words - 1) < 0)
+        _exit(128 + number); /* nobody listens */
+}
+
+/* CUDA_CHECK stops the process with CUDA's few words ("invalid argument"); the simulated GPU knows
+ * more. It is the caller's thread that is here, in abort(): nothing is interrupted. */
+static void on_abort(int number)
+{
+    Finding found;
+
+    (void) number;
+    for (int i = 0; simFinding(i, &found); i++)
+        if (found.kind == FINDING_LAUNCH && dprintf(STDERR_FILENO, "%.400s\n", found.text) < 0)
+            return; /* nobody listens */
+}
+
+/* Nothing to try: no driver, no machine code that might not fit. */
+cudaError_t device_begin(int *right)
+{
+    struct sigaction action = { .sa_sigaction = on_fault,
+                                .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_ONSTACK };
+    cudaError_t error = cudaFree(NULL);
+
+    signal(SIGABRT, on_abort);
+    sigaction(SIGSEGV, &action, NULL); /* once the library is there, with its own */
+    *right = 1;
+    return error;
+}
+
+/* Consecutive cases run their warps forward, backward and in random order. A kernel can depend on
+ * that order without a race, for example by atomics. */
+int device_checks(int on, unsigned long long budget)
+{
+    static const SimOrder orders[] = { SIM_FORWARD, SIM_REVERSE, SIM_BY_CHANCE };
+    static unsigned turn;
+
+    simChecks(on, budget);
+    simSample(on ? 0 : secret());
+    simOrder(on ? orders[turn % 3] : SIM_FORWARD, turn);
+    turn += on != 0;
+    return 1;
+}
+
+/* ---- The guest ---- */
+
+static cudaEvent_t go_begin, go_end;
+
+void device_serve(void)
+{
+    if (!cudaEventCreate(&go_begin) && !cudaEventCreate(&go_end))
+        sim_serve_begin();
+}
+
+cudaError_t device_go(const struct Lab *lab)
+{
+    int sms = 0;
+
+    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+    sim_serve_launch(lab->launches ? (unsigned) sms : 0, (unsigned) lab->launches);
+    sim_serve_work(lab->streams ? SERVES_STREAMS : SERVES_LAUNCHES);
+    return cudaEventRecord(go_begin, 0);
+}
+
+cudaError_t device_gone(double *ms)
+{
+    float elapsed_ms = 0;
+    cudaError_t error;
+
+    sim_serve_work(SERVES_NO_WORK);
+    if ((error = cudaDeviceSynchronize()) || (error = cudaEventRecord(go_end, 0)) ||
+        (error = cudaDeviceSynchronize()) ||
+        (error = cudaEventElapsedTime(&elapsed_ms, go_begin, go_end)))
+        return error;
+    *ms = elapsed_ms;
+    return cudaSuccess;
+}
+
+/* ---- Time ---- */
+
+static int has_time;
+
+int device_model_time(void)
+{
+    has_time = 1;
+    simTime();
+    return 1;
+}
+
+int device_timed(DeviceTimed *timed)
+{
+    SimTimes times;
+
+    simTimes(&times);
+    *timed = (DeviceTimed){ times.launches,     times.untimed,      times.blocks,
+                            times.timed_blocks, times.instructions, times.kernels_ms };
+    return 1;
+}
+
+/* ---- Findings ---- */
+
+/* What each is in the words of runner/protocol.h. NULL: nothing to tell. */
+static const struct {
+    const char *kind, *kind_if_write;
+    const char *code; /* a word of diagnosis.h; NULL: none */
+} words[FINDINGS] = {
+    [FINDING_OUT_OF_BOUNDS] = { "unsafe", "stray", "out_of_bounds" },
+    [FINDING_USE_AFTER_FREE] = { "unsafe", "stray" },
+    [FINDING_MISALIGNED] = { "kernel", "kernel", "misaligned" },
+    [FINDING_HOST_POINTER] = { "kernel", "kernel", "host_pointer" },
+    [FINDING_FORBIDDEN] = { "kernel", "kernel" },
+    [FINDING_UNINITIALISED] = { "unsafe", "unsafe", "uninitialised" },
+    [FINDING_RACE] = { "unsafe", "unsafe", "race" },
+    [FINDING_RACE_BLOCKS] = { "unsafe", "unsafe", "race" },
+    [FINDING_BARRIER] = { "unsafe", "unsafe", "barrier" },
+    [FINDING_SHUFFLE] = { "unsafe", "unsafe", "shuffle" },
+    [FINDING_LAUNCH] = { "launch", "launch" },
+    [FINDING_TRAP] = { "kernel", "kernel" },
+    [FINDING_ASSERT] = { "kernel", "kernel" },
+    [FINDING_ENDLESS] = { "endless", "endless" },
+    [FINDING_STUCK] = { "endless", "endless" },
+    [FINDING_UNKNOWN_INSTRUCTION] = { "limit", "limit" },
+    [FINDING_UNKNOWN_CALL] = { "limit", "limit" },
+    [FINDING_MODULE] = { "limit", "limit" },
+    [FINDING_LIMIT] = { "limit", "limit" },
+};
+
+static int is_write(const Finding *found)
+{
+    static const char *const begins[] = { "st", "red", "atom" };
+    const char *opcode = found->place.instruction;
+
+    for (size_t i = 0; opcode && i < sizeof begins / sizeof *begins; i++)
+        if (!strncmp(opcode, begins[i], strlen(begins[i])))
+            return 1;
+    return 0;
+}
+
+static const char *word_of(const Finding *found)
+{
+    if ((unsigned) found->kind >= FINDINGS)
+        return "limit";
+    return is_write(found) ? words[found->kind].kind_if_write : words[found->kind].kind;
+}
+
+/* A race explains a read of unwritten memory on one of its two lines: the write came later. */
+static int explains(const Finding *race, const Finding *unwritten)
+{
+    const int line = unwritten->place.line;
+
+    return unwritten->kind == FINDING_UNINITIALISED && race->kind == FINDING_RACE && line &&
+           (race->place.line == line || race->place.other_line == line);
+}
+
+/* The finding to report: the one that ended the kernel, else the first. A read of unwritten memory
+ * stays the choice when the kernel failed afterwards because of it, unless a race explains it. */
+static int choose(Finding *chosen)
+{
+    Finding found;
+    int any = 0;
+
+    for (int i = 0; simFinding(i, &found); i++)
+        if (word_of(&found) &&
+            (!any || (found.fatal && !chosen->fatal && chosen->kind != FINDING_UNINITIALISED) ||
+             explains(&found, chosen))) {
+            *chosen = found;
+            any = 1;
+        }
+    return any;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* "unsafe.race kernel.cu:27: race: ... (kernel transpose_kernel, block (0,0,0), thread (32,0,0))"
+ */
+static void write_finding(const Finding *found, char *fault, size_t size)
+{
+    const Place *at = &found->place;
+
+    const char *code = (unsigned) found->kind < FINDINGS ? words[found->kind].code : NULL;
+
+    put(fault, size, "%s%s%s ", word_of(found), code ? "." : "", code ? code : "");
+    if (at->file)
+        append(fault, size, "%.80s:%d: ", base_name(at->file), at->line);
+    append(fault, size, "%s: %.400s", simWord(found->kind), found->text);
+    if (at->kernel)
+        append(fault, size, " (kernel %.100s", at->kernel);
+    if (at->kernel && at->has_thread)
+        append(fault, size, ", block (%d,%d,%d), thread (%d,%d,%d)", at->block[0], at->block[1],
+               at->block[2], at->thread[0], at->thread[1], at->thread[2]);
+    if (at->kernel)
+        append(fault, size, ")");
+}
+
+void device_watch(void)
+{
+    simForget();
+}
+
+static bool kernels_use_host_arrays(void)
+{
+    SimTraffic load, store, atomic;
+    const void *array;
+
+    for (int i = 0; (array = share_host_array(i)); i++)
+        if (simArray(array, &load, &store, &atomic))
+            return true;
+    return false;
+}
+
+/* What is done with the host's arrays other than by copies has no modelled time, so it would be
+ * free: work of host code, and accesses of kernels, which cross the link. */
+static int works_unmodelled(char *fault, size_t size)
+{
+    SimTimes times;
+
+    simTimes(&times);
+    if (!has_time || !times.launches || (!share_touched() && !kernels_use_host_arrays()))
+        return 0;
+    put(fault, size, "limit %s; use kernels and copies instead, or grade on a real GPU",
+        share_touched() ? "its host code reads or writes the arrays, and host time is not modelled"
+                        : "its kernels read or write the host's arrays themselves, and the time "
+                          "of such accesses is not modelled");
+    return 1;
+}
+
+int device_found(char *fault, size_t size)
+{
+    Finding found;
+
+    if (!choose(&found))
+        return works_unmodelled(fault, size);
+    write_finding(&found, fault, size);
+    return 1;
+}
+
+/* ---- Counts ---- */
+
+static double loads_of(const SimLine *line)
+{
+    return (double) line->global_load.requests + (double) line->shared.passes;
+}
+
+/* What a line does more than it would at best. */
+static double waste_of(int counter, const SimLine *line)
+{
+    switch (counter) {
+    case SECTORS_READ:
+        return (double) line->global_load.passes - (double) line->global_load.asked / 32;
+    case SECTORS_WRITTEN:
+        return (double) line->global_store.passes - (double) line->global_store.asked / 32;
+    case SHARED_WAVEFRONTS:
+        return (double) (line->shared.passes - line->shared.asked);
+    case WARP_BARRIERS:
+        return (double) line->barriers;
+    case LOADS_AN_FMA:
+        return loads_of(line);
+    case IDLE_LANES:
+        return (double) line->instructions - (double) line->lanes / 32;
+    default:
+        return (double) line->global_atomic.requests;
+    }
+}
+
+static void add_line(int counter, const SimLine *line, DeviceCount *count)
+{
+    if (counter == WARP_BARRIERS)
+        count->done += line->barriers;
+    if (counter == WARP_ATOMICS)
+        count->done += line->global_atomic.requests;
+    if (counter == LOADS_AN_FMA) {
+        count->done += loads_of(line);
+        count->least += (double) line->ffma_lanes / 32;
+    }
+    if (counter == IDLE_LANES) {
+        count->done += (double) line->instructions;
+        count->least += (double) line->lanes / 32;
+    }
+    if (counter != SHARED_WAVEFRONTS)
+        return;
+    count->done += line->shared.passes;
+    count->least += line->shared.asked;
+    count->requests += line->shared.requests;
+}
+
+static void count_array(int counter, const void *data, DeviceCount *count)
+{
+    SimTraffic load, store, atomic;
+
+    simArray(data, &load, &store, &atomic);
+    count->done = counter == SECTORS_READ ? load.passes : store.passes + atomic.passes;
+    count->requests = counter == SECTORS_READ ? load.requests : store.requests + atomic.requests;
+}
+
+int device_count(int counter, const void *data, DeviceCount *count)
+{
+    double worst = 0;
+    SimLine line;
+
+    *count = (DeviceCount){ 0 };
+    for (int i = 0; simLine(i, &line); i++) {
+        double waste = waste_of(counter, &line);
+        add_line(counter, &line, count);
+        if (waste > worst && line.file) {
+            worst = waste;
+            count->line = line.line;
+        }
+    }
+    if (data)
+        count_array(counter, data, count);
+    return 1;
+}

@@ -1,0 +1,452 @@
+/* sandbox.c - what a runner gives up before student code enters it.
+ *
+ * First the descriptors it inherited (before CUDA opens its own). Then, when CUDA is up, limits,
+ * and two things of which each covers what the other can't. Seccomp filters system calls by number
+ * and arguments, for all threads: no processes, no sockets, no tracing, nothing deleted or renamed.
+ * The filter is a table of rows, one a system call, made into a BPF program here. Landlock knows
+ * files: none outside the system's folders is opened at all but the kernel itself, none outside
+ * /proc and the GPU's devices for writing, none is created, and the memory of processes outside is
+ * out of reach, for the calling thread and the threads that it starts: those are the ones that
+ * student code runs on.
+ *
+ * Nothing here is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening
+ * devices. What the sandbox can't stop is seen otherwise: the verdict is made in another process.
+ */
+#include "runner/sandbox.h"
+#include "base/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LAST_KEPT = 5, MORE_FILES = 256, FILE_BYTES = 64 << 20 };
+
+static bool filtered, restricted;
+static uint32_t spared; /* a process of ours that we may end; 0: none */
+
+const char *sandbox_state(void)
+{
+    return filtered     ? restricted ? "seccomp+landlock" : "seccomp"
+           : restricted ? "landlock"
+                        : "none";
+}
+
+void sandbox_spare(pid_t child)
+{
+    spared = (uint32_t) child;
+}
+
+/* ---- Descriptors and limits ---- */
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+void sandbox_begin(void)
+{
+    long most = sysconf(_SC_OPEN_MAX);
+
+    if (!syscall(SYS_close_range, LAST_KEPT + 1, ~0u, 0))
+        return;
+    for (int fd = LAST_KEPT + 1; fd < (most > 0 && most < 1 << 20 ? most : 1 << 20); fd++)
+        close(fd);
+}
+
+static void limit(int what, rlim_t value)
+{
+    struct rlimit now;
+
+    if (getrlimit(what, &now))
+        return;
+    if (now.rlim_max == RLIM_INFINITY || value < now.rlim_max)
+        now.rlim_max = value;
+    now.rlim_cur = now.rlim_max;
+    setrlimit(what, &now);
+}
+
+/* No limit of address space: CUDA reserves far more than it uses. */
+static void set_limits(void)
+{
+    int next = fcntl(0, F_DUPFD_CLOEXEC, 0); /* about as many as CUDA holds open */
+
+    if (next >= 0)
+        close(next);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, FILE_BYTES);
+    limit(RLIMIT_NOFILE, (rlim_t) (next < 0 ? 0 : next) + MORE_FILES);
+}
+
+/* ---- Files ---- */
+
+/* What CUDA opens once it is up, and what libraries are loaded from. Not the workbook, not
+ * anybody's home: solutions, other kernels and earlier results lie there. */
+static const char *const readable[] = {
+    "/usr",           "/lib",  "/lib64", "/lib32", "/opt", "/etc/ld.so.cache",
+    "/etc/localtime", "/proc", "/sys",   NULL,
+};
+
+/* The GPU is a device; threads are named in /proc. Not all of /dev: files that other programs of
+ * the user share lie in /dev/shm. */
+static const char *const scratch[] = { "/proc",        "/dev/null",    "/dev/zero", "/dev/full",
+                                       "/dev/random",  "/dev/urandom", "/dev/tty",  "/dev/dxg",
+                                       "/dev/nvidia*", "/dev/dri",     NULL };
+
+/* Which of them are there. Freed by globfree(). */
+static void find_scratch(glob_t *found)
+{
+    memset(found, 0, sizeof *found);
+    for (int i = 0; scratch[i]; i++)
+        glob(scratch[i], i ? GLOB_APPEND : 0, NULL, found);
+}
+
+/* Creating is denied everywhere; writing is allowed to some devices and /proc. That a process
+ * restricted at all may not trace one that is not comes with it. */
+static void restrict_files(const char *kernel)
+{
+    const char *all[sizeof readable / sizeof *readable + 1];
+    size_t count = 0;
+    glob_t found;
+
+    find_scratch(&found);
+    Confinement confinement = { .reads_all = !kernel,
+                                .scratch = (const char *const *) found.gl_pathv };
+    for (const char *const *path = readable; kernel && *path; path++)
+        all[count++] = *path;
+    if (kernel) {
+        all[count++] = kernel;
+        all[count] = NULL;
+        confinement.readable = all;
+    }
+    restricted = found.gl_pathc > 0 && confine(&confinement);
+    globfree(&found);
+}
+
+/* ---- Seccomp: the rows ---- */
+
+#ifdef __x86_64__
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <asm/sockios.h>
+
+/* KILL: always. UNLESS_SPARING: in a process that holds student code (a runner that spares a guest
+ * makes arrays). IF_EQUAL: if that argument is the value. UNLESS_BITS: unless it has one of those
+ * bits. UNLESS_SELF: unless it is our own pid. UNLESS_SELF_OR_0: or 0, which means us. MISSING:
+ * answers that there is no such system call. */
+typedef enum Deed {
+    KILL,
+    UNLESS_SPARING,
+    IF_EQUAL,
+    UNLESS_BITS,
+    UNLESS_SELF,
+    UNLESS_SELF_OR_0,
+    MISSING
+} Deed;
+
+typedef struct Rule {
+    int number;
+    Deed deed;
+    int argument;
+    uint32_t value;
+} Rule;
+
+/* Newer than the headers of some systems that we run on. */
+enum {
+    NR_pidfd_send_signal = 424,
+    NR_io_uring_setup,
+    NR_io_uring_enter,
+    NR_io_uring_register,
+    NR_open_tree,
+    NR_move_mount,
+    NR_fsopen,
+    NR_fsconfig,
+    NR_fsmount,
+    NR_fspick,
+    NR_pidfd_open,
+    NR_clone3,
+    NR_pidfd_getfd = 438,
+    NR_process_madvise = 440,
+    NR_mount_setattr = 442,
+    NR_memfd_secret = 447,
+    NR_fchmodat2 = 452,
+    NR_setxattrat = 463,
+    NR_removexattrat = 466,
+    NR_file_setattr = 469,
+    NR_sched_setattr = 314,
+};
+
+static const Rule rules[] = {
+    /* Processes. glibc falls back from clone3, whose flags a filter can't see, to clone. */
+    { SYS_clone, UNLESS_BITS, 0, CLONE_THREAD },
+    { NR_clone3, MISSING },
+    { SYS_fork, KILL },
+    { SYS_vfork, KILL },
+    { SYS_execve, KILL },
+    { SYS_execveat, KILL },
+    { SYS_setsid, KILL },
+    { SYS_setpgid, KILL },
+
+    /* Other processes. abort() needs tgkill of its own. */
+    { SYS_kill, UNLESS_SELF, 0 },
+    { SYS_tgkill, UNLESS_SELF, 0 },
+    { SYS_rt_sigqueueinfo, UNLESS_SELF, 0 },
+    { SYS_rt_tgsigqueueinfo, UNLESS_SELF, 0 },
+    { SYS_tkill, KILL },
+    { SYS_ptrace, KILL },
+    { SYS_process_vm_readv, KILL },
+    { SYS_process_vm_writev, KILL },
+    { SYS_kcmp, KILL },
+    { NR_pidfd_open, KILL },
+    { NR_pidfd_getfd, KILL },
+    { NR_pidfd_send_signal, KILL },
+    { NR_process_madvise, KILL },
+    { SYS_fcntl, IF_EQUAL, 1, F_SETOWN }, /* signals by way of a descriptor */
+    { SYS_fcntl, IF_EQUAL, 1, F_SETOWN_EX },
+    { SYS_fcntl, IF_EQUAL, 1, F_SETSIG },
+    { SYS_ioctl, IF_EQUAL, 1, FIOSETOWN },
+    { SYS_ioctl, IF_EQUAL, 1, SIOCSPGRP },
+    { SYS_setpriority, KILL },
+    { SYS_setrlimit, KILL },
+    { SYS_prlimit64, UNLESS_SELF_OR_0, 0 },
+
+    /* The network, and its local kin. */
+    { SYS_socket, KILL },
+    { SYS_socketpair, KILL },
+    { SYS_connect, KILL },
+    { SYS_bind, KILL },
+    { SYS_listen, KILL },
+    { SYS_accept, KILL },
+    { SYS_accept4, KILL },
+
+    /* Files: nothing is moved, deleted or made. (What is opened is Landlock's part.) */
+    { SYS_truncate, KILL },
+    { SYS_unlink, KILL },
+    { SYS_unlinkat, KILL },
+    { SYS_rename, KILL },
+    { SYS_renameat, KILL },
+    { SYS_renameat2, KILL },
+    { SYS_link, KILL },
+    { SYS_linkat, KILL },
+    { SYS_symlink, KILL },
+    { SYS_symlinkat, KILL },
+    { SYS_mkdir, KILL },
+    { SYS_mkdirat, KILL },
+    { SYS_rmdir, KILL },
+    { SYS_mknod, KILL },
+    { SYS_mknodat, KILL },
+    { SYS_chmod, KILL },
+    { SYS_fchmod, KILL },
+    { SYS_fchmodat, KILL },
+    { NR_fchmodat2, KILL },
+    { SYS_chown, KILL },
+    { SYS_fchown, KILL },
+    { SYS_lchown, KILL },
+    { SYS_fchownat, KILL },
+    { SYS_setxattr, KILL }, /* a note that the next process finds; rights, too (ACLs) */
+    { SYS_lsetxattr, KILL },
+    { SYS_fsetxattr, KILL },
+    { NR_setxattrat, KILL },
+    { SYS_removexattr, KILL },
+    { SYS_lremovexattr, KILL },
+    { SYS_fremovexattr, KILL },
+    { NR_removexattrat, KILL },
+    { NR_file_setattr, KILL },
+    { SYS_utime, KILL },
+    { SYS_utimes, KILL },
+    { SYS_futimesat, KILL },
+    { SYS_utimensat, KILL },
+
+    /* The terminal we were started from: no typing into it. */
+    { SYS_ioctl, IF_EQUAL, 1, TIOCSTI },
+    { SYS_ioctl, IF_EQUAL, 1, TIOCLINUX },
+
+    /* The system, and ways around this filter. */
+    { SYS_seccomp, KILL },
+    { SYS_prctl, IF_EQUAL, 0, PR_SET_SECCOMP },
+    { SYS_unshare, KILL },
+    { SYS_setns, KILL },
+    { SYS_mount, KILL },
+    { SYS_umount2, KILL },
+    { SYS_pivot_root, KILL },
+    { SYS_chroot, KILL },
+    { NR_open_tree, KILL },
+    { NR_move_mount, KILL },
+    { NR_fsopen, KILL },
+    { NR_fsconfig, KILL },
+    { NR_fsmount, KILL },
+    { NR_fspick, KILL },
+    { NR_mount_setattr, KILL },
+    { SYS_bpf, KILL },
+    { SYS_perf_event_open, KILL },
+    { SYS_userfaultfd, KILL },
+    { NR_io_uring_setup, KILL },
+    { NR_io_uring_enter, KILL },
+    { NR_io_uring_register, KILL },
+    { SYS_keyctl, KILL },
+    { SYS_add_key, KILL },
+    { SYS_request_key, KILL },
+    { SYS_init_module, KILL },
+    { SYS_finit_module, KILL },
+    { SYS_kexec_load, KILL },
+    { SYS_reboot, KILL },
+    { SYS_delete_module, KILL },
+    { SYS_swapon, KILL },
+    { SYS_swapoff, KILL },
+    { SYS_acct, KILL },
+    { SYS_syslog, KILL },
+    { SYS_quotactl, KILL },
+    { SYS_sethostname, KILL },
+    { SYS_setdomainname, KILL },
+    { SYS_settimeofday, KILL },
+    { SYS_clock_settime, KILL },
+    { SYS_adjtimex, KILL },
+    { SYS_clock_adjtime, KILL },
+    { SYS_iopl, KILL },
+    { SYS_ioperm, KILL },
+    { SYS_vhangup, KILL },
+
+    /* What outlives a process, or is counted nowhere. */
+    { SYS_shmget, KILL },
+    { SYS_shmat, KILL },
+    { SYS_msgget, KILL },
+    { SYS_semget, KILL },
+    { SYS_mq_open, KILL },
+    { NR_memfd_secret, KILL },
+    { SYS_memfd_create, UNLESS_SPARING }, /* a file in memory that no process's memory includes */
+    { SYS_sched_setparam, KILL },
+    { SYS_sched_setscheduler, KILL },
+    { NR_sched_setattr, KILL },
+    { SYS_ioprio_set, KILL },
+};
+
+/* ---- Seccomp: rows become a program ---- */
+
+enum { RULES = sizeof rules / sizeof *rules, MOST_STEPS = 7 + RULES * 7 };
+
+typedef struct Program {
+    struct sock_filter steps[MOST_STEPS];
+    unsigned short count;
+} Program;
+
+static void step(Program *program, struct sock_filter next)
+{
+    program->steps[program->count++] = next;
+}
+
+static void load_word(Program *program, size_t offset)
+{
+    step(program, (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t) offset));
+}
+
+/* Goes on `yes` or `no` steps further than the next one. */
+static void jump(Program *program, int test, uint32_t value, unsigned char yes, unsigned char no)
+{
+    step(program,
+         (struct sock_filter) BPF_JUMP((unsigned short) (BPF_JMP | test | BPF_K), value, yes, no));
+}
+
+static void answer(Program *program, uint32_t with)
+{
+    step(program, (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, with));
+}
+
+/* The lower half of an argument (x86-64 is little-endian): those we look at are ints, of which the
+ * kernel takes no more. */
+static size_t argument_at(int i)
+{
+    return offsetof(struct seccomp_data, args) + (size_t) i * sizeof(uint64_t);
+}
+
+/* If the condition on the argument holds the call is allowed, unless later rows say otherwise:
+ * hence its number is loaded again. */
+static void add_condition(Program *program, const Rule *rule, uint32_t self)
+{
+    const bool names_process = rule->deed == UNLESS_SELF || rule->deed == UNLESS_SELF_OR_0;
+    const uint32_t other = rule->deed == UNLESS_SELF_OR_0 ? 0 : spared ? spared : self;
+    const unsigned char steps = names_process ? 5 : 4;
+
+    jump(program, BPF_JEQ, (uint32_t) rule->number, 0, steps);
+    load_word(program, argument_at(rule->argument));
+    if (rule->deed == IF_EQUAL)
+        jump(program, BPF_JEQ, rule->value, 0, 1);
+    else if (rule->deed == UNLESS_BITS)
+        jump(program, BPF_JSET, rule->value, 1, 0);
+    else {
+        jump(program, BPF_JEQ, other, 2, 0);
+        jump(program, BPF_JEQ, self, 1, 0);
+    }
+    answer(program, SECCOMP_RET_KILL_PROCESS);
+    load_word(program, offsetof(struct seccomp_data, nr));
+}
+
+static void add_rule(Program *program, const Rule *rule, uint32_t self)
+{
+    if (rule->deed == UNLESS_SPARING && spared)
+        return;
+    if (rule->deed != KILL && rule->deed != UNLESS_SPARING && rule->deed != MISSING) {
+        add_condition(program, rule, self);
+        return;
+    }
+    jump(program, BPF_JEQ, (uint32_t) rule->number, 0, 1);
+    answer(program, rule->deed == MISSING ? SECCOMP_RET_ERRNO | ENOSYS : SECCOMP_RET_KILL_PROCESS);
+}
+
+static void write_program(Program *program)
+{
+    const uint32_t x32_numbers = 0x40000000;
+
+    /* Another instruction set has other numbers for the same calls: none of it is needed. */
+    load_word(program, offsetof(struct seccomp_data, arch));
+    jump(program, BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0);
+    answer(program, SECCOMP_RET_KILL_PROCESS);
+    load_word(program, offsetof(struct seccomp_data, nr));
+    jump(program, BPF_JGE, x32_numbers, 0, 1);
+    answer(program, SECCOMP_RET_KILL_PROCESS);
+    for (int i = 0; i < RULES; i++)
+        add_rule(program, &rules[i], (uint32_t) getpid());
+    answer(program, SECCOMP_RET_ALLOW);
+}
+
+/* TSYNC: the threads that CUDA has started are bound as well. */
+static bool filter_calls(void)
+{
+    Program *program = calloc(1, sizeof *program);
+    struct sock_fprog filter;
+    bool done;
+
+    if (!program)
+        return false;
+    write_program(program);
+    filter = (struct sock_fprog){ program->count, program->steps };
+    done = !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+    free(program);
+    return done;
+}
+#else
+static bool filter_calls(void)
+{
+    return false;
+}
+#endif
+
+/* ---- All of it ---- */
+
+bool sandbox_close(const char *kernel)
+{
+    set_limits();
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* other children cannot look into us */
+    restrict_files(kernel);
+    filtered = filter_calls();
+    return filtered;
+}
