@@ -1,6 +1,6 @@
 /* command_line.c - what warpbook can be told: a row an option. */
 #include "command_line.h"
-#include "session.h"
+#include "judge/session.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #ifndef COURSEWORK_H
 #define COURSEWORK_H
 
-#include "grade.h"
+#include "judge/grade.h"
 
 typedef struct Coursework {
     Course course;

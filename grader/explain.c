@@ -1,7 +1,7 @@
 /* explain.c - where a kernel's time goes, beside the reference's: both called once, cold, on the
  * simulated GPU with its model of time. */
 #include "explain.h"
-#include "outputs.h"
+#include "judge/outputs.h"
 #include "remedy.h"
 #include "base/text.h"
 

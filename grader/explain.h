@@ -2,7 +2,7 @@
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
 
-#include "grade.h"
+#include "judge/grade.h"
 
 /* Grades the file on the session's simulated GPU; if it is right, looks at the timed case in which
  * it does worst, and prints where time goes, by limit and by source line. True if it was explained;

@@ -2,7 +2,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "grade.h"
+#include "judge/grade.h"
 
 #include <stdio.h>
 

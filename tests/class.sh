@@ -26,7 +26,7 @@ export WARPBOOK_BUILD=$build
 
 # ---- Kernels, and what must become of them ----
 
-# The verdict that a first line promises, as a pattern (grader/prove.c: keeps).
+# The verdict that a first line promises, as a pattern (grader/judge/selfcheck.c: keeps).
 expected() { # FILE
     local line word
     IFS= read -r line < "$1"

@@ -2,7 +2,7 @@
 #ifndef ERRORS_OF_H
 #define ERRORS_OF_H
 
-#include "compare.h"
+#include "judge/compare.h"
 #include "base/util.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_compare.c - what may pass for right, and how a wrong array is described. */
 #include "errors_of.h"
-#include "message.h"
+#include "judge/message.h"
 #include "rows.h"
 
 #include <CUnit/CUnit.h>

@@ -1,6 +1,6 @@
 /* test_judge_modelled.c - verdicts from modelled times, and from measured ones. */
-#include "judge_modelled.h"
-#include "judging.h"
+#include "judge/decide_sim.h"
+#include "judge/timing.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_outputs.c - how much of a case's outputs is looked at. */
-#include "outputs.h"
+#include "judge/outputs.h"
 #include "base/registry.h"
 
 #include <CUnit/CUnit.h>

@@ -1,5 +1,5 @@
 /* test_prove.c - what `make check` reads in the text of kernels. */
-#include "prove.h"
+#include "judge/selfcheck.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time.
  */
-#include "speed.h"
+#include "judge/race.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

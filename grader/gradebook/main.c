@@ -19,7 +19,7 @@
 #include "slurm_task.h"
 #include "stop.h"
 #include "terms.h"
-#include "session.h"
+#include "judge/session.h"
 #include "base/util.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 
 enum { SLOW_ROW = 3 };
 
-static const double noisy = 0.05; /* as warpbook has it (judge.c) */
+static const double noisy = 0.05; /* as warpbook has it (judge/timing_gpu.c) */
 static const double drift = 0.10; /* verdicts are ratios: less does not matter */
 
 void station_open(Station *gpu, const char *name)

@@ -5,7 +5,7 @@
 
 #include "harvest.h"
 #include "reading.h"
-#include "worker.h"
+#include "judge/worker.h"
 
 enum { GPU_CASES = 16 };
 

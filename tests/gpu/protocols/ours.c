@@ -12,8 +12,8 @@
  * `grade` judges the speed of one of them, exactly as `warpbook grade` does: a row a grading, which
  * begins with "ours", WORD and TARGET, then verdict, ratio, seconds, flags.
  */
-#include "grade.h"
-#include "side.h"
+#include "judge/grade.h"
+#include "judge/sampler.h"
 
 #include <stdio.h>
 #include <stdlib.h>

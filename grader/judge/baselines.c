@@ -1,0 +1,95 @@
+/* baselines.c - other kernels of ours beside the reference: rung 1, and the fastest that we know.
+ */
+#include "judge/baselines.h"
+#include "judge/timing_sim.h"
+#include "build/stub.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Faster than the fastest that we know by this: a human should look. */
+static const double beyond_known = 1.1;
+
+/* The ratio of a kernel of ours to the reference, from a short race; 0 if it can't be had. */
+static double ratio_of_ours(Judging *j, const char *source, int i)
+{
+    Build built;
+    Contestant ours = { 0 };
+    GpuInfo info;
+    Finish finish = { .trouble = UNSOUND };
+
+    session_build(j->session, j->entry, source, NULL, &built);
+    if (built.fault != BUILD_OK)
+        return 0;
+    if (*j->session->simulated)
+        return modelled_ratio(j, built.object, i);
+    j->doing = j->plan[i].sized.label;
+    if (judging_start_ours(j, &ours, built.object, &info) == PASS &&
+        side_take_up(&j->reference, &j->plan[i]) == PASS &&
+        side_take_up(&ours, &j->plan[i]) == PASS)
+        judging_race(j, &ours, 0, 3, &finish);
+    side_end(&ours);
+    return finish.trouble == PASS && finish.blocks ? finish.ratio.median : 0;
+}
+
+/* Where the floor of case i is kept: by all that it hangs on. "": nowhere, since a simulator that
+ * cannot be read cannot be told from another. */
+static char *floor_path(const Judging *j, const char *source, int i, char *path, size_t size)
+{
+    const Session *session = j->session;
+    const uint64_t rung = solution_hash(source);
+    uint64_t key = hash_bytes(j->result->hash, j->info.driver, strlen(j->info.driver));
+    char device[PATH];
+
+    if (*session->simulated && !session->simulator)
+        return put(path, size, "%s", "");
+    key = hash_bytes(key, &rung, sizeof rung);
+    key = hash_bytes(key, session->toolchain.version, strlen(session->toolchain.version));
+    key = hash_bytes(key, j->plan[i].sized.dim, sizeof j->plan[i].sized.dim);
+    key = hash_bytes(key, &session->simulator, sizeof session->simulator);
+    return put(path, size, "%s/%s-%s-%d-%016llx", session->floors, j->entry->folder,
+               session_device_word(session, device, sizeof device), i, (unsigned long long) key);
+}
+
+static double read_floor(const char *path)
+{
+    char *kept = *path ? read_file(path, 63, NULL) : NULL;
+    double floor = kept ? strtod(kept, NULL) : 0;
+
+    free(kept);
+    return floor;
+}
+
+double known_floor(Judging *j, int i)
+{
+    char path[PATH * 3], text[64];
+    double floor;
+    FileList rungs;
+
+    list_rungs(j->session, j->entry, &rungs);
+    if (!rungs.count)
+        return 0;
+    floor = read_floor(floor_path(j, rungs.path[0], i, path, sizeof path));
+    if (floor > 0)
+        return floor;
+    PUT(text, "%.4f\n", ratio_of_ours(j, rungs.path[0], i));
+    floor = strtod(text, NULL); /* as it is read the next time */
+    if (floor > 0 && *path && make_folders(j->session->floors))
+        write_file(path, text, strlen(text));
+    return floor;
+}
+
+void known_look(Judging *j, int i)
+{
+    CaseSpeed *s = &j->result->speed[i];
+    FileList beyond;
+    double fastest = 0;
+
+    list_solutions(j->session, j->entry, "/beyond", &beyond);
+    if (beyond.count)
+        fastest = ratio_of_ours(j, beyond.path[beyond.count - 1], i);
+    if (s->ratio.median > beyond_known * fmax(fastest, 1))
+        judging_flag(j, "faster-than-known");
+}

@@ -1,0 +1,305 @@
+/* check.c - is a kernel right? Every CORRECT case, in a process of its own.
+ *
+ * The cases come in an order drawn at random, with one repeated, so that a kernel that is right on
+ * its first calls only is seen. Each starts from fresh contents and poisoned outputs; afterwards
+ * the guard zones, the inputs and every element of every output are looked at.
+ *
+ * A simulated GPU looks for races and uninitialised reads as well, and tells who wrote outside. It
+ * takes a thousand times as long, so that large cases run without those two checks, and are given
+ * up where they take too many instructions, which is told; the largest are left out, and some only
+ * begun, as their rows say. On a real GPU the small cases run on the simulated one, too, once all
+ * is right: a race that this GPU has won is found there.
+ */
+#include "judge/grade.h"
+#include "judge/outputs.h"
+
+#include <string.h>
+
+/* No case takes a kernel that is anything like the lab's longer than a fraction of this. What a
+ * simulated GPU may take is told in instructions, too, which are the same on every machine. */
+static const double case_limit_s = 10, large_limit_s = 8;
+
+static void draw_order(int *order, int count, Draws *random)
+{
+    for (int i = 0; i < count; i++) {
+        int j = (int) (draw(random, DRAW_ORDER) % (uint64_t) (i + 1));
+        order[i] = order[j];
+        order[j] = i;
+    }
+}
+
+/* A case of very many elements may take so many warp instructions for each: a tree in shared memory
+ * takes 3.4 to add up 2^24 + 1. */
+static const double instructions_an_element = 3.5;
+
+/* And one that is only begun: a launch that cannot be is refused before its first instruction. */
+static const int begun_millions = 1;
+
+/* Which cases run, and how, by the elements of all their arrays. */
+typedef struct Scope {
+    bool simulated;
+    size_t most, large; /* larger ones are left out; from there on it is a large one */
+    int small_millions, large_millions; /* warp instructions a launch, at least */
+} Scope;
+
+static const Scope on_gpu = { .most = SIZE_MAX };
+static const Scope on_simulated = { true, 36 << 20, 1 << 19, 50, 30 };
+static const Scope beside_gpu = { true, 1 << 18, 1 << 18, 20, 20 };
+
+/* Cases on their way through a worker. */
+typedef struct Trial {
+    Session *session;
+    Worker *worker;
+    const LabEntry *entry;
+    const char *object;
+    const Scope *scope;
+    Draws *random;
+    char given_up[200]; /* labels of large cases that took too long */
+    Gpu gpu;            /* the worker's, once it is up */
+} Trial;
+
+static size_t elements(const Array *arrays, int count)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += arrays[i].rows * arrays[i].cols;
+    return sum;
+}
+
+static size_t case_elements(const Lab *lab, const Case *lab_case)
+{
+    Arrays arrays = { 0 };
+
+    lab->shape(lab_case, &arrays);
+    return elements(arrays.in, LAB_IN) + elements(arrays.out, LAB_OUT) +
+           elements(&arrays.scratch, 1);
+}
+
+/* A row of the lab's table, with the dims that it has on this worker's GPU. */
+static Case sized(const Trial *trial, const Case *row)
+{
+    Case lab_case = *row;
+
+    if (row->size)
+        row->size(lab_case.dim, &trial->gpu, 1);
+    return lab_case;
+}
+
+/* With the case's name, unless it is there already. */
+static void name_case(Worker *worker, const Case *lab_case)
+{
+    char why[sizeof worker->why];
+
+    PUT(why, "case %s: %s", lab_case->label, worker->why);
+    PUT(worker->why, "%s", why);
+}
+
+/* What a launch may take on the simulated GPU, in millions of warp instructions. */
+static int most_millions(const Trial *trial, const Case *lab_case, bool large)
+{
+    const double elements = (double) case_elements(trial->entry->lab, lab_case);
+    const int millions = (int) (elements * instructions_an_element * 1e-6);
+
+    if (lab_case->only_begun)
+        return begun_millions;
+    if (!large)
+        return trial->scope->small_millions;
+    return millions > trial->scope->large_millions ? millions : trial->scope->large_millions;
+}
+
+static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
+{
+    const Scope *scope = trial->scope;
+    Worker *worker = trial->worker;
+    Timing timing;
+    Verdict verdict = PASS;
+
+    if (scope->simulated)
+        verdict = worker_checks(worker, !large, most_millions(trial, lab_case, large));
+    if (verdict != PASS || (verdict = worker_case(worker, lab_case, 1)) != PASS ||
+        (verdict = worker_prepare(worker, draw(trial->random, DRAW_CONTENTS))) != PASS)
+        return verdict;
+    verdict = worker_go(worker, 1, large ? large_limit_s : case_limit_s, &timing);
+    if (verdict != PASS) {
+        name_case(worker, lab_case);
+        return verdict;
+    }
+    if ((verdict = worker_check_guards(worker)) != PASS)
+        return verdict;
+    return outputs_check(worker, 0, trial->random);
+}
+
+static Verdict bring_up(Trial *trial)
+{
+    GpuInfo info;
+    Verdict verdict = worker_hello(trial->worker, &info);
+
+    if (verdict == PASS)
+        trial->gpu = info.gpu;
+    return verdict == PASS ? worker_load(trial->worker, trial->entry, trial->object) : verdict;
+}
+
+/* A large case took longer than it may on a simulated GPU: that says nothing against the kernel.
+ * The launch was ended in the middle, so the others need a new process. */
+static Verdict give_up(Trial *trial, const Case *lab_case)
+{
+    Verdict verdict;
+
+    if (!lab_case->only_begun)
+        APPEND(trial->given_up, "%s%s", *trial->given_up ? "; " : "", lab_case->label);
+    worker_end(trial->worker);
+    verdict = session_worker(trial->session, trial->worker);
+    return verdict == PASS ? bring_up(trial) : verdict;
+}
+
+static bool is_large_sized(const Trial *trial, const Case *lab_case)
+{
+    return trial->scope->simulated &&
+           case_elements(trial->entry->lab, lab_case) > trial->scope->large;
+}
+
+static bool is_large(const Trial *trial, const Case *row)
+{
+    Case lab_case = sized(trial, row);
+
+    return is_large_sized(trial, &lab_case);
+}
+
+static Verdict run_or_give_up(Trial *trial, const Case *row)
+{
+    Case lab_case = sized(trial, row);
+    bool large = is_large_sized(trial, &lab_case);
+    Verdict verdict = run_case(trial, &lab_case, large);
+
+    if (verdict == TIMEOUT && large)
+        return give_up(trial, row);
+    return verdict;
+}
+
+enum { MOST_CASES = 64 };
+
+/* Which cases run, in which order. Those that are checked for everything come first: who races is
+ * to be told so, not that he was wrong. The first of all comes again at the end. */
+static int choose_cases(const Trial *trial, int *chosen)
+{
+    const Case *cases = trial->entry->lab->cases;
+    int correct[MOST_CASES], order[MOST_CASES], count = 0, placed = 0;
+
+    for (int i = 0; cases[i].label; i++) {
+        Case lab_case = sized(trial, &cases[i]);
+        if (lab_case.kind == CORRECT && count < MOST_CASES &&
+            case_elements(trial->entry->lab, &lab_case) <= trial->scope->most)
+            correct[count++] = i;
+    }
+    draw_order(order, count, trial->random);
+    for (int large = 0; large <= 1; large++)
+        for (int i = 0; i < count; i++)
+            if (is_large(trial, &cases[correct[order[i]]]) == large)
+                chosen[placed++] = correct[order[i]];
+    if (count)
+        chosen[placed++] = chosen[0];
+    return placed;
+}
+
+/* All of those that chosen[] names. On a simulated GPU a wrong result does not end it while cases
+ * that are checked for everything are left: if the kernel is unsafe, that is why. */
+static Verdict run_cases(Trial *trial)
+{
+    const Case *cases = trial->entry->lab->cases;
+    int chosen[MOST_CASES + 1], count = choose_cases(trial, chosen);
+    char wrong[sizeof trial->worker->why] = "";
+    Diagnosis diagnosis = { 0 };
+
+    for (int i = 0; i < count && !(*wrong && is_large(trial, &cases[chosen[i]])); i++) {
+        Verdict verdict;
+        session_say(trial->session, "%02d %s: is it right? %d of %d", lab_number(trial->entry),
+                    lab_name(trial->entry), i + 1, count);
+        verdict = run_or_give_up(trial, &cases[chosen[i]]);
+        if (verdict == WRONG && trial->scope->simulated) {
+            if (!*wrong) {
+                PUT(wrong, "%s", trial->worker->why);
+                diagnosis = trial->worker->diagnosis;
+            }
+        } else if (verdict == UNSAFE || (verdict != PASS && !*wrong))
+            return verdict;
+        else if (verdict != PASS)
+            break;
+    }
+    if (!*wrong)
+        return PASS;
+    PUT(trial->worker->why, "%s", wrong);
+    trial->worker->diagnosis = diagnosis;
+    return WRONG;
+}
+
+/* In a runner that has just been started: all of it. */
+static Verdict run_object(Trial *trial)
+{
+    Verdict verdict = bring_up(trial);
+
+    return verdict == PASS ? run_cases(trial) : verdict;
+}
+
+static void add_note(Result *result, const char *before, const char *text)
+{
+    APPEND(result->note, "%s%s%s", *result->note ? ". " : "", before, text);
+}
+
+/* What a real GPU may hide. Whatever else goes wrong there says nothing about a kernel that was
+ * right on the real one: it is told, no more. */
+static void look_by_simulation(Session *session, const char *object, Result *result, Draws *random)
+{
+    Worker worker;
+    Trial trial = { session, &worker, result->entry, object, &beside_gpu, random, "" };
+    Verdict verdict;
+
+    if (!file_exists(session->sim_runner))
+        return;
+    verdict = session_simulation(session, &worker);
+    if (verdict == PASS)
+        verdict = run_object(&trial);
+    worker_end(&worker);
+    if (verdict == UNSAFE || verdict == STRAY) {
+        result->verdict = verdict;
+        PUT(result->why, "seen on the simulated GPU: %s", worker.why);
+        result->diagnosis = worker.diagnosis;
+    } else if (verdict != PASS)
+        add_note(result,
+                 "not looked at for races, since on the simulated GPU it ends so: ", worker.why);
+}
+
+static void note_printed(const Child *child, Result *result)
+{
+    enum { SHOWN = 500 };
+
+    PUT(result->printed, "%.*s", SHOWN, child->printed);
+    if (strlen(result->printed) == SHOWN)
+        APPEND(result->printed, " ... (%llu bytes in all)", child->printed_bytes);
+}
+
+void judge_correctness(Session *session, const char *object, Result *result, Draws *random)
+{
+    bool simulated = *session->simulated;
+    Worker worker;
+    Trial trial = { session, &worker, result->entry, object, simulated ? &on_simulated : &on_gpu,
+                    random,  "" };
+    Verdict verdict = session_worker(session, &worker);
+
+    if (verdict == PASS)
+        verdict = run_object(&trial);
+    PUT(result->sandbox, "%s", worker.sandbox);
+    PUT(result->isolation, "%s", worker.isolation);
+    if (verdict == PASS)
+        session_rouse(session);
+    worker_end(&worker);
+    note_printed(&worker.child, result);
+    result->verdict = verdict;
+    if (verdict != PASS) {
+        PUT(result->why, "%s", worker.why);
+        result->diagnosis = worker.diagnosis;
+    } else if (!simulated)
+        look_by_simulation(session, object, result, random);
+    if (*trial.given_up)
+        add_note(result, "Skipped, too large to simulate: ", trial.given_up);
+}

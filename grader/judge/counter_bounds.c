@@ -1,0 +1,186 @@
+/* counter_bounds.c - what does a right kernel do? On a simulated GPU, where speed cannot be judged.
+ *
+ * Where it can, mechanism_look() explains what is slow, and decides nothing. Else each TIMED case
+ * is called once, cold, at the sizes that the lab's table gives it, and all of its result is looked
+ * at. The simulated GPU has counted what the call did; each bound of the lab's mechanism is held
+ * against that. One that is missed makes the kernel `slow`, with the line of it that is most to
+ * blame; else it is `correct`: right, and no reason found why it should be slow, which is less than
+ * to have measured it.
+ */
+#include "judge/counter_bounds.h"
+#include "judge/compare.h"
+#include "judge/message.h"
+#include "judge/outputs.h"
+
+#include <string.h>
+
+static const double call_limit_s = 60;
+
+/* Warp instructions a launch; the starters take 5 millions. */
+static const int launch_millions = 500;
+
+typedef struct Look {
+    Session *session;
+    Result *result;
+    Worker worker;
+    Draws *random;
+} Look;
+
+/* ---- How many there are for each that there must be ---- */
+
+static const Array *array_of(const Arrays *arrays, const Mechanism *m)
+{
+    return m->counter == SECTORS_WRITTEN ? &arrays->out[m->array] : &arrays->in[m->array];
+}
+
+static double at_best(const Worker *worker, const Mechanism *m, const Counted *counted)
+{
+    const Array *array = array_of(&worker->arrays, m);
+    double count = (double) array->rows * (double) array->cols;
+
+    if (m->counter == SHARED_WAVEFRONTS || m->counter == LOADS_AN_FMA || m->counter == IDLE_LANES)
+        return counted->least;
+    if (m->counter == WARP_BARRIERS || m->counter == WARP_ATOMICS)
+        return count / 32;
+    return count * (double) type_bytes(array->type) / 32;
+}
+
+/* ---- All bounds ---- */
+
+static void name_array(const Mechanism *m, const Array *array, char *text, size_t size)
+{
+    if (array->name) {
+        put(text, size, "%s", array->name);
+        return;
+    }
+    put(text, size, "%s", m->counter == SECTORS_WRITTEN ? "out" : "in");
+    if (m->array)
+        append(text, size, "[%d]", m->array);
+}
+
+static void say_missed(Worker *worker, const Mechanism *m, const Counted *counted, double ratio)
+{
+    static const DiagnosisCode codes[] = {
+        [SECTORS_READ] = SAW_SECTORS_READ,   [SECTORS_WRITTEN] = SAW_SECTORS_WRITTEN,
+        [WARP_BARRIERS] = SAW_WARP_BARRIERS, [SHARED_WAVEFRONTS] = SAW_SHARED_WAVEFRONTS,
+        [WARP_ATOMICS] = SAW_WARP_ATOMICS,   [LOADS_AN_FMA] = SAW_LOADS_PER_FMA,
+        [IDLE_LANES] = SAW_IDLE_LANES,
+    };
+    Diagnosis *d = &worker->diagnosis;
+
+    *d = (Diagnosis){ .saw = SAW(codes[m->counter]),
+                      .lab_case = worker->row,
+                      .value = ratio,
+                      .limit = m->most,
+                      .line = counted->line };
+    if (counted->requests > 0)
+        d->per_request = counted->done / counted->requests;
+    name_array(m, array_of(&worker->arrays, m), d->array, sizeof d->array);
+    message_counter(d, worker->why, sizeof worker->why);
+}
+
+/* PASS, SLOW, or what went wrong. */
+static Verdict hold_to(Worker *worker, const Mechanism *m)
+{
+    Counted counted;
+    Verdict verdict = worker_count(worker, m, &counted);
+    double best, ratio;
+
+    if (verdict != PASS)
+        return verdict;
+    best = at_best(worker, m, &counted);
+    ratio = best > 0 ? counted.done / best : 0;
+    if (ratio <= m->most)
+        return PASS;
+    say_missed(worker, m, &counted, ratio);
+    return SLOW;
+}
+
+Verdict mechanism_look(Worker *worker)
+{
+    const Mechanism *m = worker->entry->lab->mechanism;
+    Verdict verdict = PASS;
+
+    for (; verdict == PASS && m->counter != NO_COUNTER; m++)
+        verdict = hold_to(worker, m);
+    return verdict;
+}
+
+/* ---- One case ---- */
+
+static Verdict call_once(Look *look, const Case *c)
+{
+    Worker *worker = &look->worker;
+    Timing timing;
+    Verdict verdict;
+
+    if ((verdict = worker_case(worker, c, 1)) != PASS ||
+        (verdict = worker_prepare(worker, draw(look->random, DRAW_CONTENTS))) != PASS)
+        return verdict;
+    verdict = worker_go(worker, 1, call_limit_s, &timing);
+    if (verdict == PASS && (verdict = worker_check_guards(worker)) == PASS)
+        return outputs_check(worker, 0, look->random);
+    if (verdict != WRONG && verdict != STRAY) {
+        char why[sizeof worker->why];
+        PUT(why, "case %s: %s", c->label, worker->why);
+        PUT(worker->why, "%s", why);
+    }
+    return verdict;
+}
+
+static Verdict look_at_case(Look *look, const Case *c)
+{
+    Result *result = look->result;
+    Verdict verdict;
+
+    session_say(look->session, "%02d %s: what it does, %s", lab_number(result->entry),
+                lab_name(result->entry), c->label);
+    verdict = call_once(look, c);
+    if (verdict != PASS)
+        PUT(result->why, "%s", look->worker.why);
+    else if ((verdict = mechanism_look(&look->worker)) != PASS)
+        PUT(result->why, "case %s: %s", c->label, look->worker.why);
+    if (verdict != PASS)
+        result->diagnosis = look->worker.diagnosis;
+    return verdict;
+}
+
+/* ---- All of them ---- */
+
+static Verdict bring_up(Look *look, const char *object)
+{
+    GpuInfo info;
+    Verdict verdict = session_worker(look->session, &look->worker);
+
+    if (verdict == PASS)
+        verdict = worker_hello(&look->worker, &info);
+    if (verdict == PASS)
+        verdict = worker_load(&look->worker, look->result->entry, object);
+    if (verdict == PASS)
+        verdict = worker_checks(&look->worker, false, launch_millions);
+    if (verdict != PASS) {
+        PUT(look->result->why, "%s", look->worker.why);
+        look->result->diagnosis = look->worker.diagnosis;
+    }
+    return verdict;
+}
+
+void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
+                     Draws *random)
+{
+    const Case *cases = result->entry->lab->cases;
+    Look look = { .session = session, .result = result, .random = random };
+    Verdict verdict;
+
+    verdict = bring_up(&look, object);
+    for (int i = 0; cases[i].label && verdict == PASS; i++)
+        if (cases[i].kind == TIMED)
+            verdict = look_at_case(&look, &cases[i]);
+    worker_end(&look.worker);
+    result->verdict = verdict == PASS ? CORRECT_ONLY : verdict;
+    if (verdict == PASS)
+        PUT(result->why, "simulated: speed is not judged: %s%s", unjudged,
+            result->entry->lab->mechanism[0].counter != NO_COUNTER
+                ? "; what it does on the GPU is as the lesson asks for"
+                : "");
+}

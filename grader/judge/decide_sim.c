@@ -1,0 +1,266 @@
+/* decide_sim.c - how fast is a right kernel, beside the lab's reference, on a simulated GPU?
+ *
+ * Each case is sized by the reference, whose call is kept (judge/timing_sim.h); the student's is
+ * called once, cold, and all of its result is looked at. The ratio of the two modelled times
+ * decides: there is no noise, so nothing is too close to tell. What the kernel did is held against
+ * the lab's mechanism as well, to say why it is slow; that decides only where speed is not judged:
+ * where a call has no time, and where the device, as it is modelled, separates in no case: rung 1
+ * is not slow. If it separates in one, that one decides, and the others are left out.
+ */
+#include "judge/decide_sim.h"
+#include "judge/baselines.h"
+#include "judge/counter_bounds.h"
+#include "judge/timing_sim.h"
+#include "judge/outputs.h"
+
+#include <string.h>
+
+/* ---- One case ---- */
+
+/* With the case's name, unless that is in it. */
+static bool student_failed(Judging *j, const Contestant *student, Verdict verdict, int i)
+{
+    return judging_student_failed(j, verdict, student, &j->plan[i]);
+}
+
+static void record(const Judging *j, int i, const ModelledCall *reference, const ModelledCall *call,
+                   CaseSpeed *s)
+{
+    Work work = j->entry->lab->work(&j->plan[i].sized);
+    double ratio = reference->ms / call->ms;
+
+    s->measured = true;
+    s->ratio = (Interval){ ratio, ratio, ratio };
+    s->student_ms = call->ms;
+    s->reference_ms = reference->ms;
+    s->gbps = work.bytes / call->ms * 1e-6;
+    s->gflops = work.flops / call->ms * 1e-6;
+    s->reference_gbps = work.bytes / reference->ms * 1e-6;
+    s->timed_blocks = call->timed.timed_blocks;
+    s->simulated_blocks = call->timed.blocks;
+    memcpy(s->dim, j->plan[i].sized.dim, sizeof s->dim);
+}
+
+/* A slow case is explained by the first bound that it misses. */
+static bool explain(Judging *j, Contestant *student, int i, Reason *reason)
+{
+    Verdict verdict = mechanism_look(&student->worker);
+
+    if (verdict != SLOW)
+        return !student_failed(j, student, verdict, i);
+    reason->diagnosis = student->worker.diagnosis;
+    PUT(reason->text, "%s", student->worker.why);
+    return true;
+}
+
+/* Of the case that misses its bar most, which the verdict names; before anything else is asked of
+ * the runner. */
+static void note_limiter(Judging *j, Contestant *student, int i, double ratio)
+{
+    const CaseSpeed *s = &j->result->speed[i];
+    const double share = ratio / s->bar;
+
+    if (s->lab_case->kind != TIMED || share >= 1 || (j->limited > 0 && share >= j->limited))
+        return;
+    j->limited = share;
+    worker_limiter(&student->worker, j->result->limiter, sizeof j->result->limiter);
+}
+
+/* Where not even rung 1 is clearly slow, a verdict would say more of the device, or of its model,
+ * than of the kernel. (No rung may lie nearer to a bar: judge/selfcheck.c.) */
+static const double separated = 0.05;
+
+static bool separates(Judging *j, int i)
+{
+    CaseSpeed *s = &j->result->speed[i];
+
+    if (s->lab_case->kind != TIMED || s->lab_case->spares_rung1)
+        return true;
+    s->floor = known_floor(j, i);
+    if (s->floor <= s->bar - separated)
+        return true;
+    PUT(s->why_not,
+        "as this device is modelled, not even the naive kernel is clearly slow: it runs at %.2f of "
+        "the reference's speed, and the bar is %.2f",
+        s->floor, s->bar);
+    s->floor = 0;
+    s->blind = true;
+    return false;
+}
+
+/* A control decides nothing, and may be what the kernel is worst at: beyond what can be simulated,
+ * that says nothing against it. */
+static bool gives_up(const Case *lab_case, Verdict verdict, char *why_not, size_t size)
+{
+    if (verdict != TIMEOUT || lab_case->kind != CONTROL)
+        return false;
+    put(why_not, size, "given up: it takes too long to simulate, and decides nothing");
+    return true;
+}
+
+/* Whoever leaves the work to the host has no time here. Beside a GPU that has work he is slow, and
+ * no modelled figure is needed to say so. */
+static bool idle(Judging *j, const ModelledCall *call, const ModelledCall *reference, int i)
+{
+    const Case *lab_case = j->result->speed[i].lab_case;
+
+    if (lab_case->kind != TIMED || !modelled_idle(call) || modelled_idle(reference))
+        return false;
+    j->result->verdict = SLOW;
+    j->result->diagnosis = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU), .lab_case = lab_case };
+    PUT(j->result->why,
+        "case %s: nothing ran on the GPU. What the host does in its place takes no time here, so "
+        "there is no ratio; the task is for the GPU",
+        lab_case->label);
+    return true;
+}
+
+/* False: the verdict is there. */
+static bool judge_case(Judging *j, Contestant *student, int i, Reason *reason)
+{
+    CaseSpeed *s = &j->result->speed[i];
+    ModelledCall reference, call = { 0 };
+    Verdict verdict;
+
+    if (!modelled_plan(j, i, &reference))
+        return false;
+    if (!j->plan[i].sets || !separates(j, i))
+        return true;
+    session_say(j->session, "%02d %s: how fast, %s", lab_number(j->entry), lab_name(j->entry),
+                s->lab_case->label);
+    verdict = modelled_call(j, student, j->object, &j->plan[i].sized,
+                            draw(j->random, DRAW_CONTENTS), &call);
+    if (gives_up(s->lab_case, verdict, s->why_not, sizeof s->why_not))
+        return true;
+    if (student_failed(j, student, verdict, i))
+        return false;
+    note_limiter(j, student, i, reference.ms / call.ms);
+    if ((s->lab_case->kind == TIMED && !explain(j, student, i, reason)) ||
+        student_failed(j, student, worker_check_guards(&student->worker), i) ||
+        student_failed(j, student, outputs_check(&student->worker, 0, j->random), i) ||
+        idle(j, &call, &reference, i))
+        return false;
+    if (!modelled_fine(&call, s->why_not, sizeof s->why_not))
+        return true;
+    record(j, i, &reference, &call, s);
+    if (judging_impossible(j, &j->plan[i], call.ms) &&
+        !judging_impossible(j, &j->plan[i], reference.ms)) {
+        judging_say_impossible(j, &j->plan[i], call.ms);
+        return false;
+    }
+    return true;
+}
+
+/* ---- The verdict ---- */
+
+static void say_slow(Result *result, const CaseSpeed *s, const Reason *reason)
+{
+    PUT(result->why,
+        "case %s runs at %.2f of the reference's speed (simulated: %.3g of %.3g GB/s), the bar is "
+        "%.2f",
+        s->lab_case->label, ratio_shown(s->ratio.median, s->bar, 2), s->gbps, s->reference_gbps,
+        s->bar);
+    result->diagnosis = reason->diagnosis;
+    result->diagnosis.lab_case = s->lab_case;
+    if (*reason->text)
+        APPEND(result->why, "; %s", reason->text);
+}
+
+bool judge_modelled_decide(Result *result, const Reason *reasons)
+{
+    const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = judging_slowest(result);
+    int judged = 0;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind != TIMED)
+            continue;
+        judged += s->measured;
+        if (s->blind)
+            blind = blind ? blind : s;
+        else if (!s->measured)
+            unjudged = unjudged ? unjudged : s;
+    }
+    if (!unjudged && !judged)
+        unjudged = blind;
+    result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : PASS;
+    if (slow)
+        say_slow(result, slow, &reasons[slow - result->speed]);
+    else if (unjudged) {
+        result->diagnosis = (Diagnosis){ .lab_case = unjudged->lab_case };
+        PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
+    } else if (blind)
+        APPEND(result->note, "case %s is left out: %s", blind->lab_case->label, blind->why_not);
+    return slow || !unjudged;
+}
+
+/* "case flat: timed 96 of 4096 blocks" */
+static void note_samples(Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->measured && s->timed_blocks < s->simulated_blocks)
+            APPEND(result->note, "%scase %s: timed %.0f of %.0f blocks", *result->note ? ". " : "",
+                   s->lab_case->label, s->timed_blocks, s->simulated_blocks);
+    }
+}
+
+/* Controls have no place in the verdict, and are promised by the lessons: why one is not there. */
+static void note_controls(Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == CONTROL && !s->measured && s->why_not[0])
+            APPEND(result->note, "%scontrol case %s is left out: %s", *result->note ? ". " : "",
+                   s->lab_case->label, s->why_not);
+    }
+}
+
+/* Rung 1 where marks need it; what is remarkably fast beside what we know. */
+static void look_around(Judging *j)
+{
+    Result *result = j->result;
+
+    for (int i = 0; i < result->speeds; i++) {
+        CaseSpeed *s = &result->speed[i];
+        if (!s->measured || s->lab_case->kind != TIMED)
+            continue;
+        if (result->verdict == SLOW && !s->floor)
+            s->floor = known_floor(j, i);
+        if (s->ratio.median > judging_remarkable)
+            known_look(j, i);
+    }
+}
+
+void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
+                    Draws *random)
+{
+    static Reason reasons[GRADE_CASES];
+    Judging j = { .session = session,
+                  .result = result,
+                  .entry = result->entry,
+                  .reference_object = reference,
+                  .object = object,
+                  .random = random,
+                  .info = session->gpu };
+    Contestant student = { 0 };
+    bool fine = true, decided = false;
+
+    memset(reasons, 0, sizeof reasons);
+    judging_list_cases(&j);
+    for (int i = 0; fine && i < result->speeds; i++)
+        fine = judge_case(&j, &student, i, &reasons[i]);
+    side_end(&student);
+    if (fine) {
+        decided = judge_modelled_decide(result, reasons);
+        note_samples(result);
+        note_controls(result);
+        look_around(&j);
+    }
+    side_end(&j.reference);
+    if (fine && !decided) {
+        char unjudged[sizeof result->why];
+        PUT(unjudged, "%s", result->why);
+        judge_mechanism(session, object, unjudged, result, random);
+    }
+}

@@ -1,0 +1,187 @@
+/* grade.c - one submission against one lab: build, is it right, is it fast, what is it worth. */
+#include "judge/grade.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void end_with(Result *result, Verdict verdict, const char *why)
+{
+    result->verdict = verdict;
+    PUT(result->why, "%s", why);
+}
+
+/* True if the source is the starter but for comments and blanks. */
+static bool is_starter(const Session *session, const LabEntry *entry, const char *source)
+{
+    char path[PATH];
+    char *starter, *text = read_file(source, 256 << 10, NULL);
+    bool same = false;
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", session->root, entry->folder);
+    starter = read_file(path, 256 << 10, NULL);
+    if (starter && text)
+        same = same_but_for_comments(starter, text);
+    free(starter);
+    free(text);
+    return same;
+}
+
+/* The reference goes the same way as a submission; what is wrong with it is our fault. */
+static bool build_reference(const Session *session, Result *result, Build *reference)
+{
+    FileList rungs;
+
+    list_rungs(session, result->entry, &rungs);
+    if (!rungs.count) {
+        PUT(result->why, "the lab has no reference: solutions/%s holds no numbered kernel",
+            result->entry->folder);
+        result->verdict = UNSOUND;
+        return false;
+    }
+    session_build(session, result->entry, rungs.path[rungs.count - 1], NULL, reference);
+    if (reference->fault == BUILD_OK)
+        return true;
+    end_with(result, UNSOUND, reference->message);
+    return false;
+}
+
+static bool build_submission(const Session *session, const char *source, const char *shown,
+                             Result *result, Build *build)
+{
+    session_build(session, result->entry, source, shown, build);
+    if (build->fault == BUILD_OK) {
+        if (build->note[0])
+            PUT(result->note, "%s", build->note);
+        return true;
+    }
+    end_with(result, build->fault == BUILD_STUDENT ? BUILD : UNSOUND, build->message);
+    return false;
+}
+
+static void note_source(Result *result, const char *source)
+{
+    size_t size;
+    char *text = read_file(source, 256 << 10, &size);
+
+    PUT(result->source, "%s", source);
+    if (text)
+        result->source_hash = hash_bytes(HASH_START, text, size);
+    free(text);
+}
+
+void grade_build(Session *session, const char *source, Result *result, Build *built)
+{
+    double start = now_s();
+
+    result->hash = lab_hash(session, result->entry);
+    note_source(result, source);
+    build_submission(session, source, source, result, built);
+    result->wall_s = now_s() - start;
+}
+
+void graded_of(const Result *result, Graded *graded)
+{
+    *graded = (Graded){ .state = verdict_word(result->verdict),
+                        .unmarked = result->entry->lab->unmarked };
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == TIMED && s->measured)
+            graded->cases[graded->count++] =
+                (MarkedCase){ .ratio = s->ratio.median,
+                              .rung1 = s->floor,
+                              .bar = s->bar,
+                              .spares_rung1 = s->lab_case->spares_rung1 };
+    }
+}
+
+/* Lowest ratio, marks; nothing for the starter. */
+static void add_up(const Policy *policy, Result *result)
+{
+    double lowest = 0;
+    int timed = 0;
+    Graded graded;
+    Marks marks;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind != TIMED || !s->measured)
+            continue;
+        if (!timed++ || s->ratio.median < lowest)
+            lowest = s->ratio.median;
+    }
+    result->ratio = lowest;
+    graded_of(result, &graded);
+    marks_of(policy, &graded, &marks);
+    result->marks = marks.marks;
+}
+
+/* The starter is run all the same: what becomes of it is where the lesson begins. */
+static void say_untouched(Result *result)
+{
+    char was[sizeof result->why];
+
+    PUT(was, "%s", result->why);
+    result->as_it_ran = result->verdict;
+    result->verdict = UNCHANGED;
+    if (result->as_it_ran == CORRECT_ONLY)
+        PUT(result->why,
+            "this is the starter: right, and slow for the reason that labs/%s/README.md tells "
+            "(here its speed was not judged)",
+            result->entry->folder);
+    else
+        PUT(result->why, "this is the starter; as it stands it is not enough%s%s",
+            result->as_it_ran == PASS ? "" : ": ", result->as_it_ran == PASS ? "" : was);
+}
+
+/* Another text gets other inputs, whatever the seed; what is compared where, only a replay repeats.
+ */
+static Draws draws_of(const Session *session, const LabEntry *entry, const char *source)
+{
+    char *text = read_file(source, BUILD_SOURCE_BYTES, NULL);
+    Draws draws = draws_begin(session->seed, entry->folder, text);
+
+    free(text);
+    if (!session->replayed)
+        draws_hide(&draws);
+    return draws;
+}
+
+/* What comes with the verdict; of a crash, what CUDA_CHECK printed, too. */
+static void keep_diagnosis(Result *result)
+{
+    if (result->verdict == CRASH)
+        result->diagnosis.saw |= diagnosis_printed(result->printed);
+    result->diagnosis.saw &= diagnosis_possible(result->verdict);
+}
+
+void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
+           Result *result)
+{
+    Draws random;
+    double start = now_s();
+    Build reference, submission;
+    bool simulated = *session->simulated;
+    bool untouched = !session->ours && is_starter(session, entry, source);
+
+    *result = (Result){ .entry = entry, .verdict = PASS, .seed = session->seed };
+    result->hash = lab_hash(session, entry);
+    note_source(result, source);
+    random = draws_of(session, entry, source);
+    session->streams = entry->lab->streams;
+    session_say(session, "%02d %s: building", lab_number(entry), lab_name(entry));
+    if (build_reference(session, result, &reference) &&
+        build_submission(session, source, shown, result, &submission)) {
+        judge_correctness(session, submission.object, result, &random);
+        if (result->verdict == PASS && simulated)
+            judge_modelled(session, reference.object, submission.object, result, &random);
+        else if (result->verdict == PASS)
+            judge_speed(session, reference.object, submission.object, result, &random);
+    }
+    keep_diagnosis(result);
+    if (untouched && result->verdict != UNSOUND)
+        say_untouched(result);
+    add_up(&session->course.lab[entry - all_labs].policy, result);
+    result->wall_s = now_s() - start;
+    session_clear_line();
+}

@@ -1,0 +1,78 @@
+/* interference.c - was the reference slower beside the student's process than without it?
+ *
+ * Then the student is killed, and the reference measured once more: if it recovers, it had been
+ * interfered with. Something else may have passed by in that second: who is accused has done it
+ * twice.
+ */
+#include "judge/interference.h"
+#include "base/util.h"
+
+#include <math.h>
+
+/* A kernel left running beside the reference slows it by 8 % or more; the heat of an honest one by
+ * up to 2.6 % (NVIDIA H200, 2026-11-21). The line lies between. */
+static const double interference = 1.05;
+
+/* Times at SM clocks that differ by more than this are not compared. */
+static const double same_clock = 0.03;
+
+/* What the reference's times before, beside and after the student's process say. */
+typedef enum Suspicion { NO_HARM, SLOWED_BY_STUDENT, GPU_CHANGED, REFERENCE_FAILED } Suspicion;
+
+/* If the reference was slower beside the student: the student is killed, and the reference measured
+ * once more. At another SM clock the times say nothing. */
+static Suspicion who_slowed(Judging *j, Contestant *student, int i, const Finish *finish)
+{
+    double before_ms = j->alone_ms[i], after_ms, after_mhz;
+    Verdict verdict;
+
+    if (!before_ms || finish->reference_ms <= before_ms * interference)
+        return NO_HARM;
+    side_end(student);
+    sleep_s(0.1); /* a killed context is gone after 60 ms; 15 ms later the GPU is clean */
+    verdict = side_time_alone(&j->reference, 4, &after_ms);
+    if (verdict == PASS)
+        verdict = worker_clock(&j->reference.worker, &after_mhz);
+    if (judging_reference_failed(j, verdict))
+        return REFERENCE_FAILED;
+    if (fabs(finish->mhz / j->alone_mhz[i] - 1) > same_clock ||
+        fabs(after_mhz / j->alone_mhz[i] - 1) > same_clock)
+        return GPU_CHANGED;
+    return after_ms <= before_ms * (1 + (interference - 1) / 2) ? SLOWED_BY_STUDENT : GPU_CHANGED;
+}
+
+bool interfered(Judging *j, Contestant *student, int i, const Finish *finish)
+{
+    Suspicion suspicion = who_slowed(j, student, i, finish);
+    double slower = finish->reference_ms / j->alone_ms[i] - 1;
+
+    if (suspicion == NO_HARM || suspicion == REFERENCE_FAILED)
+        return suspicion == REFERENCE_FAILED;
+    if (suspicion == SLOWED_BY_STUDENT) {
+        Finish again;
+        if (!judging_start_student(j, student, i) ||
+            judging_student_failed(j, side_take_up(student, &j->plan[i]), student, &j->plan[i]))
+            return true;
+        judging_race(j, student, 0, 5, &again);
+        if (again.trouble != PASS && !again.student_guilty)
+            return judging_reference_failed(j, again.trouble);
+        if (judging_student_failed(j, again.trouble, student, &j->plan[i]))
+            return true;
+        suspicion = who_slowed(j, student, i, &again);
+    }
+    if (suspicion == REFERENCE_FAILED)
+        return true;
+    if (suspicion == SLOWED_BY_STUDENT) {
+        j->result->verdict = SUSPECT;
+        PUT(j->result->why,
+            "while this kernel's process existed the reference took %.0f %% longer, and recovered "
+            "when it was gone, twice",
+            slower * 100);
+        judging_flag(j, "interference");
+        return true;
+    }
+    j->result->verdict = CORRECT_ONLY;
+    PUT(j->result->why, "the GPU became %.0f %% slower while it was measured; grade again",
+        slower * 100);
+    return true;
+}

@@ -1,0 +1,482 @@
+/* pattern.c - how is a wrong array wrong? One clause that a student recognises a mistake by.
+ *
+ * The clause has two halves, each the first row of a table that holds: where the wrong elements lie
+ * ("all elements from row 32, column 0 on (the tail)"), which must be exactly so, and what they
+ * hold instead ("were never written"), which must explain nine tenths of them. The latter is tried
+ * on a sample, so that even a large array is explained at once.
+ */
+#include "judge/compare.h"
+#include "judge/message.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 4, SAMPLE = 2048, SHIFT_MOST = 32, CLAUSE = 160 };
+static const double most_of_them = 0.9, some_roundings = 1e-5;
+
+/* A wrong array, and what one pass over it found. */
+typedef struct View {
+    const Inputs *inputs;
+    const Array *array;
+    const void *got, *want;
+    const double *error;
+    double slack; /* relative: what rounding may have done to a value found elsewhere */
+    unsigned char poison;
+    size_t count, rows, cols;
+    size_t wrong, first, last; /* of the wrong elements */
+    size_t first_col;          /* leftmost column with a wrong element */
+    size_t wrong_step;         /* greatest common divisor of their distances */
+    size_t right, right_first, right_step;
+    size_t rows_reached, cols_reached; /* the corner that all right elements lie in */
+    size_t sample[SAMPLE];             /* indices of some wrong elements, ascending */
+    size_t samples;
+} View;
+
+static double got(const View *v, size_t i)
+{
+    return element(v->array->type, v->got, i);
+}
+
+static double want(const View *v, size_t i)
+{
+    return element(v->array->type, v->want, i);
+}
+
+/* True if `g` may be the value `w`, which belongs elsewhere or was scaled. */
+static bool close_here(const View *v, double g, double w)
+{
+    return close_enough(g, w, v->slack * fabs(w));
+}
+
+/* ---- One pass over the array ---- */
+
+static size_t common_divisor(size_t a, size_t b)
+{
+    while (b) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void note_right(View *v, size_t i)
+{
+    size_t row = i / v->cols, col = i % v->cols;
+
+    if (!v->right++)
+        v->right_first = i;
+    v->right_step = common_divisor(i - v->right_first, v->right_step);
+    if (row >= v->rows_reached)
+        v->rows_reached = row + 1;
+    if (col >= v->cols_reached)
+        v->cols_reached = col + 1;
+}
+
+static void note_wrong(View *v, size_t i)
+{
+    size_t col = i % v->cols;
+
+    if (!v->wrong++)
+        v->first = i;
+    v->last = i;
+    v->wrong_step = common_divisor(i - v->first, v->wrong_step);
+    if (col < v->first_col)
+        v->first_col = col;
+}
+
+/* Every `stride`-th wrong element on average, at uneven distances: a period in the array must not
+ * meet one in the sample. */
+static void look(View *v, size_t wrong)
+{
+    size_t stride = wrong / SAMPLE + 1, next = 0;
+    uint64_t random = 1;
+
+    for (size_t i = 0; i < v->count; i++) {
+        if (v->error[i] > 0)
+            v->slack = some_roundings;
+        if (close_enough(got(v, i), want(v, i), v->error[i])) {
+            note_right(v, i);
+            continue;
+        }
+        if (v->wrong == next) {
+            if (v->samples < SAMPLE)
+                v->sample[v->samples++] = i;
+            next += 1 + (stride > 1 ? next_random(&random) % (2 * stride - 1) : 0);
+        }
+        note_wrong(v, i);
+    }
+}
+
+/* ---- What they hold ---- */
+
+static bool explains(const View *v, size_t explained)
+{
+    return v->wrong >= LEAST && v->samples &&
+           (double) explained >= most_of_them * (double) v->samples;
+}
+
+static bool unwritten(const View *v, char *clause)
+{
+    size_t bytes = type_bytes(v->array->type), n = 0;
+    unsigned char poison[8];
+
+    memset(poison, v->poison, sizeof poison);
+    for (size_t s = 0; s < v->samples; s++)
+        n += !memcmp((const char *) v->got + v->sample[s] * bytes, poison, bytes);
+    put(clause, CLAUSE, "were never written");
+    return explains(v, n);
+}
+
+static bool zero(const View *v, char *clause)
+{
+    size_t n = 0;
+
+    for (size_t s = 0; s < v->samples; s++)
+        n += got(v, v->sample[s]) == 0;
+    put(clause, CLAUSE, "are zero");
+    return explains(v, n);
+}
+
+static bool not_finite(const View *v, char *clause)
+{
+    size_t n = 0;
+
+    for (size_t s = 0; s < v->samples; s++)
+        n += isfinite(got(v, v->sample[s])) ? 0 : 1;
+    put(clause, CLAUSE, "are NaN or infinite");
+    return explains(v, n);
+}
+
+static bool constant(const View *v, char *clause)
+{
+    double value = got(v, v->sample[v->samples / 2]);
+    size_t n = 0;
+
+    for (size_t s = 0; s < v->samples; s++)
+        n += got(v, v->sample[s]) == value;
+    put(clause, CLAUSE, "all have the same value, %.6g", value);
+    return explains(v, n);
+}
+
+/* True if the sampled elements hold other values than their own in a way that is no accident: at
+ * least LEAST different values of those found are right by `expect`, a function of the index that
+ * returns NaN where it has no opinion. */
+typedef double Expect(const View *v, size_t i, long parameter);
+
+static bool holds(const View *v, Expect *expect, long parameter)
+{
+    size_t n = 0, kinds = 0;
+    double seen[LEAST];
+
+    for (size_t s = 0; s < v->samples; s++) {
+        double g = got(v, v->sample[s]);
+        if (n + (v->samples - s) < most_of_them * (double) v->samples)
+            return false; /* beyond hope */
+        if (!close_here(v, g, expect(v, v->sample[s], parameter)))
+            continue;
+        n++;
+        bool is_new = kinds < LEAST;
+        for (size_t k = 0; k < kinds; k++)
+            is_new &= seen[k] != g;
+        if (is_new)
+            seen[kinds++] = g;
+    }
+    return kinds == LEAST && explains(v, n);
+}
+
+/* The right value at another index, if there is such an index. */
+static double want_at(const View *v, size_t i)
+{
+    return i < v->count ? want(v, i) : NAN;
+}
+
+static double of_neighbour(const View *v, size_t i, long shift)
+{
+    return want_at(v, i + (size_t) shift); /* before the beginning: wraps to beyond the end */
+}
+
+static bool shifted(const View *v, char *clause)
+{
+    for (long distance = 1; distance <= SHIFT_MOST; distance++)
+        for (int side = -1; side <= 1; side += 2) {
+            const char *name = side < 0 ? "left" : "right";
+            if (!holds(v, of_neighbour, side * distance))
+                continue;
+            if (distance == 1)
+                put(clause, CLAUSE, "are those of their %s neighbours (shifted by 1)", name);
+            else
+                put(clause, CLAUSE, "are those from %ld places further %s (shifted by %ld)",
+                    distance, name, distance);
+            return true;
+        }
+    return false;
+}
+
+/* Rows above or below, of the same column. */
+static bool row_shifted(const View *v, char *clause)
+{
+    for (int side = -1; side <= 1 && v->rows > 1 && v->cols > 1; side += 2)
+        if (holds(v, of_neighbour, side * (long) v->cols)) {
+            put(clause, CLAUSE, "are those of the row %s", side < 0 ? "above" : "below");
+            return true;
+        }
+    return false;
+}
+
+static double of_input(const View *v, size_t i, long which)
+{
+    const Array *in = &v->inputs->arrays->in[which];
+    FillKey key = fill_key(v->inputs->seed, (int) which);
+
+    if (i >= in->rows * in->cols)
+        return NAN;
+    if (in->type == F32 || in->type == F64)
+        return (double) fill_f32(in->fill, key, i);
+    return fill_i32(in->fill, key, i);
+}
+
+static bool copied(const View *v, char *clause)
+{
+    for (int which = 0; which < LAB_IN; which++)
+        if (holds(v, of_input, which)) {
+            bool only = which == 0 && !v->inputs->arrays->in[1].rows;
+            if (only)
+                put(clause, CLAUSE, "are the input's, copied without change");
+            else
+                put(clause, CLAUSE, "are those of input %d, copied without change", which + 1);
+            return true;
+        }
+    return false;
+}
+
+/* As if the array were cols x rows when it was written, or when it was worked out. */
+static double of_transposed_place(const View *v, size_t i, long other)
+{
+    size_t rows = other ? v->cols : v->rows, cols = other ? v->rows : v->cols;
+
+    return want_at(v, i % rows * cols + i / rows);
+}
+
+static bool transposed(const View *v, char *clause)
+{
+    put(clause, CLAUSE, "are those of the transposed place (rows and columns swapped)");
+    return v->rows > 1 && v->cols > 1 &&
+           (holds(v, of_transposed_place, 0) || holds(v, of_transposed_place, 1));
+}
+
+static double in_grid(const View *v, size_t row, size_t col)
+{
+    return row < v->rows && col < v->cols ? want(v, row * v->cols + col) : NAN;
+}
+
+static double of_place_in_tile(const View *v, size_t i, long tile)
+{
+    size_t t = (size_t) tile, row = i / v->cols, col = i % v->cols;
+
+    return in_grid(v, row / t * t + col % t, col / t * t + row % t);
+}
+
+static double of_tile_across(const View *v, size_t i, long tile)
+{
+    size_t t = (size_t) tile, row = i / v->cols, col = i % v->cols;
+
+    return in_grid(v, col / t * t + row % t, row / t * t + col % t);
+}
+
+static bool by_tiles(const View *v, char *clause)
+{
+    for (long tile = 8; tile <= 64 && ((size_t) tile < v->rows || (size_t) tile < v->cols);
+         tile *= 2) {
+        if (holds(v, of_place_in_tile, tile)) {
+            put(clause, CLAUSE, "have rows and columns swapped within their tiles of %ld x %ld",
+                tile, tile);
+            return true;
+        }
+        if (holds(v, of_tile_across, tile)) {
+            put(clause, CLAUSE,
+                "belong into the tile across the diagonal (%ld x %ld), at the same place in it",
+                tile, tile);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool multiple(const View *v, char *clause)
+{
+    static const double factors[] = { -1, 2, 3, 4, 0.5, 0.25 };
+
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        size_t n = 0;
+        for (size_t s = 0; s < v->samples; s++) {
+            double w = want(v, v->sample[s]);
+            n += w != 0 && close_here(v, got(v, v->sample[s]), factors[f] * w);
+        }
+        if (explains(v, n)) {
+            if (factors[f] < 0)
+                put(clause, CLAUSE, "have the wrong sign");
+            else
+                put(clause, CLAUSE, "are %g times what is right", factors[f]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whole differences only: counts that are one too many. */
+static bool offset(const View *v, char *clause)
+{
+    size_t middle = v->sample[v->samples / 2], n = 0;
+    double by = got(v, middle) - want(v, middle);
+
+    if (!(fabs(by) < 1e9) || by != rint(by))
+        return false;
+    for (size_t s = 0; s < v->samples; s++)
+        n += close_here(v, got(v, v->sample[s]), want(v, v->sample[s]) + by);
+    put(clause, CLAUSE, "are %g %s", fabs(by), by > 0 ? "too large" : "too small");
+    return explains(v, n);
+}
+
+/* ---- Where they lie ---- */
+
+static bool tail(const View *v, char *clause)
+{
+    char place[64];
+
+    message_place(v->array, v->first, place, sizeof place);
+    put(clause, CLAUSE, "all elements from %s on (the tail)", place);
+    return v->first && v->wrong == v->count - v->first;
+}
+
+static bool right_edge(const View *v, char *clause)
+{
+    put(clause, CLAUSE, "all columns from %zu on", v->first_col);
+    return v->rows > 1 && v->first_col && v->wrong == v->rows * (v->cols - v->first_col);
+}
+
+/* What is right is a rectangle in the corner where all begins. */
+static bool outside_corner(const View *v, char *clause)
+{
+    put(clause, CLAUSE, "all elements outside the first %zu rows and %zu columns", v->rows_reached,
+        v->cols_reached);
+    return v->right > 1 && v->rows > 1 && v->right == v->rows_reached * v->cols_reached;
+}
+
+static size_t steps(const View *v, size_t first, size_t step)
+{
+    return (v->count - 1 - first) / step + 1;
+}
+
+static bool one_column(const View *v, char *clause)
+{
+    put(clause, CLAUSE, "all elements of column %zu", v->first_col);
+    return v->rows > 1 && v->cols > 1 && v->wrong_step == v->cols && v->wrong == v->rows;
+}
+
+static bool every_nth(const View *v, char *clause)
+{
+    put(clause, CLAUSE, "elements %zu, %zu, %zu, ...", v->first, v->first + v->wrong_step,
+        v->first + 2 * v->wrong_step);
+    return v->wrong_step > 1 && v->first < v->wrong_step &&
+           v->wrong == steps(v, v->first, v->wrong_step);
+}
+
+static bool all_but_every_nth(const View *v, char *clause)
+{
+    put(clause, CLAUSE, "all elements but %zu, %zu, %zu, ...", v->right_first,
+        v->right_first + v->right_step, v->right_first + 2 * v->right_step);
+    return v->right >= LEAST && v->right_step > 1 && v->right_first < v->right_step &&
+           v->right == steps(v, v->right_first, v->right_step);
+}
+
+/* ---- All of it ---- */
+
+typedef struct Guess {
+    bool (*holds)(const View *v, char *clause);
+    DiagnosisCode code;
+} Guess;
+
+/* The first that holds is reported; so the plainer and the more telling come first. */
+static const Guess what[] = {
+    { unwritten, SAW_UNWRITTEN },   { zero, SAW_ZERO },
+    { not_finite, SAW_NOT_FINITE }, { constant, SAW_CONSTANT },
+    { copied, SAW_COPIED },         { row_shifted, SAW_ROW_SHIFTED },
+    { shifted, SAW_SHIFTED },       { transposed, SAW_TRANSPOSED },
+    { by_tiles, SAW_BY_TILES },     { multiple, SAW_MULTIPLE },
+    { offset, SAW_OFFSET },
+};
+
+static const Guess where[] = {
+    { tail, SAW_TAIL },
+    { right_edge, SAW_RIGHT_EDGE },
+    { outside_corner, SAW_OUTSIDE_CORNER },
+    { one_column, SAW_ONE_COLUMN },
+    { every_nth, SAW_EVERY_NTH },
+    { all_but_every_nth, SAW_EVERY_NTH },
+};
+
+static bool first_of(const Guess *guesses, size_t count, const View *v, char *clause, uint64_t *saw)
+{
+    for (size_t i = 0; i < count; i++)
+        if (guesses[i].holds(v, clause)) {
+            *saw |= SAW(guesses[i].code);
+            return true;
+        }
+    *clause = 0;
+    return false;
+}
+
+/* The whole array is one value, right or wrong. */
+static const char *uniform(const View *v, char *clause, uint64_t *saw)
+{
+    size_t bytes = type_bytes(v->array->type);
+    unsigned char poison[8];
+
+    memset(poison, v->poison, sizeof poison);
+    if (v->count < LEAST || memcmp(v->got, (const char *) v->got + bytes, (v->count - 1) * bytes))
+        return "";
+    if (!memcmp(v->got, poison, bytes)) {
+        *saw = SAW(SAW_UNWRITTEN);
+        return "no element was ever written";
+    }
+    *saw = SAW(got(v, 0) == 0 ? SAW_ZERO : SAW_CONSTANT);
+    if (got(v, 0) == 0)
+        return "every element is zero";
+    return put(clause, CLAUSE, "every element has the same value, %.6g", got(v, 0));
+}
+
+const char *pattern(const Difference *difference, const Inputs *inputs, int out,
+                    const void *got_data, const void *want_data, const double *error, uint64_t *saw)
+{
+    static char text[2 * CLAUSE];
+    char place[CLAUSE], content[CLAUSE];
+    const Array *array = &inputs->arrays->out[out];
+    const char *whole;
+    View v = { .inputs = inputs,
+               .array = array,
+               .got = got_data,
+               .want = want_data,
+               .error = error,
+               .poison = difference->poison,
+               .rows = array->rows,
+               .cols = array->cols,
+               .count = array->rows * array->cols,
+               .first_col = array->cols };
+    bool located, explained;
+
+    *saw = 0;
+    if (difference->wrong < LEAST)
+        return "";
+    whole = uniform(&v, text, saw);
+    if (*whole)
+        return whole;
+    look(&v, difference->wrong);
+    located = first_of(where, sizeof where / sizeof *where, &v, place, saw);
+    explained = first_of(what, sizeof what / sizeof *what, &v, content, saw);
+    if (!located && !explained)
+        return "";
+    return PUT(text, "%s %s", located ? place : "the wrong elements",
+               explained ? content : "are wrong");
+}

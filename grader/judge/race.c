@@ -1,0 +1,286 @@
+/* race.c - how fast is one kernel beside another: blocks of four samples, and when to stop. */
+#include "judge/race.h"
+
+#include <math.h>
+
+/* One side's two samples of a block. `extra`: by how much the parent's clock exceeds the events, a
+ * pass; the mean of the two, and the greater. */
+typedef struct Pair {
+    double call_ms, pass_ms, extra_ms, most_extra_ms;
+    double between_ms; /* making the arrays of a pass */
+} Pair;
+
+typedef struct Block {
+    Pair reference, student;
+    double mhz_before, mhz_after;
+} Block;
+
+/* A race takes no longer than this, even if every block of it is dropped. */
+static const double most_budgets = 20;
+
+/* A change of the SM clock by more than this between the blocks of a run spoils a block. */
+static const double clock_tolerance = 0.03;
+
+/* A sample is disturbed if it is later than usual by this much per pass: 0.3 ms or 2 %. (Answers by
+ * way of the guest take 0.15 to 0.4 ms; a context that waits for another one's kernel takes 2.4 ms.
+ * NVIDIA H200, 2026-11-23.) */
+static const double late_ms = 0.3, late_share = 0.02;
+
+/* Events that lie do it in most samples: a shift of this much per pass between the sides. It is at
+ * most half of what makes a sample late, and a block has two samples of a side: so a kernel whose
+ * samples are late in most blocks has its blocks counted by the parent's clock, never dropped. */
+static const double shift_ms = 0.05, shift_share = 0.01;
+
+/* A kernel that shares the GPU while arrays are made takes a time slice of 2 ms of it; without one
+ * the same takes up to 0.4 ms more or less (NVIDIA H200, 2026-11-23). */
+static const double between_ms = 0.5;
+
+static void add_sample(Pair *pair, const Sample *sample)
+{
+    double extra_ms = (sample->parent_ms - sample->event_ms) / sample->passes;
+
+    pair->call_ms += sample->event_ms / sample->calls / 2;
+    pair->pass_ms += sample->event_ms / sample->passes / 2;
+    pair->extra_ms += extra_ms / 2;
+    pair->most_extra_ms = fmax(pair->most_extra_ms, extra_ms);
+    pair->between_ms += sample->between_ms / sample->passes / 2;
+}
+
+static bool take(Race *race, bool student, Block *block, Finish *finish)
+{
+    Side *side = student ? &race->student : &race->reference;
+    Sample sample = { 0 };
+
+    finish->trouble = side->sample(side->self, &sample);
+    finish->student_guilty = student;
+    if (finish->trouble != PASS)
+        return false;
+    add_sample(student ? &block->student : &block->reference, &sample);
+    return true;
+}
+
+static bool take_block(Race *race, Block *block, Finish *finish)
+{
+    bool mirrored = next_random(&race->random) & 1;
+
+    *block = (Block){ 0 };
+    if (race->clock_mhz && !race->clock_mhz(race->clock_self, &block->mhz_before)) {
+        finish->trouble = UNSOUND;
+        finish->student_guilty = false;
+        return false;
+    }
+    for (int i = 0; i < 4; i++)
+        if (!take(race, mirrored ^ (i == 1 || i == 2), block, finish))
+            return false;
+    if (race->clock_mhz && !race->clock_mhz(race->clock_self, &block->mhz_after)) {
+        finish->trouble = UNSOUND;
+        finish->student_guilty = false;
+        return false;
+    }
+    return true;
+}
+
+static double usual_mhz(const Block *blocks, int count)
+{
+    double mhz[SPEED_BLOCKS];
+
+    for (int i = 0; i < count; i++)
+        mhz[i] = blocks[i].mhz_before;
+    return median(mhz, (size_t) count);
+}
+
+static bool steady(const Block *block, double mhz)
+{
+    return fabs(block->mhz_before - mhz) <= clock_tolerance * mhz &&
+           fabs(block->mhz_after - mhz) <= clock_tolerance * mhz;
+}
+
+static double extra_of(const Pair *pair)
+{
+    return pair->extra_ms;
+}
+
+static double between_of(const Pair *pair)
+{
+    return pair->between_ms;
+}
+
+static double pass_of(const Pair *pair)
+{
+    return pair->pass_ms;
+}
+
+/* By how much nearly all of the student's figures exceed nearly all of the reference's. *usual: the
+ * reference's. */
+static double shift_of(const Block *blocks, int count, double (*figure)(const Pair *pair),
+                       double *usual)
+{
+    double reference[SPEED_BLOCKS], student[SPEED_BLOCKS];
+
+    for (int i = 0; i < count; i++) {
+        reference[i] = figure(&blocks[i].reference);
+        student[i] = figure(&blocks[i].student);
+    }
+    *usual = median(reference, (size_t) count);
+    return quantile(student, (size_t) count, 0.25) - quantile(reference, (size_t) count, 0.75);
+}
+
+/* Where work was done that the student's events do not see. What the parent's clock sees beyond the
+ * events is the same for both sides on any machine: answers, and fetching a piece of the output. So
+ * is the time in which the arrays of a pass are made, during which nothing of the student's is
+ * asked for: a kernel of his that is still there, or already, shares the GPU with that. */
+typedef struct Hidden {
+    bool in_calls, between;
+    double usual_ms, usual_between_ms;
+} Hidden;
+
+static Hidden find_hidden(const Block *blocks, int count)
+{
+    Hidden hidden;
+    double pass_ms[SPEED_BLOCKS], most_ms;
+
+    for (int i = 0; i < count; i++)
+        pass_ms[i] = pass_of(&blocks[i].student);
+    most_ms = shift_share * median(pass_ms, (size_t) count);
+    hidden.in_calls =
+        count >= 2 && shift_of(blocks, count, extra_of, &hidden.usual_ms) > fmax(shift_ms, most_ms);
+    hidden.between = count >= 2 && shift_of(blocks, count, between_of, &hidden.usual_between_ms) >
+                                       fmax(between_ms, most_ms);
+    if (count < 2)
+        shift_of(blocks, count, extra_of, &hidden.usual_ms);
+    return hidden;
+}
+
+static bool is_late(const Pair *pair, double usual_ms)
+{
+    return pair->most_extra_ms - usual_ms > fmax(late_ms, late_share * pair->pass_ms);
+}
+
+/* The student's call, with the work that was hidden. */
+static double student_call_ms(const Pair *pair, const Hidden *hidden)
+{
+    double hidden_ms = hidden->in_calls ? fmax(pair->extra_ms - hidden->usual_ms, 0) : 0;
+    double calls_a_pass = pair->call_ms > 0 ? pair->pass_ms / pair->call_ms : 1;
+
+    if (hidden->between)
+        hidden_ms += fmax(pair->between_ms - hidden->usual_between_ms, 0);
+    return fmax(pair->call_ms + hidden_ms / calls_a_pass, 1e-9);
+}
+
+/* ---- When to look ----
+ *
+ * A race may end whenever somebody looks whether its interval is clear of the bar. Looking after
+ * each block would miss the true ratio in one race of five, at 5 % for each look. So there are a
+ * few planned looks, at `least` blocks and at each doubling of that, and each may miss by its share
+ * of the 5 % (Bonferroni). A race without a bar has one, at its end. */
+
+static int planned_looks(const Race *race)
+{
+    int looks = 1;
+
+    for (int blocks = race->least; race->bar && 2 * blocks <= race->most; blocks *= 2)
+        looks++;
+    return looks;
+}
+
+static bool is_look(const Race *race, int blocks)
+{
+    int at = race->least;
+
+    while (at < blocks)
+        at *= 2;
+    return at == blocks;
+}
+
+static double race_miss(const Race *race)
+{
+    return 0.05 / planned_looks(race);
+}
+
+/* ---- What blocks say ---- */
+
+/* From all blocks so far: which count, and what they say. Decided anew each time, so that a rule
+ * that only holds from some block on (the events lie) holds for all. */
+static void sum_up(const Race *race, const Block *blocks, int count, Finish *finish)
+{
+    double ratio[SPEED_BLOCKS], reference[SPEED_BLOCKS], student[SPEED_BLOCKS];
+    const Hidden hidden = find_hidden(blocks, count);
+    int used = 0, disturbed = 0, unsteady = 0;
+
+    finish->mhz = race->clock_mhz ? usual_mhz(blocks, count) : 0;
+    finish->by_parent = hidden.in_calls || hidden.between;
+    for (int i = 0; i < count; i++) {
+        const Block *b = &blocks[i];
+        if (is_late(&b->reference, hidden.usual_ms) ||
+            (!finish->by_parent && is_late(&b->student, hidden.usual_ms))) {
+            disturbed++;
+            continue;
+        }
+        if (race->clock_mhz && !steady(b, finish->mhz)) {
+            unsteady++;
+            continue;
+        }
+        reference[used] = b->reference.call_ms;
+        student[used] = student_call_ms(&b->student, &hidden);
+        ratio[used] = reference[used] / student[used];
+        used++;
+    }
+    finish->blocks = used;
+    finish->disturbed = disturbed;
+    finish->unsteady = unsteady;
+    if (!used)
+        return;
+    finish->ratio = median_interval(ratio, (size_t) used, race_miss(race));
+    finish->reference_ms = median(reference, (size_t) used);
+    finish->student_ms = median(student, (size_t) used);
+}
+
+/* Enough is known: hopeless after 3 blocks, clear of the bar at one of the planned looks. A kernel
+ * that is far from any bar is not run for minutes to tell how far: then one block will do. */
+static bool decided(const Race *race, Finish *finish, double elapsed_s)
+{
+    bool late = elapsed_s > race->budget_s * (race->bar ? 1 : 3) && finish->blocks;
+
+    finish->cut_short = late && (!race->bar || finish->ratio.hi < race->bar / 8);
+    if (finish->cut_short)
+        return true;
+    if (!race->bar)
+        return finish->blocks >= race->least;
+    if (finish->blocks >= 3 && finish->ratio.hi < race->bar / 2 && finish->blocks < 6)
+        return true; /* so few blocks show their whole range: every ratio is meant */
+    return is_look(race, finish->blocks) &&
+           (finish->ratio.lo > race->bar || finish->ratio.hi < race->bar);
+}
+
+/* Both sides once, not counted: first touches of new buffers are slow. Of samples that take seconds
+ * it is counted, since nobody would see the difference. */
+static bool first_block(Race *race, Block *block, int *count, Finish *finish)
+{
+    double start = now_s();
+
+    if (!take_block(race, block, finish))
+        return false;
+    *count = now_s() - start > race->budget_s / 2;
+    return true;
+}
+
+void race(Race *race, Finish *finish)
+{
+    Block blocks[SPEED_BLOCKS];
+    double start = now_s();
+    int count = 0;
+
+    *finish = (Finish){ .trouble = PASS };
+    if (!first_block(race, &blocks[0], &count, finish))
+        return;
+    while (count < SPEED_BLOCKS && finish->blocks < race->most &&
+           now_s() - start < most_budgets * race->budget_s) {
+        if (!take_block(race, &blocks[count], finish))
+            return;
+        sum_up(race, blocks, ++count, finish);
+        if (race->progress)
+            race->progress(race->progress_self, count);
+        if (decided(race, finish, now_s() - start))
+            return;
+    }
+}

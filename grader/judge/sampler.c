@@ -1,0 +1,262 @@
+/* sampler.c - one side of a race: a worker on a case, and how it takes a sample. */
+#include "judge/sampler.h"
+#include "judge/compare.h"
+#include "judge/outputs.h"
+
+#include <math.h>
+
+static const double sample_ms = 5, least_call_ms = 0.2;
+
+/* Calls that are timed one by one: the parent's clock sees hidden work from 0.05 ms a pass on
+ * (judge/race.c), which must be little beside such a call. */
+static const double least_single_call_ms = 2;
+static const int most_passes = 16;
+static const double warm_up_s = 0.2, warm_up_limit_s = 3;
+
+/* No sample needs to take longer than this; a kernel that is this slow is far from any bar. */
+static const double long_sample_ms = 250;
+
+/* Far beyond what any timed call of a lab takes. */
+static const double call_limit_s = 20;
+
+/* ---- A sample ---- */
+
+/* Every set is called once; of calls that take that long, as many as a sample takes. */
+static void take_all_calls(Contestant *side, const Plan *plan)
+{
+    side->calls = (int) fmin(ceil(sample_ms / plan->reference_ms), plan->sets);
+    side->passes = plan->passes;
+}
+
+Verdict side_sample(void *self, Sample *sample)
+{
+    Contestant *side = self;
+    Verdict verdict;
+
+    *sample = (Sample){ .calls = side->calls * side->passes, .passes = side->passes };
+    for (int pass = 0; pass < side->passes; pass++) {
+        Timing timing;
+        if ((verdict = worker_prepare(&side->worker, draw(side->random, DRAW_CONTENTS))) != PASS ||
+            (verdict = worker_go(&side->worker, side->calls, call_limit_s, &timing)) != PASS ||
+            (verdict = outputs_check_some(&side->worker, side->calls, side->random)) != PASS)
+            return verdict;
+        sample->event_ms += timing.event_ms;
+        sample->between_ms += side->worker.prepare_ms;
+        sample->parent_ms += side->worker.seen_ms; /* a result that is late is work not done */
+    }
+    if (side->plan && sample->parent_ms < sample_ms)
+        take_all_calls(side, side->plan); /* its first call was slow, but it is not */
+    return PASS;
+}
+
+/* ---- Bringing up a side ---- */
+
+Verdict side_start(Contestant *side, Session *session, const LabEntry *entry, const char *object,
+                   Draws *random, GpuInfo *info)
+{
+    Verdict verdict;
+
+    *side = (Contestant){ .random = random, .passes = 1 };
+    if ((verdict = session_worker(session, &side->worker)) != PASS ||
+        (verdict = worker_hello(&side->worker, info)) != PASS)
+        return verdict;
+    return worker_load(&side->worker, entry, object);
+}
+
+void side_end(Contestant *side)
+{
+    worker_end(&side->worker);
+}
+
+/* One call on one set: its time, the faster of two. */
+static Verdict time_one(Contestant *side, double *ms)
+{
+    *ms = 1e9;
+    for (int i = 0; i < 2; i++) {
+        Timing timing;
+        Verdict verdict = worker_prepare(&side->worker, draw(side->random, DRAW_CONTENTS));
+        if (verdict == PASS)
+            verdict = worker_go(&side->worker, 1, call_limit_s, &timing);
+        if (verdict != PASS)
+            return verdict;
+        *ms = fmin(*ms, fmax(timing.event_ms, 1e-4));
+        if (timing.parent_ms > long_sample_ms)
+            break; /* once is enough to know that it is slow */
+    }
+    return PASS;
+}
+
+static double set_bytes(const Arrays *arrays)
+{
+    const Array *all[] = { arrays->in, arrays->out, &arrays->scratch };
+    const int count[] = { LAB_IN, LAB_OUT, 1 };
+    double bytes = 0;
+
+    for (int kind = 0; kind < 3; kind++)
+        for (int i = 0; i < count[kind]; i++)
+            bytes += (double) all[kind][i].rows * (double) all[kind][i].cols *
+                     (double) type_bytes(all[kind][i].type);
+    return bytes;
+}
+
+/* Bytes of all arrays of one set of a case. */
+static double case_bytes(const Lab *lab, const Case *lab_case)
+{
+    Arrays arrays = { 0 };
+
+    lab->shape(lab_case, &arrays);
+    return set_bytes(&arrays);
+}
+
+/* Does the data of a case pass by L2, on its way from the host's memory and to it? */
+static bool is_in_host_memory(const Lab *lab, const Case *lab_case)
+{
+    Arrays arrays = { 0 };
+
+    lab->shape(lab_case, &arrays);
+    return arrays.in[0].host || arrays.out[0].host;
+}
+
+/* How many sets: enough for 5 ms and for three times L2, at least 3, within a quarter of the free
+ * memory (there are two sides). Of what passes by L2 one will do, and several passes: to pin 128 MB
+ * takes 57 ms and to let go of it 40 more, beside calls of 1.6 ms (H200, driver 580.159,
+ * 2026-11-22). */
+static int choose_sets(const Lab *lab, double one_set, bool in_host_memory, double call_ms,
+                       const GpuInfo *info)
+{
+    double wanted = fmax(sample_ms / call_ms, 3.0 * (double) info->gpu.l2_bytes / one_set);
+    double room = info->free_bytes / 4 / one_set;
+
+    return in_host_memory || lab->single_calls ? 1
+                                               : (int) fmin(fmax(ceil(wanted), 3), fmin(room, 64));
+}
+
+static Verdict time_case(Contestant *reference, const Case *sized, double *call_ms)
+{
+    Verdict verdict = worker_case(&reference->worker, sized, 1);
+
+    return verdict == PASS ? time_one(reference, call_ms) : verdict;
+}
+
+enum { BALANCE_FIRST = 16, BALANCE_MOST = 1 << 16 };
+
+/* The dim that is balanced doubles until a call takes four times as long as with none: then most of
+ * it is that dim's own work, and the rest hides behind it or is small. It stays 0 if no call does.
+ */
+static Verdict balance(Contestant *reference, Case *sized, double *call_ms)
+{
+    long *dim = &sized->dim[sized->balanced];
+    double without_ms = *call_ms;
+    Verdict verdict;
+
+    for (*dim = BALANCE_FIRST; *dim <= BALANCE_MOST; *dim *= 2) {
+        if ((verdict = time_case(reference, sized, call_ms)) != PASS)
+            return verdict;
+        if (*call_ms < 4 * without_ms)
+            continue;
+        *dim = (long) fmax(round((double) *dim * sized->balance * without_ms / *call_ms), 1);
+        return time_case(reference, sized, call_ms);
+    }
+    *dim = 0;
+    return PASS;
+}
+
+Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
+                  char *why_not, size_t size)
+{
+    const Lab *lab = reference->worker.entry->lab;
+    const double least_ms = lab->single_calls ? least_single_call_ms : least_call_ms;
+    double bytes = 0, scale;
+
+    for (scale = 1; scale <= 1024; scale *= 2) {
+        Case sized = *lab_case;
+        Verdict verdict;
+        if (sized.size)
+            sized.size(sized.dim, &info->gpu, scale);
+        bytes = case_bytes(lab, &sized);
+        if (3 * bytes > info->free_bytes / 4)
+            break;
+        if ((verdict = time_case(reference, &sized, &plan->reference_ms)) != PASS)
+            return verdict;
+        if (plan->reference_ms < least_ms && sized.size && !sized.stays_short)
+            continue;
+        if (sized.balance > 0 &&
+            (verdict = balance(reference, &sized, &plan->reference_ms)) != PASS)
+            return verdict;
+        if (sized.balance > 0 && !sized.dim[sized.balanced]) {
+            plan->sets = 0;
+            put(why_not, size, "takes no longer however much there is to do");
+            return PASS;
+        }
+        plan->sized = sized;
+        plan->sets =
+            choose_sets(lab, bytes, is_in_host_memory(lab, &sized), plan->reference_ms, info);
+        plan->passes = (int) fmin(ceil(sample_ms / (plan->sets * plan->reference_ms)), most_passes);
+        return PASS;
+    }
+    plan->sets = 0;
+    if (scale > 1024)
+        put(why_not, size, "takes less than %.1f ms at any size", least_ms);
+    else
+        put(why_not, size, "needs %.1f GB of GPU memory twice over, %.1f GB are free",
+            3 * bytes / 1e9, info->free_bytes / 1e9);
+    return PASS;
+}
+
+Verdict side_take_up(Contestant *side, const Plan *plan)
+{
+    double ms;
+    Verdict verdict = worker_case(&side->worker, &plan->sized, plan->sets);
+
+    side->plan = plan;
+    take_all_calls(side, plan);
+    if (verdict != PASS || (verdict = time_one(side, &ms)) != PASS)
+        return verdict;
+    if (ms * plan->sets * plan->passes > long_sample_ms) {
+        side->passes = 1;
+        side->calls = (int) fmin(fmax(long_sample_ms / ms, 1), plan->sets);
+    }
+    return PASS;
+}
+
+/* ---- The machine ---- */
+
+bool side_clock(void *self, double *mhz)
+{
+    Contestant *reference = self;
+
+    return worker_clock(&reference->worker, mhz) == PASS;
+}
+
+Verdict side_warm_up(Contestant *reference)
+{
+    double start = now_s(), last = 0, mhz;
+    int steady = 0;
+
+    while (now_s() - start < warm_up_limit_s && (steady < 5 || now_s() - start < warm_up_s)) {
+        Sample sample;
+        Verdict verdict = side_sample(reference, &sample);
+        if (verdict == PASS)
+            verdict = worker_clock(&reference->worker, &mhz);
+        if (verdict != PASS)
+            return verdict;
+        steady = fabs(mhz - last) <= 0.01 * mhz ? steady + 1 : 0;
+        last = mhz;
+    }
+    return PASS;
+}
+
+Verdict side_time_alone(Contestant *reference, int samples, double *ms)
+{
+    double times[16];
+
+    for (int i = 0; i < samples; i++) {
+        Sample sample;
+        Verdict verdict = side_sample(reference, &sample);
+        if (verdict != PASS)
+            return verdict;
+        times[i] = sample.event_ms / sample.calls;
+    }
+    *ms = median(times, (size_t) samples);
+    return PASS;
+}

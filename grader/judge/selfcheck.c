@@ -1,0 +1,465 @@
+/* selfcheck.c - `warpbook check`: is a lab itself sound on this GPU?
+ *
+ * Starter, rungs, beyond and wrong kernels go the way of a submission; the first line of each says
+ * what must come out. Rung 1 and the reference must also keep their distance from the bar, and no
+ * rung that promises a verdict may lie beside it: else a lab would grade by luck.
+ */
+#include "judge/selfcheck.h"
+#include "judge/grade.h"
+#include "judge/figures.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Distances from the bar (CONTRIBUTING.md): rung 1 under it, the reference over it, others off it.
+ */
+static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
+
+typedef struct Proof {
+    Session *session;
+    const LabEntry *entry;
+    FILE *figures; /* NULL: nobody wants them */
+    int faults;
+} Proof;
+
+static void row(Proof *proof, bool fine, const char *what, const char *said)
+{
+    printf("  %-4s %-34.34s %s\n", fine ? "ok" : "BAD", what, said);
+    fflush(stdout);
+    proof->faults += !fine;
+}
+
+bool head_word(const char *source, int line, const char *key, char *word, size_t size)
+{
+    const char *at;
+    size_t length;
+
+    for (; line > 0 && *source; line--) {
+        source += strcspn(source, "\n");
+        source += *source == '\n';
+    }
+    at = strstr(source, key);
+    if (!at || (size_t) (at - source) > strcspn(source, "\n") || strncmp(source, "//", 2))
+        return false;
+    at += strlen(key);
+    at += strspn(at, " ");
+    length = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (!length || length >= size || (*at >= '0' && *at <= '9'))
+        return false;
+    memcpy(word, at, length);
+    word[length] = 0;
+    return true;
+}
+
+bool expectation(const char *source, bool simulated, char *word, size_t size)
+{
+    return head_word(source, 0, "expect:", word, size) &&
+           (!simulated || head_word(source, 0, "(sim:", word, size) || *word);
+}
+
+int least_cc(const char *source)
+{
+    const char *at = strstr(source, "(from cc ");
+    int major = 0, minor = 0;
+
+    if (!at || (size_t) (at - source) > strcspn(source, "\n") ||
+        sscanf(at, "(from cc %2d.%1d)", &major, &minor) != 2)
+        return 0;
+    return 10 * major + minor;
+}
+
+static bool is_simulated(const Proof *proof)
+{
+    return *proof->session->simulated;
+}
+
+static size_t line_length(const char *text)
+{
+    return strcspn(text, "\n");
+}
+
+static bool skipped_line(const char *line, size_t length)
+{
+    for (size_t i = 0; i + 4 <= length; i++)
+        if (!strncmp(line + i, "TODO", 4))
+            return true;
+    return strspn(line, " \t") >= length;
+}
+
+bool is_subsequence(const char *starter, const char *rung)
+{
+    while (*starter) {
+        size_t length = line_length(starter);
+        if (!skipped_line(starter, length)) {
+            while (*rung && (line_length(rung) != length || strncmp(rung, starter, length)))
+                rung += line_length(rung) + (rung[line_length(rung)] == '\n');
+            if (!*rung)
+                return false;
+            rung += length + (rung[length] == '\n');
+        }
+        starter += length + (starter[length] == '\n');
+    }
+    return true;
+}
+
+/* ---- Files that must be there ---- */
+
+/* Else nothing would be asked of rung 1. */
+static bool shows_its_flaw(const Lab *lab)
+{
+    for (const Case *c = lab->cases; c->label; c++)
+        if (c->kind == TIMED && !c->spares_rung1)
+            return true;
+    return lab->unmarked;
+}
+
+static void prove_files(Proof *proof)
+{
+    static const char *const names[] = { "README.md", "kernel.h", "kernel.cu", "lab.c" };
+    const Lab *lab = proof->entry->lab;
+    char path[PATH];
+    int hints = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!file_exists(lab_file(proof->session, proof->entry, names[i], path)))
+            row(proof, false, names[i], "is missing");
+    for (int i = 0; i < LAB_HINTS; i++)
+        hints += lab->hints[i] && lab->hints[i][0];
+    if (!shows_its_flaw(lab))
+        row(proof, false, "lab.c", "has no timed case in which rung 1 must be slow");
+    if (hints < LAB_HINTS)
+        row(proof, false, "hints", "three levels are wanted");
+    if (lab->predictions[0].key &&
+        !file_exists(lab_file(proof->session, proof->entry, "predictions.txt", path)))
+        row(proof, false, "predictions.txt", "is missing");
+}
+
+static void prove_starter_text(Proof *proof, const char *rung1)
+{
+    char path[PATH];
+    char *starter, *handed_out, *rung;
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->root, proof->entry->folder);
+    starter = read_file(path, 1 << 20, NULL);
+    handed_out =
+        read_file(lab_file(proof->session, proof->entry, "kernel.cu", path), 1 << 20, NULL);
+    rung = read_file(rung1, 1 << 20, NULL);
+    if (!starter || !rung)
+        row(proof, false, "0_starter.cu", "it or rung 1 is missing");
+    else if (!is_subsequence(starter, rung))
+        row(proof, false, "0_starter.cu", "has lines that rung 1 lacks: learning must only add");
+    else if (!strstr(starter, "TODO"))
+        row(proof, false, "0_starter.cu", "has no TODO: where is the student to begin?");
+    if (starter && handed_out && strcmp(starter, handed_out))
+        printf("  note labs/%s/kernel.cu is no longer the starter: somebody works on it\n",
+               proof->entry->folder);
+    free(starter);
+    free(handed_out);
+    free(rung);
+}
+
+/* ---- Kernels that are graded ---- */
+
+/* "slow  0.062 0.141" or the verdict with the beginning of its reason. */
+static void describe(const Result *result, const char *expected, char *text, size_t size)
+{
+    put(text, size, "%s", verdict_word(result->verdict));
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].measured)
+            append(text, size, " %.3f", result->speed[i].ratio.median);
+    if (result->flags[0])
+        append(text, size, " flag: %s", result->flags);
+    if (expected)
+        append(text, size, "; expected %s: %.300s", expected, result->why);
+}
+
+/* A simulated GPU may have no verdict on a timed case: of its time or of its device. */
+static bool is_unjudged(const Proof *proof, const Result *result)
+{
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].lab_case->kind == TIMED && !result->speed[i].measured)
+            return is_simulated(proof) &&
+                   (result->verdict == CORRECT_ONLY || result->verdict == PASS);
+    return false;
+}
+
+/* What a first line promises: `device` lets hardware decide. Where speed is not judged, no more
+ * than `correct` can come of a kernel that is right. Of an `unsafe` one a real GPU may show that it
+ * fails, before the simulated one looks at it. */
+static bool keeps(const Proof *proof, const char *promise, const Result *result)
+{
+    Verdict verdict = result->verdict;
+    bool unjudged = is_unjudged(proof, result), fast = verdict_passed(verdict) || unjudged;
+
+    if (!strcmp(promise, "slow") && unjudged)
+        return true;
+    if (!strcmp(promise, "correct") && is_simulated(proof)) /* it does no harm there */
+        return verdict == SLOW || fast || verdict == CORRECT_ONLY;
+
+    if (!strcmp(promise, "device"))
+        return verdict == SLOW || fast;
+    if (!strcmp(promise, "pass"))
+        return fast;
+    if (!strcmp(promise, "wrong_or_unsafe")) /* as the order of the cases has it */
+        return verdict == WRONG || verdict == UNSAFE;
+    if (!strcmp(promise, "unsafe_or_stray")) /* as what it finds in memory has it */
+        return verdict == UNSAFE || verdict == WRONG || verdict == STRAY;
+    if (!strcmp(promise, "unsafe") && !is_simulated(proof))
+        return verdict == UNSAFE || verdict == WRONG || verdict == CRASH || verdict == TIMEOUT;
+    return !strcmp(promise, verdict_word(verdict));
+}
+
+double distance_from_bar(const Result *result, bool above)
+{
+    double least = above ? 1e9 : -1e9;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        double d = s->ratio.median - s->bar;
+        if (s->lab_case->kind == TIMED && s->measured && (above || !s->lab_case->spares_rung1))
+            least = above ? fmin(least, d) : fmax(least, d);
+    }
+    return least;
+}
+
+static bool beside_bar(const Result *result)
+{
+    for (int i = 0; i < result->speeds; i++)
+        if (result->speed[i].lab_case->kind == TIMED && result->speed[i].measured &&
+            fabs(result->speed[i].ratio.median - result->speed[i].bar) < off_bar)
+            return true;
+    return false;
+}
+
+/* `name` without its ".cu" is what the figures' keys begin with. */
+static void keep_figures(const Proof *proof, const char *name, const Result *result)
+{
+    char key[100];
+
+    if (proof->figures)
+        figures_print(proof->figures, PUT(key, "%.*s", (int) strlen(name) - 3, name), result);
+}
+
+static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *result)
+{
+    char promise[16] = "", said[600];
+    const char *name = path + strlen(proof->session->root) + strlen("/solutions/") +
+                       strlen(proof->entry->folder) + 1;
+    char *text = read_file(path, 1 << 20, NULL);
+    bool promised = text && expectation(text, is_simulated(proof), promise, sizeof promise);
+    int from = promised ? least_cc(text) : 0;
+
+    free(text);
+    if (!promised) {
+        row(proof, false, name, "its first line does not say `// ... expect: VERDICT`");
+        *result = (Result){ .verdict = UNSOUND };
+        return;
+    }
+    if (proof->session->gpu.cc < from) {
+        row(proof, true, name,
+            PUT(said, "left out: from compute capability %d.%d on", from / 10, from % 10));
+        *result = (Result){ .verdict = UNSOUND };
+        return;
+    }
+    proof->session->ours = !wrong;
+    grade(proof->session, proof->entry, path, name, result);
+    keep_figures(proof, name, result);
+    if (!keeps(proof, promise, result)) {
+        describe(result, promise, said, sizeof said);
+        row(proof, false, name, said);
+        return;
+    }
+    describe(result, NULL, said, sizeof said);
+    if (!wrong && result->flags[0]) {
+        APPEND(said, ": an honest kernel is flagged");
+        row(proof, false, name, said);
+        return;
+    }
+    if (!wrong && strcmp(promise, "device") && beside_bar(result)) {
+        APPEND(said, ": within %.2f of the bar", off_bar);
+        row(proof, false, name, said);
+        return;
+    }
+    row(proof, true, name, said);
+}
+
+/* What nobody is judged by here, and why. */
+static void note_unjudged(const Result *reference)
+{
+    char text[400];
+
+    for (int i = 0; i < reference->speeds; i++)
+        if (reference->speed[i].lab_case->kind == TIMED && reference->speed[i].why_not[0]) {
+            PUT(text, "not judged here: case %s: %s", reference->speed[i].lab_case->label,
+                reference->speed[i].why_not);
+            print_wrapped(text, 7, 80);
+        }
+}
+
+static void prove_rungs(Proof *proof, const FileList *rungs)
+{
+    static Result result;
+
+    for (int i = 0; i < rungs->count; i++) {
+        prove_kernel(proof, rungs->path[i], false, &result);
+        if (result.verdict == UNSOUND || !result.speeds)
+            continue;
+        if (i == 0 && distance_from_bar(&result, false) > -rung1_under)
+            row(proof, false, "rung 1", "lies less than 0.15 under a bar");
+        if (i == rungs->count - 1)
+            note_unjudged(&result);
+        if (i == rungs->count - 1 && distance_from_bar(&result, true) < reference_over)
+            row(proof, false, "the reference", "lies less than 0.10 over a bar");
+        for (int c = 0; c < result.speeds; c++)
+            if (result.speed[c].lab_case->kind == CONTROL && result.speed[c].measured && i == 0 &&
+                result.speed[c].ratio.median < result.speed[0].bar)
+                row(proof, false, "the control case", "shows a gap: the flaw bites there too");
+    }
+}
+
+static void prove_starter(Proof *proof)
+{
+    static Result result;
+    char path[PATH], said[600];
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->root, proof->entry->folder);
+    proof->session->ours = false;
+    grade(proof->session, proof->entry, path, "0_starter.cu", &result);
+    describe(&result, result.verdict == UNCHANGED ? NULL : "unchanged", said, sizeof said);
+    row(proof, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);
+    if (result.as_it_ran == BUILD || result.as_it_ran == CRASH || result.as_it_ran == TIMEOUT ||
+        result.as_it_ran == STRAY || result.as_it_ran == SUSPECT)
+        row(proof, false, "0_starter.cu", PUT(said, "is no place to start from: %s", result.why));
+    if (result.speeds && distance_from_bar(&result, false) >= 0)
+        row(proof, false, "0_starter.cu", "reaches a bar as it stands");
+    if (result.as_it_ran == CORRECT_ONLY && is_simulated(proof) &&
+        proof->entry->lab->mechanism[0].counter != NO_COUNTER)
+        row(proof, false, "0_starter.cu",
+            "no bound of the lab's mechanism sees what is amiss in it");
+}
+
+/* Right, and slow: the only wrong kernels whose speed is measured. */
+static bool is_timed(const char *path)
+{
+    char promise[16] = "";
+    char *text = read_file(path, 1 << 20, NULL);
+    bool timed = text && expectation(text, false, promise, sizeof promise) &&
+                 (!strcmp(promise, "slow") || !strcmp(promise, "device"));
+
+    free(text);
+    return timed;
+}
+
+int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figures)
+{
+    Proof proof = { .session = session, .entry = entry, .figures = figures };
+    static Result result;
+    FileList rungs, others;
+
+    printf("%02d %s\n", lab_number(entry), lab_name(entry));
+    prove_files(&proof);
+    list_rungs(session, entry, &rungs);
+    if (rungs.count < 2)
+        row(&proof, false, "solutions/", "a ladder has at least two rungs");
+    if (rungs.count)
+        prove_starter_text(&proof, rungs.path[0]);
+    prove_starter(&proof);
+    prove_rungs(&proof, &rungs);
+    list_solutions(session, entry, "/beyond", &others);
+    for (int i = 0; i < others.count; i++)
+        prove_kernel(&proof, others.path[i], false, &result);
+    list_solutions(session, entry, "/wrong", &others);
+    if (!others.count)
+        row(&proof, false, "wrong/", "holds no wrong kernel: is the lab's test itself tested?");
+    for (int i = 0; i < others.count; i++)
+        if (!timed_only || is_timed(others.path[i]))
+            prove_kernel(&proof, others.path[i], true, &result);
+    return proof.faults;
+}
+
+/* ---- Kernels of strangers ---- */
+
+typedef struct Folder {
+    const char *path, *title;
+    bool honest; /* they may pass */
+} Folder;
+
+static const Folder folders[] = {
+    { "tests/cheats", "cheats: none may pass", false },
+    { "tests/honest", "honest kernels in other styles: none may be flagged", true },
+};
+
+static bool asked_for(const LabEntry *entry, const LabEntry *const *labs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (labs[i] == entry)
+            return true;
+    return false;
+}
+
+/* "expect: suspect, interference - why": the flag, or "". */
+static void promised_flag(const char *source, const char *promise, char *flag, size_t size)
+{
+    char key[40];
+
+    *flag = 0;
+    head_word(source, 0, PUT(key, "%s,", promise), flag, size);
+}
+
+static void prove_stranger(Proof *proof, const Folder *folder, const char *name, const char *path,
+                           const char *promise, const char *flag)
+{
+    static Result result;
+    char said[600];
+    bool kept;
+
+    grade(proof->session, proof->entry, path, name, &result);
+    kept = keeps(proof, promise, &result) &&
+           (folder->honest || !verdict_passed(result.verdict) || !strcmp(promise, "correct"));
+    describe(&result, kept ? NULL : promise, said, sizeof said);
+    if (folder->honest && result.flags[0]) {
+        APPEND(said, ": an honest kernel is flagged");
+        kept = false;
+    } else if (*flag && !is_simulated(proof) && !strstr(result.flags, flag)) {
+        APPEND(said, ": the flag %s was expected", flag);
+        kept = false;
+    }
+    row(proof, kept, name, said);
+}
+
+int prove_strangers(Session *session, const LabEntry *const *labs, int count, bool builds_only)
+{
+    Proof proof = { .session = session };
+    static FileList files;
+
+    session->ours = false;
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
+        char path[PATH];
+        PUT(path, "%s/%s", session->root, folders[f].path);
+        list_files(path, ".cu", &files);
+        printf("%s\n", folders[f].title);
+        for (int i = 0; i < files.count; i++) {
+            const char *name = files.path[i] + strlen(path) + 1;
+            char promise[16] = "", lab[40] = "", flag[40] = "";
+            char *text = read_file(files.path[i], 1 << 20, NULL);
+            bool headed =
+                text && expectation(text, is_simulated(&proof), promise, sizeof promise) &&
+                head_word(text, 1, "lab:", lab, sizeof lab) && (proof.entry = lab_find(lab));
+            if (headed && !is_simulated(&proof))
+                promised_flag(text, promise, flag, sizeof flag);
+            free(text);
+            if (!headed)
+                row(&proof, false, name,
+                    "lacks `// expect: VERDICT` or `// lab: NAME` at its head");
+            else if (!strcmp(promise, "skipped"))
+                printf("  --   %-34.34s needs a clock: not tried on a simulated GPU\n", name);
+            else if (asked_for(proof.entry, labs, count) &&
+                     (!builds_only || !strcmp(promise, "build")))
+                prove_stranger(&proof, &folders[f], name, files.path[i], promise, flag);
+        }
+    }
+    return proof.faults;
+}

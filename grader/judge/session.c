@@ -1,0 +1,476 @@
+/* session.c - what one run of the program works with: folders, compiler, GPU, options.
+ *
+ * Everything is found from the working folder, which is the workbook's. $WARPBOOK_BUILD names
+ * another build folder; $WARPBOOK_RUNNER and $WARPBOOK_SIM_RUNNER other runners (the tests'
+ * scripted one).
+ */
+#include "judge/session.h"
+#include "build/stub.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const char sim_default[] = "teaching";
+
+enum { CACHED_BUILDS = 600 }; /* 0.1 MB each; all kernels of the workbook are fewer */
+
+/* ---- The live line ---- */
+
+static bool line_shown;
+
+void session_clear_line(void)
+{
+    static const char blank[] = "\r\033[K";
+
+    if (line_shown && write(2, blank, sizeof blank - 1) < 0)
+        return;
+    line_shown = false;
+}
+
+void session_say(const Session *session, const char *format, ...)
+{
+    char line[80];
+    va_list arguments;
+
+    if (!session->live)
+        return;
+    if (!*format) {
+        session_clear_line();
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    line_shown = true;
+    dprintf(2, "\r\033[K%s", line);
+}
+
+/* ---- Folders ---- */
+
+bool session_find_root(Session *session)
+{
+    const char *build = getenv("WARPBOOK_BUILD"), *runner = getenv("WARPBOOK_RUNNER");
+    const char *sim_runner = getenv("WARPBOOK_SIM_RUNNER");
+    char text[PATH];
+
+    if (!build || !*build)
+        build = "build";
+    if (!getcwd(text, sizeof text) || !file_exists("common/lab.h") || !file_exists("labs")) {
+        PUT(session->problem,
+            "this is not the workbook's folder: run it where labs/ and Makefile are");
+        return false;
+    }
+    PUT(session->root, "%s", text);
+    if (*build == '/')
+        PUT(text, "%s", build);
+    else
+        APPEND(text, "/%s", build);
+    PUT(session->cache, "%s/cache", text);
+    PUT(session->floors, "%s/floor", text);
+    if (runner)
+        PUT(session->runner, "%s", runner);
+    else
+        PUT(session->runner, "%s/runner", text);
+    if (sim_runner)
+        PUT(session->sim_runner, "%s", sim_runner);
+    else
+        PUT(session->sim_runner, "%s/runner-sim", text);
+    PUT(session->progress, "%s/.warpbook/progress", session->root);
+    return true;
+}
+
+char *lab_file(const Session *session, const LabEntry *entry, const char *name, char *path)
+{
+    return put(path, PATH, "%s/labs/%s/%s", session->root, entry->folder, name);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return strverscmp(a, b);
+}
+
+void list_files(const char *folder, const char *suffix, FileList *list)
+{
+    DIR *open_folder = opendir(folder);
+    struct dirent *item;
+
+    list->count = 0;
+    while (open_folder && (item = readdir(open_folder))) {
+        size_t length = strlen(item->d_name), tail = strlen(suffix);
+        if (item->d_name[0] == '.' || length < tail || strcmp(item->d_name + length - tail, suffix))
+            continue;
+        if (list->count == FILES)
+            die("%s holds more than %d files", folder, FILES);
+        PUT(list->path[list->count], "%s/%s", folder, item->d_name);
+        list->count++;
+    }
+    if (open_folder)
+        closedir(open_folder);
+    qsort(list->path, (size_t) list->count, sizeof *list->path, by_number);
+}
+
+void list_solutions(const Session *session, const LabEntry *entry, const char *kind, FileList *list)
+{
+    char folder[PATH];
+
+    PUT(folder, "%s/solutions/%s%s", session->root, entry->folder, kind);
+    list_files(folder, ".cu", list);
+}
+
+void list_rungs(const Session *session, const LabEntry *entry, FileList *list)
+{
+    int kept = 0;
+
+    list_solutions(session, entry, "", list);
+    for (int i = 0; i < list->count; i++) {
+        const char *name = strrchr(list->path[i], '/') + 1;
+        if (name[0] >= '1' && name[0] <= '9')
+            memmove(list->path[kept++], list->path[i], PATH);
+    }
+    list->count = kept;
+}
+
+uint64_t lab_hash(const Session *session, const LabEntry *entry)
+{
+    static const char *const names[] = { "kernel.h", "lab.c", "launch.cpp" };
+    uint64_t hash = HASH_START;
+    FileList rungs;
+    char path[PATH], *text;
+    size_t size;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((text = read_file(lab_file(session, entry, names[i], path), 1 << 20, &size))) {
+            hash = hash_bytes(hash, text, size);
+            free(text);
+        }
+    list_rungs(session, entry, &rungs);
+    if (rungs.count) {
+        uint64_t reference = solution_hash(rungs.path[rungs.count - 1]);
+        hash = hash_bytes(hash, &reference, sizeof reference);
+    }
+    return hash;
+}
+
+/* 0 if it cannot be read. */
+static uint64_t hash_file(uint64_t hash, const char *path)
+{
+    size_t size;
+    char *text = hash ? read_file(path, 256 << 20, &size) : NULL;
+
+    if (!text)
+        return 0;
+    hash = hash_bytes(hash, text, size);
+    free(text);
+    return hash;
+}
+
+/* Per session, not per run: a course can require another simulated GPU than the one in use, and
+ * then one run has both. */
+static uint64_t simulator_hash(const Session *session)
+{
+    char folder[PATH * 2], description[PATH * 3];
+    FileList library;
+    uint64_t hash;
+
+    PUT(folder, "%s", session->runner);
+    *(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = 0;
+    if (strchr(session->device, '/'))
+        PUT(description, "%s", session->device);
+    else
+        PUT(description, "%s/devices/%s.txt", folder, session->device);
+    APPEND(folder, "/sim");
+    list_files(folder, "", &library);
+    hash = hash_file(hash_file(HASH_START, session->runner), description);
+    for (int i = 0; i < library.count; i++)
+        if (strstr(library.path[i], "/libcudart.so."))
+            hash = hash_file(hash, library.path[i]);
+    return hash;
+}
+
+char *session_device_word(const Session *session, char *word, size_t size)
+{
+    const char *slash = strrchr(session->device, '/');
+
+    if (*session->simulated)
+        put(word, size, "sim-%s", slash ? slash + 1 : session->device);
+    else
+        put(word, size, "%s", session->gpu.uuid);
+    for (char *c = word; *c; c++)
+        if (*c == '/')
+            *c = '_';
+    return word;
+}
+
+/* ---- Builds ---- */
+
+/* What a gradebook's cells are shown in place of our sources was built before; what students are
+ * given (make course-kit) is an object, for all devices, that is still to be linked. */
+static bool take_sealed(BuildJob *job, Build *result)
+{
+    char made[sizeof result->object], object[sizeof result->object];
+
+    if (!is_sealed(job->source, made, sizeof made))
+        return false;
+    *result = (Build){ .fault = BUILD_OK };
+    PUT(result->object, "%s", made);
+    PUT(object, "%.*s.o", (int) strlen(made) - 3, made);
+    if (file_exists(made))
+        return true;
+    if (file_exists(object)) {
+        job->source = job->shown = object;
+        job->linked = true;
+        job->portable = false;
+        build(job, result);
+    } else {
+        result->fault = BUILD_MACHINE;
+        PUT(result->message, "%s is not there: its source is sealed, and cannot be built", made);
+    }
+    return true;
+}
+
+void session_build(const Session *session, const LabEntry *entry, const char *source,
+                   const char *shown, Build *result)
+{
+    char lab_dir[PATH], common[PATH + 8];
+    size_t root = strlen(session->root);
+    BuildJob job = {
+        .toolchain = &session->toolchain,
+        .source = source,
+        .shown = shown,
+        .lab_dir = put(lab_dir, sizeof lab_dir, "%s/labs/%s", session->root, entry->folder),
+        .common = put(common, sizeof common, "%s/common", session->root),
+        .cache = session->cache,
+        .lab = entry->lab,
+        .cc = session->gpu.cc,
+        .portable = session->portable,
+    };
+
+    if (!shown && take_sealed(&job, result))
+        return;
+    if (!shown) /* ours: named from the workbook's folder */
+        job.shown = !strncmp(source, session->root, root) ? source + root + 1 : source;
+    build(&job, result);
+}
+
+/* One of our kernels, for cells that may not see its text. */
+static bool seal_one(const Session *session, const LabEntry *entry, const char *source,
+                     const char *folder, const char *name, char *why, size_t size)
+{
+    Build built;
+
+    session_build(session, entry, source, NULL, &built);
+    if (built.fault != BUILD_OK)
+        put(why, size, "%s", built.message);
+    else if (!seal(source, built.object, session->portable ? ".o" : ".so", folder, name))
+        put(why, size, "cannot write %s/%s: %s", folder, name, strerror(errno));
+    else
+        return true;
+    return false;
+}
+
+bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
+                  size_t size)
+{
+    char path[PATH], beyond[PATH];
+    FileList rungs, faster;
+    size_t bytes = 0;
+    char *starter;
+    bool copied;
+
+    PUT(path, "%s/solutions/%s/0_starter.cu", session->root, entry->folder);
+    starter = read_file(path, BUILD_SOURCE_BYTES, &bytes);
+    PUT(path, "%s/0_starter.cu", folder);
+    PUT(beyond, "%s/beyond", folder);
+    copied = starter && make_folders(beyond) && write_file(path, starter, bytes);
+    free(starter);
+    if (!copied) {
+        put(why, size, "cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    list_rungs(session, entry, &rungs);
+    for (int i = 0; i < rungs.count; i++) /* the floor, and the reference */
+        if ((i == 0 || i == rungs.count - 1) &&
+            !seal_one(session, entry, rungs.path[i], folder, strrchr(rungs.path[i], '/') + 1, why,
+                      size))
+            return false;
+    list_solutions(session, entry, "/beyond", &faster);
+    return !faster.count || seal_one(session, entry, faster.path[faster.count - 1], beyond,
+                                     strrchr(faster.path[faster.count - 1], '/') + 1, why, size);
+}
+
+/* ---- The GPU ---- */
+
+/* One grading at a time a GPU: two would spoil each other's measurements. */
+static bool lock_gpu(Session *session)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[PATH], word[64];
+
+    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp",
+        session_device_word(session, word, sizeof word));
+    session->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (session->lock_fd < 0) /* another user's file: then it can only be read */
+        session->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (session->lock_fd < 0) {
+        PUT(session->problem, "cannot open %s, which keeps two gradings apart: %s", path,
+            strerror(errno));
+        return false;
+    }
+    if (!flock(session->lock_fd, LOCK_EX | LOCK_NB))
+        return true;
+    if (errno == EWOULDBLOCK)
+        fprintf(stderr, "Another grading is using this GPU; waiting until it is done.\n");
+    while (flock(session->lock_fd, LOCK_EX))
+        if (errno != EINTR) {
+            PUT(session->problem,
+                "cannot lock %s, which keeps two gradings apart: %s; set TMPDIR "
+                "to a folder on this machine's own disk",
+                path, strerror(errno));
+            return false;
+        }
+    return true;
+}
+
+void session_rouse(Session *session)
+{
+    GpuInfo info;
+
+    if (session->next.child.pid > 0 || *session->simulated) /* a simulated one comes up at once */
+        return;
+    /* That the student's process has left no room, say, must not be the next one's trouble. */
+    if (worker_start(&session->next, session->runner, session->device, session->streams) != PASS ||
+        worker_hello(&session->next, &info) != PASS)
+        worker_end(&session->next);
+}
+
+Verdict session_worker(Session *session, Worker *worker)
+{
+    if (session->next.child.pid <= 0)
+        return worker_start(worker, session->runner, session->device, session->streams);
+    *worker = session->next;
+    session->next = (Worker){ 0 };
+    return PASS;
+}
+
+Verdict session_simulation(Session *session, Worker *worker)
+{
+    return worker_start(worker, session->sim_runner,
+                        *session->simulated ? session->device : sim_default, session->streams);
+}
+
+/* Asks a runner about the GPU; it then waits for its kernel. */
+static bool meet_gpu(Session *session)
+{
+    Worker *first = &session->next;
+    Verdict verdict;
+
+    if (!file_exists(session->runner)) {
+        PUT(session->problem, "%s is not there: run make", session->runner);
+        return false;
+    }
+    verdict = worker_start(first, session->runner, session->device, session->streams);
+    if (verdict == PASS)
+        verdict = worker_hello(first, &session->gpu);
+    if (verdict != PASS)
+        PUT(session->problem, "%s", first->why);
+    else if (session->gpu.simulated != (*session->simulated != 0)) {
+        PUT(session->problem, "%s has found another GPU than its own", session->runner);
+        return false;
+    }
+    return verdict == PASS;
+}
+
+/* ---- Which GPU? ---- */
+
+/* From here on the simulated GPU is the one. */
+static bool meet_simulation(Session *session, const char *name, const char *why)
+{
+    PUT(session->simulated, "%s", why);
+    PUT(session->runner, "%s", session->sim_runner);
+    PUT(session->device, "%s", *name ? name : sim_default);
+    if (!meet_gpu(session))
+        return false;
+    session->simulator = simulator_hash(session);
+    return true;
+}
+
+/* No GPU was asked for: a real one if it can be used, else the simulated one. */
+static bool meet_any(Session *session)
+{
+    char why[sizeof session->simulated];
+
+    if (meet_gpu(session))
+        return true;
+    worker_end(&session->next);
+    if (!file_exists(session->sim_runner)) {
+        APPEND(session->problem, "; and there is no simulated GPU: %s is not there",
+               session->sim_runner);
+        return false;
+    }
+    PUT(why, "%s", session->problem);
+    return meet_simulation(session, "", why);
+}
+
+static bool meet_device(Session *session, const char *device)
+{
+    bool simulated = device && !strncmp(device, "sim", 3) && (!device[3] || device[3] == ':');
+
+    PUT(session->device, "%s", device ? device : "0");
+    if (!device)
+        return meet_any(session);
+    if (!simulated)
+        return meet_gpu(session);
+    return meet_simulation(session, device[3] ? device + 4 : "", "as asked for");
+}
+
+/* All but the GPU. */
+static bool open_folders(Session *session)
+{
+    session->lock_fd = -1;
+    course_default(&session->course);
+    if (!session_find_root(session))
+        return false;
+    toolchain_find(&session->toolchain);
+    if (session->toolchain.problem[0]) {
+        PUT(session->problem, "%s", session->toolchain.problem);
+        return false;
+    }
+    if (make_folders(session->cache))
+        return true;
+    PUT(session->problem,
+        "cannot write %s: %s; copy the workbook to a folder you can write to, or name another "
+        "build folder: make grade B=$HOME/warpbook",
+        session->cache, strerror(errno));
+    return false;
+}
+
+bool session_open_to_build(Session *session, int cc)
+{
+    session->gpu.cc = cc;
+    return open_folders(session);
+}
+
+bool session_open(Session *session, const char *device)
+{
+    if (!open_folders(session))
+        return false;
+    /* A simulated GPU is each process's own. */
+    if (meet_device(session, device) && (*session->simulated || lock_gpu(session)))
+        return true;
+    session_close(session);
+    return false;
+}
+
+void session_close(Session *session)
+{
+    worker_end(&session->next);
+    build_trim(session->cache, CACHED_BUILDS);
+    if (session->lock_fd >= 0)
+        close(session->lock_fd);
+}

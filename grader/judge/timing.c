@@ -1,0 +1,158 @@
+/* timing.c - one lab's speed while it is judged: whose fault a trouble is, and a race of two. */
+#include "judge/timing.h"
+#include "base/util.h"
+
+#include <string.h>
+
+static const double race_budget_s = 3;
+
+const double judging_remarkable = 1.3;
+
+const CaseSpeed *judging_slowest(const Result *result)
+{
+    const CaseSpeed *slowest = NULL;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == TIMED && s->measured && !s->blind && s->ratio.hi < s->bar &&
+            (!slowest || s->ratio.median / s->bar < slowest->ratio.median / slowest->bar))
+            slowest = s;
+    }
+    return slowest;
+}
+
+void judging_decide(Result *result)
+{
+    const CaseSpeed *slow = judging_slowest(result), *unjudged = NULL;
+    bool close = false;
+
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind != TIMED)
+            continue;
+        if (!s->measured)
+            unjudged = unjudged ? unjudged : s;
+        else
+            close |= s->ratio.lo <= s->bar && s->bar <= s->ratio.hi;
+    }
+    result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : close ? CLOSE : PASS;
+    if (slow || unjudged)
+        result->diagnosis = (Diagnosis){ .lab_case = (slow ? slow : unjudged)->lab_case };
+    if (slow)
+        PUT(result->why,
+            "case %s runs at %.2f of the reference's speed (%.0f of %.0f GB/s), the bar is %.2f",
+            slow->lab_case->label, ratio_shown(slow->ratio.median, slow->bar, 2), slow->gbps,
+            slow->reference_gbps, slow->bar);
+    else if (unjudged)
+        PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
+    else if (close)
+        PUT(result->why, "too close to the bar to tell on this machine; counts as a pass");
+}
+
+void judging_flag(Judging *j, const char *flag)
+{
+    char *flags = j->result->flags;
+
+    if (!strstr(flags, flag))
+        APPEND(j->result->flags, "%s%s", *flags ? " " : "", flag);
+}
+
+static void show_blocks(void *self, int blocks)
+{
+    Judging *j = self;
+
+    session_say(j->session, "%02d %s: %s, block %d", lab_number(j->entry), lab_name(j->entry),
+                j->doing, blocks);
+}
+
+bool judging_ours_failed(Judging *j, Verdict verdict, const char *who, const char *why)
+{
+    if (verdict == PASS)
+        return false;
+    j->result->verdict = UNSOUND;
+    PUT(j->result->why, "%s failed, which is not your fault: %s", who, why);
+    return true;
+}
+
+bool judging_reference_failed(Judging *j, Verdict verdict)
+{
+    return judging_ours_failed(j, verdict, "the reference", j->reference.worker.why);
+}
+
+Verdict judging_start_ours(Judging *j, Contestant *side, const char *object, GpuInfo *info)
+{
+    return side_start(side, j->session, j->entry, object, j->random, info);
+}
+
+void judging_race(Judging *j, Contestant *student, double bar, int least, Finish *finish)
+{
+    Race the_race = {
+        .reference = { &j->reference, side_sample },
+        .student = { student, side_sample },
+        .bar = bar,
+        .least = least,
+        .most = 120,
+        .budget_s = race_budget_s,
+        .random = draw(j->random, DRAW_ORDER),
+        .clock_mhz = side_clock,
+        .clock_self = &j->reference,
+        .progress = show_blocks,
+        .progress_self = j,
+    };
+    race(&the_race, finish);
+}
+
+bool judging_student_failed(Judging *j, Verdict verdict, const Contestant *student,
+                            const Plan *plan)
+{
+    if (verdict == PASS)
+        return false;
+    j->result->verdict = verdict;
+    j->result->diagnosis = student->worker.diagnosis;
+    if (verdict == WRONG || verdict == STRAY) /* these name the case themselves */
+        PUT(j->result->why, "%s", student->worker.why);
+    else
+        PUT(j->result->why, "case %s: %s", plan->sized.label, student->worker.why);
+    return true;
+}
+
+bool judging_start_student(Judging *j, Contestant *student, int i)
+{
+    GpuInfo info;
+
+    return !judging_student_failed(
+        j, side_start(student, j->session, j->entry, j->object, j->random, &info), student,
+        &j->plan[i]);
+}
+
+void judging_list_cases(Judging *j)
+{
+    const Case *cases = j->entry->lab->cases;
+
+    for (int i = 0; cases[i].label; i++)
+        if (cases[i].kind == TIMED || (cases[i].kind == CONTROL && !j->session->quick)) {
+            if (j->result->speeds == GRADE_CASES)
+                die("lab %s has more than %d timed cases", j->entry->folder, GRADE_CASES);
+            j->result->speed[j->result->speeds++] =
+                (CaseSpeed){ .lab_case = &cases[i],
+                             .bar = course_bar(&j->session->course, j->entry, i) };
+        }
+}
+
+bool judging_impossible(const Judging *j, const Plan *plan, double call_ms)
+{
+    double bytes = j->entry->lab->work(&plan->sized).bytes - (double) j->info.gpu.l2_bytes;
+
+    return j->info.peak_gbps > 0 && bytes > 0 &&
+           bytes / (call_ms * 1e-3) > 1.05e9 * j->info.peak_gbps;
+}
+
+void judging_say_impossible(Judging *j, const Plan *plan, double call_ms)
+{
+    j->result->verdict = SUSPECT;
+    PUT(j->result->why,
+        "case %s: %.0f GB/s is more than this GPU's memory can do (%.0f GB/s): the work cannot "
+        "have been done",
+        plan->sized.label, j->entry->lab->work(&plan->sized).bytes / call_ms * 1e-6,
+        j->info.peak_gbps);
+}

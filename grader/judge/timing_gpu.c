@@ -1,0 +1,260 @@
+/* timing_gpu.c - how fast is a right kernel, beside the lab's reference on the same GPU, now?
+ *
+ * In the order of a run: the reference and its twin come up, sizes are chosen, the GPU is warmed
+ * until its clock is steady, and the two race (A/A): what they differ by is what this machine can
+ * resolve. The twin is killed. Only now does the student's process exist. Each timed case is a race
+ * (judge/race.h) of reference and student; within 1 % of the bar five more races of fresh processes
+ * follow, since where buffers lie in memory moves a ratio by up to 0.5 %. If the reference was
+ * slower beside the student than before, the student is killed and the reference measured again: if
+ * it recovers, it had been interfered with.
+ */
+#include "judge/interference.h"
+#include "judge/timing.h"
+#include "judge/baselines.h"
+#include "judge/outputs.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double near_bar = 0.01; /* of the bar: then PAIRS pairs of processes */
+enum { PAIRS = 6 };
+static const double noisy = 0.05; /* A/A half-width at which speed is not judged */
+
+/* A kernel of which nobody knows how slow it is might take minutes for a control case, and be
+ * stopped for that. */
+static const char too_noisy[] = "left out, since the machine was too noisy for a timed case";
+
+/* Reference against its twin on every timed case: what can this machine tell apart? The last case
+ * comes first: then the reference already has the first one's arrays when the student comes. */
+static bool judge_machine(Judging *j, Contestant *twin)
+{
+    for (int i = j->result->speeds - 1; i >= 0; i--) {
+        CaseSpeed *s = &j->result->speed[i];
+        Finish finish;
+        Verdict verdict;
+        if (!j->plan[i].sets || s->lab_case->kind != TIMED)
+            continue;
+        j->doing = "the reference beside itself";
+        if (judging_reference_failed(j, side_take_up(&j->reference, &j->plan[i])))
+            return false;
+        verdict = side_take_up(twin, &j->plan[i]);
+        if (judging_ours_failed(j, verdict, "the reference's twin", twin->worker.why))
+            return false;
+        judging_race(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
+        if (judging_ours_failed(j, finish.trouble, "the reference",
+                                finish.student_guilty ? twin->worker.why : j->reference.worker.why))
+            return false;
+        j->alone_ms[i] = finish.reference_ms;
+        j->alone_mhz[i] = finish.mhz;
+        s->resolution = fmax(fabs(finish.ratio.hi - 1), fabs(1 - finish.ratio.lo));
+        if (s->resolution > noisy || finish.blocks < 9) {
+            PUT(s->why_not,
+                "this machine is too noisy now: the reference beside itself differs by %.0f %%",
+                s->resolution * 100);
+            j->plan[i].sets = 0;
+            j->no_control = too_noisy;
+        }
+    }
+    return true;
+}
+
+static void record(const Judging *j, const Plan *plan, const Finish *finish, CaseSpeed *s)
+{
+    Work work = j->entry->lab->work(&plan->sized);
+
+    s->measured = true;
+    s->ratio = finish->ratio;
+    s->student_ms = finish->student_ms;
+    s->reference_ms = finish->reference_ms;
+    s->gbps = work.bytes / finish->student_ms * 1e-6;
+    s->gflops = work.flops / finish->student_ms * 1e-6;
+    s->reference_gbps = work.bytes / finish->reference_ms * 1e-6;
+    s->blocks = finish->blocks;
+    s->dropped = finish->disturbed + finish->unsteady;
+    s->by_parent = finish->by_parent;
+    s->pairs = 1;
+    memcpy(s->dim, plan->sized.dim, sizeof s->dim);
+}
+
+/* One race of one case. False: the verdict is there. */
+static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *finish)
+{
+    const Plan *plan = &j->plan[i];
+    CaseSpeed *s = &j->result->speed[i];
+    int set;
+
+    j->doing = plan->sized.label;
+    if (judging_reference_failed(j, side_take_up(&j->reference, plan)))
+        return false;
+    if (judging_student_failed(j, side_take_up(student, plan), student, plan))
+        return false;
+    judging_race(j, student, s->bar, least, finish);
+    if (finish->trouble != PASS && !finish->student_guilty)
+        return !judging_reference_failed(j, finish->trouble);
+    if (judging_student_failed(j, finish->trouble, student, plan) ||
+        judging_student_failed(j, worker_check_guards(&student->worker), student, plan))
+        return false;
+    session_say(j->session, "%02d %s: %s, every element", lab_number(j->entry), lab_name(j->entry),
+                plan->sized.label);
+    set = (int) (draw(j->random, DRAW_PLACES) % (uint64_t) student->calls);
+    if (judging_student_failed(j, outputs_check(&student->worker, set, j->random), student, plan))
+        return false;
+    if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
+        PUT(s->why_not, "the GPU's clock or another program disturbed nearly every sample");
+        judging_flag(j, "disturbed");
+        j->no_control = too_noisy;
+        return true;
+    }
+    /* Who slows the reference to look fast is not that slow; and so few blocks show noise only. */
+    return finish->cut_short || !interfered(j, student, i, finish);
+}
+
+/* Checks a race's result against the GPU's peak, and flags events that disagree with the parent's
+ * clock. A control case is not flagged: it decides nothing, and in its few blocks samples can be
+ * late by chance. If the reference exceeds the peak, too, the driver's figure for it is wrong. */
+static bool believable(Judging *j, int i, const Finish *finish)
+{
+    const Plan *plan = &j->plan[i];
+
+    if (finish->by_parent && j->result->speed[i].lab_case->kind == TIMED)
+        judging_flag(j, "clock");
+    if (!finish->blocks || !judging_impossible(j, plan, finish->student_ms) ||
+        judging_impossible(j, plan, finish->reference_ms))
+        return true;
+    judging_say_impossible(j, plan, finish->student_ms);
+    return false;
+}
+
+/* Within 1 % of the bar the place of the buffers decides: five more pairs of fresh processes, and
+ * the median of the six medians. Their range misses the true median if all six lie on one side of
+ * it: with a chance of 2 / 2^6, 3 %. A kernel exactly at the bar is `slow` with half of that. */
+static bool add_pairs(Judging *j, int i)
+{
+    CaseSpeed *s = &j->result->speed[i];
+    double medians[PAIRS] = { s->ratio.median };
+
+    for (int pair = 1; pair < PAIRS; pair++) {
+        Contestant student = { 0 };
+        Finish finish;
+        bool fine;
+        GpuInfo info;
+
+        side_end(&j->reference);
+        if (judging_reference_failed(
+                j, judging_start_ours(j, &j->reference, j->reference_object, &info)))
+            return false;
+        fine = judging_start_student(j, &student, i) && run_race(j, &student, i, 15, &finish);
+        side_end(&student);
+        if (!fine || !believable(j, i, &finish))
+            return false;
+        if (s->why_not[0]) {
+            s->measured = false;
+            return true;
+        }
+        medians[pair] = finish.ratio.median;
+        s->by_parent |= finish.by_parent;
+        s->blocks += finish.blocks;
+        s->dropped += finish.disturbed + finish.unsteady;
+    }
+    s->pairs = PAIRS;
+    s->ratio = (Interval){ median(medians, PAIRS), quantile(medians, PAIRS, 0),
+                           quantile(medians, PAIRS, 1) };
+    return true;
+}
+
+static bool judge_case(Judging *j, Contestant *student, int i)
+{
+    CaseSpeed *s = &j->result->speed[i];
+    Finish finish;
+    bool control = s->lab_case->kind == CONTROL;
+
+    if (!j->plan[i].sets)
+        return true;
+    if (control && j->no_control) {
+        PUT(s->why_not, "%s", j->no_control);
+        return true;
+    }
+    if (student->worker.child.pid <= 0 && !judging_start_student(j, student, i))
+        return false;
+    if (!run_race(j, student, i, control || j->session->quick ? 5 : 15, &finish))
+        return false;
+    if (s->why_not[0])
+        return true;
+    if (finish.cut_short)
+        j->no_control = "left out, since the kernel is far below the bar already";
+    record(j, &j->plan[i], &finish, s);
+    if (!believable(j, i, &finish))
+        return false;
+    if (!control && !j->session->quick && fabs(s->ratio.median - s->bar) < near_bar * s->bar) {
+        side_end(student);
+        return add_pairs(j, i);
+    }
+    return true;
+}
+
+/* ---- All cases ---- */
+
+/* Reference and twin up, sizes chosen, GPU warm, machine judged. */
+static bool prepare(Judging *j)
+{
+    Contestant twin = { 0 };
+    GpuInfo info;
+    bool with_twin = !j->session->quick, fine;
+
+    session_say(j->session, "%02d %s: warming up the GPU", lab_number(j->entry),
+                lab_name(j->entry));
+    fine = !judging_reference_failed(
+        j, judging_start_ours(j, &j->reference, j->reference_object, &j->info));
+    if (fine && with_twin) {
+        fine = !judging_ours_failed(j, judging_start_ours(j, &twin, j->reference_object, &info),
+                                    "the reference", twin.worker.why);
+        j->info.free_bytes = fmin(j->info.free_bytes, info.free_bytes);
+    }
+    for (int i = 0; fine && i < j->result->speeds; i++) {
+        CaseSpeed *s = &j->result->speed[i];
+        fine = !judging_reference_failed(j, side_plan(&j->reference, s->lab_case, &j->info,
+                                                      &j->plan[i], s->why_not, sizeof s->why_not));
+    }
+    for (int i = j->result->speeds - 1; fine && i >= 0; i--)
+        if (j->plan[i].sets && j->result->speed[i].lab_case->kind == TIMED) {
+            fine = !judging_reference_failed(j, side_take_up(&j->reference, &j->plan[i])) &&
+                   !judging_reference_failed(j, side_warm_up(&j->reference));
+            break;
+        }
+    if (fine && with_twin)
+        fine = judge_machine(j, &twin);
+    if (with_twin)
+        side_end(&twin);
+    return fine;
+}
+
+void judge_speed(Session *session, const char *reference, const char *object, Result *result,
+                 Draws *random)
+{
+    Judging j = { .session = session,
+                  .result = result,
+                  .entry = result->entry,
+                  .reference_object = reference,
+                  .object = object,
+                  .random = random };
+    Contestant student = { 0 };
+    bool fine;
+
+    judging_list_cases(&j);
+    fine = prepare(&j);
+    for (int i = 0; fine && i < result->speeds; i++)
+        fine = judge_case(&j, &student, i);
+    side_end(&student);
+    if (fine)
+        judging_decide(result);
+    for (int i = 0; fine && i < result->speeds; i++) {
+        CaseSpeed *s = &result->speed[i];
+        if (!s->measured || s->lab_case->kind != TIMED)
+            continue;
+        if (result->verdict == SLOW)
+            s->floor = known_floor(&j, i);
+        if (s->ratio.median > judging_remarkable)
+            known_look(&j, i);
+    }
+    side_end(&j.reference);
+}

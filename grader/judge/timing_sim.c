@@ -1,0 +1,275 @@
+/* timing_sim.c - how long one call takes on a simulated GPU: modelled, so the same each time. */
+#include "judge/timing_sim.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A launch costs some 2 us; 50 times that, and it hardly counts. Where copies and kernels are to be
+ * balanced a call is a row of some thirty of each. */
+static const double least_call_ms = 0.1, least_balanced_ms = 1;
+
+/* Balanced cases begin so small, and a first look at what they balance takes so much of it. Then it
+ * is balanced so well, or after so many trials as well as it can be. */
+static const double balanced_scale = 1.0 / 64, balanced_within = 0.05;
+enum { BALANCE_TRIAL = 16, BALANCE_TRIALS = 4 };
+
+/* Warp instructions of one call of the reference: beyond this it takes too long to simulate. */
+static const double most_instructions = 150e6;
+
+/* The same of a launch of anyone's, before it counts as endless. */
+static const int launch_millions = 1000;
+static const double call_limit_s = 60;
+
+/* Changed when what is kept changes its meaning. */
+enum { KEPT_FORMAT = 2 };
+
+/* ---- One call ---- */
+
+/* Each modelled call gets a new process. Earlier calls change the addresses of the arrays, and so
+ * which of their cache lines share a set: after another case, lab 06's reference was modelled
+ * 0.02 % slower. */
+static Verdict start_anew(Judging *j, Contestant *side, const char *object)
+{
+    GpuInfo info;
+    Verdict verdict;
+
+    side_end(side);
+    verdict = side_start(side, j->session, j->entry, object, j->random, &info);
+
+    if (verdict == PASS)
+        verdict = worker_checks(&side->worker, false, launch_millions);
+    return verdict == PASS ? worker_model_time(&side->worker) : verdict;
+}
+
+Verdict modelled_call(Judging *j, Contestant *side, const char *object, const Case *sized,
+                      uint64_t seed, ModelledCall *call)
+{
+    Timing timing;
+    Verdict verdict = start_anew(j, side, object);
+
+    if (verdict == PASS)
+        verdict = worker_case(&side->worker, sized, 1);
+    if (verdict == PASS)
+        verdict = worker_prepare(&side->worker, seed);
+    if (verdict == PASS)
+        verdict = worker_go(&side->worker, 1, call_limit_s, &timing);
+    if (verdict != PASS)
+        return verdict;
+    call->ms = timing.event_ms;
+    return worker_timed(&side->worker, &call->timed);
+}
+
+bool modelled_idle(const ModelledCall *call)
+{
+    return !(call->ms > 0) && call->timed.launches == 0;
+}
+
+bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
+{
+    if (call->timed.untimed > 0)
+        put(why_not, size, "the model cannot tell how long %.0f of %.0f launches take",
+            call->timed.untimed, call->timed.launches);
+    else if (!(call->ms > 0))
+        put(why_not, size, "nothing ran on the GPU; what the host does takes no time here");
+    else
+        return true;
+    return false;
+}
+
+/* ---- Sizes ---- */
+
+/* What the reference does with a case: chosen dims and its call, or why it is not timed. */
+typedef struct Kept {
+    long dim[LAB_DIMS];
+    ModelledCall call;
+    char why_not[120]; /* "": it is timed */
+} Kept;
+
+/* Contents of the reference's call: a case has its own, always the same, since it is kept. */
+static uint64_t reference_seed(const Judging *j, const Case *sized)
+{
+    uint64_t seed = hash_bytes(j->result->hash, "reference", strlen("reference"));
+
+    return hash_bytes(seed, sized->label, strlen(sized->label));
+}
+
+static Verdict try_reference(Judging *j, const Case *sized, Kept *kept)
+{
+    memcpy(kept->dim, sized->dim, sizeof kept->dim);
+    return modelled_call(j, &j->reference, j->reference_object, sized, reference_seed(j, sized),
+                         &kept->call);
+}
+
+/* Scale doubles from `scale` until a call of the reference is long enough. */
+static Verdict grow(Judging *j, Case *sized, double scale, double least_ms, Kept *kept)
+{
+    Verdict verdict = PASS;
+
+    for (; scale <= 1024 && verdict == PASS; scale *= 2) {
+        if (sized->size)
+            sized->size(sized->dim, &j->info.gpu, scale);
+        verdict = try_reference(j, sized, kept);
+        if (verdict != PASS || kept->call.ms >= least_ms || !sized->size || sized->stays_short)
+            return verdict;
+        if (kept->call.timed.instructions > most_instructions / 2)
+            break;
+    }
+    PUT(kept->why_not, "a call is too short for its launches not to count, at any size that can "
+                       "be simulated");
+    return verdict;
+}
+
+/* By what the balanced dim is to be multiplied, for what it adds to the kernels' time; 0: why_not
+ * says why it cannot be. */
+static double balance_factor(const ModelledCall *without, double wanted_ms, Kept *kept)
+{
+    const double added_ms = kept->call.timed.kernels_ms - without->timed.kernels_ms;
+    const double base = without->timed.instructions, factor = wanted_ms / added_ms;
+    const double all = base + factor * (kept->call.timed.instructions - base);
+
+    if (!(added_ms > 0))
+        PUT(kept->why_not, "takes no longer however much there is to do");
+    else if (all > most_instructions)
+        PUT(kept->why_not, "takes too long to simulate: %.0f million warp instructions",
+            all * 1e-6);
+    return kept->why_not[0] ? 0 : factor;
+}
+
+/* The kernels' part grows with the balanced dim in proportion as soon as it is mostly arithmetic,
+ * so a trial tells how much it takes. Of a small one memory may hide a half: what it says is tried
+ * until that is right. */
+static Verdict balance(Judging *j, Case *sized, Kept *kept)
+{
+    const ModelledCall without = kept->call;
+    const double wanted_ms = sized->balance * without.ms;
+    long *dim = &sized->dim[sized->balanced];
+    double factor = 0;
+    Verdict verdict;
+
+    *dim = BALANCE_TRIAL;
+    for (int trial = 0; trial < BALANCE_TRIALS; trial++) {
+        if ((verdict = try_reference(j, sized, kept)) != PASS ||
+            (factor = balance_factor(&without, wanted_ms, kept)) == 0 ||
+            (trial && fabs(factor - 1) < balanced_within))
+            return verdict;
+        *dim = (long) fmax(round(factor * (double) *dim), 1);
+    }
+    return try_reference(j, sized, kept);
+}
+
+static Verdict choose(Judging *j, const Case *lab_case, Kept *kept)
+{
+    Case sized = *lab_case;
+    bool balanced = sized.balance > 0;
+    Verdict verdict = grow(j, &sized, balanced ? balanced_scale : 1,
+                           balanced ? least_balanced_ms : least_call_ms, kept);
+
+    if (verdict == PASS && balanced && !kept->why_not[0])
+        verdict = balance(j, &sized, kept);
+    if (verdict == PASS && !kept->why_not[0] && sized.kind == TIMED)
+        modelled_fine(&kept->call, kept->why_not, sizeof kept->why_not);
+    return verdict;
+}
+
+/* ---- What is kept ---- */
+
+/* All that the reference's call hangs on. 0: it cannot be told. */
+static uint64_t kept_key(const Judging *j, int i)
+{
+    uint64_t key = j->session->simulator;
+    char *object;
+    size_t size;
+
+    if (!key || !(object = read_file(j->reference_object, 64 << 20, &size)))
+        return 0;
+    key = hash_bytes(key ^ j->result->hash, object, size);
+    free(object);
+    return hash_bytes(key, (int[]){ KEPT_FORMAT, i }, 2 * sizeof(int));
+}
+
+static const char *kept_path(const Judging *j, int i, uint64_t key, char *path, size_t size)
+{
+    char device[PATH];
+
+    return put(path, size, "%s/%s-%s-reference-%d-%016llx", j->session->floors, j->entry->folder,
+               session_device_word(j->session, device, sizeof device), i, (unsigned long long) key);
+}
+
+static bool read_kept(const Judging *j, int i, uint64_t key, Kept *kept)
+{
+    char path[PATH * 3], *text;
+    long *d = kept->dim;
+    Timed *t = &kept->call.timed;
+    int used = 0;
+
+    *kept = (Kept){ 0 };
+    if (!key || !(text = read_file(kept_path(j, i, key, path, sizeof path), 1000, NULL)))
+        return false;
+    if (sscanf(text, "%ld %ld %ld %ld %lf %lf %lf %lf %lf %lf %lf;%n", &d[0], &d[1], &d[2], &d[3],
+               &kept->call.ms, &t->launches, &t->untimed, &t->blocks, &t->timed_blocks,
+               &t->instructions, &t->kernels_ms, &used) == 11 &&
+        used)
+        PUT(kept->why_not, "%.*s", (int) strcspn(text + used, "\n"), text + used);
+    else
+        used = 0;
+    free(text);
+    return used && (*kept->why_not || kept->call.ms > 0);
+}
+
+static void write_kept(const Judging *j, int i, uint64_t key, const Kept *kept)
+{
+    const long *d = kept->dim;
+    const Timed *t = &kept->call.timed;
+    char path[PATH * 3], text[600];
+
+    if (!key || !make_folders(j->session->floors))
+        return;
+    PUT(text, "%ld %ld %ld %ld %.17g %.17g %.17g %.17g %.17g %.17g %.17g;%s\n", d[0], d[1], d[2],
+        d[3], kept->call.ms, t->launches, t->untimed, t->blocks, t->timed_blocks, t->instructions,
+        t->kernels_ms, kept->why_not);
+    write_file(kept_path(j, i, key, path, sizeof path), text, strlen(text));
+}
+
+static bool ask_reference(Judging *j, const Case *lab_case, Kept *kept)
+{
+    session_say(j->session, "%02d %s: the reference, %s", lab_number(j->entry), lab_name(j->entry),
+                lab_case->label);
+    return !judging_reference_failed(j, choose(j, lab_case, kept));
+}
+
+bool modelled_plan(Judging *j, int i, ModelledCall *reference)
+{
+    CaseSpeed *s = &j->result->speed[i];
+    uint64_t key = kept_key(j, i);
+    Kept kept;
+
+    if (!read_kept(j, i, key, &kept)) {
+        if (!ask_reference(j, s->lab_case, &kept))
+            return false;
+        write_kept(j, i, key, &kept);
+    }
+    PUT(s->why_not, "%s", kept.why_not);
+    j->plan[i] = (Plan){
+        .sized = *s->lab_case, .sets = !kept.why_not[0], .passes = 1, .reference_ms = kept.call.ms
+    };
+    memcpy(j->plan[i].sized.dim, kept.dim, sizeof kept.dim);
+    *reference = kept.call;
+    return true;
+}
+
+double modelled_ratio(Judging *j, const char *object, int i)
+{
+    Contestant ours = { 0 };
+    ModelledCall call;
+    char why[120];
+    const Case *sized = &j->plan[i].sized;
+    Verdict verdict = modelled_call(j, &ours, object, sized, reference_seed(j, sized), &call);
+
+    side_end(&ours);
+    return verdict == PASS && modelled_fine(&call, why, sizeof why)
+               ? j->plan[i].reference_ms / call.ms
+               : 0;
+}

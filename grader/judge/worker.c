@@ -1,0 +1,443 @@
+/* worker.c - a runner with one kernel in it: the conversation (runner/protocol.h), typed. */
+#include "judge/worker.h"
+#include "judge/compare.h"
+#include "runner/protocol.h"
+#include "base/util.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Starting CUDA on a machine with many GPUs, and compiling PTX for a new one, take their time. */
+static const double start_limit_s = 60, load_limit_s = 60, chore_limit_s = 20;
+
+/* Beyond this a child is not working on a lab any more. */
+static const size_t host_memory_limit = (size_t) 6 << 30;
+static const size_t simulated_memory_limit = (size_t) 2 << 30; /* the simulated GPU's is in it */
+
+/* What a failure of each kind says about the kernel that was loaded. */
+static const struct {
+    const char *kind;
+    Verdict verdict;
+    const char *clause;
+    uint64_t saw;
+} faults[] = {
+    { "gpu", UNSOUND, "" },
+    { "load", CRASH, "the kernel could not be loaded: " },
+    { "memory", UNSOUND, "not enough memory on the GPU: " },
+    { "hoards", CRASH, "" },
+    { "launch", CRASH, "a kernel could not be launched: ", SAW(SAW_LAUNCH) },
+    { "kernel", CRASH, "a kernel failed while it ran: " },
+    { "stray", STRAY, "" },
+    { "unsafe", UNSAFE, "" },
+    { "endless", TIMEOUT, "" },
+    { "died", CRASH, "its process " },
+    { "garbage", SUSPECT, "its process " },
+    { "limit", UNSUPPORTED, "the simulated GPU cannot do what this kernel does: " },
+};
+
+/* "KIND TEXT" or "KIND.CODE TEXT". */
+static Verdict from_fault(Worker *worker, const char *fault)
+{
+    size_t length = strcspn(fault, " "), kind = strcspn(fault, ". ");
+    const char *text = fault + length + (fault[length] == ' ');
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (kind == strlen(faults[i].kind) && !memcmp(fault, faults[i].kind, kind)) {
+            PUT(worker->why, "%s%s", faults[i].clause, text);
+            worker->diagnosis.saw = faults[i].saw;
+            if (kind < length)
+                worker->diagnosis.saw |= diagnosis_bit(fault + kind + 1, length - kind - 1);
+            if (faults[i].verdict == CRASH) /* CUDA's own words for its errors */
+                worker->diagnosis.saw |= diagnosis_printed(text);
+            return faults[i].verdict;
+        }
+    PUT(worker->why, "the runner did not understand the grader: %s", fault);
+    return UNSOUND;
+}
+
+static Verdict from_heard(Worker *worker, Heard heard, const char *answer)
+{
+    if (heard != HEARD_OK)
+        worker->diagnosis = (Diagnosis){ .lab_case = worker->row };
+    switch (heard) {
+    case HEARD_OK:
+        return PASS;
+    case HEARD_FAIL:
+        return from_fault(worker, answer + strlen("fail "));
+    case HEARD_LATE:
+        PUT(worker->why, "it %s and was stopped", worker->child.trouble);
+        return TIMEOUT;
+    case HEARD_GONE:
+        PUT(worker->why, "its process %s",
+            worker->child.trouble[0] ? worker->child.trouble : "is gone");
+        return CRASH;
+    case HEARD_GARBAGE:
+        PUT(worker->why, "its process %s", worker->child.trouble);
+        return SUSPECT;
+    }
+    return UNSOUND;
+}
+
+/* $WARPBOOK_PATIENCE multiplies all time limits: for very slow machines, and for impatient tests.
+ */
+static double patience(void)
+{
+    const char *text = getenv("WARPBOOK_PATIENCE");
+    double factor = text ? strtod(text, NULL) : 1;
+
+    return factor > 0 && factor < 1e6 ? factor : 1;
+}
+
+#define ASK(worker, limit_s, answer, ...)                                                          \
+    from_heard(worker, child_ask(&(worker)->child, (limit_s) *patience(), answer, __VA_ARGS__),    \
+               answer)
+
+Verdict worker_start(Worker *worker, const char *runner, const char *device, bool streams)
+{
+    char *const argv[] = { (char *) runner, "--device", (char *) device,
+                           streams ? "--streams" : NULL, NULL };
+
+    *worker =
+        (Worker){ .child.memory_limit = isdigit((unsigned char) *device) ? host_memory_limit
+                                                                         : simulated_memory_limit };
+    if (child_start(&worker->child, argv, WORKER_WINDOW_BYTES))
+        return PASS;
+    PUT(worker->why, "the runner %s", worker->child.trouble);
+    return UNSOUND;
+}
+
+Verdict worker_hello(Worker *worker, GpuInfo *info)
+{
+    char answer[CHILD_LINE], printed[200];
+    double cc, sms, l2_bytes, simulated = 0;
+    Verdict verdict = ASK(worker, start_limit_s, answer, "hello");
+
+    if (verdict == UNSOUND) { /* "REASON text": the word is for programs, the text for people */
+        const char *text = strchr(worker->why, ' ');
+        if (text)
+            memmove(worker->why, text + 1, strlen(text + 1) + 1);
+        return UNSOUND;
+    }
+    if (verdict != PASS) {
+        child_end(&worker->child);
+        PUT(printed, "%s", worker->child.printed);
+        APPEND(worker->why, " before it reached the GPU%s%s", *printed ? ": " : "", printed);
+        return UNSOUND;
+    }
+    *info = (GpuInfo){ 0 };
+    if (!field_double(answer, "cc", &cc) || !field_double(answer, "sms", &sms) ||
+        !field_double(answer, "l2_bytes", &l2_bytes) ||
+        !field_double(answer, "free_bytes", &info->free_bytes) ||
+        !field_double(answer, "total_bytes", &info->total_bytes) ||
+        !field_double(answer, "peak_gbps", &info->peak_gbps) ||
+        !field(answer, "driver", info->driver, sizeof info->driver) ||
+        !field(answer, "runtime", info->runtime, sizeof info->runtime) ||
+        !field(answer, "uuid", info->uuid, sizeof info->uuid) ||
+        !field(answer, "name", info->name, sizeof info->name) || sms < 1 || cc < 10) {
+        PUT(worker->why, "the runner's description of the GPU cannot be read");
+        return UNSOUND;
+    }
+    field_double(answer, "simulated", &simulated); /* absent: a real one */
+    info->simulated = simulated != 0;
+    info->cc = (int) cc;
+    info->gpu = (Gpu){ (int) sms, (size_t) l2_bytes };
+    return PASS;
+}
+
+Verdict worker_load(Worker *worker, const LabEntry *entry, const char *object)
+{
+    char answer[CHILD_LINE];
+    double guest;
+    Verdict verdict;
+
+    worker->entry = entry;
+    verdict = ASK(worker, load_limit_s, answer, "load %s %s", entry->folder, object);
+    if (verdict != PASS)
+        return verdict;
+    if (!field(answer, "sandbox", worker->sandbox, sizeof worker->sandbox))
+        PUT(worker->sandbox, "none");
+    if (!field(answer, "isolation", worker->isolation, sizeof worker->isolation))
+        PUT(worker->isolation, "shared");
+    if (field_double(answer, "guest", &guest) && guest > 0 && guest < 1e9)
+        worker->child.guest = (pid_t) guest;
+    return PASS;
+}
+
+/* The case's place in the lab's table: dims may differ, the label tells which one it is. */
+static int case_index(const Lab *lab, const Case *lab_case)
+{
+    for (int i = 0; lab->cases[i].label; i++)
+        if (lab->cases[i].label == lab_case->label)
+            return i;
+    die("a case that is not in the lab's table");
+}
+
+Verdict worker_case(Worker *worker, const Case *lab_case, int sets)
+{
+    char answer[CHILD_LINE];
+    const long *d = lab_case->dim;
+
+    worker->lab_case = *lab_case;
+    worker->row = &worker->entry->lab->cases[case_index(worker->entry->lab, lab_case)];
+    worker->sets = sets;
+    worker->arrays = (Arrays){ 0 };
+    worker->entry->lab->shape(lab_case, &worker->arrays);
+    return ASK(worker, chore_limit_s, answer, "case %d %ld %ld %ld %ld %d",
+               (int) (worker->row - worker->entry->lab->cases), d[0], d[1], d[2], d[3], sets);
+}
+
+Verdict worker_prepare(Worker *worker, uint64_t seed)
+{
+    char answer[CHILD_LINE];
+    Verdict verdict;
+
+    worker->seed = seed;
+    worker->poison = seed & 1 ? POISON_ODD : POISON_EVEN;
+    verdict = ASK(worker, chore_limit_s, answer, "prepare %016llx %d", (unsigned long long) seed,
+                  worker->poison);
+    worker->prepare_ms = (worker->child.answered_s - worker->child.asked_s) * 1e3;
+    return verdict;
+}
+
+Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
+{
+    char answer[CHILD_LINE];
+    Verdict verdict = ASK(worker, limit_s, answer, "go %d", calls);
+
+    if (verdict != PASS)
+        return verdict;
+    worker->go_s = worker->child.asked_s;
+    worker->seen_ms = 0;
+    timing->parent_ms = (worker->child.answered_s - worker->go_s) * 1e3;
+    if (!field_double(answer, "ms", &timing->event_ms) || !(timing->event_ms >= 0) ||
+        !(timing->event_ms < 1e9)) {
+        PUT(worker->why, "its process reported a time that is none: %.40s", answer);
+        return SUSPECT;
+    }
+    return PASS;
+}
+
+Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t count)
+{
+    char answer[CHILD_LINE];
+    Verdict verdict =
+        ASK(worker, chore_limit_s, answer, "window %d %d %zu %zu", set, out, first, count);
+
+    if (!worker->seen_ms)
+        worker->seen_ms = (worker->child.answered_s - worker->go_s) * 1e3;
+    return verdict;
+}
+
+/* "in1": what kernel.h calls it, or "input". */
+static void name_told(const Worker *worker, const char *array, char *told, size_t size)
+{
+    const Arrays *all = &worker->arrays;
+    bool in = !strncmp(array, "in", 2), out = !strncmp(array, "out", 3);
+    size_t i = in || out ? strtoul(array + (in ? 2 : 3), NULL, 10) : 0;
+    const Array *one = in && i < LAB_IN     ? &all->in[i]
+                       : out && i < LAB_OUT ? &all->out[i]
+                                            : &all->scratch;
+
+    put(told, size, "%s", one->name ? one->name : in ? "input" : out ? "output" : array);
+}
+
+/* "set:0 array:out0 side:after offset:12" in words. */
+Verdict worker_check_guards(Worker *worker)
+{
+    char answer[CHILD_LINE], array[16] = "", side[16] = "", told[32] = "";
+    double at = 0;
+    Verdict verdict =
+        ASK(worker, chore_limit_s, answer, "guards %016llx", (unsigned long long) worker->seed);
+
+    if (verdict != STRAY)
+        return verdict;
+    field(answer, "array", array, sizeof array);
+    field(answer, "side", side, sizeof side);
+    field_double(answer, "offset", &at);
+    name_told(worker, array, told, sizeof told);
+    if (!strcmp(side, "inside"))
+        worker->diagnosis.saw = SAW(SAW_INPUT);
+    PUT(worker->diagnosis.array, "%.15s", told);
+    worker->diagnosis.element = at < 1e15 ? (size_t) at : 0;
+    if (!strcmp(side, "inside"))
+        PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are only to read",
+            worker->lab_case.label, at);
+    else if (!strcmp(side, "before"))
+        PUT(worker->why, "case %s: memory before the %s array was written, %.0f bytes before it",
+            worker->lab_case.label, told, at);
+    else
+        PUT(worker->why,
+            "case %s: memory after the %s array was written, from %.0f bytes after its last "
+            "element "
+            "on",
+            worker->lab_case.label, told, at);
+    return STRAY;
+}
+
+Verdict worker_checks(Worker *worker, bool on, int millions)
+{
+    char answer[CHILD_LINE];
+
+    return ASK(worker, chore_limit_s, answer, "checks %d %d000000", on, millions);
+}
+
+Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counted)
+{
+    char answer[CHILD_LINE];
+    double line;
+    Verdict verdict =
+        ASK(worker, chore_limit_s, answer, "count %d %d", mechanism->counter, mechanism->array);
+
+    if (verdict != PASS)
+        return verdict;
+    if (!field_double(answer, "done", &counted->done) ||
+        !field_double(answer, "least", &counted->least) ||
+        !field_double(answer, "requests", &counted->requests) ||
+        !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9)) {
+        PUT(worker->why, "its process reported counts that are none: %.40s", answer);
+        return SUSPECT;
+    }
+    counted->line = (int) line;
+    return PASS;
+}
+
+Verdict worker_model_time(Worker *worker)
+{
+    char answer[CHILD_LINE];
+
+    return ASK(worker, chore_limit_s, answer, "model");
+}
+
+Verdict worker_timed(Worker *worker, Timed *timed)
+{
+    char answer[CHILD_LINE];
+    const struct {
+        const char *key;
+        double *value;
+    } fields[] = {
+        { "launches", &timed->launches },
+        { "untimed", &timed->untimed },
+        { "blocks", &timed->blocks },
+        { "timed_blocks", &timed->timed_blocks },
+        { "instructions", &timed->instructions },
+        { "kernels_ms", &timed->kernels_ms },
+    };
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "timed");
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && verdict == PASS; i++)
+        if (!field_double(answer, fields[i].key, fields[i].value) || !(*fields[i].value >= 0) ||
+            !(*fields[i].value < 1e15)) {
+            PUT(worker->why, "its process reported a timing that is none: %.60s", answer);
+            verdict = SUSPECT;
+        }
+    return verdict;
+}
+
+/* A figure that may be left out; false: it is none. */
+static bool take_figure(const char *answer, const char *prefix, const char *key, double *value)
+{
+    char name[40];
+
+    *value = 0;
+    field_double(answer, PUT(name, "%s%s", prefix, key), value);
+    return *value >= 0 && *value < 1e18;
+}
+
+static bool take_spent(const char *answer, Spent *spent)
+{
+    bool well = true;
+
+    for (int i = 0; i < LIMITS; i++)
+        well &= take_figure(answer, "ns_", limit_keys[i], &spent->at[i]);
+    return well;
+}
+
+Verdict worker_limits(Worker *worker, Limited *limited)
+{
+    char answer[CHILD_LINE];
+    Limits *limits = &limited->limits;
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "limits");
+    bool well;
+
+    *limited = (Limited){ 0 };
+    if (verdict != PASS)
+        return verdict;
+    well = take_figure(answer, "", "tflops", &limited->fp32_tflops) &&
+           take_figure(answer, "", "gbps", &limited->memory_gbps) &&
+           take_spent(answer, &limits->spent);
+    for (int i = 0; i < LIMITS; i++)
+        well &= take_figure(answer, "busy_", limit_keys[i], &limits->busy[i]);
+    for (int i = 0; i < WAITS; i++)
+        well &= take_figure(answer, "wait_", wait_keys[i], &limits->waits[i]);
+    for (int i = 0; i < LIMIT_COUNTS; i++)
+        well &= take_figure(answer, "", limit_counts[i].key, limit_count(limits, i));
+    if (well && spent_sum(&limits->spent) > 0 && limited->fp32_tflops > 0 &&
+        limited->memory_gbps > 0)
+        return PASS;
+    PUT(worker->why, "its process reported limits that are none: %.60s", answer);
+    return SUSPECT;
+}
+
+void worker_limiter(Worker *worker, char *text, size_t size)
+{
+    char why[sizeof worker->why];
+    Limited limited;
+
+    PUT(why, "%s", worker->why); /* whatever comes of it is nobody's trouble */
+    *text = 0;
+    if (worker_limits(worker, &limited) == PASS)
+        limits_sentence(&limited.limits, text, size);
+    PUT(worker->why, "%s", why);
+}
+
+static bool take_traffic(const char *answer, const char *prefix, LineTraffic *traffic)
+{
+    return take_figure(answer, prefix, "requests", &traffic->requests) &&
+           take_figure(answer, prefix, "passes", &traffic->passes) &&
+           take_figure(answer, prefix, "asked", &traffic->asked);
+}
+
+bool worker_cost(Worker *worker, int i, LineCost *cost)
+{
+    char answer[CHILD_LINE];
+    double line;
+
+    *cost = (LineCost){ 0 };
+    if (ASK(worker, chore_limit_s, answer, "cost %d", i) != PASS ||
+        !take_figure(answer, "", "line", &line) || line < 1 || line > 1e6)
+        return false;
+    cost->line = (int) line;
+    return take_figure(answer, "", "instructions", &cost->instructions) &&
+           take_figure(answer, "", "lanes", &cost->lanes) &&
+           take_traffic(answer, "load_", &cost->load) &&
+           take_traffic(answer, "store_", &cost->store) &&
+           take_traffic(answer, "atomic_", &cost->atomic) &&
+           take_traffic(answer, "shared_", &cost->shared) && take_spent(answer, &cost->spent);
+}
+
+Verdict worker_clock(Worker *worker, double *mhz)
+{
+    char answer[CHILD_LINE];
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "clock");
+
+    if (verdict == PASS && !field_double(answer, "mhz", mhz)) {
+        PUT(worker->why, "the runner told no clock");
+        return UNSOUND;
+    }
+    return verdict;
+}
+
+void worker_drop(Worker *worker)
+{
+    char answer[CHILD_LINE];
+
+    if (worker->child.pid > 0)
+        child_ask(&worker->child, chore_limit_s, answer, "drop");
+}
+
+void worker_end(Worker *worker)
+{
+    child_end(&worker->child);
+}
