@@ -1,6 +1,6 @@
 /* coursework.c - what a course file changes in `make grade`, and what of it students get. */
 #include "coursework.h"
-#include "report.h"
+#include "learner/report.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,13 +2,13 @@
 #include "calc_main.h"
 #include "command_line.h"
 #include "coursework.h"
-#include "explain.h"
+#include "learner/explain.h"
 #include "judge/grade.h"
-#include "learn.h"
-#include "predictions.h"
+#include "learner/progress.h"
+#include "learner/predictions.h"
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
-#include "report.h"
+#include "learner/report.h"
 #include "sim_run.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* test_hints.c - what a grading saw has codes and words; they choose a lab's sentence; a learner
  * gets that first, then the levels. And every row of every lab is one that can be chosen. */
 #include "capture.h"
-#include "learn.h"
+#include "learner/progress.h"
 #include "rows.h"
 #include "base/util.h"
 

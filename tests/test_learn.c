@@ -1,6 +1,6 @@
 /* test_learn.c - progress survives what editors, versions and neighbours do; hints come one by one.
  */
-#include "learn.h"
+#include "learner/progress.h"
 #include "base/util.h"
 #include "capture.h"
 #include "rows.h"

@@ -1,6 +1,6 @@
 /* test_predictions.c - what learners write into predictions.txt is read with patience. */
 #include "capture.h"
-#include "predictions.h"
+#include "learner/predictions.h"
 #include "base/registry.h"
 #include "rows.h"
 #include "base/util.h"

@@ -7,7 +7,7 @@
 #include "advice.h"
 #include "handin.h"
 #include "base/registry.h"
-#include "remedy.h"
+#include "learner/remedy.h"
 #include "base/util.h"
 #include "base/verdict.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #include "page_labs.h"
 #include "chart.h"
 #include "base/registry.h"
-#include "remedy.h"
+#include "learner/remedy.h"
 #include "base/util.h"
 #include "base/verdict.h"
 

@@ -1,8 +1,8 @@
 /* explain.c - where a kernel's time goes, beside the reference's: both called once, cold, on the
  * simulated GPU with its model of time. */
-#include "explain.h"
+#include "learner/explain.h"
 #include "judge/outputs.h"
-#include "remedy.h"
+#include "learner/remedy.h"
 #include "base/text.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* explain.h - make explain: why a right kernel takes as long as it does, beside the reference. */
-#ifndef EXPLAIN_H
-#define EXPLAIN_H
+#ifndef LEARNER_EXPLAIN_H
+#define LEARNER_EXPLAIN_H
 
 #include "judge/grade.h"
 

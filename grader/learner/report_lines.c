@@ -1,5 +1,5 @@
 /* report_lines.c - results for programs: key:value lines, documented in docs/lines.md. */
-#include "report.h"
+#include "learner/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* remedy.c - the choice among a lab's remedies. */
-#include "remedy.h"
+#include "learner/remedy.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* learn.h - what the workbook remembers of a learner: progress, hints. */
-#ifndef LEARN_H
-#define LEARN_H
+/* progress.h - what the workbook remembers of a learner: progress, hints. */
+#ifndef LEARNER_PROGRESS_H
+#define LEARNER_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/registry.h"
-#include "remedy.h"
+#include "learner/remedy.h"
 
 /* .warpbook/progress: one line a lab, `lab:06_transpose verdict:slow best:pass ratio:0.55 hints:1
  * date:2026-11-21 format:2 saw:sectors_written case:flat told:3
@@ -33,8 +33,8 @@ bool better(Verdict a, Verdict b);
 
 int print_progress(const char *file); /* exit status */
 
-/* hint.c. Level 0: first what the lab has to say to the latest grading, if it has not been shown;
- * then the next level. */
+/* learner/hints.c. Level 0: first what the lab has to say to the latest grading, if it has not been
+ * shown; then the next level. */
 int print_hint(const char *file, const LabEntry *entry, int level);
 
 #endif

@@ -1,7 +1,7 @@
 /* predictions.h - the numbers that a lab asks for before its speed is shown:
  * labs/NN/predictions.txt, lines `key: number`. */
-#ifndef PREDICTIONS_H
-#define PREDICTIONS_H
+#ifndef LEARNER_PREDICTIONS_H
+#define LEARNER_PREDICTIONS_H
 
 #include "lab.h"
 

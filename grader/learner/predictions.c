@@ -1,5 +1,5 @@
 /* predictions.c - what a learner expected, read with patience and explained once. */
-#include "predictions.h"
+#include "learner/predictions.h"
 #include "base/util.h"
 #include "base/text.h"
 

@@ -1,10 +1,10 @@
-/* learn.c - what the workbook remembers of a learner.
+/* progress.c - what the workbook remembers of a learner.
  *
  * The progress file is read whole, one line in it is replaced, and it is written whole under a lock
  * beside it: two gradings at once lose nothing. A line that we cannot read (of a later version,
  * edited by hand) is not ours to remove.
  */
-#include "learn.h"
+#include "learner/progress.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,10 @@
-/* hint.c - make hint: what the lab has to say to the latest grading, then its hints level by level.
+/* hints.c - make hint: what the lab has to say to the latest grading, then its hints level by
+ * level.
  *
  * A remedy is shown alone on the first call after a grading that it belongs to; from then on it
  * stands above the levels, which go on one by one, as without it.
  */
-#include "learn.h"
+#include "learner/progress.h"
 #include "base/text.h"
 
 #include <errno.h>

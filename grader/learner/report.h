@@ -1,6 +1,6 @@
 /* report.h - what a grading says: a table for people, key:value lines for programs. */
-#ifndef REPORT_H
-#define REPORT_H
+#ifndef LEARNER_REPORT_H
+#define LEARNER_REPORT_H
 
 #include "judge/grade.h"
 
