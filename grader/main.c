@@ -1,5 +1,5 @@
 /* main.c - warpbook: the table of subcommands, and what each does from top to bottom. */
-#include "calc_main.h"
+#include "calc/main.h"
 #include "command_line.h"
 #include "coursework.h"
 #include "learner/explain.h"

@@ -6,7 +6,7 @@
  * GPU (2008). Orin: a forum's thread on the tail effect. hand: computed by hand from the
  * definition. labs: the draft kernels of our labs (H200, 2026-11-21).
  */
-#include "calc.h"
+#include "calc/calc.h"
 #include "device.h"
 #include "rows.h"
 #include "base/util.h"

@@ -2,7 +2,7 @@
  *
  * Sources are those of test_calc.c.
  */
-#include "calc.h"
+#include "calc/calc.h"
 #include "rows.h"
 #include "base/util.h"
 

@@ -1,5 +1,5 @@
 /* test_calc_main.c - `warpbook calc` with any input: what it says, and that 80 columns hold it. */
-#include "calc_main.h"
+#include "calc/main.h"
 #include "capture.h"
 #include "rows.h"
 #include "base/util.h"

@@ -1,20 +1,20 @@
 /* calculators.h - every calculator: a row with its inputs, and what it shows. */
-#ifndef CALCULATORS_H
-#define CALCULATORS_H
+#ifndef CALC_CALCULATORS_H
+#define CALC_CALCULATORS_H
 
-#include "calc_ask.h"
+#include "calc/ask.h"
 
-/* calc_access.c: one access of a warp. */
+/* calc/access.c: one access of a warp. */
 extern const Calculator sectors_calculator, banks_calculator;
 
-/* calc_occupancy.c: what fits on an SM. */
+/* calc/occupancy.c: what fits on an SM. */
 extern const Calculator occupancy_calculator;
 
-/* calc_bounds.c: how fast it can be at best. */
+/* calc/bounds.c: how fast it can be at best. */
 extern const Calculator waves_calculator, little_calculator, ilp_calculator, roofline_calculator,
     amdahl_calculator;
 
-/* calc_overlap.c: copies and kernels at once. */
+/* calc/overlap.c: copies and kernels at once. */
 extern const Calculator overlap_calculator;
 
 #endif

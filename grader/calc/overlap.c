@@ -1,7 +1,7 @@
-/* calc_overlap.c - the calculator of a pipeline: copies and kernels at once. */
-#include "calc.h"
-#include "calc_text.h"
-#include "calculators.h"
+/* overlap.c - the calculator of a pipeline: copies and kernels at once. */
+#include "calc/calc.h"
+#include "calc/text.h"
+#include "calc/calculators.h"
 
 #include <math.h>
 #include <stdio.h>

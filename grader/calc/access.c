@@ -1,7 +1,7 @@
-/* calc_access.c - the calculators of one access: sectors, banks. */
-#include "calc.h"
-#include "calc_text.h"
-#include "calculators.h"
+/* access.c - the calculators of one access: sectors, banks. */
+#include "calc/calc.h"
+#include "calc/text.h"
+#include "calc/calculators.h"
 
 #include <stdio.h>
 #include <stdlib.h>

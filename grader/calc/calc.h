@@ -4,8 +4,8 @@
  * Pure functions: nothing is kept, nothing depends on the machine. Arguments outside the ranges
  * that are stated here (NaN and infinities are, unless named) give NaN, or a struct of zeros.
  */
-#ifndef CALC_H
-#define CALC_H
+#ifndef CALC_CALC_H
+#define CALC_CALC_H
 
 #include <stdbool.h>
 

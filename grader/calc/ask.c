@@ -1,5 +1,5 @@
-/* calc_ask.c - a calculator's inputs, by name, from the words of a command line. */
-#include "calc_ask.h"
+/* ask.c - a calculator's inputs, by name, from the words of a command line. */
+#include "calc/ask.h"
 #include "base/util.h"
 
 #include <errno.h>

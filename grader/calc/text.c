@@ -1,5 +1,5 @@
-/* calc_text.c - numbers as text: whole ones whole, others with four digits. */
-#include "calc_text.h"
+/* text.c - numbers as text: whole ones whole, others with four digits. */
+#include "calc/text.h"
 #include "base/util.h"
 
 #include <math.h>

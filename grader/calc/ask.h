@@ -1,4 +1,4 @@
-/* calc_ask.h - what a calculator is asked: its inputs, by name, from the words of a command line.
+/* ask.h - what a calculator is asked: its inputs, by name, from the words of a command line.
  *
  * An input is a row of a table: it says what it is, its range, and where a described device has it.
  * So what is read here is checked before anything is computed, and --help, the list and the

@@ -1,7 +1,7 @@
-/* calc_bounds.c - the calculators of bounds: waves, little, ilp, roofline, amdahl. */
-#include "calc.h"
-#include "calc_text.h"
-#include "calculators.h"
+/* bounds.c - the calculators of bounds: waves, little, ilp, roofline, amdahl. */
+#include "calc/calc.h"
+#include "calc/text.h"
+#include "calc/calculators.h"
 
 #include <math.h>
 #include <stdio.h>

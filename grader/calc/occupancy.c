@@ -1,6 +1,6 @@
-/* calc_occupancy.c - the calculator of occupancy, with the working of each limit. */
-#include "calc_text.h"
-#include "calculators.h"
+/* occupancy.c - the calculator of occupancy, with the working of each limit. */
+#include "calc/text.h"
+#include "calc/calculators.h"
 #include "base/util.h"
 
 #include <limits.h>

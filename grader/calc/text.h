@@ -1,4 +1,4 @@
-/* calc_text.h - numbers as text: whole ones whole, others with four digits. */
+/* text.h - numbers as text: whole ones whole, others with four digits. */
 #ifndef CALC_TEXT_H
 #define CALC_TEXT_H
 

@@ -1,7 +1,7 @@
-/* calc_main.c - `warpbook calc NAME --input VALUE...`: the formulas of calc.h with the numbers put
+/* main.c - `warpbook calc NAME --input VALUE...`: the formulas of calc.h with the numbers put
  * in. */
-#include "calc_main.h"
-#include "calculators.h"
+#include "calc/main.h"
+#include "calc/calculators.h"
 #include "base/util.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* calc.c - the formulas of calc.h. */
-#include "calc.h"
+#include "calc/calc.h"
 
 #include "sim/shape.h"
 

@@ -1,4 +1,4 @@
-/* calc_main.h - `warpbook calc`: the calculators, with the working shown. */
+/* main.h - `warpbook calc`: the calculators, with the working shown. */
 #ifndef CALC_MAIN_H
 #define CALC_MAIN_H
 
