@@ -44,7 +44,7 @@ gradebook_l    := -larchive -lsqlite3 -lcjson
 gradebook_here := $(if $(wildcard grader/gradebook),$(shell echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0 || !cJSON_Version(); }' | $(CC) -include archive.h -include sqlite3.h -include cjson/cJSON.h -x c -o /dev/null - $(gradebook_l) 2>/dev/null && echo yes))
 sources  := $(sort $(shell find grader -name '*.c'))
 # The simulated GPU, and of that its runtime calls, which need the toolkit's headers.
-sim_tool := grader/sim_run.c grader/sim_list.c
+sim_tool := grader/sim/tool.c grader/sim/list.c
 sim_c    := $(filter-out grader/sim/client/% $(sim_tool),$(filter grader/sim/%,$(sources)))
 sim_runtime_c := $(filter grader/sim/rt_% grader/sim/runtime/%,$(sim_c))
 gradebook_c   := $(filter grader/gradebook/%,$(sources))

@@ -9,7 +9,7 @@
 #include "judge/selfcheck.h"
 #include "judge/figures.h"
 #include "learner/report.h"
-#include "sim_run.h"
+#include "sim/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>

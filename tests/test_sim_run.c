@@ -1,6 +1,6 @@
 /* test_sim_run.c - `warpbook sim`: what its words mean, which programs it refuses, and what it
  * sets. */
-#include "sim_run.h"
+#include "sim/tool.h"
 #include "capture.h"
 #include "rows.h"
 #include "sim_images.h"
@@ -166,7 +166,7 @@ static void wrong_words(void)
         { "no-such-program", 127, "no-such-program: not found in $PATH" },
         { "./no/such/program", 127, "./no/such/program: there is no such file" },
         { "/tmp", 127, "/tmp: there is no such file" },
-        { "grader/sim_run.c", 126, "grader/sim_run.c cannot be executed: Permission denied" },
+        { "grader/sim/tool.c", 126, "grader/sim/tool.c cannot be executed: Permission denied" },
     };
 
     begin();

@@ -17,7 +17,7 @@
  *     SIM_AVX2=0                             no vector instructions beyond SSE2, for tests: all
  *                                            results and reports are to be the same
  *
- * `warpbook sim` sets them from its options, by the same words (grader/sim_run.c).
+ * `warpbook sim` sets them from its options, by the same words (grader/sim/tool.c).
  */
 #include "rt.h"
 #include "handlers.h" /* simd_level */

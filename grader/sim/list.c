@@ -1,5 +1,5 @@
-/* sim_list.c - `warpbook sim --list`: the described devices, those that exist by their size. */
-#include "sim_list.h"
+/* list.c - `warpbook sim --list`: the described devices, those that exist by their size. */
+#include "sim/list.h"
 #include "base/util.h"
 
 #include "sim/device.h"

@@ -1,4 +1,4 @@
-/* sim_list.h - what there is to simulate. */
+/* list.h - what there is to simulate. */
 #ifndef SIM_LIST_H
 #define SIM_LIST_H
 

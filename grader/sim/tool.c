@@ -1,12 +1,12 @@
-/* sim_run.c - `warpbook sim`: puts the simulated GPU in the place of a program's CUDA runtime, and
+/* tool.c - `warpbook sim`: puts the simulated GPU in the place of a program's CUDA runtime, and
  * becomes that program; or waits for it, if what was found is to decide the exit status.
  *
  * The loader is told by LD_PRELOAD to take the runtime's functions from libcudart-sim.so first.
  * That does nothing for a program that brings its runtime along (nvcc's default), so the program's
  * file is looked at before: better a word now than error 35 from a driver that is not there.
  */
-#include "sim_run.h"
-#include "sim_list.h"
+#include "sim/tool.h"
+#include "sim/list.h"
 #include "base/util.h"
 
 #include "sim/device.h"

@@ -1,6 +1,6 @@
-/* sim_run.h - `warpbook sim`: runs any CUDA program on the simulated GPU. */
-#ifndef SIM_RUN_H
-#define SIM_RUN_H
+/* tool.h - `warpbook sim`: runs any CUDA program on the simulated GPU. */
+#ifndef SIM_TOOL_H
+#define SIM_TOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
