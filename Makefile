@@ -240,7 +240,7 @@ include grader/sim/sim.mk
 variable = lab_$(shell echo $(1) | sed 's/^[0-9]*_//')
 
 $(B)/registry_table.c: FORCE
-	$(call table,#include "registry.h",$(foreach l,$(labs),extern const Lab $(call variable,$(l));),\
+	$(call table,#include "base/registry.h",$(foreach l,$(labs),extern const Lab $(call variable,$(l));),\
 	const LabEntry all_labs[] = {,$(foreach l,$(labs),{ "$(l)"$(comma) &$(call variable,$(l)) }$(comma)) { 0 })
 
 $(B)/suites.c: FORCE
