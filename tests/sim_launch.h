@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "exec.h"
-#include "finding.h"
+#include "sim/base/finding.h"
 #include "memory.h"
 #include "sim_snippets.h"
 #include "timing.h"

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "races.h"
-#include "bits.h"
+#include "sim/base/bits.h"
 #include "rows.h"
 
 #include <CUnit/CUnit.h>

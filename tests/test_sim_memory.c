@@ -1,6 +1,6 @@
 /* test_sim_memory.c - the simulated GPU's memory, and how findings are kept. */
-#include "bits.h"
-#include "finding.h"
+#include "sim/base/bits.h"
+#include "sim/base/finding.h"
 #include "memory.h"
 #include "rows.h"
 

@@ -11,7 +11,7 @@
 #include "base/child.h"
 #include "base/diagnosis.h"
 #include "base/registry.h"
-#include "sim/limiter.h"
+#include "sim/base/limiter.h"
 #include "base/verdict.h"
 
 typedef struct GpuInfo {

@@ -5,7 +5,7 @@
  * the lane that is told is the first one at fault.
  */
 #include "access.h"
-#include "bits.h"
+#include "sim/base/bits.h"
 #include "handlers.h"
 #include "trace.h"
 

@@ -11,7 +11,7 @@
 #ifndef SIM_EXEC_H
 #define SIM_EXEC_H
 
-#include "finding.h"
+#include "sim/base/finding.h"
 #include "memory.h"
 #include "module.h"
 #include "ptxas.h"

@@ -6,7 +6,7 @@
  * as not written. The source is read, and both sides are checked, when the copy is issued.
  */
 #include "access.h"
-#include "bits.h"
+#include "sim/base/bits.h"
 #include "handlers.h"
 
 #include <stdlib.h>

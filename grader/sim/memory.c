@@ -9,7 +9,7 @@
  * One thread at a time: the runtime holds its lock around all of this.
  */
 #include "memory.h"
-#include "bits.h"
+#include "sim/base/bits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

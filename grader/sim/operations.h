@@ -4,7 +4,7 @@
 
 #include "device.h"
 #include "exec.h"
-#include "limiter.h"
+#include "sim/base/limiter.h"
 
 /* Those before the load/store unit are a scheduler's own; that is the SM's, and has a row for warps
  * of the eldest block and one for those of younger ones. */

@@ -5,8 +5,8 @@
 #ifndef SIM_QUERY_H
 #define SIM_QUERY_H
 
-#include "finding.h"
-#include "limiter.h"
+#include "sim/base/finding.h"
+#include "sim/base/limiter.h"
 
 #ifdef __cplusplus
 extern "C" {

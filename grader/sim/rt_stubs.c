@@ -4,7 +4,7 @@
  * linker's, or not start at all. calls.def lists the names; calls.sh writes it. The header is not
  * included, since it declares these with their parameters.
  */
-#include "finding.h"
+#include "sim/base/finding.h"
 
 int refuse_unsupported(void); /* rt_error.c */
 

@@ -15,7 +15,7 @@
 
 #include "trace.h"
 #include "device.h"
-#include "limiter.h"
+#include "sim/base/limiter.h"
 
 /* ---- The model ---- */
 

@@ -6,7 +6,7 @@
  * fourth element of a float4 of which three are used. Its destination becomes unwritten again.
  */
 #include "races.h"
-#include "bits.h"
+#include "sim/base/bits.h"
 #include "uses.h"
 
 #include <stdio.h>

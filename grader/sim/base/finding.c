@@ -1,5 +1,5 @@
 /* finding.c - the table of what is wrong with a program, and how it is told. */
-#include "finding.h"
+#include "sim/base/finding.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* bits.h - a bit a byte: which bytes of a memory are written, or forbidden. */
-#ifndef SIM_BITS_H
-#define SIM_BITS_H
+#ifndef SIM_BASE_BITS_H
+#define SIM_BASE_BITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

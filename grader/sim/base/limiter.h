@@ -4,8 +4,8 @@
  * docs/simulator.md, section Limits, has the rules. Here are the words, the sums and the sentence,
  * for the report and for who asks (query.h). Knows nothing of how time is modelled.
  */
-#ifndef SIM_LIMITER_H
-#define SIM_LIMITER_H
+#ifndef SIM_BASE_LIMITER_H
+#define SIM_BASE_LIMITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

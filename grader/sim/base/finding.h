@@ -4,8 +4,8 @@
  * warning (races, uninitialised reads: a GPU would go on). Many threads that do the same are one
  * finding with a count.
  */
-#ifndef SIM_FINDING_H
-#define SIM_FINDING_H
+#ifndef SIM_BASE_FINDING_H
+#define SIM_BASE_FINDING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* limiter.c - words, sums, roofline, and the sentence. */
-#include "limiter.h"
+#include "sim/base/limiter.h"
 
 #include <math.h>
 #include <stdarg.h>
