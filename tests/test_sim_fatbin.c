@@ -1,7 +1,7 @@
 /* test_sim_fatbin.c - fat binaries and cubins: what they hold, and what a damaged one may not do.
  */
-#include "elf_reader.h"
-#include "fatbin.h"
+#include "sim/binary/elf_reader.h"
+#include "sim/binary/fatbin.h"
 #include "rows.h"
 #include "sim_images.h"
 #include "base/util.h"

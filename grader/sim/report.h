@@ -5,7 +5,7 @@
 
 #include "device.h"
 #include "exec.h"
-#include "fatbin.h"
+#include "sim/binary/fatbin.h"
 #include "timeline.h"
 
 /* The device as it is simulated: already sliced. Once, before the first launch. */

@@ -16,7 +16,7 @@
 
 #include "device.h"
 #include "exec.h"
-#include "fatbin.h"
+#include "sim/binary/fatbin.h"
 
 #include <cuda_runtime_api.h>
 

@@ -10,7 +10,7 @@
 #include "base/util.h"
 
 #include "sim/device.h"
-#include "sim/elf_reader.h"
+#include "sim/binary/elf_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* fuzz_fatbin.c - any bytes as a fat binary, a cubin, an LZ4 block and a host program. `make fuzz`
  * builds and runs it.
  */
-#include "elf_reader.h"
-#include "fatbin.h"
+#include "sim/binary/elf_reader.h"
+#include "sim/binary/fatbin.h"
 #include "fuzz.h"
-#include "lz4_block.h"
+#include "sim/binary/lz4_block.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * memory as the size of .nv.shared.K (from sm_90 on with the block's reserved KiB in it). Nothing
  * in the file is believed: every offset is checked before it is followed.
  */
-#include "elf_reader.h"
+#include "sim/binary/elf_reader.h"
 
 #include <string.h>
 

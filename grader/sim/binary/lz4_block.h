@@ -1,6 +1,6 @@
 /* lz4_block.h - unpacks one LZ4 block, as nvcc --compress-mode=speed writes it. */
-#ifndef SIM_LZ4_BLOCK_H
-#define SIM_LZ4_BLOCK_H
+#ifndef SIM_BINARY_LZ4_BLOCK_H
+#define SIM_BINARY_LZ4_BLOCK_H
 
 #include <stddef.h>
 

@@ -1,13 +1,13 @@
 /* elf_reader.h - the sections of a 64-bit little-endian ELF file in memory, which may say anything.
  */
-#ifndef SIM_ELF_READER_H
-#define SIM_ELF_READER_H
+#ifndef SIM_BINARY_ELF_READER_H
+#define SIM_BINARY_ELF_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fatbin.h"
+#include "sim/binary/fatbin.h"
 
 enum { ELF_SYMTAB = 2, ELF_STRTAB = 3, ELF_DYNAMIC = 6, ELF_NOBITS = 8, ELF_DYNSYM = 11 };
 

@@ -5,9 +5,9 @@
  * followed, what is unpacked is bounded in sum, and of fatbin_read_bytes' input nothing beyond its
  * end is touched.
  */
-#include "fatbin.h"
-#include "elf_reader.h"
-#include "lz4_block.h"
+#include "sim/binary/fatbin.h"
+#include "sim/binary/elf_reader.h"
+#include "sim/binary/lz4_block.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* fatbin.h - what nvcc has put into a program: PTX texts and cubins, by architecture. */
-#ifndef SIM_FATBIN_H
-#define SIM_FATBIN_H
+#ifndef SIM_BINARY_FATBIN_H
+#define SIM_BINARY_FATBIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
