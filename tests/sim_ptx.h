@@ -6,7 +6,7 @@
 #ifndef TESTS_SIM_PTX_H
 #define TESTS_SIM_PTX_H
 
-#include "module.h"
+#include "sim/ptx/module.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>
@@ -31,7 +31,7 @@
 static const char *const ptx_ops[] = {
 #define OP(name, class)              #name,
 #define OP2(enumerator, name, class) #enumerator,
-#include "ops.def"
+#include "sim/ptx/ops.def"
 #include "rows.h"
 #undef OP
 #undef OP2

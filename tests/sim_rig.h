@@ -10,7 +10,7 @@
 #define TESTS_SIM_RIG_H
 
 #include "handlers.h"
-#include "roles.h"
+#include "sim/ptx/roles.h"
 #include "sim_snippets.h"
 #include "base/util.h" /* next_random */
 
@@ -27,7 +27,7 @@ enum { SOURCES = 4, RIG_PLANES = 64, RIG_OPCODES = 4000 };
 static const char *const rig_ops[] = {
 #define OP(name, class)              #name,
 #define OP2(enumerator, name, class) name,
-#include "ops.def"
+#include "sim/ptx/ops.def"
 #include "rows.h"
 #undef OP
 #undef OP2

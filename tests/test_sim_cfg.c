@@ -1,8 +1,8 @@
 /* test_sim_cfg.c - where lanes meet again: small graphs by hand, random ones against sets, real
  * ones.
  */
-#include "cfg.h"
-#include "module.h"
+#include "sim/ptx/cfg.h"
+#include "sim/ptx/module.h"
 #include "rows.h"
 #include "base/util.h"
 

@@ -5,7 +5,7 @@
  * or whose operands do not fit, stays: it tells so when it is reached, since a program may never
  * get there.
  */
-#include "cfg.h"
+#include "sim/ptx/cfg.h"
 #include "code.h"
 #include "uses.h"
 

@@ -3,7 +3,7 @@
 #define SIM_CODE_H
 
 #include "exec.h"
-#include "roles.h"
+#include "sim/ptx/roles.h"
 
 /* Predicates 0 and 1 of a frame are the constants, 2 takes what nobody wants (_). */
 enum { PREDICATE_FALSE, PREDICATE_TRUE, PREDICATE_UNWANTED, FIRST_PREDICATE };

@@ -13,8 +13,8 @@
 
 #include "sim/base/finding.h"
 #include "memory.h"
-#include "module.h"
-#include "ptxas.h"
+#include "sim/ptx/module.h"
+#include "sim/ptx/ptxas.h"
 
 enum { LANES = 32, WARPS_A_BLOCK = 32, BARRIERS = 16, PLANE = LANES * 4 };
 

@@ -1,7 +1,7 @@
 /* timing_operands.c - which registers each operation waits for, which of them it takes from the
  * register file, and who writes them.
  */
-#include "roles.h"
+#include "sim/ptx/roles.h"
 #include "maker.h"
 
 #include <stdlib.h>

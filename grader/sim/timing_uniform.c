@@ -5,7 +5,7 @@
  * them on a datapath of their own. What is written where the lanes of a warp may be apart, between
  * a branch that may split them and the place where they meet again, is not among these.
  */
-#include "roles.h"
+#include "sim/ptx/roles.h"
 #include "maker.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* uses.c - what a function does with the value that a load or an atomic gives. */
 #include "uses.h"
-#include "roles.h"
+#include "sim/ptx/roles.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "exec.h"
 #include "fuzz.h"
 #include "issue.h"
-#include "module.h"
+#include "sim/ptx/module.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * sound. `make fuzz` builds and runs it.
  */
 #include "exec.h"
-#include "module.h"
+#include "sim/ptx/module.h"
 #include "fuzz.h"
 
 #include <stdlib.h>

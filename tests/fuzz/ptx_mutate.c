@@ -100,7 +100,7 @@ static void change_opcode(Text *text, const Text *other)
 #define OP2(enumerator, name, class) name,
 #define MOD(name) "." #name,
     static const char *const ops[] = {
-#include "ops.def"
+#include "sim/ptx/ops.def"
     };
     static const char *const parts[] = {
         PTX_MODS(MOD)

@@ -3,7 +3,7 @@
 #define PTX_MUTATE_H
 
 #include "fuzz.h"
-#include "module.h"
+#include "sim/ptx/module.h"
 
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
                                  uint8_t *out, size_t most, unsigned seed);

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tests=$(realpath "${1:?the program of unit tests}")
 . "$here/../../grader/toolkit.sh"
 ptxas=$cuda/bin/ptxas
-ops=$here/../../grader/sim/ops.def
+ops=$here/../../grader/sim/ptx/ops.def
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

@@ -1,8 +1,8 @@
 /* cfg.h - where the lanes of a divergent branch come together again. */
-#ifndef SIM_CFG_H
-#define SIM_CFG_H
+#ifndef SIM_PTX_CFG_H
+#define SIM_PTX_CFG_H
 
-#include "module.h"
+#include "sim/ptx/module.h"
 
 /* rpc[i] of each conditional branch (bra with a guard, brx): the first instruction of its immediate
  * post-dominator, or instruction_count. -1 elsewhere. */

@@ -1,5 +1,5 @@
 /* module.c - a PTX module's types and words, and its end. */
-#include "module.h"
+#include "sim/ptx/module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ OpClass class_of(const Instruction *in)
     static const uint8_t classes[OPS] = {
 #define OP(name, class)              [OP_##name] = CLASS_##class,
 #define OP2(enumerator, name, class) [OP_##enumerator] = CLASS_##class,
-#include "ops.def"
+#include "sim/ptx/ops.def"
 #undef OP
 #undef OP2
     };

@@ -6,7 +6,7 @@
  * .reg .b32 %r<1000> is one symbol, whatever its number: %r17 is looked up as %r17 and as 7 of
  * %r1<> and as 17 of %r<>. Registers come to be when they are first named.
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,8 +14,8 @@
  * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
  * what the lanes of a block share. That is less than could be known, on the safe side for most.
  */
-#include "ptxas.h"
-#include "roles.h"
+#include "sim/ptx/ptxas.h"
+#include "sim/ptx/roles.h"
 
 #include <stdlib.h>
 

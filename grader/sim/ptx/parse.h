@@ -9,10 +9,10 @@
  * makes every token from then on the end of the text; since all loops end there, callers need not
  * look at each result, only before they index by it.
  */
-#ifndef SIM_PARSE_H
-#define SIM_PARSE_H
+#ifndef SIM_PTX_PARSE_H
+#define SIM_PTX_PARSE_H
 
-#include "lex.h"
+#include "sim/ptx/lex.h"
 
 enum {
     MOST_TEXT_BYTES = 64 << 20,

@@ -4,7 +4,7 @@
  * Parameters in registers (.reg, the form without an ABI) become parameters in memory that the
  * function's first instructions load and that stores before each ret write back.
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * targets: .branchtargets A, B;   functions: .calltargets f, g;
  * prototype: .callprototype (.param .b32 _) _ (.param .b64 _);
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * another one is part of that, if the two have no more than three different words to be computed
  * from. It tells whether the result is 0, too. LEA adds, and shifts one of what it adds.
  */
-#include "ptxas.h"
+#include "sim/ptx/ptxas.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* parse_body.c - the body of a function: scopes, labels, instructions. */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <stdlib.h>
 

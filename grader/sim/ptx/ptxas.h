@@ -1,8 +1,8 @@
 /* ptxas.h - what ptxas, the assembler behind nvcc, makes of instructions that it does not keep. */
-#ifndef SIM_PTXAS_H
-#define SIM_PTXAS_H
+#ifndef SIM_PTX_PTXAS_H
+#define SIM_PTX_PTXAS_H
 
-#include "module.h"
+#include "sim/ptx/module.h"
 
 /* What the machine has in an instruction's place, as far as it is counted otherwise. */
 typedef enum Treatment {

@@ -1,5 +1,5 @@
 /* parse_operand.c - operands: registers, constants, addresses, vectors. */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * hints (.L1::evict_last, .L2::128B) change nothing that a program sees: they are left out, and so
  * is the operand that .L2::cache_hint brings.
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ typedef struct Word {
 static const Word opcodes[] = {
 #define OP(name, class)              WORD(#name, WORD_OPCODE, OP_##name),
 #define OP2(enumerator, name, class) WORD(name, WORD_OPCODE, OP_##enumerator),
-#include "ops.def"
+#include "sim/ptx/ops.def"
 #undef OP
 #undef OP2
 };

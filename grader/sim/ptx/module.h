@@ -4,8 +4,8 @@
  * PTX text, which the module keeps. Indices are into the arrays that the comments name; -1 is none.
  * Nothing here is trusted: the parser has checked each index, each count and each size.
  */
-#ifndef SIM_MODULE_H
-#define SIM_MODULE_H
+#ifndef SIM_PTX_MODULE_H
+#define SIM_PTX_MODULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ typedef enum Space {
 typedef enum Op {
 #define OP(name, class)              OP_##name,
 #define OP2(enumerator, name, class) OP_##enumerator,
-#include "ops.def"
+#include "sim/ptx/ops.def"
 #undef OP
 #undef OP2
     OPS

@@ -1,5 +1,5 @@
 /* parse_directive.c - declarations of variables, parameters and registers. */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 /* What stands between the space and the name. */
 typedef struct Spec {

@@ -1,7 +1,7 @@
 /* parse_call.c - the operands of call, of which all but the target may be missing:
  * call (result, ...), target, (argument, ...), table;
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 /* From behind the parenthesis. */
 static bool read_list(Parser *p)

@@ -1,5 +1,5 @@
 /* parse.c - reads a PTX text: tokens to look at, errors, and what stands at module scope. */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
  * an edge to the end; a jump to a block that is nothing but that return is an early one, too. Where
  * no path is left (all else is an endless loop, say), all returns count.
  */
-#include "cfg.h"
+#include "sim/ptx/cfg.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * byte by byte, 0xFF(x), 0xFF00(x), ...: the first byte makes the relocation, the others must
  * follow it.
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * handler finds a predicate where it expects a plane, or a narrow plane where it expects a wide
  * one.
  */
-#include "roles.h"
+#include "sim/ptx/roles.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * so on outwards. The names of files come last, so instructions first keep the number of their
  * SourceLine.
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

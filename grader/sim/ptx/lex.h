@@ -3,10 +3,10 @@
  * A dot and the word behind it are one token: .global, .v4, .L2::128B. So an opcode is a name and
  * the dotted words that follow, and %tid.x is two tokens.
  */
-#ifndef SIM_LEX_H
-#define SIM_LEX_H
+#ifndef SIM_PTX_LEX_H
+#define SIM_PTX_LEX_H
 
-#include "module.h"
+#include "sim/ptx/module.h"
 
 typedef enum TokenKind {
     TOKEN_END,     /* of the text, or its first 0 */

@@ -1,8 +1,8 @@
 /* roles.h - what each operand of an instruction is for, and so how wide it must be. */
-#ifndef SIM_ROLES_H
-#define SIM_ROLES_H
+#ifndef SIM_PTX_ROLES_H
+#define SIM_PTX_ROLES_H
 
-#include "module.h"
+#include "sim/ptx/module.h"
 
 /* clang-format off */
 /* One character an operand:

@@ -1,7 +1,7 @@
 /* lex.c - PTX text cut into tokens. The text ends with a 0, so that looking one character ahead is
  * always allowed; no token reaches over it.
  */
-#include "lex.h"
+#include "sim/ptx/lex.h"
 
 #include <locale.h>
 #include <stdlib.h>

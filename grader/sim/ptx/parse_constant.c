@@ -1,7 +1,7 @@
 /* parse_constant.c - constant expressions: C's operators on 64-bit integers, signed until one of
  * the two is unsigned; numbers with a point may only have a sign.
  */
-#include "parse.h"
+#include "sim/ptx/parse.h"
 
 enum { UNARY = 11, ADDITIVE = 9 };
 
