@@ -7,7 +7,7 @@
  * definition. labs: the draft kernels of our labs (H200, 2026-11-21).
  */
 #include "calc/calc.h"
-#include "device.h"
+#include "sim/device/device.h"
 #include "rows.h"
 #include "base/util.h"
 

@@ -1,5 +1,5 @@
 /* test_sim_device.c - descriptions of devices, what is wrong in them, slices, and occupancy. */
-#include "device.h"
+#include "sim/device/device.h"
 #include "rows.h"
 #include "base/util.h"
 

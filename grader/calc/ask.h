@@ -8,7 +8,7 @@
 #define CALC_ASK_H
 
 #include <stdbool.h>
-#include "sim/device.h"
+#include "sim/device/device.h"
 
 enum { CALC_INPUTS = 8 };
 

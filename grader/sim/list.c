@@ -2,7 +2,7 @@
 #include "sim/list.h"
 #include "base/util.h"
 
-#include "sim/device.h"
+#include "sim/device/device.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SIM_OPERATIONS_H
 #define SIM_OPERATIONS_H
 
-#include "device.h"
+#include "sim/device/device.h"
 #include "exec.h"
 #include "sim/base/limiter.h"
 

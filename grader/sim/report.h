@@ -3,7 +3,7 @@
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
 
-#include "device.h"
+#include "sim/device/device.h"
 #include "exec.h"
 #include "sim/binary/fatbin.h"
 #include "timeline.h"

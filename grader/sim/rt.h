@@ -14,7 +14,7 @@
 #ifndef SIM_RT_H
 #define SIM_RT_H
 
-#include "device.h"
+#include "sim/device/device.h"
 #include "exec.h"
 #include "sim/binary/fatbin.h"
 

@@ -14,7 +14,7 @@
 #define SIM_TIMING_H
 
 #include "trace.h"
-#include "device.h"
+#include "sim/device/device.h"
 #include "sim/base/limiter.h"
 
 /* ---- The model ---- */

@@ -9,7 +9,7 @@
 #include "sim/list.h"
 #include "base/util.h"
 
-#include "sim/device.h"
+#include "sim/device/device.h"
 #include "sim/binary/elf_reader.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* device.h - a described GPU: a small text file of published figures, each with its source. */
-#ifndef SIM_DEVICE_H
-#define SIM_DEVICE_H
+#ifndef SIM_DEVICE_DEVICE_H
+#define SIM_DEVICE_DEVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * nothing that computes with them divides by zero. Numbers are read by hand: strtod would follow
  * the language that the program has set.
  */
-#include "device.h"
+#include "sim/device/device.h"
 
 #include <ctype.h>
 #include <dirent.h>
