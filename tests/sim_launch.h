@@ -5,7 +5,7 @@
 #include "check.h"
 #include "exec.h"
 #include "sim/base/finding.h"
-#include "memory.h"
+#include "sim/memory/memory.h"
 #include "sim_snippets.h"
 #include "timing.h"
 

@@ -1,7 +1,7 @@
 /* test_sim_memory.c - the simulated GPU's memory, and how findings are kept. */
 #include "sim/base/bits.h"
 #include "sim/base/finding.h"
-#include "memory.h"
+#include "sim/memory/memory.h"
 #include "rows.h"
 
 #include <CUnit/CUnit.h>

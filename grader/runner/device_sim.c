@@ -14,7 +14,7 @@
 #include "base/util.h"
 
 #include "lab.h"
-#include "sim/memory.h"
+#include "sim/memory/memory.h"
 #include "sim/query.h"
 
 #include <signal.h>

@@ -12,7 +12,7 @@
 #define SIM_EXEC_H
 
 #include "sim/base/finding.h"
-#include "memory.h"
+#include "sim/memory/memory.h"
 #include "sim/ptx/module.h"
 #include "sim/ptx/ptxas.h"
 

@@ -10,8 +10,8 @@
  * Generic addresses: shared and local memory have windows of their own (SHARED_WINDOW,
  * LOCAL_WINDOW); all else is global.
  */
-#ifndef SIM_MEMORY_H
-#define SIM_MEMORY_H
+#ifndef SIM_MEMORY_MEMORY_H
+#define SIM_MEMORY_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

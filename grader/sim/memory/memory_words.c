@@ -1,6 +1,6 @@
 /* memory_words.c - an address in words: against which allocation it is told, and how far off it is.
  */
-#include "memory.h"
+#include "sim/memory/memory.h"
 
 #include <stdio.h>
 

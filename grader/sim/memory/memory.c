@@ -8,7 +8,7 @@
  *
  * One thread at a time: the runtime holds its lock around all of this.
  */
-#include "memory.h"
+#include "sim/memory/memory.h"
 #include "sim/base/bits.h"
 
 #include <stdio.h>
