@@ -61,7 +61,7 @@ cuda_c   := grader/runner/main.c grader/runner/hello.c grader/runner/reason.c gr
 guest_c  := grader/runner/guest.c grader/runner/sandbox.c grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c $(caller_c)
 runner_c := $(cuda_c) grader/runner/device_sim.c grader/runner/sim_serve.c grader/runner/limits_sim.c grader/runner/share_cuda.c grader/runner/share_sim.c grader/runner/guest.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c)
-grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c) $(filter-out $(sim_tool),$(filter grader/sim/%,$(sources))) $(gradebook_c),$(sources)) grader/sim/device/device.c grader/sim/binary/elf.c grader/sim/base/limiter.c grader/sim/ptx/module.c grader/sim/shape.c)
+grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c) $(filter-out $(sim_tool),$(filter grader/sim/%,$(sources))) $(gradebook_c),$(sources)) grader/sim/device/device.c grader/sim/binary/elf.c grader/sim/base/limiter.c grader/sim/ptx/module.c grader/sim/exec/shape.c)
 sim_plain_o := $(call objects,$(filter-out $(sim_runtime_c),$(sim_c)))
 test_o   := $(call objects,tests/main.c $(suites_c)) $(B)/suites.o
 

@@ -8,7 +8,7 @@
 #ifndef SIM_LANE_H
 #define SIM_LANE_H
 
-#include "exec.h"
+#include "sim/exec/exec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define SIM_LAUNCH_H
 
 #include "check.h"
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"
 #include "sim_snippets.h"

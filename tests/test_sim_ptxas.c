@@ -1,6 +1,6 @@
 /* test_sim_ptxas.c - what becomes of atomics, sums of products, shifts, tests and copies; as ptxas
  * 13.0 was seen to do. */
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "rows.h"
 #include "base/util.h"
 

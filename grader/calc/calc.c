@@ -1,7 +1,7 @@
 /* calc.c - the formulas of calc.h. */
 #include "calc/calc.h"
 
-#include "sim/shape.h"
+#include "sim/exec/shape.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef SIM_CHECK_H
 #define SIM_CHECK_H
 
-#include "exec.h"
+#include "sim/exec/exec.h"
 
 /* For launch->observers. Does what launch->check_races, check_uninitialised and sample say. */
 extern const Observer check_observer;

@@ -5,7 +5,7 @@
  * a kernel that does not wait computes with what lay there before. Until then the bytes also count
  * as not written. The source is read, and both sides are checked, when the copy is issued.
  */
-#include "access.h"
+#include "sim/exec/access.h"
 #include "sim/base/bits.h"
 #include "handlers.h"
 

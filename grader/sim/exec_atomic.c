@@ -1,5 +1,5 @@
 /* exec_atomic.c - atom and red: read, change, write, lane by lane in their order. */
-#include "access.h"
+#include "sim/exec/access.h"
 #include "rounding.h"
 
 #include <math.h>

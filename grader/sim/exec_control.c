@@ -4,7 +4,7 @@
  * through a register takes the lanes that agree with the first one; the others meet the same step
  * again.
  */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
 /* The lanes of `mask` whose value is that of the first of them. */
 static uint32_t agreeing(const uint64_t values[LANES], uint32_t mask)

@@ -5,7 +5,7 @@
  * for the type and the register's width brings the bytes into the planes or out of them. Cache
  * hints and .nc change nothing that can be seen here.
  */
-#include "access.h"
+#include "sim/exec/access.h"
 #include "handlers.h"
 
 /* ---- Movers: one element of each lane ---- */

@@ -4,7 +4,7 @@
  * hardware the step would wait for them, or worse. That is told, and the step is done without them.
  * Lanes with different masks are groups of their own.
  */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #ifndef SIM_HANDLERS_H
 #define SIM_HANDLERS_H
 
-#include "exec.h"
+#include "sim/exec/exec.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef SIM_ISSUE_H
 #define SIM_ISSUE_H
 
-#include "exec.h"
+#include "sim/exec/exec.h"
 
 typedef struct Issue {
     uint64_t instructions, threads;

@@ -3,7 +3,7 @@
 #define SIM_OPERATIONS_H
 
 #include "sim/device/device.h"
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "sim/base/limiter.h"
 
 /* Those before the load/store unit are a scheduler's own; that is the SM's, and has a row for warps

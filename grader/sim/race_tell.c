@@ -1,6 +1,6 @@
 /* race_tell.c - a race in words: both sides, and what is missing between them. */
 #include "races.h"
-#include "uses.h"
+#include "sim/exec/uses.h"
 
 #include <stdio.h>
 #include <string.h>

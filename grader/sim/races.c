@@ -22,7 +22,7 @@
  * or launch is known as old by its number, and nothing need be cleared.
  */
 #include "races.h"
-#include "uses.h"
+#include "sim/exec/uses.h"
 
 #include <stdlib.h>
 #include <string.h>

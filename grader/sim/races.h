@@ -3,7 +3,7 @@
 #ifndef SIM_RACES_H
 #define SIM_RACES_H
 
-#include "access.h"
+#include "sim/exec/access.h"
 
 /* One access to a word: its last write, or the first read of those that nothing orders. */
 typedef struct Slot {

@@ -4,7 +4,7 @@
 #define SIM_REPORT_H
 
 #include "sim/device/device.h"
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
 #include "timeline.h"
 

@@ -15,7 +15,7 @@
 #define SIM_RT_H
 
 #include "sim/device/device.h"
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
 
 #include <cuda_runtime_api.h>

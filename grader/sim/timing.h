@@ -13,7 +13,7 @@
 #ifndef SIM_TIMING_H
 #define SIM_TIMING_H
 
-#include "trace.h"
+#include "sim/exec/trace.h"
 #include "sim/device/device.h"
 #include "sim/base/limiter.h"
 

@@ -7,7 +7,7 @@
  * as its first word alone; but two at least if it is of 16 bytes (shape.c: of the four phases of 8
  * lanes two become one where lanes share an address).
  */
-#include "access.h"
+#include "sim/exec/access.h"
 #include "maker.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * `corrections` says so, a row each with its reason; everything else is one instruction of the pipe
  * that its class names.
  */
-#include "access.h"
+#include "sim/exec/access.h"
 #include "issue.h"
 #include "maker.h"
 

@@ -7,7 +7,7 @@
  */
 #include "races.h"
 #include "sim/base/bits.h"
-#include "uses.h"
+#include "sim/exec/uses.h"
 
 #include <stdio.h>
 

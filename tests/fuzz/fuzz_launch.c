@@ -3,7 +3,7 @@
  * thousand warp instructions. `make fuzz` builds and runs it.
  */
 #include "check.h"
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "fuzz.h"
 #include "issue.h"
 #include "sim/ptx/module.h"

@@ -1,7 +1,7 @@
 /* fuzz_ptx.c - any bytes as a PTX text: it is refused with a message, or all that was read is
  * sound. `make fuzz` builds and runs it.
  */
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "sim/ptx/module.h"
 #include "fuzz.h"
 

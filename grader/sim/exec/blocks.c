@@ -11,7 +11,7 @@
  * for the block before). So what SIM_SCHED changes is the order inside a batch: as many of the next
  * ones as there is room for.
  */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

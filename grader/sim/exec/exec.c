@@ -1,5 +1,5 @@
 /* exec.c - running a launch: what it needs, and what is told while it runs. */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
 #include <fenv.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* uses.h - how a function uses the value that a load or an atomic returns (static analysis). */
-#ifndef SIM_USES_H
-#define SIM_USES_H
+#ifndef SIM_EXEC_USES_H
+#define SIM_EXEC_USES_H
 
-#include "exec.h"
+#include "sim/exec/exec.h"
 
 /* Sums of these. */
 enum {

@@ -1,8 +1,8 @@
 /* shape.h - how the lanes of one access lie to each other, and what that costs the hardware. */
-#ifndef SIM_SHAPE_H
-#define SIM_SHAPE_H
+#ifndef SIM_EXEC_SHAPE_H
+#define SIM_EXEC_SHAPE_H
 
-#include "exec.h"
+#include "sim/exec/exec.h"
 
 /* Compiled twice: gcc chooses by the processor, when the library is loaded. Of integers only.
  * (What clang 14 makes of it cannot be called from another file.) */

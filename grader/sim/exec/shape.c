@@ -4,7 +4,7 @@
  * step is kept, so that only 32 subtractions and comparisons remain. Sectors depend on the pattern
  * and on where in a 32-byte sector it begins, bank conflicts on the pattern alone.
  */
-#include "shape.h"
+#include "sim/exec/shape.h"
 
 #include <stdlib.h>
 #include <string.h>

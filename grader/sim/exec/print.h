@@ -1,6 +1,6 @@
 /* print.h - a kernel's printf: a format whose values come from somewhere else. */
-#ifndef SIM_PRINT_H
-#define SIM_PRINT_H
+#ifndef SIM_EXEC_PRINT_H
+#define SIM_EXEC_PRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * own, and those of functions that it may call; the external ones, which share the dynamic part,
  * come behind them. A called function takes the kernel's places.
  */
-#include "code.h"
+#include "sim/exec/code.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* access.h - one access of a warp to memory: found, checked and counted; what moves is for others.
  */
-#ifndef SIM_ACCESS_H
-#define SIM_ACCESS_H
+#ifndef SIM_EXEC_ACCESS_H
+#define SIM_EXEC_ACCESS_H
 
-#include "shape.h"
+#include "sim/exec/shape.h"
 
 enum { MOST_LANE_BYTES = 64 };
 

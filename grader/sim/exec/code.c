@@ -6,8 +6,8 @@
  * get there.
  */
 #include "sim/ptx/cfg.h"
-#include "code.h"
-#include "uses.h"
+#include "sim/exec/code.h"
+#include "sim/exec/uses.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
  * by side, so that the compiler turns a handler's loop over the lanes into vector code. Constants
  * and immediates are planes, too, filled once. A predicate is a mask: bit n is lane n.
  */
-#ifndef SIM_EXEC_H
-#define SIM_EXEC_H
+#ifndef SIM_EXEC_EXEC_H
+#define SIM_EXEC_EXEC_H
 
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"

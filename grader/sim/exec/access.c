@@ -4,10 +4,10 @@
  * pattern's alignment settle it. Only where that says no, each lane is looked at, in order, so that
  * the lane that is told is the first one at fault.
  */
-#include "access.h"
+#include "sim/exec/access.h"
 #include "sim/base/bits.h"
 #include "handlers.h"
-#include "trace.h"
+#include "sim/exec/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* frame.c - calls: the registers, parameters and local memory of a function that runs. */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
 #include <stdlib.h>
 #include <string.h>

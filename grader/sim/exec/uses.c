@@ -1,5 +1,5 @@
 /* uses.c - what a function does with the value that a load or an atomic gives. */
-#include "uses.h"
+#include "sim/exec/uses.h"
 #include "sim/ptx/roles.h"
 
 #include <stdlib.h>

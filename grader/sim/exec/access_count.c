@@ -1,6 +1,6 @@
 /* access_count.c - what an access costs. */
-#include "access.h"
-#include "trace.h"
+#include "sim/exec/access.h"
+#include "sim/exec/trace.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * waits for something that only others can do, and it is their turn. One that does so turn after
  * turn while nobody else can do anything either waits in vain (exec.c tells).
  */
-#include "warp.h"
-#include "trace.h"
+#include "sim/exec/warp.h"
+#include "sim/exec/trace.h"
 
 #include <stdlib.h>
 

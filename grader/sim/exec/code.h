@@ -1,8 +1,8 @@
 /* code.h - what the parts of code_make() share: code.c, layout.c, operands.c. */
-#ifndef SIM_CODE_H
-#define SIM_CODE_H
+#ifndef SIM_EXEC_CODE_H
+#define SIM_EXEC_CODE_H
 
-#include "exec.h"
+#include "sim/exec/exec.h"
 #include "sim/ptx/roles.h"
 
 /* Predicates 0 and 1 of a frame are the constants, 2 takes what nobody wants (_). */

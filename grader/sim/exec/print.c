@@ -1,5 +1,5 @@
 /* print.c - print_format(): each conversion is read, checked and handed to snprintf by itself. */
-#include "print.h"
+#include "sim/exec/print.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* special.c - special registers: planes that are filled when a frame begins, and clocks. */
-#include "code.h"
+#include "sim/exec/code.h"
 #include "handlers.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * Each operand has a role (roles.h), which says how wide its plane must be. What does not fit makes
  * the step one that tells so when it is reached: handlers rely on what they find.
  */
-#include "code.h"
+#include "sim/exec/code.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* syscall.c - what a kernel can ask the runtime for: printf and assert. */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
-#include "print.h"
+#include "sim/exec/print.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  * are all in entries above it waits for them at its pc: there they meet again. The lowest entry of
  * a frame has rpc -1 and waits for nobody.
  */
-#ifndef SIM_WARP_H
-#define SIM_WARP_H
+#ifndef SIM_EXEC_WARP_H
+#define SIM_EXEC_WARP_H
 
-#include "code.h"
+#include "sim/exec/code.h"
 
 enum {
     MOST_ENTRIES = 1 << 16,

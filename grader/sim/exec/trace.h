@@ -2,10 +2,10 @@
  *
  * A warp whose `trace` is NULL keeps nothing, and that costs nothing.
  */
-#ifndef SIM_TRACE_H
-#define SIM_TRACE_H
+#ifndef SIM_EXEC_TRACE_H
+#define SIM_EXEC_TRACE_H
 
-#include "access.h"
+#include "sim/exec/access.h"
 
 /* Steps first .. first + count - 1 of a code, executed one after another. The last of them made
  * `accesses`; all of them were skipped, their guards being off for all lanes, or none. */

@@ -1,5 +1,5 @@
 /* stack.c - the parts into which a warp splits, where they meet, and where they end. */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
 #include <stdlib.h>
 #include <string.h>

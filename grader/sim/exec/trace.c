@@ -1,5 +1,5 @@
 /* trace.c - what a warp did, kept for the model of time. */
-#include "trace.h"
+#include "sim/exec/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

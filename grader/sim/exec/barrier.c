@@ -5,7 +5,7 @@
  * that would only end do so. If the rest of the warp waits for the parked lanes, it will never
  * come.
  */
-#include "warp.h"
+#include "sim/exec/warp.h"
 
 #include <stdio.h>
 #include <string.h>
