@@ -9,7 +9,7 @@
 #ifndef TESTS_SIM_RIG_H
 #define TESTS_SIM_RIG_H
 
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 #include "sim/ptx/roles.h"
 #include "sim_snippets.h"
 #include "base/util.h" /* next_random */

@@ -1,7 +1,7 @@
 /* test_sim_same.c - a kernel's results do not depend on what surrounds it: neither on the rounding
  * and the treatment of subnormal numbers that the program has chosen for itself, nor on the
  * processor's vector instructions. */
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 #include "sim_launch.h"
 
 #include <fenv.h>

@@ -20,7 +20,7 @@
  * `warpbook sim` sets them from its options, by the same words (grader/sim/tool.c).
  */
 #include "rt.h"
-#include "handlers.h" /* simd_level */
+#include "sim/exec/ops/handlers.h" /* simd_level */
 
 #include <dlfcn.h>
 #include <errno.h>

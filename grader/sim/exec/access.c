@@ -6,7 +6,7 @@
  */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 #include "sim/exec/trace.h"
 
 #include <stdio.h>

@@ -53,7 +53,8 @@ const char *access_verb(const Access *access);
 bool is_strong(const Instruction *in);
 bool is_release(const Instruction *in);
 
-/* ---- exec_async.c: whether a copy to these bytes of shared memory is still under way; its step
+/* ---- sim/exec/ops/async.c: whether a copy to these bytes of shared memory is still under way; its
+ * step
  * ---- */
 
 const Step *async_pending(const Block *block, uint64_t offset, int bytes);

@@ -47,7 +47,7 @@ bool is_kernel_param(const Maker *maker, int variable);
 bool fill_operands(Maker *maker, Step *step);
 bool fill_constants(Maker *maker); /* the planes, once all are known */
 
-/* exec_control.c: the step behind the last instruction. */
+/* sim/exec/ops/control.c: the step behind the last instruction. */
 void run_end(Warp *warp, const Step *step, uint32_t mask);
 
 /* For a callee: shared variables lie where those of `kernel` do. */

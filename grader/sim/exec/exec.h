@@ -174,7 +174,7 @@ struct Warp {
     int frame, frame_room;
     uint8_t *local; /* LANES * launch->local_bytes: lane * local_bytes + offset */
     uint64_t executed;
-    void *async;              /* exec_async.c: cp.async groups under way */
+    void *async;              /* sim/exec/ops/async.c: cp.async groups under way */
     uint32_t parked;          /* lanes that wait, at a barrier, for other lanes of the warp */
     uint32_t strays;          /* lanes that were elsewhere when others came to a __syncthreads() */
     const Step *barrier_step; /* at which the warp waits */
@@ -323,13 +323,16 @@ Count *count_of(Warp *warp, const Step *step);
  * ---- */
 
 bool bind_integer(Step *step,
-                  const Instruction *in); /* exec_integer.c: add .. xor, bit fields, mov */
-bool bind_float(Step *step, const Instruction *in);   /* exec_float.c: f16, bf16, f32, f64, SFU */
-bool bind_compare(Step *step, const Instruction *in); /* exec_compare.c: setp set selp slct testp */
-bool bind_convert(Step *step, const Instruction *in); /* exec_convert.c: cvt */
-bool bind_memory(Step *step, const Instruction *in); /* exec_memory.c: ld st atom red cp prefetch */
+                  const Instruction *in); /* sim/exec/ops/integer.c: add .. xor, bit fields, mov */
+bool bind_float(Step *step,
+                const Instruction *in); /* sim/exec/ops/float.c: f16, bf16, f32, f64, SFU */
+bool bind_compare(Step *step,
+                  const Instruction *in); /* sim/exec/ops/compare.c: setp set selp slct testp */
+bool bind_convert(Step *step, const Instruction *in); /* sim/exec/ops/convert.c: cvt */
+bool bind_memory(Step *step,
+                 const Instruction *in); /* sim/exec/ops/memory.c: ld st atom red cp prefetch */
 bool bind_warp(Step *step,
-               const Instruction *in); /* exec_warp.c: shfl vote match redux elect bar */
+               const Instruction *in); /* sim/exec/ops/warp.c: shfl vote match redux elect bar */
 bool bind_control(Step *step, const Instruction *in); /* exec.c: bra call ret exit trap ... */
 
 /* An atomic that counts, and whose result is wanted. Not one of those that locks are made of: who
@@ -340,7 +343,7 @@ static inline bool atomic_draws(const Step *step)
            (step->mod == MOD_add || step->mod == MOD_inc || step->mod == MOD_dec);
 }
 
-/* ---- exec_async.c ---- */
+/* ---- sim/exec/ops/async.c ---- */
 
 void async_end(Warp *warp); /* the warp is done: frees warp->async */
 

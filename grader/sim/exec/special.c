@@ -1,6 +1,6 @@
 /* special.c - special registers: planes that are filled when a frame begins, and clocks. */
 #include "sim/exec/code.h"
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* exec_compare.c - setp and set with all comparisons, selp, slct, testp.
+/* compare.c - setp and set with all comparisons, selp, slct, testp.
  *
  * setp has a handler for each comparison of each type, which gathers the lanes' answers in a mask;
  * set and comparisons of halves, which are rare, ask a table of what each comparison accepts.
  */
-#include "rounding.h"
+#include "sim/exec/ops/rounding.h"
 
 /* ---- What becomes of an answer ---- */
 

@@ -1,10 +1,10 @@
-/* exec_convert.c - cvt between all pairs of types.
+/* convert.c - cvt between all pairs of types.
  *
  * The pairs that compilers write often have handlers of their own; all others read a lane as an
  * exact value (integer or double), bring it into range, and round it once. cvt may name a type that
  * is narrower than the register on either side: source_size and data_size of the step say so.
  */
-#include "rounding.h"
+#include "sim/exec/ops/rounding.h"
 
 /* ---- Integers to integers: cut to the narrower type, then extended by it ---- */
 

@@ -1,9 +1,9 @@
-/* exec_integer.c - integer arithmetic: add, mul, mad, div, min, dp4a ... and how tables are bound.
+/* integer.c - integer arithmetic: add, mul, mad, div, min, dp4a ... and how tables are bound.
  *
  * Everything is computed on unsigned numbers, which may wrap; signed ones are taken for comparing,
  * dividing and extending only.
  */
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 
 #include <stdlib.h>
 

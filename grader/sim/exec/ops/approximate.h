@@ -4,10 +4,10 @@
  * better before the last rounding. No fused operations and no branches: the same bits from every
  * build.
  */
-#ifndef SIM_APPROXIMATE_H
-#define SIM_APPROXIMATE_H
+#ifndef SIM_EXEC_OPS_APPROXIMATE_H
+#define SIM_EXEC_OPS_APPROXIMATE_H
 
-#include "rounding.h"
+#include "sim/exec/ops/rounding.h"
 
 #define ROUNDER 0x1.8p52 /* added, it leaves a double's whole part in the low bits */
 

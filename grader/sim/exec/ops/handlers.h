@@ -1,4 +1,5 @@
-/* handlers.h - what the files of arithmetic (exec_integer.c ... exec_convert.c) share.
+/* handlers.h - what the files of arithmetic (sim/exec/ops/integer.c ... sim/exec/ops/convert.c)
+ * share.
  *
  * A handler is one expression over the 32 lanes of its operand planes. The macros make two C
  * functions of it, one for any x86-64 and one for AVX2 with FMA, each with a loop for full warps
@@ -11,8 +12,8 @@
  * zero, but for cvt to .s8 and .s16, which extends the sign to the whole register as PTX demands;
  * readers take only the bits that their own type names.
  */
-#ifndef SIM_HANDLERS_H
-#define SIM_HANDLERS_H
+#ifndef SIM_EXEC_OPS_HANDLERS_H
+#define SIM_EXEC_OPS_HANDLERS_H
 
 #include "sim/exec/exec.h"
 
@@ -76,11 +77,11 @@ ModSet mods_of(const Instruction *in);
 bool cpu_has_avx2(void);
 
 /* The parts of bind_integer and bind_float that have files of their own. */
-bool bind_bits(Step *step, const Instruction *in);   /* exec_bits.c */
-bool bind_carry(Step *step, const Instruction *in);  /* exec_carry.c */
-bool bind_move(Step *step, const Instruction *in);   /* exec_move.c */
-bool bind_half(Step *step, const Instruction *in);   /* exec_half.c */
-bool bind_approx(Step *step, const Instruction *in); /* exec_approx.c */
+bool bind_bits(Step *step, const Instruction *in);   /* sim/exec/ops/bits.c */
+bool bind_carry(Step *step, const Instruction *in);  /* sim/exec/ops/carry.c */
+bool bind_move(Step *step, const Instruction *in);   /* sim/exec/ops/move.c */
+bool bind_half(Step *step, const Instruction *in);   /* sim/exec/ops/half.c */
+bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
 
 /* ---- Handlers ---- */
 

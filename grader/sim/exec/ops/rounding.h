@@ -5,10 +5,10 @@
  * doubles rounded to odd (the last bit is set where anything was lost), which a second rounding to
  * at most 50 bits can't tell from the exact result.
  */
-#ifndef SIM_ROUNDING_H
-#define SIM_ROUNDING_H
+#ifndef SIM_EXEC_OPS_ROUNDING_H
+#define SIM_EXEC_OPS_ROUNDING_H
 
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* exec_control.c - branches, calls and ends, and what does nothing here.
+/* control.c - branches, calls and ends, and what does nothing here.
  *
  * Lanes that go different ways become parts of the warp (stack.c). A branch by index or a call
  * through a register takes the lanes that agree with the first one; the others meet the same step

@@ -1,11 +1,11 @@
-/* exec_float.c - add, sub, mul, fma, div, sqrt, min, max ... of f32 and f64.
+/* float.c - add, sub, mul, fma, div, sqrt, min, max ... of f32 and f64.
  *
  * Rounding to nearest has handlers of its own, made for vector code. Other directions, .sat, and
  * what else is rare go lane by lane through careful_f32 and careful_f64, which set the processor's
  * rounding direction around the loop: operands and results pass through volatile objects inside it,
  * so that the compiler can't move the operation out.
  */
-#include "rounding.h"
+#include "sim/exec/ops/rounding.h"
 
 #include <fenv.h>
 

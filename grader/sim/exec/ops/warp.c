@@ -1,4 +1,4 @@
-/* exec_warp.c - lanes that exchange values: shfl, vote, match, redux, elect, activemask.
+/* warp.c - lanes that exchange values: shfl, vote, match, redux, elect, activemask.
  *
  * All but activemask have a mask of members. Living members that are not here wait elsewhere: on
  * hardware the step would wait for them, or worse. That is told, and the step is done without them.

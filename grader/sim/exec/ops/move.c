@@ -1,10 +1,10 @@
-/* exec_move.c - mov of every type, packing and unpacking, cvta and isspacep.
+/* move.c - mov of every type, packing and unpacking, cvta and isspacep.
  *
  * Of a mov with {a, b, ...}, step->vector is how many elements and step->vector_at their planes. It
  * unpacks if step->d is vector_at[0], else it packs into d. An element that is not wanted (_) is <
  * 0.
  */
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 
 HANDLER1(mov_16, Lane32, Lane32, (uint16_t) a)
 HANDLER1(mov_32, Lane32, Lane32, a)

@@ -1,10 +1,10 @@
-/* exec_carry.c - arithmetic in several words: add.cc, addc, sub.cc, subc, mad.cc, madc.
+/* carry.c - arithmetic in several words: add.cc, addc, sub.cc, subc, mad.cc, madc.
  *
  * CC.CF is a mask in the warp: the carry of the lane's last .cc instruction. A difference is the
  * sum with the complement, plus 1, as in hardware: it carries where it does not borrow. PTX leaves
  * that open, but the compiler's division of 128 bits reads the flag of a subc.cc by an addc.
  */
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 
 /* A sum of words with the carry that comes in and goes out. */
 #define CARRY(W, U)                                                                                \

@@ -1,5 +1,5 @@
-/* exec_bits.c - logic, shifts, bit fields, and what finds, counts and permutes bits. */
-#include "handlers.h"
+/* bits.c - logic, shifts, bit fields, and what finds, counts and permutes bits. */
+#include "sim/exec/ops/handlers.h"
 
 /* ---- Values ---- */
 

@@ -1,10 +1,10 @@
-/* exec_half.c - arithmetic of f16 and bf16, single and in pairs.
+/* half.c - arithmetic of f16 and bf16, single and in pairs.
  *
  * Values are doubles: sums and products of halves are exact or harmlessly rounded there, fma is
  * rounded to odd, and then all are rounded once. Plain add, sub, mul and fma have handlers of their
  * own; what has further mods goes half by half.
  */
-#include "approximate.h"
+#include "sim/exec/ops/approximate.h"
 
 /* ---- add, sub, mul, fma ---- */
 

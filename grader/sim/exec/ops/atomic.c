@@ -1,6 +1,6 @@
-/* exec_atomic.c - atom and red: read, change, write, lane by lane in their order. */
+/* atomic.c - atom and red: read, change, write, lane by lane in their order. */
 #include "sim/exec/access.h"
-#include "rounding.h"
+#include "sim/exec/ops/rounding.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* exec_memory.c - ld and st of all spaces, types and widths; prefetch and discard, which do
+/* memory.c - ld and st of all spaces, types and widths; prefetch and discard, which do
  * nothing.
  *
  * A handler makes an Access of its operands, access_open() finds and checks the memory, and a mover
@@ -6,7 +6,7 @@
  * hints and .nc change nothing that can be seen here.
  */
 #include "sim/exec/access.h"
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 
 /* ---- Movers: one element of each lane ---- */
 

@@ -1,4 +1,4 @@
-/* exec_async.c - cp.async: copies from global to shared memory that arrive when they are waited
+/* async.c - cp.async: copies from global to shared memory that arrive when they are waited
  * for.
  *
  * On hardware a copy may arrive at any time up to the wait; here always as late as it may, so that
@@ -7,7 +7,7 @@
  */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
-#include "handlers.h"
+#include "sim/exec/ops/handlers.h"
 
 #include <stdlib.h>
 
