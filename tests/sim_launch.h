@@ -2,7 +2,7 @@
 #ifndef SIM_LAUNCH_H
 #define SIM_LAUNCH_H
 
-#include "check.h"
+#include "sim/check/check.h"
 #include "sim/exec/exec.h"
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"

@@ -3,8 +3,8 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "check.h"
-#include "races.h"
+#include "sim/check/check.h"
+#include "sim/check/races.h"
 #include "sim/base/bits.h"
 #include "rows.h"
 

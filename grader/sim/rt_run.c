@@ -1,5 +1,5 @@
 /* rt_run.c - one piece of work: a kernel, a copy, a fill. */
-#include "check.h"
+#include "sim/check/check.h"
 #include "rt.h"
 #include "report.h"
 #include "timing.h"

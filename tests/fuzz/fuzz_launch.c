@@ -2,7 +2,7 @@
  * blocks, all checks on, a small array behind each 8 bytes of the parameters, and a budget of a few
  * thousand warp instructions. `make fuzz` builds and runs it.
  */
-#include "check.h"
+#include "sim/check/check.h"
 #include "sim/exec/exec.h"
 #include "fuzz.h"
 #include "issue.h"

@@ -9,7 +9,7 @@
  * What was written needs a fence before the flag. What was only read needs none, to be written by
  * others after that, if a barrier lies between: there, what was read has arrived.
  */
-#include "race_quick.h"
+#include "sim/check/race_quick.h"
 
 #include <stdio.h>
 #include <stdlib.h>

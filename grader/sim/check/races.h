@@ -1,7 +1,7 @@
 /* races.h - what the files of races share: who touched a word, and how two accesses meet. How it
  * all works: races.c. */
-#ifndef SIM_RACES_H
-#define SIM_RACES_H
+#ifndef SIM_CHECK_RACES_H
+#define SIM_CHECK_RACES_H
 
 #include "sim/exec/access.h"
 

@@ -21,7 +21,7 @@
  * One launch runs at a time. Moments are never used twice, so that what is left of an earlier block
  * or launch is known as old by its number, and nothing need be cleared.
  */
-#include "races.h"
+#include "sim/check/races.h"
 #include "sim/exec/uses.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* races_shared.c - races between the threads of a block for its shared memory. How they are found:
  * races.c. */
-#include "race_quick.h"
+#include "sim/check/race_quick.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * hand-over needs one, and volatile alone, as it was used before Volta, orders nothing. Between
  * lanes of one warp they never do.
  */
-#include "races.h"
+#include "sim/check/races.h"
 
 #include <string.h>
 

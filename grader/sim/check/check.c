@@ -1,6 +1,6 @@
 /* check.c - which check sees what of a launch: written.c, races.c. */
-#include "check.h"
-#include "races.h"
+#include "sim/check/check.h"
+#include "sim/check/races.h"
 
 static void order_shared(Access *x)
 {

@@ -1,6 +1,6 @@
 /* check.h - the checks of a launch, as an observer: races, and reads of what was never written. */
-#ifndef SIM_CHECK_H
-#define SIM_CHECK_H
+#ifndef SIM_CHECK_CHECK_H
+#define SIM_CHECK_CHECK_H
 
 #include "sim/exec/exec.h"
 

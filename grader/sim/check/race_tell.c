@@ -1,5 +1,5 @@
 /* race_tell.c - a race in words: both sides, and what is missing between them. */
-#include "races.h"
+#include "sim/check/races.h"
 #include "sim/exec/uses.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* race_quick.h - nearly all accesses are to words that nobody has used since the last barrier, or
  * the same thread. For plain loads and stores; false: race_visit() must look closer. Inlined, since
  * they run for each lane. */
-#ifndef SIM_RACE_QUICK_H
-#define SIM_RACE_QUICK_H
+#ifndef SIM_CHECK_RACE_QUICK_H
+#define SIM_CHECK_RACE_QUICK_H
 
-#include "races.h"
+#include "sim/check/races.h"
 
 /* The thread's own, and nobody else's. */
 static inline bool race_is_own(const Visit *v, Slot slot, uint32_t who)
