@@ -1,6 +1,6 @@
 /* test_sim_issue.c - how many instructions of the machine stand behind PTX, and with how many
  * threads: as ptxas 13.0 makes them for sm_90. */
-#include "issue.h"
+#include "sim/machine/issue.h"
 #include "sim/report.h"
 #include "rows.h"
 #include "sim_launch.h"

@@ -60,7 +60,7 @@ static void what_need_not_wait_goes_before(void)
     CU_ASSERT_DOUBLE_EQUAL(cycles(first, 32), cycles(last, 32), plain.alu_latency);
 }
 
-/* ---- Pipes (timing_ops.c, timing_uniform.c) ---- */
+/* ---- Pipes (sim/machine/operations.c, sim/machine/uniform.c) ---- */
 
 enum { WARPS = 15, ROUNDS = 100 };
 
@@ -212,7 +212,7 @@ static void logic_waits_for_its_words(void)
     CU_ASSERT(with - without > plain.shared_latency);
 }
 
-/* ---- Loads that become one (timing_merge.c) ---- */
+/* ---- Loads that become one (sim/machine/merge.c) ---- */
 
 #define WORD(n, at) "ld.shared.u32 %r" #n ", [%r12+" #at "];\n"
 

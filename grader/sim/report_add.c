@@ -1,6 +1,6 @@
 /* report_add.c - adds what a launch counted, and where its time went, to its kernel's row: by
  * source line, by array. */
-#include "issue.h"
+#include "sim/machine/issue.h"
 #include "report_totals.h"
 
 #include <stdlib.h>

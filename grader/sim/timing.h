@@ -5,7 +5,7 @@
  * (timing_gpu.c), which gives it to the first SM that has room and plays it there (timing_sm.c):
  * schedulers, scoreboard, pipes, barriers; loads and stores (timing_lsu.c) go through the caches
  * and the memory that all SMs share (timing_memory.c). What a step of PTX is on the machine says
- * timing_ops.c.
+ * sim/machine/operations.c.
  *
  * Every figure comes from the device's description. Without a Timing nothing is kept, and nothing
  * costs time.

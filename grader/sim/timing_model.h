@@ -2,7 +2,7 @@
 #ifndef SIM_TIMING_MODEL_H
 #define SIM_TIMING_MODEL_H
 
-#include "operations.h"
+#include "sim/machine/operations.h"
 #include "timing.h"
 
 #define NEVER (UINT64_MAX >> 2) /* a cycle that does not come */

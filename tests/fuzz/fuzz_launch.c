@@ -5,7 +5,7 @@
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
 #include "fuzz.h"
-#include "issue.h"
+#include "sim/machine/issue.h"
 #include "sim/ptx/module.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* timing_ops.c - what each step of PTX is on the machine: how many instructions of which pipe, or
+/* operations.c - what each step of PTX is on the machine: how many instructions of which pipe, or
  * none, and which registers it waits for.
  *
  * PTX is what ptxas reads, not what it writes. Where it is known what becomes of an instruction,
@@ -6,8 +6,8 @@
  * that its class names.
  */
 #include "sim/exec/access.h"
-#include "issue.h"
-#include "maker.h"
+#include "sim/machine/issue.h"
+#include "sim/machine/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -291,7 +291,7 @@ static const struct Correction {
     { "uniform, 64 bits", is_long_uniform, 2, &uniform_datapath, "as below, two instructions" },
     { "uniform", is_uniform, 1, &uniform_datapath,
       "what all lanes of a warp share has a datapath of its own since sm_75: it costs the pipe of "
-      "integers nothing (timing_uniform.c)" },
+      "integers nothing (sim/machine/uniform.c)" },
     { "64 bits", is_long_arithmetic, 2, NULL, "registers have 32 bits: two instructions" },
     { "additions", is_addition, 1, &either_pipe,
       "IADD3 or IMAD: ptxas takes the pipe of integers or that of products, whichever a stretch "

@@ -1,10 +1,10 @@
-/* maker.h - what the parts of operations_make() share: timing_ops.c, timing_operands.c,
- * timing_uniform.c, timing_merge.c.
+/* maker.h - what the parts of operations_make() share: sim/machine/operations.c,
+ * sim/machine/registers.c, sim/machine/uniform.c, sim/machine/merge.c.
  */
-#ifndef SIM_MAKER_H
-#define SIM_MAKER_H
+#ifndef SIM_MACHINE_MAKER_H
+#define SIM_MACHINE_MAKER_H
 
-#include "operations.h"
+#include "sim/machine/operations.h"
 
 typedef struct Maker {
     Operations *made;
@@ -18,7 +18,7 @@ typedef struct Maker {
     bool *varies;               /* by register: it may differ from lane to lane */
 } Maker;
 
-/* ---- Operands (timing_operands.c) ---- */
+/* ---- Operands (sim/machine/registers.c) ---- */
 
 /* NULL: it has not so many. */
 const Operand *operand_of(const Maker *maker, const Instruction *in, int i);
@@ -33,14 +33,14 @@ bool add_result(Maker *maker, Operation *to, const Instruction *in);
 /* Different registers of 32 bits that an instruction computes from. */
 void find_operands(const Maker *maker, const Step *step, Operation *to);
 
-/* ---- Values that all lanes share (timing_uniform.c) ---- */
+/* ---- Values that all lanes share (sim/machine/uniform.c) ---- */
 
 /* Fills in `varies`. False: no memory. */
 bool find_varying(Maker *maker);
 /* The uniform datapath computes it, once for the warp. */
 bool is_uniform(const Maker *maker, const Step *step);
 
-/* ---- Loads that become one (timing_merge.c) ---- */
+/* ---- Loads that become one (sim/machine/merge.c) ---- */
 
 /* After operations are made, before stretches are found. False: no memory. */
 bool merge_loads(Maker *maker);

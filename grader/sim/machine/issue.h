@@ -1,7 +1,7 @@
 /* issue.h - how many instructions of the machine stand behind those of PTX, and with how many
  * threads. */
-#ifndef SIM_ISSUE_H
-#define SIM_ISSUE_H
+#ifndef SIM_MACHINE_ISSUE_H
+#define SIM_MACHINE_ISSUE_H
 
 #include "sim/exec/exec.h"
 

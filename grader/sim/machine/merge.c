@@ -1,4 +1,4 @@
-/* timing_merge.c - loads of neighbouring words of shared memory that become one wide load.
+/* merge.c - loads of neighbouring words of shared memory that become one wide load.
  *
  * Where ptxas sees that words lie side by side behind an address that is a multiple of 8 or 16
  * bytes, and nothing is written to shared memory between, it loads two or four of them at once: the
@@ -8,7 +8,7 @@
  * lanes two become one where lanes share an address).
  */
 #include "sim/exec/access.h"
-#include "maker.h"
+#include "sim/machine/maker.h"
 
 #include <stdlib.h>
 

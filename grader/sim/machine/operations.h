@@ -1,6 +1,6 @@
 /* operations.h - what each step of PTX is on the machine: its instructions, pipe, registers. */
-#ifndef SIM_OPERATIONS_H
-#define SIM_OPERATIONS_H
+#ifndef SIM_MACHINE_OPERATIONS_H
+#define SIM_MACHINE_OPERATIONS_H
 
 #include "sim/device/device.h"
 #include "sim/exec/exec.h"

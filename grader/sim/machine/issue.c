@@ -8,7 +8,7 @@
  * much of what all lanes do in PTX (addresses, constants) is no instruction at all, or comes later
  * (parameters).
  */
-#include "issue.h"
+#include "sim/machine/issue.h"
 
 #include <stdlib.h>
 

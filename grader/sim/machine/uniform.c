@@ -1,4 +1,4 @@
-/* timing_uniform.c - which values are the same in all lanes of a warp, as ptxas can tell.
+/* uniform.c - which values are the same in all lanes of a warp, as ptxas can tell.
  *
  * Such are parameters, constants, numbers of blocks, and what whole-number arithmetic makes of
  * these alone: the k of an unrolled loop, say. ptxas keeps them in uniform registers and computes
@@ -6,7 +6,7 @@
  * a branch that may split them and the place where they meet again, is not among these.
  */
 #include "sim/ptx/roles.h"
-#include "maker.h"
+#include "sim/machine/maker.h"
 
 #include <stdlib.h>
 #include <string.h>

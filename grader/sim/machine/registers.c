@@ -1,8 +1,8 @@
-/* timing_operands.c - which registers each operation waits for, which of them it takes from the
+/* registers.c - which registers each operation waits for, which of them it takes from the
  * register file, and who writes them.
  */
 #include "sim/ptx/roles.h"
-#include "maker.h"
+#include "sim/machine/maker.h"
 
 #include <stdlib.h>
 
