@@ -7,7 +7,7 @@
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"
 #include "sim_snippets.h"
-#include "timing.h"
+#include "sim/time/timing.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

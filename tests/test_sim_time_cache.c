@@ -3,7 +3,7 @@
  */
 #include <CUnit/CUnit.h>
 
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>

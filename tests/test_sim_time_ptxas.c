@@ -3,7 +3,7 @@
  */
 #include "sim_time.h"
 
-/* ---- Chains side by side (timing_order.c) ---- */
+/* ---- Chains side by side (sim/time/order.c) ---- */
 
 #define CHAIN(f) "fma.rn.f32 " f ", " f ", %f2, %f3;\n"
 #define FOUR(f)  CHAIN(f) CHAIN(f) CHAIN(f) CHAIN(f)

@@ -7,7 +7,7 @@
 #include "rows.h"
 #include "sim/report.h"
 #include "sim/report_totals.h"
-#include "sim/timeline.h"
+#include "sim/time/timeline.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "sim/device/device.h"
 #include "sim/exec/exec.h"
 #include "sim/binary/fatbin.h"
-#include "timeline.h"
+#include "sim/time/timeline.h"
 
 /* The device as it is simulated: already sliced. Once, before the first launch. */
 void report_device(const Device *device);

@@ -3,7 +3,7 @@
 #define SIM_REPORT_TOTALS_H
 
 #include "report.h"
-#include "timing.h"
+#include "sim/time/timing.h"
 
 #include <stdio.h>
 

@@ -14,7 +14,7 @@
  */
 #include "rt.h"
 #include "report.h"
-#include "timeline.h"
+#include "sim/time/timeline.h"
 
 enum { MOST_PENDING = 4096 }; /* items that are kept until nothing is left to be done */
 

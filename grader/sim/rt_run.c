@@ -2,7 +2,7 @@
 #include "sim/check/check.h"
 #include "rt.h"
 #include "report.h"
-#include "timing.h"
+#include "sim/time/timing.h"
 
 #include <stdlib.h>
 #include <string.h>

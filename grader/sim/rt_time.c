@@ -4,8 +4,8 @@
  * or memory needs for their bytes. When they run, side by side or not, says rt_clock.c.
  */
 #include "rt.h"
-#include "timeline.h"
-#include "timing.h"
+#include "sim/time/timeline.h"
+#include "sim/time/timing.h"
 
 #include <math.h>
 

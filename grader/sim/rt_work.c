@@ -9,7 +9,7 @@
  * it wait. They cannot wait for each other in a circle, since numbers only fall.
  */
 #include "rt.h"
-#include "timeline.h"
+#include "sim/time/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

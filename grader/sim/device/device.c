@@ -294,7 +294,7 @@ static bool check_whole(const Reader *reader)
         return refuse(reader, "memory_atom_bytes is to be 32, 64 or 128");
     if (d->threads_per_block > d->threads_per_sm)
         return refuse(reader, "threads_per_block is more than threads_per_sm");
-    if (d->threads_per_sm > WARP * 64 * d->schedulers_per_sm) /* timing_sm.c: a bit each */
+    if (d->threads_per_sm > WARP * 64 * d->schedulers_per_sm) /* sim/time/sm.c: a bit each */
         return refuse(reader, "threads_per_sm: a scheduler has 64 warps at most");
     if (d->shared_per_block_bytes > d->shared_per_block_optin_bytes ||
         d->shared_per_block_optin_bytes > d->shared_per_sm_bytes - d->shared_reserved_bytes)

@@ -54,7 +54,7 @@ typedef struct Operation {
     uint16_t latency; /* from issue to result */
     uint8_t reads, writes;
     uint32_t first;     /* registers[first ..]: those read, then those written */
-    uint16_t straight;  /* steps from this one on, up to the end of its stretch (timing_plan.c) */
+    uint16_t straight;  /* steps from this one on, up to the end of its stretch (sim/time/plan.c) */
     uint8_t wavefronts; /* of shared memory, at least */
     int keep;           /* DO_WAIT: groups that may be under way still */
     uint8_t operand_count; /* what it takes from the register file, if it computes */

@@ -1,13 +1,13 @@
-/* timing_model.h - what the parts of the model of time share: timing_*.c. */
-#ifndef SIM_TIMING_MODEL_H
-#define SIM_TIMING_MODEL_H
+/* model.h - what the parts of the model of time share: timing_*.c. */
+#ifndef SIM_TIME_MODEL_H
+#define SIM_TIME_MODEL_H
 
 #include "sim/machine/operations.h"
-#include "timing.h"
+#include "sim/time/timing.h"
 
 #define NEVER (UINT64_MAX >> 2) /* a cycle that does not come */
 
-/* ---- Plans: a stretch of a trace in the order of issue (timing_plan.c) ---- */
+/* ---- Plans: a stretch of a trace in the order of issue (sim/time/plan.c) ---- */
 
 typedef struct TracePlace {
     int run, step;
@@ -51,10 +51,10 @@ typedef struct Plans {
 /* Of the stretch that begins at the place, which goes on behind it. NULL: no memory. */
 const Plan *plan_of(Plans *plans, const Trace *trace, TracePlace *place);
 void plans_clear(Plans *plans);
-/* timing_order.c: chains of steps side by side. False: no memory. */
+/* sim/time/order.c: chains of steps side by side. False: no memory. */
 bool order_chains(Planned *steps, int count);
 
-/* ---- Caches: the L2, and each SM's L1 (timing_cache.c) ---- */
+/* ---- Caches: the L2, and each SM's L1 (sim/time/cache.c) ---- */
 
 enum { SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = SECTORS * SECTOR_BYTES };
 
@@ -99,7 +99,7 @@ static inline unsigned sectors_in(unsigned mask)
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
 }
 
-/* ---- Memory that all SMs share (timing_memory.c) ---- */
+/* ---- Memory that all SMs share (sim/time/memory.c) ---- */
 
 typedef struct Memory {
     Cache l2;
@@ -139,7 +139,7 @@ uint64_t memory_store(Memory *memory, uint64_t line, unsigned sectors, unsigned 
 uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double cycles,
                        uint64_t now);
 
-/* ---- One SM (timing_sm.c), its warps (timing_warp.c) ---- */
+/* ---- One SM (sim/time/sm.c), its warps (sim/time/warp.c) ---- */
 
 typedef struct PlayedBlock {
     struct PlayedBlock *next;
@@ -226,7 +226,7 @@ static inline uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* timing_warp.c. To the next step that is an instruction. False: there is none. */
+/* sim/time/warp.c. To the next step that is an instruction. False: there is none. */
 bool warp_go_on(Sm *sm, PlayedWarp *w);
 /* When that has all that it needs. */
 uint64_t warp_wakes_at(const PlayedWarp *w);
@@ -240,8 +240,8 @@ uint64_t warp_groups_there(const PlayedWarp *w, int keep);
 PlayedWarp *warp_new(Sm *sm);
 void warp_free(PlayedWarp *w);
 
-/* timing_lsu.c. The unit is busy from `start`, when it was free, until then: for shared memory and
- * shuffles, or for global memory. From when on its queue has room follows. */
+/* sim/time/lsu.c. The unit is busy from `start`, when it was free, until then: for shared memory
+ * and shuffles, or for global memory. From when on its queue has room follows. */
 void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until);
 /* The accesses of the step that the warp is at. When the value is there, or what it wrote. */
 uint64_t lsu_play(Sm *sm, PlayedWarp *w, uint64_t now);
@@ -259,7 +259,7 @@ uint64_t sm_next(Sm *sm);            /* when it issues next; NEVER */
 /* Nothing can be issued though warps are there: those at barriers go on. */
 void sm_release_all(Sm *sm, uint64_t at);
 
-/* ---- Where the time goes (timing_limits.c) ---- */
+/* ---- Where the time goes (sim/time/limits.c) ---- */
 
 /* The scheduler issues for the warp, its best, at `now`, and could not before: why? */
 void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now);
@@ -268,7 +268,7 @@ const Operation *limits_barrier(const PlayedWarp *w);
 /* After a launch: `left_out` cycles are like those that were played, but for the tail. */
 void limits_end(Gpu *gpu, double left_out, TimingResult *result);
 
-/* ---- All of them (timing_gpu.c) ---- */
+/* ---- All of them (sim/time/gpu.c) ---- */
 
 struct Gpu {
     Device device;

@@ -2,16 +2,16 @@
  *
  * While a block runs, each of its warps keeps a trace: which steps it executed, and what its
  * accesses touched (trace.h). When the block has ended, its trace goes to the model
- * (timing_gpu.c), which gives it to the first SM that has room and plays it there (timing_sm.c):
- * schedulers, scoreboard, pipes, barriers; loads and stores (timing_lsu.c) go through the caches
- * and the memory that all SMs share (timing_memory.c). What a step of PTX is on the machine says
- * sim/machine/operations.c.
+ * (sim/time/gpu.c), which gives it to the first SM that has room and plays it there
+ * (sim/time/sm.c): schedulers, scoreboard, pipes, barriers; loads and stores (sim/time/lsu.c) go
+ * through the caches and the memory that all SMs share (sim/time/memory.c). What a step of PTX is
+ * on the machine says sim/machine/operations.c.
  *
  * Every figure comes from the device's description. Without a Timing nothing is kept, and nothing
  * costs time.
  */
-#ifndef SIM_TIMING_H
-#define SIM_TIMING_H
+#ifndef SIM_TIME_TIMING_H
+#define SIM_TIME_TIMING_H
 
 #include "sim/exec/trace.h"
 #include "sim/device/device.h"

@@ -1,15 +1,15 @@
-/* timing_plan.c - the order in which the machine issues what PTX writes one after another.
+/* plan.c - the order in which the machine issues what PTX writes one after another.
  *
  * Machine code issues in order, but ptxas has chosen the order: it moves loads up, as far as what
  * they need is there without waiting for another load, so that several are under way at once. How
  * far it can see are the steps up to a branch, a place that branches lead to, or a barrier;
  * branches that became predicates do not count. Loads stay behind stores to the same memory. Then
- * chains of operations that do not depend on each other take turns (timing_order.c).
+ * chains of operations that do not depend on each other take turns (sim/time/order.c).
  *
  * A stretch of a trace up to such a place is a Plan. The same stretch comes again and again, in all
  * warps, so plans are kept.
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>

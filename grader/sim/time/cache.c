@@ -1,10 +1,10 @@
-/* timing_cache.c - which lines a cache holds: sets, of each the least recently used leaves first.
+/* cache.c - which lines a cache holds: sets, of each the least recently used leaves first.
  *
  * Of all that is done for a modelled access looking for its lines takes longest, since the lines of
  * a large cache are in no cache of the machine that this runs on. So all that it takes to find one,
  * or the one to displace, is kept apart in 24 bytes a set, and a line is in one place.
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>

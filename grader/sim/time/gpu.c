@@ -1,4 +1,4 @@
-/* timing_gpu.c - blocks go to SMs as these have room; what a launch takes in all.
+/* gpu.c - blocks go to SMs as these have room; what a launch takes in all.
  *
  * SMs are played a few cycles each in turn, so that what they ask of the L2 and of memory comes
  * nearly in order. A block's place is free when its last warp has ended and its stores have
@@ -8,7 +8,7 @@
  * others take the time that a wave took in the second half of those played, by their instructions.
  * The lines that they would have left in the L2, to be written back, are stood in for.
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* timing_limits.c - where the schedulers' time goes: to which step, and to which limit.
+/* limits.c - where the schedulers' time goes: to which step, and to which limit.
  *
  * A cycle in which a scheduler issues is that instruction's. One in which it does not, though it
  * has warps, is charged by what the warp waited for that issues next: the pipe; a result, to the
@@ -6,7 +6,7 @@
  * in that, the limit is what of all that lies on the way was most at work of late, for the share of
  * time that it was; the rest is latency.
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <math.h>
 

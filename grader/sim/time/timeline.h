@@ -6,8 +6,8 @@
  *
  * Times are whole picoseconds, so that what happens at once is told exactly.
  */
-#ifndef SIM_TIMELINE_H
-#define SIM_TIMELINE_H
+#ifndef SIM_TIME_TIMELINE_H
+#define SIM_TIME_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * takes the item that was issued first of those that are ready for it. Copies up and down slow each
  * other down while both run: at each begin and end, what is left of them is computed anew.
  */
-#include "timeline.h"
+#include "sim/time/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* timing_memory.c - the L2, and the memory behind it.
+/* memory.c - the L2, and the memory behind it.
  *
  * The L2 and the DRAM are queues: each request takes its place
  * when it is made, keeps the queue as long as its bytes take at full bandwidth, and comes back a
@@ -9,7 +9,7 @@
  * costs all of its atom; and one that was written in part is read first, since memory with error
  * correction writes whole atoms only.
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* timing_order.c - chains of a stretch side by side, as ptxas puts them.
+/* order.c - chains of a stretch side by side, as ptxas puts them.
  *
  * A warp issues in order. Where the next step would wait for the result of another, ptxas puts
  * steps before it that need not wait, although PTX has them behind it: so the operations of eight
@@ -9,9 +9,9 @@
  *
  * Loads and stores stay behind all that PTX has before them: how far they may go up hangs on how
  * many registers ptxas gives away for that. (Loads of global memory have gone up before:
- * timing_plan.c.)
+ * sim/time/plan.c.)
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>

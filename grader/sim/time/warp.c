@@ -1,7 +1,7 @@
-/* timing_warp.c - a warp that is played: its way through its trace, what its registers wait for,
+/* warp.c - a warp that is played: its way through its trace, what its registers wait for,
  * its groups of copies.
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* timing_sm.c - one SM plays the traces of the blocks that it holds.
+/* sm.c - one SM plays the traces of the blocks that it holds.
  *
  * Each scheduler issues at most one instruction a cycle, of the warp that is ready first. Of
  * several that are, the one that issued last goes on, else the next one behind it, round to the
@@ -8,7 +8,7 @@
  * instruction is issued, since queues give their places in the order of asking: so nothing has to
  * be looked at cycle by cycle, and a warp that waits costs nothing.
  */
-#include "timing_model.h"
+#include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>
