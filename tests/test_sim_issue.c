@@ -1,7 +1,7 @@
 /* test_sim_issue.c - how many instructions of the machine stand behind PTX, and with how many
  * threads: as ptxas 13.0 makes them for sm_90. */
 #include "sim/machine/issue.h"
-#include "sim/report.h"
+#include "sim/report/report.h"
 #include "rows.h"
 #include "sim_launch.h"
 #include "base/util.h"

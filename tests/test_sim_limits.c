@@ -4,7 +4,7 @@
  * A cycle is a nanosecond, an SM has four schedulers: a cycle of one is a quarter of a nanosecond.
  */
 #include "capture.h"
-#include "report_totals.h"
+#include "sim/report/totals.h"
 #include "sim_time.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_sim_report.c - what launches counted, added up, as JSON lines and as a table. */
 #include "capture.h"
 #include "rows.h"
-#include "sim/report.h"
+#include "sim/report/report.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

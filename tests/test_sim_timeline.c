@@ -5,8 +5,8 @@
  */
 #include "capture.h"
 #include "rows.h"
-#include "sim/report.h"
-#include "sim/report_totals.h"
+#include "sim/report/report.h"
+#include "sim/report/totals.h"
 #include "sim/time/timeline.h"
 
 #include <CUnit/CUnit.h>

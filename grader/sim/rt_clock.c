@@ -13,7 +13,7 @@
  * nanosecond a warp instruction, a copy a microsecond and 10 GB/s.
  */
 #include "rt.h"
-#include "report.h"
+#include "sim/report/report.h"
 #include "sim/time/timeline.h"
 
 enum { MOST_PENDING = 4096 }; /* items that are kept until nothing is left to be done */

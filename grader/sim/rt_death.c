@@ -8,7 +8,7 @@
  * is left alone.
  */
 #include "rt.h"
-#include "report.h"
+#include "sim/report/report.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * death by a signal is rt_death.c's. _exit() cannot be seen: it leaves no report.
  */
 #include "rt.h"
-#include "report.h"
+#include "sim/report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* rt_query.c - answers to query.h: marks, findings and counts, for a program that asks. */
 #include "query.h"
-#include "report_totals.h"
+#include "sim/report/totals.h"
 #include "rt.h"
 
 /* ---- What may be touched, and its name ---- */

@@ -1,7 +1,7 @@
 /* rt_run.c - one piece of work: a kernel, a copy, a fill. */
 #include "sim/check/check.h"
 #include "rt.h"
-#include "report.h"
+#include "sim/report/report.h"
 #include "sim/time/timing.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * thread is inside it cannot be cancelled, or the lock would stay shut.
  */
 #include "rt.h"
-#include "report.h"
+#include "sim/report/report.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-/* report_json.c - the report as JSON lines: a header, then a line a kernel, then a line a finding.
+/* json.c - the report as JSON lines: a header, then a line a kernel, then a line a finding.
  */
-#include "report_totals.h"
+#include "sim/report/totals.h"
 #include "base/util.h" /* WARPBOOK_VERSION; nothing of it is called here */
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* report_limits.c - what limits a kernel, or a whole program: put together from the report's sums,
+/* limits.c - what limits a kernel, or a whole program: put together from the report's sums,
  * as rows of the table and as an object of the JSON report. */
-#include "report_totals.h"
+#include "sim/report/totals.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * are left out, and the report says so. Order of output is that of first launches, of names and of
  * numbers, never that of addresses: the same run gives the same bytes.
  */
-#include "report_totals.h"
+#include "sim/report/totals.h"
 
 #include <errno.h>
 #include <fcntl.h>

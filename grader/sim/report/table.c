@@ -1,6 +1,6 @@
-/* report_table.c - the report for the eye, 80 columns wide: what each kernel did, and which three
+/* table.c - the report for the eye, 80 columns wide: what each kernel did, and which three
  * of its source lines cost most. */
-#include "report_totals.h"
+#include "sim/report/totals.h"
 
 #include <stdarg.h>
 #include <string.h>

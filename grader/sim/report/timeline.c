@@ -1,10 +1,10 @@
-/* report_timeline.c - when work ran, as a chart of text: a row an engine, time to the right.
+/* timeline.c - when work ran, as a chart of text: a row an engine, time to the right.
  *
  * A column shows the stream whose work took most of it, as a digit or letter: 0 is the default
  * stream, 1 the first that was made. A row that was busy for less than half of a column has a :
  * there, one that was not busy at all a point.
  */
-#include "report_totals.h"
+#include "sim/report/totals.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* report_words.c - words and numbers as both forms of the report write them. */
-#include "report_totals.h"
+/* words.c - words and numbers as both forms of the report write them. */
+#include "sim/report/totals.h"
 
 #include <math.h>
 #include <string.h>

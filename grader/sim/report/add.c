@@ -1,7 +1,7 @@
-/* report_add.c - adds what a launch counted, and where its time went, to its kernel's row: by
+/* add.c - adds what a launch counted, and where its time went, to its kernel's row: by
  * source line, by array. */
 #include "sim/machine/issue.h"
-#include "report_totals.h"
+#include "sim/report/totals.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* report_totals.h - what report.c keeps, for those that write it. */
+/* totals.h - what report.c keeps, for those that write it. */
 #ifndef SIM_REPORT_TOTALS_H
 #define SIM_REPORT_TOTALS_H
 
-#include "report.h"
+#include "sim/report/report.h"
 #include "sim/time/timing.h"
 
 #include <stdio.h>
@@ -84,11 +84,11 @@ bool report_grow(void *array, int count, int *room, size_t size);
 int report_file(const char *name);
 void report_lacks_memory(void);
 
-/* report_add.c */
+/* sim/report/add.c */
 void kernel_add(Kernel *kernel, const Launch *launch, const KernelResources *resources,
                 const Occupancy *occupancy);
 
-/* report_limits.c: what limits a kernel, over its launches; a program so far, with its copies.
+/* sim/report/limits.c: what limits a kernel, over its launches; a program so far, with its copies.
  * False: time was not modelled. */
 bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits);
 bool report_limits(const Report *report, Limits *limits);
@@ -96,12 +96,12 @@ bool report_limits(const Report *report, Limits *limits);
 void limits_write_rows(const Limits *limits, const Device *device, FILE *out);
 void limits_write_json(const Limits *limits, const Device *device, FILE *out);
 
-/* report_json.c, report_table.c */
+/* sim/report/json.c, sim/report/table.c */
 void report_write_json(const Report *report, FILE *out);
 void report_write_table(const Report *report, FILE *out);
 void put_row(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* report_timeline.c */
+/* sim/report/timeline.c */
 extern const char *const row_words[ROWS]; /* "H2D" */
 void timeline_write_chart(const Timeline *timeline, FILE *out);
 /* Each moment is that row's which, of those at work then, is at work longest in all; at [ROW_MARK]:
