@@ -15,7 +15,7 @@
 
 #include "lab.h"
 #include "sim/memory/memory.h"
-#include "sim/query.h"
+#include "sim/runtime/query.h"
 
 #include <signal.h>
 #include <stdio.h>

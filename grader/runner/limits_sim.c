@@ -3,7 +3,7 @@
 #include "runner/device_cuda.h"
 #include "base/util.h"
 
-#include "sim/query.h"
+#include "sim/runtime/query.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "runner/sim_calls.h"
 #include "base/util.h"
 
-#include "sim/query.h"
+#include "sim/runtime/query.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,14 +24,14 @@ $(B)/devices/%.txt: grader/sim/devices/%.txt
 
 $(B)/warpbook: | $(sim_devices)
 
-$(B)/libcudart-sim.so: $(sim_o) grader/sim/preload.map $(sim_devices)
-	@echo "  link   $@"; $(sim_link) -Wl,--version-script=grader/sim/preload.map
+$(B)/libcudart-sim.so: $(sim_o) grader/sim/runtime/preload.map $(sim_devices)
+	@echo "  link   $@"; $(sim_link) -Wl,--version-script=grader/sim/runtime/preload.map
 
 $(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map $(sim_devices)
 	@echo "  link   $@"; $(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
 
 # What a guest of the simulated GPU has in its place: calls, passed on to the runner.
-client_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/client/*.c) grader/sim/rt_error_text.c grader/sim/rt_configuration.c grader/runner/guest_wire.c grader/base/util.c)
+client_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/client/*.c) grader/sim/runtime/error_text.c grader/sim/runtime/configuration.c grader/runner/guest_wire.c grader/base/util.c)
 
 $(B)/sim/client/libcudart.so.%: $(client_o) $(B)/sim/libcudart.so.%.map
 	@mkdir -p $(@D)

@@ -87,7 +87,7 @@ exports()
             holds "$library lacks $missing" [ -z "$missing" ]
         fi
         # Names that only the libraries of CUDA 12 have: as calls.sh lists them.
-        missing=$(comm -23 <(sed -n "/^only_12='/,/'$/p" "$root/grader/sim/calls.sh" |
+        missing=$(comm -23 <(sed -n "/^only_12='/,/'$/p" "$root/grader/sim/runtime/calls.sh" |
             tr -c 'A-Za-z0-9_\n' '\n' | grep '^_*cuda' | sort -u) <(names "$library") | tr '\n' ' ')
         holds "$library lacks $missing" [ -z "$missing" ]
         # Nothing else of ours may come between a program and its own functions.

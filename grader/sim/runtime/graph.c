@@ -1,11 +1,11 @@
-/* rt_graph.c - stream capture: what is issued is kept in a list, which can be issued again and
+/* graph.c - stream capture: what is issued is kept in a list, which can be issued again and
  * again.
  *
  * The order of issue is an order that fits all the dependencies which streams and events express,
  * so a graph is that list; its branches are not run side by side here. A graph that was
  * instantiated is a copy of the list.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* rt_end.c - the end of the process: what was never waited for and never freed is told, the report
+/* end.c - the end of the process: what was never waited for and never freed is told, the report
  * is written. A destructor does it, after all the program's own, and quick_exit() comes here, too;
- * death by a signal is rt_death.c's. _exit() cannot be seen: it leaves no report.
+ * death by a signal is sim/runtime/signal.c's. _exit() cannot be seen: it leaves no report.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
 
 #include <errno.h>

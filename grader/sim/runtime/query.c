@@ -1,7 +1,7 @@
-/* rt_query.c - answers to query.h: marks, findings and counts, for a program that asks. */
-#include "query.h"
+/* query.c - answers to query.h: marks, findings and counts, for a program that asks. */
+#include "sim/runtime/query.h"
 #include "sim/report/totals.h"
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 /* ---- What may be touched, and its name ---- */
 

@@ -1,6 +1,6 @@
-/* rt_launch.c - launches: what is asked for is held against the device and the kernel, the
+/* launch.c - launches: what is asked for is held against the device and the kernel, the
  * arguments are copied, and the kernel becomes work of its stream. */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rt_settings.c - what the environment asks for, read once. A value that means nothing is said on
+/* settings.c - what the environment asks for, read once. A value that means nothing is said on
  * stderr, and the default is used: the program itself is not to fail for that.
  *
  *     SIM_DEVICE=KEY|PATH                    the described device; teaching
@@ -19,7 +19,7 @@
  *
  * `warpbook sim` sets them from its options, by the same words (grader/sim/tool.c).
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/exec/ops/handlers.h" /* simd_level */
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* rt_death.c - a program that dies by a signal: why it did is told, if it is for the use of device
+/* signal.c - a program that dies by a signal: why it did is told, if it is for the use of device
  * memory on the host, and the report is written with what was counted until then.
  *
  * A handler may do next to nothing: the program may have been in the middle of malloc() or of a
@@ -7,7 +7,7 @@
  * alarm ends it, and there is no report, which is said. A program that looks after a signal itself
  * is left alone.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* rt_work.c - queues of work, and the order in which it is done.
+/* work.c - queues of work, and the order in which it is done.
  *
  * Work is numbered as it is issued. To do a piece of work, all that is earlier in its stream is
  * done first; if the stream is the default one, all that is earlier in the streams that wait for
@@ -8,7 +8,7 @@
  * While a host function runs, the lock is open. Its stream is busy then: other threads that come to
  * it wait. They cannot wait for each other in a circle, since numbers only fall.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/time/timeline.h"
 
 #include <stdlib.h>

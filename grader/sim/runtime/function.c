@@ -1,6 +1,6 @@
-/* rt_function.c - what can be asked about a kernel and set for it, and how many blocks fit on an
+/* function.c - what can be asked about a kernel and set for it, and how many blocks fit on an
  * SM. */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <string.h>
 

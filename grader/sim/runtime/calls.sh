@@ -1,7 +1,7 @@
 #!/bin/sh
 # calls.sh - writes calls.def: what NVIDIA's libcudart exports and our objects do not define.
 #
-#     grader/sim/calls.sh OUR_OBJECTS -- LIBCUDART... > grader/sim/calls.def
+#     grader/sim/runtime/calls.sh OUR_OBJECTS -- LIBCUDART... > grader/sim/runtime/calls.def
 #
 # Names that only the libraries of CUDA 12 have are listed below, since those are seldom at hand.
 set -e

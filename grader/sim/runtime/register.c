@@ -1,11 +1,11 @@
-/* rt_register.c - what nvcc's generated code calls: registration from constructors, the launch
+/* register.c - what nvcc's generated code calls: registration from constructors, the launch
  * configuration between <<< >>> and the stub, the handle of a kernel.
  *
  * All of this happens before main() and must be quick: it only notes pointers. The texts belong to
  * the program and stay until it unregisters; a shared object that is closed takes its kernels
  * along.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 # errors.sh - writes errors.def from the toolkit's header: code, name and words of each cudaError.
 # The words are those of the name, but where a program's user knows others.
 #
-#     grader/sim/errors.sh CUDA_INCLUDE_FOLDER > grader/sim/errors.def
+#     grader/sim/runtime/errors.sh CUDA_INCLUDE_FOLDER > grader/sim/runtime/errors.def
 set -e
 export LC_ALL=C
 header=${1:?the folder of driver_types.h}/driver_types.h

@@ -1,5 +1,5 @@
-/* rt_error.c - the last error of each thread. */
-#include "rt.h"
+/* error.c - the last error of each thread. */
+#include "sim/runtime/runtime.h"
 
 /* ---- The last error ---- */
 
@@ -10,7 +10,7 @@ void last_error_set(cudaError_t error)
     last = error;
 }
 
-int refuse_unsupported(void); /* for rt_stubs.c, which cannot include the header */
+int refuse_unsupported(void); /* for sim/runtime/stubs.c, which cannot include the header */
 int refuse_unsupported(void)
 {
     last = cudaErrorNotSupported;

@@ -1,11 +1,11 @@
-/* rt_state.c - the library's one state: its lock, how it begins, and what each call does first and
+/* state.c - the library's one state: its lock, how it begins, and what each call does first and
  * last.
  *
- * Begin: at the first call that needs the GPU; the end is rt_end.c's. A child that was forked from
- * a process with an open GPU has none, as with CUDA: it is told so, and writes no report. While a
- * thread is inside it cannot be cancelled, or the lock would stay shut.
+ * Begin: at the first call that needs the GPU; the end is sim/runtime/end.c's. A child that was
+ * forked from a process with an open GPU has none, as with CUDA: it is told so, and writes no
+ * report. While a thread is inside it cannot be cancelled, or the lock would stay shut.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
 
 #include <pthread.h>

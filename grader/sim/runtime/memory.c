@@ -1,5 +1,5 @@
-/* rt_memory.c - allocating: on the device, pinned on the host, managed; and what a pointer is. */
-#include "rt.h"
+/* memory.c - allocating: on the device, pinned on the host, managed; and what a pointer is. */
+#include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

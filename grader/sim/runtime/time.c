@@ -1,9 +1,9 @@
-/* rt_time.c - how long each piece of work takes, had it the device to itself.
+/* time.c - how long each piece of work takes, had it the device to itself.
  *
  * The model of time (timing.h) says it for kernels; copies and fills take what the described link
- * or memory needs for their bytes. When they run, side by side or not, says rt_clock.c.
+ * or memory needs for their bytes. When they run, side by side or not, says sim/runtime/clock.c.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/time/timeline.h"
 #include "sim/time/timing.h"
 

@@ -1,7 +1,7 @@
-/* rt_module.c - a registered fat binary becomes a module when it is first used: its PTX is parsed,
+/* module.c - a registered fat binary becomes a module when it is first used: its PTX is parsed,
  * its variables get their places and first values; its functions get their code one by one.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <ctype.h>
 #include <stdio.h>

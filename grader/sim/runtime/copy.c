@@ -1,11 +1,11 @@
-/* rt_copy.c - copies and fills, to and from symbols, too.
+/* copy.c - copies and fills, to and from symbols, too.
  *
  * When a copy is done follows CUDA's rules: a blocking copy is done before it returns, but from
  * device to device; an asynchronous one takes what pageable host memory holds at once and waits
  * where it is to write into such memory; to and from pinned memory it is done when something waits
  * for it, with what is there by then.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>

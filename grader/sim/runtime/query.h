@@ -2,8 +2,8 @@
  * what was counted, what may be touched. The library exports these functions; a program that is to
  * run on real GPUs as well finds them by dlsym(), or is linked with the simulated library alone.
  */
-#ifndef SIM_QUERY_H
-#define SIM_QUERY_H
+#ifndef SIM_RUNTIME_QUERY_H
+#define SIM_RUNTIME_QUERY_H
 
 #include "sim/base/finding.h"
 #include "sim/base/limiter.h"

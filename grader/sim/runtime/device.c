@@ -1,9 +1,9 @@
-/* rt_device.c - the device: how many, what it can, its limits, its end.
+/* device.c - the device: how many, what it can, its limits, its end.
  *
  * One table says what the attributes are; properties are filled from the same. Where a description
  * has no figure, it is the one that all GPUs of these years share, or 0 for what is not simulated.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
-/* rt_stream.c - streams: the default one of the process, one of each thread that asks for it, and
+/* stream.c - streams: the default one of the process, one of each thread that asks for it, and
  * those that the program makes. */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <pthread.h>
 #include <stdlib.h>

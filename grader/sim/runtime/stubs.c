@@ -1,4 +1,4 @@
-/* rt_stubs.c - the calls that are not simulated: each says once which it is, and returns an error.
+/* stubs.c - the calls that are not simulated: each says once which it is, and returns an error.
  *
  * Without them, a program that uses one would end at its first use with a message of the dynamic
  * linker's, or not start at all. calls.def lists the names; calls.sh writes it. The header is not
@@ -6,7 +6,7 @@
  */
 #include "sim/base/finding.h"
 
-int refuse_unsupported(void); /* rt_error.c */
+int refuse_unsupported(void); /* sim/runtime/error.c */
 
 static int refuse(const char *name)
 {
@@ -21,4 +21,4 @@ static int refuse(const char *name)
     {                                                                                              \
         return refuse(#name);                                                                      \
     }
-#include "calls.def"
+#include "sim/runtime/calls.def"

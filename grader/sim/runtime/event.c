@@ -1,5 +1,5 @@
-/* rt_event.c - events: a place in a stream's work that others wait for, and its time. */
-#include "rt.h"
+/* event.c - events: a place in a stream's work that others wait for, and its time. */
+#include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 

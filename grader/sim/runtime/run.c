@@ -1,6 +1,6 @@
-/* rt_run.c - one piece of work: a kernel, a copy, a fill. */
+/* run.c - one piece of work: a kernel, a copy, a fill. */
 #include "sim/check/check.h"
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
 #include "sim/time/timing.h"
 

@@ -1,4 +1,5 @@
-/* rt.h - what the parts of the runtime library (rt_*.c) share: the calls that a CUDA program makes.
+/* runtime.h - what the parts of the runtime library (rt_*.c) share: the calls that a CUDA program
+ * makes.
  *
  * A program registers its fat binaries from constructors; nothing is read then. The first call that
  * needs the GPU reads the environment and the device's description and opens the memory; a module
@@ -11,8 +12,8 @@
  * One lock is held around each call (CALL below), and let go only while a host function of the
  * program runs. What a call returns other than cudaSuccess is kept for cudaGetLastError.
  */
-#ifndef SIM_RT_H
-#define SIM_RT_H
+#ifndef SIM_RUNTIME_RUNTIME_H
+#define SIM_RUNTIME_RUNTIME_H
 
 #include "sim/device/device.h"
 #include "sim/exec/exec.h"
@@ -245,7 +246,7 @@ typedef struct Runtime {
 
 extern Runtime rt;
 
-/* rt_state.c. True if the call is to be refused, with rt.refused. */
+/* sim/runtime/state.c. True if the call is to be refused, with rt.refused. */
 bool rt_enter(bool refuse_if_failed);
 cudaError_t rt_leave(cudaError_t error);
 void rt_unlock(void); /* around host functions */
@@ -260,28 +261,29 @@ void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define rt_finding(kind, fatal, name, ...)                                                         \
     finding(kind, fatal, &(Place){ .kernel = (name) }, __VA_ARGS__)
 
-/* rt_settings.c: from the environment; what is wrong there is said. */
+/* sim/runtime/settings.c: from the environment; what is wrong there is said. */
 void settings_read(Settings *settings);
 /* The folder of the descriptions: as set, else beside the library, else where it was built. */
 void settings_devices(const Settings *settings, char *folder, size_t size);
 
-/* rt_idle.c: from now on host functions are called, too, while the program makes no call. */
+/* sim/runtime/idle.c: from now on host functions are called, too, while the program makes no call.
+ */
 void idle_watch(void);
 
-/* rt_progress.c */
+/* sim/runtime/progress.c */
 void progress_begin(Launch *launch);
 void progress_end(void);
 
-/* rt_end.c, rt_death.c */
+/* sim/runtime/end.c, sim/runtime/signal.c */
 bool end_report(void);  /* false: it cannot be written; said */
 void watch_death(void); /* from now on the report is written, too, if a signal ends the program */
 
-/* rt_handle.c: what a pointer of the program's stands for. */
+/* sim/runtime/handle.c: what a pointer of the program's stands for. */
 bool handle_set(HandleKind kind, const void *key,
                 void *value); /* NULL: forget it; false: no memory */
 void *handle_get(HandleKind kind, const void *key);
 
-/* rt_module.c */
+/* sim/runtime/module.c */
 cudaError_t module_load(RtModule *module);
 void modules_unload(void);
 cudaError_t function_find(const void *host, RtFunction **function); /* loads its module */
@@ -295,7 +297,7 @@ int function_registers(const RtFunction *function);
 int function_most_dynamic(const RtFunction *function);
 void plain_kernel_name(const char *mangled, char *text, size_t size);
 
-/* rt_work.c: queues, and doing what is in them. */
+/* sim/runtime/work.c: queues, and doing what is in them. */
 Work *work_new(WorkKind kind);
 Work *work_copy(const Work *work);
 void work_free(Work *work);
@@ -312,7 +314,8 @@ void finish_asked(Stream *stream);
 Record *record_new(void);
 void record_drop(Record *record);
 
-/* rt_time.c: how long work takes. Around a launch's run: `result` is what launch->timed points to.
+/* sim/runtime/time.c: how long work takes. Around a launch's run: `result` is what launch->timed
+ * points to.
  */
 struct TimingResult;
 struct TimelineJob;
@@ -322,7 +325,7 @@ void time_cold(void);                              /* caches are empty from here
 void time_written(uint64_t address, size_t bytes); /* by a copy or a fill: now in the L2 */
 struct TimelineJob time_job(const Work *work);     /* once it is done */
 
-/* rt_clock.c: when work runs, and what the host waits for. */
+/* sim/runtime/clock.c: when work runs, and what the host waits for. */
 void clock_issue(Work *work); /* of its stream, and numbered */
 void clock_done(Work *work);
 void clock_drop(Work *work);             /* that is never done */
@@ -334,28 +337,28 @@ void clock_forget(struct TimelineItem **item);
 double clock_between(const Record *start, const Record *end); /* ms */
 void clock_report(void); /* all that was done goes to the report */
 
-/* rt_run.c: one piece of work. */
+/* sim/runtime/run.c: one piece of work. */
 void run_kernel(Work *work);
 void run_copy(const CopyWork *copy);
 void run_fill(const FillWork *fill);
 void run_fail(cudaError_t error);
 cudaError_t error_of_finding(FindingKind kind);
 
-/* rt_stream.c */
+/* sim/runtime/stream.c */
 Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: there is none */
 void streams_drop(void);                                 /* with all work */
 Stream *stream_first(void);                              /* the default stream */
 
-/* rt_room.c */
+/* sim/runtime/room.c */
 bool room_for(size_t bytes); /* so much more device memory: could this machine hold it? */
 
-/* rt_memory.c */
+/* sim/runtime/memory.c */
 bool is_device_side(uint64_t address); /* device or managed memory */
 bool is_host_again(uint64_t address);
 bool is_pinned(uint64_t address);
 void memory_drop_all(void);
 
-/* rt_graph.c */
+/* sim/runtime/graph.c */
 cudaError_t graph_capture(Stream *stream, Work *work); /* takes the work */
 Graph *graph_capturing(uint64_t id);                   /* NULL: that capture is over */
 cudaError_t capture_refuses(const Stream *stream);     /* what waits can't be captured */
@@ -363,7 +366,7 @@ cudaError_t any_capture_refuses(void);
 cudaError_t legacy_refuses(const Stream *stream); /* the default one would wait for a capture */
 void graphs_drop(void);
 
-/* rt_error.c */
+/* sim/runtime/error.c */
 void last_error_set(cudaError_t error);
 
 #endif

@@ -1,8 +1,8 @@
-/* rt_handle.c - what a pointer that the program hands in stands for: a function, a variable, a
+/* handle.c - what a pointer that the program hands in stands for: a function, a variable, a
  * stream, an event, a graph. A hash table by pointer; what is not in it is no valid handle, so that
  * no pointer of the program's is followed before it is known.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
-/* rt_room.c - how much this machine can hold of the simulated GPU's memory. A described GPU may
+/* room.c - how much this machine can hold of the simulated GPU's memory. A described GPU may
  * have more than the machine: its memory exists page by page as it is touched, so to allocate is
  * free; but what the machine could never hold is refused, with a word on whose limit it was, rather
  * than have the system end the program when the pages are used.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* rt_idle.c - what is done while the program makes no call.
+/* idle.c - what is done while the program makes no call.
  *
  * Work is done when a call waits for it. A program may wait elsewhere: for a semaphore, say, that a
  * host function of a stream posts. So once there is such a function, a thread looks now and then
  * whether there are no calls any more while one is queued, and does the work up to it. As long as
  * the program makes calls nothing is done here, and each run does the same in the same order.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <pthread.h>
 #include <signal.h>

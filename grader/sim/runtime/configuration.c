@@ -1,4 +1,4 @@
-/* rt_configuration.c - <<<grid, block, shared, stream>>>: what nvcc's code stores before a launch
+/* configuration.c - <<<grid, block, shared, stream>>>: what nvcc's code stores before a launch
  * and takes back inside it. For the library, and for the guest's client of it (client/). */
 #include <cuda_runtime_api.h>
 

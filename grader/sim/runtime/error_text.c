@@ -1,4 +1,4 @@
-/* rt_error_text.c - the names and texts of CUDA's errors: for the library, and for the guest's
+/* error_text.c - the names and texts of CUDA's errors: for the library, and for the guest's
  * client of it (client/), which has neither streams nor devices. */
 #include <cuda_runtime_api.h>
 
@@ -11,7 +11,7 @@ static const struct ErrorText {
     const char *name, *text;
 } texts[] = {
 #define ERROR(code, name, text) { code, #name, text },
-#include "errors.def"
+#include "sim/runtime/errors.def"
 #undef ERROR
 };
 

@@ -1,4 +1,4 @@
-/* rt_clock.c - the simulated clock.
+/* clock.c - the simulated clock.
  *
  * With SIM_TIME it is a timeline (timeline.h). Each piece of work becomes an item of it when it is
  * issued, after all that CUDA's rules say it waits for; how long it takes is known when it was
@@ -12,7 +12,7 @@
  * Without SIM_TIME there is one clock that only goes on: a kernel takes a microsecond and a
  * nanosecond a warp instruction, a copy a microsecond and 10 GB/s.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
 #include "sim/time/timeline.h"
 
@@ -46,7 +46,7 @@ static const TimelineJob mark = { .row = ROW_MARK };
 
 /* ---- The device's work ---- */
 
-/* The rules of do_before_first() in rt_work.c. */
+/* The rules of do_before_first() in sim/runtime/work.c. */
 static void after_others(TimelineItem *item, const Stream *stream)
 {
     if (stream->is_default) {

@@ -1,7 +1,7 @@
-/* rt_progress.c - while a kernel runs long, a word on how far it is: on a terminal in one line that
+/* progress.c - while a kernel runs long, a word on how far it is: on a terminal in one line that
  * changes and goes, elsewhere in a line now and then. Short kernels show nothing.
  */
-#include "rt.h"
+#include "sim/runtime/runtime.h"
 
 #include <stdio.h>
 #include <time.h>
