@@ -46,7 +46,7 @@ sources  := $(sort $(shell find grader -name '*.c'))
 # The simulated GPU, and of that its runtime calls, which need the toolkit's headers.
 sim_tool := grader/sim/tool.c grader/sim/list.c
 sim_c    := $(filter-out grader/sim/client/% $(sim_tool),$(filter grader/sim/%,$(sources)))
-sim_runtime_c := $(filter grader/sim/rt_% grader/sim/runtime/%,$(sim_c))
+sim_runtime_c := $(filter grader/sim/runtime/%,$(sim_c))
 gradebook_c   := $(filter grader/gradebook/%,$(sources))
 labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites_c := $(sort $(shell find tests -name 'test_*.c' $(if $(gradebook_here),,! -name 'test_gradebook*')))
