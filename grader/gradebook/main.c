@@ -14,7 +14,7 @@
 #include "overview.h"
 #include "quarantine.h"
 #include "queue.h"
-#include "settings.h"
+#include "gradebook/options.h"
 #include "slurm.h"
 #include "slurm_task.h"
 #include "stop.h"

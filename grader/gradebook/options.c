@@ -1,5 +1,5 @@
-/* settings.c - what gradebook can be told: a row an option. */
-#include "settings.h"
+/* options.c - what gradebook can be told: a row an option. */
+#include "gradebook/options.h"
 #include "base/util.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* settings.h - what a command of gradebook was told. */
-#ifndef GRADEBOOK_SETTINGS_H
-#define GRADEBOOK_SETTINGS_H
+/* options.h - what a command of gradebook was told. */
+#ifndef GRADEBOOK_OPTIONS_H
+#define GRADEBOOK_OPTIONS_H
 
 #include "marking_options.h"
 #include "slurm.h"
