@@ -3,7 +3,7 @@
 #include "cgroup.h"
 #include "stations.h"
 #include "base/process.h"
-#include "suspicion.h"
+#include "gradebook/import/suspicion.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

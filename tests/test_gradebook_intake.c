@@ -1,5 +1,5 @@
 /* test_gradebook_intake.c - what one student may hand in, so that the others' can be read. */
-#include "intake.h"
+#include "gradebook/import/reader.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

@@ -1,7 +1,7 @@
 /* test_gradebook_names.c - whose is it, and which lab's: by names that strangers chose. */
-#include "harvest.h"
-#include "lms.h"
-#include "parcel.h"
+#include "gradebook/import/extract.h"
+#include "gradebook/import/lms.h"
+#include "gradebook/import/serialize.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

@@ -1,5 +1,5 @@
 /* test_gradebook_roster.c - rosters: what spreadsheets write, what strangers write, who is whom. */
-#include "roster.h"
+#include "gradebook/import/roster.h"
 #include "rows.h"
 #include "base/util.h"
 

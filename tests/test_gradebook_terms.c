@@ -1,6 +1,6 @@
 /* test_gradebook_terms.c - what an attempt was graded under, marks by the course file that counts,
  * and gradebooks of an older version. */
-#include "enlist.h"
+#include "gradebook/import/import_roster.h"
 #include "enrol.h"
 #include "queue.h"
 #include "rows.h"

@@ -1,6 +1,6 @@
 /* test_gradebook_unpack.c - archives: what comes out of honest ones, and that damaged ones do no
  * harm. They are made here. */
-#include "sink.h"
+#include "gradebook/import/source.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

@@ -5,7 +5,7 @@
  * graded may be another student's: of such a kernel no line is quoted.
  */
 #include "advice.h"
-#include "handin.h"
+#include "gradebook/import/submission.h"
 #include "base/registry.h"
 #include "learner/remedy.h"
 #include "base/util.h"

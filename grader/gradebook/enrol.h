@@ -2,8 +2,8 @@
 #ifndef ENROL_H
 #define ENROL_H
 
-#include "handin.h"
-#include "harvest.h"
+#include "gradebook/import/submission.h"
+#include "gradebook/import/extract.h"
 #include "store.h"
 
 typedef struct Enrolled {

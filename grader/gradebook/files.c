@@ -9,7 +9,8 @@
 
 enum { NAME = 200 };
 
-/* Letters, digits and what is not ASCII stay: names are clean UTF-8 (handin.h). */
+/* Letters, digits and what is not ASCII stay: names are clean UTF-8
+ * (gradebook/import/submission.h). */
 static void file_name(const Student *student, char name[NAME])
 {
     size_t used = 0;

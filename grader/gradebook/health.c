@@ -1,6 +1,6 @@
 /* health.c - what gradebook doctor found, a row a thing that it looked at. */
 #include "health.h"
-#include "handin.h"
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 #include "base/text.h"
 

@@ -3,7 +3,7 @@
 #define PACE_H
 
 #include <stdbool.h>
-#include "harvest.h"
+#include "gradebook/import/extract.h"
 
 typedef struct Pace {
     int all, done, faults, given_up;

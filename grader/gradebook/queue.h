@@ -2,7 +2,7 @@
 #ifndef QUEUE_H
 #define QUEUE_H
 
-#include "harvest.h"
+#include "gradebook/import/extract.h"
 #include "store.h"
 
 enum { FAULTS = 3 }; /* the machine may fail a kernel so often a wish, then it is listed */

@@ -1,6 +1,6 @@
 /* reading.c - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart. */
 #include "reading.h"
-#include "handin.h"
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 #include "base/verdict.h"
 

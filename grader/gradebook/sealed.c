@@ -5,7 +5,7 @@
  * made anew, and the old one is not used any more.
  */
 #include "sealed.h"
-#include "sink.h"
+#include "gradebook/import/source.h"
 #include "base/util.h"
 
 #include <errno.h>

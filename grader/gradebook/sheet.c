@@ -1,6 +1,6 @@
 /* sheet.c - the gradebook as people want it: one row a student and lab. */
 #include "sheet.h"
-#include "enlist.h"
+#include "gradebook/import/import_roster.h"
 #include "queue.h"
 
 #include <stdio.h>

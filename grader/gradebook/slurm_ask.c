@@ -1,7 +1,7 @@
 /* slurm_ask.c - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
 #include "slurm_ask.h"
 #include "cell.h"
-#include "handin.h"
+#include "gradebook/import/submission.h"
 #include "base/process.h"
 #include "base/util.h"
 

@@ -4,7 +4,7 @@
  * error, whose lengths stand in the head, and at last "end" and a line end.
  */
 #include "slurm_result.h"
-#include "handin.h"
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 
 #include <errno.h>

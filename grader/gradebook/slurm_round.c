@@ -1,6 +1,6 @@
 /* slurm_round.c - the folder through which a gradebook and the tasks of its Slurm array speak. */
 #include "slurm_round.h"
-#include "harvest.h"
+#include "gradebook/import/extract.h"
 #include "base/util.h"
 
 #include <errno.h>

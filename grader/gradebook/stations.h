@@ -3,7 +3,7 @@
 #ifndef STATIONS_H
 #define STATIONS_H
 
-#include "harvest.h"
+#include "gradebook/import/extract.h"
 #include "reading.h"
 #include "judge/worker.h"
 

@@ -5,7 +5,7 @@
  * kernel will have another attempt.
  */
 #include "takeover.h"
-#include "handin.h"
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* harvest.h - what is taken of a hand-in: each lab's kernel and predictions, nothing else. */
-#ifndef HARVEST_H
-#define HARVEST_H
+/* extract.h - what is taken of a hand-in: each lab's kernel and predictions, nothing else. */
+#ifndef GRADEBOOK_IMPORT_EXTRACT_H
+#define GRADEBOOK_IMPORT_EXTRACT_H
 
-#include "handin.h"
+#include "gradebook/import/submission.h"
 #include "base/registry.h"
 
 enum { LABS = 64 };

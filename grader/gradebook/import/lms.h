@@ -1,10 +1,10 @@
 /* lms.h - whose is it? The names that learning systems give to what students handed in. */
-#ifndef LMS_H
-#define LMS_H
+#ifndef GRADEBOOK_IMPORT_LMS_H
+#define GRADEBOOK_IMPORT_LMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "handin.h"
+#include "gradebook/import/submission.h"
 
 typedef struct Owner {
     const char *layout; /* "moodle", "canvas", "gradescope", "plain" */

@@ -1,9 +1,9 @@
-/* parcel.c - a class as bytes, to be handed from one process to another.
+/* serialize.c - a class as bytes, to be handed from one process to another.
  *
  * Numbers are 8 bytes, texts a number and their bytes. A list goes on with 1 and ends with 0. Words
  * that are constants of ours (layouts, kinds of remarks) travel as their place in a table.
  */
-#include "parcel.h"
+#include "gradebook/import/serialize.h"
 #include "base/util.h"
 
 #include <stdint.h>

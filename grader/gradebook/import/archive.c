@@ -1,11 +1,11 @@
-/* unpack.c - zips and tars, by libarchive, into memory: nothing is ever written to disk.
+/* archive.c - zips and tars, by libarchive, into memory: nothing is ever written to disk.
  *
  * An archive is hostile. Only files come out of it, by clean paths; links, devices and paths that
  * lead out are refused one by one. One that unpacks to more than the limits allow, has too many
  * entries, or is damaged, is refused whole. Formats are named, so that libarchive's many others are
  * never tried on it; no program is started to unpack anything.
  */
-#include "sink.h"
+#include "gradebook/import/source.h"
 #include "base/util.h"
 
 #include <archive.h>

@@ -1,12 +1,12 @@
-/* harvest.c - what is taken of a hand-in: each lab's kernel and predictions, nothing else.
+/* extract.c - what is taken of a hand-in: each lab's kernel and predictions, nothing else.
  *
  * A kernel is .../06_transpose/kernel.cu, however deep; or, where single files are handed in,
  * 06_transpose.cu or transpose.cu (Canvas adds -1 where a file came again). The nearest to the top
  * wins.
  */
-#include "harvest.h"
-#include "sink.h"
-#include "suspicion.h"
+#include "gradebook/import/extract.h"
+#include "gradebook/import/source.h"
+#include "gradebook/import/suspicion.h"
 #include "base/util.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* quarantine.h - reads what was handed in, in a process of its own that can do nothing else. */
-#ifndef QUARANTINE_H
-#define QUARANTINE_H
+/* isolated.h - reads what was handed in, in a process of its own that can do nothing else. */
+#ifndef GRADEBOOK_IMPORT_ISOLATED_H
+#define GRADEBOOK_IMPORT_ISOLATED_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "handin.h"
+#include "gradebook/import/submission.h"
 
 /* As intake_read: whoever finds a fault of libarchive, or of ours, finds himself in a process
  * without network, programs, or anything to write to. */

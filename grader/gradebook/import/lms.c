@@ -4,7 +4,7 @@
  * student can choose in such a name (a file's own name) stands behind what the system wrote, so the
  * system's part is read from the left, up to the first thing of its kind.
  */
-#include "lms.h"
+#include "gradebook/import/lms.h"
 #include "base/util.h"
 
 #include <ctype.h>

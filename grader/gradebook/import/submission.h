@@ -1,6 +1,6 @@
-/* handin.h - what was handed in: by whom, when, and the files in it. All of it is hostile. */
-#ifndef HANDIN_H
-#define HANDIN_H
+/* submission.h - what was handed in: by whom, when, and the files in it. All of it is hostile. */
+#ifndef GRADEBOOK_IMPORT_SUBMISSION_H
+#define GRADEBOOK_IMPORT_SUBMISSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

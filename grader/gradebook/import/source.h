@@ -1,11 +1,12 @@
-/* sink.h - where the files of a folder (walk.c) or an archive (unpack.c) go, one by one. */
-#ifndef SINK_H
-#define SINK_H
+/* source.h - where the files of a folder (gradebook/import/folder.c) or an archive
+ * (gradebook/import/archive.c) go, one by one. */
+#ifndef GRADEBOOK_IMPORT_SOURCE_H
+#define GRADEBOOK_IMPORT_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "handin.h"
+#include "gradebook/import/submission.h"
 
 typedef struct SunkFile {
     int64_t changed;   /* seconds since 1970 */

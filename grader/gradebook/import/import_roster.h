@@ -1,6 +1,6 @@
-/* enlist.h - the course's roster in the gradebook, beside those who handed something in. */
-#ifndef ENLIST_H
-#define ENLIST_H
+/* import_roster.h - the course's roster in the gradebook, beside those who handed something in. */
+#ifndef GRADEBOOK_IMPORT_IMPORT_ROSTER_H
+#define GRADEBOOK_IMPORT_IMPORT_ROSTER_H
 
 #include "store.h"
 

@@ -1,6 +1,6 @@
 /* roster.h - who takes part in a course: a CSV, and which of its people handed a submission in. */
-#ifndef ROSTER_H
-#define ROSTER_H
+#ifndef GRADEBOOK_IMPORT_ROSTER_H
+#define GRADEBOOK_IMPORT_ROSTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* intake.h - everything that was handed in, from a folder or an archive of a class. */
-#ifndef INTAKE_H
-#define INTAKE_H
+/* reader.h - everything that was handed in, from a folder or an archive of a class. */
+#ifndef GRADEBOOK_IMPORT_READER_H
+#define GRADEBOOK_IMPORT_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "handin.h"
+#include "gradebook/import/submission.h"
 
 /* Reads `path`: a folder a student, archives named after students, or an export of a learning
  * system, unpacked or not (docs/instructors.md). What is wrong with one hand-in is a remark of it.

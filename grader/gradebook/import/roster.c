@@ -4,8 +4,8 @@
  * first line has most of, and columns are known by many names. Whatever is not as it should be is
  * told with its line, all at once.
  */
-#include "roster.h"
-#include "handin.h"
+#include "gradebook/import/roster.h"
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 
 #include <ctype.h>

@@ -1,10 +1,10 @@
-/* enlist.c - the course's roster in the gradebook, beside those who handed something in.
+/* import_roster.c - the course's roster in the gradebook, beside those who handed something in.
  *
  * Who is whom is worked out whenever it is asked for: the roster may come before or after the
  * submissions, and both may change.
  */
-#include "enlist.h"
-#include "roster.h"
+#include "gradebook/import/import_roster.h"
+#include "gradebook/import/roster.h"
 #include "base/util.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* handin.c - what was handed in: by whom, when, and the files in it. All of it is hostile. */
-#include "handin.h"
+/* submission.c - what was handed in: by whom, when, and the files in it. All of it is hostile. */
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * What an attempt gains is decided by cells and by warpbook. Who tries should be known all the
  * same, and whoever hides such words (by macros, say) is met by the same defences.
  */
-#include "suspicion.h"
+#include "gradebook/import/suspicion.h"
 #include "base/tokens.h"
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
-/* parcel.h - a class as bytes, to be handed from one process to another. */
-#ifndef PARCEL_H
-#define PARCEL_H
+/* serialize.h - a class as bytes, to be handed from one process to another. */
+#ifndef GRADEBOOK_IMPORT_SERIALIZE_H
+#define GRADEBOOK_IMPORT_SERIALIZE_H
 
 #include <stdio.h>
-#include "handin.h"
+#include "gradebook/import/submission.h"
 
 bool parcel_write(const Class *class, FILE *to);
 

@@ -1,12 +1,12 @@
-/* quarantine.c - reads what was handed in, in a process of its own that can do nothing else.
+/* isolated.c - reads what was handed in, in a process of its own that can do nothing else.
  *
  * The child closes all descriptors but the one to us, gives up what a runner gives up before
  * student code enters it (sandbox.c), reads, and hands over a parcel; we take it apart without
  * trusting it.
  */
-#include "quarantine.h"
-#include "intake.h"
-#include "parcel.h"
+#include "gradebook/import/isolated.h"
+#include "gradebook/import/reader.h"
+#include "gradebook/import/serialize.h"
 #include "stop.h"
 #include "base/child.h"
 #include "runner/sandbox.h"

@@ -1,13 +1,14 @@
-/* intake.c - everything that was handed in, from a folder or an archive of a class.
+/* reader.c - everything that was handed in, from a folder or an archive of a class.
  *
  * First a look at the names: is all of it in one folder more, which an export wraps around it? Then
- * each file comes by, from the folder (walk.c) or the archive (unpack.c), and goes by its topmost
- * name to the hand-in of its owner (lms.c). An archive found there is a hand-in of its own, and is
- * unpacked into memory, once; one inside that is not opened.
+ * each file comes by, from the folder (gradebook/import/folder.c) or the archive
+ * (gradebook/import/archive.c), and goes by its topmost name to the hand-in of its owner (lms.c).
+ * An archive found there is a hand-in of its own, and is unpacked into memory, once; one inside
+ * that is not opened.
  */
-#include "intake.h"
-#include "lms.h"
-#include "sink.h"
+#include "gradebook/import/reader.h"
+#include "gradebook/import/lms.h"
+#include "gradebook/import/source.h"
 #include "base/registry.h"
 #include "base/util.h"
 

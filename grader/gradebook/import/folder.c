@@ -1,5 +1,5 @@
-/* walk.c - the files of a folder on disk, one by one. Follows no links, passes over junk. */
-#include "sink.h"
+/* folder.c - the files of a folder on disk, one by one. Follows no links, passes over junk. */
+#include "gradebook/import/source.h"
 #include "base/util.h"
 
 #include <dirent.h>
