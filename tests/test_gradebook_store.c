@@ -1,9 +1,9 @@
 /* test_gradebook_store.c - rows: what is enrolled, what is open, what an attempt leaves. */
-#include "enrol.h"
-#include "queue.h"
-#include "reading.h"
+#include "gradebook/store/import_submissions.h"
+#include "gradebook/store/queue.h"
+#include "gradebook/store/parsed_result.h"
 #include "sheet.h"
-#include "takeover.h"
+#include "gradebook/store/attempt.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

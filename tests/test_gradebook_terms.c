@@ -1,12 +1,12 @@
 /* test_gradebook_terms.c - what an attempt was graded under, marks by the course file that counts,
  * and gradebooks of an older version. */
 #include "gradebook/import/import_roster.h"
-#include "enrol.h"
-#include "queue.h"
+#include "gradebook/store/import_submissions.h"
+#include "gradebook/store/queue.h"
 #include "rows.h"
 #include "sheet.h"
-#include "takeover.h"
-#include "terms.h"
+#include "gradebook/store/attempt.h"
+#include "gradebook/store/terms.h"
 #include "base/util.h"
 
 #include <math.h>

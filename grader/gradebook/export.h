@@ -3,7 +3,7 @@
 #define EXPORT_H
 
 #include <stdio.h>
-#include "store.h"
+#include "gradebook/store/store.h"
 
 bool export_is_format(const char *format);
 bool export_needs_folder(const char *format); /* it is one file a student */

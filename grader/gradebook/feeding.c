@@ -5,7 +5,7 @@
  * is for each other lab once.
  */
 #include "feeding.h"
-#include "terms.h"
+#include "gradebook/store/terms.h"
 #include "base/util.h"
 
 #include <errno.h>

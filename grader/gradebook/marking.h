@@ -4,7 +4,7 @@
 
 #include "cell.h"
 #include "marking_options.h"
-#include "store.h"
+#include "gradebook/store/store.h"
 
 typedef enum Marked {
     MARKED_ALL,     /* nothing is open any more; some may have been given up */

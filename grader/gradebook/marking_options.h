@@ -3,7 +3,7 @@
 #ifndef MARKING_OPTIONS_H
 #define MARKING_OPTIONS_H
 
-#include "takeover.h"
+#include "gradebook/store/attempt.h"
 
 enum { DEVICES = 16, SLOTS = 64 };
 

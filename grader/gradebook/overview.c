@@ -1,6 +1,6 @@
 /* overview.c - the gradebook for a reader at a terminal. */
 #include "overview.h"
-#include "queue.h"
+#include "gradebook/store/queue.h"
 #include "sheet.h"
 #include "base/util.h"
 

@@ -2,7 +2,7 @@
 #ifndef OVERVIEW_H
 #define OVERVIEW_H
 
-#include "store.h"
+#include "gradebook/store/store.h"
 
 void overview_status(Store *store); /* how far it is */
 void overview_report(Store *store); /* a table, and all that a human should look at */

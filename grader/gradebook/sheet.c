@@ -1,7 +1,7 @@
 /* sheet.c - the gradebook as people want it: one row a student and lab. */
 #include "sheet.h"
 #include "gradebook/import/import_roster.h"
-#include "queue.h"
+#include "gradebook/store/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SHEET_H
 #define SHEET_H
 
-#include "store.h"
+#include "gradebook/store/store.h"
 #include "base/marks.h"
 
 typedef struct Row {

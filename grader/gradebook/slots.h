@@ -8,9 +8,9 @@
 #include "fence.h"
 #include "marking_options.h"
 #include "pace.h"
-#include "queue.h"
+#include "gradebook/store/queue.h"
 #include "stations.h"
-#include "store.h"
+#include "gradebook/store/store.h"
 #include "base/process.h"
 
 typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;

@@ -6,7 +6,7 @@
  * begun when it was lost is done by another array, later. So a share is what takes ten minutes.
  */
 #include "slurm_make.h"
-#include "terms.h"
+#include "gradebook/store/terms.h"
 #include "base/util.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "cell.h"
 #include "marking_options.h"
-#include "queue.h"
+#include "gradebook/store/queue.h"
 #include "slurm_round.h"
 
 enum { SLURM_OPTIONS = 32 };

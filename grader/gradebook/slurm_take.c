@@ -2,7 +2,7 @@
  * ended left. */
 #include "slurm_take.h"
 #include "slurm_result.h"
-#include "takeover.h"
+#include "gradebook/store/attempt.h"
 #include "base/util.h"
 
 #include <dirent.h>

@@ -4,11 +4,11 @@
 #define SLURM_TAKE_H
 
 #include "pace.h"
-#include "queue.h"
+#include "gradebook/store/queue.h"
 #include "slurm_ask.h"
 #include "slurm_make.h"
 #include "slurm_round.h"
-#include "store.h"
+#include "gradebook/store/store.h"
 
 /* A gradebook and the array that is out for it. */
 typedef struct Cluster {

@@ -7,11 +7,11 @@
  * it was lost as such, and goes on with the next.
  */
 #include "slurm_task.h"
-#include "enrol.h"
+#include "gradebook/store/import_submissions.h"
 #include "slurm_result.h"
 #include "slurm_round.h"
 #include "stop.h"
-#include "terms.h"
+#include "gradebook/store/terms.h"
 #include "base/util.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define STATIONS_H
 
 #include "gradebook/import/extract.h"
-#include "reading.h"
+#include "gradebook/store/parsed_result.h"
 #include "judge/worker.h"
 
 enum { GPU_CASES = 16 };

@@ -2,7 +2,7 @@
 #ifndef GRADEBOOK_IMPORT_IMPORT_ROSTER_H
 #define GRADEBOOK_IMPORT_IMPORT_ROSTER_H
 
-#include "store.h"
+#include "gradebook/store/store.h"
 
 /* Keeps a CSV as the roster that counts from now on. False, with all that is wrong with it (the
  * caller frees). *count: people on it. */

@@ -1,5 +1,6 @@
-/* reading.c - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart. */
-#include "reading.h"
+/* parsed_result.c - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart.
+ */
+#include "gradebook/store/parsed_result.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 #include "base/verdict.h"

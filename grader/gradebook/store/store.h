@@ -3,8 +3,8 @@
  * Rows are only ever added, in transactions, so that whatever happens to the program, what the file
  * holds is true. What is still to do follows from what is there (queue.c); nothing says "running".
  */
-#ifndef STORE_H
-#define STORE_H
+#ifndef GRADEBOOK_STORE_STORE_H
+#define GRADEBOOK_STORE_STORE_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* schema.h - the tables of a gradebook. */
-#ifndef SCHEMA_H
-#define SCHEMA_H
+#ifndef GRADEBOOK_STORE_SCHEMA_H
+#define GRADEBOOK_STORE_SCHEMA_H
 
 /* Tables that came with version 2.
  * courses: course files, as they were given; the latest counts.

@@ -1,10 +1,10 @@
-/* takeover.c - an attempt that has ended becomes rows and a log.
+/* attempt.c - an attempt that has ended becomes rows and a log.
  *
  * Whose fault was it? What warpbook says of a kernel is the student's, and a verdict for good. That
  * it could not judge (`unsound`), died, did not end or spoke in riddles is the machine's: the
  * kernel will have another attempt.
  */
-#include "takeover.h"
+#include "gradebook/store/attempt.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 

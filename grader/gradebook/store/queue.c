@@ -1,5 +1,5 @@
 /* queue.c - what is still to be graded, worked out from the database. */
-#include "queue.h"
+#include "gradebook/store/queue.h"
 #include "base/util.h"
 
 #include <inttypes.h>

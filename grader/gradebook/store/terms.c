@@ -4,7 +4,7 @@
  * are asked for. What changes what is measured is kept apart, for each lab, as a text (course.h);
  * an attempt carries the text that it was made under, and counts while its lab has that text.
  */
-#include "terms.h"
+#include "gradebook/store/terms.h"
 #include "base/util.h"
 
 #include <stdlib.h>

@@ -1,11 +1,12 @@
-/* enrol.c - what was read becomes rows: students, their submissions, and which kernel is whose.
+/* import_submissions.c - what was read becomes rows: students, their submissions, and which kernel
+ * is whose.
  *
  * Kernels that are the same byte by byte are one row, and will be graded once. They are found by a
  * hash and then compared, since a hash can be forged. Nothing less will do: whatever else reads a
  * source, to leave out its comments, say, may read it in another way than the compiler does, and
  * then one student's text decides another one's marks.
  */
-#include "enrol.h"
+#include "gradebook/store/import_submissions.h"
 #include "base/util.h"
 
 #include <stdio.h>

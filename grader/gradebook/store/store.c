@@ -4,8 +4,8 @@
  * program's last transaction there is all or nothing. Who writes holds a lock on a file beside it
  * for as long as it lives; those who read need none.
  */
-#include "store.h"
-#include "schema.h"
+#include "gradebook/store/store.h"
+#include "gradebook/store/schema.h"
 #include "base/util.h"
 
 #include <dirent.h>

@@ -1,9 +1,9 @@
 /* queue.h - what is still to be graded, worked out from the database. */
-#ifndef QUEUE_H
-#define QUEUE_H
+#ifndef GRADEBOOK_STORE_QUEUE_H
+#define GRADEBOOK_STORE_QUEUE_H
 
 #include "gradebook/import/extract.h"
-#include "store.h"
+#include "gradebook/store/store.h"
 
 enum { FAULTS = 3 }; /* the machine may fail a kernel so often a wish, then it is listed */
 

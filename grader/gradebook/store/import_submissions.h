@@ -1,10 +1,11 @@
-/* enrol.h - what was read becomes rows: students, their submissions, and which kernel is whose. */
-#ifndef ENROL_H
-#define ENROL_H
+/* import_submissions.h - what was read becomes rows: students, their submissions, and which kernel
+ * is whose. */
+#ifndef GRADEBOOK_STORE_IMPORT_SUBMISSIONS_H
+#define GRADEBOOK_STORE_IMPORT_SUBMISSIONS_H
 
 #include "gradebook/import/submission.h"
 #include "gradebook/import/extract.h"
-#include "store.h"
+#include "gradebook/store/store.h"
 
 typedef struct Enrolled {
     int students, submissions, parts; /* parts: kernels that were handed in, of any lab */

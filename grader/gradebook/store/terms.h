@@ -1,8 +1,8 @@
 /* terms.h - the course file that counts, and what gradings depend on by it. */
-#ifndef TERMS_H
-#define TERMS_H
+#ifndef GRADEBOOK_STORE_TERMS_H
+#define GRADEBOOK_STORE_TERMS_H
 
-#include "store.h"
+#include "gradebook/store/store.h"
 
 /* Fills store->course from a file; `path` NULL: from the one that the gradebook holds, if any.
  * Keeps nothing. False, with all mistakes (the caller frees) if there are any. */

@@ -1,6 +1,7 @@
-/* reading.h - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart. */
-#ifndef READING_H
-#define READING_H
+/* parsed_result.h - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart.
+ */
+#ifndef GRADEBOOK_STORE_PARSED_RESULT_H
+#define GRADEBOOK_STORE_PARSED_RESULT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
-/* takeover.h - an attempt that has ended becomes rows and a log. */
-#ifndef TAKEOVER_H
-#define TAKEOVER_H
+/* attempt.h - an attempt that has ended becomes rows and a log. */
+#ifndef GRADEBOOK_STORE_ATTEMPT_H
+#define GRADEBOOK_STORE_ATTEMPT_H
 
-#include "queue.h"
-#include "reading.h"
-#include "store.h"
+#include "gradebook/store/queue.h"
+#include "gradebook/store/parsed_result.h"
+#include "gradebook/store/store.h"
 #include "base/process.h"
 
 typedef struct Ended {
