@@ -1,7 +1,7 @@
 /* test_gradebook_cell.c - what a submission sees from inside its cell: nothing of others, no
  * network, no place to leave anything. Skipped, visibly, where bubblewrap does not work. */
-#include "cell.h"
-#include "pace.h"
+#include "gradebook/run/sandbox.h"
+#include "gradebook/run/progress.h"
 #include "base/process.h"
 #include "base/util.h"
 

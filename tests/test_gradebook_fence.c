@@ -1,7 +1,7 @@
 /* test_gradebook_fence.c - what a grading may hold, what is suspicious in it, when a GPU drifts. */
-#include "fence.h"
-#include "cgroup.h"
-#include "stations.h"
+#include "gradebook/run/limits.h"
+#include "gradebook/run/cgroup.h"
+#include "gradebook/run/devices.h"
 #include "base/process.h"
 #include "gradebook/import/suspicion.h"
 #include "base/util.h"

@@ -2,7 +2,7 @@
 #ifndef DOCTOR_H
 #define DOCTOR_H
 
-#include "marking_options.h"
+#include "gradebook/run/scheduler_options.h"
 
 /* Looks, tells, changes nothing. `out` may be NULL. 0: all is well; 1: something could be better;
  * 3: it cannot grade, or not to be trusted. */

@@ -5,19 +5,19 @@
  * open, marking grades it, each in a cell, takeover keeps what came of it; sheet, overview and
  * export show it.
  */
-#include "cell.h"
+#include "gradebook/run/sandbox.h"
 #include "doctor.h"
 #include "gradebook/import/import_roster.h"
 #include "gradebook/store/import_submissions.h"
 #include "export.h"
-#include "marking.h"
+#include "gradebook/run/scheduler.h"
 #include "overview.h"
 #include "gradebook/import/isolated.h"
 #include "gradebook/store/queue.h"
 #include "gradebook/options.h"
 #include "slurm.h"
 #include "slurm_task.h"
-#include "stop.h"
+#include "gradebook/run/stop.h"
 #include "gradebook/store/terms.h"
 #include "judge/session.h"
 #include "base/util.h"

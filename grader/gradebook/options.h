@@ -2,7 +2,7 @@
 #ifndef GRADEBOOK_OPTIONS_H
 #define GRADEBOOK_OPTIONS_H
 
-#include "marking_options.h"
+#include "gradebook/run/scheduler_options.h"
 #include "slurm.h"
 #include "base/options.h"
 

@@ -13,7 +13,7 @@
 #include "slurm_ask.h"
 #include "slurm_make.h"
 #include "slurm_take.h"
-#include "stop.h"
+#include "gradebook/run/stop.h"
 #include "base/util.h"
 
 #include <errno.h>

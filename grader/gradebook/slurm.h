@@ -2,7 +2,7 @@
 #ifndef SLURM_H
 #define SLURM_H
 
-#include "marking.h"
+#include "gradebook/run/scheduler.h"
 #include "slurm_make.h"
 
 /* Submits arrays, follows them, and takes their results into the database, until nothing is open.

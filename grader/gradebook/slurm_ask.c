@@ -1,6 +1,6 @@
 /* slurm_ask.c - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
 #include "slurm_ask.h"
-#include "cell.h"
+#include "gradebook/run/sandbox.h"
 #include "gradebook/import/submission.h"
 #include "base/process.h"
 #include "base/util.h"

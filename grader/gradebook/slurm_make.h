@@ -2,8 +2,8 @@
 #ifndef SLURM_MAKE_H
 #define SLURM_MAKE_H
 
-#include "cell.h"
-#include "marking_options.h"
+#include "gradebook/run/sandbox.h"
+#include "gradebook/run/scheduler_options.h"
 #include "gradebook/store/queue.h"
 #include "slurm_round.h"
 

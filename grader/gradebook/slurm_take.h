@@ -3,7 +3,7 @@
 #ifndef SLURM_TAKE_H
 #define SLURM_TAKE_H
 
-#include "pace.h"
+#include "gradebook/run/progress.h"
 #include "gradebook/store/queue.h"
 #include "slurm_ask.h"
 #include "slurm_make.h"

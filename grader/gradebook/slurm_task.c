@@ -1,16 +1,16 @@
 /* slurm_task.c - one task of a Slurm array: grades its share on the node where it runs.
  *
  * It makes a gradebook of its own on the node's local disk, enrols a student a kernel of its share,
- * and lets marking.c do what it does anywhere else: so device, cell, limits and all are the same.
- * What it adds is to say in the round's folder, before each attempt, that it begins, and to hand in
- * what came of it. An attempt begins once, ever: requeued, a task hands in the one in whose midst
- * it was lost as such, and goes on with the next.
+ * and lets gradebook/run/scheduler.c do what it does anywhere else: so device, cell, limits and all
+ * are the same. What it adds is to say in the round's folder, before each attempt, that it begins,
+ * and to hand in what came of it. An attempt begins once, ever: requeued, a task hands in the one
+ * in whose midst it was lost as such, and goes on with the next.
  */
 #include "slurm_task.h"
 #include "gradebook/store/import_submissions.h"
 #include "slurm_result.h"
 #include "slurm_round.h"
-#include "stop.h"
+#include "gradebook/run/stop.h"
 #include "gradebook/store/terms.h"
 #include "base/util.h"
 

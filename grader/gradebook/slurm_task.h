@@ -3,7 +3,7 @@
 #define SLURM_TASK_H
 
 #include <stdbool.h>
-#include "marking.h"
+#include "gradebook/run/scheduler.h"
 
 typedef enum TaskEnd {
     TASK_DONE,    /* each of its share has begun somewhere, and what began here is handed in */

@@ -7,7 +7,7 @@
 #include "gradebook/import/isolated.h"
 #include "gradebook/import/reader.h"
 #include "gradebook/import/serialize.h"
-#include "stop.h"
+#include "gradebook/run/stop.h"
 #include "base/child.h"
 #include "runner/sandbox.h"
 #include "base/util.h"

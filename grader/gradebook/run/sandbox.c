@@ -1,4 +1,4 @@
-/* cell.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
+/* sandbox.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
  * more.
  *
  * A new root, empty but for: the system's programs and libraries, the CUDA Toolkit, the workbook's
@@ -6,14 +6,14 @@
  * and a build cache in memory, of limited size, gone with it. No network, processes, users, or
  * environment of ours. So it sees no other student, no result, no database, and nothing that it
  * writes outlives it. Of our solutions it sees what they were built to, ahead, in a cell where
- * nobody else's code is (sealed.h), never their text.
+ * nobody else's code is (gradebook/run/stubs.h), never their text.
  *
  * For a real GPU a kernel is built in one cell, which sees no GPU, and graded in another one, which
  * is shown the build.
  *
  * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK name other programs (the tests' scripted ones).
  */
-#include "cell.h"
+#include "gradebook/run/sandbox.h"
 #include "base/process.h"
 #include "build/toolchain.h"
 #include "base/util.h"

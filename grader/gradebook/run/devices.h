@@ -1,7 +1,7 @@
-/* stations.h - the devices that grade: which they are, whose they are, whether they can be
+/* devices.h - the devices that grade: which they are, whose they are, whether they can be
  * believed. */
-#ifndef STATIONS_H
-#define STATIONS_H
+#ifndef GRADEBOOK_RUN_DEVICES_H
+#define GRADEBOOK_RUN_DEVICES_H
 
 #include "gradebook/import/extract.h"
 #include "gradebook/store/parsed_result.h"
@@ -25,7 +25,8 @@ typedef struct Station {
     bool out;             /* of service */
     int faults, slow_row; /* in a row */
     bool prepared[LABS], preparing[LABS];
-    char *sealed[LABS]; /* of a lab that is prepared: what its cells are shown (sealed.h) */
+    char *sealed[LABS]; /* of a lab that is prepared: what its cells are shown
+                           (gradebook/run/stubs.h) */
     Usual usual[LABS][GPU_CASES];
     int lock_fd;
     bool told;     /* that it is waited for */

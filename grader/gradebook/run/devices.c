@@ -1,6 +1,6 @@
-/* stations.c - the devices that grade: which they are, whose they are, whether they can be
+/* devices.c - the devices that grade: which they are, whose they are, whether they can be
  * believed. */
-#include "stations.h"
+#include "gradebook/run/devices.h"
 #include "base/util.h"
 
 #include <errno.h>

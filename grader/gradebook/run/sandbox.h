@@ -1,7 +1,7 @@
-/* cell.h - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
+/* sandbox.h - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
  * more. */
-#ifndef CELL_H
-#define CELL_H
+#ifndef GRADEBOOK_RUN_SANDBOX_H
+#define GRADEBOOK_RUN_SANDBOX_H
 
 #include "words.h"
 
@@ -27,7 +27,7 @@ typedef struct CellJob {
     const char *kernel; /* path of the kernel.cu to be graded */
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
     const char *sealed; /* shown in place of solutions/LAB; of our own kernel: a folder to make it
-                           in (sealed.h) */
+                           in (gradebook/run/stubs.h) */
     const char *built;  /* a folder for the build of this kernel, kept for its grading; or NULL */
     const char *cc;     /* "9.0": it is only built, into `built`, for such GPUs; or NULL */
     bool quick;

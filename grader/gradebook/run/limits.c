@@ -1,4 +1,4 @@
-/* fence.c - what one grading may hold as a whole: memory, processes, disk. Else it is ended.
+/* limits.c - what one grading may hold as a whole: memory, processes, disk. Else it is ended.
  *
  * Limits that the kernel keeps for us are by process (RLIMIT_AS would break CUDA, which reserves
  * far more than it uses) or need a cgroup that an administrator has handed over. So we look, twice
@@ -6,7 +6,7 @@
  * own process numbers and its first process inherits orphans. Between two looks much can be taken,
  * but not kept.
  */
-#include "fence.h"
+#include "gradebook/run/limits.h"
 #include "base/util.h"
 
 #include <dirent.h>

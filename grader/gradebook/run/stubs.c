@@ -1,10 +1,10 @@
-/* sealed.c - what cells are shown in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once.
+/* stubs.c - what cells are shown in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once.
  *
  * `warpbook grade --seal` makes it, in a cell where our own starter is graded and nobody else's
  * code is (../seal.h). Whoever changes a lab, or another compiler, changes the digest: then it is
  * made anew, and the old one is not used any more.
  */
-#include "sealed.h"
+#include "gradebook/run/stubs.h"
 #include "gradebook/import/source.h"
 #include "base/util.h"
 

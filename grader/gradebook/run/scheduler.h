@@ -1,9 +1,9 @@
-/* marking.h - grades what is open: several gradings beside each other, one a device. */
-#ifndef MARKING_H
-#define MARKING_H
+/* scheduler.h - grades what is open: several gradings beside each other, one a device. */
+#ifndef GRADEBOOK_RUN_SCHEDULER_H
+#define GRADEBOOK_RUN_SCHEDULER_H
 
-#include "cell.h"
-#include "marking_options.h"
+#include "gradebook/run/sandbox.h"
+#include "gradebook/run/scheduler_options.h"
 #include "gradebook/store/store.h"
 
 typedef enum Marked {

@@ -1,5 +1,5 @@
 /* stop.c - Ctrl-C, and its kin. */
-#include "stop.h"
+#include "gradebook/run/stop.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* marking_options.h - what may be said of gradings: on which devices, how many, how long; and who
+/* scheduler_options.h - what may be said of gradings: on which devices, how many, how long; and who
  * looks on. */
-#ifndef MARKING_OPTIONS_H
-#define MARKING_OPTIONS_H
+#ifndef GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
+#define GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
 
 #include "gradebook/store/attempt.h"
 

@@ -1,9 +1,9 @@
 /* cgroup.h - limits that the kernel keeps for a grading as a whole, where systemd may set them. */
-#ifndef CGROUP_H
-#define CGROUP_H
+#ifndef GRADEBOOK_RUN_CGROUP_H
+#define GRADEBOOK_RUN_CGROUP_H
 
 #include "words.h"
-#include "fence.h"
+#include "gradebook/run/limits.h"
 
 typedef struct Cgroup {
     bool works;

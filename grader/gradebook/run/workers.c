@@ -1,11 +1,11 @@
-/* slots.c - devices in and out of service, and the slots on them.
+/* workers.c - devices in and out of service, and the slots on them.
  *
  * A slot is a place where one warpbook runs. On each GPU one grades; on a simulated GPU, which is
  * each process's own, as many as wished. For real GPUs others build ahead, on all processors, so
  * that a GPU need not wait for a compiler.
  */
-#include "slots.h"
-#include "sealed.h"
+#include "gradebook/run/workers.h"
+#include "gradebook/run/stubs.h"
 #include "base/util.h"
 
 #include <errno.h>

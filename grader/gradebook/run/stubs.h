@@ -1,8 +1,8 @@
-/* sealed.h - what cells are shown in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once. */
-#ifndef SEALED_H
-#define SEALED_H
+/* stubs.h - what cells are shown in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once. */
+#ifndef GRADEBOOK_RUN_STUBS_H
+#define GRADEBOOK_RUN_STUBS_H
 
-#include "cell.h"
+#include "gradebook/run/sandbox.h"
 
 #include <stdint.h>
 

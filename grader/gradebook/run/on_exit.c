@@ -1,10 +1,11 @@
-/* ending.c - takes in what has come of a warpbook that is over.
+/* on_exit.c - takes in what has come of a warpbook that is over.
  *
  * A device on which three gradings in a row fail for reasons of the machine has to show again that
- * it can grade, and is taken out of service if it can't; so is one whose clock drifts (stations.h).
+ * it can grade, and is taken out of service if it can't; so is one whose clock drifts
+ * (gradebook/run/devices.h).
  */
-#include "ending.h"
-#include "sealed.h"
+#include "gradebook/run/on_exit.h"
+#include "gradebook/run/stubs.h"
 #include "base/util.h"
 
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * A cgroup can bound what all processes of a cell hold together, and ends them at once. It has to
  * be handed over to us by whoever governs them: systemd does so for a scope, of the user's own
  * manager or, for root, the machine's. `systemd-run --scope` becomes the program that it starts, so
- * that it stays our child. Where that does not work, fence.c alone looks after them.
+ * that it stays our child. Where that does not work, gradebook/run/limits.c alone looks after them.
  */
-#include "cgroup.h"
+#include "gradebook/run/cgroup.h"
 #include "base/process.h"
 #include "base/util.h"
 

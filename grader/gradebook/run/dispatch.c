@@ -1,10 +1,10 @@
-/* feeding.c - gives each free slot the next thing to do, and starts it.
+/* dispatch.c - gives each free slot the next thing to do, and starts it.
  *
  * Before anything else a device must show that it can grade: the starter of the first lab is graded
- * on it, which also builds our references, seals them (sealed.h) and tells which GPU it is; so it
- * is for each other lab once.
+ * on it, which also builds our references, seals them (gradebook/run/stubs.h) and tells which GPU
+ * it is; so it is for each other lab once.
  */
-#include "feeding.h"
+#include "gradebook/run/dispatch.h"
 #include "gradebook/store/terms.h"
 #include "base/util.h"
 

@@ -1,6 +1,6 @@
-/* pace.h - how far it is, how fast it goes, and how long it will take. */
-#ifndef PACE_H
-#define PACE_H
+/* progress.h - how far it is, how fast it goes, and how long it will take. */
+#ifndef GRADEBOOK_RUN_PROGRESS_H
+#define GRADEBOOK_RUN_PROGRESS_H
 
 #include <stdbool.h>
 #include "gradebook/import/extract.h"

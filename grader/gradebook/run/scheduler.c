@@ -1,14 +1,14 @@
-/* marking.c - grades what is open: fills the slots (feeding.c), waits, ends what takes too much,
- * takes in what is over (ending.c), until nothing is left to do.
+/* scheduler.c - grades what is open: fills the slots (gradebook/run/dispatch.c), waits, ends what
+ * takes too much, takes in what is over (gradebook/run/on_exit.c), until nothing is left to do.
  *
  * Nothing here is remembered but in the database: whoever kills this program kills the gradings
  * that are under way, and no others.
  */
-#include "marking.h"
-#include "ending.h"
-#include "feeding.h"
-#include "slots.h"
-#include "stop.h"
+#include "gradebook/run/scheduler.h"
+#include "gradebook/run/on_exit.h"
+#include "gradebook/run/dispatch.h"
+#include "gradebook/run/workers.h"
+#include "gradebook/run/stop.h"
 #include "base/util.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* fence.h - what one grading may hold as a whole: memory, processes, disk. Else it is ended. */
-#ifndef FENCE_H
-#define FENCE_H
+/* limits.h - what one grading may hold as a whole: memory, processes, disk. Else it is ended. */
+#ifndef GRADEBOOK_RUN_LIMITS_H
+#define GRADEBOOK_RUN_LIMITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

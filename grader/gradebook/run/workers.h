@@ -1,15 +1,15 @@
-/* slots.h - the devices in service, the slots on them where one warpbook each runs, and all else
+/* workers.h - the devices in service, the slots on them where one warpbook each runs, and all else
  * that a marking holds. */
-#ifndef SLOTS_H
-#define SLOTS_H
+#ifndef GRADEBOOK_RUN_WORKERS_H
+#define GRADEBOOK_RUN_WORKERS_H
 
-#include "cell.h"
-#include "cgroup.h"
-#include "fence.h"
-#include "marking_options.h"
-#include "pace.h"
+#include "gradebook/run/sandbox.h"
+#include "gradebook/run/cgroup.h"
+#include "gradebook/run/limits.h"
+#include "gradebook/run/scheduler_options.h"
+#include "gradebook/run/progress.h"
 #include "gradebook/store/queue.h"
-#include "stations.h"
+#include "gradebook/run/devices.h"
 #include "gradebook/store/store.h"
 #include "base/process.h"
 

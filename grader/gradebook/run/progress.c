@@ -1,5 +1,5 @@
-/* pace.c - how far it is, how fast it goes, and how long it will take. */
-#include "pace.h"
+/* progress.c - how far it is, how fast it goes, and how long it will take. */
+#include "gradebook/run/progress.h"
 #include "base/util.h"
 
 #include <math.h>
