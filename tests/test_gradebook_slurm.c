@@ -1,10 +1,10 @@
 /* test_gradebook_slurm.c - what Slurm's programs say, results as files, shares, and words for
  * shells.
  */
-#include "slurm_ask.h"
-#include "slurm_make.h"
-#include "slurm_result.h"
-#include "slurm_round.h"
+#include "gradebook/slurm/client.h"
+#include "gradebook/slurm/batch.h"
+#include "gradebook/slurm/result.h"
+#include "gradebook/slurm/work_item.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

@@ -15,8 +15,8 @@
 #include "gradebook/import/isolated.h"
 #include "gradebook/store/queue.h"
 #include "gradebook/options.h"
-#include "slurm.h"
-#include "slurm_task.h"
+#include "gradebook/slurm/slurm.h"
+#include "gradebook/slurm/task.h"
 #include "gradebook/run/stop.h"
 #include "gradebook/store/terms.h"
 #include "judge/session.h"
@@ -382,7 +382,7 @@ static const struct {
     { "export", run_export, false },
     { "import-roster", run_roster, true },
     { "doctor", run_doctor, false, .needs_no_out = true },
-    { "slurm-task", run_slurm_task, false }, /* for slurm_make.c's script */
+    { "slurm-task", run_slurm_task, false }, /* for gradebook/slurm/batch.c's script */
 };
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 #define GRADEBOOK_OPTIONS_H
 
 #include "gradebook/run/scheduler_options.h"
-#include "slurm.h"
+#include "gradebook/slurm/slurm.h"
 #include "base/options.h"
 
 struct Options {

@@ -7,7 +7,7 @@
 
 enum { DEVICES = 16, SLOTS = 64 };
 
-/* Somebody who looks on (slurm_task.c): then a kernel has one attempt. */
+/* Somebody who looks on (gradebook/slurm/task.c): then a kernel has one attempt. */
 typedef struct Watch {
     void *context;
     bool (*begins)(void *context, const Task *task); /* false: not here */

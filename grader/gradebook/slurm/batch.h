@@ -1,11 +1,11 @@
-/* slurm_make.h - cuts what is open into shares, and writes the round that an array will work on. */
-#ifndef SLURM_MAKE_H
-#define SLURM_MAKE_H
+/* batch.h - cuts what is open into shares, and writes the round that an array will work on. */
+#ifndef GRADEBOOK_SLURM_BATCH_H
+#define GRADEBOOK_SLURM_BATCH_H
 
 #include "gradebook/run/sandbox.h"
 #include "gradebook/run/scheduler_options.h"
 #include "gradebook/store/queue.h"
-#include "slurm_round.h"
+#include "gradebook/slurm/work_item.h"
 
 enum { SLURM_OPTIONS = 32 };
 

@@ -1,9 +1,9 @@
-/* slurm_result.c - what came of one attempt, as a file from a task to the gradebook.
+/* result.c - what came of one attempt, as a file from a task to the gradebook.
  *
  * A head of lines, an empty line, then what the grading printed on standard output and on standard
  * error, whose lengths stand in the head, and at last "end" and a line end.
  */
-#include "slurm_result.h"
+#include "gradebook/slurm/result.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 

@@ -1,6 +1,6 @@
-/* slurm_task.h - one task of a Slurm array: grades its share on the node where it runs. */
-#ifndef SLURM_TASK_H
-#define SLURM_TASK_H
+/* task.h - one task of a Slurm array: grades its share on the node where it runs. */
+#ifndef GRADEBOOK_SLURM_TASK_H
+#define GRADEBOOK_SLURM_TASK_H
 
 #include <stdbool.h>
 #include "gradebook/run/scheduler.h"
@@ -11,7 +11,8 @@ typedef enum TaskEnd {
     TASK_STOPPED, /* by a signal */
 } TaskEnd;
 
-/* `folder`: the round's (slurm_round.h). Which share it is, Slurm's environment says. */
+/* `folder`: the round's (gradebook/slurm/work_item.h). Which share it is, Slurm's environment says.
+ */
 TaskEnd slurm_task(const char *folder, const MarkingOptions *options, bool trusting);
 
 #endif

@@ -1,6 +1,6 @@
-/* slurm_result.h - what came of one attempt, as a file from a task to the gradebook. */
-#ifndef SLURM_RESULT_H
-#define SLURM_RESULT_H
+/* result.h - what came of one attempt, as a file from a task to the gradebook. */
+#ifndef GRADEBOOK_SLURM_RESULT_H
+#define GRADEBOOK_SLURM_RESULT_H
 
 #include "base/process.h"
 #include <stdint.h>

@@ -1,13 +1,13 @@
-/* slurm_take.h - takes in what the tasks of an array hand in, and settles what those that have
+/* collect.h - takes in what the tasks of an array hand in, and settles what those that have
  * ended left. */
-#ifndef SLURM_TAKE_H
-#define SLURM_TAKE_H
+#ifndef GRADEBOOK_SLURM_COLLECT_H
+#define GRADEBOOK_SLURM_COLLECT_H
 
 #include "gradebook/run/progress.h"
 #include "gradebook/store/queue.h"
-#include "slurm_ask.h"
-#include "slurm_make.h"
-#include "slurm_round.h"
+#include "gradebook/slurm/client.h"
+#include "gradebook/slurm/batch.h"
+#include "gradebook/slurm/work_item.h"
 #include "gradebook/store/store.h"
 
 /* A gradebook and the array that is out for it. */

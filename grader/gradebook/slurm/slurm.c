@@ -1,18 +1,19 @@
 /* slurm.c - grades what is open as job arrays of a Slurm cluster, one GPU a task.
  *
- * One array is out at a time, with a folder of its own (slurm_round.h). In the order of its life:
- * what is open is cut into shares and written there (slurm_make.c); sbatch is called; each task
- * grades its share on its node, as a gradebook of its own, and hands in a file a result
- * (slurm_task.c); we, who alone write to the database, take them in as they come (slurm_take.c),
- * and ask squeue now and then which tasks have ended. What a task had begun and not handed in when
- * it ended is a fault of the machine; what it had not begun is nobody's. Then comes the next array,
- * of all that is still open. The folder is the only memory: whoever is killed and started again
- * finds the array by its number or, if that was not written any more, by its name.
+ * One array is out at a time, with a folder of its own (gradebook/slurm/work_item.h). In the order
+ * of its life: what is open is cut into shares and written there (gradebook/slurm/batch.c); sbatch
+ * is called; each task grades its share on its node, as a gradebook of its own, and hands in a file
+ * a result (gradebook/slurm/task.c); we, who alone write to the database, take them in as they come
+ * (gradebook/slurm/collect.c), and ask squeue now and then which tasks have ended. What a task had
+ * begun and not handed in when it ended is a fault of the machine; what it had not begun is
+ * nobody's. Then comes the next array, of all that is still open. The folder is the only memory:
+ * whoever is killed and started again finds the array by its number or, if that was not written any
+ * more, by its name.
  */
-#include "slurm.h"
-#include "slurm_ask.h"
-#include "slurm_make.h"
-#include "slurm_take.h"
+#include "gradebook/slurm/slurm.h"
+#include "gradebook/slurm/client.h"
+#include "gradebook/slurm/batch.h"
+#include "gradebook/slurm/collect.h"
 #include "gradebook/run/stop.h"
 #include "base/util.h"
 

@@ -1,11 +1,11 @@
-/* slurm_make.c - cuts what is open into shares, and writes the round that an array will work on.
+/* batch.c - cuts what is open into shares, and writes the round that an array will work on.
  *
  * A task grades several kernels, all of one lab: before the first it has to be scheduled, to prove
  * bubblewrap and its GPU, and to build that lab's references, which takes as long as a grading or
  * more; and Slurm takes arrays of 1000 tasks, not of 10000. But not too many: what a task had not
  * begun when it was lost is done by another array, later. So a share is what takes ten minutes.
  */
-#include "slurm_make.h"
+#include "gradebook/slurm/batch.h"
 #include "gradebook/store/terms.h"
 #include "base/util.h"
 

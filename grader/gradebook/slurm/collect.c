@@ -1,7 +1,7 @@
-/* slurm_take.c - takes in what the tasks of an array hand in, and settles what those that have
+/* collect.c - takes in what the tasks of an array hand in, and settles what those that have
  * ended left. */
-#include "slurm_take.h"
-#include "slurm_result.h"
+#include "gradebook/slurm/collect.h"
+#include "gradebook/slurm/result.h"
 #include "gradebook/store/attempt.h"
 #include "base/util.h"
 

@@ -1,4 +1,4 @@
-/* slurm_task.c - one task of a Slurm array: grades its share on the node where it runs.
+/* task.c - one task of a Slurm array: grades its share on the node where it runs.
  *
  * It makes a gradebook of its own on the node's local disk, enrols a student a kernel of its share,
  * and lets gradebook/run/scheduler.c do what it does anywhere else: so device, cell, limits and all
@@ -6,10 +6,10 @@
  * and to hand in what came of it. An attempt begins once, ever: requeued, a task hands in the one
  * in whose midst it was lost as such, and goes on with the next.
  */
-#include "slurm_task.h"
+#include "gradebook/slurm/task.h"
 #include "gradebook/store/import_submissions.h"
-#include "slurm_result.h"
-#include "slurm_round.h"
+#include "gradebook/slurm/result.h"
+#include "gradebook/slurm/work_item.h"
 #include "gradebook/run/stop.h"
 #include "gradebook/store/terms.h"
 #include "base/util.h"

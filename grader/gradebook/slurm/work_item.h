@@ -1,4 +1,4 @@
-/* slurm_round.h - the folder through which a gradebook and the tasks of its Slurm array speak.
+/* work_item.h - the folder through which a gradebook and the tasks of its Slurm array speak.
  *
  * DIR/slurm/round/ is there while an array is out, and holds
  *     order               a line a kernel to be graded: share, kernel, number of the attempt, lab
@@ -8,12 +8,12 @@
  *     kernels/17.cu       the sources
  *     course.ini          the course file that counted when it was made; perhaps empty
  *     handed/17.1.begun   that attempt has begun: in which task, after how many requeues, where
- *     handed/17.1         and what came of it (slurm_result.h)
+ *     handed/17.1         and what came of it (gradebook/slurm/result.h)
  *     said/3.txt          what task 3 printed
  * A task grades one share. Nobody changes a file that is there.
  */
-#ifndef SLURM_ROUND_H
-#define SLURM_ROUND_H
+#ifndef GRADEBOOK_SLURM_WORK_ITEM_H
+#define GRADEBOOK_SLURM_WORK_ITEM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* slurm_ask.h - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
-#ifndef SLURM_ASK_H
-#define SLURM_ASK_H
+/* client.h - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
+#ifndef GRADEBOOK_SLURM_CLIENT_H
+#define GRADEBOOK_SLURM_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* slurm_ask.c - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
-#include "slurm_ask.h"
+/* client.c - Slurm's own programs: sbatch, squeue, sacct. Bounded in time and output. */
+#include "gradebook/slurm/client.h"
 #include "gradebook/run/sandbox.h"
 #include "gradebook/import/submission.h"
 #include "base/process.h"

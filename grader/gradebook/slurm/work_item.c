@@ -1,5 +1,5 @@
-/* slurm_round.c - the folder through which a gradebook and the tasks of its Slurm array speak. */
-#include "slurm_round.h"
+/* work_item.c - the folder through which a gradebook and the tasks of its Slurm array speak. */
+#include "gradebook/slurm/work_item.h"
 #include "gradebook/import/extract.h"
 #include "base/util.h"
 

@@ -1,9 +1,9 @@
 /* slurm.h - grades what is open as job arrays of a Slurm cluster, one GPU a task. */
-#ifndef SLURM_H
-#define SLURM_H
+#ifndef GRADEBOOK_SLURM_SLURM_H
+#define GRADEBOOK_SLURM_SLURM_H
 
 #include "gradebook/run/scheduler.h"
-#include "slurm_make.h"
+#include "gradebook/slurm/batch.h"
 
 /* Submits arrays, follows them, and takes their results into the database, until nothing is open.
  * An array that an earlier run submitted is followed, never submitted again. Stopped by Ctrl-C, it
