@@ -1,6 +1,6 @@
 /* test_gradebook_likeness.c - honest kernels in different styles are not alike, disguised copies
  * are. */
-#include "likeness.h"
+#include "gradebook/report/likeness.h"
 #include "base/registry.h"
 #include "base/tokens.h"
 #include "base/util.h"

@@ -1,9 +1,9 @@
 /* test_gradebook_reports.c - cells that no spreadsheet runs, text that is no markup, and the
  * numbers of charts. */
-#include "chart.h"
-#include "csv.h"
-#include "json.h"
-#include "markup.h"
+#include "gradebook/report/chart.h"
+#include "gradebook/report/csv.h"
+#include "gradebook/report/json.h"
+#include "gradebook/report/markup.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

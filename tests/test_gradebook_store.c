@@ -2,7 +2,7 @@
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/store/queue.h"
 #include "gradebook/store/parsed_result.h"
-#include "sheet.h"
+#include "gradebook/report/results_query.h"
 #include "gradebook/store/attempt.h"
 #include "base/util.h"
 

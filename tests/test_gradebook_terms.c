@@ -4,7 +4,7 @@
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/store/queue.h"
 #include "rows.h"
-#include "sheet.h"
+#include "gradebook/report/results_query.h"
 #include "gradebook/store/attempt.h"
 #include "gradebook/store/terms.h"
 #include "base/util.h"

@@ -11,7 +11,7 @@ gradebook-missing:
 	@echo "gradebook needs libarchive, SQLite and cJSON: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev bubblewrap" >&2; exit 3
 
 # What pages are styled and sorted by, as C strings.
-$(B)/page_assets.c: grader/gradebook/page.css grader/gradebook/page.js grader/gradebook/markup.h grader/gradebook/gradebook.mk
+$(B)/page_assets.c: grader/gradebook/report/page.css grader/gradebook/report/page.js grader/gradebook/report/markup.h grader/gradebook/gradebook.mk
 	@{ echo '#include "$(subst grader/,,$(<D))/markup.h"'; for part in style:css sorting:js; do \
 	    echo "const char page_$${part%:*}[] ="; \
 	    sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(<D)/page.$${part#*:}; echo ';'; done; } > $@

@@ -1,0 +1,147 @@
+/* chart.c - small charts of a lab's speeds, as SVG within a page.
+ *
+ * Shapes and words carry what is meant; colours come from the page's style, so that both charts
+ * follow its light and dark look, and print.
+ */
+#include "gradebook/report/chart.h"
+
+#include <math.h>
+
+enum { WIDTH = 360, HEIGHT = 190, LEFT = 42, RIGHT = 10, TOP = 22, BOTTOM = 34 };
+enum { INNER_W = WIDTH - LEFT - RIGHT, INNER_H = HEIGHT - TOP - BOTTOM };
+enum { BINS = 26 }; /* of 0.05; the last one holds all that is faster */
+static const double most = 1.3;
+
+static double x_of(double ratio)
+{
+    return LEFT + INNER_W * (ratio < most ? ratio : most) / most;
+}
+
+static double y_of(double share)
+{
+    return TOP + INNER_H * (1 - share);
+}
+
+static void begin(Page *page, const char *what)
+{
+    fprintf(page->to, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH, HEIGHT);
+    page_text(page, what);
+    page_put(page, "\">\n");
+}
+
+static void label(Page *page, double x, double y, const char *anchor, const char *text)
+{
+    fprintf(page->to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    page_text(page, text);
+    page_put(page, "</text>\n");
+}
+
+static void line(Page *page, const char *class, double x1, double y1, double x2, double y2)
+{
+    fprintf(page->to, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+            class, x1, y1, x2, y2);
+}
+
+static void x_axis(Page *page, const char *name)
+{
+    line(page, "axis", LEFT, TOP + INNER_H, WIDTH - RIGHT, TOP + INNER_H);
+    for (int i = 0; i <= 5; i++) {
+        char text[16];
+        double x = x_of(i * 0.25);
+        snprintf(text, sizeof text, "%.3g", i * 0.25);
+        line(page, "axis", x, TOP + INNER_H, x, TOP + INNER_H + 4);
+        label(page, x, TOP + INNER_H + 15, "middle", text);
+    }
+    label(page, LEFT + INNER_W / 2.0, HEIGHT - 4, "middle", name);
+}
+
+/* The bar, or the lowest and the highest, as a dashed line with its word above. */
+static void bars(Page *page, const Speeds *speeds)
+{
+    if (speeds->bar_lo <= 0)
+        return;
+    line(page, "bar", x_of(speeds->bar_lo), TOP - 4, x_of(speeds->bar_lo), TOP + INNER_H);
+    if (speeds->bar_hi > speeds->bar_lo)
+        line(page, "bar", x_of(speeds->bar_hi), TOP - 4, x_of(speeds->bar_hi), TOP + INNER_H);
+    label(page, x_of((speeds->bar_lo + speeds->bar_hi) / 2), TOP - 8, "middle",
+          speeds->bar_hi > speeds->bar_lo ? "bars" : "bar");
+}
+
+static double quantile(const Speeds *speeds, double share)
+{
+    return speeds->ratios[(int) (share * (speeds->count - 1) + 0.5)];
+}
+
+void chart_distribution(Page *page, const Speeds *speeds)
+{
+    int bins[BINS] = { 0 }, highest = 1;
+    char text[200];
+
+    for (int i = 0; i < speeds->count; i++) {
+        int bin = (int) (speeds->ratios[i] / most * BINS);
+        bin = bin < 0 ? 0 : bin < BINS ? bin : BINS - 1;
+        highest = ++bins[bin] > highest ? bins[bin] : highest;
+    }
+    snprintf(text, sizeof text,
+             "Distribution of %d speeds: from %.2f to %.2f of the reference's, a quarter below "
+             "%.2f, half below %.2f, three quarters below %.2f.",
+             speeds->count, speeds->ratios[0], speeds->ratios[speeds->count - 1],
+             quantile(speeds, 0.25), quantile(speeds, 0.5), quantile(speeds, 0.75));
+    page_put(page, "<figure>\n");
+    begin(page, text);
+    for (int i = 0; i < BINS; i++)
+        if (bins[i])
+            fprintf(page->to,
+                    "<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+                    x_of(i * most / BINS) + 0.5, y_of((double) bins[i] / highest),
+                    (double) INNER_W / BINS - 1, INNER_H * (double) bins[i] / highest);
+    snprintf(text, sizeof text, "%d", highest);
+    label(page, LEFT - 4, TOP + 8, "end", text);
+    label(page, LEFT - 4, TOP + INNER_H, "end", "0");
+    x_axis(page, "speed, the reference's = 1");
+    bars(page, speeds);
+    page_put(page, "</svg>\n<figcaption>");
+    page_format(page,
+                "Kernels by speed: %d measured; a quarter below %.2f, half below %.2f, three "
+                "quarters below %.2f.",
+                speeds->count, quantile(speeds, 0.25), quantile(speeds, 0.5),
+                quantile(speeds, 0.75));
+    page_put(page, "</figcaption></figure>\n");
+}
+
+double share_at_least(const Speeds *speeds, double ratio)
+{
+    int slower = 0;
+
+    while (slower < speeds->count && speeds->ratios[slower] < ratio)
+        slower++;
+    return speeds->of ? (double) (speeds->count - slower) / speeds->of : 0;
+}
+
+void chart_share_over(Page *page, const Speeds *speeds)
+{
+    page_put(page, "<figure>\n");
+    begin(page, "Share of the class that is right and at least p as fast as the reference, over p");
+    for (int i = 0; i <= 4; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d %%", i * 25);
+        line(page, "grid", LEFT, y_of(i / 4.0), WIDTH - RIGHT, y_of(i / 4.0));
+        label(page, LEFT - 4, y_of(i / 4.0) + 3, "end", text);
+    }
+    x_axis(page, "p, the reference's speed = 1");
+    bars(page, speeds);
+    fprintf(page->to, "<path class=\"curve\" d=\"M%.1f %.1f", x_of(0),
+            y_of(share_at_least(speeds, 0)));
+    for (int i = 0; i < speeds->count && speeds->ratios[i] <= most; i++) {
+        double after = (double) (speeds->count - i - 1) / speeds->of;
+        fprintf(page->to, "H%.1fV%.1f", x_of(speeds->ratios[i]), y_of(after));
+    }
+    fprintf(page->to, "H%.1f\"/>\n</svg>\n<figcaption>", x_of(most));
+    page_format(page,
+                "Of all %d students, right and at least p as fast: %.0f %% at 0.5, %.0f %% at the "
+                "bar, %.0f %% at 1.",
+                speeds->of, 100 * share_at_least(speeds, 0.5),
+                100 * share_at_least(speeds, speeds->bar_lo > 0 ? speeds->bar_lo : 1),
+                100 * share_at_least(speeds, 1));
+    page_put(page, "</figcaption></figure>\n");
+}

@@ -1,0 +1,20 @@
+/* chart.h - small charts of a lab's speeds, as SVG within a page. */
+#ifndef GRADEBOOK_REPORT_CHART_H
+#define GRADEBOOK_REPORT_CHART_H
+
+#include "gradebook/report/markup.h"
+
+/* Speeds as shares of the reference's, ascending. */
+typedef struct Speeds {
+    const double *ratios; /* of the kernels that are right and were measured */
+    int count;
+    int of;                /* so many students are there in all */
+    double bar_lo, bar_hi; /* of the lab's timed cases */
+} Speeds;
+
+void chart_distribution(Page *page, const Speeds *speeds);
+void chart_share_over(Page *page, const Speeds *speeds); /* fast_p, over p */
+
+double share_at_least(const Speeds *speeds, double ratio); /* of all students, 0 to 1 */
+
+#endif

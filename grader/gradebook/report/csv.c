@@ -1,0 +1,62 @@
+/* csv.c - cells for a spreadsheet: RFC 4180, and nothing that it would run. Texts are hostile. */
+#include "gradebook/report/csv.h"
+
+#include <string.h>
+
+enum { CELL_BYTES = 32000 }; /* a cell of Excel's holds 32767 characters */
+
+/* What begins so may be run as a formula: also by the wide signs of East Asian keyboards. */
+static const char *const formulas[] = { "=",  "+",  "-",  "@",  "\t", "\r",
+                                        "\n", "＝", "＋", "－", "＠", NULL };
+
+static bool is_formula(const char *text)
+{
+    for (int i = 0; formulas[i]; i++)
+        if (!strncmp(text, formulas[i], strlen(formulas[i])))
+            return true;
+    return false;
+}
+
+/* Where semicolons separate cells (German and French Excel), and at each line end, a cell may begin
+ * anew in the middle of this one. */
+static void cell(FILE *to, const char *text)
+{
+    bool formula = is_formula(text);
+    bool quoted = formula || strpbrk(text, ",\"\n\r;\t");
+    const char *end = text + strnlen(text, CELL_BYTES);
+
+    while (*end && (*end & 0xC0) == 0x80) /* no half of a letter */
+        end--;
+    if (quoted)
+        fputc('"', to);
+    if (formula)
+        fputc('\'', to);
+    for (const char *at = text; at < end; at++) {
+        if (*at == '"')
+            fputc('"', to);
+        fputc(*at, to);
+        if (strchr(";\t\r\n", *at) && is_formula(at + 1))
+            fputc('\'', to);
+    }
+    fputs(*end ? " ..." : "", to);
+    fputs(quoted ? "\"" : "", to);
+}
+
+void csv_text(FILE *to, const char *text)
+{
+    cell(to, text);
+    fputc(',', to);
+}
+
+void csv_last(FILE *to, const char *text)
+{
+    cell(to, text);
+    fputs("\r\n", to);
+}
+
+void csv_number(FILE *to, bool there, const char *format, double value)
+{
+    if (there)
+        fprintf(to, format, value);
+    fputc(',', to);
+}

@@ -1,0 +1,15 @@
+/* export.h - the gradebook for others. A format is a row of export.c. */
+#ifndef GRADEBOOK_REPORT_EXPORT_H
+#define GRADEBOOK_REPORT_EXPORT_H
+
+#include <stdio.h>
+#include "gradebook/store/store.h"
+
+bool export_is_format(const char *format);
+bool export_needs_folder(const char *format); /* it is one file a student */
+const char *export_formats(void);             /* "csv, json, ..." */
+
+/* Writes a known format: to a file, or (needs_folder) into a folder, which is made. */
+void export_write(Store *store, const char *format, FILE *to, const char *folder);
+
+#endif

@@ -1,0 +1,50 @@
+/* export_csv.c - the gradebook for a spreadsheet: RFC 4180, with a byte-order mark, without which
+ * some take UTF-8 for something else. */
+#include "gradebook/report/csv.h"
+#include "gradebook/report/formats.h"
+
+void export_csv(Export *export)
+{
+    FILE *to = export->to;
+    char sent[32];
+
+    fputs("\xEF\xBB\xBF"
+          "student,number,lab,state,marks,ratio,why,note,flag,late,handed_in,source,predictions,"
+          "kernel,same_as_others,attempts,device,simulated,driver,protocol,seed,graded_at,log,"
+          "whole,marks_why,late_s,weight,section,email,roster_id,roster\r\n",
+          to);
+    for (int i = 0; i < export->roll.row_count; i++) {
+        const Row *row = &export->roll.rows[i];
+        csv_text(to, row->name);
+        csv_text(to, row->number);
+        csv_text(to, row->lab);
+        csv_text(to, row->state);
+        csv_number(to, row->has_marks, "%.1f", row->marks);
+        csv_number(to, row->has_ratio, "%.5f", row->ratio);
+        csv_text(to, row->why);
+        csv_text(to, row->note);
+        csv_text(to, row->flag);
+        csv_text(to, row->late ? "yes" : "");
+        csv_text(to, row_date(row->sent, sent));
+        csv_text(to, row->source);
+        csv_text(to, row->predicted ? "yes" : "");
+        csv_number(to, row->kernel != 0, "%.0f", (double) row->kernel);
+        csv_number(to, row->kernel != 0, "%.0f", (double) row->same);
+        csv_number(to, row->kernel != 0, "%.0f", (double) row->attempts);
+        csv_text(to, row->device);
+        csv_text(to, *row->simulated ? "yes" : "");
+        csv_text(to, row->driver);
+        csv_text(to, row->protocol);
+        csv_text(to, row->seed);
+        csv_text(to, row->at);
+        csv_text(to, row->log);
+        csv_number(to, row->earned.known, "%.1f", row->earned.whole);
+        csv_text(to, row->earned.why);
+        csv_number(to, row->earned.late_s > 0, "%.0f", (double) row->earned.late_s);
+        csv_number(to, true, "%g", row->weight);
+        csv_text(to, row->section);
+        csv_text(to, row->email);
+        csv_text(to, row->roster_id);
+        csv_last(to, row->roster);
+    }
+}

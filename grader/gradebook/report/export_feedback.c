@@ -1,0 +1,166 @@
+/* export_feedback.c - what each student gets to read: as text, and as a page. */
+#include "gradebook/report/feedback.h"
+#include "gradebook/report/feedback_files.h"
+#include "gradebook/report/markup.h"
+#include "base/util.h"
+
+#include <string.h>
+
+/* What a human should look at first is not the student's to read. */
+static bool is_for_student(const char *kind)
+{
+    return is_in("refused changed extra ambiguous", kind);
+}
+
+static void print_remarks(Export *export, const Student *student, FILE *to)
+{
+    sqlite3_stmt *rows = remarks_ask(export->store, student->id);
+    bool begun = false;
+
+    while (store_row(export->store, rows)) {
+        if (!is_for_student(store_text(rows, 1)))
+            continue;
+        if (!begun)
+            fprintf(to, "What you handed in beside the kernels:\n");
+        begun = true;
+        fprintf(to, "  %s%s%s: %s\n", store_text(rows, 0), *store_text(rows, 2) ? ", " : "",
+                store_text(rows, 2), store_text(rows, 3));
+    }
+}
+
+/* Why these marks; "" where the state has said so already. */
+static const char *reason_of(const Row *row)
+{
+    return strcmp(row->earned.why, advice_meaning(row)) ? row->earned.why : "";
+}
+
+static void print_total(Export *export, const Student *student, FILE *to)
+{
+    const Total total = roll_total(&export->roll, student);
+
+    fprintf(to, "Total: %.1f of 100", marks_total(&total));
+    if (total.open)
+        fprintf(to, ", of what is marked; marks of %d lab%s are still to come", total.open,
+                total.open > 1 ? "s" : "");
+    fputs("\n\n", to);
+}
+
+static void write_text(Export *export, const Student *student, FILE *to)
+{
+    char sent[32];
+
+    fprintf(to, "%s%s%s%s\n\n", student->name, *student->number ? " (" : "", student->number,
+            *student->number ? ")" : "");
+    print_total(export, student, to);
+    for (int i = 0; i < export->roll.lab_count; i++) {
+        const Row *row = &student->labs[i];
+        Advice advice;
+        const char *reason = reason_of(row);
+        fprintf(to, "%s: %s: %s\n", row->lab, row->state, advice_meaning(row));
+        if (row->has_marks)
+            fprintf(to, "    %.1f of 100 marks%s%s\n", row->marks, *reason ? ": " : "", reason);
+        else
+            fprintf(to, "    %s%s\n", row->earned.open ? "marks are still to come: " : "",
+                    row->earned.why);
+        if (*row_date(row->sent, sent) || row->late)
+            fprintf(to, "    handed in%s%s%s\n", *sent ? " " : "", sent, row->late ? ", late" : "");
+        advice_of(export->store, row, &advice);
+        advice_print(to, &advice, 4);
+        advice_free(&advice);
+        fputc('\n', to);
+    }
+    print_remarks(export, student, to);
+}
+
+/* ---- As a page ---- */
+
+static void put_item(Page *page, const Advice *advice, int i)
+{
+    AdviceKind kind = advice->items[i].kind;
+    const char *head = advice_head(kind);
+    bool code = kind == SOURCE || kind == PRINTED || strchr(advice->items[i].text, '\n');
+
+    if (*head && (!i || advice->items[i - 1].kind != kind)) {
+        page_put(page, "<h3>");
+        page_text(page, head);
+        page_put(page, "</h3>\n");
+    }
+    page_put(page, code ? "<pre>" : "<p>");
+    page_text(page, advice->items[i].text);
+    page_put(page, code ? "</pre>\n" : "</p>\n");
+}
+
+static void put_lab(Export *export, Page *page, const Row *row)
+{
+    const char *reason = reason_of(row);
+    Advice advice;
+    char sent[32];
+
+    page_put(page, "<section><h2>");
+    page_text(page, row->lab);
+    page_put(page, "</h2>\n<p><strong>");
+    page_text(page, row->state);
+    page_put(page, "</strong>: ");
+    page_text(page, advice_meaning(row));
+    page_put(page, ".");
+    if (row->has_marks)
+        page_format(page, " %.1f of 100 marks%s%s.", row->marks, *reason ? ": " : "", reason);
+    else
+        page_format(page, " %s%s.", row->earned.open ? "Marks are still to come: " : "",
+                    row->earned.why);
+    if (*row_date(row->sent, sent) || row->late)
+        page_format(page, " Handed in%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
+    page_put(page, "</p>\n");
+    advice_of(export->store, row, &advice);
+    for (int i = 0; i < advice.count; i++)
+        put_item(page, &advice, i);
+    advice_free(&advice);
+    page_put(page, "</section>\n");
+}
+
+static void put_remarks(Export *export, Page *page, const Student *student)
+{
+    sqlite3_stmt *rows = remarks_ask(export->store, student->id);
+    bool begun = false;
+
+    while (store_row(export->store, rows)) {
+        if (!is_for_student(store_text(rows, 1)))
+            continue;
+        page_put(page, begun ? "" : "<h2>What you handed in beside the kernels</h2>\n<ul>\n");
+        begun = true;
+        page_put(page, "<li>");
+        page_format(page, "%s%s%s: %s", store_text(rows, 0), *store_text(rows, 2) ? ", " : "",
+                    store_text(rows, 2), store_text(rows, 3));
+        page_put(page, "</li>\n");
+    }
+    page_put(page, begun ? "</ul>\n" : "");
+}
+
+static void write_page(Export *export, const Student *student, FILE *to)
+{
+    Page page;
+
+    page_begin(&page, to, student->name);
+    page_put(&page, "<h1><bdi>");
+    page_text(&page, student->name);
+    page_put(&page, "</bdi></h1>\n");
+    if (*student->number) {
+        page_put(&page, "<p>");
+        page_text(&page, student->number);
+        page_put(&page, "</p>\n");
+    }
+    page_put(&page, "<p>");
+    print_total(export, student, to);
+    page_put(&page, "</p>\n");
+    for (int i = 0; i < export->roll.lab_count; i++)
+        put_lab(export, &page, &student->labs[i]);
+    put_remarks(export, &page, student);
+    page_end(&page);
+}
+
+void export_feedback(Export *export)
+{
+    static const FileKind kinds[] = { { ".txt", write_text }, { ".html", write_page }, { 0 } };
+
+    files_write(export, kinds, false);
+}

@@ -1,0 +1,237 @@
+/* export_html.c - a class on one page: from the numbers of each lab to what a human should look at.
+ *
+ * One file that needs no other, no network, and no script to be read: the script sorts and filters
+ * the table of students. What it says in colour it says in words or by a sign, too.
+ */
+#include "gradebook/report/chart.h"
+#include "gradebook/report/formats.h"
+#include "gradebook/report/markup.h"
+#include "gradebook/report/overview.h"
+#include "gradebook/report/page_labs.h"
+#include "gradebook/report/page_pairs.h"
+#include "base/registry.h"
+#include "base/util.h"
+#include "base/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- The table of students ---- */
+
+/* How a state looks: a sign and a class beside its word. */
+typedef struct Look {
+    const char *states, *class, *sign;
+} Look;
+
+static const Look looks[] = {
+    { "pass close", "good", "✓" },
+    { "correct slow", "mid", "○" },
+    { "queued not unchanged missing", "open", "–" },
+    { NULL, "bad", "✗" },
+};
+
+static const Look *look_of(const char *state)
+{
+    char word[20];
+    int i = 0;
+
+    PUT(word, "%.*s", (int) strcspn(state, " "), state); /* "not graded" */
+    while (looks[i].states && !is_in(looks[i].states, word))
+        i++;
+    return &looks[i];
+}
+
+static bool needs_a_look(const Row *row)
+{
+    return *row->flag || (row->graded && row->earned.open) || !strcmp(row->state, "suspect") ||
+           !strcmp(row->state, "not graded");
+}
+
+static void put_cell(Page *page, const Row *row)
+{
+    const Look *look = look_of(row->state);
+    double order = row->has_marks ? row->marks * 10 + (row->has_ratio ? row->ratio : 0) : -1;
+
+    fprintf(page->to, "<td class=\"%s\" data-sort=\"%.4f\" data-state=\"", look->class, order);
+    page_text(page, row->state);
+    page_put(page, "\" data-lab=\"");
+    page_text(page, row->lab);
+    page_put(page, needs_a_look(row) ? "\" data-flag=\"\">" : "\">");
+    page_put(page, look->sign);
+    page_put(page, " ");
+    page_text(page, row->state);
+    page_put(page, "<small>");
+    if (row->has_marks)
+        page_format(page, "%.0f", row->marks);
+    if (row->has_ratio)
+        page_format(page, "%s%.2f", row->has_marks ? " · " : "", row->ratio);
+    page_put(page, "</small>");
+    if (row->earned.late_s > 0 || row->late || needs_a_look(row) || row->same > 0) {
+        page_put(page, "<small>");
+        page_format(page, "%s%s", row->earned.late_s > 0 || row->late ? "late " : "",
+                    needs_a_look(row) ? "⚑ look " : "");
+        if (row->same > 0)
+            page_format(page, "same as %d", row->same);
+        page_put(page, "</small>");
+    }
+    page_put(page, "</td>\n");
+}
+
+static void put_student(Page *page, const Roll *roll, const Student *student)
+{
+    const Total total = roll_total(roll, student);
+
+    page_put(page, "<tr><th scope=\"row\"><bdi>");
+    page_text(page, student->name);
+    page_put(page, "</bdi>");
+    page_put(page, " <span class=\"soft\">");
+    page_format(page, "%s %s", student->number, student->labs->section);
+    page_put(page, "</span>");
+    page_put(page, "</th>\n");
+    fprintf(page->to, "<td class=\"number\" data-sort=\"%.4f\">", marks_total(&total));
+    page_format(page, "%.1f", marks_total(&total));
+    if (total.open) {
+        page_put(page, "<small>");
+        page_format(page, "%d open", total.open);
+        page_put(page, "</small>");
+    }
+    page_put(page, "</td>\n");
+    for (int i = 0; i < roll->lab_count; i++)
+        put_cell(page, &student->labs[i]);
+    page_put(page, "</tr>\n");
+}
+
+static void put_choice(Page *page, const char *value)
+{
+    page_put(page, "<option>");
+    page_text(page, value);
+    page_put(page, "</option>");
+}
+
+static void put_filter(Page *page, const Roll *roll)
+{
+    page_put(page, "<form id=\"filter\" hidden>\n<label>Name, number or section "
+                   "<input name=\"name\" type=\"search\" autocomplete=\"off\"></label>\n"
+                   "<label>Lab <select name=\"lab\"><option value=\"\">any</option>");
+    for (int i = 0; i < roll->lab_count; i++)
+        put_choice(page, roll->labs[i]);
+    page_put(page, "</select></label>\n<label>Has <select name=\"state\">"
+                   "<option value=\"\">any</option>");
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        if (i != UNSOUND)
+            put_choice(page, verdict_word((Verdict) i));
+    put_choice(page, "missing");
+    put_choice(page, "queued");
+    put_choice(page, "not graded");
+    page_put(page, "</select></label>\n"
+                   "<label class=\"line\"><input name=\"flagged\" type=\"checkbox\"> "
+                   "for a human to look at</label>\n"
+                   "<button type=\"reset\">Show all</button>\n"
+                   "</form>\n<p id=\"shown\" class=\"soft\" role=\"status\"></p>\n");
+}
+
+static void put_students(Page *page, const Roll *roll)
+{
+    page_put(page, "<h2 id=\"table\">Students</h2>\n");
+    put_filter(page, roll);
+    page_put(page,
+             "<p class=\"soft\">Each lab: state; marks of 100 · speed, the reference's = 1. "
+             "✓ passed, ○ right, ✗ not right, – open.</p>\n"
+             "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n"
+             "<table id=\"students\">\n<thead><tr><th scope=\"col\">Student</th>"
+             "<th scope=\"col\" class=\"number\">Total</th>");
+    for (int i = 0; i < roll->lab_count; i++) {
+        page_put(page, "<th scope=\"col\">");
+        page_text(page, roll->labs[i]);
+        page_put(page, "</th>");
+    }
+    page_put(page, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < roll->count; i++)
+        put_student(page, roll, &roll->students[i]);
+    page_put(page, "</tbody>\n</table>\n</div>\n");
+}
+
+/* ---- What a human should look at ---- */
+
+typedef struct Lists {
+    Page *page;
+    bool open;
+} Lists;
+
+static void end_list(Lists *lists)
+{
+    if (lists->open)
+        page_put(lists->page, "</tbody></table></div>\n");
+    lists->open = false;
+}
+
+static void put_head(void *context, const char *head)
+{
+    Lists *lists = context;
+
+    end_list(lists);
+    page_put(lists->page, "<h3>");
+    page_text(lists->page, head);
+    page_put(lists->page,
+             "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>"
+             "<th scope=\"col\">Who</th><th scope=\"col\">What</th>"
+             "<th scope=\"col\">Why</th></tr></thead><tbody>\n");
+    lists->open = true;
+}
+
+static void put_entry(void *context, const char *who, const char *what, const char *sentence)
+{
+    Page *page = ((Lists *) context)->page;
+
+    page_put(page, "<tr><td class=\"words\"><bdi>");
+    page_text(page, who);
+    page_put(page, "</bdi></td><td class=\"words\">");
+    page_text(page, what);
+    page_put(page, "</td><td class=\"words\">");
+    page_format(page, "%.*s", (int) strcspn(sentence, "\n"), sentence);
+    page_put(page, "</td></tr>\n");
+}
+
+static void put_lists(Export *export, Page *page)
+{
+    Lists lists = { page, false };
+    const Listener listener = { &lists, put_head, put_entry };
+
+    page_put(page, "<h2 id=\"look\">What to look at</h2>\n");
+    overview_each(export->store, &listener);
+    end_list(&lists);
+}
+
+/* ---- The page ---- */
+
+static void put_top(Page *page, const Roll *roll)
+{
+    time_t now = time(NULL);
+    char date[32];
+
+    page_put(page, "<h1>Class report</h1>\n<p>");
+    page_format(page, "%d students, %d labs; written on %s by gradebook %s.", roll->count,
+                roll->lab_count, row_date((int64_t) now, date), WARPBOOK_VERSION);
+    page_put(page, "</p>\n<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
+                   "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Speeds</a></li>"
+                   "<li><a href=\"#failures\">Common failures</a></li>"
+                   "<li><a href=\"#look\">What to look at</a></li>"
+                   "<li><a href=\"#alike\">Alike</a></li></ul></nav>\n");
+}
+
+void export_html(Export *export)
+{
+    Page page;
+
+    page_begin(&page, export->to, "Class report");
+    put_top(&page, &export->roll);
+    put_labs(export, &page);
+    put_students(&page, &export->roll);
+    put_speeds(export, &page);
+    put_failures(export, &page);
+    put_lists(export, &page);
+    put_pairs(export, &page);
+    page_script(&page, page_sorting);
+    page_end(&page);
+}

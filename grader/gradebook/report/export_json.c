@@ -1,0 +1,130 @@
+/* export_json.c - all that the gradebook knows, for programs: docs/gradebook.schema.json.
+ *
+ * Printed a student at a time, so that a large class needs no more memory than a small one.
+ */
+#include "gradebook/report/formats.h"
+#include "gradebook/report/json.h"
+#include "base/util.h"
+
+static void add_figures(Store *store, cJSON *lab, const Row *row)
+{
+    sqlite3_stmt *rows =
+        store_ask(store, "SELECT name, value FROM figures WHERE attempt = ? ORDER BY name", "i",
+                  row->attempt);
+    cJSON *figures = json_object_in(lab, "figures");
+
+    while (store_row(store, rows))
+        json_text(figures, store_text(rows, 0), store_text(rows, 1));
+}
+
+static void add_lab(Store *store, cJSON *labs, const Row *row)
+{
+    cJSON *lab = json_object_of(labs);
+    char sent[32];
+
+    json_text(lab, "lab", row->lab);
+    json_text(lab, "state", row->state);
+    if (row->has_marks)
+        json_number(lab, "marks", row->marks, 1);
+    if (row->earned.known) {
+        json_number(lab, "whole", row->earned.whole, 1);
+        json_number(lab, "late_s", (double) row->earned.late_s, 0);
+    }
+    json_text(lab, "marks_why", row->earned.why);
+    json_number(lab, "weight", row->weight, 3);
+    if (row->has_ratio)
+        json_number(lab, "ratio", row->ratio, 5);
+    json_text(lab, "why", row->why);
+    json_text(lab, "note", row->note);
+    json_text(lab, "flag", row->flag);
+    if (row->kernel) {
+        json_flag(lab, "late", row->late);
+        json_flag(lab, "predictions", row->predicted);
+        json_number(lab, "kernel", (double) row->kernel, 0);
+        json_number(lab, "same_as_others", row->same, 0);
+        json_number(lab, "attempts", row->attempts, 0);
+    }
+    json_text(lab, "handed_in", row_date(row->sent, sent));
+    json_text(lab, "source", row->source);
+    json_text(lab, "path", row->path);
+    json_text(lab, "device", row->device);
+    json_text(lab, "uuid", row->uuid);
+    json_text(lab, "simulated", row->simulated);
+    json_text(lab, "driver", row->driver);
+    json_text(lab, "nvcc", row->nvcc);
+    json_text(lab, "version", row->version);
+    json_text(lab, "protocol", row->protocol);
+    json_text(lab, "seed", row->seed);
+    json_text(lab, "lab_hash", row->lab_hash);
+    json_text(lab, "graded_at", row->at);
+    json_text(lab, "log", row->log);
+    if (row->attempt)
+        add_figures(store, lab, row);
+}
+
+static void add_submissions(Store *store, cJSON *list, int64_t student)
+{
+    sqlite3_stmt *rows = store_ask(
+        store,
+        "SELECT s.source, s.layout, s.late, s.sent, s.refused,"
+        "  (SELECT count(*) FROM counted c WHERE c.submission = s.id)"
+        " FROM seen JOIN submissions s ON s.id = seen.submission"
+        " WHERE seen.import IN (SELECT import FROM counting) AND s.student = ? ORDER BY seen.place",
+        "i", student);
+    char sent[32];
+
+    while (store_row(store, rows)) {
+        cJSON *submission = json_object_of(list);
+        json_text(submission, "source", store_text(rows, 0));
+        json_text(submission, "layout", store_text(rows, 1));
+        json_text(submission, "handed_in", row_date(sqlite3_column_int64(rows, 3), sent));
+        json_flag(submission, "late", sqlite3_column_int(rows, 2));
+        json_flag(submission, "refused", sqlite3_column_int(rows, 4));
+        json_number(submission, "labs_that_count", sqlite3_column_int(rows, 5), 0);
+    }
+}
+
+static void add_remarks(Store *store, cJSON *list, int64_t student)
+{
+    sqlite3_stmt *rows = remarks_ask(store, student);
+
+    while (store_row(store, rows)) {
+        cJSON *remark = json_object_of(list);
+        json_text(remark, "source", store_text(rows, 0));
+        json_text(remark, "kind", store_text(rows, 1));
+        json_text(remark, "entry", store_text(rows, 2));
+        json_text(remark, "sentence", store_text(rows, 3));
+    }
+}
+
+static void print_student(Export *export, const Student *student)
+{
+    const Total total = roll_total(&export->roll, student);
+    cJSON *json = json_object(), *labs;
+
+    json_text(json, "name", student->name);
+    json_text(json, "number", student->number);
+    json_text(json, "roster_id", student->labs->roster_id);
+    json_text(json, "email", student->labs->email);
+    json_text(json, "section", student->labs->section);
+    json_text(json, "roster", student->labs->roster);
+    json_number(json, "total", marks_total(&total), 1);
+    json_number(json, "open", total.open, 0);
+    labs = json_list_in(json, "labs");
+    for (int i = 0; i < export->roll.lab_count; i++)
+        add_lab(export->store, labs, &student->labs[i]);
+    add_submissions(export->store, json_list_in(json, "submissions"), student->id);
+    add_remarks(export->store, json_list_in(json, "remarks"), student->id);
+    json_print(export->to, json);
+}
+
+void export_json(Export *export)
+{
+    fprintf(export->to, "{\"format\": 1, \"program\": \"gradebook %s\", \"students\": [",
+            WARPBOOK_VERSION);
+    for (int i = 0; i < export->roll.count; i++) {
+        fputs(i ? ",\n" : "\n", export->to);
+        print_student(export, &export->roll.students[i]);
+    }
+    fputs("\n]}\n", export->to);
+}

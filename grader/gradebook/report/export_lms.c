@@ -1,0 +1,129 @@
+/* export_lms.c - one result file a student, as the learning systems' autograders hand them in:
+ * Gradescope's results.json and Classroom 50's result.json. Both have a score and a list of tests;
+ * here a test is a lab. */
+#include "gradebook/report/feedback.h"
+#include "gradebook/report/feedback_files.h"
+#include "gradebook/report/json.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_marked(const Row *row)
+{
+    return row->earned.known;
+}
+
+static bool is_passed(const Row *row)
+{
+    return !strcmp(row->state, "pass") || !strcmp(row->state, "close") ||
+           (!is_marked(row) && !strcmp(row->state, "correct"));
+}
+
+/* By the lab's weight in the course: a share of the sum is then a share of the total. */
+static double score_of(const Row *row)
+{
+    return is_marked(row) ? row->marks * row->weight : 0;
+}
+
+static double full_score(const Row *row)
+{
+    return is_marked(row) ? 100 * row->weight : 0;
+}
+
+/* What the student reads: the caller frees. */
+static char *output_of(Store *store, const Row *row)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    Advice advice;
+
+    if (!to)
+        die("out of host memory");
+    advice_of(store, row, &advice);
+    fprintf(to, "%s: %s\n", row->state, advice_meaning(row));
+    if (strcmp(row->earned.why, advice_meaning(row)))
+        fprintf(to, "%s\n", row->earned.why);
+    advice_print(to, &advice, 0);
+    advice_free(&advice);
+    if (fclose(to))
+        die("out of host memory");
+    return text;
+}
+
+/* ---- Gradescope ---- */
+
+static void gradescope_test(Export *export, cJSON *tests, const Row *row)
+{
+    cJSON *test = json_object_of(tests);
+    char *output = output_of(export->store, row);
+
+    json_text(test, "name", row->lab);
+    json_number(test, "score", score_of(row), 1);
+    json_number(test, "max_score", full_score(row), 1);
+    json_text(test, "status", is_passed(row) ? "passed" : "failed");
+    json_text(test, "output_format", "text"); /* never HTML: students' words are in it */
+    json_text(test, "output", output);
+    free(output);
+}
+
+static void write_gradescope(Export *export, const Student *student, FILE *to)
+{
+    cJSON *json = json_object(), *tests;
+    double score = 0;
+
+    for (int i = 0; i < export->roll.lab_count; i++)
+        score += score_of(&student->labs[i]);
+    json_number(json, "score", score, 1);
+    json_text(json, "output_format", "text");
+    json_text(json, "visibility", "after_published");
+    json_text(json, "stdout_visibility", "hidden");
+    tests = json_list_in(json, "tests");
+    for (int i = 0; i < export->roll.lab_count; i++)
+        gradescope_test(export, tests, &student->labs[i]);
+    json_print(to, json);
+}
+
+void export_gradescope(Export *export)
+{
+    static const FileKind kinds[] = { { ".json", write_gradescope }, { 0 } };
+
+    files_write(export, kinds, true);
+}
+
+/* ---- Classroom 50: whole numbers only ---- */
+
+static void write_classroom(Export *export, const Student *student, FILE *to)
+{
+    cJSON *json = json_object(), *tests;
+    double score = 0, most = 0;
+    const char *latest = "";
+
+    json_text(json, "schema", "classroom50/result/v1");
+    tests = json_list_in(json, "tests");
+    for (int i = 0; i < export->roll.lab_count; i++) {
+        const Row *row = &student->labs[i];
+        cJSON *test = json_object_of(tests);
+        double full = round(full_score(row));
+        json_text(test, "test-name", row->lab);
+        json_flag(test, "passed", is_passed(row));
+        json_number(test, "score", round(score_of(row)), 0);
+        json_number(test, "max-score", full, 0);
+        score += round(score_of(row));
+        most += full;
+        latest = strcmp(row->at, latest) > 0 ? row->at : latest;
+    }
+    json_number(json, "score", score, 0);
+    json_number(json, "max-score", most, 0);
+    json_text(json, "datetime", latest);
+    json_print(to, json);
+}
+
+void export_classroom(Export *export)
+{
+    static const FileKind kinds[] = { { ".json", write_classroom }, { 0 } };
+
+    files_write(export, kinds, true);
+}

@@ -1,0 +1,333 @@
+/* feedback.c - what a student is told of one lab: a list that any format can show.
+ *
+ * The order is that of reading: what came of it, how fast, what held it up, where, and what to try
+ * next. Kernels that are the same byte by byte are graded once, so the file that was
+ * graded may be another student's: of such a kernel no line is quoted.
+ */
+#include "gradebook/report/feedback.h"
+#include "gradebook/import/submission.h"
+#include "base/registry.h"
+#include "learner/remedy.h"
+#include "base/util.h"
+#include "base/verdict.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUOTED_LINES = 3, QUOTED_BYTES = 200, CASES = 32, FIGURES = 400, COLUMNS = 80 };
+
+static void __attribute__((format(printf, 3, 4)))
+add(Advice *advice, AdviceKind kind, const char *format, ...)
+{
+    va_list values;
+    char *text = NULL;
+
+    va_start(values, format);
+    if (vasprintf(&text, format, values) < 0)
+        die("out of host memory");
+    va_end(values);
+    if (advice->count < ADVICE_ITEMS)
+        advice->items[advice->count++].text = text, advice->items[advice->count - 1].kind = kind;
+    else
+        free(text);
+}
+
+/* ---- What the grading stored ---- */
+
+typedef struct Figures {
+    char *names[FIGURES], *values[FIGURES];
+    int count;
+} Figures;
+
+static void figures_read(Store *store, const Row *row, Figures *figures)
+{
+    sqlite3_stmt *rows =
+        store_ask(store, "SELECT name, value FROM figures WHERE attempt = ?", "i", row->attempt);
+
+    figures->count = 0;
+    while (store_row(store, rows)) {
+        char *name = strdup(store_text(rows, 0)), *value = strdup(store_text(rows, 1));
+        if (!name || !value)
+            die("out of host memory");
+        if (figures->count == FIGURES) {
+            free(name);
+            free(value);
+            continue;
+        }
+        figures->names[figures->count] = name;
+        figures->values[figures->count++] = value;
+    }
+}
+
+static void figures_free(Figures *figures)
+{
+    for (int i = 0; i < figures->count; i++) {
+        free(figures->names[i]);
+        free(figures->values[i]);
+    }
+}
+
+/* The value of case.N.KEY, or (0) of KEY itself; "" if there is none. */
+static const char *figure(const Figures *figures, int number, const char *key)
+{
+    char name[80];
+
+    if (number)
+        PUT(name, "case.%d.%s", number, key);
+    else
+        PUT(name, "%s", key);
+    for (int i = 0; i < figures->count; i++)
+        if (!strcmp(figures->names[i], name))
+            return figures->values[i];
+    return "";
+}
+
+static bool number(const Figures *figures, int n, const char *key, double *value)
+{
+    const char *text = figure(figures, n, key);
+    char *end;
+
+    *value = strtod(text, &end);
+    return end != text;
+}
+
+static void add_case(const Figures *figures, int n, Advice *advice)
+{
+    const char *label = figure(figures, n, "label"), *why_not = figure(figures, n, "why_not");
+    const char *limiter = figure(figures, n, "limiter");
+    double ratio, low, high, bar, gbps;
+    char text[300] = "";
+
+    if (number(figures, n, "ratio", &ratio)) {
+        bool barred = number(figures, n, "bar", &bar);
+        APPEND(text, "%.3f of the reference's speed", barred ? ratio_shown(ratio, bar, 3) : ratio);
+        if (number(figures, n, "ratio_lo", &low) && number(figures, n, "ratio_hi", &high))
+            APPEND(text, " (between %.3f and %.3f)", low, high);
+        if (barred)
+            APPEND(text, "; the bar is %.2f", bar);
+        else
+            APPEND(text, "; a control, not graded");
+        if (number(figures, n, "gbps", &gbps) && gbps > 0)
+            APPEND(text, "; %.0f GB/s", gbps);
+        add(advice, FIGURE, "case %s: %s.", label, text);
+    } else if (*why_not) {
+        add(advice, FIGURE, "case %s: speed not judged: %s", label, why_not);
+    }
+    if (*limiter)
+        add(advice, LIMIT, "case %s: %s", label, limiter);
+}
+
+static void add_cases(const Figures *figures, Advice *advice)
+{
+    const char *limiter = figure(figures, 0, "limiter");
+
+    if (*limiter)
+        add(advice, LIMIT, "%s", limiter);
+    for (int n = 1; n <= CASES && *figure(figures, n, "label"); n++)
+        add_case(figures, n, advice);
+}
+
+/* ---- The line in question ---- */
+
+static bool is_alone(Store *store, const Row *row)
+{
+    return store_number(store, 0,
+                        "SELECT count(DISTINCT s.student) FROM parts p"
+                        " JOIN submissions s ON s.id = p.submission WHERE p.kernel = ?",
+                        "i", row->kernel) == 1;
+}
+
+static void quote(const char *source, long line, Advice *advice)
+{
+    int length;
+
+    for (long at = 1; at < line && source; at++) {
+        source = strchr(source, '\n');
+        source += source != NULL;
+    }
+    if (!source || !*source)
+        return;
+    source += strspn(source, " \t");
+    length = (int) strcspn(source, "\r\n");
+    add(advice, SOURCE, "%ld: %.*s%s", line, length < QUOTED_BYTES ? length : QUOTED_BYTES, source,
+        length < QUOTED_BYTES ? "" : " ...");
+    show(advice->items[advice->count - 1].text);
+}
+
+/* Each line that a sentence names, "kernel.cu:27". */
+static void quote_lines(Store *store, const Row *row, const char *said, Advice *advice)
+{
+    char *source = NULL;
+    long told[QUOTED_LINES];
+    int count = 0;
+    sqlite3_stmt *found =
+        store_ask(store, "SELECT source FROM kernels WHERE id = ?", "i", row->kernel);
+
+    while (store_row(store, found))
+        if (!source &&
+            !(source = strndup(store_text(found, 0), (size_t) sqlite3_column_bytes(found, 0))))
+            die("out of host memory");
+    for (const char *at = said;
+         source && (at = strstr(at, "kernel.cu:")) && count < QUOTED_LINES;) {
+        long line = strtol(at += strlen("kernel.cu:"), NULL, 10);
+        bool known = line < 1;
+        for (int i = 0; i < count; i++)
+            known |= told[i] == line;
+        if (!known)
+            quote(source, told[count++] = line, advice);
+    }
+    free(source);
+}
+
+/* ---- What is said ---- */
+
+/* Is a line of a reason for students? Not the command of ours at a compiler's end; and a compiler
+ * quotes the file that it read: of another's only its own words stay. */
+static bool is_told(const char *line, size_t length, bool first, bool alone)
+{
+    if (length >= 10 && !strncmp(line, "All of it:", 10))
+        return false;
+    return alone || first || memmem(line, length, "kernel.cu:", 10);
+}
+
+static void add_reason(const Row *row, bool alone, Advice *advice)
+{
+    char *said = xcalloc(strlen(row->why) + 2, 1), *end = said;
+
+    for (const char *line = row->why; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        if (is_told(line, length, line == row->why, alone))
+            end += sprintf(end, "%s%.*s", end == said ? "" : "\n", (int) length, line);
+    }
+    for (char *at = said; (at = strstr(at, "/submission/"));) /* where it lay when it was graded */
+        memmove(at, at + strlen("/submission/"), strlen(at + strlen("/submission/")) + 1);
+    add(advice, SAYS, "%s", said);
+    free(said);
+}
+
+static const LabEntry *entry_of(const Row *row)
+{
+    for (const LabEntry *entry = all_labs; entry->folder; entry++)
+        if (!strcmp(entry->folder, row->lab))
+            return entry;
+    return NULL; /* of another version of the workbook */
+}
+
+static void add_hint(const Row *row, Verdict verdict, const Figures *figures, Advice *advice)
+{
+    const LabEntry *entry = entry_of(row);
+    Diagnosis diagnosis;
+    int remedy;
+
+    if (!entry)
+        return;
+    if (verdict_passed(verdict) || verdict == CORRECT_ONLY) {
+        if (entry->lab->question)
+            add(advice, QUESTION, "%s", entry->lab->question);
+        return;
+    }
+    diagnosis =
+        (Diagnosis){ .saw = diagnosis_bits(figure(figures, 0, "saw"), verdict),
+                     .lab_case = case_labelled(entry->lab, figure(figures, 0, "saw.case")) };
+    remedy = remedy_for(&diagnosis, verdict, row->ratio, entry->lab);
+    if (remedy)
+        add(advice, HINT, "%s", entry->lab->remedies[remedy - 1].text);
+    else if (verdict != BUILD && entry->lab->hints[0] && *entry->lab->hints[0])
+        add(advice, HINT, "%s", entry->lab->hints[0]);
+}
+
+static void add_verdict(Store *store, const Row *row, Verdict verdict, Advice *advice)
+{
+    bool alone = is_alone(store, row);
+    const char *printed;
+    Figures figures;
+
+    figures_read(store, row, &figures);
+    printed = figure(&figures, 0, "printed");
+
+    if (*row->why)
+        add_reason(row, alone, advice);
+    if (*row->note)
+        add(advice, SAYS, "%s", row->note);
+    add_cases(&figures, advice);
+    if (alone)
+        quote_lines(store, row, row->why, advice);
+    if (*printed && !verdict_passed(verdict))
+        add(advice, PRINTED, "%s", printed);
+    add_hint(row, verdict, &figures, advice);
+    figures_free(&figures);
+}
+
+void advice_of(Store *store, const Row *row, Advice *advice)
+{
+    Verdict verdict;
+
+    *advice = (Advice){ 0 };
+    if (row->graded && verdict_from_word(row->state, &verdict))
+        add_verdict(store, row, verdict, advice);
+}
+
+void advice_free(Advice *advice)
+{
+    for (int i = 0; i < advice->count; i++)
+        free(advice->items[i].text);
+    *advice = (Advice){ 0 };
+}
+
+const char *advice_meaning(const Row *row)
+{
+    static const struct {
+        const char *state, *meaning;
+    } others[] = {
+        { "missing", "nothing was handed in for it, or it could not be taken" },
+        { "queued", "not graded yet" },
+        { "not graded", "not graded yet: the machine failed, not you" },
+        { NULL, "" },
+    };
+    Verdict verdict;
+    int i = 0;
+
+    if (row->graded && verdict_from_word(row->state, &verdict))
+        return verdict_meaning(verdict);
+    while (others[i].state && strcmp(others[i].state, row->state))
+        i++;
+    return others[i].meaning;
+}
+
+/* ---- As text ---- */
+
+const char *advice_head(AdviceKind kind)
+{
+    static const char *const heads[] = {
+        [LIMIT] = "What holds it up",     [SOURCE] = "The line in question",
+        [PRINTED] = "Your code printed",  [HINT] = "Look at this next",
+        [QUESTION] = "Does it transfer?",
+    };
+
+    return heads[kind] ? heads[kind] : "";
+}
+
+/* What a program printed stands as it is; the rest is prose. */
+static void print_item(FILE *to, AdviceKind kind, const char *text, int indent)
+{
+    if (kind != SOURCE && kind != PRINTED && !strchr(text, '\n')) {
+        print_wrapped_to(to, text, indent, COLUMNS);
+        return;
+    }
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        fprintf(to, "%*s%.*s\n", indent, "", (int) length, text);
+    }
+}
+
+void advice_print(FILE *to, const Advice *advice, int indent)
+{
+    for (int i = 0; i < advice->count; i++) {
+        AdviceKind kind = advice->items[i].kind;
+        const char *head = advice_head(kind);
+        if (*head && (!i || advice->items[i - 1].kind != kind))
+            fprintf(to, "%*s%s%s\n", indent, "", head, strchr(head, '?') ? "" : ":");
+        print_item(to, kind, advice->items[i].text, *head ? indent + 2 : indent);
+    }
+}

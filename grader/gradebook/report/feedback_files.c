@@ -1,0 +1,112 @@
+/* feedback_files.c - one file a student: names that no student chose, and an index of them. */
+#include "gradebook/report/feedback_files.h"
+#include "gradebook/report/csv.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME = 200 };
+
+/* Letters, digits and what is not ASCII stay: names are clean UTF-8
+ * (gradebook/import/submission.h). */
+static void file_name(const Student *student, char name[NAME])
+{
+    size_t used = 0;
+
+    put(name, NAME, "%.100s%s%.40s", student->name, *student->number ? "-" : "", student->number);
+    for (char *at = name; *at; at++)
+        if ((unsigned char) *at >= 0x80 || strchr("-_.0123456789", *at) ||
+            ((*at | 32) >= 'a' && (*at | 32) <= 'z'))
+            name[used++] = *at;
+        else
+            name[used++] = '_';
+    while (used && (name[used - 1] & 0xC0) == 0x80 && strlen(student->name) > 100)
+        used--; /* a letter that was cut */
+    name[used] = 0;
+    if (!used || *name == '.' || *name == '-')
+        put(name, NAME, "student-%lld", (long long) student->id);
+}
+
+/* Names that differ in what a file's name may not hold, or in case, would meet in one file. */
+static void make_distinct(Export *export, char (*names)[NAME])
+{
+    for (int i = 0; i < export->roll.count; i++)
+        for (int k = 0; k < i; k++)
+            if (!strcasecmp(names[i], names[k])) {
+                append(names[i], NAME, "-%lld", (long long) export->roll.students[i].id);
+                k = -1; /* the new one may be somebody's, too */
+            }
+}
+
+static void write_one(Export *export, const FileKind *kind, const Student *student,
+                      const char *name)
+{
+    char path[1200], *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+
+    if (!to)
+        die("out of host memory");
+    kind->write(export, student, to);
+    if (fclose(to))
+        die("out of host memory");
+    PUT(path, "%s/%s%s", export->folder, name, kind->ending);
+    if (!write_file(path, text, bytes))
+        die("cannot write %s: %m", path);
+    free(text);
+}
+
+static void write_index(Export *export, char (*names)[NAME], const FileKind *kinds, bool whole)
+{
+    char path[1200], file[NAME + 20], *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+
+    if (!to)
+        die("out of host memory");
+    fputs("\xEF\xBB\xBFstudent,number,file\r\n", to);
+    for (int i = 0; i < export->roll.count; i++) {
+        const Student *student = &export->roll.students[i];
+        if (whole && roll_total(&export->roll, student).open)
+            continue;
+        csv_text(to, student->name);
+        csv_text(to, student->number);
+        csv_last(to, PUT(file, "%s%s", names[i], kinds->ending));
+    }
+    if (fclose(to))
+        die("out of host memory");
+    PUT(path, "%s/index.csv", export->folder);
+    if (!write_file(path, text, bytes))
+        die("cannot write %s: %m", path);
+    free(text);
+}
+
+void files_write(Export *export, const FileKind *kinds, bool whole)
+{
+    char(*names)[NAME] = xcalloc((size_t) export->roll.count + 1, sizeof *names);
+    int written = 0;
+
+    if (!make_folders(export->folder))
+        die("cannot write %s: %m", export->folder);
+    for (int i = 0; i < export->roll.count; i++)
+        file_name(&export->roll.students[i], names[i]);
+    make_distinct(export, names);
+    for (int i = 0; i < export->roll.count; i++) {
+        const Student *student = &export->roll.students[i];
+        if (whole && roll_total(&export->roll, student).open) {
+            fprintf(stderr,
+                    "%s%s%s: no file, since not all marks are there yet: gradebook report\n",
+                    student->name, *student->number ? ", " : "", student->number);
+            continue;
+        }
+        for (const FileKind *kind = kinds; kind->ending; kind++)
+            write_one(export, kind, student, names[i]);
+        written++;
+    }
+    write_index(export, names, kinds, whole);
+    free(names);
+    fprintf(stderr, "%d students' files are in %s; index.csv says whose is whose.\n", written,
+            export->folder);
+}

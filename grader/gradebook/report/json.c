@@ -1,0 +1,66 @@
+/* json.c - JSON by cJSON, which either has memory or ends the program. */
+#include "gradebook/report/json.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+
+static cJSON *there(cJSON *item)
+{
+    if (!item)
+        die("out of host memory");
+    return item;
+}
+
+cJSON *json_object(void)
+{
+    return there(cJSON_CreateObject());
+}
+
+cJSON *json_object_in(cJSON *object, const char *key)
+{
+    return there(cJSON_AddObjectToObject(object, key));
+}
+
+cJSON *json_list_in(cJSON *object, const char *key)
+{
+    return there(cJSON_AddArrayToObject(object, key));
+}
+
+cJSON *json_object_of(cJSON *list)
+{
+    cJSON *item = json_object();
+
+    if (!cJSON_AddItemToArray(list, item))
+        die("out of host memory");
+    return item;
+}
+
+void json_text(cJSON *object, const char *key, const char *text)
+{
+    if (*text)
+        there(cJSON_AddStringToObject(object, key, text));
+}
+
+/* As written: a double's last digits mean nothing to a reader. */
+void json_number(cJSON *object, const char *key, double value, int digits)
+{
+    char text[64];
+
+    there(cJSON_AddRawToObject(object, key, PUT(text, "%.*f", digits, value)));
+}
+
+void json_flag(cJSON *object, const char *key, bool value)
+{
+    there(cJSON_AddBoolToObject(object, key, value));
+}
+
+void json_print(FILE *to, cJSON *json)
+{
+    char *text = cJSON_Print(json);
+
+    if (!text)
+        die("out of host memory");
+    fputs(text, to);
+    free(text);
+    cJSON_Delete(json);
+}

@@ -1,0 +1,216 @@
+/* page_labs.c - the parts of a class's page that go lab by lab. */
+#include "gradebook/report/page_labs.h"
+#include "gradebook/report/chart.h"
+#include "base/registry.h"
+#include "learner/remedy.h"
+#include "base/util.h"
+#include "base/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const LabEntry *entry_of(const char *lab)
+{
+    for (const LabEntry *entry = all_labs; entry->folder; entry++)
+        if (!strcmp(entry->folder, lab))
+            return entry;
+    return NULL; /* of another version of the workbook */
+}
+
+/* ---- Speeds ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *) a, y = *(const double *) b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of kernels that are right: the caller frees .ratios. */
+static Speeds speeds_of(Export *export, int lab)
+{
+    const Roll *roll = &export->roll;
+    const LabEntry *entry = entry_of(roll->labs[lab]);
+    double *ratios = xcalloc((size_t) roll->count + 1, sizeof *ratios);
+    Speeds speeds = { .ratios = ratios, .of = roll->count };
+
+    for (int i = 0; i < roll->count; i++) {
+        const Row *row = &roll->students[i].labs[lab];
+        if (row->has_ratio && is_in("pass close slow correct", row->state))
+            ratios[speeds.count++] = row->ratio;
+    }
+    qsort(ratios, (size_t) speeds.count, sizeof *ratios, ascending);
+    for (int i = 0; entry && entry->lab->cases[i].label; i++)
+        if (entry->lab->cases[i].kind == TIMED) {
+            double bar = course_bar(&export->store->course, entry, i);
+            speeds.bar_lo = speeds.bar_lo > 0 && speeds.bar_lo < bar ? speeds.bar_lo : bar;
+            speeds.bar_hi = speeds.bar_hi > bar ? speeds.bar_hi : bar;
+        }
+    return speeds;
+}
+
+void put_speeds(Export *export, Page *page)
+{
+    page_put(page,
+             "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Kernels that are right and were "
+             "measured, by their slowest timed case, beside the lab's reference. The second chart: "
+             "which "
+             "share of all students is right and at least p as fast (fast_p of KernelBench, "
+             "2025). Dashed: the lab's bar.</p>\n");
+    for (int i = 0; i < export->roll.lab_count; i++) {
+        Speeds speeds = speeds_of(export, i);
+        page_put(page, "<h3>");
+        page_text(page, export->roll.labs[i]);
+        page_put(page, "</h3>\n");
+        if (speeds.count) {
+            page_put(page, "<div class=\"charts\">\n");
+            chart_distribution(page, &speeds);
+            chart_share_over(page, &speeds);
+            page_put(page, "</div>\n");
+        } else {
+            page_put(page, "<p class=\"soft\">No speed was measured.</p>\n");
+        }
+        free((void *) speeds.ratios);
+    }
+}
+
+/* ---- A line a lab ---- */
+
+static int count_of(const Roll *roll, int lab, const char *states)
+{
+    int count = 0;
+
+    for (int i = 0; i < roll->count; i++) {
+        char word[20];
+        const char *state = roll->students[i].labs[lab].state;
+        PUT(word, "%.*s", (int) strcspn(state, " "), state); /* "not graded" */
+        count += is_in(states, word);
+    }
+    return count;
+}
+
+static void put_lab(Export *export, Page *page, int lab)
+{
+    static const char *const columns[] = {
+        "pass close", "slow correct", "wrong unsafe stray crash timeout build suspect",
+        "unchanged",  "missing",      "queued not"
+    };
+    const Roll *roll = &export->roll;
+    Speeds speeds = speeds_of(export, lab);
+
+    page_put(page, "<tr><th scope=\"row\">");
+    page_text(page, roll->labs[lab]);
+    page_put(page, "</th>");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        page_put(page, "<td class=\"number\">");
+        page_format(page, "%d", count_of(roll, lab, columns[i]));
+        page_put(page, "</td>");
+    }
+    page_put(page, "<td class=\"number\">");
+    if (speeds.count)
+        page_format(page, "%.2f", speeds.ratios[speeds.count / 2]);
+    page_put(page, "</td></tr>\n");
+    free((void *) speeds.ratios);
+}
+
+void put_labs(Export *export, Page *page)
+{
+    page_put(page,
+             "<h2 id=\"labs\">Labs</h2>\n<div class=\"scroll\" role=\"region\" "
+             "aria-labelledby=\"labs\" tabindex=\"0\"><table>"
+             "<thead><tr><th scope=\"col\">Lab</th><th scope=\"col\" class=\"number\">Passed</th>"
+             "<th scope=\"col\" class=\"number\">Right, but slow or not timed</th>"
+             "<th scope=\"col\" class=\"number\">Not right</th>"
+             "<th scope=\"col\" class=\"number\">Not begun</th>"
+             "<th scope=\"col\" class=\"number\">Missing</th>"
+             "<th scope=\"col\" class=\"number\">Still open</th>"
+             "<th scope=\"col\" class=\"number\">Median speed</th></tr></thead>\n<tbody>\n");
+    for (int i = 0; i < export->roll.lab_count; i++)
+        put_lab(export, page, i);
+    page_put(page, "</tbody></table></div>\n");
+}
+
+/* ---- Common failures ---- */
+
+enum { FAILURE = 400, TOLD = 6 };
+
+typedef struct Failure {
+    char what[FAILURE]; /* first: sorting reads it as text */
+    int students;
+} Failure;
+
+static int by_what(const void *a, const void *b)
+{
+    return strcmp(((const Failure *) a)->what, ((const Failure *) b)->what);
+}
+
+static int by_students(const void *a, const void *b)
+{
+    const Failure *x = a, *y = b;
+
+    return x->students != y->students ? y->students - x->students : by_what(a, b);
+}
+
+/* Words for a failure that others share: the verdict and what was seen, without the case. */
+static void name_failure(Store *store, const Row *row, Verdict verdict, Failure *failure)
+{
+    sqlite3_stmt *rows = store_ask(
+        store, "SELECT value FROM figures WHERE attempt = ? AND name = 'saw'", "i", row->attempt);
+    Diagnosis diagnosis = { 0 };
+
+    while (store_row(store, rows))
+        diagnosis.saw = diagnosis_bits(store_text(rows, 0), verdict);
+    diagnosis_say(&diagnosis, verdict, 0, failure->what, sizeof failure->what);
+    if (!diagnosis.saw)
+        append(failure->what, sizeof failure->what, ": %s", verdict_meaning(verdict));
+    failure->students = 1;
+}
+
+static int gather(Export *export, int lab, Failure *failures)
+{
+    int count = 0, kinds = 0;
+
+    for (int i = 0; i < export->roll.count; i++) {
+        const Row *row = &export->roll.students[i].labs[lab];
+        Verdict verdict;
+        if (row->graded && verdict_from_word(row->state, &verdict) && !verdict_passed(verdict) &&
+            verdict != CORRECT_ONLY && verdict != UNCHANGED)
+            name_failure(export->store, row, verdict, &failures[count++]);
+    }
+    qsort(failures, (size_t) count, sizeof *failures, by_what);
+    for (int i = 0; i < count; i++)
+        if (kinds && !by_what(&failures[kinds - 1], &failures[i]))
+            failures[kinds - 1].students++;
+        else
+            failures[kinds++] = failures[i];
+    qsort(failures, (size_t) kinds, sizeof *failures, by_students);
+    return kinds;
+}
+
+void put_failures(Export *export, Page *page)
+{
+    Failure *failures = xcalloc((size_t) export->roll.count + 1, sizeof *failures);
+
+    page_put(page, "<h2 id=\"failures\">Common failures</h2>\n");
+    for (int lab = 0; lab < export->roll.lab_count; lab++) {
+        int kinds = gather(export, lab, failures);
+        if (!kinds)
+            continue;
+        page_put(page, "<h3>");
+        page_text(page, export->roll.labs[lab]);
+        page_put(page, "</h3>\n<ul>\n");
+        for (int i = 0; i < kinds && i < TOLD; i++) {
+            page_put(page, "<li>");
+            page_format(page, "%d student%s: %s", failures[i].students,
+                        failures[i].students == 1 ? "" : "s", failures[i].what);
+            page_put(page, "</li>\n");
+        }
+        page_put(page, "</ul>\n");
+        if (kinds > TOLD) {
+            page_put(page, "<p class=\"soft\">");
+            page_format(page, "And %d more.", kinds - TOLD);
+            page_put(page, "</p>\n");
+        }
+    }
+    free(failures);
+}

@@ -1,0 +1,125 @@
+/* page_pairs.c - the part of a class's page about kernels that are the same, or alike. */
+#include "gradebook/report/page_pairs.h"
+#include "gradebook/report/similarity.h"
+#include "base/util.h"
+
+#include <string.h>
+
+enum { NAMES = 2000, SHOWN = 20 };
+
+static void begin_table(Page *page, const char *head, const char *columns)
+{
+    page_put(page, "<h3>");
+    page_text(page, head);
+    page_put(page,
+             "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>");
+    page_put(page, columns);
+    page_put(page, "</tr></thead><tbody>\n");
+}
+
+static void put_words(Page *page, const char *words)
+{
+    page_put(page, "<td class=\"words\"><bdi>");
+    page_text(page, words);
+    page_put(page, "</bdi></td>");
+}
+
+/* ---- The same ---- */
+
+/* A kernel stands at the first student who handed it in. */
+static bool is_first(const Roll *roll, int student, int lab)
+{
+    int64_t kernel = roll->students[student].labs[lab].kernel;
+
+    for (int i = 0; i < student; i++)
+        if (roll->students[i].labs[lab].kernel == kernel)
+            return false;
+    return true;
+}
+
+static void put_same(Export *export, Page *page)
+{
+    const Roll *roll = &export->roll;
+    char names[NAMES];
+    bool begun = false;
+
+    for (int lab = 0; lab < roll->lab_count; lab++)
+        for (int i = 0; i < roll->count; i++) {
+            const Row *row = &roll->students[i].labs[lab];
+            const Twin twin = { row->kernel, "" };
+            if (row->same < 1 || !strcmp(row->state, "unchanged") || !is_first(roll, i, lab))
+                continue;
+            if (!begun)
+                begin_table(page, "The same file, byte by byte",
+                            "<th scope=\"col\">Lab</th><th scope=\"col\">Handed in by</th>");
+            begun = true;
+            page_put(page, "<tr>");
+            put_words(page, row->lab);
+            put_words(page, similarity_names(roll, row->lab, &twin, names, sizeof names));
+            page_put(page, "</tr>\n");
+        }
+    page_put(page, begun ? "</tbody></table></div>\n" : "");
+}
+
+/* ---- Alike ---- */
+
+static void put_list(Export *export, Page *page, const char *lab, const Similarity *s,
+                     const Likenesses *found, const char *other)
+{
+    char head[200], names[NAMES];
+
+    if (!found->count)
+        return;
+    begin_table(page, PUT(head, "%s, %s", lab, other),
+                "<th scope=\"col\" class=\"number\">In common</th>"
+                "<th scope=\"col\">One</th><th scope=\"col\">The other</th>");
+    for (int i = 0; i < found->count && i < SHOWN; i++) {
+        const Likeness *pair = &found->list[i];
+        page_put(page, "<tr><td class=\"number\">");
+        page_format(page, "%s%d %%", pair->percent >= LIKENESS_ALIKE ? "⚑ " : "", pair->percent);
+        page_put(page, "</td>");
+        put_words(page,
+                  similarity_names(&export->roll, lab, &s->twins[pair->a], names, sizeof names));
+        put_words(page,
+                  similarity_names(&export->roll, lab, &s->twins[pair->b], names, sizeof names));
+        page_put(page, "</tr>\n");
+    }
+    page_put(page, "</tbody></table></div>\n");
+    if (found->count > SHOWN) {
+        page_put(page, "<p class=\"soft\">");
+        page_format(page, "The %d most alike of %d%s pairs: export --format alike has them.", SHOWN,
+                    found->count, found->cut ? " or more" : "");
+        page_put(page, "</p>\n");
+    }
+}
+
+static void put_lab(Export *export, Page *page, const char *lab)
+{
+    Similarity s;
+
+    similarity_find(export->store, lab, &s);
+    if (s.found.problem[0]) {
+        page_put(page, "<p>");
+        page_format(page, "%s: not compared: %s.", lab, s.found.problem);
+        page_put(page, "</p>\n");
+    }
+    put_list(export, page, lab, &s, &s.found.fixed, "with the ladder");
+    put_list(export, page, lab, &s, &s.found.pairs, "with each other");
+    similarity_free(&s);
+}
+
+void put_pairs(Export *export, Page *page)
+{
+    page_put(page, "<h2 id=\"alike\">Kernels that are alike</h2>\n<p class=\"soft\">");
+    page_format(page,
+                "Which share of each is found in the other (sim_c), without what the lab itself "
+                "gives, names, comments and layout; with each other and with the files of the "
+                "lab's ladder. From %d %% on it is marked ⚑: no two honest kernels of ours in "
+                "different styles have so much in common. But a lesson leads many to the same "
+                "few lines: this says where to look, never what it was.",
+                LIKENESS_ALIKE);
+    page_put(page, "</p>\n");
+    put_same(export, page);
+    for (int i = 0; i < export->roll.lab_count; i++)
+        put_lab(export, page, export->roll.labs[i]);
+}

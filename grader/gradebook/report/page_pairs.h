@@ -1,0 +1,10 @@
+/* page_pairs.h - the part of a class's page about kernels that are the same, or alike. */
+#ifndef GRADEBOOK_REPORT_PAGE_PAIRS_H
+#define GRADEBOOK_REPORT_PAGE_PAIRS_H
+
+#include "gradebook/report/formats.h"
+#include "gradebook/report/markup.h"
+
+void put_pairs(Export *export, Page *page);
+
+#endif

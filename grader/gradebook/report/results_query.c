@@ -1,0 +1,193 @@
+/* results_query.c - the gradebook as people want it: one row a student and lab. */
+#include "gradebook/report/results_query.h"
+#include "gradebook/import/import_roster.h"
+#include "gradebook/store/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+sqlite3_stmt *rows_ask(Store *store)
+{
+    enlist_match(store);
+    return store_ask(
+        store,
+        "WITH present AS (SELECT DISTINCT s.student AS student FROM seen"
+        "   JOIN submissions s ON s.id = seen.submission"
+        "   WHERE seen.import IN (SELECT import FROM counting)),"
+        " people AS (SELECT st.id AS id, st.name AS name, st.number AS number, e.member AS member,"
+        "   CASE WHEN e.member IS NOT NULL OR e.student IS NULL THEN '' WHEN e.unclear"
+        "    THEN 'unclear' ELSE 'unknown' END AS roster"
+        "   FROM present JOIN students st ON st.id = present.student"
+        "   LEFT JOIN temp.enlisted e ON e.student = st.id"
+        "  UNION ALL SELECT -m.id, CASE m.name WHEN '' THEN m.number ELSE m.name END, m.number, "
+        "m.id,"
+        "   CASE WHEN e.unclear THEN 'unclear' ELSE 'absent' END FROM temp.enlisted e JOIN members "
+        "m ON m.id = e.member"
+        "   WHERE e.student IS NULL),"
+        " labs AS (SELECT DISTINCT lab FROM asked),"
+        /* When a lab was handed in: what the learning system says of the whole, else the time of
+         * the lab's own file. A folder's other labs and notes do not make it late. */
+        " handed AS (SELECT p.submission AS submission, p.lab AS lab, p.kernel AS kernel,"
+        "   CASE WHEN s.timed OR NOT p.changed THEN s.sent ELSE p.changed END AS at"
+        "   FROM parts p JOIN submissions s ON s.id = p.submission),"
+        " twins AS (SELECT kernel, count(*) AS n FROM counted GROUP BY kernel)"
+        " SELECT st.id, st.name, st.number, labs.lab,"
+        "  CASE WHEN c.kernel IS NULL THEN 'missing' WHEN v.verdict IS NOT NULL THEN v.verdict"
+        "   WHEN " SQL_GIVEN_UP " THEN 'not graded' ELSE 'queued' END,"
+        "  NULL, v.ratio,"
+        "  coalesce(v.why, (SELECT f.why FROM attempts f WHERE f.kernel = c.kernel"
+        "    ORDER BY f.id DESC LIMIT 1), ''),"
+        "  v.note, v.flag, s.late, h.at, s.source, c.path, c.kernel, t.n - 1,"
+        "  p.attempts, v.device, v.uuid, v.simulated, v.driver, v.nvcc, v.version,"
+        "  v.protocol, v.seed, v.lab_hash, a.began, a.log, a.id, c.predicted, v.verdict IS NOT "
+        "NULL,"
+        /* Since when this very kernel is handed in; 0 where it is not known. */
+        "  (SELECT CASE WHEN min(op.at > 0 AND (o.timed OR ?1)) THEN min(op.at) ELSE 0 END"
+        "    FROM handed op JOIN submissions o ON o.id = op.submission"
+        "    JOIN seen os ON os.submission = o.id AND os.import IN (SELECT import FROM counting)"
+        "    WHERE op.kernel = c.kernel AND o.student = st.id),"
+        "  m.number, m.email, m.section, st.roster"
+        " FROM people st CROSS JOIN labs"
+        "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"
+        "  LEFT JOIN submissions s ON s.id = c.submission"
+        "  LEFT JOIN handed h ON h.submission = c.submission AND h.lab = c.lab"
+        "  LEFT JOIN twins t ON t.kernel = c.kernel"
+        "  LEFT JOIN progress p ON p.kernel = c.kernel"
+        "  LEFT JOIN attempts a ON a.id = p.latest"
+        "  LEFT JOIN verdicts v ON v.attempt = a.id"
+        "  LEFT JOIN members m ON m.id = st.member"
+        " ORDER BY st.name, st.number, st.id, labs.lab",
+        "i", (int64_t) store->course.times);
+}
+
+/* ---- Marks ---- */
+
+/* "case.2.floor" of the second case. */
+static void take_figure(MarkedCase *cases, bool *timed, const LabEntry *entry, const char *name,
+                        const char *value)
+{
+    char what[20];
+    int number;
+    const Case *own = case_labelled(entry->lab, value);
+    MarkedCase *c;
+
+    if (sscanf(name, "case.%4d.%19[a-z_]", &number, what) != 2 || number < 1 ||
+        number > MARKED_CASES)
+        return;
+    c = &cases[number - 1];
+    if (!strcmp(what, "kind"))
+        timed[number - 1] = !strcmp(value, "timed");
+    else if (!strcmp(what, "bar"))
+        c->bar = strtod(value, NULL);
+    else if (!strcmp(what, "ratio"))
+        c->ratio = strtod(value, NULL);
+    else if (!strcmp(what, "floor"))
+        c->rung1 = strtod(value, NULL);
+    else if (!strcmp(what, "label"))
+        c->spares_rung1 = own && own->spares_rung1;
+}
+
+/* The timed cases of an attempt that were measured. */
+static void read_cases(Store *store, int64_t attempt, const LabEntry *entry, Graded *graded)
+{
+    sqlite3_stmt *rows = store_ask(store,
+                                   "SELECT name, value FROM figures WHERE attempt = ?"
+                                   " AND name >= 'case.' AND name < 'case/'",
+                                   "i", attempt);
+    MarkedCase cases[MARKED_CASES] = { 0 };
+    bool timed[MARKED_CASES] = { 0 };
+
+    while (store_row(store, rows))
+        take_figure(cases, timed, entry, store_text(rows, 0), store_text(rows, 1));
+    for (int i = 0; i < MARKED_CASES; i++)
+        if (timed[i] && cases[i].ratio > 0)
+            graded->cases[graded->count++] = cases[i];
+}
+
+static void mark_row(Store *store, int64_t handed_in, Row *row)
+{
+    const LabEntry *entry = lab_find(row->lab);
+    const Policy *policy = entry && entry - all_labs < COURSE_LABS
+                               ? &store->course.lab[entry - all_labs].policy
+                               : &policy_default;
+    Graded graded = { .state = row->state,
+                      .unmarked = entry && entry->lab->unmarked,
+                      .sent = handed_in,
+                      .marked_late = row->late };
+
+    if (row->attempt && entry)
+        read_cases(store, row->attempt, entry, &graded);
+    marks_of(policy, &graded, &row->earned);
+    row->weight = policy->weight;
+    row->has_marks = row->earned.known;
+    row->marks = row->earned.marks;
+}
+
+bool rows_next(Store *store, sqlite3_stmt *q, Row *row)
+{
+    if (!store_row(store, q))
+        return false;
+    *row = (Row){
+        .student = sqlite3_column_int64(q, 0),
+        .name = store_text(q, 1),
+        .number = store_text(q, 2),
+        .lab = store_text(q, 3),
+        .state = store_text(q, 4),
+        .has_ratio = sqlite3_column_type(q, 6) != SQLITE_NULL,
+        .ratio = sqlite3_column_double(q, 6),
+        .why = store_text(q, 7),
+        .note = store_text(q, 8),
+        .flag = store_text(q, 9),
+        .late = sqlite3_column_int(q, 10) != 0,
+        .sent = sqlite3_column_int64(q, 11),
+        .source = store_text(q, 12),
+        .path = store_text(q, 13),
+        .kernel = sqlite3_column_int64(q, 14),
+        .same = sqlite3_column_int(q, 15),
+        .attempts = sqlite3_column_int(q, 16),
+        .device = store_text(q, 17),
+        .uuid = store_text(q, 18),
+        .simulated = store_text(q, 19),
+        .driver = store_text(q, 20),
+        .nvcc = store_text(q, 21),
+        .version = store_text(q, 22),
+        .protocol = store_text(q, 23),
+        .seed = store_text(q, 24),
+        .lab_hash = store_text(q, 25),
+        .at = store_text(q, 26),
+        .log = store_text(q, 27),
+        .attempt = sqlite3_column_int64(q, 28),
+        .predicted = sqlite3_column_int(q, 29) != 0,
+        .graded = sqlite3_column_int(q, 30) != 0,
+        .roster_id = store_text(q, 32),
+        .email = store_text(q, 33),
+        .section = store_text(q, 34),
+        .roster = store_text(q, 35),
+    };
+    mark_row(store, sqlite3_column_int64(q, 31), row);
+    return true;
+}
+
+const char *row_date(int64_t seconds, char text[32])
+{
+    time_t when = (time_t) seconds;
+    struct tm parts;
+
+    text[0] = 0;
+    if (seconds && gmtime_r(&when, &parts))
+        strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+sqlite3_stmt *remarks_ask(Store *store, int64_t student)
+{
+    return store_ask(
+        store,
+        "SELECT s.source, r.kind, r.entry, r.sentence FROM seen"
+        " JOIN submissions s ON s.id = seen.submission JOIN remarks r ON r.submission = s.id"
+        " WHERE seen.import IN (SELECT import FROM counting) AND s.student = ?"
+        " ORDER BY seen.place, r.id",
+        "i", student);
+}

@@ -1,0 +1,85 @@
+/* results_table.c - the sheet as a whole: each student with all labs, for reports that look at it
+ * twice. */
+#include "gradebook/report/results_table.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The texts of a row, which the database takes back with the next one. */
+static const size_t texts[] = {
+    offsetof(Row, name),      offsetof(Row, number),   offsetof(Row, lab),
+    offsetof(Row, state),     offsetof(Row, why),      offsetof(Row, note),
+    offsetof(Row, flag),      offsetof(Row, source),   offsetof(Row, path),
+    offsetof(Row, device),    offsetof(Row, uuid),     offsetof(Row, at),
+    offsetof(Row, simulated), offsetof(Row, driver),   offsetof(Row, nvcc),
+    offsetof(Row, log),       offsetof(Row, version),  offsetof(Row, seed),
+    offsetof(Row, protocol),  offsetof(Row, lab_hash), offsetof(Row, roster_id),
+    offsetof(Row, email),     offsetof(Row, section),  offsetof(Row, roster),
+};
+
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+static char **text_of(Row *row, size_t i)
+{
+    return (char **) (void *) ((char *) row + texts[i]);
+}
+
+static void keep(Roll *roll, Row row)
+{
+    if (roll->row_count == roll->room) {
+        roll->room = roll->room ? 2 * roll->room : 256;
+        roll->rows = realloc(roll->rows, (size_t) roll->room * sizeof(Row));
+        if (!roll->rows)
+            die("out of host memory");
+    }
+    for (size_t i = 0; i < TEXTS; i++)
+        if (!(*text_of(&row, i) = strdup(*text_of(&row, i))))
+            die("out of host memory");
+    roll->rows[roll->row_count++] = row;
+}
+
+/* Every student has a row for every lab, in the same order: gradebook/report/results_query.h. */
+void roll_read(Store *store, Roll *roll)
+{
+    sqlite3_stmt *rows = rows_ask(store);
+    Row row;
+
+    *roll = (Roll){ 0 };
+    while (rows_next(store, rows, &row))
+        keep(roll, row);
+    while (roll->lab_count < roll->row_count &&
+           roll->rows[roll->lab_count].student == roll->rows[0].student)
+        roll->lab_count++;
+    if (!roll->row_count)
+        return;
+    roll->count = roll->row_count / roll->lab_count;
+    roll->students = xcalloc((size_t) roll->count, sizeof *roll->students);
+    roll->labs = xcalloc((size_t) roll->lab_count, sizeof *roll->labs);
+    for (int i = 0; i < roll->count; i++) {
+        const Row *first = &roll->rows[i * roll->lab_count];
+        roll->students[i] = (Student){ first->student, first->name, first->number, first };
+    }
+    for (int i = 0; i < roll->lab_count; i++)
+        roll->labs[i] = roll->rows[i].lab;
+}
+
+void roll_free(Roll *roll)
+{
+    for (int i = 0; i < roll->row_count; i++)
+        for (size_t k = 0; k < TEXTS; k++)
+            free(*text_of(&roll->rows[i], k));
+    free(roll->rows);
+    free(roll->students);
+    free(roll->labs);
+    *roll = (Roll){ 0 };
+}
+
+Total roll_total(const Roll *roll, const Student *student)
+{
+    Total total = { 0 };
+
+    for (int i = 0; i < roll->lab_count; i++)
+        marks_add(&total, student->labs[i].weight, &student->labs[i].earned);
+    return total;
+}

@@ -1,0 +1,100 @@
+/* similarity.c - kernels of a class that have much in common, with each other or with a rung.
+ *
+ * The ladder lies in solutions/ of the folder that we run in, as for grading; where it does not,
+ * kernels are compared with each other only.
+ */
+#include "gradebook/report/similarity.h"
+#include "base/util.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNEL_BYTES = 256 << 10, SKELETONS = 32 };
+
+static void add(Similarity *s, char *text, int64_t kernel, const char *file)
+{
+    s->twins = realloc(s->twins, (size_t) (s->count + 1) * sizeof *s->twins);
+    s->texts = realloc(s->texts, (size_t) (s->count + 1) * sizeof *s->texts);
+    if (!s->twins || !s->texts || !text)
+        die("out of host memory");
+    s->twins[s->count] = (Twin){ kernel, strdup(file) };
+    s->texts[s->count++] = text;
+}
+
+static void add_kernels(Store *store, const char *lab, Similarity *s)
+{
+    sqlite3_stmt *rows = store_ask(store,
+                                   "SELECT k.id, k.source FROM kernels k WHERE k.id IN"
+                                   " (SELECT kernel FROM counted WHERE lab = ?) ORDER BY k.id",
+                                   "t", lab);
+
+    while (store_row(store, rows)) {
+        int64_t kernel = sqlite3_column_int64(rows, 0);
+        const char *source = store_text(rows, 1);
+        add(s, strndup(source, (size_t) sqlite3_column_bytes(rows, 1)), kernel, "");
+    }
+    s->students = s->count;
+}
+
+/* Files by a pattern below solutions/LAB; the starter is none of the ladder's. */
+static void add_files(const char *lab, const char *pattern, Similarity *s)
+{
+    char whole[600], folder[300];
+    glob_t found;
+
+    PUT(folder, "solutions/%s/", lab);
+    if (glob(PUT(whole, "%s%s", folder, pattern), 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *text = read_file(found.gl_pathv[i], KERNEL_BYTES, NULL);
+        if (text)
+            add(s, text, 0, found.gl_pathv[i] + strlen(folder));
+    }
+    globfree(&found);
+}
+
+void similarity_find(Store *store, const char *lab, Similarity *s)
+{
+    const char *skeleton[SKELETONS];
+    int skeletons = 0, rungs;
+    char path[300], *starter;
+
+    *s = (Similarity){ 0 };
+    add_kernels(store, lab, s);
+    add_files(lab, "[1-9]*.cu", s);
+    rungs = s->count;
+    add_files(lab, "beyond/*.cu", s);
+    starter = read_file(PUT(path, "solutions/%s/0_starter.cu", lab), KERNEL_BYTES, NULL);
+    skeleton[skeletons++] = starter ? starter : "";
+    for (int i = s->students; i < rungs && skeletons < SKELETONS; i++)
+        skeleton[skeletons++] = s->texts[i];
+    likeness_find((const char *const *) s->texts, s->count, s->students, skeleton, skeletons,
+                  LIKENESS_LISTED, &s->found);
+    free(starter);
+}
+
+void similarity_free(Similarity *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        free((char *) s->twins[i].file);
+        free(s->texts[i]);
+    }
+    free(s->twins);
+    free(s->texts);
+}
+
+char *similarity_names(const Roll *roll, const char *lab, const Twin *twin, char *text, size_t size)
+{
+    put(text, size, "%s", twin->file);
+    for (int i = 0; i < roll->row_count && twin->kernel; i++) {
+        const Row *row = &roll->rows[i];
+        if (row->kernel != twin->kernel || strcmp(row->lab, lab))
+            continue;
+        if (strlen(text) + 400 > size) /* a name, a number: 264 bytes at most */
+            return append(text, size, ", and others");
+        append(text, size, "%s%s%s%s%s", *text ? ", " : "", row->name, *row->number ? " (" : "",
+               row->number, *row->number ? ")" : "");
+    }
+    return text;
+}

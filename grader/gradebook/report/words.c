@@ -1,0 +1,40 @@
+/* words.c - commands, word by word. */
+#include "gradebook/report/words.h"
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void words_add(Words *words, const char *word)
+{
+    if (words->count + 1 >= words->room) {
+        words->room = words->room ? 2 * words->room : 64;
+        words->word = realloc(words->word, (size_t) words->room * sizeof *words->word);
+        if (!words->word)
+            die("out of host memory");
+    }
+    words->word[words->count++] = word ? strdup(word) : NULL;
+    words->word[words->count] = NULL;
+}
+
+void words_add_all(Words *words, const char *const list[])
+{
+    for (; *list; list++)
+        words_add(words, *list);
+}
+
+bool words_hold(const Words *words, const char *word)
+{
+    for (int i = 0; i < words->count; i++)
+        if (!strcmp(words->word[i], word))
+            return true;
+    return false;
+}
+
+void words_free(Words *words)
+{
+    for (int i = 0; i < words->count; i++)
+        free(words->word[i]);
+    free(words->word);
+    *words = (Words){ 0 };
+}
