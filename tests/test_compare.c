@@ -1,5 +1,5 @@
 /* test_compare.c - what may pass for right, and how a wrong array is described. */
-#include "errors_of.h"
+#include "build/errors_of.h"
 #include "judge/message.h"
 #include "rows.h"
 

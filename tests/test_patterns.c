@@ -1,6 +1,6 @@
 /* test_patterns.c - how a wrong array is described. */
 #include "base/diagnosis.h"
-#include "errors_of.h"
+#include "build/errors_of.h"
 #include "rows.h"
 
 #include <CUnit/CUnit.h>

@@ -1,6 +1,6 @@
 /* errors_of.h - for tests: the errors that a truth allows. */
-#ifndef ERRORS_OF_H
-#define ERRORS_OF_H
+#ifndef BUILD_ERRORS_OF_H
+#define BUILD_ERRORS_OF_H
 
 #include "judge/compare.h"
 #include "base/util.h"
