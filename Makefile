@@ -52,7 +52,7 @@ labs     := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 suites_c := $(sort $(shell find tests -name 'test_*.c' $(if $(gradebook_here),,! -name 'test_gradebook*')))
 suites   := $(basename $(notdir $(suites_c)))
 objects   = $(1:%.c=$(B)/%.o)
-fake_o   := $(call objects,tests/fake_misdeeds.c tests/fake_runner.c tests/fake_script.c)
+fake_o   := $(call objects,tests/runner/fake_misdeeds.c tests/runner/fake_runner.c tests/runner/fake_script.c)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 gradebook_o := $(call objects,$(filter-out %/main.c,$(gradebook_c))) $(B)/page_assets.o
 serve_c  := grader/runner/server.c grader/runner/handlers.c grader/runner/sandbox.c grader/runner/one_gpu.c
@@ -199,7 +199,7 @@ $(B)/runner-sim: $(call objects,$(cuda_c) grader/runner/share_sim.c grader/runne
 $(B)/guest-sim: $(call objects,$(guest_c) grader/runner/share_sim.c) $(lab_o) $(B)/sim/client/$(cudart)
 	@echo "  link   $@"; $(link) -Wl,-z,relro,-z,now $(B)/sim/client/$(cudart) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/sim/client' -ldl -lm -lpthread
 
-$(B)/rogue_guest: $(call objects,tests/rogue_guest.c grader/runner/guest_wire.c grader/base/util.c)
+$(B)/rogue_guest: $(call objects,tests/runner/rogue_guest.c grader/runner/guest_wire.c grader/base/util.c)
 	@echo "  link   $@"; $(link) -lm
 
 $(B)/fake_runner: $(fake_o) $(serve_o) $(lab_o)

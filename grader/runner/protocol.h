@@ -2,7 +2,7 @@
  *
  * One command a line, one answer a line, both begin with the same tag; data goes through shared
  * memory. Two programs speak it: the runner (runner/main.c, on CUDA), and the tests' scripted
- * runner (tests/fake_runner.c, on the host, misbehaving on demand).
+ * runner (tests/runner/fake_runner.c, on the host, misbehaving on demand).
  *
  *   TAG hello
  *       ok cc:90 sms:132 l2_bytes:... free_bytes:... total_bytes:... peak_gbps:... driver:...

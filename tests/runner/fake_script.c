@@ -1,5 +1,5 @@
 /* fake_script.c - reads what the scripted runner is told to do. */
-#include "fake_script.h"
+#include "runner/fake_script.h"
 #include "base/util.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* fake_misdeeds.c - what the scripted runner does outside of all rules, when its script says so. */
-#include "fake_misdeeds.h"
+#include "runner/fake_misdeeds.h"
 #include "base/child.h"
-#include "fake_script.h"
+#include "runner/fake_script.h"
 #include "base/util.h"
 
 #include <pthread.h>

@@ -23,8 +23,8 @@
  *   endless 15           it stops the lab's case number 15 as endless
  *   sampled 12           it played 12 of a hundred blocks
  */
-#ifndef FAKE_SCRIPT_H
-#define FAKE_SCRIPT_H
+#ifndef RUNNER_FAKE_SCRIPT_H
+#define RUNNER_FAKE_SCRIPT_H
 
 #include <stdbool.h>
 #include <string.h>

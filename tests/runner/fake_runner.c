@@ -11,8 +11,8 @@
  */
 #include "base/child.h"
 #include "runner/contents.h"
-#include "fake_misdeeds.h"
-#include "fake_script.h"
+#include "runner/fake_misdeeds.h"
+#include "runner/fake_script.h"
 #include "runner/server.h"
 #include "base/util.h"
 

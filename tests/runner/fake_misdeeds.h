@@ -1,6 +1,6 @@
 /* fake_misdeeds.h - what the scripted runner does outside of all rules, when its script says so. */
-#ifndef FAKE_MISDEEDS_H
-#define FAKE_MISDEEDS_H
+#ifndef RUNNER_FAKE_MISDEEDS_H
+#define RUNNER_FAKE_MISDEEDS_H
 
 /* Ends the program if the script names one that is none. */
 void misdeeds_check(void);
