@@ -24,5 +24,5 @@ class: gradebook $(B)/make_archive
 $(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(B)/grader/runner/sandbox.o $(lab_o)
 	@echo "  link   $@"; $(link) $(gradebook_l) -lm -lpthread
 
-$(B)/make_archive: $(B)/tests/make_archive.o $(B)/grader/base/util.o
+$(B)/make_archive: $(B)/tests/gradebook/make_archive.o $(B)/grader/base/util.o
 	@echo "  link   $@"; $(link) -larchive
