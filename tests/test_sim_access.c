@@ -1,6 +1,6 @@
 /* test_sim_access.c - ld and st on steps and warps made by hand: what they move, what is told of
  * them. */
-#include "sim_world.h"
+#include "sim/sim_world.h"
 
 /* ---- What is moved ---- */
 

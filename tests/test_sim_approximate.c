@@ -1,6 +1,6 @@
 /* test_sim_approximate.c - approximations of the simulated GPU: within PTX's bounds, and exact
  * where it says so. */
-#include "sim_oracle.h"
+#include "sim/sim_oracle.h"
 
 /* ---- Approximations: the greatest error over a dense sample, and the special values ---- */
 

@@ -1,8 +1,8 @@
 /* test_sim_arith.c - integers, bits, moves and predicates of the simulated GPU against plain code
  * that follows PTX's text, bit by bit where PTX does.
  */
-#include "sim_edges.h"
-#include "sim_rig.h"
+#include "sim/sim_edges.h"
+#include "sim/sim_rig.h"
 
 /* ---- Numbers ---- */
 

@@ -1,5 +1,5 @@
 /* test_sim_async.c - cp.async: when its copies arrive, what is told of them. */
-#include "sim_world.h"
+#include "sim/sim_world.h"
 
 /* ---- cp.async ---- */
 

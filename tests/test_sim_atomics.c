@@ -1,5 +1,5 @@
 /* test_sim_atomics.c - atom and red against a serial oracle. */
-#include "sim_world.h"
+#include "sim/sim_world.h"
 
 /* ---- Atomics against a serial oracle ---- */
 

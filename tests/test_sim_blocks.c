@@ -1,7 +1,7 @@
 /* test_sim_blocks.c - blocks of a launch: their order, barriers in them, and blocks that wait for
  * each other. */
 #include "rows.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 
 /* ---- Blocks, warps, schedules ---- */
 

@@ -1,6 +1,6 @@
 /* test_sim_carries.c - sums and products of the simulated GPU that go on from word to word. */
-#include "sim_edges.h"
-#include "sim_rig.h"
+#include "sim/sim_edges.h"
+#include "sim/sim_rig.h"
 
 /* ---- Carries: sums, differences and products of 128 and 256 bits, word by word ---- */
 

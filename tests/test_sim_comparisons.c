@@ -1,6 +1,6 @@
 /* test_sim_comparisons.c - setp, set, slct, testp and their like of the simulated GPU. */
-#include "sim_edges.h"
-#include "sim_oracle.h"
+#include "sim/sim_edges.h"
+#include "sim/sim_oracle.h"
 
 /* ---- Comparisons ---- */
 

@@ -1,6 +1,6 @@
 /* test_sim_convert.c - cvt between all pairs of types, of the simulated GPU. */
-#include "sim_edges.h"
-#include "sim_oracle.h"
+#include "sim/sim_edges.h"
+#include "sim/sim_oracle.h"
 
 /* Patterns that are edges of integers, of f32 and of f64 alike. */
 enum { MOST_EDGES = 220 };

@@ -1,6 +1,6 @@
 /* test_sim_ends.c - how kernels end: what is told of those that do not, and locks that work. */
 #include "rows.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 
 /* ---- What is told ---- */
 

@@ -1,6 +1,6 @@
 /* test_sim_exec.c - how warps run: branches, calls, and where variables lie. */
 #include "rows.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 
 /* ---- What each thread stores, against a closed form ---- */
 

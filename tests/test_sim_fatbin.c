@@ -3,7 +3,7 @@
 #include "sim/binary/elf_reader.h"
 #include "sim/binary/fatbin.h"
 #include "rows.h"
-#include "sim_images.h"
+#include "sim/sim_images.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

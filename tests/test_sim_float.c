@@ -1,7 +1,7 @@
 /* test_sim_float.c - f32, f64, f16 and bf16 arithmetic of the simulated GPU: bit for bit where PTX
  * defines the result, within PTX's bounds where it only approximates.
  */
-#include "sim_oracle.h"
+#include "sim/sim_oracle.h"
 
 /* ---- f32 and f64 ---- */
 

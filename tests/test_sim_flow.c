@@ -7,8 +7,8 @@
  * many programs, others than without.
  */
 #define MOST_SNIPPETS 30
-#include "sim_lane.h"
-#include "sim_launch.h"
+#include "sim/sim_lane.h"
+#include "sim/sim_launch.h"
 
 #include <stdarg.h>
 

@@ -3,7 +3,7 @@
 #include "sim/machine/issue.h"
 #include "sim/report/report.h"
 #include "rows.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 #include "base/util.h"
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
  */
 #include "capture.h"
 #include "sim/report/totals.h"
-#include "sim_time.h"
+#include "sim/sim_time.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* test_sim_module.c - what PTX declares: variables with their values, functions, lines of the
  * source; and whole texts that nvcc wrote.
  */
-#include "sim_ptx.h"
+#include "sim/sim_ptx.h"
 
 #include <glob.h>
 

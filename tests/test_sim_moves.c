@@ -5,7 +5,7 @@
  * another, and what the registers hold is stored as 64 bits.
  */
 #include "rows.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 #include "base/util.h"
 
 enum { FIRST_WORD = 4096, LANE_BYTES = 32, MOST_ELEMENTS = 4 };

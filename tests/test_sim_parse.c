@@ -1,5 +1,5 @@
 /* test_sim_parse.c - instructions of PTX, and what is read from them. */
-#include "sim_ptx.h"
+#include "sim/sim_ptx.h"
 
 /* ---- Instructions ---- */
 

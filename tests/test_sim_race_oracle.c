@@ -1,5 +1,5 @@
 /* test_sim_race_oracle.c - races in long scripts, against all pairs of accesses. */
-#include "sim_world.h"
+#include "sim/sim_world.h"
 
 /* ---- Races against an oracle that keeps every access, and compares all pairs ----
  *

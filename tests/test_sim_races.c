@@ -1,5 +1,5 @@
 /* test_sim_races.c - what is told as a race, and what is none: scripts of a few accesses. */
-#include "sim_world.h"
+#include "sim/sim_world.h"
 
 /* ---- Races: scripts of a few words. Each: who does what where; | is a barrier ---- */
 

@@ -1,5 +1,5 @@
 /* test_sim_refuse.c - PTX that is malformed, too much or cut off, and what is said of it. */
-#include "sim_ptx.h"
+#include "sim/sim_ptx.h"
 
 static const struct {
     const char *statement, *message;

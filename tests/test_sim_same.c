@@ -2,7 +2,7 @@
  * and the treatment of subnormal numbers that the program has chosen for itself, nor on the
  * processor's vector instructions. */
 #include "sim/exec/ops/handlers.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 
 #include <fenv.h>
 #include <xmmintrin.h>

@@ -1,5 +1,5 @@
 /* test_sim_sectors.c - what accesses to global memory cost. */
-#include "sim_world.h"
+#include "sim/sim_world.h"
 
 /* ---- What global accesses cost ---- */
 

@@ -1,6 +1,6 @@
 /* test_sim_syscalls.c - printf, assert, clocks. */
 #include "rows.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 
 /* ---- printf, assert, clocks ---- */
 

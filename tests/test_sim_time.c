@@ -2,7 +2,7 @@
  *
  * What is compared are two launches that differ in one thing, so that what both have cancels out.
  */
-#include "sim_time.h"
+#include "sim/sim_time.h"
 
 /* ---- Barriers ---- */
 

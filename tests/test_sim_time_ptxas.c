@@ -1,7 +1,7 @@
 /* test_sim_time_ptxas.c - what the model knows of ptxas: the order of independent chains, additions
  * on two pipes, values that all lanes share, logic of three words, loads of neighbouring words.
  */
-#include "sim_time.h"
+#include "sim/sim_time.h"
 
 /* ---- Chains side by side (sim/time/order.c) ---- */
 

@@ -2,7 +2,7 @@
  * matches, reductions, and lanes that are named but not there. */
 #define MOST_SNIPPETS 120
 #include "rows.h"
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 
 /* ---- Shuffles ---- */
 

@@ -1,5 +1,5 @@
 /* test_sim_wavefronts.c - what accesses to shared memory cost. */
-#include "sim_world.h"
+#include "sim/sim_world.h"
 
 /* ---- What shared accesses cost: the table of patterns measured on an H200 ---- */
 

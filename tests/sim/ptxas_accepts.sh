@@ -3,7 +3,7 @@
 #
 #     tests/sim/ptxas_accepts.sh UNIT_TESTS
 #
-# Has the tests keep what they run (tests/sim_snippets.h) and gives each text to ptxas; a text that
+# Has the tests keep what they run (tests/sim/sim_snippets.h) and gives each text to ptxas; a text that
 # is wrong on purpose says so in a comment, and must be refused. Then each row of ops.def must occur
 # in one of the texts that were accepted.
 set -u

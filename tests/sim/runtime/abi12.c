@@ -2,7 +2,7 @@
  * launches through cudaLaunchKernel, and calls what CUDA 12 names or lays out in another way
  * than 13. Linked with libcudart.so.12; no header of the toolkit is needed.
  */
-#include "sim_images.h"
+#include "sim/sim_images.h"
 
 #include <stdio.h>
 #include <stdlib.h>

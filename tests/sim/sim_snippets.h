@@ -1,7 +1,7 @@
 /* sim_snippets.h - the PTX that the tests run, kept as files: SIM_SNIPPETS=FOLDER in the
  * environment. tests/sim/ptxas_accepts.sh has ptxas read them. */
-#ifndef SIM_SNIPPETS_H
-#define SIM_SNIPPETS_H
+#ifndef SIM_SIM_SNIPPETS_H
+#define SIM_SIM_SNIPPETS_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* sim_time.h - a device of round figures, and how many cycles a kernel takes on it. */
-#ifndef SIM_TIME_H
-#define SIM_TIME_H
+#ifndef SIM_SIM_TIME_H
+#define SIM_SIM_TIME_H
 
-#include "sim_launch.h"
+#include "sim/sim_launch.h"
 
 /* Round figures, each different, so that none stands for another. One SM unless a test says more.
  */

@@ -5,8 +5,8 @@
  * Only what random control flow is written with is known: integers of 32 and 64 bits, predicates,
  * branches, calls, parameters of 4 bytes, stores to one array.
  */
-#ifndef SIM_LANE_H
-#define SIM_LANE_H
+#ifndef SIM_SIM_LANE_H
+#define SIM_SIM_LANE_H
 
 #include "sim/exec/exec.h"
 

@@ -3,8 +3,8 @@
  * An instruction is written down in a short form of its own, so that a row of a table is a text
  * beside what it means.
  */
-#ifndef TESTS_SIM_PTX_H
-#define TESTS_SIM_PTX_H
+#ifndef SIM_SIM_PTX_H
+#define SIM_SIM_PTX_H
 
 #include "sim/ptx/module.h"
 #include "base/util.h"

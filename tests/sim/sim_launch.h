@@ -1,12 +1,12 @@
 /* sim_launch.h - for tests: a kernel as PTX text, run, with what it wrote and what was told. */
-#ifndef SIM_LAUNCH_H
-#define SIM_LAUNCH_H
+#ifndef SIM_SIM_LAUNCH_H
+#define SIM_SIM_LAUNCH_H
 
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"
-#include "sim_snippets.h"
+#include "sim/sim_snippets.h"
 #include "sim/time/timing.h"
 
 #include <CUnit/CUnit.h>

@@ -1,7 +1,7 @@
 /* sim_world.h - for tests: a block of two warps and its kernel, as the executor would have made
  * them, on steps made by hand. */
-#ifndef SIM_WORLD_H
-#define SIM_WORLD_H
+#ifndef SIM_SIM_WORLD_H
+#define SIM_SIM_WORLD_H
 
 #include "sim/check/check.h"
 #include "sim/check/races.h"

@@ -6,12 +6,12 @@
  * holes; lanes that are not chosen must stay as they are. At last ptxas is asked whether it accepts
  * all opcodes that were tried.
  */
-#ifndef TESTS_SIM_RIG_H
-#define TESTS_SIM_RIG_H
+#ifndef SIM_SIM_RIG_H
+#define SIM_SIM_RIG_H
 
 #include "sim/exec/ops/handlers.h"
 #include "sim/ptx/roles.h"
-#include "sim_snippets.h"
+#include "sim/sim_snippets.h"
 #include "base/util.h" /* next_random */
 
 #include <CUnit/CUnit.h>

@@ -1,10 +1,10 @@
 /* sim_oracle.h - floats for the oracles: halves by a table of all their values, f32 and f64 by the
  * processor with its rounding direction set, one volatile operation at a time.
  */
-#ifndef TESTS_SIM_ORACLE_H
-#define TESTS_SIM_ORACLE_H
+#ifndef SIM_SIM_ORACLE_H
+#define SIM_SIM_ORACLE_H
 
-#include "sim_rig.h"
+#include "sim/sim_rig.h"
 
 #include <fenv.h>
 #include <math.h>

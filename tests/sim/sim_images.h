@@ -1,7 +1,7 @@
 /* sim_images.h - writes fat binaries and cubins by hand, for tests and for the fuzzer's first
  * inputs. */
-#ifndef SIM_IMAGES_H
-#define SIM_IMAGES_H
+#ifndef SIM_SIM_IMAGES_H
+#define SIM_SIM_IMAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* sim_edges.h - for tests: integers at whose sides things change. */
-#ifndef SIM_EDGES_H
-#define SIM_EDGES_H
+#ifndef SIM_SIM_EDGES_H
+#define SIM_SIM_EDGES_H
 
 #include <stdint.h>
 
