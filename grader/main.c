@@ -60,7 +60,7 @@ static void find_source(const Session *session, const Options *options, const La
 
     if (!given) {
         put(shown, PATH, "labs/%s/kernel.cu", entry->folder);
-        lab_file(session, entry, "kernel.cu", source);
+        lab_file(&session->book, entry, "kernel.cu", source);
         return;
     }
     put(source, PATH, "%s", given);
@@ -90,8 +90,8 @@ static bool holds_a_kernel(const Options *options)
 
 static void keep_progress(const Session *session, const LabEntry *entry, const Progress *progress)
 {
-    if (!progress_save(session->progress, entry, progress))
-        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->progress,
+    if (!progress_save(session->book.progress, entry, progress))
+        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->book.progress,
                 strerror(errno));
 }
 
@@ -102,7 +102,7 @@ static void remember(const Session *session, const Result *result)
 
     if (result->verdict == UNSOUND)
         return;
-    progress_load(session->progress, result->entry, &progress);
+    progress_load(session->book.progress, result->entry, &progress);
     progress.latest = result->verdict;
     if (!progress.graded || better(result->verdict, progress.best))
         progress.best = result->verdict;
@@ -119,11 +119,11 @@ static void explain_predictions(const Session *session, const LabEntry *entry, b
     Progress progress;
     uint64_t before;
 
-    progress_load(session->progress, entry, &progress);
+    progress_load(session->book.progress, entry, &progress);
     before = progress.explained;
     if (again)
         progress.explained = 0;
-    print_predictions(lab_file(session, entry, "predictions.txt", path), entry->lab,
+    print_predictions(lab_file(&session->book, entry, "predictions.txt", path), entry->lab,
                       &progress.explained);
     if (progress.explained && progress.explained != before)
         keep_progress(session, entry, &progress);
@@ -141,7 +141,8 @@ static void show_predictions(const Session *session, const Options *options)
         const LabEntry *entry = options->labs[i];
         if (options->count == 1)
             explain_predictions(session, entry, false);
-        else if (predictions_open(lab_file(session, entry, "predictions.txt", path), entry->lab))
+        else if (predictions_open(lab_file(&session->book, entry, "predictions.txt", path),
+                                  entry->lab))
             waiting++;
     }
     if (waiting)
@@ -407,7 +408,7 @@ static int run_check_cheats(Options *options)
 
 static bool root_only(Session *session)
 {
-    if (session_find_root(session))
+    if (workbook_find(&session->book, session->problem, sizeof session->problem))
         return true;
     fprintf(stderr, "warpbook: %s\n", session->problem);
     return false;
@@ -422,7 +423,7 @@ static int run_hint(Options *options)
                 lab_name(&all_labs[0]));
         return USAGE;
     }
-    return root_only(&session) ? print_hint(session.progress, options->labs[0], options->level)
+    return root_only(&session) ? print_hint(session.book.progress, options->labs[0], options->level)
                                : COULD_NOT;
 }
 
@@ -432,7 +433,7 @@ static int run_progress(Options *options)
 
     if (!root_only(&session))
         return COULD_NOT;
-    print_progress(session.progress);
+    print_progress(session.book.progress);
     if (options->count == 1) {
         printf("\n");
         explain_predictions(&session, options->labs[0], true);

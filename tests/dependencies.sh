@@ -1,37 +1,79 @@
 #!/bin/bash
-# dependencies.sh - dependencies point one way: a module includes only headers of modules before it.
+# dependencies.sh - folders depend on each other one way: a folder includes only what stands before it.
+#
+# One row per program, in the order in which folders may include each other; `common` and grader/base are for
+# all. So no circle can be; what a row leaves out may not be included either. Knows folders, no names of files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-order="lab fill util draws confine options contents wrap stats device limiter shape calc registry verdict marks course_values course course_terms diagnosis message remedy compare pattern child program sandbox conversation commands serve one_gpu guest_wire share sim_calls share_cuda share_sim caller guest guest_link runner_device runner_reason runner_hello finding memory query runner_limits sim_serve runner_sim runner
-       tokens audit audit_files complaint toolchain cache compile build_job attempt recipe build learn hint predictions worker outputs seal session speed side grade correct mechanism judging modelled interference known judge judge_modelled report report_lines figures coursework explain prove elf_reader sim_list sim_run calc_text calc_ask calculators calc_access calc_occupancy calc_bounds
-       calc_overlap calc_main command_line
-       handin sink walk unpack lms intake parcel stop quarantine suspicion harvest roster schema store terms enlist enrol reading words cell sealed queue takeover pace fence cgroup stations marking_options slots feeding ending marking slurm_round slurm_result slurm_ask slurm_make slurm_take slurm slurm_task health doctor_gpu doctor_machine doctor sheet overview roll csv json markup chart advice likeness similarity formats files page_labs page_pairs export_csv export_alike export_json export_results export_feedback export_html export settings main"
+rows="
+common grader/base
+common grader/base grader/build
+common grader/base grader/sim/base grader/sim/memory grader/sim/runtime grader/runner
+common grader/base grader/build grader/runner/protocol.h grader/sim/base grader/judge grader/learner
+common grader/base grader/sim/base grader/sim/binary grader/sim/ptx grader/sim/device grader/sim/memory grader/sim/exec grader/calc
+common grader/base grader/build grader/judge grader/learner grader/calc grader/sim grader
+common grader/base grader/sim/base grader/sim/binary grader/sim/ptx grader/sim/device grader/sim/memory grader/sim/exec grader/sim/check grader/sim/machine grader/sim/time grader/sim/report grader/sim/runtime
+common grader/base grader/runner/guest_wire.h grader/runner/sim_calls.h grader/sim/base grader/sim/memory grader/sim/runtime grader/sim/client
+common grader/base grader/sim/base grader/sim/binary grader/sim/device grader/sim
+common grader/base grader/build grader/gradebook/base grader/gradebook/import grader/gradebook/store grader/gradebook/run grader/gradebook/slurm grader/gradebook
+common grader/base grader/gradebook/base grader/gradebook/import grader/gradebook/store grader/gradebook/report grader/gradebook
+"
 
-rank() {
-    local n=0 module
-    for module in $order; do
-        n=$((n + 1))
-        [ "$module" = "$1" ] && echo $n && return
+# Parts of one folder: a folder inside another that has no place of its own belongs to that.
+folder_of() {
+    local folder=$1
+    while ! grep -qE "(^| )$folder( |$)" <<< "$rows"; do
+        case $folder in */*) folder=${folder%/*} ;; *) break ;; esac
     done
-    echo "dependencies: $1 has no place in the order of tests/dependencies.sh" >&2
-    exit 1
+    echo "$folder"
 }
 
-bad=0
-for file in grader/*.[ch] grader/*.cu grader/gradebook/*.[ch] labs/*/lab.c; do
-    module=$(basename "${file%.*}")
-    case $file in labs/*) own=0 ;; *) own=$(rank "$module") ;; esac
-    for header in $(sed -n 's/^ *# *include *"\(.*\)\.h"$/\1/p' "$file"); do
-        header=$(basename "$header")
-        [ "$header" = "$module" ] && continue
-        if [ "$own" = 0 ]; then
-            case $header in kernel | lab | fill) ;; *) echo "$file includes $header.h" && bad=1 ;; esac
-        elif [ "$(rank "$header")" -ge "$own" ]; then
-            echo "$file includes $header.h, which stands above it"
-            bad=1
-        fi
+# Every include of our own, as "FILE HEADER".
+includes() {
+    local file
+    git ls-files -co --exclude-standard grader labs/*/lab.c | grep -E '\.(c|h|cu|def)$' | while read -r file; do
+        [ -e "$file" ] && sed -n "s|^ *# *include *\"\(.*\)\"\$|$file \1|p" "$file"
     done
+}
+
+# Folders and files of the rows, and what stands to the left of each.
+check() {
+    awk -v rows="$rows" '
+        function place(path) { sub("/[^/]*$", "", path)
+            while (!(path in known) && sub("/[^/]*$", "", path)) ; return path }
+        BEGIN { count = split(rows, row, "\n")
+            for (i = 1; i <= count; i++) { n = split(row[i], name, " ")
+                for (j = 1; j <= n; j++) { known[name[j]]
+                    for (k = 1; k < j; k++) left[name[j], name[k]] } } }
+        { file = $1; header = system("test -e grader/" $2) ? "common/" $2 : "grader/" $2
+          own = place(file); other = place(header)
+          if (file ~ /^labs/) { if (header !~ /^common/ && $2 != "kernel.h") print file " includes " $2 ": a lab needs common/ alone"
+          } else if (own != other && !((own, other) in left) && !((own, header) in left))
+              print file " includes " $2 ": " own "/ may not depend on " other "/" }'
+}
+
+# The rows themselves: no two of them order two folders differently.
+circles() {
+    for row in "${lines[@]}"; do
+        # shellcheck disable=SC2086 # words
+        set -- $row
+        while [ $# -gt 1 ]; do echo "$1 $2"; shift; done
+    done | tsort > /dev/null
+}
+
+# What must be found is found: a check that cannot fail would prove nothing.
+for wrong in "grader/base/text.c judge/race.h" "grader/sim/exec/ops/float.c sim/time/timing.h" "grader/gradebook/run/limits.c judge/worker.h" \
+    "grader/judge/grade.c learner/report.h" "labs/06_transpose/lab.c base/util.h"; do
+    [ -n "$(check <<< "$wrong")" ] || { echo "dependencies: '$wrong' is not found"; exit 1; }
 done
-[ $bad = 0 ] && echo "dependencies point one way"
-exit $bad
+
+mapfile -t lines < <(grep . <<< "$rows")
+circles 2>&1 || exit 1
+found=$(includes | check)
+if [ -n "$found" ]; then
+    echo "$found"
+    echo "See CONTRIBUTING.md, section The tree: a folder includes only folders to its left."
+    exit 1
+fi
+echo "dependencies point one way"

@@ -1,7 +1,7 @@
 /* doctor.c - gradebook doctor: is this machine fit to grade? */
-#include "doctor.h"
-#include "doctor_gpu.h"
-#include "doctor_machine.h"
+#include "gradebook/doctor.h"
+#include "gradebook/doctor_gpu.h"
+#include "gradebook/doctor_machine.h"
 #include "base/util.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  *
  * $GRADEBOOK_NVIDIA_SMI names another program (the tests' scripted one).
  */
-#include "doctor_gpu.h"
+#include "gradebook/doctor_gpu.h"
 #include "base/process.h"
 #include "base/util.h"
 

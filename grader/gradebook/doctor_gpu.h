@@ -3,7 +3,7 @@
 #define DOCTOR_GPU_H
 
 #include <stdbool.h>
-#include "health.h"
+#include "gradebook/health.h"
 
 /* What is asked of each GPU: a row of doctor_gpu.c's table. */
 typedef enum GpuField {

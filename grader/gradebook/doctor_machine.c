@@ -1,6 +1,6 @@
 /* doctor_machine.c - is the machine around the GPUs fit to grade? Looks, and changes nothing; what
  * it tries (bubblewrap, a folder's lock) it tries in a temporary folder. */
-#include "doctor_machine.h"
+#include "gradebook/doctor_machine.h"
 #include "gradebook/run/sandbox.h"
 #include "build/toolchain.h"
 #include "base/util.h"

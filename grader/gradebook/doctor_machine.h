@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "health.h"
+#include "gradebook/health.h"
 
 typedef struct Checkup {
     const char *out;   /* folder of the gradebook; NULL: not told */

@@ -1,5 +1,5 @@
 /* health.c - what gradebook doctor found, a row a thing that it looked at. */
-#include "health.h"
+#include "gradebook/health.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 #include "base/text.h"

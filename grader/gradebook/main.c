@@ -6,8 +6,8 @@
  * export show it.
  */
 #include "gradebook/run/sandbox.h"
-#include "doctor.h"
-#include "gradebook/import/import_roster.h"
+#include "gradebook/doctor.h"
+#include "gradebook/store/import_roster.h"
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/report/export.h"
 #include "gradebook/run/scheduler.h"
@@ -17,9 +17,9 @@
 #include "gradebook/options.h"
 #include "gradebook/slurm/slurm.h"
 #include "gradebook/slurm/task.h"
-#include "gradebook/run/stop.h"
+#include "gradebook/base/stop.h"
 #include "gradebook/store/terms.h"
-#include "judge/session.h"
+#include "build/workbook.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -163,13 +163,15 @@ static bool take_course(Store *store, Options *options)
 /* What was graded before a lab was changed is graded once more. */
 static void wish_changed(Store *store, const Options *options)
 {
-    static Session session; /* its root alone */
+    Workbook book;
+    char problem[200];
 
-    for (int lab = 0; session_find_root(&session) && all_labs[lab].folder; lab++) {
-        int count = options->marking.asked[lab]
-                        ? queue_wish_changed(store, all_labs[lab].folder,
-                                             lab_hash(&session, &all_labs[lab]))
-                        : 0;
+    for (int lab = 0; workbook_find(&book, problem, sizeof problem) && all_labs[lab].folder;
+         lab++) {
+        int count =
+            options->marking.asked[lab]
+                ? queue_wish_changed(store, all_labs[lab].folder, lab_hash(&book, &all_labs[lab]))
+                : 0;
         if (count)
             fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
                     all_labs[lab].folder, count, count > 1 ? "s were" : " was");

@@ -49,7 +49,7 @@ static char *floor_path(const Judging *j, const char *source, int i, char *path,
     key = hash_bytes(key, session->toolchain.version, strlen(session->toolchain.version));
     key = hash_bytes(key, j->plan[i].sized.dim, sizeof j->plan[i].sized.dim);
     key = hash_bytes(key, &session->simulator, sizeof session->simulator);
-    return put(path, size, "%s/%s-%s-%d-%016llx", session->floors, j->entry->folder,
+    return put(path, size, "%s/%s-%s-%d-%016llx", session->book.floors, j->entry->folder,
                session_device_word(session, device, sizeof device), i, (unsigned long long) key);
 }
 
@@ -68,7 +68,7 @@ double known_floor(Judging *j, int i)
     double floor;
     FileList rungs;
 
-    list_rungs(j->session, j->entry, &rungs);
+    list_rungs(&j->session->book, j->entry, &rungs);
     if (!rungs.count)
         return 0;
     floor = read_floor(floor_path(j, rungs.path[0], i, path, sizeof path));
@@ -76,7 +76,7 @@ double known_floor(Judging *j, int i)
         return floor;
     PUT(text, "%.4f\n", ratio_of_ours(j, rungs.path[0], i));
     floor = strtod(text, NULL); /* as it is read the next time */
-    if (floor > 0 && *path && make_folders(j->session->floors))
+    if (floor > 0 && *path && make_folders(j->session->book.floors))
         write_file(path, text, strlen(text));
     return floor;
 }
@@ -87,7 +87,7 @@ void known_look(Judging *j, int i)
     FileList beyond;
     double fastest = 0;
 
-    list_solutions(j->session, j->entry, "/beyond", &beyond);
+    list_solutions(&j->session->book, j->entry, "/beyond", &beyond);
     if (beyond.count)
         fastest = ratio_of_ours(j, beyond.path[beyond.count - 1], i);
     if (s->ratio.median > beyond_known * fmax(fastest, 1))

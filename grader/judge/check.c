@@ -254,7 +254,7 @@ static void look_by_simulation(Session *session, const char *object, Result *res
     Trial trial = { session, &worker, result->entry, object, &beside_gpu, random, "" };
     Verdict verdict;
 
-    if (!file_exists(session->sim_runner))
+    if (!file_exists(session->book.sim_runner))
         return;
     verdict = session_simulation(session, &worker);
     if (verdict == PASS)

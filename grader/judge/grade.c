@@ -18,7 +18,7 @@ static bool is_starter(const Session *session, const LabEntry *entry, const char
     char *starter, *text = read_file(source, 256 << 10, NULL);
     bool same = false;
 
-    PUT(path, "%s/solutions/%s/0_starter.cu", session->root, entry->folder);
+    PUT(path, "%s/solutions/%s/0_starter.cu", session->book.root, entry->folder);
     starter = read_file(path, 256 << 10, NULL);
     if (starter && text)
         same = same_but_for_comments(starter, text);
@@ -32,7 +32,7 @@ static bool build_reference(const Session *session, Result *result, Build *refer
 {
     FileList rungs;
 
-    list_rungs(session, result->entry, &rungs);
+    list_rungs(&session->book, result->entry, &rungs);
     if (!rungs.count) {
         PUT(result->why, "the lab has no reference: solutions/%s holds no numbered kernel",
             result->entry->folder);
@@ -74,7 +74,7 @@ void grade_build(Session *session, const char *source, Result *result, Build *bu
 {
     double start = now_s();
 
-    result->hash = lab_hash(session, result->entry);
+    result->hash = lab_hash(&session->book, result->entry);
     note_source(result, source);
     build_submission(session, source, source, result, built);
     result->wall_s = now_s() - start;
@@ -165,7 +165,7 @@ void grade(Session *session, const LabEntry *entry, const char *source, const ch
     bool untouched = !session->ours && is_starter(session, entry, source);
 
     *result = (Result){ .entry = entry, .verdict = PASS, .seed = session->seed };
-    result->hash = lab_hash(session, entry);
+    result->hash = lab_hash(&session->book, entry);
     note_source(result, source);
     random = draws_of(session, entry, source);
     session->streams = entry->lab->streams;

@@ -124,7 +124,7 @@ static void prove_files(Proof *proof)
     int hints = 0;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!file_exists(lab_file(proof->session, proof->entry, names[i], path)))
+        if (!file_exists(lab_file(&proof->session->book, proof->entry, names[i], path)))
             row(proof, false, names[i], "is missing");
     for (int i = 0; i < LAB_HINTS; i++)
         hints += lab->hints[i] && lab->hints[i][0];
@@ -133,7 +133,7 @@ static void prove_files(Proof *proof)
     if (hints < LAB_HINTS)
         row(proof, false, "hints", "three levels are wanted");
     if (lab->predictions[0].key &&
-        !file_exists(lab_file(proof->session, proof->entry, "predictions.txt", path)))
+        !file_exists(lab_file(&proof->session->book, proof->entry, "predictions.txt", path)))
         row(proof, false, "predictions.txt", "is missing");
 }
 
@@ -142,10 +142,10 @@ static void prove_starter_text(Proof *proof, const char *rung1)
     char path[PATH];
     char *starter, *handed_out, *rung;
 
-    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->root, proof->entry->folder);
+    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->book.root, proof->entry->folder);
     starter = read_file(path, 1 << 20, NULL);
     handed_out =
-        read_file(lab_file(proof->session, proof->entry, "kernel.cu", path), 1 << 20, NULL);
+        read_file(lab_file(&proof->session->book, proof->entry, "kernel.cu", path), 1 << 20, NULL);
     rung = read_file(rung1, 1 << 20, NULL);
     if (!starter || !rung)
         row(proof, false, "0_starter.cu", "it or rung 1 is missing");
@@ -246,7 +246,7 @@ static void keep_figures(const Proof *proof, const char *name, const Result *res
 static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *result)
 {
     char promise[16] = "", said[600];
-    const char *name = path + strlen(proof->session->root) + strlen("/solutions/") +
+    const char *name = path + strlen(proof->session->book.root) + strlen("/solutions/") +
                        strlen(proof->entry->folder) + 1;
     char *text = read_file(path, 1 << 20, NULL);
     bool promised = text && expectation(text, is_simulated(proof), promise, sizeof promise);
@@ -325,7 +325,7 @@ static void prove_starter(Proof *proof)
     static Result result;
     char path[PATH], said[600];
 
-    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->root, proof->entry->folder);
+    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->book.root, proof->entry->folder);
     proof->session->ours = false;
     grade(proof->session, proof->entry, path, "0_starter.cu", &result);
     describe(&result, result.verdict == UNCHANGED ? NULL : "unchanged", said, sizeof said);
@@ -361,17 +361,17 @@ int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figure
 
     printf("%02d %s\n", lab_number(entry), lab_name(entry));
     prove_files(&proof);
-    list_rungs(session, entry, &rungs);
+    list_rungs(&session->book, entry, &rungs);
     if (rungs.count < 2)
         row(&proof, false, "solutions/", "a ladder has at least two rungs");
     if (rungs.count)
         prove_starter_text(&proof, rungs.path[0]);
     prove_starter(&proof);
     prove_rungs(&proof, &rungs);
-    list_solutions(session, entry, "/beyond", &others);
+    list_solutions(&session->book, entry, "/beyond", &others);
     for (int i = 0; i < others.count; i++)
         prove_kernel(&proof, others.path[i], false, &result);
-    list_solutions(session, entry, "/wrong", &others);
+    list_solutions(&session->book, entry, "/wrong", &others);
     if (!others.count)
         row(&proof, false, "wrong/", "holds no wrong kernel: is the lab's test itself tested?");
     for (int i = 0; i < others.count; i++)
@@ -438,7 +438,7 @@ int prove_strangers(Session *session, const LabEntry *const *labs, int count, bo
     session->ours = false;
     for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
         char path[PATH];
-        PUT(path, "%s/%s", session->root, folders[f].path);
+        PUT(path, "%s/%s", session->book.root, folders[f].path);
         list_files(path, ".cu", &files);
         printf("%s\n", folders[f].title);
         for (int i = 0; i < files.count; i++) {

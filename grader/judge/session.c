@@ -1,9 +1,4 @@
-/* session.c - what one run of the program works with: folders, compiler, GPU, options.
- *
- * Everything is found from the working folder, which is the workbook's. $WARPBOOK_BUILD names
- * another build folder; $WARPBOOK_RUNNER and $WARPBOOK_SIM_RUNNER other runners (the tests'
- * scripted one).
- */
+/* session.c - what one run of the program works with: folders, compiler, GPU, options. */
 #include "judge/session.h"
 #include "build/stub.h"
 
@@ -51,112 +46,6 @@ void session_say(const Session *session, const char *format, ...)
     dprintf(2, "\r\033[K%s", line);
 }
 
-/* ---- Folders ---- */
-
-bool session_find_root(Session *session)
-{
-    const char *build = getenv("WARPBOOK_BUILD"), *runner = getenv("WARPBOOK_RUNNER");
-    const char *sim_runner = getenv("WARPBOOK_SIM_RUNNER");
-    char text[PATH];
-
-    if (!build || !*build)
-        build = "build";
-    if (!getcwd(text, sizeof text) || !file_exists("common/lab.h") || !file_exists("labs")) {
-        PUT(session->problem,
-            "this is not the workbook's folder: run it where labs/ and Makefile are");
-        return false;
-    }
-    PUT(session->root, "%s", text);
-    if (*build == '/')
-        PUT(text, "%s", build);
-    else
-        APPEND(text, "/%s", build);
-    PUT(session->cache, "%s/cache", text);
-    PUT(session->floors, "%s/floor", text);
-    if (runner)
-        PUT(session->runner, "%s", runner);
-    else
-        PUT(session->runner, "%s/runner", text);
-    if (sim_runner)
-        PUT(session->sim_runner, "%s", sim_runner);
-    else
-        PUT(session->sim_runner, "%s/runner-sim", text);
-    PUT(session->progress, "%s/.warpbook/progress", session->root);
-    return true;
-}
-
-char *lab_file(const Session *session, const LabEntry *entry, const char *name, char *path)
-{
-    return put(path, PATH, "%s/labs/%s/%s", session->root, entry->folder, name);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    return strverscmp(a, b);
-}
-
-void list_files(const char *folder, const char *suffix, FileList *list)
-{
-    DIR *open_folder = opendir(folder);
-    struct dirent *item;
-
-    list->count = 0;
-    while (open_folder && (item = readdir(open_folder))) {
-        size_t length = strlen(item->d_name), tail = strlen(suffix);
-        if (item->d_name[0] == '.' || length < tail || strcmp(item->d_name + length - tail, suffix))
-            continue;
-        if (list->count == FILES)
-            die("%s holds more than %d files", folder, FILES);
-        PUT(list->path[list->count], "%s/%s", folder, item->d_name);
-        list->count++;
-    }
-    if (open_folder)
-        closedir(open_folder);
-    qsort(list->path, (size_t) list->count, sizeof *list->path, by_number);
-}
-
-void list_solutions(const Session *session, const LabEntry *entry, const char *kind, FileList *list)
-{
-    char folder[PATH];
-
-    PUT(folder, "%s/solutions/%s%s", session->root, entry->folder, kind);
-    list_files(folder, ".cu", list);
-}
-
-void list_rungs(const Session *session, const LabEntry *entry, FileList *list)
-{
-    int kept = 0;
-
-    list_solutions(session, entry, "", list);
-    for (int i = 0; i < list->count; i++) {
-        const char *name = strrchr(list->path[i], '/') + 1;
-        if (name[0] >= '1' && name[0] <= '9')
-            memmove(list->path[kept++], list->path[i], PATH);
-    }
-    list->count = kept;
-}
-
-uint64_t lab_hash(const Session *session, const LabEntry *entry)
-{
-    static const char *const names[] = { "kernel.h", "lab.c", "launch.cpp" };
-    uint64_t hash = HASH_START;
-    FileList rungs;
-    char path[PATH], *text;
-    size_t size;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((text = read_file(lab_file(session, entry, names[i], path), 1 << 20, &size))) {
-            hash = hash_bytes(hash, text, size);
-            free(text);
-        }
-    list_rungs(session, entry, &rungs);
-    if (rungs.count) {
-        uint64_t reference = solution_hash(rungs.path[rungs.count - 1]);
-        hash = hash_bytes(hash, &reference, sizeof reference);
-    }
-    return hash;
-}
-
 /* 0 if it cannot be read. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
@@ -178,7 +67,7 @@ static uint64_t simulator_hash(const Session *session)
     FileList library;
     uint64_t hash;
 
-    PUT(folder, "%s", session->runner);
+    PUT(folder, "%s", session->book.runner);
     *(strrchr(folder, '/') ? strrchr(folder, '/') : folder) = 0;
     if (strchr(session->device, '/'))
         PUT(description, "%s", session->device);
@@ -186,7 +75,7 @@ static uint64_t simulator_hash(const Session *session)
         PUT(description, "%s/devices/%s.txt", folder, session->device);
     APPEND(folder, "/sim");
     list_files(folder, "", &library);
-    hash = hash_file(hash_file(HASH_START, session->runner), description);
+    hash = hash_file(hash_file(HASH_START, session->book.runner), description);
     for (int i = 0; i < library.count; i++)
         if (strstr(library.path[i], "/libcudart.so."))
             hash = hash_file(hash, library.path[i]);
@@ -238,14 +127,14 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
                    const char *shown, Build *result)
 {
     char lab_dir[PATH], common[PATH + 8];
-    size_t root = strlen(session->root);
+    size_t root = strlen(session->book.root);
     BuildJob job = {
         .toolchain = &session->toolchain,
         .source = source,
         .shown = shown,
-        .lab_dir = put(lab_dir, sizeof lab_dir, "%s/labs/%s", session->root, entry->folder),
-        .common = put(common, sizeof common, "%s/common", session->root),
-        .cache = session->cache,
+        .lab_dir = put(lab_dir, sizeof lab_dir, "%s/labs/%s", session->book.root, entry->folder),
+        .common = put(common, sizeof common, "%s/common", session->book.root),
+        .cache = session->book.cache,
         .lab = entry->lab,
         .cc = session->gpu.cc,
         .portable = session->portable,
@@ -254,7 +143,7 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
     if (!shown && take_sealed(&job, result))
         return;
     if (!shown) /* ours: named from the workbook's folder */
-        job.shown = !strncmp(source, session->root, root) ? source + root + 1 : source;
+        job.shown = !strncmp(source, session->book.root, root) ? source + root + 1 : source;
     build(&job, result);
 }
 
@@ -283,7 +172,7 @@ bool session_seal(const Session *session, const LabEntry *entry, const char *fol
     char *starter;
     bool copied;
 
-    PUT(path, "%s/solutions/%s/0_starter.cu", session->root, entry->folder);
+    PUT(path, "%s/solutions/%s/0_starter.cu", session->book.root, entry->folder);
     starter = read_file(path, BUILD_SOURCE_BYTES, &bytes);
     PUT(path, "%s/0_starter.cu", folder);
     PUT(beyond, "%s/beyond", folder);
@@ -293,13 +182,13 @@ bool session_seal(const Session *session, const LabEntry *entry, const char *fol
         put(why, size, "cannot write %s: %s", path, strerror(errno));
         return false;
     }
-    list_rungs(session, entry, &rungs);
+    list_rungs(&session->book, entry, &rungs);
     for (int i = 0; i < rungs.count; i++) /* the floor, and the reference */
         if ((i == 0 || i == rungs.count - 1) &&
             !seal_one(session, entry, rungs.path[i], folder, strrchr(rungs.path[i], '/') + 1, why,
                       size))
             return false;
-    list_solutions(session, entry, "/beyond", &faster);
+    list_solutions(&session->book, entry, "/beyond", &faster);
     return !faster.count || seal_one(session, entry, faster.path[faster.count - 1], beyond,
                                      strrchr(faster.path[faster.count - 1], '/') + 1, why, size);
 }
@@ -344,7 +233,8 @@ void session_rouse(Session *session)
     if (session->next.child.pid > 0 || *session->simulated) /* a simulated one comes up at once */
         return;
     /* That the student's process has left no room, say, must not be the next one's trouble. */
-    if (worker_start(&session->next, session->runner, session->device, session->streams) != PASS ||
+    if (worker_start(&session->next, session->book.runner, session->device, session->streams) !=
+            PASS ||
         worker_hello(&session->next, &info) != PASS)
         worker_end(&session->next);
 }
@@ -352,7 +242,7 @@ void session_rouse(Session *session)
 Verdict session_worker(Session *session, Worker *worker)
 {
     if (session->next.child.pid <= 0)
-        return worker_start(worker, session->runner, session->device, session->streams);
+        return worker_start(worker, session->book.runner, session->device, session->streams);
     *worker = session->next;
     session->next = (Worker){ 0 };
     return PASS;
@@ -360,7 +250,7 @@ Verdict session_worker(Session *session, Worker *worker)
 
 Verdict session_simulation(Session *session, Worker *worker)
 {
-    return worker_start(worker, session->sim_runner,
+    return worker_start(worker, session->book.sim_runner,
                         *session->simulated ? session->device : sim_default, session->streams);
 }
 
@@ -370,17 +260,17 @@ static bool meet_gpu(Session *session)
     Worker *first = &session->next;
     Verdict verdict;
 
-    if (!file_exists(session->runner)) {
-        PUT(session->problem, "%s is not there: run make", session->runner);
+    if (!file_exists(session->book.runner)) {
+        PUT(session->problem, "%s is not there: run make", session->book.runner);
         return false;
     }
-    verdict = worker_start(first, session->runner, session->device, session->streams);
+    verdict = worker_start(first, session->book.runner, session->device, session->streams);
     if (verdict == PASS)
         verdict = worker_hello(first, &session->gpu);
     if (verdict != PASS)
         PUT(session->problem, "%s", first->why);
     else if (session->gpu.simulated != (*session->simulated != 0)) {
-        PUT(session->problem, "%s has found another GPU than its own", session->runner);
+        PUT(session->problem, "%s has found another GPU than its own", session->book.runner);
         return false;
     }
     return verdict == PASS;
@@ -392,7 +282,7 @@ static bool meet_gpu(Session *session)
 static bool meet_simulation(Session *session, const char *name, const char *why)
 {
     PUT(session->simulated, "%s", why);
-    PUT(session->runner, "%s", session->sim_runner);
+    PUT(session->book.runner, "%s", session->book.sim_runner);
     PUT(session->device, "%s", *name ? name : sim_default);
     if (!meet_gpu(session))
         return false;
@@ -408,9 +298,9 @@ static bool meet_any(Session *session)
     if (meet_gpu(session))
         return true;
     worker_end(&session->next);
-    if (!file_exists(session->sim_runner)) {
+    if (!file_exists(session->book.sim_runner)) {
         APPEND(session->problem, "; and there is no simulated GPU: %s is not there",
-               session->sim_runner);
+               session->book.sim_runner);
         return false;
     }
     PUT(why, "%s", session->problem);
@@ -434,19 +324,19 @@ static bool open_folders(Session *session)
 {
     session->lock_fd = -1;
     course_default(&session->course);
-    if (!session_find_root(session))
+    if (!workbook_find(&session->book, session->problem, sizeof session->problem))
         return false;
     toolchain_find(&session->toolchain);
     if (session->toolchain.problem[0]) {
         PUT(session->problem, "%s", session->toolchain.problem);
         return false;
     }
-    if (make_folders(session->cache))
+    if (make_folders(session->book.cache))
         return true;
     PUT(session->problem,
         "cannot write %s: %s; copy the workbook to a folder you can write to, or name another "
         "build folder: make grade B=$HOME/warpbook",
-        session->cache, strerror(errno));
+        session->book.cache, strerror(errno));
     return false;
 }
 
@@ -470,7 +360,7 @@ bool session_open(Session *session, const char *device)
 void session_close(Session *session)
 {
     worker_end(&session->next);
-    build_trim(session->cache, CACHED_BUILDS);
+    build_trim(session->book.cache, CACHED_BUILDS);
     if (session->lock_fd >= 0)
         close(session->lock_fd);
 }

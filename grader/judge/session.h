@@ -3,16 +3,12 @@
 #define JUDGE_SESSION_H
 
 #include "build/build.h"
+#include "build/workbook.h"
 #include "base/course.h"
 #include "judge/worker.h"
 
 typedef struct Session {
-    char root[512];       /* the workbook's folder: trusted labs, solutions, common */
-    char cache[600];      /* build/cache */
-    char floors[600];     /* build/floor: what rung 1 reaches on this device */
-    char runner[600];     /* of the GPU that is graded on */
-    char sim_runner[600]; /* of the simulated ones; "" if it is not there */
-    char progress[600];   /* .warpbook/progress */
+    Workbook book;
     Toolchain toolchain;
     GpuInfo gpu;         /* once a runner has said hello */
     char device[200];    /* number, or name of a simulated GPU */
@@ -54,29 +50,10 @@ Verdict session_worker(Session *session, Worker *worker);
 /* A runner on the simulated GPU, whatever this session grades on. UNSOUND where there is none. */
 Verdict session_simulation(Session *session, Worker *worker);
 
-/* The root alone, for programs that only read: false with `problem` set. */
-bool session_find_root(Session *session);
-
 /* The live line: "06 transpose  correctness 3 of 9". Cleared by an empty text. */
 void session_say(const Session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void session_clear_line(void); /* safe in a signal handler */
-
-/* Files of a lab. */
-enum { FILES = 320, PATH = 512 };
-typedef struct FileList {
-    char path[FILES][PATH]; /* sorted by name, numbers by value */
-    int count;
-} FileList;
-
-char *lab_file(const Session *session, const LabEntry *entry, const char *name,
-               char *path); /* PATH */
-void list_files(const char *folder, const char *suffix, FileList *list);
-
-/* Ladder: the numbered rungs but the starter. The reference is the last one. */
-void list_rungs(const Session *session, const LabEntry *entry, FileList *list);
-void list_solutions(const Session *session, const LabEntry *entry, const char *kind,
-                    FileList *list);
 
 /* Builds a file for this lab and GPU. */
 void session_build(const Session *session, const LabEntry *entry, const char *source,
@@ -90,8 +67,5 @@ char *session_device_word(const Session *session, char *word, size_t size);
  * `why`. */
 bool session_seal(const Session *session, const LabEntry *entry, const char *folder, char *why,
                   size_t size);
-
-/* Over all that decides a grading of this lab but the submission: results carry it. */
-uint64_t lab_hash(const Session *session, const LabEntry *entry);
 
 #endif

@@ -194,8 +194,9 @@ static const char *kept_path(const Judging *j, int i, uint64_t key, char *path, 
 {
     char device[PATH];
 
-    return put(path, size, "%s/%s-%s-reference-%d-%016llx", j->session->floors, j->entry->folder,
-               session_device_word(j->session, device, sizeof device), i, (unsigned long long) key);
+    return put(path, size, "%s/%s-%s-reference-%d-%016llx", j->session->book.floors,
+               j->entry->folder, session_device_word(j->session, device, sizeof device), i,
+               (unsigned long long) key);
 }
 
 static bool read_kept(const Judging *j, int i, uint64_t key, Kept *kept)
@@ -225,7 +226,7 @@ static void write_kept(const Judging *j, int i, uint64_t key, const Kept *kept)
     const Timed *t = &kept->call.timed;
     char path[PATH * 3], text[600];
 
-    if (!key || !make_folders(j->session->floors))
+    if (!key || !make_folders(j->session->book.floors))
         return;
     PUT(text, "%ld %ld %ld %ld %.17g %.17g %.17g %.17g %.17g %.17g %.17g;%s\n", d[0], d[1], d[2],
         d[3], kept->call.ms, t->launches, t->untimed, t->blocks, t->timed_blocks, t->instructions,

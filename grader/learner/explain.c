@@ -2,7 +2,7 @@
  * simulated GPU with its model of time. */
 #include "learner/explain.h"
 #include "judge/outputs.h"
-#include "learner/remedy.h"
+#include "base/remedy.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -437,7 +437,7 @@ static bool build_both(Explained *e, Build *yours, Build *reference)
 {
     FileList rungs;
 
-    list_rungs(e->session, e->entry, &rungs);
+    list_rungs(&e->session->book, e->entry, &rungs);
     if (!rungs.count)
         return false;
     session_build(e->session, e->entry, rungs.path[rungs.count - 1], NULL, reference);

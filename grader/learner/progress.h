@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/registry.h"
-#include "learner/remedy.h"
+#include "base/remedy.h"
 
 /* .warpbook/progress: one line a lab, `lab:06_transpose verdict:slow best:pass ratio:0.55 hints:1
  * date:2026-11-21 format:2 saw:sectors_written case:flat told:3

@@ -1,6 +1,6 @@
 /* report.c - a grading as text for people: the table, reasons, what to do next. */
 #include "learner/report.h"
-#include "learner/remedy.h"
+#include "base/remedy.h"
 #include "base/text.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* caller.c - loads a kernel, calls it, and times its calls by CUDA events. */
 #include "runner/caller.h"
-#include "runner/sandbox.h"
+#include "base/sandbox.h"
 #include "base/util.h"
 
 #include <dlfcn.h>

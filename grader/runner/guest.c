@@ -7,7 +7,7 @@
 #include "runner/caller.h"
 #include "runner/guest_wire.h"
 #include "base/registry.h"
-#include "runner/sandbox.h"
+#include "base/sandbox.h"
 #include "runner/share.h"
 #include "base/util.h"
 

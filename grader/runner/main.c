@@ -18,7 +18,7 @@
 #include "runner/device_cuda.h"
 #include "runner/hello.h"
 #include "runner/reason.h"
-#include "runner/sandbox.h"
+#include "base/sandbox.h"
 #include "runner/server.h"
 #include "base/util.h"
 

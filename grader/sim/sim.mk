@@ -9,7 +9,7 @@ sim_libs     = $(B)/libcudart-sim.so $(B)/sim/libcudart.so.12 $(B)/sim/libcudart
 sim_folder  := $(abspath grader/sim/devices)
 sim_devices  = $(patsubst grader/sim/devices/%,$(B)/devices/%,$(wildcard grader/sim/devices/*.txt))
 # Handlers are loops over 32 lanes: -O3 makes vector code of them. No fast-math: results are IEEE's.
-sim_flags    = -O3 -ffp-contract=off -fPIC -fvisibility=hidden -Igrader/sim -isystem $(CUDA)/include \
+sim_flags    = -O3 -ffp-contract=off -fPIC -fvisibility=hidden -isystem $(CUDA)/include \
                -DSIM_DEVICES='"$(sim_folder)"'
 sim_link     = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,now,-z,defs,-z,nodelete -o $@ $(filter %.o,$^) -ldl -lm -lpthread
 

@@ -47,10 +47,10 @@ $(B)/fuzz/check_%: $$(call fuzz_o,cc,$$(fuzz_c_$$*) tests/fuzz/standalone.c)
 
 $(B)/fuzz/clang/%.o: %.c
 	@mkdir -p $(@D)
-	@echo "  clang  $<"; $(FUZZ_CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader -Igrader/sim $(warnings) \
+	@echo "  clang  $<"; $(FUZZ_CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader $(warnings) \
 	    -Wno-unknown-pragmas $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
 
 $(B)/fuzz/cc/%.o: %.c
 	@mkdir -p $(@D)
-	@echo "  cc     $<"; $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader -Igrader/sim $(warnings) \
+	@echo "  cc     $<"; $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader $(warnings) \
 	    $(fuzz_flags) -c -o $@ $<

@@ -1,7 +1,7 @@
 /* test_gradebook_doctor.c - what the doctor makes of nvidia-smi's answers and of the machine. The
  * answers are made by hand in the form that nvidia-smi's CSV has. */
-#include "doctor_gpu.h"
-#include "doctor_machine.h"
+#include "gradebook/doctor_gpu.h"
+#include "gradebook/doctor_machine.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

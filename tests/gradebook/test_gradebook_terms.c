@@ -1,6 +1,6 @@
 /* test_gradebook_terms.c - what an attempt was graded under, marks by the course file that counts,
  * and gradebooks of an older version. */
-#include "gradebook/import/import_roster.h"
+#include "gradebook/store/import_roster.h"
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/store/queue.h"
 #include "rows.h"

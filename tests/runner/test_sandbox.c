@@ -1,7 +1,7 @@
 /* test_sandbox.c - the sandbox, seen from inside: a child closes it and does a deed, and how the
  * child ends is the answer. Where the kernel has no such filter, that is told and skipped.
  */
-#include "runner/sandbox.h"
+#include "base/sandbox.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

@@ -14,9 +14,9 @@ if [ ! -e "$header/cuda_occupancy.h" ] || ! command -v "${CXX:-g++}" >/dev/null;
     exit 0
 fi
 mkdir -p "$build"
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Igrader/sim -c -o "$build/occupancy_device.o" grader/sim/device/device.c
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Igrader/sim -c -o "$build/occupancy_elf.o" grader/sim/binary/elf.c
-"${CXX:-g++}" -O2 -Wall -Wextra -Igrader/sim -isystem "$header" -o "$build/occupancy_check" \
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Igrader -c -o "$build/occupancy_device.o" grader/sim/device/device.c
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Igrader -c -o "$build/occupancy_elf.o" grader/sim/binary/elf.c
+"${CXX:-g++}" -O2 -Wall -Wextra -Igrader -isystem "$header" -o "$build/occupancy_check" \
     tests/sim/occupancy_check.cc "$build/occupancy_device.o" "$build/occupancy_elf.o"
 keys=$(cd grader/sim/devices && ls -- *.txt | sed 's/\.txt$//')
 if [ -z "${2:-}" ]; then

@@ -7,9 +7,9 @@
 #include "gradebook/import/isolated.h"
 #include "gradebook/import/reader.h"
 #include "gradebook/import/serialize.h"
-#include "gradebook/run/stop.h"
+#include "gradebook/base/stop.h"
 #include "base/child.h"
-#include "runner/sandbox.h"
+#include "base/sandbox.h"
 #include "base/util.h"
 
 #include <errno.h>

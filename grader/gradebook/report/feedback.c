@@ -7,7 +7,7 @@
 #include "gradebook/report/feedback.h"
 #include "gradebook/import/submission.h"
 #include "base/registry.h"
-#include "learner/remedy.h"
+#include "base/remedy.h"
 #include "base/util.h"
 #include "base/verdict.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #include "gradebook/report/page_labs.h"
 #include "gradebook/report/chart.h"
 #include "base/registry.h"
-#include "learner/remedy.h"
+#include "base/remedy.h"
 #include "base/util.h"
 #include "base/verdict.h"
 

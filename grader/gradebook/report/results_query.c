@@ -1,6 +1,6 @@
 /* results_query.c - the gradebook as people want it: one row a student and lab. */
 #include "gradebook/report/results_query.h"
-#include "gradebook/import/import_roster.h"
+#include "gradebook/store/import_roster.h"
 #include "gradebook/store/queue.h"
 
 #include <stdio.h>

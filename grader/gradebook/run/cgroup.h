@@ -2,7 +2,7 @@
 #ifndef GRADEBOOK_RUN_CGROUP_H
 #define GRADEBOOK_RUN_CGROUP_H
 
-#include "gradebook/report/words.h"
+#include "gradebook/base/words.h"
 #include "gradebook/run/limits.h"
 
 typedef struct Cgroup {

@@ -53,16 +53,17 @@ void station_keep_up(Station *gpu, const char *build)
 {
     const char *named = getenv("WARPBOOK_RUNNER");
     char runner[600];
-    GpuInfo info;
+    char *const argv[] = { runner, "--device", (char *) gpu->name, NULL };
+    char answer[CHILD_LINE];
 
     PUT(runner, "%s%s", named ? named : build, named ? "" : "/runner");
-    if (worker_start(&gpu->keeper, runner, gpu->name, false) == PASS)
-        worker_hello(&gpu->keeper, &info);
+    if (child_start(&gpu->keeper, argv, 1))
+        child_ask(&gpu->keeper, 60, answer, "hello");
 }
 
 void station_release(Station *gpu)
 {
-    worker_end(&gpu->keeper);
+    child_end(&gpu->keeper);
 }
 
 bool station_lock(Station *gpu)

@@ -5,7 +5,7 @@
 
 #include "gradebook/import/extract.h"
 #include "gradebook/store/parsed_result.h"
-#include "judge/worker.h"
+#include "base/child.h"
 
 enum { GPU_CASES = 16 };
 
@@ -29,8 +29,8 @@ typedef struct Station {
                            (gradebook/run/stubs.h) */
     Usual usual[LABS][GPU_CASES];
     int lock_fd;
-    bool told;     /* that it is waited for */
-    Worker keeper; /* station_keep_up */
+    bool told;    /* that it is waited for */
+    Child keeper; /* station_keep_up */
 } Station;
 
 void station_open(Station *gpu, const char *name);

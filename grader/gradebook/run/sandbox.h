@@ -3,7 +3,7 @@
 #ifndef GRADEBOOK_RUN_SANDBOX_H
 #define GRADEBOOK_RUN_SANDBOX_H
 
-#include "gradebook/report/words.h"
+#include "gradebook/base/words.h"
 
 #include <stdbool.h>
 #include <stddef.h>

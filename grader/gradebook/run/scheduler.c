@@ -8,7 +8,7 @@
 #include "gradebook/run/on_exit.h"
 #include "gradebook/run/dispatch.h"
 #include "gradebook/run/workers.h"
-#include "gradebook/run/stop.h"
+#include "gradebook/base/stop.h"
 #include "base/util.h"
 
 #include <stdlib.h>

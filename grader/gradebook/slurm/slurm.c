@@ -14,7 +14,7 @@
 #include "gradebook/slurm/client.h"
 #include "gradebook/slurm/batch.h"
 #include "gradebook/slurm/collect.h"
-#include "gradebook/run/stop.h"
+#include "gradebook/base/stop.h"
 #include "base/util.h"
 
 #include <errno.h>

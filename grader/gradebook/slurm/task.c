@@ -10,7 +10,7 @@
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/slurm/result.h"
 #include "gradebook/slurm/work_item.h"
-#include "gradebook/run/stop.h"
+#include "gradebook/base/stop.h"
 #include "gradebook/store/terms.h"
 #include "base/util.h"
 

@@ -1,5 +1,5 @@
 /* code.c - what nvcc's generated code calls: registration, and launches. */
-#include "link.h"
+#include "sim/client/link.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -178,7 +178,7 @@ static void make(Session *session, const LabEntry *entry, const char *folder, co
     FileList rungs;
     Plan plan;
 
-    list_rungs(session, entry, &rungs);
+    list_rungs(&session->book, entry, &rungs);
     if (!rungs.count)
         die("lab 06 has no rungs");
     build_or_die(session, entry, rungs.path[rungs.count - 1], built);
@@ -212,7 +212,7 @@ static void grade_one(Session *session, const LabEntry *entry, const char *folde
     Draws random = draws_begin(secret(), "protocols", NULL);
     double start = now_s();
 
-    result = (Result){ .entry = entry, .verdict = PASS, .hash = lab_hash(session, entry) };
+    result = (Result){ .entry = entry, .verdict = PASS, .hash = lab_hash(&session->book, entry) };
     judge_speed(session, PUT(reference, "%s/reference.so", folder),
                 PUT(object, "%s/%s.so", folder, target), &result, &random);
     printf("ours %s %s %s %.5f %.2f %s\n", word, target, verdict_word(result.verdict),

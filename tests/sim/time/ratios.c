@@ -72,8 +72,8 @@ int main(int count, char **words)
         fprintf(stderr, "ratios: %s\n", session.problem);
         return 3;
     }
-    result.hash = lab_hash(&session, result.entry);
-    list_rungs(&session, result.entry, &rungs);
+    result.hash = lab_hash(&session.book, result.entry);
+    list_rungs(&session.book, result.entry, &rungs);
     session_build(&session, result.entry, rungs.path[rungs.count - 1], NULL, &reference);
     Judging j = { .session = &session,
                   .result = &result,

@@ -1,6 +1,6 @@
 /* words.h - commands, word by word. */
-#ifndef GRADEBOOK_REPORT_WORDS_H
-#define GRADEBOOK_REPORT_WORDS_H
+#ifndef GRADEBOOK_BASE_WORDS_H
+#define GRADEBOOK_BASE_WORDS_H
 
 #include <stdbool.h>
 

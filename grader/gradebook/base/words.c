@@ -1,5 +1,5 @@
 /* words.c - commands, word by word. */
-#include "gradebook/report/words.h"
+#include "gradebook/base/words.h"
 #include "base/util.h"
 
 #include <stdlib.h>

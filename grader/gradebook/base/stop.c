@@ -1,5 +1,5 @@
 /* stop.c - Ctrl-C, and its kin. */
-#include "gradebook/run/stop.h"
+#include "gradebook/base/stop.h"
 
 #include <signal.h>
 #include <stddef.h>

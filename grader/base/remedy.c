@@ -1,5 +1,5 @@
 /* remedy.c - the choice among a lab's remedies. */
-#include "learner/remedy.h"
+#include "base/remedy.h"
 
 #include <string.h>
 

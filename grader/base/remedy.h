@@ -1,6 +1,6 @@
 /* remedy.h - the sentence that a lab has for what a grading saw. */
-#ifndef LEARNER_REMEDY_H
-#define LEARNER_REMEDY_H
+#ifndef BASE_REMEDY_H
+#define BASE_REMEDY_H
 
 #include "base/diagnosis.h"
 

@@ -1,6 +1,6 @@
 /* stop.h - Ctrl-C, and its kin. */
-#ifndef GRADEBOOK_RUN_STOP_H
-#define GRADEBOOK_RUN_STOP_H
+#ifndef GRADEBOOK_BASE_STOP_H
+#define GRADEBOOK_BASE_STOP_H
 
 #include <stdbool.h>
 

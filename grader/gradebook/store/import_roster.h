@@ -1,6 +1,6 @@
 /* import_roster.h - the course's roster in the gradebook, beside those who handed something in. */
-#ifndef GRADEBOOK_IMPORT_IMPORT_ROSTER_H
-#define GRADEBOOK_IMPORT_IMPORT_ROSTER_H
+#ifndef GRADEBOOK_STORE_IMPORT_ROSTER_H
+#define GRADEBOOK_STORE_IMPORT_ROSTER_H
 
 #include "gradebook/store/store.h"
 

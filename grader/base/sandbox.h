@@ -1,6 +1,6 @@
 /* sandbox.h - what a runner gives up before student code enters it. */
-#ifndef RUNNER_SANDBOX_H
-#define RUNNER_SANDBOX_H
+#ifndef BASE_SANDBOX_H
+#define BASE_SANDBOX_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -3,7 +3,7 @@
  * Who is whom is worked out whenever it is asked for: the roster may come before or after the
  * submissions, and both may change.
  */
-#include "gradebook/import/import_roster.h"
+#include "gradebook/store/import_roster.h"
 #include "gradebook/import/roster.h"
 #include "base/util.h"
 

@@ -12,7 +12,7 @@
  * Nothing here is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening
  * devices. What the sandbox can't stop is seen otherwise: the verdict is made in another process.
  */
-#include "runner/sandbox.h"
+#include "base/sandbox.h"
 #include "base/confine.h"
 
 #include <errno.h>

@@ -1,0 +1,41 @@
+/* workbook.h - where the workbook's files are: labs, solutions, what is built and kept. */
+#ifndef BUILD_WORKBOOK_H
+#define BUILD_WORKBOOK_H
+
+#include "base/registry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Workbook {
+    char root[512];       /* its folder: trusted labs, solutions, common */
+    char cache[600];      /* build/cache */
+    char floors[600];     /* build/floor: what rung 1 reaches on this device */
+    char runner[600];     /* of the GPU that is graded on */
+    char sim_runner[600]; /* of the simulated ones */
+    char progress[600];   /* .warpbook/progress */
+} Workbook;
+
+/* From the working folder. False, with `problem`: it is not the workbook's. */
+bool workbook_find(Workbook *book, char *problem, size_t size);
+
+/* Files of a lab. */
+enum { FILES = 320, PATH = 512 };
+typedef struct FileList {
+    char path[FILES][PATH]; /* sorted by name, numbers by value */
+    int count;
+} FileList;
+
+/* Puts it into `path`, of PATH bytes, and returns that. */
+char *lab_file(const Workbook *book, const LabEntry *entry, const char *name, char *path);
+void list_files(const char *folder, const char *suffix, FileList *list);
+
+/* Ladder: the numbered rungs but the starter. The reference is the last one. */
+void list_rungs(const Workbook *book, const LabEntry *entry, FileList *list);
+void list_solutions(const Workbook *book, const LabEntry *entry, const char *kind, FileList *list);
+
+/* Over all that decides a grading of this lab but the submission: results carry it. */
+uint64_t lab_hash(const Workbook *book, const LabEntry *entry);
+
+#endif
