@@ -145,9 +145,9 @@ tested-simulator: tested-workbook $(simulator_needs)
 	@nice tests/sim/limits.sh $(B)
 	@nice tests/sim/occupancy_check.sh $(B)
 	@nice tests/sim/time/compare_test.sh
-	@nice tests/guest.sh $(B)
+	@nice tests/runner/guest.sh $(B)
 	@nice tests/course_kit.sh $(B)
-	@nice tests/two_devices.sh $(B)
+	@nice tests/judge/two_devices.sh $(B)
 
 unit: $(B)/unit-tests
 	@$<

@@ -5,7 +5,7 @@ gradebook: $(if $(gradebook_here),programs $(B)/gradebook,gradebook-missing)
 
 # With slurmctld and slurmd of this machine, in a cluster of its own; make test has a scripted Slurm.
 test-slurm: gradebook
-	@tests/gradebook_slurm.sh $(B) real
+	@tests/gradebook/slurm.sh $(B) real
 
 gradebook-missing:
 	@echo "gradebook needs libarchive, SQLite and cJSON: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev bubblewrap" >&2; exit 3
@@ -19,7 +19,7 @@ $(B)/page_assets.c: grader/gradebook/report/page.css grader/gradebook/report/pag
 # A generated class on the simulated GPU: make class STUDENTS=60 LABS=6,7
 STUDENTS ?= 6
 class: gradebook $(B)/make_archive
-	@tests/class.sh $(B) $(STUDENTS) "$(LABS)" $(KEPT)
+	@tests/gradebook/class.sh $(B) $(STUDENTS) "$(LABS)" $(KEPT)
 
 $(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(B)/grader/base/sandbox.o $(lab_o)
 	@echo "  link   $@"; $(link) $(gradebook_l) -lm -lpthread

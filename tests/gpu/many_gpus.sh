@@ -1,5 +1,5 @@
 #!/bin/bash
-# many_gpus.sh BUILD [LAB [STUDENTS [DEVICES]]] - one lab's class (tests/class.sh) graded on several GPUs, then on
+# many_gpus.sh BUILD [LAB [STUDENTS [DEVICES]]] - one lab's class (tests/gradebook/class.sh) graded on several GPUs, then on
 # the first of them alone: how much faster that was, and whether all is the same.
 #
 # Without more: lab 6, 64 students, GPUs 0,1,2,3. A rate is kernels graded on a GPU over the time from the first
@@ -19,7 +19,7 @@ failed=0
 # run NAME DEVICES: the class, and in $work/NAME.rows of each kernel `file of kernel, verdict, ratio`.
 run() {
     echo "== on $2"
-    DEVICES=$2 tests/class.sh "$build" "$students" "$lab" "$work/$1" > "$work/$1.said" || failed=1
+    DEVICES=$2 tests/gradebook/class.sh "$build" "$students" "$lab" "$work/$1" > "$work/$1.said" || failed=1
     cat "$work/$1.said"
     sqlite3 -readonly -separator '|' "$work/$1/results/gradebook.sqlite" > "$work/$1.rows" \
         "SELECT k.hash, v.verdict, coalesce(v.ratio, 0) FROM progress p JOIN kernels k ON k.id = p.kernel

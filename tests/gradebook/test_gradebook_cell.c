@@ -25,7 +25,7 @@ static int begin(void)
         return 1;
     setenv("WARPBOOK_NVCC", PUT(path, "%s/tests/fake_nvcc", here), 1);
     setenv("WARPBOOK_READELF", path, 1);
-    setenv("GRADEBOOK_WARPBOOK", PUT(path, "%s/tests/fake_warpbook", here), 1);
+    setenv("GRADEBOOK_WARPBOOK", PUT(path, "%s/tests/gradebook/fake_warpbook", here), 1);
     setenv("COURSE_SECRET", "swordfish", 1);
     write_file(PUT(kernel, "%s/kernel.cu", folder), "int k;\n", 7);
     make_folders(PUT(sealed_folder, "%s/sealed/here", folder));

@@ -335,7 +335,7 @@ static void an_older_gradebook(void)
 
     PUT(old, "%s/old", folder);
     CU_ASSERT_TRUE_FATAL(make_folders(old));
-    sql = read_file("tests/gradebook_v1.sql", 1 << 20, NULL);
+    sql = read_file("tests/gradebook/gradebook_v1.sql", 1 << 20, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(sql);
     CU_ASSERT_EQUAL_FATAL(run_sql(PUT(path, "%s/gradebook.sqlite", old), sql), SQLITE_OK);
     free(sql);

@@ -7,7 +7,7 @@
 # variable of our environment hold words that must turn up nowhere in what is kept. Needs nvcc and bubblewrap:
 # where they are missing it is skipped, and says so.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac

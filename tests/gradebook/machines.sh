@@ -3,7 +3,7 @@
 # disks that are full, submissions that take too much; and where a lab changes. With a scripted warpbook, then
 # with the real one (scripted compiler and runner). Needs neither nvcc nor a GPU.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
@@ -13,7 +13,7 @@ mkdir "$work/build"
 
 export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
 export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
-export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
+export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 export WARPBOOK_PATIENCE=0.3
 
 # kernel FILE NUMBER [LINE...]: a kernel of its own, with directives for the scripted warpbook.

@@ -3,13 +3,13 @@
 # exports together take at most a minute of a processor's time, which does not hang on who else is busy. Its verdicts are written straight into the database, 40 figures each,
 # as many as a grading on a GPU leaves.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build} students=${2:-300}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 gradebook=$build/gradebook
 . tests/check.sh
-export WARPBOOK_BUILD=$build GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook TMPDIR=$work
+export WARPBOOK_BUILD=$build GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook TMPDIR=$work
 most_s=60
 
 mkdir "$work/class"

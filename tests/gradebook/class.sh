@@ -12,7 +12,7 @@
 # kernels whose path has that word; SEED=N takes others; JOBS=N grades so many beside each other.
 # Needs nvcc, libarchive, SQLite, jq, sqlite3; bubblewrap, where it works (TRUST=1: without it).
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build} students=${2:-6} labs=${3:-} kept=${4:-}
 case $build in /*) ;; *) build=$PWD/$build ;; esac

@@ -2,10 +2,10 @@
 # killed.sh BUILD [KILLS [STUDENTS [LABS]]] - gradebook killed with kill -9 at random moments, then continued:
 # the results are those of an undisturbed run, nothing is graded twice, nothing is left behind.
 #
-# On the generated class of tests/class.sh, with the real warpbook on the simulated GPU, in bubblewrap
-# where it works. Takes a quarter of an hour; tests/gradebook.sh does the same with a scripted warpbook.
+# On the generated class of tests/gradebook/class.sh, with the real warpbook on the simulated GPU, in bubblewrap
+# where it works. Takes a quarter of an hour; tests/gradebook/gradebook.sh does the same with a scripted warpbook.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build} kills=${2:-50} students=${3:-12} labs=${4:-3,6,8}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
@@ -27,7 +27,7 @@ all_gone() { # nothing grades for this gradebook any more: a busy machine takes 
     return 1
 }
 
-check "undisturbed, every verdict as expected" tests/class.sh "$build" "$students" "$labs" "$work"
+check "undisturbed, every verdict as expected" tests/gradebook/class.sh "$build" "$students" "$labs" "$work"
 dead=0 done_then=()
 for ((i = 1; i <= kills; i++)); do
     "${grade[@]}" 2> "$work/said-killed" & # no function: it is to be killed itself, not a shell around it

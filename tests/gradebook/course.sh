@@ -1,9 +1,9 @@
 #!/bin/bash
-# gradebook_course.sh BUILD - a course file and a roster, from end to end: marks, lateness, what is graded
+# course.sh BUILD - a course file and a roster, from end to end: marks, lateness, what is graded
 # anew and what is not, who sees the secret seed. With a scripted warpbook, then with the real one (scripted
 # compiler and runner). Needs neither nvcc nor a GPU.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
@@ -13,7 +13,7 @@ mkdir "$work/build"
 
 export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
 export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
-export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
+export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 export WARPBOOK_PATIENCE=${WARPBOOK_PATIENCE:-0.3}
 
 # kernel FILE NUMBER [DIRECTIVE]: a kernel of its own, with directives for the scripted warpbook.
@@ -169,7 +169,7 @@ check "nothing there" status_is 2 "$gradebook" import-roster "$work/none.csv" --
 # ---- An older gradebook ----
 
 mkdir "$work/old"
-sqlite3 "$work/old/gradebook.sqlite" < tests/gradebook_v1.sql
+sqlite3 "$work/old/gradebook.sqlite" < tests/gradebook/gradebook_v1.sql
 check "version 1 is brought up to date" says "ann" "$gradebook" report --out "$work/old"
 check "and holds what it held" test "$(sql "$work/old" "SELECT group_concat(verdict) FROM verdicts")" = pass,slow
 

@@ -3,7 +3,7 @@
 # with a line of its own, so that all differ; LABS as "06_transpose 07_reduction". Among the students are a
 # few whose names and files try to break out of a report.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 students=$1 labs=$2 folder=$3
 
 names=('<img src=x onerror=alert(1)>' "=HYPERLINK(\"x\",\"y\")" '"><svg onload=alert(1)>' "O'Hara & Sons" '-2+3'

@@ -3,7 +3,7 @@
 # A course that counts another simulated GPU than the one that is graded on has two of them in one run; and a
 # reference whose time was lost is timed alone the next time, not after the cases before it.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 . tests/check.sh

@@ -2,7 +2,7 @@
 # guest.sh BUILD - replaces the guest by one that breaks the rules (rogue_guest.c) and checks the verdict of each
 # violation. No violation gets a pass or makes the runner crash. On the simulated GPU; needs nvcc.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=$(cd "${1:-build}" && pwd)
 . tests/check.sh

@@ -1,9 +1,9 @@
 #!/bin/bash
-# gradebook_slurm.sh BUILD [real] - gradebook --executor slurm from end to end: arrays, tasks that are cancelled,
-# requeued or lost, a gradebook that is killed. With a scripted Slurm (tests/fake_slurm); `real`: with slurmctld
+# slurm.sh BUILD [real] - gradebook --executor slurm from end to end: arrays, tasks that are cancelled,
+# requeued or lost, a gradebook that is killed. With a scripted Slurm (tests/gradebook/fake_slurm); `real`: with slurmctld
 # and slurmd of this machine, in a cluster of its own (make test-slurm). The warpbook is a scripted one.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build} kind=${2:-scripted}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
@@ -11,11 +11,11 @@ gradebook=$build/gradebook
 . tests/check.sh
 
 export WARPBOOK_NVCC=$PWD/tests/fake_nvcc WARPBOOK_READELF=$PWD/tests/fake_nvcc
-export GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook WARPBOOK_PATIENCE=0.1 TMPDIR=$work/tmp
+export GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook WARPBOOK_PATIENCE=0.1 TMPDIR=$work/tmp
 mkdir "$work/tmp"
 
 if [ "$kind" = real ]; then
-    . tests/slurm_cluster.sh
+    . tests/gradebook/slurm_cluster.sh
     for program in munged slurmctld slurmd sbatch; do
         command -v $program > /dev/null && continue
         echo "gradebook is not tested with Slurm: $program is not installed (Debian, Ubuntu: apt install slurmctld slurmd slurm-client munge)"
@@ -28,7 +28,7 @@ else
     export FAKE_SLURM=$work/slurm
     mkdir -p "$FAKE_SLURM/bin"
     for program in sbatch squeue scancel scontrol sacct controller; do
-        ln -s "$PWD/tests/fake_slurm" "$FAKE_SLURM/bin/$program"
+        ln -s "$PWD/tests/gradebook/fake_slurm" "$FAKE_SLURM/bin/$program"
     done
     export PATH=$FAKE_SLURM/bin:$PATH
     echo "gradebook with a scripted Slurm: about two minutes."

@@ -4,13 +4,13 @@
 # one core: how many others share the machine is not its fault). With Chromium on the PATH, the class's
 # page is opened in it, sorted and filtered. Needs neither nvcc nor a GPU.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 build=${1:-build} students=${2:-40}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 gradebook=$build/gradebook
 . tests/check.sh
-export TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/fake_warpbook
+export TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 labs="01_coalescing 02_bank_conflicts 03_divergence 04_ilp_tlp 05_streams 06_transpose 07_reduction 08_tail_effect 09_sgemm"
 
 grade() { "$gradebook" grade "$work/class" --out "$work/results" --devices 9 --labs "${labs// /,}" --trust-submissions; }
@@ -24,7 +24,7 @@ sql() { sqlite3 "$work/results/gradebook.sqlite" "$@"; }
 
 echo "reports of $students students."
 mkdir "$work/class"
-tests/reports/make_class.sh "$students" "$labs" "$work/class"
+tests/gradebook/reports/make_class.sh "$students" "$labs" "$work/class"
 rm "$work/class.names"
 cpu_s() { awk -v hz="$(getconf CLK_TCK)" '{ print ($16 + $17) / hz }' /proc/$$/stat; } # of what has ended
 began_cpu=$(cpu_s) began=$(date +%s)
@@ -32,7 +32,7 @@ check "import; device 9 grades nobody" status_is 3 grade
 check "nothing is graded yet" test "$(sql 'SELECT count(*) FROM attempts')" = 0
 check "who has something to come gets no marks" export_files gradescope
 check "not even a file" test "$(find "$work/gradescope" -name '*.json' | wc -l)" = 0
-check "results" sql ".read tests/reports/results.sql"
+check "results" sql ".read tests/gradebook/reports/results.sql"
 check "all is graded now" status_is 0 grade
 check "status" "$gradebook" status --out "$work/results"
 check "report" "$gradebook" report --out "$work/results"
@@ -78,11 +78,11 @@ check "three names would be" grep -q "^apostrophes 27" "$work/cells"
 # ---- JSON ----
 
 if python3 -c 'import jsonschema' 2> /dev/null; then
-    check "JSON is as its schema says" python3 tests/reports/validate.py docs/gradebook.schema.json "$work/marks.json"
+    check "JSON is as its schema says" python3 tests/gradebook/reports/validate.py docs/gradebook.schema.json "$work/marks.json"
     jq '.students[0].labs[0].colour = 1' "$work/marks.json" > "$work/odd.json"
-    check "and nothing else" not python3 tests/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
+    check "and nothing else" not python3 tests/gradebook/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
     jq 'del(.students[0].labs[0].state)' "$work/marks.json" > "$work/odd.json"
-    check "nor less" not python3 tests/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
+    check "nor less" not python3 tests/gradebook/reports/validate.py docs/gradebook.schema.json "$work/odd.json"
 else
     echo "skipped: the schema of the JSON export: python3-jsonschema is not installed (make setup)"
     skipped=$((skipped + 3))
@@ -150,7 +150,7 @@ cp "$two/ann/06_transpose/kernel.cu" "$two/ben/06_transpose"
 { cat solutions/06_transpose/1_naive.cu; echo "#define OWN 1 // cleo's"; } > "$two/cleo/06_transpose/kernel.cu"
 "$gradebook" grade "$two" --out "$work/out2" --devices 9 --labs 6 --trust-submissions 2> /dev/null
 line=$(wc -l < "$two/ann/06_transpose/kernel.cu")
-sqlite3 "$work/out2/gradebook.sqlite" ".read tests/reports/results.sql" "UPDATE verdicts SET verdict = 'build',
+sqlite3 "$work/out2/gradebook.sqlite" ".read tests/gradebook/reports/results.sql" "UPDATE verdicts SET verdict = 'build',
     why = 'it does not compile' || char(10) || 'kernel.cu:$line: error: odd' || char(10) || '#define OWN 1 // a secret remark'
     WHERE attempt IN (SELECT a.id FROM attempts a JOIN kernels k ON k.id = a.kernel
         WHERE instr(k.source, CAST('secret remark' AS BLOB)))"
@@ -178,8 +178,8 @@ chromium=$(command -v chromium || command -v chromium-browser || command -v goog
 if [ -n "$chromium" ]; then
     nonce=$(sed -n 's/.*<script nonce="\([0-9a-f]*\)">.*/\1/p' "$work/class.html")
     { sed 's#</main>##; s#</body>##; s#</html>##' "$work/class.html"
-        echo "<script nonce=\"$nonce\">"; cat tests/reports/exercise.js; echo "</script></main></body></html>"; } > "$work/exercise.html"
-    cp tests/reports/narrow.html "$work/"
+        echo "<script nonce=\"$nonce\">"; cat tests/gradebook/reports/exercise.js; echo "</script></main></body></html>"; } > "$work/exercise.html"
+    cp tests/gradebook/reports/narrow.html "$work/"
     for page in exercise narrow; do
         timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" --window-size=1280,900 \
             --virtual-time-budget=20000 --dump-dom "file://$work/$page.html" > "$work/dom" 2> "$work/chromium.log"
