@@ -356,13 +356,13 @@ static int prove_labs(Session *session, const Options *options)
     int faults = 0;
 
     for (int i = 0; i < options->count; i++)
-        faults += prove(session, options->labs[i], options->timed_only, figures);
+        faults += selfcheck(session, options->labs[i], options->timed_only, figures);
     if (figures && fclose(figures))
         die("%s: %s", options->figures, strerror(errno));
     return faults;
 }
 
-static int prove_cheats(Session *session, const Options *options)
+static int selfcheck_cheats(Session *session, const Options *options)
 {
     return prove_strangers(session, options->labs, options->count, options->builds_only);
 }
@@ -402,7 +402,7 @@ static int run_check(Options *options)
 
 static int run_check_cheats(Options *options)
 {
-    return run_proof(options, prove_cheats,
+    return run_proof(options, selfcheck_cheats,
                      "Every cheat got its verdict, no honest kernel a flag.");
 }
 

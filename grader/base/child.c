@@ -248,7 +248,7 @@ static bool has_ended(pid_t pid)
 }
 
 /* It ended by itself: learn how before anything is killed. */
-static Heard gone(Child *child)
+static Reply gone(Child *child)
 {
     double until = now_s() + 1;
     pid_t pid = child->pid;
@@ -257,7 +257,7 @@ static Heard gone(Child *child)
         if (now_s() > until) { /* closed its descriptor and lives on */
             child_end(child);
             PUT(child->trouble, "closed the channel to the grader");
-            return HEARD_GARBAGE;
+            return REPLY_GARBAGE;
         }
         drain(child);
         sleep_s(0.001);
@@ -273,14 +273,14 @@ static Heard gone(Child *child)
     munmap(child->shared, child->shared_bytes);
     child->shared = NULL;
     child_say_end(child, child->trouble, sizeof child->trouble);
-    return HEARD_GONE;
+    return REPLY_GONE;
 }
 
-static Heard garbage(Child *child, const char *what)
+static Reply garbage(Child *child, const char *what)
 {
     child_end(child);
     PUT(child->trouble, "%s", what);
-    return HEARD_GARBAGE;
+    return REPLY_GARBAGE;
 }
 
 /* Host memory that it holds, in bytes; 0 if it can't be told. */
@@ -355,7 +355,7 @@ static double stretched_s(const Child *child, double limit_s)
 }
 
 /* Reads until a line is whole. A line longer than the buffer is no answer of ours. */
-static Heard wait_line(Child *child, double limit_s, char *line)
+static Reply wait_line(Child *child, double limit_s, char *line)
 {
     size_t used = 0;
     double deadline = child->asked_s + limit_s, look_s = child->asked_s + 0.002;
@@ -374,7 +374,7 @@ static Heard wait_line(Child *child, double limit_s, char *line)
             if (end) {
                 *end = 0;
                 child->answered_s = now;
-                return HEARD_OK;
+                return REPLY_OK;
             }
             if (used == CHILD_LINE - 1)
                 return garbage(child, "flooded the channel to the grader");
@@ -388,7 +388,7 @@ static Heard wait_line(Child *child, double limit_s, char *line)
                 continue;
             child_end(child);
             PUT(child->trouble, "gave no answer within %g s", limit_s);
-            return HEARD_LATE;
+            return REPLY_LATE;
         }
         if (now < look_s) {
             sched_yield();
@@ -400,7 +400,7 @@ static Heard wait_line(Child *child, double limit_s, char *line)
             child_end(child);
             PUT(child->trouble, "held more than %.1f GiB of host memory",
                 (double) child->memory_limit / 1073741824.0);
-            return HEARD_GONE;
+            return REPLY_GONE;
         }
         /* After 50 ms nothing is being timed to a few microseconds any more. */
         if (now - child->asked_s > 0.05)
@@ -408,16 +408,16 @@ static Heard wait_line(Child *child, double limit_s, char *line)
     }
 }
 
-Heard child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
+Reply child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
 {
     char command[CHILD_LINE], line[CHILD_LINE] = "", tag[20], early;
-    Heard heard;
+    Reply reply;
     va_list arguments;
     size_t length;
 
     answer[0] = 0;
     if (child->pid <= 0)
-        return HEARD_GONE;
+        return REPLY_GONE;
     PUT(tag, "%016llx ", (unsigned long long) secret());
     PUT(command, "%s", tag);
     va_start(arguments, format);
@@ -433,17 +433,17 @@ Heard child_ask(Child *child, double limit_s, char *answer, const char *format, 
     child->asked_s = now_s();
     if (write(child->to, command, length) != (ssize_t) length)
         return gone(child);
-    heard = wait_line(child, limit_s, line);
+    reply = wait_line(child, limit_s, line);
     trace(child->pid, child->asked_s, command + strlen(tag), line);
-    if (heard != HEARD_OK)
-        return heard;
+    if (reply != REPLY_OK)
+        return reply;
     if (strncmp(line, tag, strlen(tag)))
         return garbage(child, "answered the grader without the tag of the question");
     put(answer, CHILD_LINE, "%s", line + strlen(tag));
     if (!strncmp(answer, "ok", 2) && (!answer[2] || answer[2] == ' '))
-        return HEARD_OK;
+        return REPLY_OK;
     if (!strncmp(answer, "fail ", 5))
-        return HEARD_FAIL;
+        return REPLY_FAIL;
     return garbage(child, "gave the grader an answer that is none");
 }
 

@@ -33,7 +33,7 @@ typedef struct Child {
 
 /* OK, FAIL: it answered "ok ..." or "fail ...". GONE: it ended. LATE: no answer in time; it has
  * been killed. GARBAGE: it said something that no command asked for; it has been killed. */
-typedef enum Heard { HEARD_OK, HEARD_FAIL, HEARD_GONE, HEARD_LATE, HEARD_GARBAGE } Heard;
+typedef enum Reply { REPLY_OK, REPLY_FAIL, REPLY_GONE, REPLY_LATE, REPLY_GARBAGE } Reply;
 
 /* Starts argv[0] with shared memory of that size. False, with child->trouble set, if it can't. */
 bool child_start(Child *child, char *const argv[], size_t shared_bytes);
@@ -41,7 +41,7 @@ bool child_start(Child *child, char *const argv[], size_t shared_bytes);
 /* Sends one command under a random tag and waits for the answer with the same tag, polling; what
  * follows ok or fail is put in `answer` (CHILD_LINE bytes). While other processes keep the
  * processor from the child the limit's clock stands, for 20 times limit_s at most. */
-Heard child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
+Reply child_ask(Child *child, double limit_s, char *answer, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Kills it and all it started, waits, closes. Does nothing where there is none. Returns what it had

@@ -33,74 +33,74 @@ enum {
 
 /* ---- What is run ---- */
 
-static bool write_source(const Attempt *attempt, const char *text, size_t size)
+static bool write_source(const BuildContext *context, const char *text, size_t size)
 {
-    return attempt_write(attempt, "kernel.cu", text, size);
+    return context_write(context, "kernel.cu", text, size);
 }
 
-static int compile(Attempt *attempt)
+static int compile(BuildContext *context)
 {
-    return compile_object(&attempt->compile, attempt->folder, attempt->output, OUTPUT_BYTES);
+    return compile_object(&context->compile, context->folder, context->output, OUTPUT_BYTES);
 }
 
-static int link_object(Attempt *attempt)
+static int link_object(BuildContext *context)
 {
-    return compile_link(&attempt->compile, attempt->folder, attempt->output, OUTPUT_BYTES);
+    return compile_link(&context->compile, context->folder, context->output, OUTPUT_BYTES);
 }
 
-static int compile_and_link(Attempt *attempt)
+static int compile_and_link(BuildContext *context)
 {
-    int status = compile(attempt);
+    int status = compile(context);
 
-    return status ? status : link_object(attempt);
+    return status ? status : link_object(context);
 }
 
 /* A kernel of our own: does this machine build anything? If not, that is said. */
-static bool machine_builds(Attempt *attempt)
+static bool machine_builds(BuildContext *context)
 {
     static const char probe[] = "__global__ void probe(int *out) { *out = 1; }\n"
                                 "void start(int *out) { probe<<<1, 1>>>(out); }\n";
-    char kept[sizeof attempt->folder];
+    char kept[sizeof context->folder];
     int status;
 
-    attempt_tidy(attempt); /* an object as large as the disk is the student's fault */
-    PUT(kept, "%s", attempt->folder);
-    attempt->compile.probes = true;
-    if (!attempt_open(attempt)) {
-        PUT(attempt->folder, "%s", kept);
+    context_tidy(context); /* an object as large as the disk is the student's fault */
+    PUT(kept, "%s", context->folder);
+    context->compile.probes = true;
+    if (!context_open(context)) {
+        PUT(context->folder, "%s", kept);
         return false;
     }
-    if (write_source(attempt, probe, sizeof probe - 1)) {
-        status = compile_and_link(attempt);
+    if (write_source(context, probe, sizeof probe - 1)) {
+        status = compile_and_link(context);
         if (status != 0 && compile_unconfine()) {
-            status = compile_and_link(attempt);
-            attempt->again = status == 0;
+            status = compile_and_link(context);
+            context->again = status == 0;
         }
         if (status != 0) {
-            const char *fault = status == -2 ? "it does not end" : toolchain_fault(attempt->output);
+            const char *fault = status == -2 ? "it does not end" : toolchain_fault(context->output);
             char lines[2000];
-            complaint(attempt->output, attempt->folder, "kernel.cu", lines, sizeof lines);
-            attempt_fail(attempt, BUILD_MACHINE, "nvcc fails even on a kernel of one line: %s\n%s",
+            complaint(context->output, context->folder, "kernel.cu", lines, sizeof lines);
+            context_fail(context, BUILD_MACHINE, "nvcc fails even on a kernel of one line: %s\n%s",
                          fault ? fault : "see what it says", lines);
         }
     } else {
-        attempt_cannot_write(attempt, attempt->folder);
+        context_cannot_write(context, context->folder);
     }
-    attempt_close(attempt);
-    attempt->compile.probes = false;
-    PUT(attempt->folder, "%s", kept);
-    return attempt->result->fault == BUILD_OK && !attempt->again;
+    context_close(context);
+    context->compile.probes = false;
+    PUT(context->folder, "%s", kept);
+    return context->result->fault == BUILD_OK && !context->again;
 }
 
 /* ---- What it may have read, and what it may hold ---- */
 
 /* "kernel.cu uses ..." -> "labs/06_transpose/kernel.cu uses ..." */
-static bool refuse(Attempt *attempt, const char *why)
+static bool refuse(BuildContext *context, const char *why)
 {
     static const char name[] = "kernel.cu";
     bool named = !strncmp(why, name, sizeof name - 1);
 
-    return attempt_fail(attempt, BUILD_STUDENT, "%s%s", named ? attempt->job->shown : "",
+    return context_fail(context, BUILD_STUDENT, "%s%s", named ? context->job->shown : "",
                         named ? why + sizeof name - 1 : why);
 }
 
@@ -112,16 +112,16 @@ static int is_preprocessed(const struct dirent *item)
 }
 
 /* The passes for the GPU read files that nvcc's list does not name. */
-static bool check_passes(const Attempt *attempt, const char *source, const char *const *roots,
+static bool check_passes(const BuildContext *context, const char *source, const char *const *roots,
                          char *why, size_t size)
 {
     struct dirent **items = NULL;
-    int count = scandir(attempt->folder, &items, is_preprocessed, alphasort);
+    int count = scandir(context->folder, &items, is_preprocessed, alphasort);
     char path[PATH_MAX + 64];
     bool good = true;
 
     for (int i = 0; i < count; i++) {
-        char *text = read_file(attempt_path(attempt, items[i]->d_name, path), PASS_BYTES, NULL);
+        char *text = read_file(context_path(context, items[i]->d_name, path), PASS_BYTES, NULL);
         if (good && text)
             good = audit_markers(text, source, roots, why, size);
         else if (good) {
@@ -136,22 +136,22 @@ static bool check_passes(const Attempt *attempt, const char *source, const char 
 }
 
 /* Every file that was read, by nvcc's list and by the assembler's. True where there is no list. */
-static bool check_files(Attempt *attempt)
+static bool check_files(BuildContext *context)
 {
     static const char *const lists[] = { "kernel.d", "kernel.asm.d" };
-    const Toolchain *toolchain = attempt->job->toolchain;
+    const Toolchain *toolchain = context->job->toolchain;
     char folders[sizeof toolchain->roots], path[PATH_MAX + 64], source[PATH_MAX + 64], why[600];
-    const char *roots[ROOTS] = { attempt->compile.lab_dir, attempt->compile.common };
+    const char *roots[ROOTS] = { context->compile.lab_dir, context->compile.common };
     int count = 2;
     bool good = true;
 
-    attempt_path(attempt, "kernel.cu", source);
+    context_path(context, "kernel.cu", source);
     PUT(folders, "%s", toolchain->roots);
     for (char *rest = folders, *root; (root = strsep(&rest, "\n")) && count < ROOTS - 1;)
         if (*root)
             roots[count++] = root;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && good; i++) {
-        char *rule = read_file(attempt_path(attempt, lists[i], path), LISTING_BYTES, NULL);
+        char *rule = read_file(context_path(context, lists[i], path), LISTING_BYTES, NULL);
         if (rule)
             good = audit_includes(rule, source, roots, why, sizeof why);
         else if (errno != ENOENT) {
@@ -160,25 +160,25 @@ static bool check_files(Attempt *attempt)
         }
         free(rule);
     }
-    good = good && check_passes(attempt, source, roots, why, sizeof why);
-    return good || refuse(attempt, why);
+    good = good && check_passes(context, source, roots, why, sizeof why);
+    return good || refuse(context, why);
 }
 
-static bool check_object(Attempt *attempt)
+static bool check_object(BuildContext *context)
 {
     char *listing = xmalloc(LISTING_BYTES), why[600];
     int status;
     bool good;
 
-    status = compile_list(&attempt->compile, attempt->folder, listing, LISTING_BYTES);
+    status = compile_list(&context->compile, context->folder, listing, LISTING_BYTES);
     if (status != 0)
-        good = attempt_fail(attempt, BUILD_MACHINE,
+        good = context_fail(context, BUILD_MACHINE,
                             "%s does not list what an object holds: install binutils",
-                            attempt->job->toolchain->readelf);
+                            context->job->toolchain->readelf);
     else if (strlen(listing) == LISTING_BYTES - 1)
-        good = refuse(attempt, "kernel.cu holds more symbols than can be checked");
+        good = refuse(context, "kernel.cu holds more symbols than can be checked");
     else
-        good = audit_object(listing, attempt->job->lab, why, sizeof why) || refuse(attempt, why);
+        good = audit_object(listing, context->job->lab, why, sizeof why) || refuse(context, why);
     free(listing);
     return good;
 }
@@ -192,147 +192,147 @@ static bool died(int status)
     return status >= 126 && status < 255;
 }
 
-static bool explain_failure(Attempt *attempt, int status)
+static bool explain_failure(BuildContext *context, int status)
 {
-    const char *shown = attempt->job->shown;
+    const char *shown = context->job->shown;
     char lines[3500], command[1500];
     size_t room;
     bool doubtful;
 
-    if (!check_files(attempt)) /* it may have tried to compile /etc/passwd: that is not shown */
+    if (!check_files(context)) /* it may have tried to compile /etc/passwd: that is not shown */
         return false;
-    compile_typed(&attempt->compile, attempt->job->source, command, sizeof command);
-    room = sizeof attempt->result->message - 100; /* for our own words */
+    compile_typed(&context->compile, context->job->source, command, sizeof command);
+    room = sizeof context->result->message - 100; /* for our own words */
     room -= strlen(shown) + strlen(command);
-    complaint(attempt->output, attempt->folder, shown, lines,
+    complaint(context->output, context->folder, shown, lines,
               room < sizeof lines ? room : sizeof lines);
-    doubtful = status < 0 || died(status) || toolchain_fault(attempt->output) ||
-               strstr(attempt->output, "Permission denied") ||
+    doubtful = status < 0 || died(status) || toolchain_fault(context->output) ||
+               strstr(context->output, "Permission denied") ||
                (strncmp(lines, shown, strlen(shown)) && strncmp(lines, "ptxas", 5));
-    if (doubtful && !machine_builds(attempt))
+    if (doubtful && !machine_builds(context))
         return false;
     if (status == -2)
-        return attempt_fail(
-            attempt, BUILD_STUDENT,
+        return context_fail(
+            context, BUILD_STUDENT,
             "%s takes more than %d s to compile: is there a loop unrolled too far, or a "
             "template or constexpr without end?",
             shown, COMPILE_LIMIT_S);
-    return attempt_fail(attempt, BUILD_STUDENT, "%s %s:\n%sAll of it:%s", shown,
+    return context_fail(context, BUILD_STUDENT, "%s %s:\n%sAll of it:%s", shown,
                         died(status) ? "makes the compiler crash" : "does not compile", lines,
                         command);
 }
 
 /* The object was allowed all it uses, so what fails now is rarely the student's. */
-static bool explain_link(Attempt *attempt)
+static bool explain_link(BuildContext *context)
 {
     char lines[2000];
 
-    if (attempt->job->lab->launches && strstr(attempt->output, "undefined reference"))
-        return attempt_fail(
-            attempt, BUILD_STUDENT,
+    if (context->job->lab->launches && strstr(context->output, "undefined reference"))
+        return context_fail(
+            context, BUILD_STUDENT,
             "%s defines `%s_kernel`, but not with the parameters that kernel.h declares",
-            attempt->job->shown, attempt->job->lab->function);
-    complaint(attempt->output, attempt->folder, attempt->job->shown, lines, sizeof lines);
-    if (!machine_builds(attempt))
+            context->job->shown, context->job->lab->function);
+    complaint(context->output, context->folder, context->job->shown, lines, sizeof lines);
+    if (!machine_builds(context))
         return false;
-    return attempt_fail(attempt, BUILD_STUDENT, "%s compiles but does not link:\n%s",
-                        attempt->job->shown, lines);
+    return context_fail(context, BUILD_STUDENT, "%s compiles but does not link:\n%s",
+                        context->job->shown, lines);
 }
 
 /* ---- Steps ---- */
 
-static bool finish_entry(Attempt *attempt)
+static bool finish_entry(BuildContext *context)
 {
     char path[PATH_MAX + 64];
     struct stat about;
 
-    attempt_tidy(attempt);
-    if (!stat(attempt_path(attempt, "kernel.so", path), &about) && about.st_size > OBJECT_BYTES)
-        return attempt_fail(attempt, BUILD_STUDENT, "%s makes an object of more than %d MiB",
-                            attempt->job->shown, OBJECT_BYTES >> 20);
-    return cache_keep(attempt->cache, attempt->folder, attempt->entry, &attempt->recipe) ||
-           attempt_cannot_write(attempt, attempt->entry);
+    context_tidy(context);
+    if (!stat(context_path(context, "kernel.so", path), &about) && about.st_size > OBJECT_BYTES)
+        return context_fail(context, BUILD_STUDENT, "%s makes an object of more than %d MiB",
+                            context->job->shown, OBJECT_BYTES >> 20);
+    return cache_keep(context->cache, context->folder, context->entry, &context->recipe) ||
+           context_cannot_write(context, context->entry);
 }
 
 /* What an entry of the cache calls kernel.so is then the object. */
-static bool keep_object(Attempt *attempt)
+static bool keep_object(BuildContext *context)
 {
     char object[PATH_MAX + 64], product[PATH_MAX + 64];
 
-    return rename(attempt_path(attempt, "kernel.o", object),
-                  attempt_path(attempt, "kernel.so", product))
-               ? attempt_cannot_write(attempt, product)
-               : finish_entry(attempt);
+    return rename(context_path(context, "kernel.o", object),
+                  context_path(context, "kernel.so", product))
+               ? context_cannot_write(context, product)
+               : finish_entry(context);
 }
 
 /* An object that came ready-made is audited and linked as one that was made here. */
-static bool link_made(Attempt *attempt)
+static bool link_made(BuildContext *context)
 {
-    if (!attempt_write(attempt, "kernel.o", attempt->recipe.source, attempt->recipe.source_bytes))
-        return attempt_cannot_write(attempt, attempt->folder);
-    if (!check_object(attempt))
+    if (!context_write(context, "kernel.o", context->recipe.source, context->recipe.source_bytes))
+        return context_cannot_write(context, context->folder);
+    if (!check_object(context))
         return false;
-    if (link_object(attempt) != 0)
-        return attempt_fail(
-            attempt, BUILD_MACHINE,
+    if (link_object(context) != 0)
+        return context_fail(
+            context, BUILD_MACHINE,
             "%s does not link: it was made with another CUDA Toolkit; use the one that the "
             "course names, or a newer one",
-            attempt->job->shown);
-    return finish_entry(attempt);
+            context->job->shown);
+    return finish_entry(context);
 }
 
-static bool build_entry(Attempt *attempt)
+static bool build_entry(BuildContext *context)
 {
     char path[PATH_MAX + 64];
     int status;
 
-    if (!attempt_open(attempt))
+    if (!context_open(context))
         return false;
-    if (!write_source(attempt, attempt->recipe.source, attempt->recipe.source_bytes))
-        return attempt_cannot_write(attempt, attempt->folder);
-    if (attempt->job->linked)
-        return link_made(attempt);
-    if ((status = compile(attempt)) != 0)
-        return explain_failure(attempt, status);
-    if (!file_exists(attempt_path(attempt, "kernel.d", path)))
-        return attempt_fail(attempt, BUILD_MACHINE,
+    if (!write_source(context, context->recipe.source, context->recipe.source_bytes))
+        return context_cannot_write(context, context->folder);
+    if (context->job->linked)
+        return link_made(context);
+    if ((status = compile(context)) != 0)
+        return explain_failure(context, status);
+    if (!file_exists(context_path(context, "kernel.d", path)))
+        return context_fail(context, BUILD_MACHINE,
                             "nvcc does not say which files it read (-MD): is %s NVIDIA's?",
-                            attempt->job->toolchain->nvcc);
-    if (!check_files(attempt) || !check_object(attempt))
+                            context->job->toolchain->nvcc);
+    if (!check_files(context) || !check_object(context))
         return false;
-    if (attempt->job->portable)
-        return keep_object(attempt);
-    if (link_object(attempt) != 0)
-        return explain_link(attempt);
-    return finish_entry(attempt);
+    if (context->job->portable)
+        return keep_object(context);
+    if (link_object(context) != 0)
+        return explain_link(context);
+    return finish_entry(context);
 }
 
-static bool build_again(Attempt *attempt)
+static bool build_again(BuildContext *context)
 {
-    if (!attempt->again)
+    if (!context->again)
         return false;
-    attempt->again = false;
-    attempt_close(attempt);
-    return build_entry(attempt);
+    context->again = false;
+    context_close(context);
+    return build_entry(context);
 }
 
 void build(const BuildJob *job, Build *result)
 {
-    Attempt attempt = {
+    BuildContext context = {
         .job = job,
         .result = result,
         .compile = { .toolchain = job->toolchain, .lab = job->lab, .portable = job->portable }
     };
 
     *result = (Build){ .fault = BUILD_OK };
-    attempt.output = xmalloc(OUTPUT_BYTES);
+    context.output = xmalloc(OUTPUT_BYTES);
     if (job->toolchain->problem[0])
-        attempt_fail(&attempt, BUILD_MACHINE, "%s", job->toolchain->problem);
-    else if (recipe_make(&attempt) && (cache_find(attempt.entry, &attempt.recipe) ||
-                                       build_entry(&attempt) || build_again(&attempt)))
-        PUT(result->object, "%s/kernel.so", attempt.entry);
-    attempt_close(&attempt);
-    free(attempt.recipe.source);
-    free(attempt.recipe.key);
-    free(attempt.output);
+        context_fail(&context, BUILD_MACHINE, "%s", job->toolchain->problem);
+    else if (cache_key_make(&context) && (cache_find(context.entry, &context.recipe) ||
+                                       build_entry(&context) || build_again(&context)))
+        PUT(result->object, "%s/kernel.so", context.entry);
+    context_close(&context);
+    free(context.recipe.source);
+    free(context.recipe.key);
+    free(context.output);
 }

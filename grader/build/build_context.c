@@ -10,57 +10,57 @@
 #include <string.h>
 #include <unistd.h>
 
-bool attempt_fail(Attempt *attempt, BuildFault fault, const char *format, ...)
+bool context_fail(BuildContext *context, BuildFault fault, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(attempt->result->message, sizeof attempt->result->message, format, arguments);
+    vsnprintf(context->result->message, sizeof context->result->message, format, arguments);
     va_end(arguments);
-    attempt->result->fault = fault;
+    context->result->fault = fault;
     return false;
 }
 
-bool attempt_cannot_write(Attempt *attempt, const char *path)
+bool context_cannot_write(BuildContext *context, const char *path)
 {
     int why = errno;
     bool full = why == ENOSPC || why == EDQUOT;
 
-    return attempt_fail(
-        attempt, BUILD_MACHINE, "cannot write %s: %s; %s: make grade B=$HOME/warpbook", path,
+    return context_fail(
+        context, BUILD_MACHINE, "cannot write %s: %s; %s: make grade B=$HOME/warpbook", path,
         strerror(why),
         full ? "make room, or name a build folder on another disk"
              : "copy the workbook to a folder you can write to, or name another build folder");
 }
 
-char *attempt_path(const Attempt *attempt, const char *name, char *path)
+char *context_path(const BuildContext *context, const char *name, char *path)
 {
-    return put(path, PATH_MAX + 64, "%s/%s", attempt->folder, name);
+    return put(path, PATH_MAX + 64, "%s/%s", context->folder, name);
 }
 
-bool attempt_write(const Attempt *attempt, const char *name, const char *text, size_t size)
+bool context_write(const BuildContext *context, const char *name, const char *text, size_t size)
 {
     char path[PATH_MAX + 64];
-    FILE *file = fopen(attempt_path(attempt, name, path), "we");
+    FILE *file = fopen(context_path(context, name, path), "we");
     bool written = file && fwrite(text, 1, size, file) == size;
 
     return file && !fclose(file) && written;
 }
 
-bool attempt_open(Attempt *attempt)
+bool context_open(BuildContext *context)
 {
-    PUT(attempt->folder, "%s/tmp-XXXXXX", attempt->cache);
-    if (mkdtemp(attempt->folder))
+    PUT(context->folder, "%s/tmp-XXXXXX", context->cache);
+    if (mkdtemp(context->folder))
         return true;
-    attempt->folder[0] = 0;
-    return attempt_cannot_write(attempt, attempt->cache);
+    context->folder[0] = 0;
+    return context_cannot_write(context, context->cache);
 }
 
-void attempt_close(Attempt *attempt)
+void context_close(BuildContext *context)
 {
-    if (attempt->folder[0])
-        remove_tree(attempt->folder);
-    attempt->folder[0] = 0;
+    if (context->folder[0])
+        remove_tree(context->folder);
+    context->folder[0] = 0;
 }
 
 static int is_left_over(const struct dirent *item)
@@ -69,14 +69,14 @@ static int is_left_over(const struct dirent *item)
            strcmp(item->d_name, "kernel.cu") && strcmp(item->d_name, "kernel.so");
 }
 
-void attempt_tidy(const Attempt *attempt)
+void context_tidy(const BuildContext *context)
 {
     struct dirent **items = NULL;
-    int count = scandir(attempt->folder, &items, is_left_over, alphasort);
+    int count = scandir(context->folder, &items, is_left_over, alphasort);
 
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX + 300];
-        unlink(PUT(path, "%s/%s", attempt->folder, items[i]->d_name));
+        unlink(PUT(path, "%s/%s", context->folder, items[i]->d_name));
         free(items[i]);
     }
     free(items);

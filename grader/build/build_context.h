@@ -12,7 +12,7 @@
 enum { OBJECT_BYTES = 32 << 20, OUTPUT_BYTES = 256 << 10 };
 
 /* One build on its way. Paths are absolute. */
-typedef struct Attempt {
+typedef struct BuildContext {
     const BuildJob *job;
     Build *result;
     Compile compile;
@@ -21,20 +21,20 @@ typedef struct Attempt {
     char entry[PATH_MAX + 32], folder[PATH_MAX + 32];
     char *output; /* what the compiler printed; OUTPUT_BYTES */
     bool again;   /* the compiler was held too short, and no longer is: all of it again */
-} Attempt;
+} BuildContext;
 
 /* Ends a build: false, so that it can be returned. */
-bool attempt_fail(Attempt *attempt, BuildFault fault, const char *format, ...)
+bool context_fail(BuildContext *context, BuildFault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool attempt_cannot_write(Attempt *attempt, const char *path); /* by errno */
+bool context_cannot_write(BuildContext *context, const char *path); /* by errno */
 
-/* A folder of its own in the cache. attempt_tidy removes all of it but kernel.cu and kernel.so. */
-bool attempt_open(Attempt *attempt);
-void attempt_tidy(const Attempt *attempt);
-void attempt_close(Attempt *attempt);
+/* A folder of its own in the cache. context_tidy removes all of it but kernel.cu and kernel.so. */
+bool context_open(BuildContext *context);
+void context_tidy(const BuildContext *context);
+void context_close(BuildContext *context);
 
 /* A file in it: `path` has room for PATH_MAX + 64 bytes and is returned. */
-char *attempt_path(const Attempt *attempt, const char *name, char *path);
-bool attempt_write(const Attempt *attempt, const char *name, const char *text, size_t size);
+char *context_path(const BuildContext *context, const char *name, char *path);
+bool context_write(const BuildContext *context, const char *name, const char *text, size_t size);
 
 #endif

@@ -13,83 +13,83 @@
 
 enum { HEADER_BYTES = 1 << 20 };
 
-static bool read_source(Attempt *attempt)
+static bool read_source(BuildContext *context)
 {
-    const char *shown = attempt->job->shown;
+    const char *shown = context->job->shown;
     struct stat about;
     const char *nul;
 
     /* It may lead to what the student may not read: the compiler would quote from it. */
-    if (!lstat(attempt->job->source, &about) && S_ISLNK(about.st_mode))
-        return attempt_fail(attempt, BUILD_STUDENT, "%s is a link: put the kernel there itself",
+    if (!lstat(context->job->source, &about) && S_ISLNK(about.st_mode))
+        return context_fail(context, BUILD_STUDENT, "%s is a link: put the kernel there itself",
                             shown);
-    attempt->recipe.source =
-        read_file(attempt->job->source, attempt->job->linked ? OBJECT_BYTES : BUILD_SOURCE_BYTES,
-                  &attempt->recipe.source_bytes);
-    if (attempt->job->linked)
-        return attempt->recipe.source ||
-               attempt_fail(attempt, BUILD_MACHINE, "%s cannot be read: %s", shown,
+    context->recipe.source =
+        read_file(context->job->source, context->job->linked ? OBJECT_BYTES : BUILD_SOURCE_BYTES,
+                  &context->recipe.source_bytes);
+    if (context->job->linked)
+        return context->recipe.source ||
+               context_fail(context, BUILD_MACHINE, "%s cannot be read: %s", shown,
                             strerror(errno));
-    if (!attempt->recipe.source && errno == ENOENT)
-        return attempt_fail(attempt, BUILD_STUDENT,
+    if (!context->recipe.source && errno == ENOENT)
+        return context_fail(context, BUILD_STUDENT,
                             "%s is not there: the kernel to be graded goes into that file", shown);
-    if (!attempt->recipe.source && errno == EFBIG)
-        return attempt_fail(attempt, BUILD_STUDENT, "%s is larger than %d KiB: a lab needs a few",
+    if (!context->recipe.source && errno == EFBIG)
+        return context_fail(context, BUILD_STUDENT, "%s is larger than %d KiB: a lab needs a few",
                             shown, BUILD_SOURCE_BYTES >> 10);
-    if (!attempt->recipe.source && errno == EINVAL)
-        return attempt_fail(attempt, BUILD_STUDENT, "%s is not a regular file", shown);
-    if (!attempt->recipe.source)
-        return attempt_fail(attempt, BUILD_STUDENT, "%s cannot be read: %s", shown,
+    if (!context->recipe.source && errno == EINVAL)
+        return context_fail(context, BUILD_STUDENT, "%s is not a regular file", shown);
+    if (!context->recipe.source)
+        return context_fail(context, BUILD_STUDENT, "%s cannot be read: %s", shown,
                             strerror(errno));
-    if ((nul = memchr(attempt->recipe.source, 0, attempt->recipe.source_bytes)))
-        return attempt_fail(attempt, BUILD_STUDENT,
+    if ((nul = memchr(context->recipe.source, 0, context->recipe.source_bytes)))
+        return context_fail(context, BUILD_STUDENT,
                             "%s is not plain text (byte %td is 0): save it as UTF-8", shown,
-                            nul - attempt->recipe.source);
-    if (strspn(attempt->recipe.source, " \t\r\n") == attempt->recipe.source_bytes)
-        return attempt_fail(attempt, BUILD_STUDENT, "%s is empty", shown);
+                            nul - context->recipe.source);
+    if (strspn(context->recipe.source, " \t\r\n") == context->recipe.source_bytes)
+        return context_fail(context, BUILD_STUDENT, "%s is empty", shown);
     return true;
 }
 
 /* Machine code of each device that nvcc knows, as it would be built there, and PTX for newer ones.
  */
-static bool choose_all_archs(Attempt *attempt)
+static bool choose_all_archs(BuildContext *context)
 {
-    char archs[sizeof attempt->job->toolchain->archs];
+    char archs[sizeof context->job->toolchain->archs];
     int least = 0;
 
-    PUT(archs, "%s", attempt->job->toolchain->archs);
+    PUT(archs, "%s", context->job->toolchain->archs);
     for (char *rest = archs, *arch; (arch = strsep(&rest, " "));) {
         int n = atoi(arch);
         if (n < 75)
             continue;
         least = least ? least : n;
-        compile_for(&attempt->compile, "arch=compute_%d,code=sm_%d", n, n);
+        compile_for(&context->compile, "arch=compute_%d,code=sm_%d", n, n);
     }
-    compile_for(&attempt->compile, "arch=compute_%d,code=compute_%d", least < 80 ? 75 : least,
+    compile_for(&context->compile, "arch=compute_%d,code=compute_%d", least < 80 ? 75 : least,
                 least < 80 ? 75 : least);
     if (least < 80) /* as every build has it, and the simulated GPU reads */
-        compile_for(&attempt->compile, "arch=compute_80,code=compute_80");
+        compile_for(&context->compile, "arch=compute_80,code=compute_80");
     return true;
 }
 
-static bool choose_archs(Attempt *attempt)
+static bool choose_archs(BuildContext *context)
 {
-    Build *result = attempt->result;
+    Build *result = context->result;
     int ptx, sm;
 
-    if (attempt->job->linked)
+    if (context->job->linked)
         return true;
-    if (attempt->job->portable)
-        return choose_all_archs(attempt);
-    if (!toolchain_archs(attempt->job->toolchain, attempt->job->cc, &ptx, &sm, result->note,
+    if (context->job->portable)
+        return choose_all_archs(context);
+    if (!toolchain_archs(context->job->toolchain, context->job->cc, &ptx, &sm, result->note,
                          sizeof result->note))
-        return attempt_fail(attempt, BUILD_MACHINE, "%s", result->note);
+        return context_fail(context, BUILD_MACHINE, "%s", result->note);
     /* One front end for both: else __CUDA_ARCH__ would tell the code that is simulated from the
      * code that runs. */
     if (sm)
-        compile_for(&attempt->compile, "arch=compute_%d,code=[compute_%d,sm_%d]", ptx, ptx, sm);
+        compile_for(&context->compile, "arch=compute_%d,code=[compute_%d,sm_%d]", ptx, ptx, sm);
     else
-        compile_for(&attempt->compile, "arch=compute_%d,code=compute_%d", ptx, ptx);
+        compile_for(&context->compile, "arch=compute_%d,code=compute_%d", ptx, ptx);
     return true;
 }
 
@@ -120,42 +120,42 @@ static void write_files(FILE *key, const char *folder)
     free(items);
 }
 
-static bool make_key(Attempt *attempt)
+static bool make_key(BuildContext *context)
 {
-    FILE *key = open_memstream(&attempt->recipe.key, &attempt->recipe.key_bytes);
+    FILE *key = open_memstream(&context->recipe.key, &context->recipe.key_bytes);
 
     if (!key)
         die("out of host memory");
-    fprintf(key, "warpbook build 1\nfunction %s\n", attempt->job->lab->function);
-    if (attempt->job->linked || attempt->job->portable)
-        fprintf(key, "%s\n", attempt->job->linked ? "linked" : "portable");
-    compile_write_flags(&attempt->compile, key);
-    for (int i = 0; i < LAB_SYMBOLS && attempt->job->lab->symbols[i]; i++)
-        fprintf(key, "allowed %s\n", attempt->job->lab->symbols[i]);
-    fprintf(key, "%s", attempt->job->toolchain->identity);
-    write_files(key, attempt->compile.lab_dir);
-    write_files(key, attempt->compile.common);
+    fprintf(key, "warpbook build 1\nfunction %s\n", context->job->lab->function);
+    if (context->job->linked || context->job->portable)
+        fprintf(key, "%s\n", context->job->linked ? "linked" : "portable");
+    compile_write_flags(&context->compile, key);
+    for (int i = 0; i < LAB_SYMBOLS && context->job->lab->symbols[i]; i++)
+        fprintf(key, "allowed %s\n", context->job->lab->symbols[i]);
+    fprintf(key, "%s", context->job->toolchain->identity);
+    write_files(key, context->compile.lab_dir);
+    write_files(key, context->compile.common);
     if (fclose(key))
         die("out of host memory");
-    cache_name(attempt->cache, &attempt->recipe, attempt->entry, sizeof attempt->entry);
+    cache_name(context->cache, &context->recipe, context->entry, sizeof context->entry);
     return true;
 }
 
-static bool find_folders(Attempt *attempt)
+static bool find_folders(BuildContext *context)
 {
-    const BuildJob *job = attempt->job;
+    const BuildJob *job = context->job;
 
-    if (!make_folders(job->cache) || !realpath(job->cache, attempt->cache))
-        return attempt_cannot_write(attempt, job->cache);
-    if (!realpath(job->lab_dir, attempt->compile.lab_dir))
-        return attempt_fail(attempt, BUILD_MACHINE, "%s: %s", job->lab_dir, strerror(errno));
-    if (!realpath(job->common, attempt->compile.common))
-        return attempt_fail(attempt, BUILD_MACHINE, "%s: %s", job->common, strerror(errno));
+    if (!make_folders(job->cache) || !realpath(job->cache, context->cache))
+        return context_cannot_write(context, job->cache);
+    if (!realpath(job->lab_dir, context->compile.lab_dir))
+        return context_fail(context, BUILD_MACHINE, "%s: %s", job->lab_dir, strerror(errno));
+    if (!realpath(job->common, context->compile.common))
+        return context_fail(context, BUILD_MACHINE, "%s: %s", job->common, strerror(errno));
     return true;
 }
 
-bool recipe_make(Attempt *attempt)
+bool cache_key_make(BuildContext *context)
 {
-    return read_source(attempt) && choose_archs(attempt) && find_folders(attempt) &&
-           make_key(attempt);
+    return read_source(context) && choose_archs(context) && find_folders(context) &&
+           make_key(context);
 }

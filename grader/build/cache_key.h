@@ -6,7 +6,7 @@
 #include "build/build_context.h"
 
 /* Reads the source, chooses what nvcc makes code for, finds the folders, and names the entry of the
- * cache. False: the attempt has failed. */
-bool recipe_make(Attempt *attempt);
+ * cache. False: the context has failed. */
+bool cache_key_make(BuildContext *context);
 
 #endif

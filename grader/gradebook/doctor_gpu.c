@@ -50,7 +50,7 @@ static const struct {
     [GPU_NAME] = { "name" },
 };
 
-/* ---- Reading what it prints ---- */
+/* ---- ParsedResult what it prints ---- */
 
 /* One value, without blanks around it; "" where there is none. */
 static void take_value(const char *from, size_t length, char value[100])

@@ -95,7 +95,7 @@ static void look_at_cell(Checkup *checkup, HealthReport *all)
 {
     const char *folder = getenv("TMPDIR");
     char store[500], problem[1200] = "";
-    Cell cell = { 0 };
+    Sandbox cell = { 0 };
 
     if (checkup->trusting) {
         health_advise(
@@ -111,13 +111,13 @@ static void look_at_cell(Checkup *checkup, HealthReport *all)
             "$TMPDIR or /tmp must be a folder that can be written to.");
         return;
     }
-    if (cell_open(&cell, store, false, problem, sizeof problem))
+    if (sandbox_open(&cell, store, false, problem, sizeof problem))
         health_row(all, HEALTH_OK, "bubblewrap", "runs warpbook%s",
                    cell.sized ? "" : ", but cannot limit its files in memory (0.7 can)");
     else
         health_advise(health_row(all, HEALTH_FAIL, "bubblewrap", "gradings cannot run in it"), "%s",
                       problem);
-    cell_close(&cell);
+    sandbox_close(&cell);
     remove_tree(store);
 }
 

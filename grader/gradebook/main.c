@@ -63,15 +63,15 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
 }
 
 /* Where gradings run: here, or on a cluster's nodes, each of which proves its own. */
-static bool open_cell(Cell *cell, Options *options, char *problem, size_t size)
+static bool open_cell(Sandbox *cell, Options *options, char *problem, size_t size)
 {
     bool slurm = options->slurm.asked_for;
     char job[40];
 
     options->slurm.trusting = options->trusting;
-    if (!cell_open(cell, options->out, options->trusting || slurm, problem, size) ||
-        (slurm && !options->trusting && !cell_lies_apart(cell, problem, size)) ||
-        !cell_hides(cell, options->submissions, problem, size))
+    if (!sandbox_open(cell, options->out, options->trusting || slurm, problem, size) ||
+        (slurm && !options->trusting && !sandbox_lies_apart(cell, problem, size)) ||
+        !sandbox_hides(cell, options->submissions, problem, size))
         return false;
     if (!slurm && slurm_is_out(cell->store, job, sizeof job)) {
         put(problem, size,
@@ -94,7 +94,7 @@ static bool lies_among(const char *store, const char *submissions)
     return among;
 }
 
-static bool read_submissions(Store *store, const Options *options, const Cell *cell)
+static bool read_submissions(Store *store, const Options *options, const Sandbox *cell)
 {
     Class class;
     Enrolled enrolled;
@@ -105,7 +105,7 @@ static bool read_submissions(Store *store, const Options *options, const Cell *c
         say(0, "--out %s lies among the submissions: choose a folder beside them", options->out);
         return false;
     }
-    if (!quarantine_read(options->submissions, &class, problem, sizeof problem)) {
+    if (!isolated_read(options->submissions, &class, problem, sizeof problem)) {
         say(0, "%s", problem);
         class_free(&class);
         return false;
@@ -118,7 +118,7 @@ static bool read_submissions(Store *store, const Options *options, const Cell *c
     return true;
 }
 
-static int mark(Store *store, const Cell *cell, const Options *options)
+static int mark(Store *store, const Sandbox *cell, const Options *options)
 {
     Marked marked = options->slurm.asked_for
                         ? slurm_run(store, cell, &options->marking, &options->slurm)
@@ -161,7 +161,7 @@ static bool take_course(Store *store, Options *options)
 }
 
 /* What was graded before a lab was changed is graded once more. */
-static void wish_changed(Store *store, const Options *options)
+static void request_changed(Store *store, const Options *options)
 {
     Workbook book;
     char problem[200];
@@ -170,7 +170,7 @@ static void wish_changed(Store *store, const Options *options)
          lab++) {
         int count =
             options->marking.asked[lab]
-                ? queue_wish_changed(store, all_labs[lab].folder, lab_hash(&book, &all_labs[lab]))
+                ? queue_request_changed(store, all_labs[lab].folder, lab_hash(&book, &all_labs[lab]))
                 : 0;
         if (count)
             fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
@@ -181,7 +181,7 @@ static void wish_changed(Store *store, const Options *options)
 static int run_grade(Options *options)
 {
     Store store;
-    Cell cell = { 0 };
+    Sandbox cell = { 0 };
     char problem[1200];
     int status;
 
@@ -198,10 +198,10 @@ static int run_grade(Options *options)
         status = stop_asked() ? STOPPED : COULD_NOT;
     else {
         terms_keep(&store);
-        wish_changed(&store, options);
+        request_changed(&store, options);
         status = mark(&store, &cell, options);
     }
-    cell_close(&cell);
+    sandbox_close(&cell);
     store_close(&store);
     return status;
 }
@@ -249,7 +249,7 @@ static int run_regrade(Options *options)
 {
     const LabEntry *entry = options->lab ? lab_find(options->lab) : NULL;
     Store store;
-    Cell cell = { 0 };
+    Sandbox cell = { 0 };
     char problem[1200];
     int status = COULD_NOT;
 
@@ -270,7 +270,7 @@ static int run_regrade(Options *options)
         wish(&store, options->marking.only);
         status = mark(&store, &cell, options);
     }
-    cell_close(&cell);
+    sandbox_close(&cell);
     store_close(&store);
     return status;
 }

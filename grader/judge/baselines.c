@@ -13,12 +13,12 @@
 static const double beyond_known = 1.1;
 
 /* The ratio of a kernel of ours to the reference, from a short race; 0 if it can't be had. */
-static double ratio_of_ours(Judging *j, const char *source, int i)
+static double ratio_of_ours(TimingContext *j, const char *source, int i)
 {
     Build built;
-    Contestant ours = { 0 };
+    Sampler ours = { 0 };
     GpuInfo info;
-    Finish finish = { .trouble = UNSOUND };
+    Outcome finish = { .trouble = UNSOUND };
 
     session_build(j->session, j->entry, source, NULL, &built);
     if (built.fault != BUILD_OK)
@@ -26,17 +26,17 @@ static double ratio_of_ours(Judging *j, const char *source, int i)
     if (*j->session->simulated)
         return modelled_ratio(j, built.object, i);
     j->doing = j->plan[i].sized.label;
-    if (judging_start_ours(j, &ours, built.object, &info) == PASS &&
-        side_take_up(&j->reference, &j->plan[i]) == PASS &&
-        side_take_up(&ours, &j->plan[i]) == PASS)
-        judging_race(j, &ours, 0, 3, &finish);
-    side_end(&ours);
+    if (timing_start_ours(j, &ours, built.object, &info) == PASS &&
+        sampler_take_up(&j->reference, &j->plan[i]) == PASS &&
+        sampler_take_up(&ours, &j->plan[i]) == PASS)
+        timing_race(j, &ours, 0, 3, &finish);
+    sampler_end(&ours);
     return finish.trouble == PASS && finish.blocks ? finish.ratio.median : 0;
 }
 
 /* Where the floor of case i is kept: by all that it hangs on. "": nowhere, since a simulator that
  * cannot be read cannot be told from another. */
-static char *floor_path(const Judging *j, const char *source, int i, char *path, size_t size)
+static char *floor_path(const TimingContext *j, const char *source, int i, char *path, size_t size)
 {
     const Session *session = j->session;
     const uint64_t rung = solution_hash(source);
@@ -62,7 +62,7 @@ static double read_floor(const char *path)
     return floor;
 }
 
-double known_floor(Judging *j, int i)
+double baseline_floor(TimingContext *j, int i)
 {
     char path[PATH * 3], text[64];
     double floor;
@@ -81,7 +81,7 @@ double known_floor(Judging *j, int i)
     return floor;
 }
 
-void known_look(Judging *j, int i)
+void baseline_check(TimingContext *j, int i)
 {
     CaseSpeed *s = &j->result->speed[i];
     FileList beyond;
@@ -91,5 +91,5 @@ void known_look(Judging *j, int i)
     if (beyond.count)
         fastest = ratio_of_ours(j, beyond.path[beyond.count - 1], i);
     if (s->ratio.median > beyond_known * fmax(fastest, 1))
-        judging_flag(j, "faster-than-known");
+        timing_flag(j, "faster-than-known");
 }

@@ -7,8 +7,8 @@
 
 /* What rung 1 reaches on this device in case i: where marks begin; 0 if it can't be had. Measured
  * once, then remembered in the build folder for this GPU, driver and lab. */
-double known_floor(Judging *j, int i);
+double baseline_floor(TimingContext *j, int i);
 /* Case i was remarkably fast: flags it if nothing that we know is about as fast. */
-void known_look(Judging *j, int i);
+void baseline_check(TimingContext *j, int i);
 
 #endif

@@ -291,7 +291,7 @@ void judge_correctness(Session *session, const char *object, Result *result, Dra
     PUT(result->sandbox, "%s", worker.sandbox);
     PUT(result->isolation, "%s", worker.isolation);
     if (verdict == PASS)
-        session_rouse(session);
+        session_prestart(session);
     worker_end(&worker);
     note_printed(&worker.child, result);
     result->verdict = verdict;

@@ -1,6 +1,6 @@
 /* counter_bounds.c - what does a right kernel do? On a simulated GPU, where speed cannot be judged.
  *
- * Where it can, mechanism_look() explains what is slow, and decides nothing. Else each TIMED case
+ * Where it can, counter_bounds_check() explains what is slow, and decides nothing. Else each TIMED case
  * is called once, cold, at the sizes that the lab's table gives it, and all of its result is looked
  * at. The simulated GPU has counted what the call did; each bound of the lab's mechanism is held
  * against that. One that is missed makes the kernel `slow`, with the line of it that is most to
@@ -96,7 +96,7 @@ static Verdict hold_to(Worker *worker, const Mechanism *m)
     return SLOW;
 }
 
-Verdict mechanism_look(Worker *worker)
+Verdict counter_bounds_check(Worker *worker)
 {
     const Mechanism *m = worker->entry->lab->mechanism;
     Verdict verdict = PASS;
@@ -138,7 +138,7 @@ static Verdict look_at_case(Look *look, const Case *c)
     verdict = call_once(look, c);
     if (verdict != PASS)
         PUT(result->why, "%s", look->worker.why);
-    else if ((verdict = mechanism_look(&look->worker)) != PASS)
+    else if ((verdict = counter_bounds_check(&look->worker)) != PASS)
         PUT(result->why, "case %s: %s", c->label, look->worker.why);
     if (verdict != PASS)
         result->diagnosis = look->worker.diagnosis;

@@ -8,6 +8,6 @@
 /* Holds what a worker's last go did against each bound of its lab. SLOW: one is missed, and
  * worker->diagnosis and worker->why say which, with the line that is most to blame. Else PASS, or
  * what went wrong. */
-Verdict mechanism_look(Worker *worker);
+Verdict counter_bounds_check(Worker *worker);
 
 #endif

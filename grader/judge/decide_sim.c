@@ -18,12 +18,12 @@
 /* ---- One case ---- */
 
 /* With the case's name, unless that is in it. */
-static bool student_failed(Judging *j, const Contestant *student, Verdict verdict, int i)
+static bool student_failed(TimingContext *j, const Sampler *student, Verdict verdict, int i)
 {
-    return judging_student_failed(j, verdict, student, &j->plan[i]);
+    return timing_student_failed(j, verdict, student, &j->plan[i]);
 }
 
-static void record(const Judging *j, int i, const ModelledCall *reference, const ModelledCall *call,
+static void record(const TimingContext *j, int i, const ModelledCall *reference, const ModelledCall *call,
                    CaseSpeed *s)
 {
     Work work = j->entry->lab->work(&j->plan[i].sized);
@@ -42,9 +42,9 @@ static void record(const Judging *j, int i, const ModelledCall *reference, const
 }
 
 /* A slow case is explained by the first bound that it misses. */
-static bool explain(Judging *j, Contestant *student, int i, Reason *reason)
+static bool explain(TimingContext *j, Sampler *student, int i, Reason *reason)
 {
-    Verdict verdict = mechanism_look(&student->worker);
+    Verdict verdict = counter_bounds_check(&student->worker);
 
     if (verdict != SLOW)
         return !student_failed(j, student, verdict, i);
@@ -55,7 +55,7 @@ static bool explain(Judging *j, Contestant *student, int i, Reason *reason)
 
 /* Of the case that misses its bar most, which the verdict names; before anything else is asked of
  * the runner. */
-static void note_limiter(Judging *j, Contestant *student, int i, double ratio)
+static void note_limiter(TimingContext *j, Sampler *student, int i, double ratio)
 {
     const CaseSpeed *s = &j->result->speed[i];
     const double share = ratio / s->bar;
@@ -70,13 +70,13 @@ static void note_limiter(Judging *j, Contestant *student, int i, double ratio)
  * than of the kernel. (No rung may lie nearer to a bar: judge/selfcheck.c.) */
 static const double separated = 0.05;
 
-static bool separates(Judging *j, int i)
+static bool separates(TimingContext *j, int i)
 {
     CaseSpeed *s = &j->result->speed[i];
 
     if (s->lab_case->kind != TIMED || s->lab_case->spares_rung1)
         return true;
-    s->floor = known_floor(j, i);
+    s->floor = baseline_floor(j, i);
     if (s->floor <= s->bar - separated)
         return true;
     PUT(s->why_not,
@@ -100,7 +100,7 @@ static bool gives_up(const Case *lab_case, Verdict verdict, char *why_not, size_
 
 /* Whoever leaves the work to the host has no time here. Beside a GPU that has work he is slow, and
  * no modelled figure is needed to say so. */
-static bool idle(Judging *j, const ModelledCall *call, const ModelledCall *reference, int i)
+static bool idle(TimingContext *j, const ModelledCall *call, const ModelledCall *reference, int i)
 {
     const Case *lab_case = j->result->speed[i].lab_case;
 
@@ -116,7 +116,7 @@ static bool idle(Judging *j, const ModelledCall *call, const ModelledCall *refer
 }
 
 /* False: the verdict is there. */
-static bool judge_case(Judging *j, Contestant *student, int i, Reason *reason)
+static bool judge_case(TimingContext *j, Sampler *student, int i, Reason *reason)
 {
     CaseSpeed *s = &j->result->speed[i];
     ModelledCall reference, call = { 0 };
@@ -143,9 +143,9 @@ static bool judge_case(Judging *j, Contestant *student, int i, Reason *reason)
     if (!modelled_fine(&call, s->why_not, sizeof s->why_not))
         return true;
     record(j, i, &reference, &call, s);
-    if (judging_impossible(j, &j->plan[i], call.ms) &&
-        !judging_impossible(j, &j->plan[i], reference.ms)) {
-        judging_say_impossible(j, &j->plan[i], call.ms);
+    if (timing_impossible(j, &j->plan[i], call.ms) &&
+        !timing_impossible(j, &j->plan[i], reference.ms)) {
+        timing_say_impossible(j, &j->plan[i], call.ms);
         return false;
     }
     return true;
@@ -168,7 +168,7 @@ static void say_slow(Result *result, const CaseSpeed *s, const Reason *reason)
 
 bool judge_modelled_decide(Result *result, const Reason *reasons)
 {
-    const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = judging_slowest(result);
+    const CaseSpeed *unjudged = NULL, *blind = NULL, *slow = timing_slowest(result);
     int judged = 0;
 
     for (int i = 0; i < result->speeds; i++) {
@@ -217,7 +217,7 @@ static void note_controls(Result *result)
 }
 
 /* Rung 1 where marks need it; what is remarkably fast beside what we know. */
-static void look_around(Judging *j)
+static void look_around(TimingContext *j)
 {
     Result *result = j->result;
 
@@ -226,9 +226,9 @@ static void look_around(Judging *j)
         if (!s->measured || s->lab_case->kind != TIMED)
             continue;
         if (result->verdict == SLOW && !s->floor)
-            s->floor = known_floor(j, i);
-        if (s->ratio.median > judging_remarkable)
-            known_look(j, i);
+            s->floor = baseline_floor(j, i);
+        if (s->ratio.median > timing_remarkable)
+            baseline_check(j, i);
     }
 }
 
@@ -236,28 +236,28 @@ void judge_modelled(Session *session, const char *reference, const char *object,
                     Draws *random)
 {
     static Reason reasons[GRADE_CASES];
-    Judging j = { .session = session,
+    TimingContext j = { .session = session,
                   .result = result,
                   .entry = result->entry,
                   .reference_object = reference,
                   .object = object,
                   .random = random,
                   .info = session->gpu };
-    Contestant student = { 0 };
+    Sampler student = { 0 };
     bool fine = true, decided = false;
 
     memset(reasons, 0, sizeof reasons);
-    judging_list_cases(&j);
+    timing_list_cases(&j);
     for (int i = 0; fine && i < result->speeds; i++)
         fine = judge_case(&j, &student, i, &reasons[i]);
-    side_end(&student);
+    sampler_end(&student);
     if (fine) {
         decided = judge_modelled_decide(result, reasons);
         note_samples(result);
         note_controls(result);
         look_around(&j);
     }
-    side_end(&j.reference);
+    sampler_end(&j.reference);
     if (fine && !decided) {
         char unjudged[sizeof result->why];
         PUT(unjudged, "%s", result->why);

@@ -21,19 +21,19 @@ typedef enum Suspicion { NO_HARM, SLOWED_BY_STUDENT, GPU_CHANGED, REFERENCE_FAIL
 
 /* If the reference was slower beside the student: the student is killed, and the reference measured
  * once more. At another SM clock the times say nothing. */
-static Suspicion who_slowed(Judging *j, Contestant *student, int i, const Finish *finish)
+static Suspicion who_slowed(TimingContext *j, Sampler *student, int i, const Outcome *finish)
 {
     double before_ms = j->alone_ms[i], after_ms, after_mhz;
     Verdict verdict;
 
     if (!before_ms || finish->reference_ms <= before_ms * interference)
         return NO_HARM;
-    side_end(student);
+    sampler_end(student);
     sleep_s(0.1); /* a killed context is gone after 60 ms; 15 ms later the GPU is clean */
-    verdict = side_time_alone(&j->reference, 4, &after_ms);
+    verdict = sampler_time_alone(&j->reference, 4, &after_ms);
     if (verdict == PASS)
         verdict = worker_clock(&j->reference.worker, &after_mhz);
-    if (judging_reference_failed(j, verdict))
+    if (timing_reference_failed(j, verdict))
         return REFERENCE_FAILED;
     if (fabs(finish->mhz / j->alone_mhz[i] - 1) > same_clock ||
         fabs(after_mhz / j->alone_mhz[i] - 1) > same_clock)
@@ -41,7 +41,7 @@ static Suspicion who_slowed(Judging *j, Contestant *student, int i, const Finish
     return after_ms <= before_ms * (1 + (interference - 1) / 2) ? SLOWED_BY_STUDENT : GPU_CHANGED;
 }
 
-bool interfered(Judging *j, Contestant *student, int i, const Finish *finish)
+bool interfered(TimingContext *j, Sampler *student, int i, const Outcome *finish)
 {
     Suspicion suspicion = who_slowed(j, student, i, finish);
     double slower = finish->reference_ms / j->alone_ms[i] - 1;
@@ -49,14 +49,14 @@ bool interfered(Judging *j, Contestant *student, int i, const Finish *finish)
     if (suspicion == NO_HARM || suspicion == REFERENCE_FAILED)
         return suspicion == REFERENCE_FAILED;
     if (suspicion == SLOWED_BY_STUDENT) {
-        Finish again;
-        if (!judging_start_student(j, student, i) ||
-            judging_student_failed(j, side_take_up(student, &j->plan[i]), student, &j->plan[i]))
+        Outcome again;
+        if (!timing_start_student(j, student, i) ||
+            timing_student_failed(j, sampler_take_up(student, &j->plan[i]), student, &j->plan[i]))
             return true;
-        judging_race(j, student, 0, 5, &again);
+        timing_race(j, student, 0, 5, &again);
         if (again.trouble != PASS && !again.student_guilty)
-            return judging_reference_failed(j, again.trouble);
-        if (judging_student_failed(j, again.trouble, student, &j->plan[i]))
+            return timing_reference_failed(j, again.trouble);
+        if (timing_student_failed(j, again.trouble, student, &j->plan[i]))
             return true;
         suspicion = who_slowed(j, student, i, &again);
     }
@@ -68,7 +68,7 @@ bool interfered(Judging *j, Contestant *student, int i, const Finish *finish)
             "while this kernel's process existed the reference took %.0f %% longer, and recovered "
             "when it was gone, twice",
             slower * 100);
-        judging_flag(j, "interference");
+        timing_flag(j, "interference");
         return true;
     }
     j->result->verdict = CORRECT_ONLY;

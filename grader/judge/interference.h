@@ -6,6 +6,6 @@
 
 /* After a race of case i. True if that, or something else, is the verdict; the student's process
  * may then have been killed and started anew. */
-bool interfered(Judging *j, Contestant *student, int i, const Finish *finish);
+bool interfered(TimingContext *j, Sampler *student, int i, const Outcome *finish);
 
 #endif

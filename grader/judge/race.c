@@ -46,9 +46,9 @@ static void add_sample(Pair *pair, const Sample *sample)
     pair->between_ms += sample->between_ms / sample->passes / 2;
 }
 
-static bool take(Race *race, bool student, Block *block, Finish *finish)
+static bool take(Race *race, bool student, Block *block, Outcome *finish)
 {
-    Side *side = student ? &race->student : &race->reference;
+    Candidate *side = student ? &race->student : &race->reference;
     Sample sample = { 0 };
 
     finish->trouble = side->sample(side->self, &sample);
@@ -59,7 +59,7 @@ static bool take(Race *race, bool student, Block *block, Finish *finish)
     return true;
 }
 
-static bool take_block(Race *race, Block *block, Finish *finish)
+static bool take_block(Race *race, Block *block, Outcome *finish)
 {
     bool mirrored = next_random(&race->random) & 1;
 
@@ -201,7 +201,7 @@ static double race_miss(const Race *race)
 
 /* From all blocks so far: which count, and what they say. Decided anew each time, so that a rule
  * that only holds from some block on (the events lie) holds for all. */
-static void sum_up(const Race *race, const Block *blocks, int count, Finish *finish)
+static void sum_up(const Race *race, const Block *blocks, int count, Outcome *finish)
 {
     double ratio[SPEED_BLOCKS], reference[SPEED_BLOCKS], student[SPEED_BLOCKS];
     const Hidden hidden = find_hidden(blocks, count);
@@ -237,7 +237,7 @@ static void sum_up(const Race *race, const Block *blocks, int count, Finish *fin
 
 /* Enough is known: hopeless after 3 blocks, clear of the bar at one of the planned looks. A kernel
  * that is far from any bar is not run for minutes to tell how far: then one block will do. */
-static bool decided(const Race *race, Finish *finish, double elapsed_s)
+static bool decided(const Race *race, Outcome *finish, double elapsed_s)
 {
     bool late = elapsed_s > race->budget_s * (race->bar ? 1 : 3) && finish->blocks;
 
@@ -254,7 +254,7 @@ static bool decided(const Race *race, Finish *finish, double elapsed_s)
 
 /* Both sides once, not counted: first touches of new buffers are slow. Of samples that take seconds
  * it is counted, since nobody would see the difference. */
-static bool first_block(Race *race, Block *block, int *count, Finish *finish)
+static bool first_block(Race *race, Block *block, int *count, Outcome *finish)
 {
     double start = now_s();
 
@@ -264,13 +264,13 @@ static bool first_block(Race *race, Block *block, int *count, Finish *finish)
     return true;
 }
 
-void race(Race *race, Finish *finish)
+void race(Race *race, Outcome *finish)
 {
     Block blocks[SPEED_BLOCKS];
     double start = now_s();
     int count = 0;
 
-    *finish = (Finish){ .trouble = PASS };
+    *finish = (Outcome){ .trouble = PASS };
     if (!first_block(race, &blocks[0], &count, finish))
         return;
     while (count < SPEED_BLOCKS && finish->blocks < race->most &&

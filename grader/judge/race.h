@@ -20,13 +20,13 @@ typedef struct Sample {
     int calls, passes;
 } Sample;
 
-typedef struct Side {
+typedef struct Candidate {
     void *self;
     Verdict (*sample)(void *self, Sample *sample); /* PASS, or what went wrong */
-} Side;
+} Candidate;
 
 typedef struct Race {
-    Side reference, student;
+    Candidate reference, student;
     double bar;      /* 0: none, measure `least` blocks */
     int least, most; /* blocks: looks at `least`, twice that, ... up to `most` */
     double
@@ -38,7 +38,7 @@ typedef struct Race {
     void *progress_self;
 } Race;
 
-typedef struct Finish {
+typedef struct Outcome {
     Verdict trouble;     /* PASS, or what a side returned; then the rest is not filled */
     bool student_guilty; /* whose trouble it was */
     Interval ratio;
@@ -49,12 +49,12 @@ typedef struct Finish {
     bool by_parent;                  /* the student's events lie: the parent's clock counts */
     bool cut_short;                  /* too slow to go on with: few blocks will do */
     double mhz;                      /* the SM clock, median; 0: not looked at */
-} Finish;
+} Outcome;
 
 /* The most blocks, dropped ones included. One more comes before them and is thrown away: the first
  * touches of new buffers are slow. */
 enum { SPEED_BLOCKS = 240 };
 
-void race(Race *race, Finish *finish);
+void race(Race *race, Outcome *finish);
 
 #endif

@@ -22,15 +22,15 @@ static const double call_limit_s = 20;
 /* ---- A sample ---- */
 
 /* Every set is called once; of calls that take that long, as many as a sample takes. */
-static void take_all_calls(Contestant *side, const Plan *plan)
+static void take_all_calls(Sampler *side, const Plan *plan)
 {
     side->calls = (int) fmin(ceil(sample_ms / plan->reference_ms), plan->sets);
     side->passes = plan->passes;
 }
 
-Verdict side_sample(void *self, Sample *sample)
+Verdict sampler_sample(void *self, Sample *sample)
 {
-    Contestant *side = self;
+    Sampler *side = self;
     Verdict verdict;
 
     *sample = (Sample){ .calls = side->calls * side->passes, .passes = side->passes };
@@ -51,25 +51,25 @@ Verdict side_sample(void *self, Sample *sample)
 
 /* ---- Bringing up a side ---- */
 
-Verdict side_start(Contestant *side, Session *session, const LabEntry *entry, const char *object,
+Verdict sampler_start(Sampler *side, Session *session, const LabEntry *entry, const char *object,
                    Draws *random, GpuInfo *info)
 {
     Verdict verdict;
 
-    *side = (Contestant){ .random = random, .passes = 1 };
+    *side = (Sampler){ .random = random, .passes = 1 };
     if ((verdict = session_worker(session, &side->worker)) != PASS ||
         (verdict = worker_hello(&side->worker, info)) != PASS)
         return verdict;
     return worker_load(&side->worker, entry, object);
 }
 
-void side_end(Contestant *side)
+void sampler_end(Sampler *side)
 {
     worker_end(&side->worker);
 }
 
 /* One call on one set: its time, the faster of two. */
-static Verdict time_one(Contestant *side, double *ms)
+static Verdict time_one(Sampler *side, double *ms)
 {
     *ms = 1e9;
     for (int i = 0; i < 2; i++) {
@@ -131,7 +131,7 @@ static int choose_sets(const Lab *lab, double one_set, bool in_host_memory, doub
                                                : (int) fmin(fmax(ceil(wanted), 3), fmin(room, 64));
 }
 
-static Verdict time_case(Contestant *reference, const Case *sized, double *call_ms)
+static Verdict time_case(Sampler *reference, const Case *sized, double *call_ms)
 {
     Verdict verdict = worker_case(&reference->worker, sized, 1);
 
@@ -143,7 +143,7 @@ enum { BALANCE_FIRST = 16, BALANCE_MOST = 1 << 16 };
 /* The dim that is balanced doubles until a call takes four times as long as with none: then most of
  * it is that dim's own work, and the rest hides behind it or is small. It stays 0 if no call does.
  */
-static Verdict balance(Contestant *reference, Case *sized, double *call_ms)
+static Verdict balance(Sampler *reference, Case *sized, double *call_ms)
 {
     long *dim = &sized->dim[sized->balanced];
     double without_ms = *call_ms;
@@ -161,7 +161,7 @@ static Verdict balance(Contestant *reference, Case *sized, double *call_ms)
     return PASS;
 }
 
-Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
+Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
                   char *why_not, size_t size)
 {
     const Lab *lab = reference->worker.entry->lab;
@@ -203,7 +203,7 @@ Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *in
     return PASS;
 }
 
-Verdict side_take_up(Contestant *side, const Plan *plan)
+Verdict sampler_take_up(Sampler *side, const Plan *plan)
 {
     double ms;
     Verdict verdict = worker_case(&side->worker, &plan->sized, plan->sets);
@@ -221,21 +221,21 @@ Verdict side_take_up(Contestant *side, const Plan *plan)
 
 /* ---- The machine ---- */
 
-bool side_clock(void *self, double *mhz)
+bool sampler_clock(void *self, double *mhz)
 {
-    Contestant *reference = self;
+    Sampler *reference = self;
 
     return worker_clock(&reference->worker, mhz) == PASS;
 }
 
-Verdict side_warm_up(Contestant *reference)
+Verdict sampler_warm_up(Sampler *reference)
 {
     double start = now_s(), last = 0, mhz;
     int steady = 0;
 
     while (now_s() - start < warm_up_limit_s && (steady < 5 || now_s() - start < warm_up_s)) {
         Sample sample;
-        Verdict verdict = side_sample(reference, &sample);
+        Verdict verdict = sampler_sample(reference, &sample);
         if (verdict == PASS)
             verdict = worker_clock(&reference->worker, &mhz);
         if (verdict != PASS)
@@ -246,13 +246,13 @@ Verdict side_warm_up(Contestant *reference)
     return PASS;
 }
 
-Verdict side_time_alone(Contestant *reference, int samples, double *ms)
+Verdict sampler_time_alone(Sampler *reference, int samples, double *ms)
 {
     double times[16];
 
     for (int i = 0; i < samples; i++) {
         Sample sample;
-        Verdict verdict = side_sample(reference, &sample);
+        Verdict verdict = sampler_sample(reference, &sample);
         if (verdict != PASS)
             return verdict;
         times[i] = sample.event_ms / sample.calls;

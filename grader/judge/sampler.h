@@ -20,36 +20,36 @@ typedef struct Plan {
     double reference_ms; /* one call */
 } Plan;
 
-typedef struct Contestant {
+typedef struct Sampler {
     Worker worker;
     Draws *random;
     int calls, passes; /* a sample: so many calls, so many times */
     const Plan *plan;  /* of the case taken up */
-} Contestant;
+} Sampler;
 
 /* Takes a runner and loads a kernel into it; `info` is the GPU as it is now, free memory included.
  */
-Verdict side_start(Contestant *side, Session *session, const LabEntry *entry, const char *object,
+Verdict sampler_start(Sampler *side, Session *session, const LabEntry *entry, const char *object,
                    Draws *random, GpuInfo *info);
-void side_end(Contestant *side);
+void sampler_end(Sampler *side);
 
 /* Sizes a case for this GPU by the reference: it must take 0.2 ms, and three sets of both sides
  * must fit. If they do not: PASS, with plan->sets 0 and the reason in why_not. */
-Verdict side_plan(Contestant *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
+Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
                   char *why_not, size_t size);
 
 /* Puts a side on a planned case, which it keeps a pointer to. A kernel far slower than the
  * reference takes fewer calls a sample, as long as it is that slow. */
-Verdict side_take_up(Contestant *side, const Plan *plan);
+Verdict sampler_take_up(Sampler *side, const Plan *plan);
 
-/* For judge/race.h: `self` is a Contestant. */
-Verdict side_sample(void *self, Sample *sample);
-bool side_clock(void *self, double *mhz);
+/* For judge/race.h: `self` is a Sampler. */
+Verdict sampler_sample(void *self, Sample *sample);
+bool sampler_clock(void *self, double *mhz);
 
 /* Runs the reference until the SM clock has been steady (1 %) for five readings, at least 0.2 s. */
-Verdict side_warm_up(Contestant *reference);
+Verdict sampler_warm_up(Sampler *reference);
 
 /* A side alone: median time of a call over at most 16 samples. */
-Verdict side_time_alone(Contestant *side, int samples, double *ms);
+Verdict sampler_time_alone(Sampler *side, int samples, double *ms);
 
 #endif

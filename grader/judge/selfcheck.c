@@ -18,14 +18,14 @@
  */
 static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
 
-typedef struct Proof {
+typedef struct SelfCheck {
     Session *session;
     const LabEntry *entry;
     FILE *figures; /* NULL: nobody wants them */
     int faults;
-} Proof;
+} SelfCheck;
 
-static void row(Proof *proof, bool fine, const char *what, const char *said)
+static void row(SelfCheck *proof, bool fine, const char *what, const char *said)
 {
     printf("  %-4s %-34.34s %s\n", fine ? "ok" : "BAD", what, said);
     fflush(stdout);
@@ -71,7 +71,7 @@ int least_cc(const char *source)
     return 10 * major + minor;
 }
 
-static bool is_simulated(const Proof *proof)
+static bool is_simulated(const SelfCheck *proof)
 {
     return *proof->session->simulated;
 }
@@ -116,7 +116,7 @@ static bool shows_its_flaw(const Lab *lab)
     return lab->unmarked;
 }
 
-static void prove_files(Proof *proof)
+static void prove_files(SelfCheck *proof)
 {
     static const char *const names[] = { "README.md", "kernel.h", "kernel.cu", "lab.c" };
     const Lab *lab = proof->entry->lab;
@@ -137,7 +137,7 @@ static void prove_files(Proof *proof)
         row(proof, false, "predictions.txt", "is missing");
 }
 
-static void prove_starter_text(Proof *proof, const char *rung1)
+static void prove_starter_text(SelfCheck *proof, const char *rung1)
 {
     char path[PATH];
     char *starter, *handed_out, *rung;
@@ -177,7 +177,7 @@ static void describe(const Result *result, const char *expected, char *text, siz
 }
 
 /* A simulated GPU may have no verdict on a timed case: of its time or of its device. */
-static bool is_unjudged(const Proof *proof, const Result *result)
+static bool is_unjudged(const SelfCheck *proof, const Result *result)
 {
     for (int i = 0; i < result->speeds; i++)
         if (result->speed[i].lab_case->kind == TIMED && !result->speed[i].measured)
@@ -189,7 +189,7 @@ static bool is_unjudged(const Proof *proof, const Result *result)
 /* What a first line promises: `device` lets hardware decide. Where speed is not judged, no more
  * than `correct` can come of a kernel that is right. Of an `unsafe` one a real GPU may show that it
  * fails, before the simulated one looks at it. */
-static bool keeps(const Proof *proof, const char *promise, const Result *result)
+static bool keeps(const SelfCheck *proof, const char *promise, const Result *result)
 {
     Verdict verdict = result->verdict;
     bool unjudged = is_unjudged(proof, result), fast = verdict_passed(verdict) || unjudged;
@@ -235,7 +235,7 @@ static bool beside_bar(const Result *result)
 }
 
 /* `name` without its ".cu" is what the figures' keys begin with. */
-static void keep_figures(const Proof *proof, const char *name, const Result *result)
+static void keep_figures(const SelfCheck *proof, const char *name, const Result *result)
 {
     char key[100];
 
@@ -243,7 +243,7 @@ static void keep_figures(const Proof *proof, const char *name, const Result *res
         figures_print(proof->figures, PUT(key, "%.*s", (int) strlen(name) - 3, name), result);
 }
 
-static void prove_kernel(Proof *proof, const char *path, bool wrong, Result *result)
+static void prove_kernel(SelfCheck *proof, const char *path, bool wrong, Result *result)
 {
     char promise[16] = "", said[600];
     const char *name = path + strlen(proof->session->book.root) + strlen("/solutions/") +
@@ -299,7 +299,7 @@ static void note_unjudged(const Result *reference)
         }
 }
 
-static void prove_rungs(Proof *proof, const FileList *rungs)
+static void prove_rungs(SelfCheck *proof, const FileList *rungs)
 {
     static Result result;
 
@@ -320,7 +320,7 @@ static void prove_rungs(Proof *proof, const FileList *rungs)
     }
 }
 
-static void prove_starter(Proof *proof)
+static void prove_starter(SelfCheck *proof)
 {
     static Result result;
     char path[PATH], said[600];
@@ -353,9 +353,9 @@ static bool is_timed(const char *path)
     return timed;
 }
 
-int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figures)
+int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *figures)
 {
-    Proof proof = { .session = session, .entry = entry, .figures = figures };
+    SelfCheck proof = { .session = session, .entry = entry, .figures = figures };
     static Result result;
     FileList rungs, others;
 
@@ -409,7 +409,7 @@ static void promised_flag(const char *source, const char *promise, char *flag, s
     head_word(source, 0, PUT(key, "%s,", promise), flag, size);
 }
 
-static void prove_stranger(Proof *proof, const Folder *folder, const char *name, const char *path,
+static void prove_stranger(SelfCheck *proof, const Folder *folder, const char *name, const char *path,
                            const char *promise, const char *flag)
 {
     static Result result;
@@ -432,7 +432,7 @@ static void prove_stranger(Proof *proof, const Folder *folder, const char *name,
 
 int prove_strangers(Session *session, const LabEntry *const *labs, int count, bool builds_only)
 {
-    Proof proof = { .session = session };
+    SelfCheck proof = { .session = session };
     static FileList files;
 
     session->ours = false;

@@ -11,7 +11,7 @@
  * first line and to the distances of docs; looks at the lab's files. Prints a row for each; returns
  * how many are not as they should be. `timed_only`: without the wrong kernels that
  * never come so far. What was measured goes to `figures`, too, unless it is NULL. */
-int prove(Session *session, const LabEntry *entry, bool timed_only, FILE *figures);
+int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *figures);
 
 /* Grades tests/cheats and tests/honest, those of the labs asked for: two lines at the head of a
  * file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat may never pass, an honest

@@ -226,7 +226,7 @@ static bool lock_gpu(Session *session)
     return true;
 }
 
-void session_rouse(Session *session)
+void session_prestart(Session *session)
 {
     GpuInfo info;
 

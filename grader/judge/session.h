@@ -42,7 +42,7 @@ bool session_open_to_build(Session *session, int cc);
  * sets up is there for all processes on a GPU, and goes with the last (H200, driver 580.159,
  * 2026-11-22, medians: 263 ms up and 96 ms to end, beside another process 157 and 57; see
  * docs/measurements.md). Not while something is timed: a new context disturbs. */
-void session_rouse(Session *session);
+void session_prestart(Session *session);
 
 /* A runner for the caller, who ends it with worker_end: the waiting one, or a new one. */
 Verdict session_worker(Session *session, Worker *worker);

@@ -6,9 +6,9 @@
 
 static const double race_budget_s = 3;
 
-const double judging_remarkable = 1.3;
+const double timing_remarkable = 1.3;
 
-const CaseSpeed *judging_slowest(const Result *result)
+const CaseSpeed *timing_slowest(const Result *result)
 {
     const CaseSpeed *slowest = NULL;
 
@@ -21,9 +21,9 @@ const CaseSpeed *judging_slowest(const Result *result)
     return slowest;
 }
 
-void judging_decide(Result *result)
+void timing_decide(Result *result)
 {
-    const CaseSpeed *slow = judging_slowest(result), *unjudged = NULL;
+    const CaseSpeed *slow = timing_slowest(result), *unjudged = NULL;
     bool close = false;
 
     for (int i = 0; i < result->speeds; i++) {
@@ -49,7 +49,7 @@ void judging_decide(Result *result)
         PUT(result->why, "too close to the bar to tell on this machine; counts as a pass");
 }
 
-void judging_flag(Judging *j, const char *flag)
+void timing_flag(TimingContext *j, const char *flag)
 {
     char *flags = j->result->flags;
 
@@ -59,13 +59,13 @@ void judging_flag(Judging *j, const char *flag)
 
 static void show_blocks(void *self, int blocks)
 {
-    Judging *j = self;
+    TimingContext *j = self;
 
     session_say(j->session, "%02d %s: %s, block %d", lab_number(j->entry), lab_name(j->entry),
                 j->doing, blocks);
 }
 
-bool judging_ours_failed(Judging *j, Verdict verdict, const char *who, const char *why)
+bool timing_ours_failed(TimingContext *j, Verdict verdict, const char *who, const char *why)
 {
     if (verdict == PASS)
         return false;
@@ -74,27 +74,27 @@ bool judging_ours_failed(Judging *j, Verdict verdict, const char *who, const cha
     return true;
 }
 
-bool judging_reference_failed(Judging *j, Verdict verdict)
+bool timing_reference_failed(TimingContext *j, Verdict verdict)
 {
-    return judging_ours_failed(j, verdict, "the reference", j->reference.worker.why);
+    return timing_ours_failed(j, verdict, "the reference", j->reference.worker.why);
 }
 
-Verdict judging_start_ours(Judging *j, Contestant *side, const char *object, GpuInfo *info)
+Verdict timing_start_ours(TimingContext *j, Sampler *side, const char *object, GpuInfo *info)
 {
-    return side_start(side, j->session, j->entry, object, j->random, info);
+    return sampler_start(side, j->session, j->entry, object, j->random, info);
 }
 
-void judging_race(Judging *j, Contestant *student, double bar, int least, Finish *finish)
+void timing_race(TimingContext *j, Sampler *student, double bar, int least, Outcome *finish)
 {
     Race the_race = {
-        .reference = { &j->reference, side_sample },
-        .student = { student, side_sample },
+        .reference = { &j->reference, sampler_sample },
+        .student = { student, sampler_sample },
         .bar = bar,
         .least = least,
         .most = 120,
         .budget_s = race_budget_s,
         .random = draw(j->random, DRAW_ORDER),
-        .clock_mhz = side_clock,
+        .clock_mhz = sampler_clock,
         .clock_self = &j->reference,
         .progress = show_blocks,
         .progress_self = j,
@@ -102,7 +102,7 @@ void judging_race(Judging *j, Contestant *student, double bar, int least, Finish
     race(&the_race, finish);
 }
 
-bool judging_student_failed(Judging *j, Verdict verdict, const Contestant *student,
+bool timing_student_failed(TimingContext *j, Verdict verdict, const Sampler *student,
                             const Plan *plan)
 {
     if (verdict == PASS)
@@ -116,16 +116,16 @@ bool judging_student_failed(Judging *j, Verdict verdict, const Contestant *stude
     return true;
 }
 
-bool judging_start_student(Judging *j, Contestant *student, int i)
+bool timing_start_student(TimingContext *j, Sampler *student, int i)
 {
     GpuInfo info;
 
-    return !judging_student_failed(
-        j, side_start(student, j->session, j->entry, j->object, j->random, &info), student,
+    return !timing_student_failed(
+        j, sampler_start(student, j->session, j->entry, j->object, j->random, &info), student,
         &j->plan[i]);
 }
 
-void judging_list_cases(Judging *j)
+void timing_list_cases(TimingContext *j)
 {
     const Case *cases = j->entry->lab->cases;
 
@@ -139,7 +139,7 @@ void judging_list_cases(Judging *j)
         }
 }
 
-bool judging_impossible(const Judging *j, const Plan *plan, double call_ms)
+bool timing_impossible(const TimingContext *j, const Plan *plan, double call_ms)
 {
     double bytes = j->entry->lab->work(&plan->sized).bytes - (double) j->info.gpu.l2_bytes;
 
@@ -147,7 +147,7 @@ bool judging_impossible(const Judging *j, const Plan *plan, double call_ms)
            bytes / (call_ms * 1e-3) > 1.05e9 * j->info.peak_gbps;
 }
 
-void judging_say_impossible(Judging *j, const Plan *plan, double call_ms)
+void timing_say_impossible(TimingContext *j, const Plan *plan, double call_ms)
 {
     j->result->verdict = SUSPECT;
     PUT(j->result->why,

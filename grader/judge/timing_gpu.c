@@ -26,22 +26,22 @@ static const char too_noisy[] = "left out, since the machine was too noisy for a
 
 /* Reference against its twin on every timed case: what can this machine tell apart? The last case
  * comes first: then the reference already has the first one's arrays when the student comes. */
-static bool judge_machine(Judging *j, Contestant *twin)
+static bool judge_machine(TimingContext *j, Sampler *twin)
 {
     for (int i = j->result->speeds - 1; i >= 0; i--) {
         CaseSpeed *s = &j->result->speed[i];
-        Finish finish;
+        Outcome finish;
         Verdict verdict;
         if (!j->plan[i].sets || s->lab_case->kind != TIMED)
             continue;
         j->doing = "the reference beside itself";
-        if (judging_reference_failed(j, side_take_up(&j->reference, &j->plan[i])))
+        if (timing_reference_failed(j, sampler_take_up(&j->reference, &j->plan[i])))
             return false;
-        verdict = side_take_up(twin, &j->plan[i]);
-        if (judging_ours_failed(j, verdict, "the reference's twin", twin->worker.why))
+        verdict = sampler_take_up(twin, &j->plan[i]);
+        if (timing_ours_failed(j, verdict, "the reference's twin", twin->worker.why))
             return false;
-        judging_race(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
-        if (judging_ours_failed(j, finish.trouble, "the reference",
+        timing_race(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
+        if (timing_ours_failed(j, finish.trouble, "the reference",
                                 finish.student_guilty ? twin->worker.why : j->reference.worker.why))
             return false;
         j->alone_ms[i] = finish.reference_ms;
@@ -58,7 +58,7 @@ static bool judge_machine(Judging *j, Contestant *twin)
     return true;
 }
 
-static void record(const Judging *j, const Plan *plan, const Finish *finish, CaseSpeed *s)
+static void record(const TimingContext *j, const Plan *plan, const Outcome *finish, CaseSpeed *s)
 {
     Work work = j->entry->lab->work(&plan->sized);
 
@@ -77,31 +77,31 @@ static void record(const Judging *j, const Plan *plan, const Finish *finish, Cas
 }
 
 /* One race of one case. False: the verdict is there. */
-static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *finish)
+static bool run_race(TimingContext *j, Sampler *student, int i, int least, Outcome *finish)
 {
     const Plan *plan = &j->plan[i];
     CaseSpeed *s = &j->result->speed[i];
     int set;
 
     j->doing = plan->sized.label;
-    if (judging_reference_failed(j, side_take_up(&j->reference, plan)))
+    if (timing_reference_failed(j, sampler_take_up(&j->reference, plan)))
         return false;
-    if (judging_student_failed(j, side_take_up(student, plan), student, plan))
+    if (timing_student_failed(j, sampler_take_up(student, plan), student, plan))
         return false;
-    judging_race(j, student, s->bar, least, finish);
+    timing_race(j, student, s->bar, least, finish);
     if (finish->trouble != PASS && !finish->student_guilty)
-        return !judging_reference_failed(j, finish->trouble);
-    if (judging_student_failed(j, finish->trouble, student, plan) ||
-        judging_student_failed(j, worker_check_guards(&student->worker), student, plan))
+        return !timing_reference_failed(j, finish->trouble);
+    if (timing_student_failed(j, finish->trouble, student, plan) ||
+        timing_student_failed(j, worker_check_guards(&student->worker), student, plan))
         return false;
     session_say(j->session, "%02d %s: %s, every element", lab_number(j->entry), lab_name(j->entry),
                 plan->sized.label);
     set = (int) (draw(j->random, DRAW_PLACES) % (uint64_t) student->calls);
-    if (judging_student_failed(j, outputs_check(&student->worker, set, j->random), student, plan))
+    if (timing_student_failed(j, outputs_check(&student->worker, set, j->random), student, plan))
         return false;
     if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
         PUT(s->why_not, "the GPU's clock or another program disturbed nearly every sample");
-        judging_flag(j, "disturbed");
+        timing_flag(j, "disturbed");
         j->no_control = too_noisy;
         return true;
     }
@@ -112,39 +112,39 @@ static bool run_race(Judging *j, Contestant *student, int i, int least, Finish *
 /* Checks a race's result against the GPU's peak, and flags events that disagree with the parent's
  * clock. A control case is not flagged: it decides nothing, and in its few blocks samples can be
  * late by chance. If the reference exceeds the peak, too, the driver's figure for it is wrong. */
-static bool believable(Judging *j, int i, const Finish *finish)
+static bool believable(TimingContext *j, int i, const Outcome *finish)
 {
     const Plan *plan = &j->plan[i];
 
     if (finish->by_parent && j->result->speed[i].lab_case->kind == TIMED)
-        judging_flag(j, "clock");
-    if (!finish->blocks || !judging_impossible(j, plan, finish->student_ms) ||
-        judging_impossible(j, plan, finish->reference_ms))
+        timing_flag(j, "clock");
+    if (!finish->blocks || !timing_impossible(j, plan, finish->student_ms) ||
+        timing_impossible(j, plan, finish->reference_ms))
         return true;
-    judging_say_impossible(j, plan, finish->student_ms);
+    timing_say_impossible(j, plan, finish->student_ms);
     return false;
 }
 
 /* Within 1 % of the bar the place of the buffers decides: five more pairs of fresh processes, and
  * the median of the six medians. Their range misses the true median if all six lie on one side of
  * it: with a chance of 2 / 2^6, 3 %. A kernel exactly at the bar is `slow` with half of that. */
-static bool add_pairs(Judging *j, int i)
+static bool add_pairs(TimingContext *j, int i)
 {
     CaseSpeed *s = &j->result->speed[i];
     double medians[PAIRS] = { s->ratio.median };
 
     for (int pair = 1; pair < PAIRS; pair++) {
-        Contestant student = { 0 };
-        Finish finish;
+        Sampler student = { 0 };
+        Outcome finish;
         bool fine;
         GpuInfo info;
 
-        side_end(&j->reference);
-        if (judging_reference_failed(
-                j, judging_start_ours(j, &j->reference, j->reference_object, &info)))
+        sampler_end(&j->reference);
+        if (timing_reference_failed(
+                j, timing_start_ours(j, &j->reference, j->reference_object, &info)))
             return false;
-        fine = judging_start_student(j, &student, i) && run_race(j, &student, i, 15, &finish);
-        side_end(&student);
+        fine = timing_start_student(j, &student, i) && run_race(j, &student, i, 15, &finish);
+        sampler_end(&student);
         if (!fine || !believable(j, i, &finish))
             return false;
         if (s->why_not[0]) {
@@ -162,10 +162,10 @@ static bool add_pairs(Judging *j, int i)
     return true;
 }
 
-static bool judge_case(Judging *j, Contestant *student, int i)
+static bool judge_case(TimingContext *j, Sampler *student, int i)
 {
     CaseSpeed *s = &j->result->speed[i];
-    Finish finish;
+    Outcome finish;
     bool control = s->lab_case->kind == CONTROL;
 
     if (!j->plan[i].sets)
@@ -174,7 +174,7 @@ static bool judge_case(Judging *j, Contestant *student, int i)
         PUT(s->why_not, "%s", j->no_control);
         return true;
     }
-    if (student->worker.child.pid <= 0 && !judging_start_student(j, student, i))
+    if (student->worker.child.pid <= 0 && !timing_start_student(j, student, i))
         return false;
     if (!run_race(j, student, i, control || j->session->quick ? 5 : 15, &finish))
         return false;
@@ -186,7 +186,7 @@ static bool judge_case(Judging *j, Contestant *student, int i)
     if (!believable(j, i, &finish))
         return false;
     if (!control && !j->session->quick && fabs(s->ratio.median - s->bar) < near_bar * s->bar) {
-        side_end(student);
+        sampler_end(student);
         return add_pairs(j, i);
     }
     return true;
@@ -195,66 +195,66 @@ static bool judge_case(Judging *j, Contestant *student, int i)
 /* ---- All cases ---- */
 
 /* Reference and twin up, sizes chosen, GPU warm, machine judged. */
-static bool prepare(Judging *j)
+static bool prepare(TimingContext *j)
 {
-    Contestant twin = { 0 };
+    Sampler twin = { 0 };
     GpuInfo info;
     bool with_twin = !j->session->quick, fine;
 
     session_say(j->session, "%02d %s: warming up the GPU", lab_number(j->entry),
                 lab_name(j->entry));
-    fine = !judging_reference_failed(
-        j, judging_start_ours(j, &j->reference, j->reference_object, &j->info));
+    fine = !timing_reference_failed(
+        j, timing_start_ours(j, &j->reference, j->reference_object, &j->info));
     if (fine && with_twin) {
-        fine = !judging_ours_failed(j, judging_start_ours(j, &twin, j->reference_object, &info),
+        fine = !timing_ours_failed(j, timing_start_ours(j, &twin, j->reference_object, &info),
                                     "the reference", twin.worker.why);
         j->info.free_bytes = fmin(j->info.free_bytes, info.free_bytes);
     }
     for (int i = 0; fine && i < j->result->speeds; i++) {
         CaseSpeed *s = &j->result->speed[i];
-        fine = !judging_reference_failed(j, side_plan(&j->reference, s->lab_case, &j->info,
+        fine = !timing_reference_failed(j, sampler_plan(&j->reference, s->lab_case, &j->info,
                                                       &j->plan[i], s->why_not, sizeof s->why_not));
     }
     for (int i = j->result->speeds - 1; fine && i >= 0; i--)
         if (j->plan[i].sets && j->result->speed[i].lab_case->kind == TIMED) {
-            fine = !judging_reference_failed(j, side_take_up(&j->reference, &j->plan[i])) &&
-                   !judging_reference_failed(j, side_warm_up(&j->reference));
+            fine = !timing_reference_failed(j, sampler_take_up(&j->reference, &j->plan[i])) &&
+                   !timing_reference_failed(j, sampler_warm_up(&j->reference));
             break;
         }
     if (fine && with_twin)
         fine = judge_machine(j, &twin);
     if (with_twin)
-        side_end(&twin);
+        sampler_end(&twin);
     return fine;
 }
 
 void judge_speed(Session *session, const char *reference, const char *object, Result *result,
                  Draws *random)
 {
-    Judging j = { .session = session,
+    TimingContext j = { .session = session,
                   .result = result,
                   .entry = result->entry,
                   .reference_object = reference,
                   .object = object,
                   .random = random };
-    Contestant student = { 0 };
+    Sampler student = { 0 };
     bool fine;
 
-    judging_list_cases(&j);
+    timing_list_cases(&j);
     fine = prepare(&j);
     for (int i = 0; fine && i < result->speeds; i++)
         fine = judge_case(&j, &student, i);
-    side_end(&student);
+    sampler_end(&student);
     if (fine)
-        judging_decide(result);
+        timing_decide(result);
     for (int i = 0; fine && i < result->speeds; i++) {
         CaseSpeed *s = &result->speed[i];
         if (!s->measured || s->lab_case->kind != TIMED)
             continue;
         if (result->verdict == SLOW)
-            s->floor = known_floor(&j, i);
-        if (s->ratio.median > judging_remarkable)
-            known_look(&j, i);
+            s->floor = baseline_floor(&j, i);
+        if (s->ratio.median > timing_remarkable)
+            baseline_check(&j, i);
     }
-    side_end(&j.reference);
+    sampler_end(&j.reference);
 }

@@ -31,20 +31,20 @@ enum { KEPT_FORMAT = 2 };
 /* Each modelled call gets a new process. Earlier calls change the addresses of the arrays, and so
  * which of their cache lines share a set: after another case, lab 06's reference was modelled
  * 0.02 % slower. */
-static Verdict start_anew(Judging *j, Contestant *side, const char *object)
+static Verdict start_anew(TimingContext *j, Sampler *side, const char *object)
 {
     GpuInfo info;
     Verdict verdict;
 
-    side_end(side);
-    verdict = side_start(side, j->session, j->entry, object, j->random, &info);
+    sampler_end(side);
+    verdict = sampler_start(side, j->session, j->entry, object, j->random, &info);
 
     if (verdict == PASS)
         verdict = worker_checks(&side->worker, false, launch_millions);
     return verdict == PASS ? worker_model_time(&side->worker) : verdict;
 }
 
-Verdict modelled_call(Judging *j, Contestant *side, const char *object, const Case *sized,
+Verdict modelled_call(TimingContext *j, Sampler *side, const char *object, const Case *sized,
                       uint64_t seed, ModelledCall *call)
 {
     Timing timing;
@@ -89,14 +89,14 @@ typedef struct Kept {
 } Kept;
 
 /* Contents of the reference's call: a case has its own, always the same, since it is kept. */
-static uint64_t reference_seed(const Judging *j, const Case *sized)
+static uint64_t reference_seed(const TimingContext *j, const Case *sized)
 {
     uint64_t seed = hash_bytes(j->result->hash, "reference", strlen("reference"));
 
     return hash_bytes(seed, sized->label, strlen(sized->label));
 }
 
-static Verdict try_reference(Judging *j, const Case *sized, Kept *kept)
+static Verdict try_reference(TimingContext *j, const Case *sized, Kept *kept)
 {
     memcpy(kept->dim, sized->dim, sizeof kept->dim);
     return modelled_call(j, &j->reference, j->reference_object, sized, reference_seed(j, sized),
@@ -104,7 +104,7 @@ static Verdict try_reference(Judging *j, const Case *sized, Kept *kept)
 }
 
 /* Scale doubles from `scale` until a call of the reference is long enough. */
-static Verdict grow(Judging *j, Case *sized, double scale, double least_ms, Kept *kept)
+static Verdict grow(TimingContext *j, Case *sized, double scale, double least_ms, Kept *kept)
 {
     Verdict verdict = PASS;
 
@@ -141,7 +141,7 @@ static double balance_factor(const ModelledCall *without, double wanted_ms, Kept
 /* The kernels' part grows with the balanced dim in proportion as soon as it is mostly arithmetic,
  * so a trial tells how much it takes. Of a small one memory may hide a half: what it says is tried
  * until that is right. */
-static Verdict balance(Judging *j, Case *sized, Kept *kept)
+static Verdict balance(TimingContext *j, Case *sized, Kept *kept)
 {
     const ModelledCall without = kept->call;
     const double wanted_ms = sized->balance * without.ms;
@@ -160,7 +160,7 @@ static Verdict balance(Judging *j, Case *sized, Kept *kept)
     return try_reference(j, sized, kept);
 }
 
-static Verdict choose(Judging *j, const Case *lab_case, Kept *kept)
+static Verdict choose(TimingContext *j, const Case *lab_case, Kept *kept)
 {
     Case sized = *lab_case;
     bool balanced = sized.balance > 0;
@@ -177,7 +177,7 @@ static Verdict choose(Judging *j, const Case *lab_case, Kept *kept)
 /* ---- What is kept ---- */
 
 /* All that the reference's call hangs on. 0: it cannot be told. */
-static uint64_t kept_key(const Judging *j, int i)
+static uint64_t kept_key(const TimingContext *j, int i)
 {
     uint64_t key = j->session->simulator;
     char *object;
@@ -190,7 +190,7 @@ static uint64_t kept_key(const Judging *j, int i)
     return hash_bytes(key, (int[]){ KEPT_FORMAT, i }, 2 * sizeof(int));
 }
 
-static const char *kept_path(const Judging *j, int i, uint64_t key, char *path, size_t size)
+static const char *kept_path(const TimingContext *j, int i, uint64_t key, char *path, size_t size)
 {
     char device[PATH];
 
@@ -199,7 +199,7 @@ static const char *kept_path(const Judging *j, int i, uint64_t key, char *path, 
                (unsigned long long) key);
 }
 
-static bool read_kept(const Judging *j, int i, uint64_t key, Kept *kept)
+static bool read_kept(const TimingContext *j, int i, uint64_t key, Kept *kept)
 {
     char path[PATH * 3], *text;
     long *d = kept->dim;
@@ -220,7 +220,7 @@ static bool read_kept(const Judging *j, int i, uint64_t key, Kept *kept)
     return used && (*kept->why_not || kept->call.ms > 0);
 }
 
-static void write_kept(const Judging *j, int i, uint64_t key, const Kept *kept)
+static void write_kept(const TimingContext *j, int i, uint64_t key, const Kept *kept)
 {
     const long *d = kept->dim;
     const Timed *t = &kept->call.timed;
@@ -234,14 +234,14 @@ static void write_kept(const Judging *j, int i, uint64_t key, const Kept *kept)
     write_file(kept_path(j, i, key, path, sizeof path), text, strlen(text));
 }
 
-static bool ask_reference(Judging *j, const Case *lab_case, Kept *kept)
+static bool ask_reference(TimingContext *j, const Case *lab_case, Kept *kept)
 {
     session_say(j->session, "%02d %s: the reference, %s", lab_number(j->entry), lab_name(j->entry),
                 lab_case->label);
-    return !judging_reference_failed(j, choose(j, lab_case, kept));
+    return !timing_reference_failed(j, choose(j, lab_case, kept));
 }
 
-bool modelled_plan(Judging *j, int i, ModelledCall *reference)
+bool modelled_plan(TimingContext *j, int i, ModelledCall *reference)
 {
     CaseSpeed *s = &j->result->speed[i];
     uint64_t key = kept_key(j, i);
@@ -261,15 +261,15 @@ bool modelled_plan(Judging *j, int i, ModelledCall *reference)
     return true;
 }
 
-double modelled_ratio(Judging *j, const char *object, int i)
+double modelled_ratio(TimingContext *j, const char *object, int i)
 {
-    Contestant ours = { 0 };
+    Sampler ours = { 0 };
     ModelledCall call;
     char why[120];
     const Case *sized = &j->plan[i].sized;
     Verdict verdict = modelled_call(j, &ours, object, sized, reference_seed(j, sized), &call);
 
-    side_end(&ours);
+    sampler_end(&ours);
     return verdict == PASS && modelled_fine(&call, why, sizeof why)
                ? j->plan[i].reference_ms / call.ms
                : 0;

@@ -57,23 +57,23 @@ static Verdict from_fault(Worker *worker, const char *fault)
     return UNSOUND;
 }
 
-static Verdict from_heard(Worker *worker, Heard heard, const char *answer)
+static Verdict from_reply(Worker *worker, Reply reply, const char *answer)
 {
-    if (heard != HEARD_OK)
+    if (reply != REPLY_OK)
         worker->diagnosis = (Diagnosis){ .lab_case = worker->row };
-    switch (heard) {
-    case HEARD_OK:
+    switch (reply) {
+    case REPLY_OK:
         return PASS;
-    case HEARD_FAIL:
+    case REPLY_FAIL:
         return from_fault(worker, answer + strlen("fail "));
-    case HEARD_LATE:
+    case REPLY_LATE:
         PUT(worker->why, "it %s and was stopped", worker->child.trouble);
         return TIMEOUT;
-    case HEARD_GONE:
+    case REPLY_GONE:
         PUT(worker->why, "its process %s",
             worker->child.trouble[0] ? worker->child.trouble : "is gone");
         return CRASH;
-    case HEARD_GARBAGE:
+    case REPLY_GARBAGE:
         PUT(worker->why, "its process %s", worker->child.trouble);
         return SUSPECT;
     }
@@ -91,7 +91,7 @@ static double patience(void)
 }
 
 #define ASK(worker, limit_s, answer, ...)                                                          \
-    from_heard(worker, child_ask(&(worker)->child, (limit_s) *patience(), answer, __VA_ARGS__),    \
+    from_reply(worker, child_ask(&(worker)->child, (limit_s) *patience(), answer, __VA_ARGS__),    \
                answer)
 
 Verdict worker_start(Worker *worker, const char *runner, const char *device, bool streams)

@@ -13,29 +13,29 @@
 
 static const struct {
     const char *name, *script;
-    Heard heard;
+    Reply reply;
     const char *says; /* part of the answer, or of the trouble */
 } scripts[] = {
-    { "answers", "read tag rest <&3; echo \"$tag ok ms:5\" >&4; sleep 9", HEARD_OK, "ok ms:5" },
-    { "fails", "read tag rest <&3; echo \"$tag fail kernel died\" >&4; sleep 9", HEARD_FAIL,
+    { "answers", "read tag rest <&3; echo \"$tag ok ms:5\" >&4; sleep 9", REPLY_OK, "ok ms:5" },
+    { "fails", "read tag rest <&3; echo \"$tag fail kernel died\" >&4; sleep 9", REPLY_FAIL,
       "fail kernel died" },
-    { "silent", "sleep 9", HEARD_LATE, "no answer" },
-    { "half a line", "read tag rest <&3; printf '%s ok' $tag >&4; sleep 9", HEARD_LATE,
+    { "silent", "sleep 9", REPLY_LATE, "no answer" },
+    { "half a line", "read tag rest <&3; printf '%s ok' $tag >&4; sleep 9", REPLY_LATE,
       "no answer" },
-    { "exits", "read tag rest <&3; exit 7", HEARD_GONE, "ended by itself with status 7" },
-    { "crashes", "read tag rest <&3; kill -SEGV $$", HEARD_GONE, "signal 11" },
-    { "closes the channel", "read tag rest <&3; exec 4>&-; sleep 9", HEARD_GARBAGE, "closed" },
-    { "speaks first", "echo 'ok ms:0' >&4; sleep 9", HEARD_GARBAGE, "out of turn" },
+    { "exits", "read tag rest <&3; exit 7", REPLY_GONE, "ended by itself with status 7" },
+    { "crashes", "read tag rest <&3; kill -SEGV $$", REPLY_GONE, "signal 11" },
+    { "closes the channel", "read tag rest <&3; exec 4>&-; sleep 9", REPLY_GARBAGE, "closed" },
+    { "speaks first", "echo 'ok ms:0' >&4; sleep 9", REPLY_GARBAGE, "out of turn" },
     { "answers twice", "read tag rest <&3; printf \"$tag ok\\n$tag ok\\n\" >&4; sleep 9",
-      HEARD_GARBAGE, "out of turn" },
-    { "wrong tag", "read tag rest <&3; echo '0123456789abcdef ok ms:0' >&4; sleep 9", HEARD_GARBAGE,
+      REPLY_GARBAGE, "out of turn" },
+    { "wrong tag", "read tag rest <&3; echo '0123456789abcdef ok ms:0' >&4; sleep 9", REPLY_GARBAGE,
       "tag" },
-    { "no verdict", "read tag rest <&3; echo \"$tag yes\" >&4; sleep 9", HEARD_GARBAGE, "none" },
+    { "no verdict", "read tag rest <&3; echo \"$tag yes\" >&4; sleep 9", REPLY_GARBAGE, "none" },
     { "floods the channel", "while :; do printf xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&4; done",
-      HEARD_GARBAGE, "" },
-    { "sends zeros", "read tag rest <&3; head -c 64 /dev/zero >&4; sleep 9", HEARD_GARBAGE, "" },
+      REPLY_GARBAGE, "" },
+    { "sends zeros", "read tag rest <&3; head -c 64 /dev/zero >&4; sleep 9", REPLY_GARBAGE, "" },
     { "floods stdout", "yes & read tag rest <&3; sleep 0.3; echo \"$tag ok\" >&4; sleep 9",
-      HEARD_OK, "ok" },
+      REPLY_OK, "ok" },
 };
 
 static void every_script_is_heard_right(void)
@@ -43,22 +43,22 @@ static void every_script_is_heard_right(void)
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         Child child = { 0 };
         char answer[CHILD_LINE];
-        Heard heard;
+        Reply reply;
         double start = now_s();
 
         CU_ASSERT_FATAL(child_start(
             &child, (char *[]){ "/bin/bash", "-c", (char *) scripts[i].script, NULL }, 4096));
-        if (scripts[i].heard == HEARD_GARBAGE && !strncmp(scripts[i].script, "echo", 4))
+        if (scripts[i].reply == REPLY_GARBAGE && !strncmp(scripts[i].script, "echo", 4))
             sleep_s(0.3); /* it speaks before it is asked */
-        heard = child_ask(&child, scripts[i].heard == HEARD_LATE ? 0.5 : 20, answer, "go 3");
-        if (heard == HEARD_OK && scripts[i].heard == HEARD_GARBAGE) { /* the rest came too late */
+        reply = child_ask(&child, scripts[i].reply == REPLY_LATE ? 0.5 : 20, answer, "go 3");
+        if (reply == REPLY_OK && scripts[i].reply == REPLY_GARBAGE) { /* the rest came too late */
             sleep_s(0.3);
-            heard = child_ask(&child, 20, answer, "go 3");
+            reply = child_ask(&child, 20, answer, "go 3");
         }
-        if (heard != scripts[i].heard ||
+        if (reply != scripts[i].reply ||
             (!strstr(answer, scripts[i].says) && !strstr(child.trouble, scripts[i].says))) {
-            printf("\n%s: heard %d, \"%s\", %s\n", scripts[i].name, heard, answer, child.trouble);
-            CU_FAIL("a script was heard wrong");
+            printf("\n%s: reply %d, \"%s\", %s\n", scripts[i].name, reply, answer, child.trouble);
+            CU_FAIL("a script was reply wrong");
         }
         child_end(&child);
         CU_ASSERT_EQUAL(child.pid, 0);
@@ -90,7 +90,7 @@ static void all_that_it_started_dies_with_it(void)
         (char *[]){ "/bin/bash", "-c",
                     "sleep 1000 & read tag rest <&3; echo \"$tag ok pid:$!\" >&4; wait", NULL },
         4096));
-    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), REPLY_OK);
     CU_ASSERT_FATAL(field_double(answer, "pid", &grandchild));
     CU_ASSERT_EQUAL(kill((pid_t) grandchild, 0), 0);
     child_end(&child);
@@ -117,7 +117,7 @@ static void no_blame_for_a_busy_machine(void)
         sched_getcpu());
     CU_ASSERT_FATAL(child_start(&child, (char *[]){ "/bin/bash", "-c", script, NULL }, 4096));
     if (access("/proc/self/schedstat", R_OK) == 0)
-        CU_ASSERT_EQUAL(child_ask(&child, 0.5, answer, "go 1"), HEARD_OK);
+        CU_ASSERT_EQUAL(child_ask(&child, 0.5, answer, "go 1"), REPLY_OK);
     child_end(&child);
 }
 
@@ -133,7 +133,7 @@ static void what_it_prints_is_kept_in_part(void)
                     "read tag rest <&3; echo \"$tag ok\" >&4; read more <&3",
                     NULL },
         4096));
-    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), REPLY_OK);
     child_end(&child);
     CU_ASSERT(!strncmp(child.printed, "x = 5[31m\nyyy", 12)); /* no escape reaches the terminal */
     CU_ASSERT_EQUAL(strlen(child.printed), CHILD_PRINTED);
@@ -152,7 +152,7 @@ static void shared_memory_cannot_be_shrunk(void)
                     "printf hello 1<>/proc/self/fd/5; echo \"$tag ok\" >&4; read more <&3",
                     NULL },
         4096));
-    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_OK);
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), REPLY_OK);
     CU_ASSERT(!memcmp(child.shared, "hello", 5));
     CU_ASSERT_EQUAL(child.shared[4095], 0); /* still there: no bus error */
     child_end(&child);
@@ -165,7 +165,7 @@ static void memory_hog_is_stopped(void)
 
     CU_ASSERT_FATAL(child_start(
         &child, (char *[]){ "/bin/bash", "-c", "x=y; while :; do x=$x$x; done", NULL }, 4096));
-    CU_ASSERT_EQUAL(child_ask(&child, 60, answer, "hello"), HEARD_GONE);
+    CU_ASSERT_EQUAL(child_ask(&child, 60, answer, "hello"), REPLY_GONE);
     CU_ASSERT_PTR_NOT_NULL(strstr(child.trouble, "host memory"));
     child_end(&child);
 }
@@ -176,7 +176,7 @@ static void missing_program_is_told(void)
     char answer[CHILD_LINE];
 
     CU_ASSERT_FATAL(child_start(&child, (char *[]){ "/nonexistent/runner", NULL }, 4096));
-    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), HEARD_GONE);
+    CU_ASSERT_EQUAL(child_ask(&child, 20, answer, "hello"), REPLY_GONE);
     CU_ASSERT_PTR_NOT_NULL(strstr(child.printed, "No such file"));
     child_end(&child);
 }
@@ -251,7 +251,7 @@ CU_SuiteInfo test_child = {
     "child",
     .pTests =
         (CU_TestInfo[]){
-            { "every script is heard right", every_script_is_heard_right },
+            { "every script is reply right", every_script_is_heard_right },
             { "all that it started dies with it", all_that_it_started_dies_with_it },
             { "a busy machine is not its fault", no_blame_for_a_busy_machine },
             { "what it prints is kept in part", what_it_prints_is_kept_in_part },

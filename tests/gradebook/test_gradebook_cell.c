@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static char folder[64], kernel[100], sealed_folder[100], secret_file[100];
-static Cell cell;
+static Sandbox cell;
 static bool works;
 
 static int begin(void)
@@ -31,7 +31,7 @@ static int begin(void)
     make_folders(PUT(sealed_folder, "%s/sealed/here", folder));
     write_file(PUT(path, "%s/5_padded.cu", sealed_folder), "// sealed 1\n", 12);
     write_file(PUT(secret_file, "%s/gradebook.sqlite", folder), "all marks", 9);
-    works = cell_open(&cell, folder, false, problem, sizeof problem);
+    works = sandbox_open(&cell, folder, false, problem, sizeof problem);
     if (!works)
         printf("\n    skipped: %s\n", problem);
     return 0;
@@ -39,7 +39,7 @@ static int begin(void)
 
 static int end(void)
 {
-    cell_close(&cell);
+    sandbox_close(&cell);
     remove_tree(folder);
     unsetenv("WARPBOOK_NVCC");
     unsetenv("WARPBOOK_READELF");
@@ -58,7 +58,7 @@ static int run_inside(const char *script, char *said, size_t size)
     Program program;
     int status;
 
-    cell_command(&cell, &job, &all);
+    sandbox_command(&cell, &job, &all);
     for (int i = 0; i < all.count; i++) {
         words_add(&command, all.word[i]);
         if (!strcmp(all.word[i], "--"))
@@ -145,7 +145,7 @@ static void a_wrapper_shows_itself_alone(void)
 {
     char home[300], wrapper[400], path[400], text[600], problem[1200], said[400];
     const char *fake = getenv("WARPBOOK_NVCC");
-    Cell with_wrapper, kept = cell;
+    Sandbox with_wrapper, kept = cell;
 
     if (!works)
         return;
@@ -157,14 +157,14 @@ static void a_wrapper_shows_itself_alone(void)
     CU_ASSERT_EQUAL(chmod(wrapper, 0755), 0);
     PUT(text, "%s", fake);
     setenv("WARPBOOK_NVCC", wrapper, 1);
-    CU_ASSERT_TRUE_FATAL(cell_open(&with_wrapper, folder, false, problem, sizeof problem));
-    CU_ASSERT_TRUE(cell_hides(&with_wrapper, home, problem, sizeof problem));
+    CU_ASSERT_TRUE_FATAL(sandbox_open(&with_wrapper, folder, false, problem, sizeof problem));
+    CU_ASSERT_TRUE(sandbox_hides(&with_wrapper, home, problem, sizeof problem));
     cell = with_wrapper;
     CU_ASSERT_EQUAL(
         run_inside(PUT(path, "test -x %s && test ! -e %s/marks", wrapper, home), said, sizeof said),
         0);
     cell = kept;
-    cell_close(&with_wrapper);
+    sandbox_close(&with_wrapper);
     setenv("WARPBOOK_NVCC", text, 1);
 }
 
@@ -202,32 +202,32 @@ static int number_of(const char *lab)
 
 static void time_left(void)
 {
-    Pace pace = { .all = 10 };
+    Progress pace = { .all = 10 };
     int open[LABS] = { 0 };
     char text[40];
 
     open[0] = 4;
-    CU_ASSERT_TRUE(pace_left(&pace, open, 1) < 0);
-    pace_count(&pace, 0, 10);
-    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 1), 40, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 4), 10, 1e-9);
-    pace_count(&pace, 1, 30);
+    CU_ASSERT_TRUE(progress_left(&pace, open, 1) < 0);
+    progress_count(&pace, 0, 10);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 1), 40, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 4), 10, 1e-9);
+    progress_count(&pace, 1, 30);
     open[1] = 1, open[2] = 1; /* of lab 2 nothing is known: as the others */
-    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 1), 40 + 30 + 20, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 1), 40 + 30 + 20, 1e-9);
     /* Lab 05 goes on one GPU of a host at a time: three others do not help it. */
-    pace = (Pace){ .all = 10, .one_host = true };
+    pace = (Progress){ .all = 10, .one_host = true };
     memset(open, 0, sizeof open);
     open[number_of("streams")] = 4;
     open[number_of("transpose")] = 4;
-    pace_count(&pace, number_of("streams"), 10);
-    pace_count(&pace, number_of("transpose"), 10);
-    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 1), 80, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 4), 40, 1e-9);
+    progress_count(&pace, number_of("streams"), 10);
+    progress_count(&pace, number_of("transpose"), 10);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 1), 80, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 4), 40, 1e-9);
     pace.one_host = false;
-    CU_ASSERT_DOUBLE_EQUAL(pace_left(&pace, open, 4), 20, 1e-9);
-    CU_ASSERT_STRING_EQUAL(pace_span(12.3, text, sizeof text), "12 s");
-    CU_ASSERT_STRING_EQUAL(pace_span(600, text, sizeof text), "10 min");
-    CU_ASSERT_STRING_EQUAL(pace_span(7500, text, sizeof text), "2 h 5 min");
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 4), 20, 1e-9);
+    CU_ASSERT_STRING_EQUAL(progress_span(12.3, text, sizeof text), "12 s");
+    CU_ASSERT_STRING_EQUAL(progress_span(600, text, sizeof text), "10 min");
+    CU_ASSERT_STRING_EQUAL(progress_span(7500, text, sizeof text), "2 h 5 min");
 }
 
 CU_SuiteInfo test_gradebook_cell = {

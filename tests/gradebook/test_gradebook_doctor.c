@@ -36,7 +36,7 @@ static const HealthRow *row_of(const char *what)
     return NULL;
 }
 
-/* ---- Reading ---- */
+/* ---- ParsedResult ---- */
 
 static void one_gpu(void)
 {

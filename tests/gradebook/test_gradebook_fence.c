@@ -37,7 +37,7 @@ static pid_t family(int children, size_t bytes)
 }
 
 /* Looks so many times; on a busy machine the family takes its time to grow. */
-static bool breaks(const Fence *fence, int children, size_t bytes, int looks, char *why,
+static bool breaks(const Limits *fence, int children, size_t bytes, int looks, char *why,
                    size_t size)
 {
     pid_t parent;
@@ -49,7 +49,7 @@ static bool breaks(const Fence *fence, int children, size_t bytes, int looks, ch
     setpgid(parent, parent);
     for (int i = 0; i < looks && !broken; i++) {
         sleep_s(0.05);
-        broken = fence_broken(fence, parent, NULL, why, size);
+        broken = limits_broken(fence, parent, NULL, why, size);
     }
     kill(-parent, SIGKILL);
     waitpid(parent, NULL, 0);
@@ -86,7 +86,7 @@ static void memory_and_processes(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const size_t most_mib = 64 + (size_t) (rows[i].children + 1) * own_mib();
-        const Fence fence = { most_mib << 20, 10, 1 << 20 };
+        const Limits fence = { most_mib << 20, 10, 1 << 20 };
         char why[200], expected[200] = "";
         bool broken = breaks(&fence, rows[i].children, rows[i].mib << 20, rows[i].why ? 600 : 20,
                              why, sizeof why);
@@ -101,7 +101,7 @@ static void memory_and_processes(void)
 
 static void disk(void)
 {
-    const Fence fence = { (size_t) 1 << 40, 1000, 1 << 20 };
+    const Limits fence = { (size_t) 1 << 40, 1000, 1 << 20 };
     char folder[] = "/tmp/warpbook-fence-XXXXXX", path[100], why[200];
     char *bytes = xcalloc(1, 900 << 10);
 
@@ -110,9 +110,9 @@ static void disk(void)
     make_folders(PUT(path, "%s/in/it", folder));
     CU_ASSERT_TRUE(write_file(PUT(path, "%s/in/it/a", folder), bytes, 900 << 10));
     CU_ASSERT_EQUAL(symlink("/usr", PUT(path, "%s/link", folder)), 0);
-    CU_ASSERT_FALSE(fence_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_FALSE(limits_broken(&fence, getpid(), folder, why, sizeof why));
     CU_ASSERT_TRUE(write_file(PUT(path, "%s/b", folder), bytes, 900 << 10));
-    CU_ASSERT_TRUE(fence_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_TRUE(limits_broken(&fence, getpid(), folder, why, sizeof why));
     CU_ASSERT_STRING_EQUAL(why, "it wrote more than 1 MiB and was ended");
     remove_tree(folder);
     free(bytes);
@@ -120,7 +120,7 @@ static void disk(void)
 
 static void what_a_machine_can_give(void)
 {
-    Fence alone = fence_for(1), many = fence_for(10000);
+    Limits alone = limits_for(1), many = limits_for(10000);
 
     CU_ASSERT_TRUE(alone.memory_bytes >= (size_t) 2 << 30);
     CU_ASSERT_TRUE(alone.memory_bytes <= (size_t) 16 << 30);
@@ -139,7 +139,7 @@ static const char script[] = "#!/bin/sh\n"
 static void cgroup(void)
 {
     char folder[] = "/tmp/warpbook-scope-XXXXXX", path[100], text[200], *said;
-    const Fence fence = { (size_t) 300 << 20, 100, 0 };
+    const Limits fence = { (size_t) 300 << 20, 100, 0 };
     Words environment = { 0 }, command = { 0 };
     Program program;
     Cgroup group;
@@ -239,29 +239,29 @@ static void honest_kernels_are_not_suspected(void)
 /* ---- GPUs ---- */
 
 /* What a grading printed, with a reference of so many ms and an A/A of that width. */
-static bool grading(Station *gpu, const char *dim, double reference_ms, double resolution,
+static bool grading(Device *gpu, const char *dim, double reference_ms, double resolution,
                     bool noisy)
 {
     char text[400], why[600];
-    Reading reading;
+    ParsedResult reading;
     bool answer;
 
     PUT(text,
         "format:1\nlab:%s\nverdict:slow\ncase.1.label:flat\ncase.1.resolution:%.4f\n"
         "case.1.dim:%s\ncase.1.reference_ms:%.6f\nend:%s\n",
         all_labs[0].folder, resolution, dim, reference_ms, all_labs[0].folder);
-    CU_ASSERT_TRUE_FATAL(reading_take(text, all_labs[0].folder, &reading, why, sizeof why));
-    answer = noisy ? station_noisy(&reading, why, sizeof why)
-                   : station_drifts(gpu, 0, &reading, why, sizeof why);
-    reading_free(&reading);
+    CU_ASSERT_TRUE_FATAL(parsed_take(text, all_labs[0].folder, &reading, why, sizeof why));
+    answer = noisy ? device_noisy(&reading, why, sizeof why)
+                   : device_drifts(gpu, 0, &reading, why, sizeof why);
+    parsed_free(&reading);
     return answer;
 }
 
 static void drift(void)
 {
-    Station gpu;
+    Device gpu;
 
-    station_open(&gpu, "0");
+    device_open(&gpu, "0");
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.0, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
@@ -270,7 +270,7 @@ static void drift(void)
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_TRUE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "9 9", 9.0, 0, false)); /* another size */
-    station_close(&gpu);
+    device_close(&gpu);
 }
 
 static void noise(void)

@@ -14,15 +14,15 @@
 static void kept_text_has_a_limit(void)
 {
     Class class = { 0 };
-    Handin *handin = class_handin(&class, "doe");
+    Submission *handin = class_handin(&class, "doe");
     char *text = xcalloc(1, HANDIN_KERNEL_BYTES), path[40];
     size_t kept = 0;
 
     for (int i = 0; i < HANDIN_TEXT_BYTES / HANDIN_KERNEL_BYTES; i++)
-        handin_file(handin, PUT(path, "%d/kernel.cu", i), text, HANDIN_KERNEL_BYTES, 1, 0);
+        submission_file(handin, PUT(path, "%d/kernel.cu", i), text, HANDIN_KERNEL_BYTES, 1, 0);
     CU_ASSERT_FALSE(handin->refused);
     CU_ASSERT_PTR_NOT_NULL(handin->files[0].text);
-    handin_file(handin, "one/more.cu", "x", 1, 1, 0);
+    submission_file(handin, "one/more.cu", "x", 1, 1, 0);
     CU_ASSERT_TRUE(handin->refused);
     for (int i = 0; i < handin->count; i++)
         kept += handin->files[i].text != NULL;
@@ -53,9 +53,9 @@ static void hand_ins_of_a_student_have_a_limit(void)
     write_kernel(PUT(path, "%s/roe/kernel.cu", folder));
     for (int i = 0; i < HANDINS_PER_STUDENT + 5; i++)
         write_kernel(PUT(path, "%s/doe/%03d.zip", folder, i));
-    CU_ASSERT_TRUE(intake_read(folder, &class, why, sizeof why));
+    CU_ASSERT_TRUE(reader_read(folder, &class, why, sizeof why));
     for (int i = 0; i < class.count; i++) {
-        const Handin *handin = class.list[i];
+        const Submission *handin = class.list[i];
         if (!strcmp(handin->student, "roe"))
             CU_ASSERT_FALSE(handin->refused);
         if (handin->remark_count && strstr(handin->remarks[0].sentence, "64 hand-ins"))

@@ -165,11 +165,11 @@ static void kernels_found(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Class class = { 0 };
-        Handin *handin = class_handin(&class, "x");
+        Submission *handin = class_handin(&class, "x");
         const LabEntry *lab = lab_find(rows[i].lab);
         Harvest found;
         for (int k = 0; k < 3 && rows[i].paths[k]; k++)
-            handin_file(handin, rows[i].paths[k], rows[i].paths[k], strlen(rows[i].paths[k]), 1, 0);
+            submission_file(handin, rows[i].paths[k], rows[i].paths[k], strlen(rows[i].paths[k]), 1, 0);
         harvest(handin, NULL, rows[i].only ? (int) (lab_find(rows[i].only) - all_labs) : -1,
                 &found);
         const HandedFile *kernel = found.kernel[lab - all_labs];
@@ -183,17 +183,17 @@ static void kernels_found(void)
 static void limits_of_a_hand_in(void)
 {
     Class class = { 0 };
-    Handin *files = class_handin(&class, "a"), *bytes = class_handin(&class, "b");
+    Submission *files = class_handin(&class, "a"), *bytes = class_handin(&class, "b");
 
     for (int i = 0; i < HANDIN_FILES; i++)
-        handin_file(files, "f", NULL, 0, 0, 0);
+        submission_file(files, "f", NULL, 0, 0, 0);
     CU_ASSERT_FALSE(files->refused);
-    handin_file(files, "one more", NULL, 0, 0, 0);
+    submission_file(files, "one more", NULL, 0, 0, 0);
     CU_ASSERT_TRUE(files->refused);
     CU_ASSERT_EQUAL(files->remark_count, 1);
-    handin_file(bytes, "f", NULL, HANDIN_BYTES, 0, 0);
+    submission_file(bytes, "f", NULL, HANDIN_BYTES, 0, 0);
     CU_ASSERT_FALSE(bytes->refused);
-    handin_file(bytes, "f", NULL, SIZE_MAX, 0, 0);
+    submission_file(bytes, "f", NULL, SIZE_MAX, 0, 0);
     CU_ASSERT_TRUE(bytes->refused);
     for (int i = 0; i < 3 * HANDIN_REMARKS; i++)
         REMARK(bytes, "note", "x", "%d", i);
@@ -215,9 +215,9 @@ static void gradescope_names(void)
         Class class = { 0 };
         for (int i = 1; i <= 2; i++) {
             char source[32];
-            Handin *handin = class_handin(&class, PUT(source, "submission_%d", i));
+            Submission *handin = class_handin(&class, PUT(source, "submission_%d", i));
             handin->layout = "gradescope";
-            handin_file(handin, "transpose.cu", "x", 1, 1, 0);
+            submission_file(handin, "transpose.cu", "x", 1, 1, 0);
         }
         PUT(text, "%s", yaml);
         for (int i = 0; round && i < 1 + round % 20; i++) /* and damaged ones */
@@ -264,7 +264,7 @@ static void people_of_one_name(void)
 static void parcels(void)
 {
     Class class = { 0 }, arrived;
-    Handin *handin = class_handin(&class, "jane.zip");
+    Submission *handin = class_handin(&class, "jane.zip");
     char *bytes = NULL, *damaged;
     size_t size = 0;
     uint64_t random = 4712;
@@ -276,16 +276,16 @@ static void parcels(void)
     handin->layout = "moodle";
     handin->sent = -5;
     handin->late = true;
-    handin_file(handin, "transpose.cu", "x\0y", 3, 77, 1234);
-    handin_file(handin, "large.bin", NULL, 1 << 20, 78, 0);
+    submission_file(handin, "transpose.cu", "x\0y", 3, 77, 1234);
+    submission_file(handin, "large.bin", NULL, 1 << 20, 78, 0);
     REMARK(handin, "refused", "a", "b");
     for (int i = 0; i < 2 * HANDIN_REMARKS; i++)
         REMARK(&class, "extra", "c", "%d", i);
     class_handin(&class, "empty")->layout = "plain";
-    CU_ASSERT_TRUE(parcel_write(&class, to));
+    CU_ASSERT_TRUE(serialize(&class, to));
     fclose(to);
     from = fmemopen(bytes, size, "r");
-    CU_ASSERT_TRUE(parcel_read(from, &arrived));
+    CU_ASSERT_TRUE(deserialize(from, &arrived));
     fclose(from);
     CU_ASSERT_EQUAL_FATAL(arrived.count, 2);
     CU_ASSERT_EQUAL(arrived.remark_count, 2 * HANDIN_REMARKS);
@@ -306,7 +306,7 @@ static void parcels(void)
         for (int i = 0; i <= round % 4; i++)
             damaged[next_random(&random) % size] = (char) next_random(&random);
         from = fmemopen(damaged, cut, "r");
-        refused += !parcel_read(from, &arrived);
+        refused += !deserialize(from, &arrived);
         fclose(from);
         class_free(&arrived);
     }

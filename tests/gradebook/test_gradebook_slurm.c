@@ -62,7 +62,7 @@ static const struct {
 static void lines_of_squeue(void)
 {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        Fate fates[4] = { { 0 } };
+        TaskState fates[4] = { { 0 } };
         CU_ASSERT_EQUAL(slurm_take_line(lines[i].line, "12", fates, 4), lines[i].taken);
         CU_ASSERT_STRING_EQUAL(fates[3].state, lines[i].taken ? lines[i].state : "");
         if (!lines[i].taken)
@@ -156,19 +156,19 @@ static void results_that_lie(void)
 
 /* ---- The folder of a round ---- */
 
-static bool read_order(const char *order, Round *round)
+static bool read_order(const char *order, Batch *round)
 {
     char path[100], problem[900];
 
     write_file(PUT(path, "%s/order", folder), order, strlen(order));
     write_file(PUT(path, "%s/name", folder), "warpbook-1\n", 11);
-    return round_read(folder, round, problem, sizeof problem);
+    return batch_read(folder, round, problem, sizeof problem);
 }
 
 static void an_order(void)
 {
     char path[100], who[100];
-    Round round;
+    Batch round;
 
     CU_ASSERT_TRUE_FATAL(read_order("0 17 1 06_transpose\n4 3 2 07_reduction\n", &round));
     CU_ASSERT_EQUAL(round.count, 2);
@@ -176,18 +176,18 @@ static void an_order(void)
     CU_ASSERT_EQUAL(round.errands[1].kernel, 3);
     CU_ASSERT_STRING_EQUAL(round.job, "");
     write_file(PUT(path, "%s/job", folder), "12; rm -rf\n", 11);
-    CU_ASSERT_FALSE(round_find_job(&round));
+    CU_ASSERT_FALSE(batch_find_job(&round));
     write_file(path, "4711\n", 5);
-    CU_ASSERT_TRUE(round_find_job(&round));
+    CU_ASSERT_TRUE(batch_find_job(&round));
     CU_ASSERT_STRING_EQUAL(round.job, "4711");
     make_folders(PUT(path, "%s/handed", folder));
-    CU_ASSERT_FALSE(round_begun(&round, &round.errands[0], who, sizeof who));
-    CU_ASSERT_TRUE(round_begin(&round, &round.errands[0], "12_0 0 node7"));
-    CU_ASSERT_FALSE(round_begin(&round, &round.errands[0], "12_0 1 node8"));
+    CU_ASSERT_FALSE(batch_begun(&round, &round.errands[0], who, sizeof who));
+    CU_ASSERT_TRUE(batch_begin(&round, &round.errands[0], "12_0 0 node7"));
+    CU_ASSERT_FALSE(batch_begin(&round, &round.errands[0], "12_0 1 node8"));
     CU_ASSERT_EQUAL(errno, EEXIST);
-    CU_ASSERT_TRUE(round_begun(&round, &round.errands[0], who, sizeof who));
+    CU_ASSERT_TRUE(batch_begun(&round, &round.errands[0], who, sizeof who));
     CU_ASSERT_STRING_EQUAL(who, "12_0 0 node7");
-    round_free(&round);
+    batch_free(&round);
 }
 
 static void no_orders(void)
@@ -201,7 +201,7 @@ static void no_orders(void)
                                          "999999999 17 1 06_transpose\n",
                                          "0 17 1 06_transpose more\n",
                                          "\n" };
-    Round round;
+    Batch round;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         CU_ASSERT_FALSE(read_order(texts[i], &round));

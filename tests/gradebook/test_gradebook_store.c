@@ -41,10 +41,10 @@ static Enrolled enrol_these(const char *const list[])
     Enrolled enrolled;
 
     for (; *list; list += 2) {
-        Handin *handin = class_handin(&class, *list);
+        Submission *handin = class_handin(&class, *list);
         PUT(handin->student, "%s", *list);
         handin->layout = "plain";
-        handin_file(handin, "06_transpose/kernel.cu", list[1], strlen(list[1]),
+        submission_file(handin, "06_transpose/kernel.cu", list[1], strlen(list[1]),
                     hash_bytes(HASH_START, list[1], strlen(list[1])), 0);
     }
     enrol(&store, &class, "class", asked, NULL, &enrolled);
@@ -109,12 +109,12 @@ static void a_twin_for_the_lexer_is_no_twin(void)
 static void a_text_with_a_0_is_itself_only(void)
 {
     Class class = { 0 };
-    Handin *handin = class_handin(&class, "eve");
+    Submission *handin = class_handin(&class, "eve");
     Enrolled enrolled;
 
     PUT(handin->student, "eve");
     handin->layout = "plain";
-    handin_file(handin, "06_transpose/kernel.cu", "int a;\0x", 8, 1, 0);
+    submission_file(handin, "06_transpose/kernel.cu", "int a;\0x", 8, 1, 0);
     enrol(&store, &class, "class", asked, NULL, &enrolled);
     class_free(&class);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 3);
@@ -227,13 +227,13 @@ static void readings(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Reading reading;
+        ParsedResult reading;
         char why[300];
-        bool fine = reading_take(rows[i].text, "06_transpose", &reading, why, sizeof why);
+        bool fine = parsed_take(rows[i].text, "06_transpose", &reading, why, sizeof why);
         CU_ASSERT_EQUAL(fine, rows[i].fault == NULL);
         if (!fine && rows[i].fault)
             CU_ASSERT_PTR_NOT_NULL(strstr(why, rows[i].fault));
-        reading_free(&reading);
+        parsed_free(&reading);
     }
 }
 

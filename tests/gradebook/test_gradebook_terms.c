@@ -42,13 +42,13 @@ static int end(void)
 static void hand_in(Class *class, const char *who, const char *source, const char *text,
                     int64_t sent, bool timed)
 {
-    Handin *handin = class_handin(class, source);
+    Submission *handin = class_handin(class, source);
 
     PUT(handin->student, "%s", who);
     handin->layout = "plain";
     handin->sent = sent;
     handin->timed = timed;
-    handin_file(handin, "06_transpose/kernel.cu", text, strlen(text),
+    submission_file(handin, "06_transpose/kernel.cu", text, strlen(text),
                 hash_bytes(HASH_START, text, strlen(text)), 0);
 }
 

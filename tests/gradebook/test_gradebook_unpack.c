@@ -46,11 +46,11 @@ static void refuse(void *context, const char *path, const char *sentence)
 
 static bool take(const char *bytes, size_t size, const UnpackLimits *limits, Seen *seen, char *why)
 {
-    const Sink sink = { seen, wants, file, refuse };
+    const Visitor sink = { seen, wants, file, refuse };
     char entry[HANDIN_PATH];
 
     *seen = (Seen){ 0 };
-    return unpack_memory(bytes, size, limits, &sink, entry, why, 300);
+    return archive_memory(bytes, size, limits, &sink, entry, why, 300);
 }
 
 /* An archive with these files, each with as many bytes as its name's length times `each`. */
@@ -91,13 +91,13 @@ static void honest(void)
 
     for (int zip = 0; zip < 2; zip++) {
         size_t size = make(bytes, zip, names, 1);
-        CU_ASSERT_TRUE(take(bytes, size, &unpack_student, &seen, why));
+        CU_ASSERT_TRUE(take(bytes, size, &archive_student, &seen, why));
         CU_ASSERT_EQUAL(seen.files, 2);
         CU_ASSERT_EQUAL(seen.bytes, 10);
         CU_ASSERT_STRING_EQUAL(seen.last, "c.cu");
         CU_ASSERT_STRING_EQUAL(seen.text, "c.cu");
         size = make(bytes, zip, names, 9); /* 36 bytes are more than are wanted */
-        CU_ASSERT_TRUE(take(bytes, size, &unpack_student, &seen, why));
+        CU_ASSERT_TRUE(take(bytes, size, &archive_student, &seen, why));
         CU_ASSERT_STRING_EQUAL(seen.text, "-");
     }
     free(bytes);
@@ -168,7 +168,7 @@ static void damaged(void)
                 bytes[next_random(&random) % size] = (char) next_random(&random);
             if (round % 3 == 0)
                 cut = next_random(&random) % size;
-            unread += !take(bytes, cut, &unpack_student, &seen, why);
+            unread += !take(bytes, cut, &archive_student, &seen, why);
             CU_ASSERT_TRUE(seen.bytes <= HANDIN_BYTES);
             CU_ASSERT_TRUE(seen.files <= HANDIN_FILES);
         }
@@ -196,12 +196,12 @@ static void names_alone(void)
     CU_ASSERT_TRUE_FATAL(fd >= 0);
     close(fd);
     CU_ASSERT_TRUE(write_file(path, bytes, size));
-    CU_ASSERT_TRUE(unpack_names(path, name_seen, &seen, why, sizeof why));
+    CU_ASSERT_TRUE(archive_names(path, name_seen, &seen, why, sizeof why));
     CU_ASSERT_EQUAL(seen, 2);
     CU_ASSERT_TRUE(write_file(path, bytes, size / 2));
-    CU_ASSERT_FALSE(unpack_names("/nonexistent.zip", name_seen, &seen, why, sizeof why));
+    CU_ASSERT_FALSE(archive_names("/nonexistent.zip", name_seen, &seen, why, sizeof why));
     CU_ASSERT_TRUE(write_file(path, "no archive", 10));
-    CU_ASSERT_FALSE(unpack_names(path, name_seen, &seen, why, sizeof why));
+    CU_ASSERT_FALSE(archive_names(path, name_seen, &seen, why, sizeof why));
     unlink(path);
     free(bytes);
 }

@@ -95,7 +95,7 @@ static void measured_verdicts(void)
         result.speed[1] = speed(&square, rows[i].square.median);
         result.speed[1].ratio = rows[i].square;
         result.speed[2] = speed(&row, 0.01);
-        judging_decide(&result);
+        timing_decide(&result);
         CU_ASSERT_EQUAL(result.verdict, rows[i].verdict);
         CU_ASSERT_NSTRING_EQUAL(result.why, rows[i].why, strlen(rows[i].why) + !*rows[i].why);
     }

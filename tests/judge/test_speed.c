@@ -34,10 +34,10 @@ static Verdict sample(void *self, Sample *s)
     return PASS;
 }
 
-static Finish run(Script reference, Script student, double bar)
+static Outcome run(Script reference, Script student, double bar)
 {
     int n = 0;
-    Finish finish;
+    Outcome finish;
     Race it = { .reference = { &reference, sample },
                 .student = { &student, sample },
                 .bar = bar,
@@ -100,7 +100,7 @@ static void noise_of_the_machine_cancels(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Finish f = run((Script){ .base_ms = 1, .factor = rows[i].factor, .random = 1 },
+        Outcome f = run((Script){ .base_ms = 1, .factor = rows[i].factor, .random = 1 },
                        (Script){ .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
         CU_ASSERT_EQUAL(f.trouble, PASS);
         CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 1 / 1.6, rows[i].tolerance);
@@ -119,7 +119,7 @@ static void slow_and_fast_are_told_apart(void)
                  { 1.5, false, true } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Finish f = run(
+        Outcome f = run(
             (Script){ .base_ms = 1, .factor = little_noise, .random = 1 },
             (Script){ .base_ms = 1 / rows[i].speed, .factor = little_noise, .random = 2 }, 0.75);
         CU_ASSERT_EQUAL(f.ratio.hi < 0.75, rows[i].below);
@@ -129,7 +129,7 @@ static void slow_and_fast_are_told_apart(void)
 
 static void hopeless_ends_early(void)
 {
-    Finish f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 10 }, 0.75);
+    Outcome f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 10 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 3);
 }
@@ -144,7 +144,7 @@ static Verdict takes_its_time(void *self, Sample *s)
 static void a_very_slow_one_is_not_run_for_long(void)
 {
     int n = 0;
-    Finish f;
+    Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 100, .n = &n };
     Race it = { .reference = { &reference, sample },
                 .student = { &student, takes_its_time },
@@ -168,7 +168,7 @@ static void a_very_slow_one_is_not_run_for_long(void)
 
 static void clear_ends_at_fifteen(void)
 {
-    Finish f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 1 }, 0.75);
+    Outcome f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 1 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 15);
 }
@@ -183,7 +183,7 @@ static Tally many_races(double (*factor)(int, uint64_t *), double truth, double 
     Tally tally = { .races = races };
 
     for (int i = 0; i < races; i++) {
-        Finish f =
+        Outcome f =
             run((Script){ .base_ms = 1, .factor = factor, .random = 2 * (uint64_t) i + 1 },
                 (Script){
                     .base_ms = 1 / truth, .factor = factor, .random = 2 * (uint64_t) i + 2000001 },
@@ -233,7 +233,7 @@ static Verdict always_later(void *self, Sample *s)
 static void a_race_of_which_all_is_dropped_ends(void)
 {
     int n = 0;
-    Finish f;
+    Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 1, .n = &n };
     Race it = { .reference = { &reference, always_later },
                 .student = { &student, always_later },
@@ -273,7 +273,7 @@ static void lateness_is_no_way_out(void)
     for (size_t i = 0; i < sizeof late_ms / sizeof *late_ms; i++)
         for (int every = 1; every <= 2; every++) {
             int n = 0;
-            Finish f;
+            Outcome f;
             Script reference = { .base_ms = 10, .n = &n };
             Late student = { { .base_ms = 20, .n = &n }, late_ms[i], every, 0 };
             Race it = { .reference = { &reference, sample },
@@ -291,7 +291,7 @@ static void lateness_is_no_way_out(void)
 
 static void at_the_bar_it_goes_on_to_the_end(void)
 {
-    Finish f = run((Script){ .base_ms = 1, .factor = bimodal, .random = 1 },
+    Outcome f = run((Script){ .base_ms = 1, .factor = bimodal, .random = 1 },
                    (Script){ .base_ms = 1 / 0.75, .factor = bimodal, .random = 2 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 120);
@@ -319,7 +319,7 @@ static void hidden_time_is_seen_on_any_host(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Script reference = { .base_ms = 1, .passes = rows[i].passes };
         Script student = reference;
-        Finish f;
+        Outcome f;
         reference.parent_extra_ms = rows[i].host_ms;
         student.parent_extra_ms = rows[i].host_ms + rows[i].hidden_ms;
         f = run(reference, student, 0.75);
@@ -351,7 +351,7 @@ static void work_between_calls_is_seen(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int n = 0;
-        Finish f;
+        Outcome f;
         Script reference = { .base_ms = 1, .random = 1, .n = &n };
         Script student = { .base_ms = 1, .random = 2, .n = &n };
         Race it = { .reference = { &reference, works_between },
@@ -372,7 +372,7 @@ static void work_between_calls_is_seen(void)
 static void a_lie_about_time_does_not_pay(void)
 {
     /* Events tell a tenth of the truth: the parent's clock counts, and says so. */
-    Finish f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 5, .lie = 0.1 }, 0.75);
+    Outcome f = run((Script){ .base_ms = 1 }, (Script){ .base_ms = 5, .lie = 0.1 }, 0.75);
 
     CU_ASSERT(f.by_parent);
     CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 0.2, 0.01);
@@ -392,7 +392,7 @@ static Verdict sometimes_late(void *self, Sample *s)
 static void a_disturbed_block_is_dropped_and_counted(void)
 {
     int n = 0;
-    Finish f;
+    Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
     Race it = { .reference = { &reference, sometimes_late },
                 .student = { &student, sometimes_late },
@@ -420,7 +420,7 @@ static bool falling_clock(void *self, double *mhz)
 static void a_block_at_another_clock_is_dropped(void)
 {
     int n = 0;
-    Finish f;
+    Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
     Race it = { .reference = { &reference, sample },
                 .student = { &student, sample },
@@ -449,7 +449,7 @@ static bool restless_clock(void *self, double *mhz)
 static void a_clock_that_never_rests_ends_all_the_same(void)
 {
     int n = 0;
-    Finish f;
+    Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
     Race it = { .reference = { &reference, sample },
                 .student = { &student, sample },
@@ -476,7 +476,7 @@ static void trouble_names_the_guilty(void)
     } rows[] = { { 0, 1, CRASH, true }, { 0, 9, WRONG, true }, { 9, 0, UNSOUND, false } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Finish f = run(
+        Outcome f = run(
             (Script){ .base_ms = 1, .fail_at = rows[i].reference_at, .failure = rows[i].trouble },
             (Script){ .base_ms = 1, .fail_at = rows[i].student_at, .failure = rows[i].trouble },
             0.75);

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const UnpackLimits unpack_class = { .entries = 500000,
+const UnpackLimits archive_class = { .entries = 500000,
                                     .entry_bytes = HANDIN_BYTES,
                                     .bytes = (size_t) 64 << 30,
                                     .ratio = 2000,
                                     .bytes_free = (size_t) 1 << 30 };
-const UnpackLimits unpack_student = { .entries = HANDIN_FILES,
+const UnpackLimits archive_student = { .entries = HANDIN_FILES,
                                       .entry_bytes = HANDIN_BYTES,
                                       .bytes = HANDIN_BYTES,
                                       .ratio = 200,
@@ -28,7 +28,7 @@ const UnpackLimits unpack_student = { .entries = HANDIN_FILES,
 typedef struct Unpacking {
     struct archive *archive;
     const UnpackLimits *limits;
-    const Sink *sink;
+    const Visitor *sink;
     size_t entries, bytes;
     char *entry; /* HANDIN_PATH */
     char *why;
@@ -237,7 +237,7 @@ static bool unpack(Unpacking *u, bool opened)
     return taken;
 }
 
-bool unpack_file(const char *path, const UnpackLimits *limits, const Sink *sink,
+bool archive_file(const char *path, const UnpackLimits *limits, const Visitor *sink,
                  char entry[HANDIN_PATH], char *why, size_t size)
 {
     Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
@@ -245,7 +245,7 @@ bool unpack_file(const char *path, const UnpackLimits *limits, const Sink *sink,
     return unpack(&u, archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK);
 }
 
-bool unpack_memory(const char *bytes, size_t count, const UnpackLimits *limits, const Sink *sink,
+bool archive_memory(const char *bytes, size_t count, const UnpackLimits *limits, const Visitor *sink,
                    char entry[HANDIN_PATH], char *why, size_t size)
 {
     Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
@@ -253,10 +253,10 @@ bool unpack_memory(const char *bytes, size_t count, const UnpackLimits *limits, 
     return unpack(&u, archive_read_open_memory(u.archive, bytes, count) == ARCHIVE_OK);
 }
 
-bool unpack_names(const char *path, NameSeen *seen, void *context, char *why, size_t size)
+bool archive_names(const char *path, NameSeen *seen, void *context, char *why, size_t size)
 {
     char clean[HANDIN_PATH];
-    Unpacking u = { reader(), &unpack_class, NULL, 0, 0, clean, why, size };
+    Unpacking u = { reader(), &archive_class, NULL, 0, 0, clean, why, size };
     struct archive_entry *entry;
     bool fine = archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK;
     int status = ARCHIVE_FATAL;

@@ -62,7 +62,7 @@ Manifest *manifest_read(const char *root)
 {
     static const char *const folders[] = { "labs", "common", "grader", "solutions", "tests" };
     Manifest *manifest = xcalloc(1, sizeof *manifest);
-    const Sink sink = { manifest, wants_nothing, own_file, own_refused };
+    const Visitor sink = { manifest, wants_nothing, own_file, own_refused };
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char folder[4096], why[300];
@@ -168,7 +168,7 @@ static void choose(const HandedFile **chosen, const HandedFile *file, const Hand
         *clash = file;
 }
 
-static void remark_others(Handin *handin, const Manifest *manifest, int only, const Harvest *found)
+static void remark_others(Submission *handin, const Manifest *manifest, int only, const Harvest *found)
 {
     enum { TOLD = 20 };
     int changed = 0, extra = 0;
@@ -193,7 +193,7 @@ static void remark_others(Handin *handin, const Manifest *manifest, int only, co
         REMARK(handin, "extra", "", "%d files in all are none of the workbook's", extra);
 }
 
-static void remark_suspicions(Handin *handin, const HandedFile *kernel)
+static void remark_suspicions(Submission *handin, const HandedFile *kernel)
 {
     const char *sentence;
 
@@ -201,7 +201,7 @@ static void remark_suspicions(Handin *handin, const HandedFile *kernel)
         REMARK(handin, "suspicious", kernel->path, "%s", sentence);
 }
 
-void harvest(Handin *handin, const Manifest *manifest, int only, Harvest *found)
+void harvest(Submission *handin, const Manifest *manifest, int only, Harvest *found)
 {
     const HandedFile *kernel_clash[LABS] = { 0 }, *other_clash[LABS] = { 0 };
 

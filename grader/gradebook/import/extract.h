@@ -21,6 +21,6 @@ void manifest_free(Manifest *manifest);
  * that, and what else was changed or added, is remarked. `manifest` may be NULL. `only`: the place
  * of the one lab that is asked for, whose kernel may then be a kernel.cu at the top; -1: several
  * are. */
-void harvest(Handin *handin, const Manifest *manifest, int only, Harvest *found);
+void harvest(Submission *handin, const Manifest *manifest, int only, Harvest *found);
 
 #endif

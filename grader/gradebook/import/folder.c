@@ -14,7 +14,7 @@
 enum { MOST_FILES = 2000000, HASHED_BYTES = 1 << 20 };
 
 typedef struct Walk {
-    const Sink *sink;
+    const Visitor *sink;
     int files;
 } Walk;
 
@@ -39,7 +39,7 @@ static char *read_open(int fd, size_t size)
 
 static void take_file(Walk *walk, int folder, const char *name, const char *path)
 {
-    const Sink *sink = walk->sink;
+    const Visitor *sink = walk->sink;
     size_t wanted = sink->wants(sink->context, path);
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat about;
@@ -97,7 +97,7 @@ static char **list_names(int fd, int *count, int most)
     return names;
 }
 
-static void walk_folder(Walk *walk, int fd, const char *above)
+static void folder_walk(Walk *walk, int fd, const char *above)
 {
     int count, again = dup(fd);
     char **names = again < 0 ? NULL : list_names(again, &count, MOST_FILES);
@@ -120,7 +120,7 @@ static void walk_folder(Walk *walk, int fd, const char *above)
             if (inside < 0)
                 walk->sink->refuse(walk->sink->context, clean, "it cannot be read");
             else
-                walk_folder(walk, inside, clean);
+                folder_walk(walk, inside, clean);
         } else if (S_ISREG(about.st_mode))
             take_file(walk, fd, names[i], clean);
         else
@@ -133,7 +133,7 @@ static void walk_folder(Walk *walk, int fd, const char *above)
     close(fd);
 }
 
-bool walk(const char *folder, const Sink *sink, char *why, size_t size)
+bool walk(const char *folder, const Visitor *sink, char *why, size_t size)
 {
     Walk walk = { sink, 0 };
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -142,6 +142,6 @@ bool walk(const char *folder, const Sink *sink, char *why, size_t size)
         put(why, size, "%s: %s", folder, strerror(errno));
         return false;
     }
-    walk_folder(&walk, fd, "");
+    folder_walk(&walk, fd, "");
     return true;
 }

@@ -41,9 +41,9 @@ static void __attribute__((noreturn)) read_and_hand_over(const char *path)
     if (!to)
         _exit(1);
     sandbox_close(NULL);
-    fine = intake_read(path, &class, problem, sizeof problem);
+    fine = reader_read(path, &class, problem, sizeof problem);
     fputc(fine ? 0 : 1, to);
-    if (fine ? !parcel_write(&class, to) : fputs(problem, to) < 0)
+    if (fine ? !serialize(&class, to) : fputs(problem, to) < 0)
         _exit(1);
     _exit(fclose(to) ? 1 : 0);
 }
@@ -91,7 +91,7 @@ static bool take_parcel(char *bytes, size_t size, Class *class, char *problem, s
         return false;
     }
     from = size > 1 ? fmemopen(bytes + 1, size - 1, "r") : NULL;
-    fine = from && parcel_read(from, class);
+    fine = from && deserialize(from, class);
     if (from)
         fclose(from);
     if (!fine)
@@ -99,7 +99,7 @@ static bool take_parcel(char *bytes, size_t size, Class *class, char *problem, s
     return fine;
 }
 
-bool quarantine_read(const char *path, Class *class, char *problem, size_t size)
+bool isolated_read(const char *path, Class *class, char *problem, size_t size)
 {
     int ends[2], status = 0;
     size_t got = 0;

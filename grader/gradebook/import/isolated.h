@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include "gradebook/import/submission.h"
 
-/* As intake_read: whoever finds a fault of libarchive, or of ours, finds himself in a process
+/* As reader_read: whoever finds a fault of libarchive, or of ours, finds himself in a process
  * without network, programs, or anything to write to. */
-bool quarantine_read(const char *path, Class *class, char *problem, size_t size);
+bool isolated_read(const char *path, Class *class, char *problem, size_t size);
 
 #endif

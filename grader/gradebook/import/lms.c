@@ -186,7 +186,7 @@ static int64_t yaml_time(const char *text)
 }
 
 /* The hand-ins that lay in this folder: several if a submission holds archives. */
-static bool lay_in(const Handin *handin, const char *folder)
+static bool lay_in(const Submission *handin, const char *folder)
 {
     size_t length = strlen(folder);
 
@@ -212,7 +212,7 @@ static void give_to(Class *class, const Group *group)
         class->list[i]->sent = group->sent ? group->sent : class->list[i]->sent;
         class->list[i]->timed |= group->sent != 0;
         for (int m = group->members; m-- > 0;) {
-            Handin *handin = m ? class_copy(class, class->list[i]) : class->list[i];
+            Submission *handin = m ? class_copy(class, class->list[i]) : class->list[i];
             PUT(handin->student, "%s", group->name[m]);
             PUT(handin->number, "%s", group->number[m]);
             PUT(handin->email, "%s", group->email[m]);

@@ -38,30 +38,30 @@ static size_t inner_wants(void *context, const char *path)
 
 static void inner_file(void *context, const char *path, const SunkFile *file)
 {
-    Handin *handin = context;
+    Submission *handin = context;
 
     if (path_is_archive(path))
         REMARK(handin, "refused", path, "an archive in an archive is not opened");
-    handin_file(handin, path, file->bytes, file->size, file->hash, file->changed);
+    submission_file(handin, path, file->bytes, file->size, file->hash, file->changed);
 }
 
 static void inner_refuse(void *context, const char *path, const char *sentence)
 {
-    Handin *handin = context;
+    Submission *handin = context;
 
     REMARK(handin, "refused", path, "%s: not taken", sentence);
 }
 
-static void open_archive(Handin *handin, const SunkFile *file)
+static void open_archive(Submission *handin, const SunkFile *file)
 {
-    const Sink sink = { handin, inner_wants, inner_file, inner_refuse };
+    const Visitor sink = { handin, inner_wants, inner_file, inner_refuse };
     char entry[HANDIN_PATH], why[300];
 
     if (!file->bytes)
-        handin_refuse(handin, "", "the archive is larger than %d MiB", HANDIN_ARCHIVE_BYTES >> 20);
-    else if (!unpack_memory(file->bytes, file->size, &unpack_student, &sink, entry, why,
+        submission_refuse(handin, "", "the archive is larger than %d MiB", HANDIN_ARCHIVE_BYTES >> 20);
+    else if (!archive_memory(file->bytes, file->size, &archive_student, &sink, entry, why,
                             sizeof why))
-        handin_refuse(handin, entry, "%s", why);
+        submission_refuse(handin, entry, "%s", why);
 }
 
 /* ---- Whose is it? ---- */
@@ -106,7 +106,7 @@ static bool is_metadata(const Place *place)
 }
 
 /* How many there are of the same student, this one included. */
-static int handins_of_student(const Class *class, const Handin *handin)
+static int handins_of_student(const Class *class, const Submission *handin)
 {
     int count = 0;
 
@@ -117,10 +117,10 @@ static int handins_of_student(const Class *class, const Handin *handin)
 }
 
 /* An archive is a hand-in of its own; all that lies loose in a folder, or came loose, is one. */
-static Handin *handin_at(Intake *intake, const Place *place, bool archive)
+static Submission *submission_at(Intake *intake, const Place *place, bool archive)
 {
     char source[600];
-    Handin *handin;
+    Submission *handin;
 
     if (archive)
         PUT(source, "%s", place->stripped);
@@ -136,14 +136,14 @@ static Handin *handin_at(Intake *intake, const Place *place, bool archive)
     show(handin->student);
     handin->layout = place->owner.layout;
     if (handins_of_student(intake->class, handin) > HANDINS_PER_STUDENT)
-        handin_refuse(handin, "", "there are %d hand-ins of this student before it: not taken",
+        submission_refuse(handin, "", "there are %d hand-ins of this student before it: not taken",
                       HANDINS_PER_STUDENT);
     return handin;
 }
 
 /* ---- Each file ---- */
 
-static size_t intake_wants(void *context, const char *path)
+static size_t reader_wants(void *context, const char *path)
 {
     Place place;
 
@@ -160,11 +160,11 @@ static bool is_nobodys(const Place *place, bool archive)
     return !place->is_folder && !archive && !strcmp(place->owner.layout, "plain");
 }
 
-static void intake_file(void *context, const char *path, const SunkFile *file)
+static void reader_file(void *context, const char *path, const SunkFile *file)
 {
     Intake *intake = context;
     bool archive;
-    Handin *handin;
+    Submission *handin;
     Place place;
 
     locate(intake, path, &place);
@@ -182,7 +182,7 @@ static void intake_file(void *context, const char *path, const SunkFile *file)
         REMARK(intake->class, "extra", path, "lies in no student's folder: not taken");
         return;
     }
-    handin = handin_at(intake, &place, archive);
+    handin = submission_at(intake, &place, archive);
     handin->late |= place.owner.late;
     if (file->changed > handin->sent)
         handin->sent = file->changed;
@@ -191,10 +191,10 @@ static void intake_file(void *context, const char *path, const SunkFile *file)
     if (archive && !handin->refused)
         open_archive(handin, file);
     else if (!archive)
-        handin_file(handin, place.inside, file->bytes, file->size, file->hash, file->changed);
+        submission_file(handin, place.inside, file->bytes, file->size, file->hash, file->changed);
 }
 
-static void intake_refuse(void *context, const char *path, const char *sentence)
+static void reader_refuse(void *context, const char *path, const char *sentence)
 {
     Intake *intake = context;
     Place place;
@@ -203,7 +203,7 @@ static void intake_refuse(void *context, const char *path, const char *sentence)
     if (is_nobodys(&place, path_is_archive(path)))
         REMARK(intake->class, "refused", path, "%s: not taken", sentence);
     else
-        REMARK(handin_at(intake, &place, is_handed_archive(&place)), "refused", place.inside,
+        REMARK(submission_at(intake, &place, is_handed_archive(&place)), "refused", place.inside,
                "%s: not taken", sentence);
 }
 
@@ -308,7 +308,7 @@ static bool look_first(const char *path, bool is_folder, Intake *intake, char *p
 
     if (is_folder)
         folder_names(path, look_at, &look, "");
-    else if (!unpack_names(path, look_at, &look, why, sizeof why)) {
+    else if (!archive_names(path, look_at, &look, why, sizeof why)) {
         put(problem, size, "%s cannot be read: %s", path, why);
         return false;
     }
@@ -326,10 +326,10 @@ static bool look_first(const char *path, bool is_folder, Intake *intake, char *p
 
 /* ---- All of it ---- */
 
-bool intake_read(const char *path, Class *class, char *problem, size_t size)
+bool reader_read(const char *path, Class *class, char *problem, size_t size)
 {
     Intake intake = { .class = class };
-    const Sink sink = { &intake, intake_wants, intake_file, intake_refuse };
+    const Visitor sink = { &intake, reader_wants, reader_file, reader_refuse };
     char entry[HANDIN_PATH], why[400];
     struct stat about;
     bool is_folder, read;
@@ -350,7 +350,7 @@ bool intake_read(const char *path, Class *class, char *problem, size_t size)
         return false;
     }
     read = is_folder ? walk(path, &sink, why, sizeof why)
-                     : unpack_file(path, &unpack_class, &sink, entry, why, sizeof why);
+                     : archive_file(path, &archive_class, &sink, entry, why, sizeof why);
     if (!read)
         put(problem, size, "%s cannot be read: %s", path, why);
     else if (intake.metadata)

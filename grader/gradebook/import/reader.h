@@ -9,6 +9,6 @@
 /* Reads `path`: a folder a student, archives named after students, or an export of a learning
  * system, unpacked or not (docs/instructors.md). What is wrong with one hand-in is a remark of it.
  * False, with `problem` set, if the whole cannot be read or is no class. */
-bool intake_read(const char *path, Class *class, char *problem, size_t size);
+bool reader_read(const char *path, Class *class, char *problem, size_t size);
 
 #endif

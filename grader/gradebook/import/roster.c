@@ -138,7 +138,7 @@ static const char *cell(const Csv *csv, int place)
     return place >= 0 && place < csv->count ? csv->field[place] : "";
 }
 
-/* ---- Reading ---- */
+/* ---- ParsedResult ---- */
 
 typedef struct Told {
     FILE *to;

@@ -54,7 +54,7 @@ static void put_remarks(FILE *to, const Remark *remarks, int count)
     put_number(to, (uint64_t) count);
 }
 
-static void put_files(FILE *to, const Handin *handin)
+static void put_files(FILE *to, const Submission *handin)
 {
     for (int i = 0; i < handin->count; i++) {
         const HandedFile *file = &handin->files[i];
@@ -70,11 +70,11 @@ static void put_files(FILE *to, const Handin *handin)
     put_number(to, 0);
 }
 
-bool parcel_write(const Class *class, FILE *to)
+bool serialize(const Class *class, FILE *to)
 {
     put_string(to, magic);
     for (int i = 0; i < class->count; i++) {
-        const Handin *handin = class->list[i];
+        const Submission *handin = class->list[i];
         put_number(to, 1);
         put_string(to, handin->student);
         put_string(to, handin->number);
@@ -94,7 +94,7 @@ bool parcel_write(const Class *class, FILE *to)
     return !fflush(to) && !ferror(to);
 }
 
-/* ---- Reading ---- */
+/* ---- ParsedResult ---- */
 
 static bool get_number(FILE *from, uint64_t most, uint64_t *number)
 {
@@ -159,7 +159,7 @@ static bool get_remarks(FILE *from, Remark *remarks, int *count)
 }
 
 /* A path is cleaned once more: it may be none that we made. */
-static bool get_file(FILE *from, Handin *handin)
+static bool get_file(FILE *from, Submission *handin)
 {
     char path[HANDIN_PATH], clean[HANDIN_PATH];
     uint64_t bytes, hash, changed, kept;
@@ -174,12 +174,12 @@ static bool get_file(FILE *from, Handin *handin)
         free(text);
         return false;
     }
-    handin_file(handin, clean, text, (size_t) bytes, hash, (int64_t) changed);
+    submission_file(handin, clean, text, (size_t) bytes, hash, (int64_t) changed);
     free(text);
     return true;
 }
 
-static bool get_files(FILE *from, Handin *handin)
+static bool get_files(FILE *from, Submission *handin)
 {
     uint64_t more;
 
@@ -192,7 +192,7 @@ static bool get_files(FILE *from, Handin *handin)
 static bool get_handin(FILE *from, Class *class)
 {
     uint64_t late, sent, timed, order, refused;
-    Handin *handin = class_add(class);
+    Submission *handin = class_add(class);
 
     handin->layout = "plain";
     if (!get_string(from, handin->student, sizeof handin->student) ||
@@ -218,7 +218,7 @@ static bool get_magic(FILE *from)
     return get_string(from, text, sizeof text) && !strcmp(text, magic);
 }
 
-bool parcel_read(FILE *from, Class *class)
+bool deserialize(FILE *from, Class *class)
 {
     uint64_t more = 1;
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include "gradebook/import/submission.h"
 
-bool parcel_write(const Class *class, FILE *to);
+bool serialize(const Class *class, FILE *to);
 
 /* Trusts nothing of what it reads: false, with what came so far in `class`, if it is no parcel. */
-bool parcel_read(FILE *from, Class *class);
+bool deserialize(FILE *from, Class *class);
 
 #endif

@@ -188,7 +188,7 @@ void remark(Remark *remarks, int *count, const char *kind, const char *entry, co
     va_end(arguments);
 }
 
-void handin_refuse(Handin *handin, const char *entry, const char *format, ...)
+void submission_refuse(Submission *handin, const char *entry, const char *format, ...)
 {
     va_list arguments;
 
@@ -223,26 +223,26 @@ static void *grown(void *list, int count, int *room, size_t width)
     return list;
 }
 
-Handin *class_add(Class *class)
+Submission *class_add(Class *class)
 {
     class->list = grown(class->list, class->count, &class->room, sizeof *class->list);
-    return class->list[class->count++] = xcalloc(1, sizeof(Handin));
+    return class->list[class->count++] = xcalloc(1, sizeof(Submission));
 }
 
-Handin *class_handin(Class *class, const char *source)
+Submission *class_handin(Class *class, const char *source)
 {
     /* What comes together lies together: the last one first. */
     for (int i = class->count; i-- > 0;)
         if (!strcmp(class->list[i]->source, source))
             return class->list[i];
-    Handin *handin = class_add(class);
+    Submission *handin = class_add(class);
     PUT(handin->source, "%s", source);
     return handin;
 }
 
-Handin *class_copy(Class *class, const Handin *handin)
+Submission *class_copy(Class *class, const Submission *handin)
 {
-    Handin *copy = class_add(class);
+    Submission *copy = class_add(class);
 
     *copy = *handin;
     copy->files = NULL;
@@ -251,7 +251,7 @@ Handin *class_copy(Class *class, const Handin *handin)
     for (int i = 0; i < handin->count; i++) {
         const HandedFile *file = &handin->files[i];
         copy->bytes -= file->bytes;
-        handin_file(copy, file->path, file->text, file->bytes, file->hash, file->changed);
+        submission_file(copy, file->path, file->text, file->bytes, file->hash, file->changed);
     }
     for (int i = 0; i < handin->remark_count && i < HANDIN_REMARKS; i++)
         REMARK(copy, handin->remarks[i].kind, handin->remarks[i].entry, "%s",
@@ -259,10 +259,10 @@ Handin *class_copy(Class *class, const Handin *handin)
     return copy;
 }
 
-static void keep_text(Handin *handin, HandedFile *file, const char *bytes, size_t size)
+static void keep_text(Submission *handin, HandedFile *file, const char *bytes, size_t size)
 {
     if (handin->text_bytes + size > HANDIN_TEXT_BYTES) {
-        handin_refuse(handin, file->path, "its kernels hold more than %d MiB",
+        submission_refuse(handin, file->path, "its kernels hold more than %d MiB",
                       HANDIN_TEXT_BYTES >> 20);
         return;
     }
@@ -272,19 +272,19 @@ static void keep_text(Handin *handin, HandedFile *file, const char *bytes, size_
     file->text[size] = 0;
 }
 
-void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
+void submission_file(Submission *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
                  int64_t changed)
 {
     HandedFile *file;
 
     if (handin->count == HANDIN_FILES) {
         if (!handin->refused)
-            handin_refuse(handin, path, "it holds more than %d files", HANDIN_FILES);
+            submission_refuse(handin, path, "it holds more than %d files", HANDIN_FILES);
         return;
     }
     if (size > HANDIN_BYTES || handin->bytes > HANDIN_BYTES - size) {
         if (!handin->refused)
-            handin_refuse(handin, path, "it holds more than %d MiB", HANDIN_BYTES >> 20);
+            submission_refuse(handin, path, "it holds more than %d MiB", HANDIN_BYTES >> 20);
         return;
     }
     handin->bytes += size;
@@ -298,7 +298,7 @@ void handin_file(Handin *handin, const char *path, const char *bytes, size_t siz
 void class_free(Class *class)
 {
     for (int i = 0; i < class->count; i++) {
-        Handin *handin = class->list[i];
+        Submission *handin = class->list[i];
         for (int k = 0; k < handin->count; k++) {
             free(handin->files[k].path);
             free(handin->files[k].text);

@@ -34,7 +34,7 @@ typedef struct Remark {
     char *sentence;
 } Remark;
 
-typedef struct Handin {
+typedef struct Submission {
     char student[200];  /* name as the layout gives it */
     char number[64];    /* the learning system's number for it, or "" */
     char email[200];    /* by the learning system, or "": tells people of one name apart */
@@ -50,28 +50,28 @@ typedef struct Handin {
     size_t bytes, text_bytes;
     Remark remarks[HANDIN_REMARKS];
     int remark_count; /* may exceed HANDIN_REMARKS: so many there were */
-} Handin;
+} Submission;
 
 typedef struct Class {
-    Handin **list;
+    Submission **list;
     int count, room;
     Remark remarks[HANDIN_REMARKS]; /* about what belongs to nobody */
     int remark_count;
 } Class;
 
 /* The hand-in that lay at `source`; made if there is none yet. */
-Handin *class_handin(Class *class, const char *source);
-Handin *class_copy(Class *class, const Handin *handin); /* for a group's other members */
-Handin *class_add(Class *class);                        /* one more, empty */
+Submission *class_handin(Class *class, const char *source);
+Submission *class_copy(Class *class, const Submission *handin); /* for a group's other members */
+Submission *class_add(Class *class);                        /* one more, empty */
 void class_free(Class *class);
 
 /* Adds a file; `bytes` NULL: only its size is known; `changed` 0: nor its time. Beyond a limit the
  * whole hand-in is refused. */
-void handin_file(Handin *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
+void submission_file(Submission *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
                  int64_t changed);
 
 /* Nothing of it counts or is kept, and why. */
-void handin_refuse(Handin *handin, const char *entry, const char *format, ...)
+void submission_refuse(Submission *handin, const char *entry, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 void remark(Remark *remarks, int *count, const char *kind, const char *entry, const char *format,

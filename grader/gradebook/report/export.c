@@ -43,9 +43,9 @@ void export_write(Store *store, const char *format, FILE *to, const char *folder
 {
     Export export = { .store = store, .to = to, .folder = folder };
 
-    roll_read(store, &export.roll);
+    results_read(store, &export.roll);
     formats[format_of(format)].write(&export);
-    roll_free(&export.roll);
+    results_free(&export.roll);
 }
 
 const char *export_formats(void)

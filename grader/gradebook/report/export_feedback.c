@@ -31,12 +31,12 @@ static void print_remarks(Export *export, const Student *student, FILE *to)
 /* Why these marks; "" where the state has said so already. */
 static const char *reason_of(const Row *row)
 {
-    return strcmp(row->earned.why, advice_meaning(row)) ? row->earned.why : "";
+    return strcmp(row->earned.why, feedback_meaning(row)) ? row->earned.why : "";
 }
 
 static void print_total(Export *export, const Student *student, FILE *to)
 {
-    const Total total = roll_total(&export->roll, student);
+    const Total total = results_total(&export->roll, student);
 
     fprintf(to, "Total: %.1f of 100", marks_total(&total));
     if (total.open)
@@ -56,7 +56,7 @@ static void write_text(Export *export, const Student *student, FILE *to)
         const Row *row = &student->labs[i];
         Advice advice;
         const char *reason = reason_of(row);
-        fprintf(to, "%s: %s: %s\n", row->lab, row->state, advice_meaning(row));
+        fprintf(to, "%s: %s: %s\n", row->lab, row->state, feedback_meaning(row));
         if (row->has_marks)
             fprintf(to, "    %.1f of 100 marks%s%s\n", row->marks, *reason ? ": " : "", reason);
         else
@@ -64,9 +64,9 @@ static void write_text(Export *export, const Student *student, FILE *to)
                     row->earned.why);
         if (*row_date(row->sent, sent) || row->late)
             fprintf(to, "    handed in%s%s%s\n", *sent ? " " : "", sent, row->late ? ", late" : "");
-        advice_of(export->store, row, &advice);
-        advice_print(to, &advice, 4);
-        advice_free(&advice);
+        feedback_of(export->store, row, &advice);
+        feedback_print(to, &advice, 4);
+        feedback_free(&advice);
         fputc('\n', to);
     }
     print_remarks(export, student, to);
@@ -77,7 +77,7 @@ static void write_text(Export *export, const Student *student, FILE *to)
 static void put_item(Page *page, const Advice *advice, int i)
 {
     AdviceKind kind = advice->items[i].kind;
-    const char *head = advice_head(kind);
+    const char *head = feedback_head(kind);
     bool code = kind == SOURCE || kind == PRINTED || strchr(advice->items[i].text, '\n');
 
     if (*head && (!i || advice->items[i - 1].kind != kind)) {
@@ -101,7 +101,7 @@ static void put_lab(Export *export, Page *page, const Row *row)
     page_put(page, "</h2>\n<p><strong>");
     page_text(page, row->state);
     page_put(page, "</strong>: ");
-    page_text(page, advice_meaning(row));
+    page_text(page, feedback_meaning(row));
     page_put(page, ".");
     if (row->has_marks)
         page_format(page, " %.1f of 100 marks%s%s.", row->marks, *reason ? ": " : "", reason);
@@ -111,10 +111,10 @@ static void put_lab(Export *export, Page *page, const Row *row)
     if (*row_date(row->sent, sent) || row->late)
         page_format(page, " Handed in%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
     page_put(page, "</p>\n");
-    advice_of(export->store, row, &advice);
+    feedback_of(export->store, row, &advice);
     for (int i = 0; i < advice.count; i++)
         put_item(page, &advice, i);
-    advice_free(&advice);
+    feedback_free(&advice);
     page_put(page, "</section>\n");
 }
 

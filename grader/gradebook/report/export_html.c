@@ -78,9 +78,9 @@ static void put_cell(Page *page, const Row *row)
     page_put(page, "</td>\n");
 }
 
-static void put_student(Page *page, const Roll *roll, const Student *student)
+static void put_student(Page *page, const ResultsTable *roll, const Student *student)
 {
-    const Total total = roll_total(roll, student);
+    const Total total = results_total(roll, student);
 
     page_put(page, "<tr><th scope=\"row\"><bdi>");
     page_text(page, student->name);
@@ -109,7 +109,7 @@ static void put_choice(Page *page, const char *value)
     page_put(page, "</option>");
 }
 
-static void put_filter(Page *page, const Roll *roll)
+static void put_filter(Page *page, const ResultsTable *roll)
 {
     page_put(page, "<form id=\"filter\" hidden>\n<label>Name, number or section "
                    "<input name=\"name\" type=\"search\" autocomplete=\"off\"></label>\n"
@@ -131,7 +131,7 @@ static void put_filter(Page *page, const Roll *roll)
                    "</form>\n<p id=\"shown\" class=\"soft\" role=\"status\"></p>\n");
 }
 
-static void put_students(Page *page, const Roll *roll)
+static void put_students(Page *page, const ResultsTable *roll)
 {
     page_put(page, "<h2 id=\"table\">Students</h2>\n");
     put_filter(page, roll);
@@ -205,7 +205,7 @@ static void put_lists(Export *export, Page *page)
 
 /* ---- The page ---- */
 
-static void put_top(Page *page, const Roll *roll)
+static void put_top(Page *page, const ResultsTable *roll)
 {
     time_t now = time(NULL);
     char date[32];

@@ -99,7 +99,7 @@ static void add_remarks(Store *store, cJSON *list, int64_t student)
 
 static void print_student(Export *export, const Student *student)
 {
-    const Total total = roll_total(&export->roll, student);
+    const Total total = results_total(&export->roll, student);
     cJSON *json = json_object(), *labs;
 
     json_text(json, "name", student->name);

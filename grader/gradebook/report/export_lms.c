@@ -42,12 +42,12 @@ static char *output_of(Store *store, const Row *row)
 
     if (!to)
         die("out of host memory");
-    advice_of(store, row, &advice);
-    fprintf(to, "%s: %s\n", row->state, advice_meaning(row));
-    if (strcmp(row->earned.why, advice_meaning(row)))
+    feedback_of(store, row, &advice);
+    fprintf(to, "%s: %s\n", row->state, feedback_meaning(row));
+    if (strcmp(row->earned.why, feedback_meaning(row)))
         fprintf(to, "%s\n", row->earned.why);
-    advice_print(to, &advice, 0);
-    advice_free(&advice);
+    feedback_print(to, &advice, 0);
+    feedback_free(&advice);
     if (fclose(to))
         die("out of host memory");
     return text;

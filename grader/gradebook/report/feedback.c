@@ -259,7 +259,7 @@ static void add_verdict(Store *store, const Row *row, Verdict verdict, Advice *a
     figures_free(&figures);
 }
 
-void advice_of(Store *store, const Row *row, Advice *advice)
+void feedback_of(Store *store, const Row *row, Advice *advice)
 {
     Verdict verdict;
 
@@ -268,14 +268,14 @@ void advice_of(Store *store, const Row *row, Advice *advice)
         add_verdict(store, row, verdict, advice);
 }
 
-void advice_free(Advice *advice)
+void feedback_free(Advice *advice)
 {
     for (int i = 0; i < advice->count; i++)
         free(advice->items[i].text);
     *advice = (Advice){ 0 };
 }
 
-const char *advice_meaning(const Row *row)
+const char *feedback_meaning(const Row *row)
 {
     static const struct {
         const char *state, *meaning;
@@ -297,7 +297,7 @@ const char *advice_meaning(const Row *row)
 
 /* ---- As text ---- */
 
-const char *advice_head(AdviceKind kind)
+const char *feedback_head(AdviceKind kind)
 {
     static const char *const heads[] = {
         [LIMIT] = "What holds it up",     [SOURCE] = "The line in question",
@@ -321,11 +321,11 @@ static void print_item(FILE *to, AdviceKind kind, const char *text, int indent)
     }
 }
 
-void advice_print(FILE *to, const Advice *advice, int indent)
+void feedback_print(FILE *to, const Advice *advice, int indent)
 {
     for (int i = 0; i < advice->count; i++) {
         AdviceKind kind = advice->items[i].kind;
-        const char *head = advice_head(kind);
+        const char *head = feedback_head(kind);
         if (*head && (!i || advice->items[i - 1].kind != kind))
             fprintf(to, "%*s%s%s\n", indent, "", head, strchr(head, '?') ? "" : ":");
         print_item(to, kind, advice->items[i].text, *head ? indent + 2 : indent);

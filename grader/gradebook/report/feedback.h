@@ -29,14 +29,14 @@ typedef struct Advice {
     int count;
 } Advice;
 
-void advice_of(Store *store, const Row *row, Advice *advice);
-void advice_free(Advice *advice);
-const char *advice_head(AdviceKind kind); /* a few words to stand before it; "" */
+void feedback_of(Store *store, const Row *row, Advice *advice);
+void feedback_free(Advice *advice);
+const char *feedback_head(AdviceKind kind); /* a few words to stand before it; "" */
 
 /* The state in words: "right, but slower than the bar". */
-const char *advice_meaning(const Row *row);
+const char *feedback_meaning(const Row *row);
 
 /* As plain text, each line behind so many blanks. */
-void advice_print(FILE *to, const Advice *advice, int indent);
+void feedback_print(FILE *to, const Advice *advice, int indent);
 
 #endif

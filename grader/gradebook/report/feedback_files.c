@@ -69,7 +69,7 @@ static void write_index(Export *export, char (*names)[NAME], const FileKind *kin
     fputs("\xEF\xBB\xBFstudent,number,file\r\n", to);
     for (int i = 0; i < export->roll.count; i++) {
         const Student *student = &export->roll.students[i];
-        if (whole && roll_total(&export->roll, student).open)
+        if (whole && results_total(&export->roll, student).open)
             continue;
         csv_text(to, student->name);
         csv_text(to, student->number);
@@ -95,7 +95,7 @@ void files_write(Export *export, const FileKind *kinds, bool whole)
     make_distinct(export, names);
     for (int i = 0; i < export->roll.count; i++) {
         const Student *student = &export->roll.students[i];
-        if (whole && roll_total(&export->roll, student).open) {
+        if (whole && results_total(&export->roll, student).open) {
             fprintf(stderr,
                     "%s%s%s: no file, since not all marks are there yet: gradebook report\n",
                     student->name, *student->number ? ", " : "", student->number);

@@ -7,7 +7,7 @@
 
 typedef struct Export {
     Store *store;
-    Roll roll;
+    ResultsTable roll;
     FILE *to;           /* a format of one file */
     const char *folder; /* a format of one file a student */
 } Export;

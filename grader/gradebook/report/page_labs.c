@@ -29,7 +29,7 @@ static int ascending(const void *a, const void *b)
 /* Of kernels that are right: the caller frees .ratios. */
 static Speeds speeds_of(Export *export, int lab)
 {
-    const Roll *roll = &export->roll;
+    const ResultsTable *roll = &export->roll;
     const LabEntry *entry = entry_of(roll->labs[lab]);
     double *ratios = xcalloc((size_t) roll->count + 1, sizeof *ratios);
     Speeds speeds = { .ratios = ratios, .of = roll->count };
@@ -76,7 +76,7 @@ void put_speeds(Export *export, Page *page)
 
 /* ---- A line a lab ---- */
 
-static int count_of(const Roll *roll, int lab, const char *states)
+static int count_of(const ResultsTable *roll, int lab, const char *states)
 {
     int count = 0;
 
@@ -95,7 +95,7 @@ static void put_lab(Export *export, Page *page, int lab)
         "pass close", "slow correct", "wrong unsafe stray crash timeout build suspect",
         "unchanged",  "missing",      "queued not"
     };
-    const Roll *roll = &export->roll;
+    const ResultsTable *roll = &export->roll;
     Speeds speeds = speeds_of(export, lab);
 
     page_put(page, "<tr><th scope=\"row\">");

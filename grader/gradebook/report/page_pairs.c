@@ -27,7 +27,7 @@ static void put_words(Page *page, const char *words)
 /* ---- The same ---- */
 
 /* A kernel stands at the first student who handed it in. */
-static bool is_first(const Roll *roll, int student, int lab)
+static bool is_first(const ResultsTable *roll, int student, int lab)
 {
     int64_t kernel = roll->students[student].labs[lab].kernel;
 
@@ -39,7 +39,7 @@ static bool is_first(const Roll *roll, int student, int lab)
 
 static void put_same(Export *export, Page *page)
 {
-    const Roll *roll = &export->roll;
+    const ResultsTable *roll = &export->roll;
     char names[NAMES];
     bool begun = false;
 

@@ -25,7 +25,7 @@ static char **text_of(Row *row, size_t i)
     return (char **) (void *) ((char *) row + texts[i]);
 }
 
-static void keep(Roll *roll, Row row)
+static void keep(ResultsTable *roll, Row row)
 {
     if (roll->row_count == roll->room) {
         roll->room = roll->room ? 2 * roll->room : 256;
@@ -40,12 +40,12 @@ static void keep(Roll *roll, Row row)
 }
 
 /* Every student has a row for every lab, in the same order: gradebook/report/results_query.h. */
-void roll_read(Store *store, Roll *roll)
+void results_read(Store *store, ResultsTable *roll)
 {
     sqlite3_stmt *rows = rows_ask(store);
     Row row;
 
-    *roll = (Roll){ 0 };
+    *roll = (ResultsTable){ 0 };
     while (rows_next(store, rows, &row))
         keep(roll, row);
     while (roll->lab_count < roll->row_count &&
@@ -64,7 +64,7 @@ void roll_read(Store *store, Roll *roll)
         roll->labs[i] = roll->rows[i].lab;
 }
 
-void roll_free(Roll *roll)
+void results_free(ResultsTable *roll)
 {
     for (int i = 0; i < roll->row_count; i++)
         for (size_t k = 0; k < TEXTS; k++)
@@ -72,10 +72,10 @@ void roll_free(Roll *roll)
     free(roll->rows);
     free(roll->students);
     free(roll->labs);
-    *roll = (Roll){ 0 };
+    *roll = (ResultsTable){ 0 };
 }
 
-Total roll_total(const Roll *roll, const Student *student)
+Total results_total(const ResultsTable *roll, const Student *student)
 {
     Total total = { 0 };
 

@@ -11,19 +11,19 @@ typedef struct Student {
     const Row *labs; /* one for each of the roll's labs, in their order */
 } Student;
 
-typedef struct Roll {
+typedef struct ResultsTable {
     Student *students;
     int count;
     const char **labs; /* their folders */
     int lab_count;
     Row *rows;
     int row_count, room;
-} Roll;
+} ResultsTable;
 
-void roll_read(Store *store, Roll *roll);
-void roll_free(Roll *roll);
+void results_read(Store *store, ResultsTable *roll);
+void results_free(ResultsTable *roll);
 
 /* All labs by their weights; total.open: so many have marks still to come. */
-Total roll_total(const Roll *roll, const Student *student);
+Total results_total(const ResultsTable *roll, const Student *student);
 
 #endif

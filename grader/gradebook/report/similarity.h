@@ -23,7 +23,7 @@ void similarity_find(Store *store, const char *lab, Similarity *similarity);
 void similarity_free(Similarity *similarity);
 
 /* Who handed a kernel in, for people: "Ann Lee (4712), Bo Ek". */
-char *similarity_names(const Roll *roll, const char *lab, const Twin *twin, char *text,
+char *similarity_names(const ResultsTable *roll, const char *lab, const Twin *twin, char *text,
                        size_t size);
 
 #endif

@@ -20,7 +20,7 @@ enum { TRY_S = 5, SAID_BYTES = 1024 };
 static const char *const names[] = { "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS" };
 enum { NAMES = sizeof names / sizeof *names };
 
-void cgroup_begin(const Cgroup *cgroup, const Fence *fence, Words *command)
+void cgroup_begin(const Cgroup *cgroup, const Limits *fence, Words *command)
 {
     char text[80];
 
@@ -48,7 +48,7 @@ void cgroup_begin(const Cgroup *cgroup, const Fence *fence, Words *command)
 
 static bool try_scope(Cgroup *cgroup)
 {
-    const Fence fence = { (size_t) 64 << 20, 16, 0 };
+    const Limits fence = { (size_t) 64 << 20, 16, 0 };
     Words command = { 0 };
     Program program;
     bool fine;

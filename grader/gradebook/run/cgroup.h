@@ -16,6 +16,6 @@ void cgroup_open(Cgroup *cgroup, const Words *environment);
 void cgroup_close(Cgroup *cgroup);
 
 /* What stands before a command, if it works, so that it gets those limits. */
-void cgroup_begin(const Cgroup *cgroup, const Fence *fence, Words *command);
+void cgroup_begin(const Cgroup *cgroup, const Limits *fence, Words *command);
 
 #endif

@@ -16,16 +16,16 @@ enum { SLOW_ROW = 3 };
 static const double noisy = 0.05; /* as warpbook has it (judge/timing_gpu.c) */
 static const double drift = 0.10; /* verdicts are ratios: less does not matter */
 
-void station_open(Station *gpu, const char *name)
+void device_open(Device *gpu, const char *name)
 {
-    *gpu = (Station){ .name = name, .lock_fd = -1, .head = xcalloc(1, 1) };
+    *gpu = (Device){ .name = name, .lock_fd = -1, .head = xcalloc(1, 1) };
     PUT(gpu->label, "%s", name ? name : "this machine");
     gpu->simulated = name && !strncmp(name, "sim", 3);
 }
 
-void station_close(Station *gpu)
+void device_close(Device *gpu)
 {
-    station_release(gpu);
+    device_release(gpu);
     if (gpu->lock_fd >= 0)
         close(gpu->lock_fd);
     for (int lab = 0; lab < LABS; lab++)
@@ -34,14 +34,14 @@ void station_close(Station *gpu)
     gpu->head = NULL;
 }
 
-void station_meet(Station *gpu, const Reading *reading, const char *printed)
+void device_meet(Device *gpu, const ParsedResult *reading, const char *printed)
 {
     const char *lab = strstr(printed, "\nlab:");
     size_t length = lab ? (size_t) (lab + 1 - printed) : 0;
 
-    PUT(gpu->uuid, "%s", reading_get(reading, "uuid"));
-    PUT(gpu->cc, "%s", reading_get(reading, "compute_capability"));
-    gpu->simulated = *reading_get(reading, "simulated") != 0;
+    PUT(gpu->uuid, "%s", parsed_get(reading, "uuid"));
+    PUT(gpu->cc, "%s", parsed_get(reading, "compute_capability"));
+    gpu->simulated = *parsed_get(reading, "simulated") != 0;
     free(gpu->head);
     gpu->head = xcalloc(1, length + 1);
     memcpy(gpu->head, printed, length);
@@ -49,7 +49,7 @@ void station_meet(Station *gpu, const Reading *reading, const char *printed)
         gpu->name = gpu->simulated ? "sim" : "0";
 }
 
-void station_keep_up(Station *gpu, const char *build)
+void device_keep_up(Device *gpu, const char *build)
 {
     const char *named = getenv("WARPBOOK_RUNNER");
     char runner[600];
@@ -61,12 +61,12 @@ void station_keep_up(Station *gpu, const char *build)
         child_ask(&gpu->keeper, 60, answer, "hello");
 }
 
-void station_release(Station *gpu)
+void device_release(Device *gpu)
 {
     child_end(&gpu->keeper);
 }
 
-bool station_lock(Station *gpu)
+bool device_lock(Device *gpu)
 {
     const char *folder = getenv("TMPDIR");
     char path[600], name[80] = "";
@@ -82,14 +82,14 @@ bool station_lock(Station *gpu)
 }
 
 /* The figure of a case, from 1; "" if it has none. */
-static const char *figure(const Reading *reading, int number, const char *name)
+static const char *figure(const ParsedResult *reading, int number, const char *name)
 {
     char key[40];
 
-    return reading_get(reading, PUT(key, "case.%d.%s", number, name));
+    return parsed_get(reading, PUT(key, "case.%d.%s", number, name));
 }
 
-bool station_noisy(const Reading *reading, char *why, size_t size)
+bool device_noisy(const ParsedResult *reading, char *why, size_t size)
 {
     for (int i = 1; i <= GPU_CASES; i++) {
         double resolution = strtod(figure(reading, i, "resolution"), NULL);
@@ -102,15 +102,15 @@ bool station_noisy(const Reading *reading, char *why, size_t size)
     return false;
 }
 
-bool station_disturbed(const Reading *reading, char *why, size_t size)
+bool device_disturbed(const ParsedResult *reading, char *why, size_t size)
 {
-    if (!strstr(reading_get(reading, "flag"), "disturbed"))
+    if (!strstr(parsed_get(reading, "flag"), "disturbed"))
         return false;
     put(why, size, "nearly every sample was disturbed");
     return true;
 }
 
-bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size)
+bool device_drifts(Device *gpu, int lab, const ParsedResult *reading, char *why, size_t size)
 {
     double worst = 0, first_ms = 0, now_ms = 0;
     int measured = 0, worst_case = 0;

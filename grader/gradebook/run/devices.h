@@ -15,7 +15,7 @@ typedef struct Usual {
     double reference_ms;
 } Usual;
 
-typedef struct Station {
+typedef struct Device {
     const char *name; /* "0", "sim"; NULL: warpbook's choice */
     char label[64];   /* as people are told */
     char uuid[80], cc[16];
@@ -30,36 +30,36 @@ typedef struct Station {
     Usual usual[LABS][GPU_CASES];
     int lock_fd;
     bool told;    /* that it is waited for */
-    Child keeper; /* station_keep_up */
-} Station;
+    Child keeper; /* device_keep_up */
+} Device;
 
-void station_open(Station *gpu, const char *name);
-void station_close(Station *gpu);
+void device_open(Device *gpu, const char *name);
+void device_close(Device *gpu);
 
 /* It has graded: its names and its head, from what was printed. */
-void station_meet(Station *gpu, const Reading *reading, const char *printed);
+void device_meet(Device *gpu, const ParsedResult *reading, const char *printed);
 
 /* A process of ours stays up on a real GPU, with no student code in it: while there is one, the
  * driver need not set up for each grading what it takes down after the last process (session_rouse
- * in session.h). If it cannot come up, gradings take longer, no more. Until station_release, or
- * station_close. */
-void station_keep_up(Station *gpu, const char *build);
-void station_release(Station *gpu);
+ * in session.h). If it cannot come up, gradings take longer, no more. Until device_release, or
+ * device_close. */
+void device_keep_up(Device *gpu, const char *build);
+void device_release(Device *gpu);
 
 /* The lock that warpbook takes for a grading on its own: here it is held for all of them. Tries,
  * and does not wait; false with errno EWOULDBLOCK if another has it, else it cannot be had. */
-bool station_lock(Station *gpu);
+bool device_lock(Device *gpu);
 
 /* True, with a sentence, if our reference beside itself differed too much for any speed to be
  * judged. That was before the student's process began. */
-bool station_noisy(const Reading *reading, char *why, size_t size);
+bool device_noisy(const ParsedResult *reading, char *why, size_t size);
 
 /* True, with a sentence, if so many samples were disturbed that no speed was judged. A kernel can
  * bring that about, so it is tried again, and what comes of the last try counts. */
-bool station_disturbed(const Reading *reading, char *why, size_t size);
+bool device_disturbed(const ParsedResult *reading, char *why, size_t size);
 
 /* True, with a sentence, if our reference has taken longer, three gradings in a row, than it did at
  * first: the GPU gets hot, or is somebody else's, too. */
-bool station_drifts(Station *gpu, int lab, const Reading *reading, char *why, size_t size);
+bool device_drifts(Device *gpu, int lab, const ParsedResult *reading, char *why, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* dispatch.c - gives each free slot the next thing to do, and starts it.
+/* dispatch.c - gives each free worker the next thing to do, and starts it.
  *
  * Before anything else a device must show that it can grade: the starter of the first lab is graded
  * on it, which also builds our references, seals them (gradebook/run/stubs.h) and tells which GPU
@@ -21,13 +21,13 @@ enum {
 
 /* ---- Starting ---- */
 
-static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, double limit_s)
+static bool start(Marking *m, Worker *worker, Doing doing, const Device *gpu, double limit_s)
 {
-    CellJob job = { .lab = all_labs[slot->lab].folder,
-                    .kernel = slot->kernel,
+    CellJob job = { .lab = all_labs[worker->lab].folder,
+                    .kernel = worker->kernel,
                     .device = gpu->name,
-                    .sealed = gpu->sealed[slot->lab],
-                    .built = slot->built[0] ? slot->built : NULL,
+                    .sealed = gpu->sealed[worker->lab],
+                    .built = worker->built[0] ? worker->built : NULL,
                     .cc = doing == BUILDS ? gpu->cc : NULL,
                     .quick = m->options->quick,
                     .ours = doing == PREPARES,
@@ -37,64 +37,64 @@ static bool start(Marking *m, Slot *slot, Doing doing, const Station *gpu, doubl
     char *terms = doing == GRADES ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
 
     if (doing == PREPARES && !m->cell->trusting) {
-        job.sealed = PUT(made, "%s/sealed", slot->folder);
+        job.sealed = PUT(made, "%s/sealed", worker->folder);
         remove_tree(made);
         if (!make_folders(made))
             die("cannot write %s: %s", made, strerror(errno));
     }
     cgroup_begin(&m->cgroup, &m->fence, &command);
-    cell_command(m->cell, &job, &cell);
+    sandbox_command(m->cell, &job, &cell);
     for (int i = 0; i < cell.count; i++)
         words_add(&command, cell.word[i]);
-    if (program_start_with(&slot->program, terms, command.word, m->cgroup.environment.word,
+    if (program_start_with(&worker->program, terms, command.word, m->cgroup.environment.word,
                            m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES))
-        slot->doing = doing;
+        worker->doing = doing;
     words_free(&command);
     words_free(&cell);
     free(terms);
-    return slot->doing != NOTHING;
+    return worker->doing != NOTHING;
 }
 
 /* Our starter of that lab: does the device grade at all? */
-static void start_preparing(Marking *m, Slot *slot, int lab)
+static void start_preparing(Marking *m, Worker *worker, int lab)
 {
-    Station *gpu = slot->gpu;
+    Device *gpu = worker->gpu;
 
-    slot->task = NULL;
-    slot->lab = lab;
-    slot->built[0] = 0;
-    PUT(slot->kernel, "%s/solutions/%s/0_starter.cu", m->cell->root, all_labs[lab].folder);
+    worker->task = NULL;
+    worker->lab = lab;
+    worker->built[0] = 0;
+    PUT(worker->kernel, "%s/solutions/%s/0_starter.cu", m->cell->root, all_labs[lab].folder);
     gpu->preparing[lab] = true;
     gpu->proving |= !gpu->proved;
-    if (!start(m, slot, PREPARES, gpu, gpu->simulated ? m->options->limit_s : GPU_WAIT_S))
-        gpu_take_out(m, gpu, slot->program.trouble);
+    if (!start(m, worker, PREPARES, gpu, gpu->simulated ? m->options->limit_s : GPU_WAIT_S))
+        gpu_take_out(m, gpu, worker->program.trouble);
 }
 
 /* The source goes into a file of its own, which the grading is shown. */
-static void write_kernel(Marking *m, Slot *slot)
+static void write_kernel(Marking *m, Worker *worker)
 {
     sqlite3_stmt *row =
-        store_ask(m->store, "SELECT source FROM kernels WHERE id = ?", "i", slot->task->kernel);
+        store_ask(m->store, "SELECT source FROM kernels WHERE id = ?", "i", worker->task->kernel);
 
-    PUT(slot->kernel, "%s/kernel.cu", slot->folder);
+    PUT(worker->kernel, "%s/kernel.cu", worker->folder);
     while (store_row(m->store, row))
-        if (!make_folders(slot->folder) || !write_file(slot->kernel, sqlite3_column_blob(row, 0),
+        if (!make_folders(worker->folder) || !write_file(worker->kernel, sqlite3_column_blob(row, 0),
                                                        (size_t) sqlite3_column_bytes(row, 0)))
-            cannot_write(slot->kernel);
+            cannot_write(worker->kernel);
 }
 
 /* A build that is graded in another cell than it was made in lies outside both. */
-static void place_build(const Marking *m, Slot *slot, const Station *gpu)
+static void place_build(const Marking *m, Worker *worker, const Device *gpu)
 {
-    slot->built[0] = 0;
+    worker->built[0] = 0;
     if (gpu->simulated || m->cell->trusting)
         return;
-    PUT(slot->built, "%s/work/built-%lld", m->cell->store, (long long) slot->task->kernel);
-    if (!make_folders(slot->built))
-        cannot_write(slot->built);
+    PUT(worker->built, "%s/work/built-%lld", m->cell->store, (long long) worker->task->kernel);
+    if (!make_folders(worker->built))
+        cannot_write(worker->built);
 }
 
-static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station *gpu)
+static void start_task(Marking *m, Worker *worker, Doing doing, Task *task, Device *gpu)
 {
     const Watch *watch = m->options->watch;
 
@@ -103,14 +103,14 @@ static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station 
         task->faults_left = 0;
         return;
     }
-    slot->task = task;
-    slot->lab = task->lab;
+    worker->task = task;
+    worker->lab = task->lab;
     task->running = true;
-    place_build(m, slot, gpu);
-    write_kernel(m, slot);
-    if (!start(m, slot, doing, gpu, m->options->limit_s)) {
+    place_build(m, worker, gpu);
+    write_kernel(m, worker);
+    if (!start(m, worker, doing, gpu, m->options->limit_s)) {
         task->running = false;
-        gpu_take_out(m, gpu, slot->program.trouble);
+        gpu_take_out(m, gpu, worker->program.trouble);
     }
 }
 
@@ -121,10 +121,10 @@ static void start_task(Marking *m, Slot *slot, Doing doing, Task *task, Station 
  * graded it, too. */
 static bool host_is_taken(const Marking *m, int lab)
 {
-    for (int i = 0; all_labs[lab].lab->streams && i < m->slot_count; i++) {
-        const Slot *slot = &m->slots[i];
-        if ((slot->doing == GRADES || slot->doing == PREPARES) && !slot->gpu->simulated &&
-            all_labs[slot->lab].lab->streams)
+    for (int i = 0; all_labs[lab].lab->streams && i < m->worker_count; i++) {
+        const Worker *worker = &m->workers[i];
+        if ((worker->doing == GRADES || worker->doing == PREPARES) && !worker->gpu->simulated &&
+            all_labs[worker->lab].lab->streams)
             return true;
     }
     return false;
@@ -132,7 +132,7 @@ static bool host_is_taken(const Marking *m, int lab)
 
 /* The next one for this device: those that the machine has failed come last, and rather elsewhere.
  * Of a real GPU's those that are built already; else a lab that is not prepared there yet. */
-static Task *next_task(Marking *m, Station *gpu)
+static Task *next_task(Marking *m, Device *gpu)
 {
     bool others = gpus_in_service(m) > 1;
     Task *best = NULL;
@@ -155,10 +155,10 @@ static Task *next_task(Marking *m, Station *gpu)
     return best;
 }
 
-/* Gives the slot of a device something to do, if there is anything for it now. */
-static void feed(Marking *m, Slot *slot)
+/* Gives the worker of a device something to do, if there is anything for it now. */
+static void feed(Marking *m, Worker *worker)
 {
-    Station *gpu = slot->gpu;
+    Device *gpu = worker->gpu;
     Task *task;
 
     if (gpu->out || (!gpu->proved && gpu->proving) || !(task = next_task(m, gpu)))
@@ -166,40 +166,40 @@ static void feed(Marking *m, Slot *slot)
     if (gpu->uuid[0] && !gpu_have_lock(m, gpu))
         return;
     if (!gpu->proved || !gpu->prepared[task->lab])
-        start_preparing(m, slot, task->lab);
+        start_preparing(m, worker, task->lab);
     else
-        start_task(m, slot, GRADES, task, gpu);
+        start_task(m, worker, GRADES, task, gpu);
 }
 
 /* Builds the next one, unless enough of them wait for a GPU. */
-static void feed_builder(Marking *m, Slot *slot)
+static void feed_builder(Marking *m, Worker *worker)
 {
     int ahead = 0;
 
     for (int i = 0; i < m->queue.count; i++)
         ahead += task_open(&m->queue.tasks[i]) && m->queue.tasks[i].built;
-    for (int i = 0; i < m->slot_count; i++)
-        ahead += m->slots[i].doing == BUILDS;
+    for (int i = 0; i < m->worker_count; i++)
+        ahead += m->workers[i].doing == BUILDS;
     for (int i = 0; i < m->queue.count && ahead < AHEAD * gpus_in_service(m); i++) {
         Task *task = &m->queue.tasks[i];
-        Station *gpu;
+        Device *gpu;
         if (!task_open(task) || task->running || task->built ||
             !(gpu = gpu_to_build_for(m, task->lab)))
             continue;
-        start_task(m, slot, BUILDS, task, gpu);
+        start_task(m, worker, BUILDS, task, gpu);
         return;
     }
 }
 
-void feed_slots(Marking *m)
+void feed_workers(Marking *m)
 {
     m->waiting = 0;
-    for (int i = 0; i < m->slot_count; i++) {
-        if (m->slots[i].doing != NOTHING)
+    for (int i = 0; i < m->worker_count; i++) {
+        if (m->workers[i].doing != NOTHING)
             continue;
-        if (m->slots[i].gpu)
-            feed(m, &m->slots[i]);
+        if (m->workers[i].gpu)
+            feed(m, &m->workers[i]);
         else
-            feed_builder(m, &m->slots[i]);
+            feed_builder(m, &m->workers[i]);
     }
 }

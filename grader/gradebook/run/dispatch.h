@@ -4,8 +4,8 @@
 
 #include "gradebook/run/workers.h"
 
-/* Each slot that does nothing gets something to do, if there is anything for it now. Counts GPUs
+/* Each worker that does nothing gets something to do, if there is anything for it now. Counts GPUs
  * that others hold in m->waiting. */
-void feed_slots(Marking *m);
+void feed_workers(Marking *m);
 
 #endif

@@ -31,13 +31,13 @@ typedef struct Held {
     int processes;
 } Held;
 
-Fence fence_for(int gradings)
+Limits limits_for(int gradings)
 {
     double pages = (double) sysconf(_SC_PHYS_PAGES), page = (double) sysconf(_SC_PAGESIZE);
     double mib = 0.8 * pages * page / 1048576 / (gradings > 0 ? gradings : 1);
 
     mib = mib < LEAST_MIB ? LEAST_MIB : mib > MOST_MIB ? MOST_MIB : mib;
-    return (Fence){ (size_t) mib << 20, PROCESSES, (size_t) DISK_MIB << 20 };
+    return (Limits){ (size_t) mib << 20, PROCESSES, (size_t) DISK_MIB << 20 };
 }
 
 /* What a process has for itself, without what is mapped from files: lines in KiB. */
@@ -111,7 +111,7 @@ static size_t disk_bytes(const char *folder, int depth)
     return bytes;
 }
 
-bool fence_broken(const Fence *fence, pid_t pid, const char *folder, char *why, size_t size)
+bool limits_broken(const Limits *fence, pid_t pid, const char *folder, char *why, size_t size)
 {
     Held held = { 0 };
 

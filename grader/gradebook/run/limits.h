@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-typedef struct Fence {
+typedef struct Limits {
     size_t memory_bytes; /* of all its processes together, and of files in memory */
     int processes;
     size_t disk_bytes; /* in the one folder that it may write to */
-} Fence;
+} Limits;
 
 /* What a machine can give each of so many gradings beside each other. */
-Fence fence_for(int gradings);
+Limits limits_for(int gradings);
 
 /* True, with a sentence, if a process and all that it started exceed it. `folder`: NULL if none. */
-bool fence_broken(const Fence *fence, pid_t pid, const char *folder, char *why, size_t size);
+bool limits_broken(const Limits *fence, pid_t pid, const char *folder, char *why, size_t size);
 
 #endif

@@ -14,48 +14,48 @@
 
 enum { ROW_OF_FAULTS = 3 };
 
-static void end_preparing(Marking *m, Slot *slot, const Ended *ended)
+static void end_preparing(Marking *m, Worker *worker, const Ended *ended)
 {
-    Station *gpu = slot->gpu;
-    const char *lab = all_labs[slot->lab].folder;
+    Device *gpu = worker->gpu;
+    const char *lab = all_labs[worker->lab].folder;
     char why[1200], noise[300], made[700];
 
-    gpu->preparing[slot->lab] = gpu->proving = false;
+    gpu->preparing[worker->lab] = gpu->proving = false;
     if (!ended_graded(ended)) {
         gpu->proved = false;
         gpu_take_out(m, gpu,
                      PUT(why, "it does not grade our own starter of %s: %s", lab, ended->why));
         return;
     }
-    if (station_noisy(&ended->reading, noise, sizeof noise)) {
+    if (device_noisy(&ended->reading, noise, sizeof noise)) {
         gpu->proved = false;
         gpu_take_out(m, gpu, PUT(why, "nothing can be measured on it: %s, %s", lab, noise));
         return;
     }
-    gpu_meet(m, gpu, &ended->reading, slot->program.out.text);
-    station_drifts(gpu, slot->lab, &ended->reading, why, sizeof why);
+    gpu_meet(m, gpu, &ended->reading, worker->program.out.text);
+    device_drifts(gpu, worker->lab, &ended->reading, why, sizeof why);
     if (m->cell->trusting)
-        gpu->prepared[slot->lab] = true;
-    else if (!sealed_keep(m->cell, gpu->uuid, lab, lab_digest(m, slot->lab),
-                          PUT(made, "%s/sealed", slot->folder)))
+        gpu->prepared[worker->lab] = true;
+    else if (!sealed_keep(m->cell, gpu->uuid, lab, lab_digest(m, worker->lab),
+                          PUT(made, "%s/sealed", worker->folder)))
         cannot_write(made);
 }
 
-static void keep(Marking *m, Slot *slot, const Station *gpu, const Ended *ended)
+static void keep(Marking *m, Worker *worker, const Device *gpu, const Ended *ended)
 {
     const Watch *watch = m->options->watch;
 
-    take_over(m->store, slot->task, gpu->label, &slot->program, ended);
+    take_over(m->store, worker->task, gpu->label, &worker->program, ended);
     if (watch)
-        watch->ended(watch->context, slot->task, gpu->label, &slot->program, ended);
+        watch->ended(watch->context, worker->task, gpu->label, &worker->program, ended);
 }
 
 /* What is known of a kernel that does not build is known for good, and no GPU need look at it. */
-static void take_build(Marking *m, Slot *slot)
+static void take_build(Marking *m, Worker *worker)
 {
-    Task *task = slot->task;
-    const Station *gpu = gpu_to_build_for(m, task->lab);
-    Program *program = &slot->program;
+    Task *task = worker->task;
+    const Device *gpu = gpu_to_build_for(m, task->lab);
+    Program *program = &worker->program;
     size_t head = gpu ? strlen(gpu->head) : 0;
     char *whole;
     Ended ended;
@@ -70,12 +70,12 @@ static void take_build(Marking *m, Slot *slot)
     free(program->out.text);
     program->out.text = whole;
     ended_of(program, all_labs[task->lab].folder, &ended);
-    if (ended_graded(&ended) && !strcmp(reading_get(&ended.reading, "verdict"), "build")) {
-        keep(m, slot, gpu, &ended);
+    if (ended_graded(&ended) && !strcmp(parsed_get(&ended.reading, "verdict"), "build")) {
+        keep(m, worker, gpu, &ended);
         task->number++;
         task->graded = true;
-        pace_count(&m->pace, task->lab, now_s() - program->began_s);
-        remove_tree(slot->built);
+        progress_count(&m->pace, task->lab, now_s() - program->began_s);
+        remove_tree(worker->built);
     }
     ended_free(&ended);
 }
@@ -83,7 +83,7 @@ static void take_build(Marking *m, Slot *slot)
 /* A submission in the runner's own process could forge its result. */
 static bool shares_a_process(const Marking *m, Ended *ended)
 {
-    if (m->cell->trusting || strcmp(reading_get(&ended->reading, "isolation"), "shared"))
+    if (m->cell->trusting || strcmp(parsed_get(&ended->reading, "isolation"), "shared"))
         return false;
     PUT(ended->why,
         "on this machine a submission runs in the same process as the grader's runner, because GPU "
@@ -92,55 +92,55 @@ static bool shares_a_process(const Marking *m, Ended *ended)
     return true;
 }
 
-static void end_grading(Marking *m, Slot *slot, Ended *ended)
+static void end_grading(Marking *m, Worker *worker, Ended *ended)
 {
-    Station *gpu = slot->gpu;
-    Task *task = slot->task;
+    Device *gpu = worker->gpu;
+    Task *task = worker->task;
     char why[1000];
 
     if (ended_graded(ended) &&
-        (station_noisy(&ended->reading, ended->why, sizeof ended->why) ||
+        (device_noisy(&ended->reading, ended->why, sizeof ended->why) ||
          (task->faults_left > 1 &&
-          station_disturbed(&ended->reading, ended->why, sizeof ended->why))))
+          device_disturbed(&ended->reading, ended->why, sizeof ended->why))))
         ended->outcome = "noisy";
     else if (ended_graded(ended) && shares_a_process(m, ended))
         ended->outcome = "unsound";
-    keep(m, slot, gpu, ended);
+    keep(m, worker, gpu, ended);
     task->running = false;
     task->number++;
     if (ended_graded(ended)) {
         task->graded = true;
         gpu->faults = 0;
-        pace_count(&m->pace, task->lab, now_s() - slot->program.began_s);
-        if (station_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
+        progress_count(&m->pace, task->lab, now_s() - worker->program.began_s);
+        if (device_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
             gpu_take_out(m, gpu, why);
     } else {
         task->faults_left--;
         PUT(task->failed_on, "%s", gpu->label);
-        pace_fault(&m->pace, !task_open(task));
+        progress_fault(&m->pace, !task_open(task));
         if (++gpu->faults >= ROW_OF_FAULTS)
             gpu->proved = false;
     }
-    if (slot->built[0] && !task_open(task))
-        remove_tree(slot->built);
+    if (worker->built[0] && !task_open(task))
+        remove_tree(worker->built);
 }
 
-void end_slot(Marking *m, Slot *slot)
+void end_slot(Marking *m, Worker *worker)
 {
     Ended ended;
 
-    if (slot->doing == BUILDS) {
-        take_build(m, slot);
+    if (worker->doing == BUILDS) {
+        take_build(m, worker);
     } else {
-        ended_of(&slot->program, all_labs[slot->lab].folder, &ended);
-        if (slot->doing == GRADES)
-            end_grading(m, slot, &ended);
+        ended_of(&worker->program, all_labs[worker->lab].folder, &ended);
+        if (worker->doing == GRADES)
+            end_grading(m, worker, &ended);
         else
-            end_preparing(m, slot, &ended);
+            end_preparing(m, worker, &ended);
         ended_free(&ended);
     }
-    if (slot->task)
-        unlink(slot->kernel);
-    program_free(&slot->program);
-    slot->doing = NOTHING;
+    if (worker->task)
+        unlink(worker->kernel);
+    program_free(&worker->program);
+    worker->doing = NOTHING;
 }

@@ -4,7 +4,7 @@
 
 #include "gradebook/run/workers.h"
 
-/* Its program is over: into the database with it, and the slot is free. */
-void end_slot(Marking *m, Slot *slot);
+/* Its program is over: into the database with it, and the worker is free. */
+void end_slot(Marking *m, Worker *worker);
 
 #endif

@@ -10,26 +10,26 @@
 
 enum { QUIET_S = 30 }; /* between two lines where there is no terminal */
 
-void pace_begin(Pace *pace, int all)
+void progress_begin(Progress *pace, int all)
 {
-    *pace = (Pace){ .all = all, .began_s = now_s(), .live = isatty(2) };
+    *pace = (Progress){ .all = all, .began_s = now_s(), .live = isatty(2) };
     pace->shown_s = pace->began_s;
 }
 
-void pace_count(Pace *pace, int lab, double seconds)
+void progress_count(Progress *pace, int lab, double seconds)
 {
     pace->done++;
     pace->seconds[lab] += seconds;
     pace->counted[lab]++;
 }
 
-void pace_fault(Pace *pace, bool given_up)
+void progress_fault(Progress *pace, bool given_up)
 {
     pace->faults++;
     pace->given_up += given_up;
 }
 
-double pace_left(const Pace *pace, const int open[LABS], int slots)
+double progress_left(const Progress *pace, const int open[LABS], int workers)
 {
     double all_s = 0, left_s = 0, one_by_one_s = 0;
     int all = 0;
@@ -38,7 +38,7 @@ double pace_left(const Pace *pace, const int open[LABS], int slots)
         all_s += pace->seconds[lab];
         all += pace->counted[lab];
     }
-    if (!all || slots < 1)
+    if (!all || workers < 1)
         return -1;
     /* A lab that none has been graded of takes what the others take. */
     for (int lab = 0; all_labs[lab].folder; lab++) {
@@ -48,10 +48,10 @@ double pace_left(const Pace *pace, const int open[LABS], int slots)
         if (pace->one_host && all_labs[lab].lab->streams)
             one_by_one_s += lab_s;
     }
-    return fmax(left_s / slots, one_by_one_s);
+    return fmax(left_s / workers, one_by_one_s);
 }
 
-char *pace_span(double seconds, char *text, size_t size)
+char *progress_span(double seconds, char *text, size_t size)
 {
     long s = seconds > 0 ? (long) (seconds + 0.5) : 0;
 
@@ -62,16 +62,16 @@ char *pace_span(double seconds, char *text, size_t size)
     return put(text, size, "%ld h %ld min", s / 3600, s % 3600 / 60);
 }
 
-static void clear(Pace *pace)
+static void clear(Progress *pace)
 {
     if (pace->line_shown)
         fputs("\r\033[K", stderr);
     pace->line_shown = false;
 }
 
-void pace_show(Pace *pace, const int open[LABS], int slots)
+void progress_show(Progress *pace, const int open[LABS], int workers)
 {
-    double now = now_s(), left_s = pace_left(pace, open, slots);
+    double now = now_s(), left_s = progress_left(pace, open, workers);
     char left[40], line[200];
 
     if (now - pace->shown_s < (pace->live ? 0.2 : QUIET_S))
@@ -81,7 +81,7 @@ void pace_show(Pace *pace, const int open[LABS], int slots)
     if (pace->done)
         APPEND(line, ", %.1f a minute", pace->done * 60 / (now - pace->began_s));
     if (left_s >= 0)
-        APPEND(line, ", about %s left", pace_span(left_s, left, sizeof left));
+        APPEND(line, ", about %s left", progress_span(left_s, left, sizeof left));
     if (pace->faults)
         APPEND(line, " (%d again, %d given up)", pace->faults - pace->given_up, pace->given_up);
     clear(pace);
@@ -89,7 +89,7 @@ void pace_show(Pace *pace, const int open[LABS], int slots)
     pace->line_shown = pace->live;
 }
 
-void pace_say(Pace *pace, const char *format, ...)
+void progress_say(Progress *pace, const char *format, ...)
 {
     va_list arguments;
 
@@ -100,12 +100,12 @@ void pace_say(Pace *pace, const char *format, ...)
     fputc('\n', stderr);
 }
 
-void pace_end(Pace *pace)
+void progress_end(Progress *pace)
 {
     char text[40];
 
     clear(pace);
     if (pace->done)
         fprintf(stderr, "%d graded in %s.\n", pace->done,
-                pace_span(now_s() - pace->began_s, text, sizeof text));
+                progress_span(now_s() - pace->began_s, text, sizeof text));
 }

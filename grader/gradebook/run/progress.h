@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include "gradebook/import/extract.h"
 
-typedef struct Pace {
+typedef struct Progress {
     int all, done, faults, given_up;
     double began_s, shown_s;
     bool live;            /* a terminal: one line that changes */
@@ -13,23 +13,23 @@ typedef struct Pace {
     int counted[LABS];
     bool line_shown;
     bool one_host; /* real GPUs of one: labs with streams are graded one at a time there */
-} Pace;
+} Progress;
 
-void pace_begin(Pace *pace, int all);
-void pace_count(Pace *pace, int lab, double seconds); /* one more is graded */
-void pace_fault(Pace *pace, bool given_up);           /* the machine failed one */
+void progress_begin(Progress *pace, int all);
+void progress_count(Progress *pace, int lab, double seconds); /* one more is graded */
+void progress_fault(Progress *pace, bool given_up);           /* the machine failed one */
 
 /* Seconds that are left, by what each lab has taken so far; < 0: not known yet. */
-double pace_left(const Pace *pace, const int open[LABS], int slots);
+double progress_left(const Progress *pace, const int open[LABS], int workers);
 
-/* Shows it, now and then; slots: gradings beside each other. */
-void pace_show(Pace *pace, const int open[LABS], int slots);
+/* Shows it, now and then; workers: gradings beside each other. */
+void progress_show(Progress *pace, const int open[LABS], int workers);
 
 /* A sentence of its own line. */
-void pace_say(Pace *pace, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void pace_end(Pace *pace);
+void progress_say(Progress *pace, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void progress_end(Progress *pace);
 
 /* "2 h 5 min", "40 s" */
-char *pace_span(double seconds, char *text, size_t size);
+char *progress_span(double seconds, char *text, size_t size);
 
 #endif

@@ -76,7 +76,7 @@ static const char *const environment_names[] = { "PATH",
                                                  "UBSAN_OPTIONS" };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void find_environment(Cell *cell)
+static void find_environment(Sandbox *cell)
 {
     char text[PATH_MAX + 64];
 
@@ -102,7 +102,7 @@ static bool is_shown(const char *path)
     return false;
 }
 
-static void expose(Cell *cell, const char *path)
+static void expose(Sandbox *cell, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL;
 
@@ -129,7 +129,7 @@ static bool is_a_toolkit(const char *folder)
 
 /* The toolkit that a program lies in: .../cuda for .../cuda/bin/nvcc. Else the program alone: X of
  * X/bin/nvcc, a wrapper, may be somebody's home. */
-static void expose_program(Cell *cell, const char *path)
+static void expose_program(Sandbox *cell, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL, *slash;
 
@@ -146,7 +146,7 @@ static void expose_program(Cell *cell, const char *path)
     free(real);
 }
 
-static void expose_list(Cell *cell, const char *list)
+static void expose_list(Sandbox *cell, const char *list)
 {
     char path[PATH_MAX];
 
@@ -158,7 +158,7 @@ static void expose_list(Cell *cell, const char *list)
     }
 }
 
-static bool expose_toolkit(Cell *cell, char *problem, size_t size)
+static bool expose_toolkit(Sandbox *cell, char *problem, size_t size)
 {
     static const char *const programs[] = { "WARPBOOK_NVCC", "WARPBOOK_READELF", "WARPBOOK_RUNNER",
                                             "WARPBOOK_SIM_RUNNER" };
@@ -224,7 +224,7 @@ static void add_entries(Words *w, const char *from, const char *to)
         closedir(folder);
 }
 
-static void add_tmpfs(const Cell *cell, Words *w, const char *path, int bytes)
+static void add_tmpfs(const Sandbox *cell, Words *w, const char *path, int bytes)
 {
     char text[32];
 
@@ -235,7 +235,7 @@ static void add_tmpfs(const Cell *cell, Words *w, const char *path, int bytes)
 
 /* What is built of our own kernels is kept. Of students' nothing is; or, to be graded in another
  * cell, in a folder of its own. */
-static void add_built(const Cell *cell, Words *w, const CellJob *job)
+static void add_built(const Sandbox *cell, Words *w, const CellJob *job)
 {
     char kept[PATH_MAX], seen[PATH_MAX];
 
@@ -258,7 +258,7 @@ static void add_built(const Cell *cell, Words *w, const CellJob *job)
 }
 
 /* Our own kernels are among the solutions; nobody else sees more of them than what is sealed. */
-static void add_solutions(const Cell *cell, Words *w, const CellJob *job)
+static void add_solutions(const Sandbox *cell, Words *w, const CellJob *job)
 {
     char path[PATH_MAX];
 
@@ -280,7 +280,7 @@ static const char *lock_folder(void)
 }
 
 /* Everything of bubblewrap before the program. `job` NULL: none, to try it. */
-static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
+static void add_cell(const Sandbox *cell, Words *w, const CellJob *job, bool gpu)
 {
     static const char *const own[] = { "labs", "common" };
     char path[PATH_MAX];
@@ -317,7 +317,7 @@ static void add_cell(const Cell *cell, Words *w, const CellJob *job, bool gpu)
 }
 
 /* warpbook's own part of the command. */
-static void add_task(const Cell *cell, Words *w, const CellJob *job)
+static void add_task(const Sandbox *cell, Words *w, const CellJob *job)
 {
     const char *kernel = cell->trusting ? job->kernel : "/submission/kernel.cu";
 
@@ -336,7 +336,7 @@ static void add_task(const Cell *cell, Words *w, const CellJob *job)
         words_add(w, "--quick");
 }
 
-void cell_command(const Cell *cell, const CellJob *job, Words *command)
+void sandbox_command(const Sandbox *cell, const CellJob *job, Words *command)
 {
     bool gpu = !job->cc && (!job->device || strncmp(job->device, "sim", 3) != 0);
 
@@ -350,7 +350,7 @@ void cell_command(const Cell *cell, const CellJob *job, Words *command)
 
 /* ---- Does it work here? ---- */
 
-static bool find_bwrap(Cell *cell)
+static bool find_bwrap(Sandbox *cell)
 {
     const char *named = getenv("GRADEBOOK_BWRAP"), *folders = getenv("PATH");
 
@@ -369,7 +369,7 @@ static bool find_bwrap(Cell *cell)
 }
 
 /* Runs `warpbook --version` in it. */
-static bool try_cell(const Cell *cell, char *said, size_t size)
+static bool try_cell(const Sandbox *cell, char *said, size_t size)
 {
     Words command = { 0 };
     Program program;
@@ -393,7 +393,7 @@ static bool try_cell(const Cell *cell, char *said, size_t size)
     return fine;
 }
 
-static bool prove_cell(Cell *cell, char *problem, size_t size)
+static bool prove_cell(Sandbox *cell, char *problem, size_t size)
 {
     char said[300] = "";
 
@@ -422,7 +422,7 @@ static bool prove_cell(Cell *cell, char *problem, size_t size)
 
 /* ---- Opening ---- */
 
-static bool find_programs(Cell *cell, char *problem, size_t size)
+static bool find_programs(Sandbox *cell, char *problem, size_t size)
 {
     const char *named = getenv("GRADEBOOK_WARPBOOK");
     char self[PATH_MAX];
@@ -452,7 +452,7 @@ static bool find_programs(Cell *cell, char *problem, size_t size)
 }
 
 /* What is shown to a submission may not hold the gradebook, and the other way round. */
-bool cell_lies_apart(const Cell *cell, char *problem, size_t size)
+bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size)
 {
     static const char *const own[] = { "labs", "common", "solutions" };
     char shown[PATH_MAX];
@@ -475,7 +475,7 @@ bool cell_lies_apart(const Cell *cell, char *problem, size_t size)
     return true;
 }
 
-bool cell_hides(const Cell *cell, const char *path, char *problem, size_t size)
+bool sandbox_hides(const Sandbox *cell, const char *path, char *problem, size_t size)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL;
     bool hidden = true;
@@ -494,11 +494,11 @@ bool cell_hides(const Cell *cell, const char *path, char *problem, size_t size)
     return hidden;
 }
 
-bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size)
+bool sandbox_open(Sandbox *cell, const char *store, bool trusting, char *problem, size_t size)
 {
     char path[PATH_MAX];
 
-    *cell = (Cell){ .trusting = trusting };
+    *cell = (Sandbox){ .trusting = trusting };
     if (!find_programs(cell, problem, size))
         return false;
     if (!realpath(store, path)) {
@@ -515,12 +515,12 @@ bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size
     find_environment(cell);
     if (trusting)
         return true;
-    return cell_lies_apart(cell, problem, size) && expose_toolkit(cell, problem, size) &&
-           cell_hides(cell, getenv("HOME"), problem, size) &&
-           cell_hides(cell, cell->store, problem, size) && prove_cell(cell, problem, size);
+    return sandbox_lies_apart(cell, problem, size) && expose_toolkit(cell, problem, size) &&
+           sandbox_hides(cell, getenv("HOME"), problem, size) &&
+           sandbox_hides(cell, cell->store, problem, size) && prove_cell(cell, problem, size);
 }
 
-void cell_close(Cell *cell)
+void sandbox_close(Sandbox *cell)
 {
     words_free(&cell->exposed);
     words_free(&cell->environment);

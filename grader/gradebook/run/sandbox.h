@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct Cell {
+typedef struct Sandbox {
     bool trusting;       /* --trust-submissions: no bubblewrap */
     bool closed;         /* it can keep those inside from making user namespaces of their own */
     bool sized;          /* this bubblewrap can limit the size of a folder in memory */
@@ -20,7 +20,7 @@ typedef struct Cell {
     char compiler[4096]; /* what it says of itself */
     Words exposed;       /* what is shown read-only beside the system: toolkit, programs */
     Words environment;   /* NAME=VALUE */
-} Cell;
+} Sandbox;
 
 typedef struct CellJob {
     const char *lab;    /* its folder's name */
@@ -36,19 +36,19 @@ typedef struct CellJob {
 } CellJob;
 
 /* Finds everything, and tries whether bubblewrap works. False, with a sentence in `problem`. */
-bool cell_open(Cell *cell, const char *store, bool trusting, char *problem, size_t size);
-void cell_close(Cell *cell);
+bool sandbox_open(Sandbox *cell, const char *store, bool trusting, char *problem, size_t size);
+void sandbox_close(Sandbox *cell);
 
-/* Does the gradebook's folder lie outside of all that submissions are shown? (cell_open asks, too.)
+/* Does the gradebook's folder lie outside of all that submissions are shown? (sandbox_open asks, too.)
  */
-bool cell_lies_apart(const Cell *cell, char *problem, size_t size);
+bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size);
 
-/* Is that file or folder not in any that submissions are shown? (cell_open asks for $HOME and the
+/* Is that file or folder not in any that submissions are shown? (sandbox_open asks for $HOME and the
  * gradebook's.) */
-bool cell_hides(const Cell *cell, const char *path, char *problem, size_t size);
+bool sandbox_hides(const Sandbox *cell, const char *path, char *problem, size_t size);
 
 /* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it
  * with words_free. It is run in cell->root. */
-void cell_command(const Cell *cell, const CellJob *job, Words *command);
+void sandbox_command(const Sandbox *cell, const CellJob *job, Words *command);
 
 #endif

@@ -1,4 +1,4 @@
-/* scheduler.c - grades what is open: fills the slots (gradebook/run/dispatch.c), waits, ends what
+/* scheduler.c - grades what is open: fills the workers (gradebook/run/dispatch.c), waits, ends what
  * takes too much, takes in what is over (gradebook/run/on_exit.c), until nothing is left to do.
  *
  * Nothing here is remembered but in the database: whoever kills this program kills the gradings
@@ -20,23 +20,23 @@ static void show_pace(Marking *m)
 
     for (int i = 0; i < m->queue.count; i++)
         open[m->queue.tasks[i].lab] += task_open(&m->queue.tasks[i]);
-    for (int i = 0; i < m->slot_count; i++)
-        if (m->slots[i].gpu && !m->slots[i].gpu->out) {
+    for (int i = 0; i < m->worker_count; i++)
+        if (m->workers[i].gpu && !m->workers[i].gpu->out) {
             grading++;
-            m->pace.one_host |= !m->slots[i].gpu->simulated;
+            m->pace.one_host |= !m->workers[i].gpu->simulated;
         }
-    pace_show(&m->pace, open, grading);
+    progress_show(&m->pace, open, grading);
 }
 
 /* Another's lock is told by the warpbook that waits for it, which nobody sees. */
-static void tell_waiting(Marking *m, Slot *slot)
+static void tell_waiting(Marking *m, Worker *worker)
 {
-    if (slot->doing != PREPARES || slot->gpu->told || !slot->program.errors.used ||
-        !strstr(slot->program.errors.text, "waiting until it is done"))
+    if (worker->doing != PREPARES || worker->gpu->told || !worker->program.errors.used ||
+        !strstr(worker->program.errors.text, "waiting until it is done"))
         return;
-    slot->gpu->told = true;
-    pace_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
-             slot->gpu->label);
+    worker->gpu->told = true;
+    progress_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
+             worker->gpu->label);
 }
 
 /* Ends what takes more than its share. */
@@ -45,17 +45,17 @@ static void look_after(Marking *m)
     if (now_s() - m->looked_s < 0.5)
         return;
     m->looked_s = now_s();
-    for (int i = 0; i < m->slot_count; i++) {
-        Slot *slot = &m->slots[i];
-        const char *folder = slot->doing == BUILDS && slot->built[0] ? slot->built : NULL;
-        char why[sizeof slot->program.trouble];
-        if (slot->doing == NOTHING)
+    for (int i = 0; i < m->worker_count; i++) {
+        Worker *worker = &m->workers[i];
+        const char *folder = worker->doing == BUILDS && worker->built[0] ? worker->built : NULL;
+        char why[sizeof worker->program.trouble];
+        if (worker->doing == NOTHING)
             continue;
-        tell_waiting(m, slot);
-        if (slot->program.pid &&
-            fence_broken(&m->fence, slot->program.pid, folder, why, sizeof why)) {
-            program_kill(&slot->program);
-            PUT(slot->program.trouble, "%s", why);
+        tell_waiting(m, worker);
+        if (worker->program.pid &&
+            limits_broken(&m->fence, worker->program.pid, folder, why, sizeof why)) {
+            program_kill(&worker->program);
+            PUT(worker->program.trouble, "%s", why);
         }
     }
 }
@@ -66,10 +66,10 @@ static bool step(Marking *m)
     Program *programs[SLOTS];
     int running = 0;
 
-    feed_slots(m);
-    for (int i = 0; i < m->slot_count; i++)
-        if (m->slots[i].doing != NOTHING)
-            programs[running++] = &m->slots[i].program;
+    feed_workers(m);
+    for (int i = 0; i < m->worker_count; i++)
+        if (m->workers[i].doing != NOTHING)
+            programs[running++] = &m->workers[i].program;
     if (!running && !m->waiting)
         return false;
     if (m->waiting && !running)
@@ -77,14 +77,14 @@ static bool step(Marking *m)
     else
         program_wait(programs, running, m->waiting ? 0.2 : 0.5);
     look_after(m);
-    for (int i = 0; i < m->slot_count; i++)
-        if (m->slots[i].doing != NOTHING && program_over(&m->slots[i].program))
-            end_slot(m, &m->slots[i]);
+    for (int i = 0; i < m->worker_count; i++)
+        if (m->workers[i].doing != NOTHING && program_over(&m->workers[i].program))
+            end_slot(m, &m->workers[i]);
     show_pace(m);
     return true;
 }
 
-Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options)
+Marked marking_run(Store *store, const Sandbox *cell, const MarkingOptions *options)
 {
     Marking *m = xcalloc(1, sizeof *m);
     char work[600];
@@ -97,7 +97,7 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     queue_read(store, options->asked, options->only, &m->queue);
     for (int i = 0; options->watch && i < m->queue.count; i++)
         m->queue.tasks[i].faults_left = 1;
-    pace_begin(&m->pace, m->queue.count);
+    progress_begin(&m->pace, m->queue.count);
     slots_open(m);
     while (!stop_asked() && step(m))
         ;
@@ -105,7 +105,7 @@ Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options
     for (int i = 0; i < m->queue.count; i++)
         open |= task_open(&m->queue.tasks[i]);
     marked = stop_asked() ? MARKED_STOPPED : open ? MARKED_NO_DEVICE : MARKED_ALL;
-    pace_end(&m->pace);
+    progress_end(&m->pace);
     cgroup_close(&m->cgroup);
     remove_tree(work);
     queue_free(&m->queue);

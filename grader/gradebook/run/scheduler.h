@@ -12,6 +12,6 @@ typedef enum Marked {
     MARKED_NO_DEVICE,
 } Marked;
 
-Marked marking_run(Store *store, const Cell *cell, const MarkingOptions *options);
+Marked marking_run(Store *store, const Sandbox *cell, const MarkingOptions *options);
 
 #endif

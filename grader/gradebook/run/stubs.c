@@ -35,7 +35,7 @@ static void add_file(void *context, const char *path, const SunkFile *file)
     *sum += hash;
 }
 
-uint64_t sealed_digest(const Cell *cell, const char *lab)
+uint64_t sealed_digest(const Sandbox *cell, const char *lab)
 {
     char folders[3][PATH_MAX], why[300];
     uint64_t sums[3] = { 0 }, hash;
@@ -45,7 +45,7 @@ uint64_t sealed_digest(const Cell *cell, const char *lab)
     PUT(folders[1], "%s/solutions/%s", cell->root, lab);
     PUT(folders[2], "%s/common", cell->root);
     for (int i = 0; i < 3; i++)
-        walk(folders[i], &(const Sink){ &sums[i], wants_nothing, add_file, refused }, why,
+        walk(folders[i], &(const Visitor){ &sums[i], wants_nothing, add_file, refused }, why,
              sizeof why);
     hash = hash_bytes(HASH_START, sums, sizeof sums);
     stat(cell->warpbook, &program);
@@ -55,7 +55,7 @@ uint64_t sealed_digest(const Cell *cell, const char *lab)
 }
 
 /* sealed/GPU-1234 and, in it, 06_transpose-0123456789abcdef. */
-static void name(const Cell *cell, const char *uuid, const char *lab, uint64_t digest, char *device,
+static void name(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest, char *device,
                  char *folder)
 {
     char plain[80] = "";
@@ -66,7 +66,7 @@ static void name(const Cell *cell, const char *uuid, const char *lab, uint64_t d
     put(folder, PATH_MAX, "%s/%s-%016" PRIx64, device, lab, digest);
 }
 
-bool sealed_find(const Cell *cell, const char *uuid, const char *lab, uint64_t digest, char *folder,
+bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest, char *folder,
                  size_t size)
 {
     char device[PATH_MAX], path[PATH_MAX];
@@ -76,7 +76,7 @@ bool sealed_find(const Cell *cell, const char *uuid, const char *lab, uint64_t d
     return file_exists(path);
 }
 
-bool sealed_keep(const Cell *cell, const char *uuid, const char *lab, uint64_t digest,
+bool sealed_keep(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
                  const char *from)
 {
     char device[PATH_MAX], path[PATH_MAX];

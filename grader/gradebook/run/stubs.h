@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /* Over all that decides what lies in it: the lab's files, common/, warpbook and the compiler. */
-uint64_t sealed_digest(const Cell *cell, const char *lab);
+uint64_t sealed_digest(const Sandbox *cell, const char *lab);
 
 /* The folder of a lab for a device; true if it is there, whole. */
-bool sealed_find(const Cell *cell, const char *uuid, const char *lab, uint64_t digest, char *folder,
+bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest, char *folder,
                  size_t size);
 
 /* Moves what was made in `from` to its place: whole or not at all. False with errno set. */
-bool sealed_keep(const Cell *cell, const char *uuid, const char *lab, uint64_t digest,
+bool sealed_keep(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
                  const char *from);
 
 #endif

@@ -1,6 +1,6 @@
-/* workers.c - devices in and out of service, and the slots on them.
+/* workers.c - devices in and out of service, and the workers on them.
  *
- * A slot is a place where one warpbook runs. On each GPU one grades; on a simulated GPU, which is
+ * A worker is a place where one warpbook runs. On each GPU one grades; on a simulated GPU, which is
  * each process's own, as many as wished. For real GPUs others build ahead, on all processors, so
  * that a GPU need not wait for a compiler.
  */
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_slots(Marking *m, Station *gpu, int count)
+static void add_slots(Marking *m, Device *gpu, int count)
 {
-    while (count-- > 0 && m->slot_count < SLOTS) {
-        Slot *slot = &m->slots[m->slot_count];
-        *slot = (Slot){ .gpu = gpu };
-        PUT(slot->folder, "%s/work/%d", m->cell->store, m->slot_count);
-        m->slot_count++;
+    while (count-- > 0 && m->worker_count < SLOTS) {
+        Worker *worker = &m->workers[m->worker_count];
+        *worker = (Worker){ .gpu = gpu };
+        PUT(worker->folder, "%s/work/%d", m->cell->store, m->worker_count);
+        m->worker_count++;
     }
 }
 
@@ -32,11 +32,11 @@ static int jobs_of(const Marking *m)
     return processors > 0 && processors < SLOTS ? (int) processors : SLOTS;
 }
 
-void gpu_take_out(Marking *m, Station *gpu, const char *why)
+void gpu_take_out(Marking *m, Device *gpu, const char *why)
 {
     gpu->out = true;
-    station_release(gpu);
-    pace_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
+    device_release(gpu);
+    progress_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
 }
 
 int gpus_in_service(const Marking *m)
@@ -48,14 +48,14 @@ int gpus_in_service(const Marking *m)
     return count;
 }
 
-bool gpu_have_lock(Marking *m, Station *gpu)
+bool gpu_have_lock(Marking *m, Device *gpu)
 {
-    if (gpu->simulated || m->cell->trusting || station_lock(gpu))
+    if (gpu->simulated || m->cell->trusting || device_lock(gpu))
         return true;
     if (errno == EWOULDBLOCK || errno == EINTR) {
         m->waiting++;
         if (!gpu->told)
-            pace_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
+            progress_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
                      gpu->label);
         gpu->told = true;
     } else {
@@ -71,7 +71,7 @@ uint64_t lab_digest(Marking *m, int lab)
     return m->digest[lab];
 }
 
-bool gpu_find_sealed(Marking *m, Station *gpu, int lab)
+bool gpu_find_sealed(Marking *m, Device *gpu, int lab)
 {
     char folder[1000];
 
@@ -84,10 +84,10 @@ bool gpu_find_sealed(Marking *m, Station *gpu, int lab)
     return gpu->prepared[lab];
 }
 
-Station *gpu_to_build_for(Marking *m, int lab)
+Device *gpu_to_build_for(Marking *m, int lab)
 {
     for (int i = 0; i < m->gpu_count; i++) {
-        Station *gpu = &m->gpus[i];
+        Device *gpu = &m->gpus[i];
         if (!gpu->out && !gpu->simulated && gpu->proved && gpu_find_sealed(m, gpu, lab))
             return gpu;
     }
@@ -95,10 +95,10 @@ Station *gpu_to_build_for(Marking *m, int lab)
 }
 
 /* Is it the device that the course names? */
-static bool counts(Marking *m, Station *gpu, const Reading *reading)
+static bool counts(Marking *m, Device *gpu, const ParsedResult *reading)
 {
     const Course *course = &m->store->course;
-    const char *name = reading_get(reading, "device");
+    const char *name = parsed_get(reading, "device");
     char why[300];
     const char *simulated = strchr(gpu->label, ':') ? strchr(gpu->label, ':') + 1 : "teaching";
 
@@ -113,12 +113,12 @@ static bool counts(Marking *m, Station *gpu, const Reading *reading)
 /* Memory is shared by so many gradings beside each other. */
 static void set_fence(Marking *m, int gradings)
 {
-    m->fence = fence_for(gradings);
+    m->fence = limits_for(gradings);
     if (m->options->memory_bytes)
         m->fence.memory_bytes = m->options->memory_bytes;
 }
 
-void gpu_meet(Marking *m, Station *gpu, const Reading *reading, const char *printed)
+void gpu_meet(Marking *m, Device *gpu, const ParsedResult *reading, const char *printed)
 {
     bool again = gpu->uuid[0]; /* it only had to show it again */
 
@@ -128,22 +128,22 @@ void gpu_meet(Marking *m, Station *gpu, const Reading *reading, const char *prin
     gpu->proved = true;
     if (again)
         return;
-    station_meet(gpu, reading, printed);
+    device_meet(gpu, reading, printed);
     if (!counts(m, gpu, reading))
         return;
-    pace_say(&m->pace, "Grading on %s (%s).", reading_get(reading, "device"), gpu->label);
+    progress_say(&m->pace, "Grading on %s (%s).", parsed_get(reading, "device"), gpu->label);
     if (gpu->simulated) {
         add_slots(m, gpu, jobs_of(m) - 1);
         set_fence(m, jobs_of(m));
         return;
     }
-    for (Station *other = m->gpus; other < gpu; other++)
+    for (Device *other = m->gpus; other < gpu; other++)
         if (!other->out && !strcmp(other->uuid, gpu->uuid))
             gpu_take_out(m, gpu, "it is the same GPU as another one of the list");
     if (!gpu->out)
-        station_keep_up(gpu, m->cell->build);
-    for (int i = 0; i < m->slot_count; i++)
-        if (!m->slots[i].gpu)
+        device_keep_up(gpu, m->cell->build);
+    for (int i = 0; i < m->worker_count; i++)
+        if (!m->workers[i].gpu)
             return;
     add_slots(m, NULL, jobs_of(m));
 }
@@ -159,7 +159,7 @@ void slots_open(Marking *m)
     const MarkingOptions *o = m->options;
 
     for (int i = 0; i < o->device_count || i == 0; i++)
-        station_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
+        device_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
     set_fence(m, m->gpu_count);
     for (int i = 0; i < m->gpu_count; i++)
         add_slots(m, &m->gpus[i], 1);
@@ -167,9 +167,9 @@ void slots_open(Marking *m)
 
 void slots_close(Marking *m)
 {
-    for (int i = 0; i < m->slot_count; i++)
-        if (m->slots[i].doing != NOTHING)
-            program_free(&m->slots[i].program);
+    for (int i = 0; i < m->worker_count; i++)
+        if (m->workers[i].doing != NOTHING)
+            program_free(&m->workers[i].program);
     for (int i = 0; i < m->gpu_count; i++)
-        station_close(&m->gpus[i]);
+        device_close(&m->gpus[i]);
 }

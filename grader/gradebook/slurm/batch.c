@@ -118,7 +118,7 @@ char *shell_quote(const char *word, char *quoted, size_t size)
     return append(quoted, size, "'");
 }
 
-static char *make_script(const Cell *cell, const MarkingOptions *marking,
+static char *make_script(const Sandbox *cell, const MarkingOptions *marking,
                          const SlurmOptions *options, const char *folder)
 {
     char self[512] = "", program[2600], round[2600], root[2600], build[2600], device[1700];
@@ -190,7 +190,7 @@ static void write_text(const char *folder, const char *name, char *text)
     free(text);
 }
 
-void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
+void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking,
                 const SlurmOptions *options, const Queue *queue)
 {
     static const char *const folders[] = { "kernels", "handed", "said" };
@@ -248,7 +248,7 @@ static void add_option(Words *words, const char *name, const char *value)
 }
 
 /* What comes later wins: the user's own at the end. */
-Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Round *round,
+Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Batch *round,
                      const char *unfit)
 {
     const char *gres = options->gres ? options->gres : simulates(marking) ? "none" : "gpu:1";

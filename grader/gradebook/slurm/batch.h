@@ -24,14 +24,14 @@ typedef struct SlurmOptions {
 int share_size(const SlurmOptions *options, int jobs, double seconds, int open);
 
 /* Writes slurm/round/ whole, or not at all; dies if the disk is full. */
-void round_make(Store *store, const Cell *cell, const MarkingOptions *marking,
+void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking,
                 const SlurmOptions *options, const Queue *queue);
 
 /* May this option of sbatch be handed on? Else it is one that we set ourselves. */
 bool slurm_may_pass(const char *option);
 
 /* What sbatch is told about a round; `unfit`: nodes to be left out, "" for none. */
-Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Round *round,
+Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Batch *round,
                      const char *unfit);
 
 /* 'it'\''s': a word of a shell script. */

@@ -129,13 +129,13 @@ static const char *part(const char *at, char *text, size_t size)
     return at && at[length] == '|' ? at + length + 1 : NULL;
 }
 
-bool slurm_take_line(const char *line, const char *job, Fate *fates, int count)
+bool slurm_take_line(const char *line, const char *job, TaskState *fates, int count)
 {
     size_t length = strlen(job);
     char state[64];
     char *end;
     long task;
-    Fate *fate;
+    TaskState *fate;
 
     while (*line == ' ')
         line++;
@@ -157,13 +157,13 @@ bool slurm_take_line(const char *line, const char *job, Fate *fates, int count)
     return true;
 }
 
-static void take_lines(const char *text, const char *job, Fate *fates, int count)
+static void take_lines(const char *text, const char *job, TaskState *fates, int count)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
         slurm_take_line(line, job, fates, count);
 }
 
-Asked slurm_fates(const char *job, Fate *fates, int count, char *said, size_t size)
+Asked slurm_fates(const char *job, TaskState *fates, int count, char *said, size_t size)
 {
     Words command =
         words_of((const char *const[]){ "squeue", "--noheader", "--array", "--states=all", "--jobs",
@@ -180,12 +180,12 @@ Asked slurm_fates(const char *job, Fate *fates, int count, char *said, size_t si
     return asked;
 }
 
-void slurm_recall(const char *job, Fate *fates, int count)
+void slurm_recall(const char *job, TaskState *fates, int count)
 {
     Words command = words_of((const char *const[]){ "sacct", "--noheader", "--parsable2",
                                                     "--allocations", "--jobs", job,
                                                     "--format=JobID,State,NodeList,Reason", NULL });
-    Fate *recalled = xcalloc((size_t) count, sizeof *recalled);
+    TaskState *recalled = xcalloc((size_t) count, sizeof *recalled);
     Program program;
     char said[300];
 

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct Fate { /* of one task of an array */
+typedef struct TaskState { /* of one task of an array */
     bool live;        /* it waits, runs, or will run again */
     bool runs;
     char state[24]; /* as Slurm calls it: TIMEOUT; "": Slurm has forgotten it */
     char node[64];  /* "" where it never ran */
     char reason[64];
-} Fate;
+} TaskState;
 
 typedef enum Asked {
     ASKED_KNOWS, /* Slurm has answered */
@@ -28,13 +28,13 @@ bool slurm_submit(const char *const options[], const char *script, char *job, si
 Asked slurm_find(const char *name, char *job, size_t job_size, char *said, size_t size);
 
 /* How the tasks 0 to count - 1 of an array are, by squeue. */
-Asked slurm_fates(const char *job, Fate *fates, int count, char *said, size_t size);
+Asked slurm_fates(const char *job, TaskState *fates, int count, char *said, size_t size);
 
 /* The same of those that squeue has forgotten, by accounting where there is any. */
-void slurm_recall(const char *job, Fate *fates, int count);
+void slurm_recall(const char *job, TaskState *fates, int count);
 
 /* A line of squeue or sacct, "12_3|TIMEOUT|node7|None", into its task's fate. False if it is none.
  */
-bool slurm_take_line(const char *line, const char *job, Fate *fates, int count);
+bool slurm_take_line(const char *line, const char *job, TaskState *fates, int count);
 
 #endif

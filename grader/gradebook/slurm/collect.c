@@ -43,7 +43,7 @@ static char *terms_of_round(const Cluster *c, int lab)
     return terms;
 }
 
-static void take_in(Cluster *c, Errand *errand, const Result *result)
+static void take_in(Cluster *c, WorkItem *errand, const Result *result)
 {
     Task other = { .kernel = errand->kernel, .lab = errand->lab, .faults_left = 1 };
     Task *task = task_of(c, errand->kernel);
@@ -64,16 +64,16 @@ static void take_in(Cluster *c, Errand *errand, const Result *result)
     c->taken++;
     if (ended_graded(&ended)) {
         task->graded = true;
-        pace_count(&c->pace, task->lab, result->seconds);
+        progress_count(&c->pace, task->lab, result->seconds);
     } else {
         task->faults_left--;
-        pace_fault(&c->pace, !task_open(task));
+        progress_fault(&c->pace, !task_open(task));
     }
     ended_free(&ended);
     free(terms);
 }
 
-static Errand *errand_of(Cluster *c, long long kernel, int number)
+static WorkItem *work_item_of(Cluster *c, long long kernel, int number)
 {
     for (int i = 0; i < c->round.count; i++)
         if (c->round.errands[i].kernel == kernel && c->round.errands[i].number == number)
@@ -86,13 +86,13 @@ static void take_file(Cluster *c, const char *name)
     char path[700];
     long long kernel;
     int number, end = 0;
-    Errand *errand;
+    WorkItem *errand;
     Result result;
 
     if (sscanf(name, "%lld.%d%n", &kernel, &number, &end) != 2 || name[end] ||
-        !(errand = errand_of(c, kernel, number)) || errand->taken)
+        !(errand = work_item_of(c, kernel, number)) || errand->taken)
         return;
-    round_handed(&c->round, errand, "", path, sizeof path);
+    batch_handed(&c->round, errand, "", path, sizeof path);
     if (!result_read(path, &result))
         return;
     take_in(c, errand, &result);
@@ -133,7 +133,7 @@ static bool last_line(const Cluster *c, int share, char *line, size_t size)
 /* "Task 12_3 ended (TIMEOUT) on node7" */
 static char *end_of(const Cluster *c, int share, char *text, size_t size)
 {
-    const Fate *fate = &c->fates[share];
+    const TaskState *fate = &c->fates[share];
 
     put(text, size, "Slurm's task %s_%d ended (%s)", c->round.job, share,
         *fate->state ? fate->state : "Slurm has forgotten how");
@@ -158,7 +158,7 @@ static void tell_unfit(Cluster *c, int share)
     if (!strcmp(said, c->told))
         return;
     PUT(c->told, "%s", said);
-    pace_say(&c->pace, "%s and graded nothing: %s", end_of(c, share, end, sizeof end), said);
+    progress_say(&c->pace, "%s and graded nothing: %s", end_of(c, share, end, sizeof end), said);
 }
 
 /* Nothing more will come of it. */
@@ -167,14 +167,14 @@ static void settle(Cluster *c, int share)
     int begun = 0, left = 0;
 
     for (int i = 0; i < c->round.count; i++) {
-        Errand *errand = &c->round.errands[i];
+        WorkItem *errand = &c->round.errands[i];
         char where[100], why[160], device[64];
         Result result;
         if (errand->share != share)
             continue;
         if (errand->taken) {
             begun++;
-        } else if (round_begun(&c->round, errand, where, sizeof where)) {
+        } else if (batch_begun(&c->round, errand, where, sizeof where)) {
             begun++;
             end_of(c, share, why, sizeof why);
             APPEND(why, " before this was graded");

@@ -13,13 +13,13 @@
 /* A gradebook and the array that is out for it. */
 typedef struct Cluster {
     Store *store;
-    const Cell *cell;
+    const Sandbox *cell;
     const MarkingOptions *marking;
     const SlurmOptions *options;
     Queue queue;
-    Pace pace;
-    Round round;
-    Fate *fates;      /* of the round's shares */
+    Progress pace;
+    Batch round;
+    TaskState *fates;      /* of the round's shares */
     double *ended_s;  /* since when we know that they have ended; 0: they have not */
     int runs;         /* tasks, now */
     int taken;        /* attempts, in this round */

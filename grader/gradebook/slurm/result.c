@@ -50,7 +50,7 @@ bool result_write(const char *path, const Result *result)
     return written;
 }
 
-/* ---- Reading ---- */
+/* ---- ParsedResult ---- */
 
 static Program over(void)
 {

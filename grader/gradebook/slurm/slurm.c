@@ -65,8 +65,8 @@ static void note_job(Cluster *c)
 {
     char line[40];
 
-    if (!round_write(&c->round, "job", PUT(line, "%s\n", c->round.job)))
-        pace_say(&c->pace, "Cannot write %s/job: %s", c->round.folder, strerror(errno));
+    if (!batch_write(&c->round, "job", PUT(line, "%s\n", c->round.job)))
+        progress_say(&c->pace, "Cannot write %s/job: %s", c->round.folder, strerror(errno));
 }
 
 /* Asks by name until Slurm answers; true if it knows the array. */
@@ -77,12 +77,12 @@ static bool find_job(Cluster *c, int times)
     while (!stop_asked()) {
         Asked asked =
             slurm_find(c->round.name, c->round.job, sizeof c->round.job, said, sizeof said);
-        if (asked == ASKED_KNOWS || round_find_job(&c->round))
+        if (asked == ASKED_KNOWS || batch_find_job(&c->round))
             return true;
         if (asked == ASKED_NONE && --times <= 0)
             return false;
         if (asked == ASKED_MUTE && strcmp(c->told, said)) {
-            pace_say(&c->pace, "Slurm does not answer (%s); waiting.", said);
+            progress_say(&c->pace, "Slurm does not answer (%s); waiting.", said);
             PUT(c->told, "%s", said);
         }
         wait_s(patient(asked == ASKED_MUTE ? ASK_S : 1));
@@ -102,7 +102,7 @@ static bool submit(Cluster *c)
     if (strstr(said, "ontact") && find_job(c, 1))
         return true;
     if (!stop_asked())
-        pace_say(&c->pace, "Slurm does not take the work: %s", said);
+        progress_say(&c->pace, "Slurm does not take the work: %s", said);
     return false;
 }
 
@@ -118,7 +118,7 @@ static void tell_waiting(Cluster *c, int waits, const char *reason)
     if (!waits || c->runs || !strcmp(reason, "None") || !strcmp(text, c->told))
         return;
     PUT(c->told, "%s", text);
-    pace_say(&c->pace, "%s%s", text,
+    progress_say(&c->pace, "%s%s", text,
              strstr(reason, "Held") || strstr(reason, "held") ? " scontrol release lets them go."
                                                               : "");
 }
@@ -132,13 +132,13 @@ static void ask(Cluster *c)
 
     if (asked == ASKED_MUTE) {
         if (strcmp(c->told, said))
-            pace_say(&c->pace, "Slurm does not answer (%s); still looking for results.", said);
+            progress_say(&c->pace, "Slurm does not answer (%s); still looking for results.", said);
         PUT(c->told, "%s", said);
         return;
     }
     c->runs = 0;
     for (int i = 0; i < c->round.shares; i++) {
-        const Fate *fate = &c->fates[i];
+        const TaskState *fate = &c->fates[i];
         c->runs += fate->runs;
         if (fate->live && !fate->runs && waits++ == 0)
             PUT(reason, "%s", fate->reason);
@@ -170,7 +170,7 @@ static void show_pace(Cluster *c)
 
     for (int i = 0; i < c->queue.count; i++)
         open[c->queue.tasks[i].lab] += task_open(&c->queue.tasks[i]);
-    pace_show(&c->pace, open, c->runs);
+    progress_show(&c->pace, open, c->runs);
 }
 
 /* False if it was stopped. */
@@ -200,8 +200,8 @@ static void open_round(Cluster *c)
 {
     char folder[512], problem[900];
 
-    round_folder(c->cell->store, folder, sizeof folder);
-    if (!round_read(folder, &c->round, problem, sizeof problem))
+    batch_folder(c->cell->store, folder, sizeof folder);
+    if (!batch_read(folder, &c->round, problem, sizeof problem))
         die("%s", problem);
     c->fates = xcalloc((size_t) c->round.shares, sizeof *c->fates);
     c->ended_s = xcalloc((size_t) c->round.shares, sizeof *c->ended_s);
@@ -223,7 +223,7 @@ static void close_round(Cluster *c, bool over)
             die("cannot rename %s: %s", c->round.folder, strerror(errno));
         remove_tree(old);
     }
-    round_free(&c->round);
+    batch_free(&c->round);
     free(c->fates);
     free(c->ended_s);
     c->fates = NULL;
@@ -234,13 +234,13 @@ static void close_round(Cluster *c, bool over)
 static bool have_job(Cluster *c, bool new)
 {
     if (c->round.job[0])
-        pace_say(&c->pace, "Going on with Slurm's array %s.", c->round.job);
+        progress_say(&c->pace, "Going on with Slurm's array %s.", c->round.job);
     if (c->round.job[0])
         return true;
     if ((new || !find_job(c, 3)) && (stop_asked() || !submit(c)))
         return false;
     note_job(c);
-    pace_say(&c->pace, "Slurm's array %s: %d kernels in %d task%s.", c->round.job, untaken(c),
+    progress_say(&c->pace, "Slurm's array %s: %d kernels in %d task%s.", c->round.job, untaken(c),
              c->round.shares, c->round.shares == 1 ? "" : "s");
     return true;
 }
@@ -254,7 +254,7 @@ static bool work(Cluster *c, bool new, Marked *marked)
     there = have_job(c, new);
     over = there && follow(c);
     if (there && !over)
-        pace_say(&c->pace, "Slurm's array %s goes on without us; scancel %s ends it.", c->round.job,
+        progress_say(&c->pace, "Slurm's array %s goes on without us; scancel %s ends it.", c->round.job,
                  c->round.job);
     *marked = stop_asked() ? MARKED_STOPPED : MARKED_NO_DEVICE;
     close_round(c, over || (!there && !stop_asked()));
@@ -272,7 +272,7 @@ static bool read_queue(Cluster *c)
     return open > 0;
 }
 
-Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
+Marked slurm_run(Store *store, const Sandbox *cell, const MarkingOptions *marking,
                  const SlurmOptions *options)
 {
     Cluster *c = xcalloc(1, sizeof *c);
@@ -281,13 +281,13 @@ Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
     bool open;
     int idle = 0;
 
-    if (!round_place(cell->store, options->shared, problem, sizeof problem))
+    if (!batch_place(cell->store, options->shared, problem, sizeof problem))
         die("%s", problem);
     *c = (Cluster){ .store = store, .cell = cell, .marking = marking, .options = options };
     open = read_queue(c);
-    pace_begin(&c->pace, c->queue.count);
+    progress_begin(&c->pace, c->queue.count);
     while (!stop_asked()) {
-        bool new = !round_is_out(cell->store);
+        bool new = !batch_is_out(cell->store);
         if (new && !open)
             marked = MARKED_ALL;
         else if (new &&idle == IDLE_ROUNDS)
@@ -295,15 +295,15 @@ Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
         if (new && (!open || idle == IDLE_ROUNDS))
             break;
         if (new)
-            round_make(store, cell, marking, options, &c->queue);
+            batch_make(store, cell, marking, options, &c->queue);
         if (!work(c, new, &marked))
             break;
         idle = c->taken ? 0 : idle + 1;
         open = read_queue(c);
         marked = MARKED_STOPPED;
     }
-    pace_end(&c->pace);
-    round_leave(cell->store);
+    progress_end(&c->pace);
+    batch_leave(cell->store);
     queue_free(&c->queue);
     free(c);
     return marked;
@@ -311,11 +311,11 @@ Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
 
 bool slurm_is_out(const char *store, char *job, size_t size)
 {
-    Round round = { 0 };
+    Batch round = { 0 };
 
-    if (!round_is_out(store))
+    if (!batch_is_out(store))
         return false;
-    round_folder(store, round.folder, sizeof round.folder);
-    put(job, size, "%s", round_find_job(&round) ? round.job : "?");
+    batch_folder(store, round.folder, sizeof round.folder);
+    put(job, size, "%s", batch_find_job(&round) ? round.job : "?");
     return true;
 }

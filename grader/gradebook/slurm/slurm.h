@@ -8,7 +8,7 @@
 /* Submits arrays, follows them, and takes their results into the database, until nothing is open.
  * An array that an earlier run submitted is followed, never submitted again. Stopped by Ctrl-C, it
  * says which array goes on. */
-Marked slurm_run(Store *store, const Cell *cell, const MarkingOptions *marking,
+Marked slurm_run(Store *store, const Sandbox *cell, const MarkingOptions *marking,
                  const SlurmOptions *options);
 
 /* An array of an earlier run that is still out: its number ("?" if that is not known). False if

@@ -30,18 +30,18 @@
 enum { LEFTOVER_S = 60 };
 static const double signal_s = 0.3;
 
-typedef struct Shift {
-    Round round;
+typedef struct TaskContext {
+    Batch round;
     int share;
     char job[64];  /* "12_3", the same after a requeue */
     char who[150]; /* "12_3 1 node7": and how often it was requeued, and where it is */
     char node[48];
     char folder[600]; /* its own, on the local disk */
     Store store;
-    Errand **errands; /* by the kernel's id in that gradebook of its own */
+    WorkItem **errands; /* by the kernel's id in that gradebook of its own */
     int64_t kernels;
     bool doubted; /* the shared folder is no longer our round's, or cannot be written */
-} Shift;
+} TaskContext;
 
 /* ---- Where are we? ---- */
 
@@ -52,7 +52,7 @@ static const char *asked_of_slurm(const char *name)
     return value && *value && strspn(value, "0123456789") == strlen(value) ? value : NULL;
 }
 
-static bool find_place(Shift *work)
+static bool find_place(TaskContext *work)
 {
     const char *job = asked_of_slurm("SLURM_ARRAY_JOB_ID");
     const char *share = asked_of_slurm("SLURM_ARRAY_TASK_ID");
@@ -127,7 +127,7 @@ static void remove_leftovers(void)
     globfree(&found);
 }
 
-static bool make_folder(Shift *work)
+static bool make_folder(TaskContext *work)
 {
     remove_leftovers();
     PUT(work->folder, "%s/warpbook-slurm-XXXXXX", local_folder());
@@ -139,14 +139,14 @@ static bool make_folder(Shift *work)
     return false;
 }
 
-static void add_to_class(const Shift *work, Class *class, const Errand *errand, int place)
+static void add_to_class(const TaskContext *work, Class *class, const WorkItem *errand, int place)
 {
     char path[700], name[200];
     size_t size = 0;
     char *source =
         read_file(PUT(path, "%s/kernels/%lld.cu", work->round.folder, (long long) errand->kernel),
                   HANDIN_KERNEL_BYTES, &size);
-    Handin *handin;
+    Submission *handin;
 
     if (!source)
         die("%s: cannot read %s: %s", work->node, path, strerror(errno));
@@ -154,13 +154,13 @@ static void add_to_class(const Shift *work, Class *class, const Errand *errand, 
     handin->layout = "plain";
     PUT(handin->student, "%d", place);
     PUT(handin->source, "%d", place);
-    handin_file(handin, PUT(name, "%s/kernel.cu", all_labs[errand->lab].folder), source, size, 0,
+    submission_file(handin, PUT(name, "%s/kernel.cu", all_labs[errand->lab].folder), source, size, 0,
                 0);
     free(source);
 }
 
 /* Which errand each kernel of that gradebook is. */
-static void map_kernels(Shift *work)
+static void map_kernels(TaskContext *work)
 {
     sqlite3_stmt *rows;
 
@@ -180,37 +180,37 @@ static void map_kernels(Shift *work)
 /* ---- Handing in ---- */
 
 /* An older array's tasks may outlive it on a node that Slurm cannot reach. */
-static bool is_still_ours(Shift *work)
+static bool is_still_ours(TaskContext *work)
 {
-    Round now;
+    Batch now;
     char problem[900];
-    bool same = round_read(work->round.folder, &now, problem, sizeof problem) &&
+    bool same = batch_read(work->round.folder, &now, problem, sizeof problem) &&
                 !strcmp(now.name, work->round.name);
 
-    round_free(&now);
+    batch_free(&now);
     if (!same && !work->doubted)
         fprintf(stderr, "%s: %s is of another array by now\n", work->who, work->round.folder);
     work->doubted |= !same;
     return same;
 }
 
-static void hand_in(Shift *work, const Errand *errand, const Result *result)
+static void hand_in(TaskContext *work, const WorkItem *errand, const Result *result)
 {
     char path[700];
 
-    round_handed(&work->round, errand, "", path, sizeof path);
+    batch_handed(&work->round, errand, "", path, sizeof path);
     if (is_still_ours(work) && !result_write(path, result))
         die("%s: cannot write %s: %s", work->node, path, strerror(errno));
 }
 
 static bool begins(void *context, const Task *task)
 {
-    Shift *work = context;
-    const Errand *errand = task->kernel <= work->kernels ? work->errands[task->kernel] : NULL;
+    TaskContext *work = context;
+    const WorkItem *errand = task->kernel <= work->kernels ? work->errands[task->kernel] : NULL;
 
     if (!errand || work->doubted || stop_asked() || !is_still_ours(work))
         return false;
-    if (round_begin(&work->round, errand, work->who))
+    if (batch_begin(&work->round, errand, work->who))
         return true;
     if (errno != EEXIST)
         die("%s: cannot write in %s: %s", work->node, work->round.folder, strerror(errno));
@@ -221,7 +221,7 @@ static bool begins(void *context, const Task *task)
  * before we hear of it: not by its own fault. */
 static bool was_cancelled(const Ended *ended)
 {
-    if (ended_graded(ended) && strcmp(reading_get(&ended->reading, "verdict"), "crash"))
+    if (ended_graded(ended) && strcmp(parsed_get(&ended->reading, "verdict"), "crash"))
         return false;
     sleep_s(signal_s);
     return stop_asked();
@@ -230,7 +230,7 @@ static bool was_cancelled(const Ended *ended)
 static void has_ended(void *context, const Task *task, const char *device, const Program *program,
                       const Ended *ended)
 {
-    Shift *work = context;
+    TaskContext *work = context;
     Result result = { .began = ended->began, .seconds = ended->seconds, .program = *program };
 
     if (was_cancelled(ended))
@@ -240,14 +240,14 @@ static void has_ended(void *context, const Task *task, const char *device, const
 }
 
 /* Of an attempt that has begun before: if it was this task, before it was requeued, it is lost. */
-static void hand_in_lost(Shift *work, const Errand *errand, const char *who)
+static void hand_in_lost(TaskContext *work, const WorkItem *errand, const char *who)
 {
     size_t length = strlen(work->job);
     char path[700], why[160];
     const char *node;
     Result result;
 
-    round_handed(&work->round, errand, "", path, sizeof path);
+    batch_handed(&work->round, errand, "", path, sizeof path);
     if (file_exists(path) || strncmp(who, work->job, length) || who[length] != ' ')
         return;
     node = strchr(who + length + 1, ' ');
@@ -261,14 +261,14 @@ static void hand_in_lost(Shift *work, const Errand *errand, const char *who)
 /* ---- All of it ---- */
 
 /* Its share, without what has begun already. */
-static int collect(Shift *work, Class *class, bool asked[LABS])
+static int collect(TaskContext *work, Class *class, bool asked[LABS])
 {
     for (int i = 0; i < work->round.count; i++) {
-        const Errand *errand = &work->round.errands[i];
+        const WorkItem *errand = &work->round.errands[i];
         char who[200];
         if (errand->share != work->share)
             continue;
-        if (round_begun(&work->round, errand, who, sizeof who)) {
+        if (batch_begun(&work->round, errand, who, sizeof who)) {
             hand_in_lost(work, errand, who);
             continue;
         }
@@ -278,10 +278,10 @@ static int collect(Shift *work, Class *class, bool asked[LABS])
     return class->count;
 }
 
-static TaskEnd grade(Shift *work, Class *class, MarkingOptions *marking, bool trusting)
+static TaskEnd grade(TaskContext *work, Class *class, MarkingOptions *marking, bool trusting)
 {
     Watch watch = { work, begins, has_ended };
-    Cell cell = { 0 };
+    Sandbox cell = { 0 };
     Enrolled enrolled;
     char problem[1200], course[600], *mistakes;
     Marked marked = MARKED_NO_DEVICE;
@@ -292,7 +292,7 @@ static TaskEnd grade(Shift *work, Class *class, MarkingOptions *marking, bool tr
                            &mistakes)) {
         fprintf(stderr, "%s: %s", work->node, mistakes);
         free(mistakes);
-    } else if (!cell_open(&cell, work->folder, trusting, problem, sizeof problem)) {
+    } else if (!sandbox_open(&cell, work->folder, trusting, problem, sizeof problem)) {
         fprintf(stderr, "%s: %s\n", work->node, problem);
     } else {
         enrol(&work->store, class, "share", marking->asked, NULL, &enrolled);
@@ -301,7 +301,7 @@ static TaskEnd grade(Shift *work, Class *class, MarkingOptions *marking, bool tr
         marking->watch = &watch;
         marked = marking_run(&work->store, &cell, marking);
     }
-    cell_close(&cell);
+    sandbox_close(&cell);
     store_close(&work->store);
     return marked == MARKED_STOPPED     ? TASK_STOPPED
            : marked == MARKED_NO_DEVICE ? TASK_UNFIT
@@ -310,7 +310,7 @@ static TaskEnd grade(Shift *work, Class *class, MarkingOptions *marking, bool tr
 
 TaskEnd slurm_task(const char *folder, const MarkingOptions *options, bool trusting)
 {
-    Shift *work = xcalloc(1, sizeof *work);
+    TaskContext *work = xcalloc(1, sizeof *work);
     MarkingOptions marking = *options;
     Class class = { 0 };
     char problem[900];
@@ -320,7 +320,7 @@ TaskEnd slurm_task(const char *folder, const MarkingOptions *options, bool trust
     work->store.lock_fd = -1;
     if (!find_place(work))
         fprintf(stderr, "this is what tasks of gradebook's Slurm arrays run; it is no command\n");
-    else if (!round_read(folder, &work->round, problem, sizeof problem))
+    else if (!batch_read(folder, &work->round, problem, sizeof problem))
         fprintf(stderr, "%s: %s\n", work->node, problem);
     else if (heed_parent(), collect(work, &class, marking.asked) == 0)
         end = TASK_DONE;
@@ -329,7 +329,7 @@ TaskEnd slurm_task(const char *folder, const MarkingOptions *options, bool trust
     if (work->folder[0])
         remove_tree(work->folder);
     class_free(&class);
-    round_free(&work->round);
+    batch_free(&work->round);
     free(work->errands);
     free(work);
     return end;

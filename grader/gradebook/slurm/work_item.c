@@ -12,16 +12,16 @@
 
 enum { ORDER_BYTES = 16 << 20, WORD_BYTES = 200, ERRANDS = 200000 };
 
-void round_folder(const char *store, char *folder, size_t size)
+void batch_folder(const char *store, char *folder, size_t size)
 {
     put(folder, size, "%s/slurm/round", store);
 }
 
-bool round_is_out(const char *store)
+bool batch_is_out(const char *store)
 {
     char folder[600];
 
-    round_folder(store, folder, sizeof folder);
+    batch_folder(store, folder, sizeof folder);
     return file_exists(folder);
 }
 
@@ -42,16 +42,16 @@ static bool make_link(const char *link, const char *shared)
     return false;
 }
 
-bool round_place(const char *store, const char *shared, char *problem, size_t size)
+bool batch_place(const char *store, const char *shared, char *problem, size_t size)
 {
     char link[600];
     bool there;
 
     PUT(link, "%s/slurm", store);
-    if (round_is_out(store))
+    if (batch_is_out(store))
         return true;
     if (shared && !access(shared, W_OK))
-        round_leave(store);
+        batch_leave(store);
     if (shared && (access(shared, W_OK) || (unlink(link) && errno != ENOENT)))
         there = false;
     else
@@ -62,21 +62,21 @@ bool round_place(const char *store, const char *shared, char *problem, size_t si
     return there;
 }
 
-void round_leave(const char *store)
+void batch_leave(const char *store)
 {
     char link[600], real[4096];
 
     PUT(link, "%s/slurm", store);
-    if (round_is_out(store) || !realpath(link, real))
+    if (batch_is_out(store) || !realpath(link, real))
         return;
     rmdir(real); /* if it is empty, as it should be */
     unlink(link);
 }
 
-/* ---- Reading it ---- */
+/* ---- ParsedResult it ---- */
 
 /* The first line of a small file; "" if it is not there. */
-static void read_word(const Round *round, const char *name, char *word, size_t size)
+static void read_word(const Batch *round, const char *name, char *word, size_t size)
 {
     char path[700], *text = read_file(PUT(path, "%s/%s", round->folder, name), WORD_BYTES, NULL);
 
@@ -92,13 +92,13 @@ static int place_of(const char *lab)
     return -1;
 }
 
-static bool read_errand(const char *line, Errand *errand)
+static bool read_errand(const char *line, WorkItem *errand)
 {
     char lab[100];
     long long kernel;
     int end = 0;
 
-    *errand = (Errand){ 0 };
+    *errand = (WorkItem){ 0 };
     if (sscanf(line, "%d %lld %d %99s%n", &errand->share, &kernel, &errand->number, lab, &end) !=
             4 ||
         line[end] != '\n')
@@ -109,7 +109,7 @@ static bool read_errand(const char *line, Errand *errand)
            errand->lab >= 0;
 }
 
-static bool read_order(Round *round, const char *order)
+static bool read_order(Batch *round, const char *order)
 {
     int lines = 0;
 
@@ -119,7 +119,7 @@ static bool read_order(Round *round, const char *order)
         return false;
     round->errands = xcalloc((size_t) lines, sizeof *round->errands);
     for (const char *at = order; *at; at = strchr(at, '\n') + 1) {
-        Errand *errand = &round->errands[round->count++];
+        WorkItem *errand = &round->errands[round->count++];
         if (round->count > lines || !read_errand(at, errand))
             return false;
         if (errand->share >= round->shares)
@@ -128,7 +128,7 @@ static bool read_order(Round *round, const char *order)
     return true;
 }
 
-bool round_find_job(Round *round)
+bool batch_find_job(Batch *round)
 {
     read_word(round, "job", round->job, sizeof round->job);
     if (strspn(round->job, "0123456789") != strlen(round->job))
@@ -136,36 +136,36 @@ bool round_find_job(Round *round)
     return round->job[0] != 0;
 }
 
-bool round_read(const char *folder, Round *round, char *problem, size_t size)
+bool batch_read(const char *folder, Batch *round, char *problem, size_t size)
 {
     char path[700], *order;
     bool whole;
 
-    *round = (Round){ 0 };
+    *round = (Batch){ 0 };
     PUT(round->folder, "%s", folder);
     order = read_file(PUT(path, "%s/order", folder), ORDER_BYTES, NULL);
     whole = order && read_order(round, order);
     free(order);
     read_word(round, "name", round->name, sizeof round->name);
-    round_find_job(round);
+    batch_find_job(round);
     if (whole && round->name[0])
         return true;
     put(problem, size,
         "%s is there, but what a Slurm array was to do cannot be read from it: cancel the array if "
         "it still runs (squeue --me), remove that folder, and give the same command again",
         folder);
-    round_free(round);
+    batch_free(round);
     return false;
 }
 
-bool round_write(const Round *round, const char *name, const char *text)
+bool batch_write(const Batch *round, const char *name, const char *text)
 {
     char path[700];
 
     return write_file(PUT(path, "%s/%s", round->folder, name), text, strlen(text));
 }
 
-void round_free(Round *round)
+void batch_free(Batch *round)
 {
     free(round->errands);
     round->errands = NULL;
@@ -174,21 +174,21 @@ void round_free(Round *round)
 
 /* ---- Attempts ---- */
 
-void round_handed(const Round *round, const Errand *errand, const char *end, char *path,
+void batch_handed(const Batch *round, const WorkItem *errand, const char *end, char *path,
                   size_t size)
 {
     put(path, size, "%s/handed/%lld.%d%s", round->folder, (long long) errand->kernel,
         errand->number, end);
 }
 
-bool round_begin(const Round *round, const Errand *errand, const char *who)
+bool batch_begin(const Batch *round, const WorkItem *errand, const char *who)
 {
     char path[700];
     size_t length = strlen(who);
     bool written;
     int fd;
 
-    round_handed(round, errand, ".begun", path, sizeof path);
+    batch_handed(round, errand, ".begun", path, sizeof path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
@@ -196,11 +196,11 @@ bool round_begin(const Round *round, const Errand *errand, const char *who)
     return !close(fd) && written;
 }
 
-bool round_begun(const Round *round, const Errand *errand, char *who, size_t size)
+bool batch_begun(const Batch *round, const WorkItem *errand, char *who, size_t size)
 {
     char path[700], *text;
 
-    round_handed(round, errand, ".begun", path, sizeof path);
+    batch_handed(round, errand, ".begun", path, sizeof path);
     text = read_file(path, WORD_BYTES, NULL);
     put(who, size, "%.*s", text ? (int) strcspn(text, "\n") : 0, text ? text : "");
     free(text);

@@ -19,45 +19,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct Errand { /* one attempt at one kernel */
+typedef struct WorkItem { /* one attempt at one kernel */
     int share;
     int64_t kernel;
     int number; /* of the attempt */
     int lab;    /* its place in all_labs */
     bool taken; /* its result is in the database, or another round will see to it */
-} Errand;
+} WorkItem;
 
-typedef struct Round {
+typedef struct Batch {
     char folder[512];
     char name[64];
     char job[32]; /* "": not known to have been submitted */
-    Errand *errands;
+    WorkItem *errands;
     int count, shares;
-} Round;
+} Batch;
 
 /* The folder of the round that is out, below that of a gradebook. */
-void round_folder(const char *store, char *folder, size_t size);
-bool round_is_out(const char *store);
+void batch_folder(const char *store, char *folder, size_t size);
+bool batch_is_out(const char *store);
 
 /* Sees to DIR/slurm. With `shared`, a folder that all nodes see, it is a link to a new folder
  * there, so that the database may lie on a local disk; what an array is out in stays where it is.
- * False, with a sentence in `problem`. round_leave removes it again if no round is out. */
-bool round_place(const char *store, const char *shared, char *problem, size_t size);
-void round_leave(const char *store);
+ * False, with a sentence in `problem`. batch_leave removes it again if no round is out. */
+bool batch_place(const char *store, const char *shared, char *problem, size_t size);
+void batch_leave(const char *store);
 
 /* Reads what is there: order, name, job. False, with a sentence in `problem`. */
-bool round_read(const char *folder, Round *round, char *problem, size_t size);
-bool round_find_job(Round *round); /* looks whether the job's number is known by now */
-bool round_write(const Round *round, const char *name, const char *text); /* a file of it */
-void round_free(Round *round);
+bool batch_read(const char *folder, Batch *round, char *problem, size_t size);
+bool batch_find_job(Batch *round); /* looks whether the job's number is known by now */
+bool batch_write(const Batch *round, const char *name, const char *text); /* a file of it */
+void batch_free(Batch *round);
 
 /* The place of a file of an attempt: folder/handed/17.1 and `end`. */
-void round_handed(const Round *round, const Errand *errand, const char *end, char *path,
+void batch_handed(const Batch *round, const WorkItem *errand, const char *end, char *path,
                   size_t size);
 
 /* Says that an attempt begins here. False with EEXIST in errno if it has begun before; else the
  * machine's fault. */
-bool round_begin(const Round *round, const Errand *errand, const char *who);
-bool round_begun(const Round *round, const Errand *errand, char *who, size_t size);
+bool batch_begin(const Batch *round, const WorkItem *errand, const char *who);
+bool batch_begun(const Batch *round, const WorkItem *errand, char *who, size_t size);
 
 #endif

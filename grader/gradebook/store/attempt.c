@@ -46,8 +46,8 @@ void ended_of(const Program *program, const char *lab, Ended *ended)
 
     *ended = (Ended){ .outcome = "graded", .seconds = now_s() - program->began_s };
     ended->began = time(NULL) - (int64_t) ended->seconds;
-    whole = reading_take(text, lab, &ended->reading, why, sizeof why);
-    unsound = whole && !strcmp(reading_get(&ended->reading, "verdict"), "unsound");
+    whole = parsed_take(text, lab, &ended->reading, why, sizeof why);
+    unsound = whole && !strcmp(parsed_get(&ended->reading, "verdict"), "unsound");
     last_words(program, said, sizeof said);
     if (program->late)
         fault(ended, "late", said);
@@ -57,14 +57,14 @@ void ended_of(const Program *program, const char *lab, Ended *ended)
     else if (program->out.bytes > program->out.size || !whole)
         fault(ended, "garbled", whole ? "its result has no end" : why);
     else if (unsound)
-        fault(ended, "unsound", reading_get(&ended->reading, "why"));
+        fault(ended, "unsound", parsed_get(&ended->reading, "why"));
     else if (WEXITSTATUS(program->status) != 0)
         fault(ended, "garbled", said);
 }
 
 void ended_free(Ended *ended)
 {
-    reading_free(&ended->reading);
+    parsed_free(&ended->reading);
 }
 
 bool ended_graded(const Ended *ended)
@@ -101,7 +101,7 @@ static void write_log(Store *store, const Task *task, const Program *program, co
     free(text);
 }
 
-static void add_verdict(Store *store, int64_t attempt, const Reading *reading)
+static void add_verdict(Store *store, int64_t attempt, const ParsedResult *reading)
 {
     /* As the columns of `verdicts` after marks and ratio. */
     static const char *const keys[] = { "why",        "note",      "flag",   "device",
@@ -110,15 +110,15 @@ static void add_verdict(Store *store, int64_t attempt, const Reading *reading)
                                         "source_hash" };
     sqlite3_stmt *row = store_ask(
         store, "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "it", attempt, reading_get(reading, "verdict"));
-    const char *marks = reading_get(reading, "marks"), *ratio = reading_get(reading, "ratio");
+        "it", attempt, parsed_get(reading, "verdict"));
+    const char *marks = parsed_get(reading, "marks"), *ratio = parsed_get(reading, "ratio");
 
     if (*marks)
         sqlite3_bind_double(row, 3, strtod(marks, NULL));
     if (*ratio)
         sqlite3_bind_double(row, 4, strtod(ratio, NULL));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        sqlite3_bind_text(row, (int) i + 5, reading_get(reading, keys[i]), -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(row, (int) i + 5, parsed_get(reading, keys[i]), -1, SQLITE_TRANSIENT);
     while (store_row(store, row))
         ;
     for (int i = 0; i < reading->count; i++) {

@@ -10,7 +10,7 @@
 typedef struct Ended {
     const char *outcome; /* graded, unsound, died, late, garbled */
     char why[1000];      /* unless graded */
-    Reading reading;     /* if it could be read */
+    ParsedResult reading;     /* if it could be read */
     int64_t began;       /* seconds since 1970 */
     double seconds;      /* that it took */
     const char *terms;   /* what it was graded under (terms.h); NULL: what counts now */

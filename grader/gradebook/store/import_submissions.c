@@ -16,7 +16,7 @@
 
 static int by_student_and_time(const void *a, const void *b)
 {
-    const Handin *x = *(Handin *const *) a, *y = *(Handin *const *) b;
+    const Submission *x = *(Submission *const *) a, *y = *(Submission *const *) b;
     int order = strcmp(x->student, y->student);
 
     if (!order)
@@ -52,7 +52,7 @@ static int64_t kernel_row(Store *store, const char *lab, const HandedFile *file)
 
 /* ---- Submissions ---- */
 
-static int64_t student_row(Store *store, const Handin *handin)
+static int64_t student_row(Store *store, const Submission *handin)
 {
     store_do(store, "INSERT OR IGNORE INTO students (name, number) VALUES (?, ?)", "tt",
              handin->student, handin->number);
@@ -61,7 +61,7 @@ static int64_t student_row(Store *store, const Handin *handin)
 }
 
 /* Tells contents apart. It names the kernels, which were compared, so forging it gains nothing. */
-static void digest_of(const Handin *handin, const Harvest *found, const int64_t kernels[LABS],
+static void digest_of(const Submission *handin, const Harvest *found, const int64_t kernels[LABS],
                       char *text, size_t size)
 {
     uint64_t hash = HASH_START;
@@ -116,7 +116,7 @@ static void add_parts(Store *store, int64_t submission, const Harvest *found,
     }
 }
 
-static int64_t submission_row(Store *store, Handin *handin, const Harvest *found,
+static int64_t submission_row(Store *store, Submission *handin, const Harvest *found,
                               Enrolled *enrolled)
 {
     char digest[40 + LABS * 24];
@@ -188,7 +188,7 @@ void enrol(Store *store, Class *class, const char *source, const bool asked[LABS
     store_do(store, "BEGIN IMMEDIATE", "");
     import = import_row(store, source, asked);
     for (int i = 0; i < class->count; i++) {
-        Handin *handin = class->list[i];
+        Submission *handin = class->list[i];
         Harvest found;
         int64_t submission;
         harvest(handin, manifest, only, &found);

@@ -37,7 +37,7 @@ static const char *unescape(char *value)
     return value;
 }
 
-const char *reading_get(const Reading *reading, const char *key)
+const char *parsed_get(const ParsedResult *reading, const char *key)
 {
     for (int i = 0; i < reading->count; i++)
         if (!strcmp(reading->pairs[i].key, key))
@@ -45,7 +45,7 @@ const char *reading_get(const Reading *reading, const char *key)
     return "";
 }
 
-static bool split(Reading *reading, char *why, size_t size)
+static bool split(ParsedResult *reading, char *why, size_t size)
 {
     bool of_lab = false;
 
@@ -63,7 +63,7 @@ static bool split(Reading *reading, char *why, size_t size)
         }
         *colon = 0;
         of_lab |= !strcmp(line, "lab");
-        if (*reading_get(reading, line)) {
+        if (*parsed_get(reading, line)) {
             put(why, size, "%.60s: stands in it twice", show(line));
             return false;
         }
@@ -73,34 +73,34 @@ static bool split(Reading *reading, char *why, size_t size)
     return true;
 }
 
-bool reading_take(const char *text, const char *lab, Reading *reading, char *why, size_t size)
+bool parsed_take(const char *text, const char *lab, ParsedResult *reading, char *why, size_t size)
 {
     Verdict verdict;
 
-    *reading = (Reading){ .text = strdup(text), .pairs = xcalloc(PAIRS, sizeof(Pair)) };
+    *reading = (ParsedResult){ .text = strdup(text), .pairs = xcalloc(PAIRS, sizeof(Pair)) };
     if (!reading->text)
         die("out of host memory");
     if (!split(reading, why, size))
         return false;
     if (!reading->count)
         put(why, size, "it printed no result");
-    else if (strcmp(reading_get(reading, "format"), "1"))
+    else if (strcmp(parsed_get(reading, "format"), "1"))
         put(why, size, "its result is not of format 1");
-    else if (strcmp(reading_get(reading, "lab"), lab))
+    else if (strcmp(parsed_get(reading, "lab"), lab))
         put(why, size, "its result is of another lab");
-    else if (strcmp(reading_get(reading, "end"), lab) ||
+    else if (strcmp(parsed_get(reading, "end"), lab) ||
              strcmp(reading->pairs[reading->count - 1].key, "end"))
         put(why, size, "its result breaks off");
-    else if (!verdict_from_word(reading_get(reading, "verdict"), &verdict))
+    else if (!verdict_from_word(parsed_get(reading, "verdict"), &verdict))
         put(why, size, "its result has no verdict that is known");
     else
         return true;
     return false;
 }
 
-void reading_free(Reading *reading)
+void parsed_free(ParsedResult *reading)
 {
     free(reading->text);
     free(reading->pairs);
-    *reading = (Reading){ 0 };
+    *reading = (ParsedResult){ 0 };
 }

@@ -11,15 +11,15 @@ typedef struct Pair {
     bool of_lab;             /* from lab: on; else of the machine */
 } Pair;
 
-typedef struct Reading {
+typedef struct ParsedResult {
     char *text; /* what keys and values lie in */
     Pair *pairs;
     int count;
-} Reading;
+} ParsedResult;
 
 /* True if the text is whole, of format 1, and of this one lab. Else false, with `why`. */
-bool reading_take(const char *text, const char *lab, Reading *reading, char *why, size_t size);
-const char *reading_get(const Reading *reading, const char *key); /* "" if it is not there */
-void reading_free(Reading *reading);
+bool parsed_take(const char *text, const char *lab, ParsedResult *reading, char *why, size_t size);
+const char *parsed_get(const ParsedResult *reading, const char *key); /* "" if it is not there */
+void parsed_free(ParsedResult *reading);
 
 #endif

@@ -47,7 +47,7 @@ void queue_free(Queue *queue)
     *queue = (Queue){ 0 };
 }
 
-int queue_wish_changed(Store *store, const char *lab, uint64_t hash)
+int queue_request_changed(Store *store, const char *lab, uint64_t hash)
 {
     /* 0: it is not known by which. One that is open is graded anyway. */
     static const char changed[] =

@@ -30,7 +30,7 @@ void queue_free(Queue *queue);
 
 /* Wishes for one more grading of kernels that were graded when the lab had another hash
  * (lab_hash); how many. */
-int queue_wish_changed(Store *store, const char *lab, uint64_t hash);
+int queue_request_changed(Store *store, const char *lab, uint64_t hash);
 bool task_open(const Task *task); /* still to do, and not given up */
 
 /* How the gradebook stands, over labs asked for. */

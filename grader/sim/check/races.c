@@ -104,7 +104,7 @@ uint32_t races_last_moment(void)
     return state.moment;
 }
 
-bool races_tired(void)
+bool history_exhausted(void)
 {
     return state.moment == LAST_MOMENT;
 }
@@ -280,7 +280,7 @@ bool races_begin_visit(Visit *v, Access *x)
     BlockRaces *r = races_of(x->warp->block);
     int warp = x->warp->number;
 
-    if (!r || warp >= WARPS_A_BLOCK || races_tired())
+    if (!r || warp >= WARPS_A_BLOCK || history_exhausted())
         return false;
     v->x = x;
     v->r = r;

@@ -1,8 +1,8 @@
 /* barrier.c - bar and barrier: warps of a block that wait for each other, and lanes of a warp.
  *
  * A warp counts at a barrier as 32 threads, once all of its living lanes are there. Lanes that come
- * alone are parked; then other parts of the warp run, if there are any that wait for nobody. Lanes
- * that would only end do so. If the rest of the warp waits for the parked lanes, it will never
+ * alone are waiting_lanes; then other parts of the warp run, if there are any that wait for nobody. Lanes
+ * that would only end do so. If the rest of the warp waits for the waiting_lanes lanes, it will never
  * come.
  */
 #include "sim/exec/warp.h"
@@ -72,7 +72,7 @@ static void release(Block *block, Barrier *barrier)
         released++;
         write_vote(warp, &passed);
         warp->state = WARP_WAITING;
-        if (warp->parked)
+        if (warp->waiting_lanes)
             warp_unpark(warp);
     }
     if (released == live_warps(block))
@@ -163,12 +163,12 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
 
 /* On a GPU since Volta they are not waited for once they have ended; before, and by the letter of
  * the programming guide, that is undefined. */
-static void tell_strays(Warp *warp, uint32_t strays)
+static void tell_strays(Warp *warp, uint32_t diverged_lanes)
 {
     char here[100], there[100];
 
     describe_lanes(warp->alive, here, sizeof here);
-    describe_lanes(strays, there, sizeof there);
+    describe_lanes(diverged_lanes, there, sizeof there);
     warn(warp, warp->barrier_step, __builtin_ctz(warp->alive), FINDING_BARRIER,
          "only %s of warp %d reach%s this barrier; its %s took another branch and ended: all "
          "threads that do not return early must reach the same __syncthreads()",
@@ -180,9 +180,9 @@ static void arrive(Warp *warp)
 {
     const Step *step = warp->barrier_step;
     Barrier *barrier = &warp->block->barriers[warp->barrier];
-    const uint32_t ended = warp->strays & ~warp->alive;
+    const uint32_t ended = warp->diverged_lanes & ~warp->alive;
 
-    warp->strays = 0;
+    warp->diverged_lanes = 0;
     if (ended)
         tell_strays(warp, ended);
 
@@ -205,7 +205,7 @@ static bool is_aligned(const Instruction *in)
 /* The lanes stay behind this step; those of their part that skip it wait there. */
 static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
 {
-    const uint32_t before = warp->parked, rest = warp->alive & ~before & ~mask;
+    const uint32_t before = warp->waiting_lanes, rest = warp->alive & ~before & ~mask;
     int next = warp->pc;
 
     if (mask != warp->active)
@@ -216,9 +216,9 @@ static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
              "the lanes of a warp reach a barrier in different branches: all threads of a block "
              "must "
              "reach the same __syncthreads()");
-    warp->parked |= mask;
+    warp->waiting_lanes |= mask;
     if (barrier != WARP_SYNC && is_aligned(step->in) && !warp_only_ends(warp, rest))
-        warp->strays |= rest;
+        warp->diverged_lanes |= rest;
     warp->barrier = barrier;
     warp->barrier_step = step;
     barrier_resolve(warp);
@@ -226,7 +226,7 @@ static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
 
 static uint32_t members_of(const Warp *warp)
 {
-    return lane_value(warp, warp->barrier_step->a, warp->parked) & warp->alive;
+    return lane_value(warp, warp->barrier_step->a, warp->waiting_lanes) & warp->alive;
 }
 
 static int line_of(const Step *step)
@@ -239,16 +239,16 @@ static int line_of(const Step *step)
 static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
 {
     const Step *other = warp_step_of(warp, __builtin_ctz(missing));
-    int lane = __builtin_ctz(warp->parked);
+    int lane = __builtin_ctz(warp->waiting_lanes);
     char here[100], there[100];
 
-    describe_lanes(warp->parked, here, sizeof here);
+    describe_lanes(warp->waiting_lanes, here, sizeof here);
     describe_lanes(missing, there, sizeof there);
     if (ends)
         fail(warp, warp->barrier_step, lane, FINDING_BARRIER,
              "%s of warp %d wait%s here, but its %s did not take this branch and wait%s for "
              "them at line %d: all threads must reach the same __syncthreads()",
-             here, warp->number, lanes_end(warp->parked, "s"), there, lanes_end(missing, "s"),
+             here, warp->number, lanes_end(warp->waiting_lanes, "s"), there, lanes_end(missing, "s"),
              line_of(other));
     else
         warn(warp, warp->barrier_step, lane, FINDING_SHUFFLE,
@@ -258,7 +258,7 @@ static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
 
 void barrier_resolve(Warp *warp)
 {
-    uint32_t rest = warp->alive & ~warp->parked;
+    uint32_t rest = warp->alive & ~warp->waiting_lanes;
     bool warp_sync = warp->barrier == WARP_SYNC;
 
     if (warp->state != WARP_READY)
@@ -273,7 +273,7 @@ void barrier_resolve(Warp *warp)
         tell_missing_lanes(warp, warp_sync ? members_of(warp) & rest : rest, !warp_sync);
     else
         arrive(warp);
-    if (warp_sync && warp->parked && warp->state == WARP_READY && !warp_rotate(warp))
+    if (warp_sync && warp->waiting_lanes && warp->state == WARP_READY && !warp_rotate(warp))
         warp_unpark(warp);
 }
 
@@ -286,7 +286,7 @@ static void run_sync(Warp *warp, const Step *step, uint32_t mask)
 
     if (!barrier)
         return;
-    if (warp->parked && (warp->barrier != number || has_mod(step->in, MOD_red))) {
+    if (warp->waiting_lanes && (warp->barrier != number || has_mod(step->in, MOD_red))) {
         fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
              "lanes of one warp wait at different barriers: here and at line %d",
              line_of(warp->barrier_step));
@@ -324,7 +324,7 @@ static void run_warp_sync(Warp *warp, const Step *step, uint32_t mask)
     OBSERVE(warp->block->launch, warp_sync, warp, mask);
     if (!(members & ~mask))
         return;
-    if (warp->parked && warp->barrier != WARP_SYNC)
+    if (warp->waiting_lanes && warp->barrier != WARP_SYNC)
         return; /* others wait at a barrier of the block: told there */
     park(warp, step, mask, WARP_SYNC);
 }

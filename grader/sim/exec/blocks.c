@@ -162,10 +162,10 @@ static bool block_is_done(const Block *block)
     return true;
 }
 
-/* It goes round in a loop, with each of its parts, or takes naps. */
+/* It goes round in a loop, with each of its parts, or takes sleeps. */
 static bool warp_waits(const Warp *warp)
 {
-    return warp->spins > warp->depth || warp->naps >= NAPS;
+    return warp->spins > warp->depth || warp->sleeps >= NAPS;
 }
 
 /* All of its warps that could go on wait: it is other blocks' turn. */
@@ -193,8 +193,8 @@ static int line_of(const Step *step)
 
 static void tell_spinning(Warp *warp, const char *hint)
 {
-    const Step *step = warp->poll ? warp->poll : &warp->code->steps[warp->pc];
-    const uint32_t lanes = warp->poll ? warp->poll_lanes : warp->active;
+    const Step *step = warp->polled_step ? warp->polled_step : &warp->code->steps[warp->pc];
+    const uint32_t lanes = warp->polled_step ? warp->polled_lanes : warp->active;
     uint32_t others = warp->alive & ~lanes;
     char here[100], there[100];
 
@@ -233,7 +233,7 @@ typedef struct Batch {
     long begun; /* of them */
 } Batch;
 
-typedef struct Crew {
+typedef struct Residents {
     Launch *launch;
     Block **blocks; /* `there` of them run, in the order in which they began; the others of `made`
                      * have ended: memory for the next */
@@ -243,7 +243,7 @@ typedef struct Crew {
     int idle;   /* rounds in a row in which none did */
     Batch batch;
     uint64_t seed; /* of the warps' order */
-} Crew;
+} Residents;
 
 static long gcd(long a, long b)
 {
@@ -251,11 +251,11 @@ static long gcd(long a, long b)
 }
 
 /* The next ones, as many as there is room for. */
-static Batch next_batch(const Crew *crew)
+static Batch next_batch(const Residents *residents)
 {
-    const Launch *launch = crew->launch;
-    const long first = crew->batch.first + crew->batch.count, left = crew->total - first;
-    const long room = crew->most - crew->there;
+    const Launch *launch = residents->launch;
+    const long first = residents->batch.first + residents->batch.count, left = residents->total - first;
+    const long room = residents->most - residents->there;
     Batch batch = { .first = first, .count = left < room ? left : room, .step = 1 };
     uint64_t seed = launch->schedule_seed + (uint64_t) first;
 
@@ -272,62 +272,62 @@ static Batch next_batch(const Crew *crew)
     return batch;
 }
 
-static long next_number(Crew *crew)
+static long next_number(Residents *residents)
 {
-    if (crew->batch.begun == crew->batch.count)
-        crew->batch = next_batch(crew);
-    const Batch *batch = &crew->batch;
+    if (residents->batch.begun == residents->batch.count)
+        residents->batch = next_batch(residents);
+    const Batch *batch = &residents->batch;
     return batch->first +
-           (long) (((__int128) batch->step * crew->batch.begun++ + batch->start) % batch->count);
+           (long) (((__int128) batch->step * residents->batch.begun++ + batch->start) % batch->count);
 }
 
-static long not_begun(const Crew *crew)
+static long not_begun(const Residents *residents)
 {
-    return crew->total - crew->done - crew->there;
+    return residents->total - residents->done - residents->there;
 }
 
 /* False: no memory. */
-static bool make_block(Crew *crew)
+static bool make_block(Residents *residents)
 {
-    Block *block = crew->blocks[crew->made] = calloc(1, sizeof *block);
+    Block *block = residents->blocks[residents->made] = calloc(1, sizeof *block);
 
-    crew->made += block != NULL;
-    return block && block_open(block, crew->launch);
+    residents->made += block != NULL;
+    return block && block_open(block, residents->launch);
 }
 
-static bool crew_open(Crew *crew, Launch *launch, long total)
+static bool crew_open(Residents *residents, Launch *launch, long total)
 {
     const long most = launch->cooperative    ? total
                       : launch->resident > 0 ? launch->resident
                                              : MOST_THERE;
 
-    *crew = (Crew){ .launch = launch, .total = total, .most = most < total ? most : total };
-    crew->seed = launch->schedule_seed ^ 0x5eed;
-    crew->blocks = calloc((size_t) crew->most, sizeof *crew->blocks);
-    if (!crew->blocks)
+    *residents = (Residents){ .launch = launch, .total = total, .most = most < total ? most : total };
+    residents->seed = launch->schedule_seed ^ 0x5eed;
+    residents->blocks = calloc((size_t) residents->most, sizeof *residents->blocks);
+    if (!residents->blocks)
         fail_launch(launch, FINDING_LIMIT, "no memory to run the launch");
-    return crew->blocks;
+    return residents->blocks;
 }
 
-static void crew_close(Crew *crew)
+static void crew_close(Residents *residents)
 {
-    for (long i = 0; i < crew->there; i++)
-        block_end(crew->blocks[i]);
-    for (long i = 0; i < crew->made; i++) {
-        block_close(crew->blocks[i]);
-        free(crew->blocks[i]);
+    for (long i = 0; i < residents->there; i++)
+        block_end(residents->blocks[i]);
+    for (long i = 0; i < residents->made; i++) {
+        block_close(residents->blocks[i]);
+        free(residents->blocks[i]);
     }
-    free(crew->blocks);
+    free(residents->blocks);
 }
 
 /* ---- Turns ---- */
 
-static void tell_progress(const Crew *crew)
+static void tell_progress(const Residents *residents)
 {
-    Launch *launch = crew->launch;
+    Launch *launch = residents->launch;
 
     if (launch->progress)
-        launch->progress(launch->progress_self, crew->done, crew->total);
+        launch->progress(launch->progress_self, residents->done, residents->total);
 }
 
 /* Of a grid of very many short blocks; a long block is stopped in its own turn (turn.c). */
@@ -345,18 +345,18 @@ static void check_budget(Launch *launch, long done, long count)
     fail_launch(launch, FINDING_ENDLESS, text);
 }
 
-static void leave(Crew *crew, long i)
+static void leave(Residents *residents, long i)
 {
-    Block *block = crew->blocks[i];
+    Block *block = residents->blocks[i];
 
     block_end(block);
-    crew->there--;
-    memmove(&crew->blocks[i], &crew->blocks[i + 1],
-            (size_t) (crew->there - i) * sizeof *crew->blocks);
-    crew->blocks[crew->there] = block;
-    crew->done++;
-    tell_progress(crew);
-    check_budget(crew->launch, crew->done, crew->total);
+    residents->there--;
+    memmove(&residents->blocks[i], &residents->blocks[i + 1],
+            (size_t) (residents->there - i) * sizeof *residents->blocks);
+    residents->blocks[residents->there] = block;
+    residents->done++;
+    tell_progress(residents);
+    check_budget(residents->launch, residents->done, residents->total);
 }
 
 /* All blocks that fit are there from the beginning. */
@@ -367,20 +367,20 @@ static bool side_by_side(const Launch *launch)
 
 /* The i-th block goes on until it ends or waits; where they run side by side, for one turn. True:
  * it has ended, and is not there any more. */
-static bool go_on(Crew *crew, long i)
+static bool go_on(Residents *residents, long i)
 {
-    Block *block = crew->blocks[i];
+    Block *block = residents->blocks[i];
     Turn turn;
 
     do {
-        turn = block_turn(block, &crew->seed);
-        crew->moved |= turn == TURN_MOVED;
-        tell_progress(crew);
-    } while (turn && !side_by_side(crew->launch) && !block_waits(block));
-    if (crew->launch->failed)
+        turn = block_turn(block, &residents->seed);
+        residents->moved |= turn == TURN_MOVED;
+        tell_progress(residents);
+    } while (turn && !side_by_side(residents->launch) && !block_waits(block));
+    if (residents->launch->failed)
         return false;
     if (block_is_done(block)) {
-        leave(crew, i);
+        leave(residents, i);
         return true;
     }
     if (turn == TURN_NONE)
@@ -388,42 +388,42 @@ static bool go_on(Crew *crew, long i)
     return false;
 }
 
-static void begin_next(Crew *crew)
+static void begin_next(Residents *residents)
 {
-    if (crew->there == crew->made && !make_block(crew)) {
-        fail_launch(crew->launch, FINDING_LIMIT,
-                    crew->there ? "no memory to run so many blocks that wait for each other"
+    if (residents->there == residents->made && !make_block(residents)) {
+        fail_launch(residents->launch, FINDING_LIMIT,
+                    residents->there ? "no memory to run so many blocks that wait for each other"
                                 : "no memory to run a block");
         return;
     }
-    const long number = next_number(crew); /* before there is one more, by whatever compiler */
-    block_begin(crew->blocks[crew->there++], number);
-    if (!side_by_side(crew->launch))
-        go_on(crew, crew->there - 1);
+    const long number = next_number(residents); /* before there is one more, by whatever compiler */
+    block_begin(residents->blocks[residents->there++], number);
+    if (!side_by_side(residents->launch))
+        go_on(residents, residents->there - 1);
 }
 
 /* Blocks that have not begun can't be waited for. */
-static void tell_all_wait(const Crew *crew)
+static void tell_all_wait(const Residents *residents)
 {
     char hint[200] = "";
 
-    if (not_begun(crew))
+    if (not_begun(residents))
         snprintf(hint, sizeof hint,
                  ". %ld block%s, as many as the GPU holds at once; %ld %s not begun, and will not "
                  "before one of those has ended",
-                 crew->there, crew->there == 1 ? " waits" : "s wait", not_begun(crew),
-                 not_begun(crew) == 1 ? "has" : "have");
-    tell_hopeless(crew->blocks[0], hint);
+                 residents->there, residents->there == 1 ? " waits" : "s wait", not_begun(residents),
+                 not_begun(residents) == 1 ? "has" : "have");
+    tell_hopeless(residents->blocks[0], hint);
 }
 
-static void take_turns(Crew *crew)
+static void take_turns(Residents *residents)
 {
-    crew->moved = false;
-    for (long i = 0; i < crew->there && !crew->launch->failed;)
-        i += !go_on(crew, i);
-    crew->idle = crew->moved ? 0 : crew->idle + 1;
-    if (crew->idle >= HOPELESS && !crew->launch->failed)
-        tell_all_wait(crew);
+    residents->moved = false;
+    for (long i = 0; i < residents->there && !residents->launch->failed;)
+        i += !go_on(residents, i);
+    residents->idle = residents->moved ? 0 : residents->idle + 1;
+    if (residents->idle >= HOPELESS && !residents->launch->failed)
+        tell_all_wait(residents);
 }
 
 /* Where warps or blocks share out their work by tickets, who runs first would get all of it: that
@@ -444,16 +444,16 @@ static void find_draws(Launch *launch)
 
 void blocks_run(Launch *launch, long count)
 {
-    Crew crew;
+    Residents residents;
 
     find_draws(launch);
-    if (!crew_open(&crew, launch, count))
+    if (!crew_open(&residents, launch, count))
         return;
-    while (!launch->failed && crew.done < crew.total) {
-        if (not_begun(&crew) && crew.there < crew.most)
-            begin_next(&crew);
+    while (!launch->failed && residents.done < residents.total) {
+        if (not_begun(&residents) && residents.there < residents.most)
+            begin_next(&residents);
         else
-            take_turns(&crew);
+            take_turns(&residents);
     }
-    crew_close(&crew);
+    crew_close(&residents);
 }

@@ -274,14 +274,14 @@ static void work_out(Shape *s, const Step *step)
     find_extent(s);
     find_leaders(s);
     s->asked = __builtin_popcount(s->mask) * s->bytes;
-    if (s->kind == ACCESS_ATOMIC && is_one_for_all((Treatment) step->treatment)) {
+    if (s->kind == ACCESS_ATOMIC && is_warp_reduced((Treatment) step->treatment)) {
         s->sectors = s->wavefronts = s->ideal = 1;
         s->loop_loads = s->loop_ideal = 0;
     } else if (s->space == SPACE_SHARED) {
         if (s->kind == ACCESS_ATOMIC && is_loop(step, s->bytes))
             count_loop_wavefronts(s);
         else
-            count_wavefronts(s, s->kind == ACCESS_ATOMIC && step->treatment != ONE_FOR_EQUAL);
+            count_wavefronts(s, s->kind == ACCESS_ATOMIC && step->treatment != ADDRESS_REDUCED);
         if (s->kind == ACCESS_ATOMIC && step->mod == MOD_cas && !s->loop_loads) {
             s->ideal += s->wavefronts; /* what is not conflicts */
             s->wavefronts *= 2;

@@ -175,6 +175,6 @@ void run_clock(Warp *warp, const Step *step, uint32_t mask)
 {
     for (int i = SPECIAL_CLOCK; i <= SPECIAL_GLOBALTIMER_HI; i++)
         fill_special(warp, warp->code, warp->registers, i * COMPONENTS);
-    warp->naps++;
+    warp->sleeps++;
     step->inner(warp, step, mask);
 }

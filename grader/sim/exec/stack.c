@@ -67,10 +67,10 @@ void warp_begin(Warp *warp, uint32_t lanes)
     warp->stack[0] = (Entry){ .pc = 0, .rpc = -1, .mask = lanes };
     warp->depth = 1;
     warp->alive = lanes;
-    warp->parked = 0;
-    warp->strays = 0;
-    warp->barrier_step = warp->poll = NULL;
-    warp->spins = warp->naps = warp->unwritten_count = 0;
+    warp->waiting_lanes = 0;
+    warp->diverged_lanes = 0;
+    warp->barrier_step = warp->polled_step = NULL;
+    warp->spins = warp->sleeps = warp->unwritten_count = 0;
     warp->state = lanes ? WARP_READY : WARP_DONE;
     warp_take_top(warp);
 }
@@ -128,13 +128,13 @@ void warp_settle(Warp *warp)
         int base = warp->frames[warp->frame].depth;
         while (warp->depth > base) {
             const Entry *top = &warp->stack[warp->depth - 1];
-            if (top->mask && (top->pc != top->rpc || top->mask & warp->parked))
+            if (top->mask && (top->pc != top->rpc || top->mask & warp->waiting_lanes))
                 break;
             warp->depth--;
         }
         if (warp->depth > base) {
             warp_take_top(warp);
-            if (warp->active & warp->parked)
+            if (warp->active & warp->waiting_lanes)
                 barrier_resolve(warp);
             return;
         }
@@ -150,7 +150,7 @@ void warp_arrive(Warp *warp)
 
 void warp_unpark(Warp *warp)
 {
-    warp->parked = 0;
+    warp->waiting_lanes = 0;
     warp->barrier_step = NULL;
     warp_arrive(warp);
 }
@@ -185,7 +185,7 @@ bool warp_rotate(Warp *warp)
     warp->stack[top].pc = warp->pc;
     for (int i = top - 1; i >= warp->frames[warp->frame].depth; i--) {
         Entry entry = warp->stack[i];
-        if (entry.mask && !(entry.mask & (above | warp->parked))) {
+        if (entry.mask && !(entry.mask & (above | warp->waiting_lanes))) {
             memmove(&warp->stack[i], &warp->stack[i + 1], (size_t) (top - i) * sizeof entry);
             warp->stack[top] = entry;
             warp_take_top(warp);

@@ -176,7 +176,7 @@ static unsigned passes_of(const Access *x)
     const Treatment treatment = (Treatment) x->step->treatment;
     unsigned most = 1;
 
-    if (is_one_for_all(treatment) || treatment == ONE_FOR_EQUAL || !x->shape->followed)
+    if (is_warp_reduced(treatment) || treatment == ADDRESS_REDUCED || !x->shape->followed)
         return 1;
     for (uint32_t leaders = x->shape->followed; leaders; leaders &= leaders - 1) {
         unsigned same = 0;

@@ -67,8 +67,8 @@ static void keep_poll(Warp *warp)
 
     if ((step->in->op == OP_ld && step->space != SPACE_PARAM && step->space != SPACE_LOCAL) ||
         step->in->op == OP_atom) {
-        warp->poll = step;
-        warp->poll_lanes = warp->active;
+        warp->polled_step = step;
+        warp->polled_lanes = warp->active;
     }
 }
 
@@ -100,7 +100,7 @@ static bool comes_back(Warp *warp)
     WarpSave save;
     bool back;
 
-    warp->poll = NULL;
+    warp->polled_step = NULL;
     back = warp_save(warp, &save) && meets_again(warp, &save);
     free(save.state);
     return back;
@@ -149,7 +149,7 @@ void warp_turn(Warp *warp)
 {
     Launch *launch = warp->block->launch;
 
-    warp->naps = 0;
+    warp->sleeps = 0;
     /* Who went round in a loop is only looked at, whether it still does. */
     if (!warp->spins)
         run_steps(warp, slice_of(launch));

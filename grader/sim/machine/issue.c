@@ -71,9 +71,9 @@ static Weight weight_of(const Code *code, const Step *step)
         return one;
     /* A vote, who is first, how many there are, a predicate, the atomic; a shuffle, whose turn each
      * would have been, a product (what ptxas 13.0 makes of them for sm_90). */
-    if (step->treatment == ONE_FOR_ALL)
+    if (step->treatment == WARP_REDUCED)
         return one_for_all;
-    if (step->treatment == ONE_TELLS_ALL)
+    if (step->treatment == WARP_REDUCED_WITH_RESULT)
         return one_tells_all;
     if (step->treatment == FUSED || step->treatment == ABSORBED || step->treatment == JOINED)
         return none;

@@ -135,7 +135,7 @@ static bool ends_block(const Merger *merger, int i)
     const Step *step = &merger->maker->code->steps[i];
     const bool writes = step->class_ == CLASS_STORE || step->class_ == CLASS_ATOMIC ||
                         merger->maker->made->operations[i].memory == MEMORY_ORDERED ||
-                        merger->maker->made->operations[i].deed == DO_COPY;
+                        merger->maker->made->operations[i].action == DO_COPY;
 
     return step->class_ == CLASS_CONTROL || merger->target[i + 1] ||
            (writes && step->space != SPACE_GLOBAL);
@@ -191,7 +191,7 @@ static bool merge(Merger *merger, const int *steps, int count)
         if (!add_result(merger->maker, to, maker->code->steps[steps[i] - 1].in))
             return false;
         to->wavefronts = count == WORDS ? 2 : 1;
-        *other = (Operation){ .deed = DO_NOTHING, .pipe = PIPE_LSU, .spent = other->spent };
+        *other = (Operation){ .action = DO_NOTHING, .pipe = PIPE_LSU, .spent = other->spent };
     }
     return true;
 }

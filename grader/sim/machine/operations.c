@@ -17,7 +17,7 @@
 #define FIGURE(name) offsetof(Device, name)
 
 typedef struct PipeRow {
-    Deed deed;
+    Action action;
     Pipe pipe;
     size_t lanes, latency; /* figures of the device; lanes 0: as many as issue has */
 } PipeRow;
@@ -331,17 +331,17 @@ static int groups_kept(const Maker *maker, const Instruction *in)
                                                                           : 0;
 }
 
-static MemoryUse memory_use(const Step *step, Deed deed)
+static MemoryUse memory_use(const Step *step, Action action)
 {
     const bool far =
         step->space == SPACE_GLOBAL || step->space == SPACE_GENERIC || step->space == SPACE_LOCAL;
 
-    if (deed == DO_LOCAL || deed == DO_COPY)
+    if (action == DO_LOCAL || action == DO_COPY)
         return MEMORY_NEAR;
-    if (deed == DO_FENCE || deed == DO_COMMIT || deed == DO_WAIT || deed == DO_BARRIER ||
-        (deed == DO_ACCESS && is_strong(step->in)))
+    if (action == DO_FENCE || action == DO_COMMIT || action == DO_WAIT || action == DO_BARRIER ||
+        (action == DO_ACCESS && is_strong(step->in)))
         return MEMORY_ORDERED;
-    if (deed != DO_ACCESS)
+    if (action != DO_ACCESS)
         return MEMORY_NONE;
     if (!far)
         return MEMORY_NEAR;
@@ -366,7 +366,7 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     const PipeRow *row = correction && correction->row ? correction->row : pipe_row(step);
     const int issues = correction ? correction->issues : 1;
 
-    *to = (Operation){ .deed = (uint8_t) (issues ? row->deed : DO_NOTHING),
+    *to = (Operation){ .action = (uint8_t) (issues ? row->action : DO_NOTHING),
                        .pipe = (uint8_t) pipe_on(maker->device, row->pipe),
                        .issues = (uint8_t) issues,
                        .cycles = (uint8_t) cycles_of(maker, row),
@@ -376,11 +376,11 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     maker->either[step - maker->code->steps] = row == &either_pipe;
     to->issue_limit = step->class_ == CLASS_FP32 && row->pipe == PIPE_FMA ? AT_FP32 : AT_ISSUE;
     to->unit_limit = to->issue_limit == AT_FP32 ? AT_FP32 : AT_UNITS;
-    if (to->deed == DO_ACCESS && lies_near(step)) {
-        to->deed = DO_LOCAL;
+    if (to->action == DO_ACCESS && lies_near(step)) {
+        to->action = DO_LOCAL;
         to->cycles = (uint8_t) least(to->cycles * words_a_lane(step), UINT8_MAX);
     }
-    to->memory = (uint8_t) memory_use(step, (Deed) to->deed);
+    to->memory = (uint8_t) memory_use(step, (Action) to->action);
     find_operands(maker, step, to);
     return add_registers(maker, to, step->in);
 }
@@ -448,7 +448,7 @@ static bool make_all(Maker *maker)
     for (int i = 0; i < code->step_count; i++)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
             return false;
-    maker->made->operations[code->step_count] = (Operation){ .deed = DO_NOTHING };
+    maker->made->operations[code->step_count] = (Operation){ .action = DO_NOTHING };
     for (int i = 0; i <= code->step_count; i++)
         maker->made->operations[i].spent = &maker->made->spent[i];
     if (!merge_loads(maker))

@@ -7,7 +7,7 @@
 #include "sim/base/limiter.h"
 
 /* Those before the load/store unit are a scheduler's own; that is the SM's, and has a row for warps
- * of the eldest block and one for those of younger ones. */
+ * of the oldest block and one for those of younger ones. */
 typedef enum Pipe {
     PIPE_FMA,
     PIPE_IMAD, /* products of whole numbers, where these do not keep all of the one before */
@@ -22,7 +22,7 @@ typedef enum Pipe {
     PIPES
 } Pipe;
 
-typedef enum Deed {
+typedef enum Action {
     DO_NOTHING, /* no instruction: its result is there as soon as its sources are */
     DO_COMPUTE,
     DO_BRANCH,
@@ -34,7 +34,7 @@ typedef enum Deed {
     DO_COPY,    /* cp.async */
     DO_COMMIT,
     DO_WAIT
-} Deed;
+} Action;
 
 /* Far: global memory; near: shared and local. */
 typedef enum MemoryUse {
@@ -48,7 +48,7 @@ typedef enum MemoryUse {
 enum { MOST_OPERANDS = 3 };
 
 typedef struct Operation {
-    uint8_t deed, pipe, memory;
+    uint8_t action, pipe, memory;
     uint8_t issues;   /* instructions */
     uint8_t cycles;   /* that one of them keeps its pipe */
     uint16_t latency; /* from issue to result */

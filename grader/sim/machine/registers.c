@@ -135,7 +135,7 @@ void find_operands(const Maker *maker, const Step *step, Operation *to)
     Roles roles = { .destinations = 0 };
     const int destinations = roles_of(in, &roles) ? roles.destinations : 0;
 
-    if (to->deed != DO_COMPUTE || !in->type_count || type_size(in->types[0]) != 4)
+    if (to->action != DO_COMPUTE || !in->type_count || type_size(in->types[0]) != 4)
         return;
     for (int i = destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
         const Operand *o = operand_of(maker, in, i);

@@ -457,7 +457,7 @@ static bool is_mapped(uint64_t address)
            !mincore((void *) (uintptr_t) (address / PAGE * PAGE), 1, &resident);
 }
 
-Ground memory_ground(uint64_t address)
+AddressKind memory_ground(uint64_t address)
 {
     const Allocation *a = find_any(address);
 

@@ -75,15 +75,15 @@ void memory_name(const Allocation *allocation, char *text, size_t size);
 
 /* What lies at an address: the live memory; a freed range; a place of the GPU's where nothing is;
  * the host's own memory; the first page; nothing at all. */
-typedef enum Ground {
+typedef enum AddressKind {
     GROUND_LIVE,
     GROUND_FREED,
     GROUND_GAP,
     GROUND_HOST,
     GROUND_NULL,
     GROUND_NOTHING
-} Ground;
-Ground memory_ground(uint64_t address);
+} AddressKind;
+AddressKind memory_ground(uint64_t address);
 /* The allocation that holds it, freed or not; of an address in a gap the nearest; NULL. */
 const Allocation *memory_nearest(uint64_t address);
 uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that was taken */

@@ -53,7 +53,7 @@ void memory_describe(uint64_t address, size_t bytes, char *text, size_t size)
     static const char *const words[] = { [GROUND_HOST] = "a host pointer",
                                          [GROUND_NULL] = "a null pointer",
                                          [GROUND_NOTHING] = "nothing is allocated there" };
-    Ground ground = memory_ground(address);
+    AddressKind ground = memory_ground(address);
     const Allocation *a = memory_nearest(address);
 
     if (a)

@@ -1,14 +1,14 @@
 /* ptxas.c - what the assembler makes of some instructions, where that changes what is counted.
  *
- * ONE_FOR_ALL: where ptxas sees that all lanes update one address, and their updates can be
+ * WARP_REDUCED: where ptxas sees that all lanes update one address, and their updates can be
  * combined beforehand, it combines them (REDUX, or a count of lanes) and one lane sends the sum:
- * the hardware then counts an access of one lane. ONE_TELLS_ALL: somebody wants the result, which
- * each lane then works out from that one's. ONE_FOR_EQUAL: adding 1 to shared memory has an
+ * the hardware then counts an access of one lane. WARP_REDUCED_WITH_RESULT: somebody wants the result, which
+ * each lane then works out from that one's. ADDRESS_REDUCED: adding 1 to shared memory has an
  * instruction that counts the lanes of each address. FUSED: an addition of a product is a
  * multiply-add, unless a rounding is written. ABSORBED, JOINED: ptxas_logic.c. COPIED: below. PTX
  * does not show any of these, so we look for them as ptxas does. Found by what ptxas 13.0 makes,
  * for sm_80 and sm_90 alike, of each operation, its address uniform or not, its result used or not,
- * its operand a constant or not; ONE_FOR_EQUAL, FUSED, JOINED and COPIED also by the counters of an
+ * its operand a constant or not; ADDRESS_REDUCED, FUSED, JOINED and COPIED also by the counters of an
  * H200. JOINED and COPIED are counted so; the time model was fitted with them as written.
  *
  * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
@@ -245,8 +245,8 @@ static Treatment treatment_of_atomic(const Function *f, const Instruction *in, c
     if (!in->type_count || in->count < destinations_of(in) + 2)
         return AS_WRITTEN;
     if (one_does_it(f, in, known))
-        return result_is_used(f, in, known) ? ONE_TELLS_ALL : ONE_FOR_ALL;
-    return counts_lanes(f, in, known) ? ONE_FOR_EQUAL : AS_WRITTEN;
+        return result_is_used(f, in, known) ? WARP_REDUCED_WITH_RESULT : WARP_REDUCED;
+    return counts_lanes(f, in, known) ? ADDRESS_REDUCED : AS_WRITTEN;
 }
 
 /* ---- Sums of products ---- */

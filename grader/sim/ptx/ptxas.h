@@ -7,18 +7,18 @@
 /* What the machine has in an instruction's place, as far as it is counted otherwise. */
 typedef enum Treatment {
     AS_WRITTEN,
-    ONE_FOR_ALL,   /* an atomic: one lane does it for all */
-    ONE_TELLS_ALL, /* and tells each what it would have read */
-    ONE_FOR_EQUAL, /* an atomic: equal addresses cost no more than one */
+    WARP_REDUCED,   /* an atomic: one lane does it for all */
+    WARP_REDUCED_WITH_RESULT, /* and tells each what it would have read */
+    ADDRESS_REDUCED, /* an atomic: equal addresses cost no more than one */
     FUSED,         /* an addition: with the multiplication before it, one instruction */
     ABSORBED,      /* a logical operation: with the one that it goes into, one instruction */
     JOINED,        /* a shift with the addition it goes into, a test with the logic it asks */
     COPIED,        /* a copy for which two registers are needed indeed */
 } Treatment;
 
-static inline bool is_one_for_all(Treatment treatment)
+static inline bool is_warp_reduced(Treatment treatment)
 {
-    return treatment == ONE_FOR_ALL || treatment == ONE_TELLS_ALL;
+    return treatment == WARP_REDUCED || treatment == WARP_REDUCED_WITH_RESULT;
 }
 
 /* treatment[i]: of instruction i. They are AS_WRITTEN on entry. */

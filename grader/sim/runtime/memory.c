@@ -22,7 +22,7 @@ bool is_host_again(uint64_t address)
 bool is_device_side(uint64_t address)
 {
     const Allocation *allocation = memory_find(address);
-    Ground ground;
+    AddressKind ground;
 
     if (allocation)
         return allocation->kind != HOST_PINNED;
@@ -119,7 +119,7 @@ STREAM_CALL(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t stream)
 
 static cudaError_t not_freeable(const void *pointer, const char *call, const char *reason)
 {
-    const Ground ground = memory_ground((uint64_t) (uintptr_t) pointer);
+    const AddressKind ground = memory_ground((uint64_t) (uintptr_t) pointer);
     const FindingKind kind = ground == GROUND_FREED  ? FINDING_USE_AFTER_FREE
                              : ground == GROUND_HOST ? FINDING_HOST_POINTER
                                                      : FINDING_FORBIDDEN;

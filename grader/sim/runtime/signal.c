@@ -31,7 +31,7 @@ enum { FAULTS = sizeof faults / sizeof *faults, OTHERS = sizeof others / sizeof 
 static void tell_fault(uint64_t address)
 {
     char where[200];
-    Ground ground = memory_ground(address);
+    AddressKind ground = memory_ground(address);
 
     if (ground != GROUND_LIVE && ground != GROUND_FREED && ground != GROUND_GAP)
         return;

@@ -104,7 +104,7 @@ static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t no
         charge(sm, &sm->gpu->nowhere, cycles, METER_ATOMICS, now);
         return;
     }
-    switch ((Deed) o->deed) {
+    switch ((Action) o->action) {
     case DO_BRANCH:
         waits[WAIT_BRANCH] += cycles;
         o->spent->at[AT_LATENCY] += cycles;
@@ -125,7 +125,7 @@ static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint6
     Spent *to = maker ? maker->spent : &sm->gpu->nowhere;
     double *waits = sm->gpu->waits;
 
-    if (maker && (maker->deed == DO_ACCESS || maker->deed == DO_COPY) &&
+    if (maker && (maker->action == DO_ACCESS || maker->action == DO_COPY) &&
         maker->memory != MEMORY_NEAR) {
         waits[WAIT_FAR] += cycles;
         charge(sm, to, cycles, METER_ATOMICS, now);

@@ -2,7 +2,7 @@
  *
  * It is all schedulers' own: shared memory, L1 and shuffles take their turns in it, a cycle a
  * wavefront (two where shared memory is half as wide), or a line. Instructions are taken until its
- * queue is full, but of younger blocks only while it is empty: the eldest's come first. Stores
+ * queue is full, but of younger blocks only while it is empty: the oldest's come first. Stores
  * leave for the L2 by a way of their own, a line after the other.
  */
 #include "sim/time/model.h"

@@ -208,7 +208,7 @@ typedef struct Sm {
     PlayedBlock *ended;            /* since somebody last looked */
     int resident;                  /* blocks that are there */
     uint64_t started;              /* since the kernel began */
-    const PlayedBlock *eldest;     /* of those that are there */
+    const PlayedBlock *oldest;     /* of those that are there */
     int next_place;                /* the scheduler of the next block's first warp */
     int turn;                      /* the scheduler that is first, of those that could be */
     PlayedWarp *spare;             /* warps to use again, by `next_spare` */

@@ -62,7 +62,7 @@ static void add_edge(Orderer *o, int from, int to, int latency)
 
 static int latency_of(const Operation *o)
 {
-    return o->deed == DO_NOTHING ? 0 : (o->issues - 1) * o->cycles + o->latency;
+    return o->action == DO_NOTHING ? 0 : (o->issues - 1) * o->cycles + o->latency;
 }
 
 static void add_reads(Orderer *o, int i)
@@ -145,7 +145,7 @@ static void put_in_order(Orderer *o, Planned *to)
         const int i = choose(o, first, now);
         now = later(now, o->nodes[i].ready);
         go(o, i, now);
-        now += o->steps[i].operation->deed == DO_NOTHING ? 0 : o->steps[i].operation->issues;
+        now += o->steps[i].operation->action == DO_NOTHING ? 0 : o->steps[i].operation->issues;
         to[put] = o->steps[i];
     }
 }
@@ -153,7 +153,7 @@ static void put_in_order(Orderer *o, Planned *to)
 /* Steps that all others stay on their side of. */
 static bool is_fixed(const Planned *step)
 {
-    return step->operation->deed == DO_BRANCH || step->operation->memory == MEMORY_ORDERED;
+    return step->operation->action == DO_BRANCH || step->operation->memory == MEMORY_ORDERED;
 }
 
 /* Of all steps: how often they name a register, and one more than the highest of these. */

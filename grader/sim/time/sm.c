@@ -56,7 +56,7 @@ static void choose_all(Sm *sm)
         choose(&sm->schedulers[i]);
 }
 
-/* ---- The eldest block ----
+/* ---- The oldest block ----
  *
  * While warps of one block keep the load/store unit busy, an H200 lets a block that came later
  * issue hardly any access (tests/sim/time/turns.txt). */
@@ -65,7 +65,7 @@ static uint8_t next_pipe(const Sm *sm, const PlayedWarp *w)
 {
     const uint8_t pipe = w->step->operation->pipe;
 
-    return pipe == PIPE_LSU && w->block != sm->eldest ? PIPE_LSU_LATER : pipe;
+    return pipe == PIPE_LSU && w->block != sm->oldest ? PIPE_LSU_LATER : pipe;
 }
 
 /* The one before has ended. In each scheduler warps are in the order of their blocks. */
@@ -73,15 +73,15 @@ static void find_eldest(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
 
-    sm->eldest = NULL;
+    sm->oldest = NULL;
     for (int i = 0; i < count; i++) {
         const Scheduler *s = &sm->schedulers[i];
-        if (s->count && (!sm->eldest || s->warp[0]->block->number < sm->eldest->number))
-            sm->eldest = s->warp[0]->block;
+        if (s->count && (!sm->oldest || s->warp[0]->block->number < sm->oldest->number))
+            sm->oldest = s->warp[0]->block;
     }
     for (int i = 0; i < count; i++) {
         Scheduler *s = &sm->schedulers[i];
-        for (int k = 0; k < s->count && s->warp[k]->block == sm->eldest; k++)
+        for (int k = 0; k < s->count && s->warp[k]->block == sm->oldest; k++)
             s->pipe[k] = next_pipe(sm, s->warp[k]);
     }
     choose_all(sm);
@@ -92,7 +92,7 @@ static void end_block(Sm *sm, PlayedBlock *block)
     sm->resident--;
     block->next = sm->ended;
     sm->ended = block;
-    if (block == sm->eldest)
+    if (block == sm->oldest)
         find_eldest(sm);
 }
 
@@ -151,7 +151,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     w->held_by = o;
     if (w->step->skipped)
         return;
-    switch ((Deed) o->deed) {
+    switch ((Action) o->action) {
     case DO_BRANCH:
         w->next = now + o->latency;
         break;
@@ -166,7 +166,7 @@ static void play(Sm *sm, PlayedWarp *w, uint64_t now)
     case DO_LOCAL:
         start = later(now, sm->lsu_free);
         result = start + o->latency;
-        lsu_keep(sm, o->deed == DO_SHUFFLE, start, start + o->cycles);
+        lsu_keep(sm, o->action == DO_SHUFFLE, start, start + o->cycles);
         break;
     case DO_ACCESS:
         result = lsu_play(sm, w, now);
@@ -361,8 +361,8 @@ bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
         .trace = trace, .number = sm->started++, .live = trace->warp_count, .ends = at
     };
     sm->resident++;
-    if (!sm->eldest)
-        sm->eldest = block;
+    if (!sm->oldest)
+        sm->oldest = block;
     if (!add_warps(sm, block, at))
         return false;
     if (!block->live)
@@ -435,7 +435,7 @@ static void drop_blocks(Sm *sm)
         }
     }
     sm->resident = 0;
-    sm->eldest = NULL;
+    sm->oldest = NULL;
 }
 
 void sm_close(Sm *sm)

@@ -61,7 +61,7 @@ static const Case *timed_case(const LabEntry *entry)
     return c;
 }
 
-static void must(Verdict verdict, const Contestant *side)
+static void must(Verdict verdict, const Sampler *side)
 {
     if (verdict != PASS)
         die("%s: %s", verdict_word(verdict), side->worker.why);
@@ -73,33 +73,33 @@ static void must(Verdict verdict, const Contestant *side)
 static double ratio_of(Session *session, const LabEntry *entry, const char *reference,
                        const char *object, Plan *plan)
 {
-    Contestant ours, other;
+    Sampler ours, other;
     GpuInfo info;
-    Finish finish;
+    Outcome finish;
     char why_not[200] = "";
     Draws random = draws_begin(secret(), "protocols", NULL);
 
-    must(side_start(&ours, session, entry, reference, &random, &info), &ours);
-    must(side_start(&other, session, entry, object, &random, &info), &other);
-    must(side_plan(&ours, timed_case(entry), &info, plan, why_not, sizeof why_not), &ours);
+    must(sampler_start(&ours, session, entry, reference, &random, &info), &ours);
+    must(sampler_start(&other, session, entry, object, &random, &info), &other);
+    must(sampler_plan(&ours, timed_case(entry), &info, plan, why_not, sizeof why_not), &ours);
     if (!plan->sets)
         die("%s", why_not);
-    must(side_take_up(&ours, plan), &ours);
-    must(side_take_up(&other, plan), &other);
-    must(side_warm_up(&ours), &ours);
+    must(sampler_take_up(&ours, plan), &ours);
+    must(sampler_take_up(&other, plan), &other);
+    must(sampler_warm_up(&ours), &ours);
     Race the_race = {
-        .reference = { &ours, side_sample },
-        .student = { &other, side_sample },
+        .reference = { &ours, sampler_sample },
+        .student = { &other, sampler_sample },
         .least = TRUTH_BLOCKS,
         .most = TRUTH_BLOCKS,
         .random = draw(&random, DRAW_ORDER),
-        .clock_mhz = side_clock,
+        .clock_mhz = sampler_clock,
         .clock_self = &ours,
     };
     race(&the_race, &finish);
     must(finish.trouble, finish.student_guilty ? &other : &ours);
-    side_end(&ours);
-    side_end(&other);
+    sampler_end(&ours);
+    sampler_end(&other);
     return finish.ratio.median;
 }
 

@@ -181,7 +181,7 @@ static const Wait waits[] = {
     { "first for last, no place", KERNEL(FIRST_FOR_LAST), 100, 1, false, 1, 99 },
     { "all for last", KERNEL(ALL_FOR_LAST), 30, 30, false, 0, 0 },
     { "all for last, one too many", KERNEL(ALL_FOR_LAST), 30, 29, false, 29, 1 },
-    { "naps", KERNEL(TRIES("nanosleep.u32 20;\n", "1000000")), 50, 50, false, 0, 0 },
+    { "sleeps", KERNEL(TRIES("nanosleep.u32 20;\n", "1000000")), 50, 50, false, 0, 0 },
     { "looks at a clock", KERNEL(TRIES("mov.u64 %rd9, %clock64;\n", "1000000")), 50, 50, false, 0,
       0 },
 };

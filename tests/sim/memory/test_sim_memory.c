@@ -292,7 +292,7 @@ static void addresses_in_words(void)
         uint64_t address;
         size_t bytes;
         const char *text;
-        Ground ground;
+        AddressKind ground;
     } rows[] = {
         { one, 4, "byte 0 of allocation 1 (4000 bytes, cudaMalloc)", GROUND_LIVE },
         { one + 3996, 4, "byte 3996 of allocation 1 (4000 bytes, cudaMalloc)", GROUND_LIVE },

@@ -22,7 +22,7 @@ static const char *name_of(const char *path, char *name, size_t size)
 }
 
 /* False: it could not be built, or a case of the reference could not be timed. */
-static bool print_ratios(Judging *j, const char *path)
+static bool print_ratios(TimingContext *j, const char *path)
 {
     char name[200];
     Build built;
@@ -42,7 +42,7 @@ static bool print_ratios(Judging *j, const char *path)
     return true;
 }
 
-static bool plan_all(Judging *j)
+static bool plan_all(TimingContext *j)
 {
     for (int i = 0; i < j->result->speeds; i++) {
         ModelledCall reference;
@@ -51,7 +51,7 @@ static bool plan_all(Judging *j)
             return false;
         }
     }
-    side_end(&j->reference);
+    sampler_end(&j->reference);
     return true;
 }
 
@@ -75,13 +75,13 @@ int main(int count, char **words)
     result.hash = lab_hash(&session.book, result.entry);
     list_rungs(&session.book, result.entry, &rungs);
     session_build(&session, result.entry, rungs.path[rungs.count - 1], NULL, &reference);
-    Judging j = { .session = &session,
+    TimingContext j = { .session = &session,
                   .result = &result,
                   .entry = result.entry,
                   .reference_object = reference.object,
                   .random = &random,
                   .info = session.gpu };
-    judging_list_cases(&j);
+    timing_list_cases(&j);
     fine = rungs.count && reference.fault == BUILD_OK && plan_all(&j);
     for (int i = 3; i < count && fine; i++)
         fine = print_ratios(&j, words[i]);

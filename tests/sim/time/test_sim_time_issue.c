@@ -225,7 +225,7 @@ static CU_TestInfo tests[] = {
     { "a scheduler issues one a cycle", a_scheduler_issues_one_a_cycle },
     { "ready warps take turns", ready_warps_take_turns },
     { "first warps are on different schedulers", first_warps_are_on_different_schedulers },
-    { "the eldest block's accesses come first", the_eldest_blocks_accesses_come_first },
+    { "the oldest block's accesses come first", the_eldest_blocks_accesses_come_first },
     { "operands take cycles", operands_take_cycles },
     CU_TEST_INFO_NULL,
 };

@@ -202,7 +202,7 @@ static void run_nanosleep(Warp *warp, const Step *step, uint32_t mask)
     const uint32_t *a = plane(warp, step->a);
 
     warp->block->launch->clock += a[__builtin_ctz(mask)] & 0xfffff; /* at most 1 ms */
-    warp->naps++;
+    warp->sleeps++;
 }
 
 bool bind_control(Step *step, const Instruction *in)
