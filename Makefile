@@ -55,10 +55,10 @@ objects   = $(1:%.c=$(B)/%.o)
 fake_o   := $(call objects,tests/runner/fake_misdeeds.c tests/runner/fake_runner.c tests/runner/fake_script.c)
 lab_o    := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 gradebook_o := $(call objects,$(filter-out %/main.c,$(gradebook_c))) $(B)/page_assets.o
-serve_c  := grader/runner/server.c grader/runner/handlers.c grader/base/sandbox.c grader/runner/one_gpu.c
+serve_c  := grader/runner/server.c grader/runner/handlers.c grader/base/lockdown.c grader/runner/one_gpu.c
 caller_c := grader/runner/caller.c grader/runner/guest_wire.c
 cuda_c   := grader/runner/main.c grader/runner/hello.c grader/runner/reason.c grader/runner/guest_link.c $(caller_c)
-guest_c  := grader/runner/guest.c grader/base/sandbox.c grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c $(caller_c)
+guest_c  := grader/runner/guest.c grader/base/lockdown.c grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c $(caller_c)
 runner_c := $(cuda_c) grader/runner/device_sim.c grader/runner/sim_serve.c grader/runner/limits_sim.c grader/runner/share_cuda.c grader/runner/share_sim.c grader/runner/guest.c $(serve_c)
 serve_o  := $(call objects,$(serve_c) grader/base/confine.c grader/base/random.c grader/base/util.c grader/base/registry.c)
 grader_o := $(call objects,$(filter-out grader/main.c grader/command_line.c $(runner_c) $(filter-out $(sim_tool),$(filter grader/sim/%,$(sources))) $(gradebook_c),$(sources)) grader/sim/device/device.c grader/sim/binary/elf.c grader/sim/base/limiter.c grader/sim/ptx/module.c grader/sim/exec/shape.c)

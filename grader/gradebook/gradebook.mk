@@ -21,7 +21,7 @@ STUDENTS ?= 6
 class: gradebook $(B)/make_archive
 	@tests/gradebook/class.sh $(B) $(STUDENTS) "$(LABS)" $(KEPT)
 
-$(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(B)/grader/base/sandbox.o $(lab_o)
+$(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(B)/grader/base/lockdown.o $(lab_o)
 	@echo "  link   $@"; $(link) $(gradebook_l) -lm -lpthread
 
 $(B)/make_archive: $(B)/tests/gradebook/make_archive.o $(B)/grader/base/util.o

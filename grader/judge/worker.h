@@ -41,7 +41,7 @@ typedef struct Worker {
     double prepare_ms;   /* how long the last prepare took */
     double go_s;         /* when the last go was sent */
     double seen_ms;      /* from then until the first piece of an output was here; 0: none is yet */
-    char sandbox[24];    /* how its process is confined: see sandbox_state() */
+    char sandbox[24];    /* how its process is confined: see lockdown_state() */
     char isolation[8];   /* "split": that is a process of its own; or "shared" */
     bool limited;        /* UNSOUND came of what cannot be simulated */
     Diagnosis diagnosis; /* of the last call that did not return PASS */

@@ -1,6 +1,6 @@
 /* caller.c - loads a kernel, calls it, and times its calls by CUDA events. */
 #include "runner/caller.h"
-#include "base/sandbox.h"
+#include "base/lockdown.h"
 #include "base/util.h"
 
 #include <dlfcn.h>
@@ -61,7 +61,7 @@ bool caller_load(const char *path, const char *function, Kernel **kernel, char *
         put(fault, SERVE_ANSWER, "usage hello comes first");
         return false;
     }
-    sandbox_close(path);
+    lockdown_close(path);
     loaded = true;
     object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!object) {

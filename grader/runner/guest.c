@@ -7,7 +7,7 @@
 #include "runner/caller.h"
 #include "runner/guest_wire.h"
 #include "base/registry.h"
-#include "base/sandbox.h"
+#include "base/lockdown.h"
 #include "runner/share.h"
 #include "base/util.h"
 
@@ -94,7 +94,7 @@ static bool load(long bytes, int fd)
     guest.lab = entry->lab;
     if (!caller_load(path, entry->lab->function, &guest.kernel, fault))
         return fail(fault);
-    PUT(text, "sandbox:%s", sandbox_state());
+    PUT(text, "sandbox:%s", lockdown_state());
     return answer(text, strlen(text));
 }
 

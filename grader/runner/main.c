@@ -18,7 +18,7 @@
 #include "runner/device_cuda.h"
 #include "runner/hello.h"
 #include "runner/reason.h"
-#include "base/sandbox.h"
+#include "base/lockdown.h"
 #include "runner/server.h"
 #include "base/util.h"
 
@@ -86,8 +86,8 @@ static bool cuda_hello(char *answer, char *fault)
  * first, so that a bug in that reading gives an attacker nothing. */
 static void let_calls_in(const char *path)
 {
-    sandbox_spare(guest_pid());
-    sandbox_close(path);
+    lockdown_spare(guest_pid());
+    lockdown_close(path);
     runs_its_calls = true;
 }
 
@@ -109,7 +109,7 @@ static bool cuda_load(const char *folder, const Lab *lab, const char *path, Kern
     } else if (!caller_load(path, lab->function, kernel, fault)) {
         return false;
     } else {
-        PUT(sandbox, "%s", sandbox_state());
+        PUT(sandbox, "%s", lockdown_state());
     }
     put(answer, SERVE_ANSWER, "sandbox:%s isolation:%s guest:%d", sandbox,
         split ? "split" : "shared", (int) guest_pid());
@@ -478,7 +478,7 @@ static void set_up(void)
         set_up_simulation();
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* the guest cannot look into us */
-    sandbox_begin();
+    lockdown_begin();
 }
 
 int main(int count, char **words)

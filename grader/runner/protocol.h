@@ -9,7 +9,7 @@
  *       runtime:... simulated:... uuid:... name:...
  *   TAG load LAB PATH              PATH takes the rest of the line; once a process
  *       ok sandbox:... isolation:... guest:PID     what student code is confined by
- *                                  (sandbox_state(), closed before); `split`: it lies in a process
+ *                                  (lockdown_state(), closed before); `split`: it lies in a process
  *                                  of its own, that one, `shared`: in the runner's, and guest is 0
  *   TAG case CASE D0 D1 D2 D3 SETS
  *       ok bytes:...               arrays of SETS buffer sets exist, guarded

@@ -1,7 +1,7 @@
 /* test_sandbox.c - the sandbox, seen from inside: a child closes it and does a deed, and how the
  * child ends is the answer. Where the kernel has no such filter, that is told and skipped.
  */
-#include "base/sandbox.h"
+#include "base/lockdown.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>
@@ -265,7 +265,7 @@ static int inside(int (*deed)(void))
     if (pid == 0) {
         signal(SIGUSR1, SIG_IGN);
         alarm(20);
-        if (!sandbox_close("/etc/hostname"))
+        if (!lockdown_close("/etc/hostname"))
             _exit(99);
         _exit(deed());
     }
@@ -332,7 +332,7 @@ static void sandbox_binds_older_threads(void)
         pthread_t thread;
         alarm(20);
         if (pthread_create(&thread, NULL, fork_when_told, NULL) ||
-            !sandbox_close("/etc/hostname") || do_pipe())
+            !lockdown_close("/etc/hostname") || do_pipe())
             _exit(1);
         if (write(own_pipe[1], "x", 1) == 1)
             pthread_join(thread, NULL);
@@ -350,7 +350,7 @@ static void inherited_descriptors_are_closed(void)
     pid_t pid = fork();
 
     if (pid == 0) {
-        sandbox_begin();
+        lockdown_begin();
         _exit(fcntl(0, F_GETFD) >= 0 && fcntl(high, F_GETFD) < 0 ? 0 : 1);
     }
     close(fd);

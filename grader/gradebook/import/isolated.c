@@ -1,15 +1,15 @@
 /* isolated.c - reads what was handed in, in a process of its own that can do nothing else.
  *
  * The child closes all descriptors but the one to us, gives up what a runner gives up before
- * student code enters it (sandbox.c), reads, and hands over a parcel; we take it apart without
- * trusting it.
+ * student code enters it (base/lockdown.c), reads, and hands over a parcel; we take it apart
+ * without trusting it.
  */
 #include "gradebook/import/isolated.h"
 #include "gradebook/import/reader.h"
 #include "gradebook/import/serialize.h"
 #include "gradebook/base/stop.h"
 #include "base/child.h"
-#include "base/sandbox.h"
+#include "base/lockdown.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -34,13 +34,13 @@ static void __attribute__((noreturn)) read_and_hand_over(const char *path)
     bool fine;
     FILE *to = fdopen(TO_US, "w");
 
-    close(4); /* sandbox_begin leaves a runner's three descriptors open; of ours, one is enough */
+    close(4); /* lockdown_begin leaves a runner's three descriptors open; of ours, one is enough */
     close(5);
-    sandbox_begin();
+    lockdown_begin();
     setrlimit(RLIMIT_CPU, &(struct rlimit){ CPU_S, CPU_S });
     if (!to)
         _exit(1);
-    sandbox_close(NULL);
+    lockdown_close(NULL);
     fine = reader_read(path, &class, problem, sizeof problem);
     fputc(fine ? 0 : 1, to);
     if (fine ? !serialize(&class, to) : fputs(problem, to) < 0)

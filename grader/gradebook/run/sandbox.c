@@ -1,5 +1,5 @@
-/* sandbox.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
- * more.
+/* base/lockdown.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs
+ * and no more.
  *
  * A new root, empty but for: the system's programs and libraries, the CUDA Toolkit, the workbook's
  * labs/ and common/ and the programs that grade, all read-only; the one kernel to be graded; a /tmp

@@ -1,5 +1,5 @@
-/* sandbox.h - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs and no
- * more. */
+/* base/lockdown.h - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs
+ * and no more. */
 #ifndef GRADEBOOK_RUN_SANDBOX_H
 #define GRADEBOOK_RUN_SANDBOX_H
 
@@ -39,12 +39,13 @@ typedef struct CellJob {
 bool sandbox_open(Sandbox *cell, const char *store, bool trusting, char *problem, size_t size);
 void sandbox_close(Sandbox *cell);
 
-/* Does the gradebook's folder lie outside of all that submissions are shown? (sandbox_open asks, too.)
+/* Does the gradebook's folder lie outside of all that submissions are shown? (sandbox_open asks,
+ * too.)
  */
 bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size);
 
-/* Is that file or folder not in any that submissions are shown? (sandbox_open asks for $HOME and the
- * gradebook's.) */
+/* Is that file or folder not in any that submissions are shown? (sandbox_open asks for $HOME and
+ * the gradebook's.) */
 bool sandbox_hides(const Sandbox *cell, const char *path, char *problem, size_t size);
 
 /* The command that grades, by the terms on its stdin (terms_of; none: the workbook's own). Free it

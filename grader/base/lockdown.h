@@ -1,24 +1,24 @@
-/* sandbox.h - what a runner gives up before student code enters it. */
-#ifndef BASE_SANDBOX_H
-#define BASE_SANDBOX_H
+/* lockdown.h - what a runner gives up before student code enters it. */
+#ifndef BASE_LOCKDOWN_H
+#define BASE_LOCKDOWN_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 /* At the start of main, before CUDA opens anything: closes all descriptors but 0 to 5. */
-void sandbox_begin(void);
+void lockdown_begin(void);
 
-/* Before sandbox_close(): a child process that this process may still kill afterwards. */
-void sandbox_spare(pid_t child);
+/* Before lockdown_close(): a child process that this process may still kill afterwards. */
+void lockdown_spare(pid_t child);
 
 /* Before student code is loaded from the file `kernel`, once CUDA is up (or, with NULL, before
  * archives are read): from now on no new processes, no network, no look into other processes, no
  * change of the file system, and no file but the system's and that one, for all threads, for ever.
  * True if system calls are filtered; false where the kernel can't, and the rest is in force all the
  * same. */
-bool sandbox_close(const char *kernel);
+bool lockdown_close(const char *kernel);
 
-/* What sandbox_close achieved: "seccomp+landlock", "seccomp", "landlock" or "none". */
-const char *sandbox_state(void);
+/* What lockdown_close achieved: "seccomp+landlock", "seccomp", "landlock" or "none". */
+const char *lockdown_state(void);
 
 #endif

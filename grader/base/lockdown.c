@@ -1,4 +1,4 @@
-/* sandbox.c - what a runner gives up before student code enters it.
+/* lockdown.c - what a runner gives up before student code enters it.
  *
  * First the descriptors it inherited (before CUDA opens its own). Then, when CUDA is up, limits,
  * and two things of which each covers what the other can't. Seccomp filters system calls by number
@@ -12,7 +12,7 @@
  * Nothing here is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening
  * devices. What the sandbox can't stop is seen otherwise: the verdict is made in another process.
  */
-#include "base/sandbox.h"
+#include "base/lockdown.h"
 #include "base/confine.h"
 
 #include <errno.h>
@@ -32,14 +32,14 @@ enum { LAST_KEPT = 5, MORE_FILES = 256, FILE_BYTES = 64 << 20 };
 static bool filtered, restricted;
 static uint32_t spared; /* a process of ours that we may end; 0: none */
 
-const char *sandbox_state(void)
+const char *lockdown_state(void)
 {
     return filtered     ? restricted ? "seccomp+landlock" : "seccomp"
            : restricted ? "landlock"
                         : "none";
 }
 
-void sandbox_spare(pid_t child)
+void lockdown_spare(pid_t child)
 {
     spared = (uint32_t) child;
 }
@@ -50,7 +50,7 @@ void sandbox_spare(pid_t child)
 #define SYS_close_range 436
 #endif
 
-void sandbox_begin(void)
+void lockdown_begin(void)
 {
     long most = sysconf(_SC_OPEN_MAX);
 
@@ -441,7 +441,7 @@ static bool filter_calls(void)
 
 /* ---- All of it ---- */
 
-bool sandbox_close(const char *kernel)
+bool lockdown_close(const char *kernel)
 {
     set_limits();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
