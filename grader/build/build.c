@@ -329,7 +329,7 @@ void build(const BuildJob *job, Build *result)
     if (job->toolchain->problem[0])
         context_fail(&context, BUILD_MACHINE, "%s", job->toolchain->problem);
     else if (cache_key_make(&context) && (cache_find(context.entry, &context.recipe) ||
-                                       build_entry(&context) || build_again(&context)))
+                                          build_entry(&context) || build_again(&context)))
         PUT(result->object, "%s/kernel.so", context.entry);
     context_close(&context);
     free(context.recipe.source);

@@ -168,10 +168,10 @@ static void request_changed(Store *store, const Options *options)
 
     for (int lab = 0; workbook_find(&book, problem, sizeof problem) && all_labs[lab].folder;
          lab++) {
-        int count =
-            options->marking.asked[lab]
-                ? queue_request_changed(store, all_labs[lab].folder, lab_hash(&book, &all_labs[lab]))
-                : 0;
+        int count = options->marking.asked[lab]
+                        ? queue_request_changed(store, all_labs[lab].folder,
+                                                lab_hash(&book, &all_labs[lab]))
+                        : 0;
         if (count)
             fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
                     all_labs[lab].folder, count, count > 1 ? "s were" : " was");

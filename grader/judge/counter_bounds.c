@@ -1,11 +1,11 @@
 /* counter_bounds.c - what does a right kernel do? On a simulated GPU, where speed cannot be judged.
  *
- * Where it can, counter_bounds_check() explains what is slow, and decides nothing. Else each TIMED case
- * is called once, cold, at the sizes that the lab's table gives it, and all of its result is looked
- * at. The simulated GPU has counted what the call did; each bound of the lab's mechanism is held
- * against that. One that is missed makes the kernel `slow`, with the line of it that is most to
- * blame; else it is `correct`: right, and no reason found why it should be slow, which is less than
- * to have measured it.
+ * Where it can, counter_bounds_check() explains what is slow, and decides nothing. Else each TIMED
+ * case is called once, cold, at the sizes that the lab's table gives it, and all of its result is
+ * looked at. The simulated GPU has counted what the call did; each bound of the lab's mechanism is
+ * held against that. One that is missed makes the kernel `slow`, with the line of it that is most
+ * to blame; else it is `correct`: right, and no reason found why it should be slow, which is less
+ * than to have measured it.
  */
 #include "judge/counter_bounds.h"
 #include "judge/compare.h"

@@ -23,8 +23,8 @@ static bool student_failed(TimingContext *j, const Sampler *student, Verdict ver
     return timing_student_failed(j, verdict, student, &j->plan[i]);
 }
 
-static void record(const TimingContext *j, int i, const ModelledCall *reference, const ModelledCall *call,
-                   CaseSpeed *s)
+static void record(const TimingContext *j, int i, const ModelledCall *reference,
+                   const ModelledCall *call, CaseSpeed *s)
 {
     Work work = j->entry->lab->work(&j->plan[i].sized);
     double ratio = reference->ms / call->ms;
@@ -237,12 +237,12 @@ void judge_modelled(Session *session, const char *reference, const char *object,
 {
     static Reason reasons[GRADE_CASES];
     TimingContext j = { .session = session,
-                  .result = result,
-                  .entry = result->entry,
-                  .reference_object = reference,
-                  .object = object,
-                  .random = random,
-                  .info = session->gpu };
+                        .result = result,
+                        .entry = result->entry,
+                        .reference_object = reference,
+                        .object = object,
+                        .random = random,
+                        .info = session->gpu };
     Sampler student = { 0 };
     bool fine = true, decided = false;
 

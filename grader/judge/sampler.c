@@ -52,7 +52,7 @@ Verdict sampler_sample(void *self, Sample *sample)
 /* ---- Bringing up a side ---- */
 
 Verdict sampler_start(Sampler *side, Session *session, const LabEntry *entry, const char *object,
-                   Draws *random, GpuInfo *info)
+                      Draws *random, GpuInfo *info)
 {
     Verdict verdict;
 
@@ -162,7 +162,7 @@ static Verdict balance(Sampler *reference, Case *sized, double *call_ms)
 }
 
 Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
-                  char *why_not, size_t size)
+                     char *why_not, size_t size)
 {
     const Lab *lab = reference->worker.entry->lab;
     const double least_ms = lab->single_calls ? least_single_call_ms : least_call_ms;

@@ -30,13 +30,13 @@ typedef struct Sampler {
 /* Takes a runner and loads a kernel into it; `info` is the GPU as it is now, free memory included.
  */
 Verdict sampler_start(Sampler *side, Session *session, const LabEntry *entry, const char *object,
-                   Draws *random, GpuInfo *info);
+                      Draws *random, GpuInfo *info);
 void sampler_end(Sampler *side);
 
 /* Sizes a case for this GPU by the reference: it must take 0.2 ms, and three sets of both sides
  * must fit. If they do not: PASS, with plan->sets 0 and the reason in why_not. */
 Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *info, Plan *plan,
-                  char *why_not, size_t size);
+                     char *why_not, size_t size);
 
 /* Puts a side on a planned case, which it keeps a pointer to. A kernel far slower than the
  * reference takes fewer calls a sample, as long as it is that slow. */

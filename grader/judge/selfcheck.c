@@ -409,8 +409,8 @@ static void promised_flag(const char *source, const char *promise, char *flag, s
     head_word(source, 0, PUT(key, "%s,", promise), flag, size);
 }
 
-static void prove_stranger(SelfCheck *proof, const Folder *folder, const char *name, const char *path,
-                           const char *promise, const char *flag)
+static void prove_stranger(SelfCheck *proof, const Folder *folder, const char *name,
+                           const char *path, const char *promise, const char *flag)
 {
     static Result result;
     char said[600];

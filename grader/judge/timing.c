@@ -103,7 +103,7 @@ void timing_race(TimingContext *j, Sampler *student, double bar, int least, Outc
 }
 
 bool timing_student_failed(TimingContext *j, Verdict verdict, const Sampler *student,
-                            const Plan *plan)
+                           const Plan *plan)
 {
     if (verdict == PASS)
         return false;

@@ -32,7 +32,7 @@ bool timing_start_student(TimingContext *j, Sampler *student, int i); /* false: 
 bool timing_reference_failed(TimingContext *j, Verdict verdict);
 bool timing_ours_failed(TimingContext *j, Verdict verdict, const char *who, const char *why);
 bool timing_student_failed(TimingContext *j, Verdict verdict, const Sampler *student,
-                            const Plan *plan);
+                           const Plan *plan);
 
 /* The reference and a student, on the case that both have taken up; at least so many blocks. */
 void timing_race(TimingContext *j, Sampler *student, double bar, int least, Outcome *finish);

@@ -42,7 +42,7 @@ static bool judge_machine(TimingContext *j, Sampler *twin)
             return false;
         timing_race(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
         if (timing_ours_failed(j, finish.trouble, "the reference",
-                                finish.student_guilty ? twin->worker.why : j->reference.worker.why))
+                               finish.student_guilty ? twin->worker.why : j->reference.worker.why))
             return false;
         j->alone_ms[i] = finish.reference_ms;
         j->alone_mhz[i] = finish.mhz;
@@ -207,13 +207,14 @@ static bool prepare(TimingContext *j)
         j, timing_start_ours(j, &j->reference, j->reference_object, &j->info));
     if (fine && with_twin) {
         fine = !timing_ours_failed(j, timing_start_ours(j, &twin, j->reference_object, &info),
-                                    "the reference", twin.worker.why);
+                                   "the reference", twin.worker.why);
         j->info.free_bytes = fmin(j->info.free_bytes, info.free_bytes);
     }
     for (int i = 0; fine && i < j->result->speeds; i++) {
         CaseSpeed *s = &j->result->speed[i];
-        fine = !timing_reference_failed(j, sampler_plan(&j->reference, s->lab_case, &j->info,
-                                                      &j->plan[i], s->why_not, sizeof s->why_not));
+        fine =
+            !timing_reference_failed(j, sampler_plan(&j->reference, s->lab_case, &j->info,
+                                                     &j->plan[i], s->why_not, sizeof s->why_not));
     }
     for (int i = j->result->speeds - 1; fine && i >= 0; i--)
         if (j->plan[i].sets && j->result->speed[i].lab_case->kind == TIMED) {
@@ -232,11 +233,11 @@ void judge_speed(Session *session, const char *reference, const char *object, Re
                  Draws *random)
 {
     TimingContext j = { .session = session,
-                  .result = result,
-                  .entry = result->entry,
-                  .reference_object = reference,
-                  .object = object,
-                  .random = random };
+                        .result = result,
+                        .entry = result->entry,
+                        .reference_object = reference,
+                        .object = object,
+                        .random = random };
     Sampler student = { 0 };
     bool fine;
 

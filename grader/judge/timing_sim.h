@@ -16,7 +16,8 @@ typedef struct ModelledCall {
 
 /* One call of a kernel on a planned case, with contents from this seed, in a new process: nothing
  * that was called before can change its time. PASS, or what went wrong, with the reason in
- * side->worker.why. The side's process stays, for questions, until the next call or sampler_end(). */
+ * side->worker.why. The side's process stays, for questions, until the next call or sampler_end().
+ */
 Verdict modelled_call(TimingContext *j, Sampler *side, const char *object, const Case *sized,
                       uint64_t seed, ModelledCall *call);
 

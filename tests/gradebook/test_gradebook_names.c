@@ -169,7 +169,8 @@ static void kernels_found(void)
         const LabEntry *lab = lab_find(rows[i].lab);
         Harvest found;
         for (int k = 0; k < 3 && rows[i].paths[k]; k++)
-            submission_file(handin, rows[i].paths[k], rows[i].paths[k], strlen(rows[i].paths[k]), 1, 0);
+            submission_file(handin, rows[i].paths[k], rows[i].paths[k], strlen(rows[i].paths[k]), 1,
+                            0);
         harvest(handin, NULL, rows[i].only ? (int) (lab_find(rows[i].only) - all_labs) : -1,
                 &found);
         const HandedFile *kernel = found.kernel[lab - all_labs];

@@ -45,7 +45,7 @@ static Enrolled enrol_these(const char *const list[])
         PUT(handin->student, "%s", *list);
         handin->layout = "plain";
         submission_file(handin, "06_transpose/kernel.cu", list[1], strlen(list[1]),
-                    hash_bytes(HASH_START, list[1], strlen(list[1])), 0);
+                        hash_bytes(HASH_START, list[1], strlen(list[1])), 0);
     }
     enrol(&store, &class, "class", asked, NULL, &enrolled);
     class_free(&class);

@@ -49,7 +49,7 @@ static void hand_in(Class *class, const char *who, const char *source, const cha
     handin->sent = sent;
     handin->timed = timed;
     submission_file(handin, "06_transpose/kernel.cu", text, strlen(text),
-                hash_bytes(HASH_START, text, strlen(text)), 0);
+                    hash_bytes(HASH_START, text, strlen(text)), 0);
 }
 
 static void enrol_class(Class *class)

@@ -101,7 +101,7 @@ static void noise_of_the_machine_cancels(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Outcome f = run((Script){ .base_ms = 1, .factor = rows[i].factor, .random = 1 },
-                       (Script){ .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
+                        (Script){ .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
         CU_ASSERT_EQUAL(f.trouble, PASS);
         CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 1 / 1.6, rows[i].tolerance);
         CU_ASSERT(f.ratio.hi < 0.75);
@@ -292,7 +292,7 @@ static void lateness_is_no_way_out(void)
 static void at_the_bar_it_goes_on_to_the_end(void)
 {
     Outcome f = run((Script){ .base_ms = 1, .factor = bimodal, .random = 1 },
-                   (Script){ .base_ms = 1 / 0.75, .factor = bimodal, .random = 2 }, 0.75);
+                    (Script){ .base_ms = 1 / 0.75, .factor = bimodal, .random = 2 }, 0.75);
 
     CU_ASSERT_EQUAL(f.blocks, 120);
     CU_ASSERT(f.ratio.lo <= 0.75 && 0.75 <= f.ratio.hi);

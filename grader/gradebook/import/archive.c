@@ -15,15 +15,15 @@
 #include <string.h>
 
 const UnpackLimits archive_class = { .entries = 500000,
-                                    .entry_bytes = HANDIN_BYTES,
-                                    .bytes = (size_t) 64 << 30,
-                                    .ratio = 2000,
-                                    .bytes_free = (size_t) 1 << 30 };
+                                     .entry_bytes = HANDIN_BYTES,
+                                     .bytes = (size_t) 64 << 30,
+                                     .ratio = 2000,
+                                     .bytes_free = (size_t) 1 << 30 };
 const UnpackLimits archive_student = { .entries = HANDIN_FILES,
-                                      .entry_bytes = HANDIN_BYTES,
-                                      .bytes = HANDIN_BYTES,
-                                      .ratio = 200,
-                                      .bytes_free = 4 << 20 };
+                                       .entry_bytes = HANDIN_BYTES,
+                                       .bytes = HANDIN_BYTES,
+                                       .ratio = 200,
+                                       .bytes_free = 4 << 20 };
 
 typedef struct Unpacking {
     struct archive *archive;
@@ -238,15 +238,15 @@ static bool unpack(Unpacking *u, bool opened)
 }
 
 bool archive_file(const char *path, const UnpackLimits *limits, const Visitor *sink,
-                 char entry[HANDIN_PATH], char *why, size_t size)
+                  char entry[HANDIN_PATH], char *why, size_t size)
 {
     Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
 
     return unpack(&u, archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK);
 }
 
-bool archive_memory(const char *bytes, size_t count, const UnpackLimits *limits, const Visitor *sink,
-                   char entry[HANDIN_PATH], char *why, size_t size)
+bool archive_memory(const char *bytes, size_t count, const UnpackLimits *limits,
+                    const Visitor *sink, char entry[HANDIN_PATH], char *why, size_t size)
 {
     Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
 

@@ -168,7 +168,8 @@ static void choose(const HandedFile **chosen, const HandedFile *file, const Hand
         *clash = file;
 }
 
-static void remark_others(Submission *handin, const Manifest *manifest, int only, const Harvest *found)
+static void remark_others(Submission *handin, const Manifest *manifest, int only,
+                          const Harvest *found)
 {
     enum { TOLD = 20 };
     int changed = 0, extra = 0;

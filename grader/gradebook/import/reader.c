@@ -58,9 +58,10 @@ static void open_archive(Submission *handin, const SunkFile *file)
     char entry[HANDIN_PATH], why[300];
 
     if (!file->bytes)
-        submission_refuse(handin, "", "the archive is larger than %d MiB", HANDIN_ARCHIVE_BYTES >> 20);
+        submission_refuse(handin, "", "the archive is larger than %d MiB",
+                          HANDIN_ARCHIVE_BYTES >> 20);
     else if (!archive_memory(file->bytes, file->size, &archive_student, &sink, entry, why,
-                            sizeof why))
+                             sizeof why))
         submission_refuse(handin, entry, "%s", why);
 }
 
@@ -137,7 +138,7 @@ static Submission *submission_at(Intake *intake, const Place *place, bool archiv
     handin->layout = place->owner.layout;
     if (handins_of_student(intake->class, handin) > HANDINS_PER_STUDENT)
         submission_refuse(handin, "", "there are %d hand-ins of this student before it: not taken",
-                      HANDINS_PER_STUDENT);
+                          HANDINS_PER_STUDENT);
     return handin;
 }
 

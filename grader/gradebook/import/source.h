@@ -41,9 +41,9 @@ extern const UnpackLimits archive_class, archive_student;
 /* An archive, a zip or a tar, as a file or in memory. False, with the entry it was at and why, if
  * it is damaged, beyond a limit, or none: then what has come of it must not count. */
 bool archive_file(const char *path, const UnpackLimits *limits, const Visitor *sink,
-                 char entry[HANDIN_PATH], char *why, size_t size);
-bool archive_memory(const char *bytes, size_t count, const UnpackLimits *limits, const Visitor *sink,
-                   char entry[HANDIN_PATH], char *why, size_t size);
+                  char entry[HANDIN_PATH], char *why, size_t size);
+bool archive_memory(const char *bytes, size_t count, const UnpackLimits *limits,
+                    const Visitor *sink, char entry[HANDIN_PATH], char *why, size_t size);
 bool archive_names(const char *path, NameSeen *seen, void *context, char *why, size_t size);
 
 #endif

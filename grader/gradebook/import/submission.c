@@ -263,7 +263,7 @@ static void keep_text(Submission *handin, HandedFile *file, const char *bytes, s
 {
     if (handin->text_bytes + size > HANDIN_TEXT_BYTES) {
         submission_refuse(handin, file->path, "its kernels hold more than %d MiB",
-                      HANDIN_TEXT_BYTES >> 20);
+                          HANDIN_TEXT_BYTES >> 20);
         return;
     }
     handin->text_bytes += size;
@@ -272,8 +272,8 @@ static void keep_text(Submission *handin, HandedFile *file, const char *bytes, s
     file->text[size] = 0;
 }
 
-void submission_file(Submission *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
-                 int64_t changed)
+void submission_file(Submission *handin, const char *path, const char *bytes, size_t size,
+                     uint64_t hash, int64_t changed)
 {
     HandedFile *file;
 

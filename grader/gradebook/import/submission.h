@@ -62,13 +62,13 @@ typedef struct Class {
 /* The hand-in that lay at `source`; made if there is none yet. */
 Submission *class_handin(Class *class, const char *source);
 Submission *class_copy(Class *class, const Submission *handin); /* for a group's other members */
-Submission *class_add(Class *class);                        /* one more, empty */
+Submission *class_add(Class *class);                            /* one more, empty */
 void class_free(Class *class);
 
 /* Adds a file; `bytes` NULL: only its size is known; `changed` 0: nor its time. Beyond a limit the
  * whole hand-in is refused. */
-void submission_file(Submission *handin, const char *path, const char *bytes, size_t size, uint64_t hash,
-                 int64_t changed);
+void submission_file(Submission *handin, const char *path, const char *bytes, size_t size,
+                     uint64_t hash, int64_t changed);
 
 /* Nothing of it counts or is kept, and why. */
 void submission_refuse(Submission *handin, const char *entry, const char *format, ...)

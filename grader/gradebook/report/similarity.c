@@ -84,7 +84,8 @@ void similarity_free(Similarity *s)
     free(s->texts);
 }
 
-char *similarity_names(const ResultsTable *roll, const char *lab, const Twin *twin, char *text, size_t size)
+char *similarity_names(const ResultsTable *roll, const char *lab, const Twin *twin, char *text,
+                       size_t size)
 {
     put(text, size, "%s", twin->file);
     for (int i = 0; i < roll->row_count && twin->kernel; i++) {

@@ -78,8 +78,9 @@ static void write_kernel(Marking *m, Worker *worker)
 
     PUT(worker->kernel, "%s/kernel.cu", worker->folder);
     while (store_row(m->store, row))
-        if (!make_folders(worker->folder) || !write_file(worker->kernel, sqlite3_column_blob(row, 0),
-                                                       (size_t) sqlite3_column_bytes(row, 0)))
+        if (!make_folders(worker->folder) ||
+            !write_file(worker->kernel, sqlite3_column_blob(row, 0),
+                        (size_t) sqlite3_column_bytes(row, 0)))
             cannot_write(worker->kernel);
 }
 

@@ -98,10 +98,9 @@ static void end_grading(Marking *m, Worker *worker, Ended *ended)
     Task *task = worker->task;
     char why[1000];
 
-    if (ended_graded(ended) &&
-        (device_noisy(&ended->reading, ended->why, sizeof ended->why) ||
-         (task->faults_left > 1 &&
-          device_disturbed(&ended->reading, ended->why, sizeof ended->why))))
+    if (ended_graded(ended) && (device_noisy(&ended->reading, ended->why, sizeof ended->why) ||
+                                (task->faults_left > 1 &&
+                                 device_disturbed(&ended->reading, ended->why, sizeof ended->why))))
         ended->outcome = "noisy";
     else if (ended_graded(ended) && shares_a_process(m, ended))
         ended->outcome = "unsound";

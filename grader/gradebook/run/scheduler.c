@@ -36,7 +36,7 @@ static void tell_waiting(Marking *m, Worker *worker)
         return;
     worker->gpu->told = true;
     progress_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
-             worker->gpu->label);
+                 worker->gpu->label);
 }
 
 /* Ends what takes more than its share. */

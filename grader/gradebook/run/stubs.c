@@ -55,8 +55,8 @@ uint64_t sealed_digest(const Sandbox *cell, const char *lab)
 }
 
 /* sealed/GPU-1234 and, in it, 06_transpose-0123456789abcdef. */
-static void name(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest, char *device,
-                 char *folder)
+static void name(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
+                 char *device, char *folder)
 {
     char plain[80] = "";
 
@@ -66,8 +66,8 @@ static void name(const Sandbox *cell, const char *uuid, const char *lab, uint64_
     put(folder, PATH_MAX, "%s/%s-%016" PRIx64, device, lab, digest);
 }
 
-bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest, char *folder,
-                 size_t size)
+bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
+                 char *folder, size_t size)
 {
     char device[PATH_MAX], path[PATH_MAX];
 

@@ -10,8 +10,8 @@
 uint64_t sealed_digest(const Sandbox *cell, const char *lab);
 
 /* The folder of a lab for a device; true if it is there, whole. */
-bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest, char *folder,
-                 size_t size);
+bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
+                 char *folder, size_t size);
 
 /* Moves what was made in `from` to its place: whole or not at all. False with errno set. */
 bool sealed_keep(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,

@@ -56,7 +56,7 @@ bool gpu_have_lock(Marking *m, Device *gpu)
         m->waiting++;
         if (!gpu->told)
             progress_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
-                     gpu->label);
+                         gpu->label);
         gpu->told = true;
     } else {
         gpu_take_out(m, gpu, "the file that keeps two gradings on it apart cannot be opened");

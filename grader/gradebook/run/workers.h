@@ -1,5 +1,5 @@
-/* workers.h - the devices in service, the workers on them where one warpbook each runs, and all else
- * that a marking holds. */
+/* workers.h - the devices in service, the workers on them where one warpbook each runs, and all
+ * else that a marking holds. */
 #ifndef GRADEBOOK_RUN_WORKERS_H
 #define GRADEBOOK_RUN_WORKERS_H
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef struct TaskState { /* of one task of an array */
-    bool live;        /* it waits, runs, or will run again */
+    bool live;             /* it waits, runs, or will run again */
     bool runs;
     char state[24]; /* as Slurm calls it: TIMEOUT; "": Slurm has forgotten it */
     char node[64];  /* "" where it never ran */

@@ -19,7 +19,7 @@ typedef struct Cluster {
     Queue queue;
     Progress pace;
     Batch round;
-    TaskState *fates;      /* of the round's shares */
+    TaskState *fates; /* of the round's shares */
     double *ended_s;  /* since when we know that they have ended; 0: they have not */
     int runs;         /* tasks, now */
     int taken;        /* attempts, in this round */

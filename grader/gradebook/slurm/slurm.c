@@ -118,9 +118,9 @@ static void tell_waiting(Cluster *c, int waits, const char *reason)
     if (!waits || c->runs || !strcmp(reason, "None") || !strcmp(text, c->told))
         return;
     PUT(c->told, "%s", text);
-    progress_say(&c->pace, "%s%s", text,
-             strstr(reason, "Held") || strstr(reason, "held") ? " scontrol release lets them go."
-                                                              : "");
+    progress_say(
+        &c->pace, "%s%s", text,
+        strstr(reason, "Held") || strstr(reason, "held") ? " scontrol release lets them go." : "");
 }
 
 static void ask(Cluster *c)
@@ -241,7 +241,7 @@ static bool have_job(Cluster *c, bool new)
         return false;
     note_job(c);
     progress_say(&c->pace, "Slurm's array %s: %d kernels in %d task%s.", c->round.job, untaken(c),
-             c->round.shares, c->round.shares == 1 ? "" : "s");
+                 c->round.shares, c->round.shares == 1 ? "" : "s");
     return true;
 }
 
@@ -254,8 +254,8 @@ static bool work(Cluster *c, bool new, Marked *marked)
     there = have_job(c, new);
     over = there && follow(c);
     if (there && !over)
-        progress_say(&c->pace, "Slurm's array %s goes on without us; scancel %s ends it.", c->round.job,
-                 c->round.job);
+        progress_say(&c->pace, "Slurm's array %s goes on without us; scancel %s ends it.",
+                     c->round.job, c->round.job);
     *marked = stop_asked() ? MARKED_STOPPED : MARKED_NO_DEVICE;
     close_round(c, over || (!there && !stop_asked()));
     return over;

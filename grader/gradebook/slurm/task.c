@@ -154,8 +154,8 @@ static void add_to_class(const TaskContext *work, Class *class, const WorkItem *
     handin->layout = "plain";
     PUT(handin->student, "%d", place);
     PUT(handin->source, "%d", place);
-    submission_file(handin, PUT(name, "%s/kernel.cu", all_labs[errand->lab].folder), source, size, 0,
-                0);
+    submission_file(handin, PUT(name, "%s/kernel.cu", all_labs[errand->lab].folder), source, size,
+                    0, 0);
     free(source);
 }
 

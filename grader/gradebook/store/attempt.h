@@ -8,12 +8,12 @@
 #include "base/process.h"
 
 typedef struct Ended {
-    const char *outcome; /* graded, unsound, died, late, garbled */
-    char why[1000];      /* unless graded */
-    ParsedResult reading;     /* if it could be read */
-    int64_t began;       /* seconds since 1970 */
-    double seconds;      /* that it took */
-    const char *terms;   /* what it was graded under (terms.h); NULL: what counts now */
+    const char *outcome;  /* graded, unsound, died, late, garbled */
+    char why[1000];       /* unless graded */
+    ParsedResult reading; /* if it could be read */
+    int64_t began;        /* seconds since 1970 */
+    double seconds;       /* that it took */
+    const char *terms;    /* what it was graded under (terms.h); NULL: what counts now */
 } Ended;
 
 /* What has come of a program that was to grade this lab. */

@@ -140,7 +140,7 @@ void access_check_written(Access *access); /* written.c: and marks what it write
 BlockRaces *races_of(Block *block); /* NULL: no memory for it */
 uint32_t races_moment(void);        /* the next one */
 uint32_t races_last_moment(void);
-bool history_exhausted(void);                               /* no moments are left in this launch */
+bool history_exhausted(void);                         /* no moments are left in this launch */
 uint32_t races_site(const Access *access);            /* its step's bits in a tag; 0: too many */
 const Step *race_step(int site);                      /* NULL: not known */
 bool race_observed(int site);                         /* its atomics' answers are used */

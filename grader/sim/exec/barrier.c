@@ -1,9 +1,9 @@
 /* barrier.c - bar and barrier: warps of a block that wait for each other, and lanes of a warp.
  *
  * A warp counts at a barrier as 32 threads, once all of its living lanes are there. Lanes that come
- * alone are waiting_lanes; then other parts of the warp run, if there are any that wait for nobody. Lanes
- * that would only end do so. If the rest of the warp waits for the waiting_lanes lanes, it will never
- * come.
+ * alone are waiting_lanes; then other parts of the warp run, if there are any that wait for nobody.
+ * Lanes that would only end do so. If the rest of the warp waits for the waiting_lanes lanes, it
+ * will never come.
  */
 #include "sim/exec/warp.h"
 
@@ -248,8 +248,8 @@ static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
         fail(warp, warp->barrier_step, lane, FINDING_BARRIER,
              "%s of warp %d wait%s here, but its %s did not take this branch and wait%s for "
              "them at line %d: all threads must reach the same __syncthreads()",
-             here, warp->number, lanes_end(warp->waiting_lanes, "s"), there, lanes_end(missing, "s"),
-             line_of(other));
+             here, warp->number, lanes_end(warp->waiting_lanes, "s"), there,
+             lanes_end(missing, "s"), line_of(other));
     else
         warn(warp, warp->barrier_step, lane, FINDING_SHUFFLE,
              "the mask of this warp barrier names %s, not here but waiting at line %d", there,

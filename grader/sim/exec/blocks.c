@@ -254,7 +254,8 @@ static long gcd(long a, long b)
 static Batch next_batch(const Residents *residents)
 {
     const Launch *launch = residents->launch;
-    const long first = residents->batch.first + residents->batch.count, left = residents->total - first;
+    const long first = residents->batch.first + residents->batch.count,
+               left = residents->total - first;
     const long room = residents->most - residents->there;
     Batch batch = { .first = first, .count = left < room ? left : room, .step = 1 };
     uint64_t seed = launch->schedule_seed + (uint64_t) first;
@@ -278,7 +279,8 @@ static long next_number(Residents *residents)
         residents->batch = next_batch(residents);
     const Batch *batch = &residents->batch;
     return batch->first +
-           (long) (((__int128) batch->step * residents->batch.begun++ + batch->start) % batch->count);
+           (long) (((__int128) batch->step * residents->batch.begun++ + batch->start) %
+                   batch->count);
 }
 
 static long not_begun(const Residents *residents)
@@ -301,7 +303,8 @@ static bool crew_open(Residents *residents, Launch *launch, long total)
                       : launch->resident > 0 ? launch->resident
                                              : MOST_THERE;
 
-    *residents = (Residents){ .launch = launch, .total = total, .most = most < total ? most : total };
+    *residents =
+        (Residents){ .launch = launch, .total = total, .most = most < total ? most : total };
     residents->seed = launch->schedule_seed ^ 0x5eed;
     residents->blocks = calloc((size_t) residents->most, sizeof *residents->blocks);
     if (!residents->blocks)
@@ -393,7 +396,7 @@ static void begin_next(Residents *residents)
     if (residents->there == residents->made && !make_block(residents)) {
         fail_launch(residents->launch, FINDING_LIMIT,
                     residents->there ? "no memory to run so many blocks that wait for each other"
-                                : "no memory to run a block");
+                                     : "no memory to run a block");
         return;
     }
     const long number = next_number(residents); /* before there is one more, by whatever compiler */
@@ -411,8 +414,8 @@ static void tell_all_wait(const Residents *residents)
         snprintf(hint, sizeof hint,
                  ". %ld block%s, as many as the GPU holds at once; %ld %s not begun, and will not "
                  "before one of those has ended",
-                 residents->there, residents->there == 1 ? " waits" : "s wait", not_begun(residents),
-                 not_begun(residents) == 1 ? "has" : "have");
+                 residents->there, residents->there == 1 ? " waits" : "s wait",
+                 not_begun(residents), not_begun(residents) == 1 ? "has" : "have");
     tell_hopeless(residents->blocks[0], hint);
 }
 

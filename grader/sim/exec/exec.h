@@ -175,15 +175,15 @@ struct Warp {
     uint8_t *local; /* LANES * launch->local_bytes: lane * local_bytes + offset */
     uint64_t executed;
     void *async;              /* sim/exec/ops/async.c: cp.async groups under way */
-    uint32_t waiting_lanes;          /* lanes that wait, at a barrier, for other lanes of the warp */
-    uint32_t diverged_lanes;          /* lanes that were elsewhere when others came to a __syncthreads() */
+    uint32_t waiting_lanes;   /* lanes that wait, at a barrier, for other lanes of the warp */
+    uint32_t diverged_lanes;  /* lanes that were elsewhere when others came to a __syncthreads() */
     const Step *barrier_step; /* at which the warp waits */
     int spins;                /* turns in a row in which it came back to the same state */
-    const Step *polled_step;         /* the last load of such a turn, NULL: none; of the lanes: */
+    const Step *polled_step;  /* the last load of such a turn, NULL: none; of the lanes: */
     uint32_t polled_lanes;
     Unwritten unwritten[MOST_UNWRITTEN];
     int unwritten_count;
-    int sleeps;            /* nanosleeps and looks at a clock in its last turn */
+    int sleeps;          /* nanosleeps and looks at a clock in its last turn */
     struct Trace *trace; /* trace.h; NULL: nothing is kept */
 };
 

@@ -2,14 +2,15 @@
  *
  * WARP_REDUCED: where ptxas sees that all lanes update one address, and their updates can be
  * combined beforehand, it combines them (REDUX, or a count of lanes) and one lane sends the sum:
- * the hardware then counts an access of one lane. WARP_REDUCED_WITH_RESULT: somebody wants the result, which
- * each lane then works out from that one's. ADDRESS_REDUCED: adding 1 to shared memory has an
- * instruction that counts the lanes of each address. FUSED: an addition of a product is a
- * multiply-add, unless a rounding is written. ABSORBED, JOINED: ptxas_logic.c. COPIED: below. PTX
- * does not show any of these, so we look for them as ptxas does. Found by what ptxas 13.0 makes,
- * for sm_80 and sm_90 alike, of each operation, its address uniform or not, its result used or not,
- * its operand a constant or not; ADDRESS_REDUCED, FUSED, JOINED and COPIED also by the counters of an
- * H200. JOINED and COPIED are counted so; the time model was fitted with them as written.
+ * the hardware then counts an access of one lane. WARP_REDUCED_WITH_RESULT: somebody wants the
+ * result, which each lane then works out from that one's. ADDRESS_REDUCED: adding 1 to shared
+ * memory has an instruction that counts the lanes of each address. FUSED: an addition of a product
+ * is a multiply-add, unless a rounding is written. ABSORBED, JOINED: ptxas_logic.c. COPIED: below.
+ * PTX does not show any of these, so we look for them as ptxas does. Found by what ptxas 13.0
+ * makes, for sm_80 and sm_90 alike, of each operation, its address uniform or not, its result used
+ * or not, its operand a constant or not; ADDRESS_REDUCED, FUSED, JOINED and COPIED also by the
+ * counters of an H200. JOINED and COPIED are counted so; the time model was fitted with them as
+ * written.
  *
  * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
  * what the lanes of a block share. That is less than could be known, on the safe side for most.

@@ -7,13 +7,13 @@
 /* What the machine has in an instruction's place, as far as it is counted otherwise. */
 typedef enum Treatment {
     AS_WRITTEN,
-    WARP_REDUCED,   /* an atomic: one lane does it for all */
+    WARP_REDUCED,             /* an atomic: one lane does it for all */
     WARP_REDUCED_WITH_RESULT, /* and tells each what it would have read */
-    ADDRESS_REDUCED, /* an atomic: equal addresses cost no more than one */
-    FUSED,         /* an addition: with the multiplication before it, one instruction */
-    ABSORBED,      /* a logical operation: with the one that it goes into, one instruction */
-    JOINED,        /* a shift with the addition it goes into, a test with the logic it asks */
-    COPIED,        /* a copy for which two registers are needed indeed */
+    ADDRESS_REDUCED,          /* an atomic: equal addresses cost no more than one */
+    FUSED,                    /* an addition: with the multiplication before it, one instruction */
+    ABSORBED, /* a logical operation: with the one that it goes into, one instruction */
+    JOINED,   /* a shift with the addition it goes into, a test with the logic it asks */
+    COPIED,   /* a copy for which two registers are needed indeed */
 } Treatment;
 
 static inline bool is_warp_reduced(Treatment treatment)

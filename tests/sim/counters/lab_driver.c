@@ -6,10 +6,10 @@
  *
  * OBJECT is a kernel.so as the grader builds it. Its function is called as runner/main.c calls it:
  * by the lab's `call`, on arrays filled from a fixed seed, with rubbish in outputs and scratch and
- * room around each array, so that diverged_lanes do no harm. Before each, a kernel "marker" is launched of
- * which the grid's x is the number of the line, from 1: so the rows of a profiler tell whose they
- * are. For each that went well, a line: "launch LABEL OUTPUT", OUTPUT being a hash of the outputs;
- * the last line is "done N".
+ * room around each array, so that diverged_lanes do no harm. Before each, a kernel "marker" is
+ * launched of which the grid's x is the number of the line, from 1: so the rows of a profiler tell
+ * whose they are. For each that went well, a line: "launch LABEL OUTPUT", OUTPUT being a hash of
+ * the outputs; the last line is "done N".
  */
 #include "counted_hash.h"
 

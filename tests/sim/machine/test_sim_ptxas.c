@@ -115,8 +115,9 @@ static bool is_looked_at(const Instruction *in)
 static void treatments_of(const char *body, char *treatments, size_t size)
 {
     static const char letters[] = {
-        [AS_WRITTEN] = 'n', [WARP_REDUCED] = 'y', [WARP_REDUCED_WITH_RESULT] = 't', [ADDRESS_REDUCED] = 'e',
-        [FUSED] = 'f',      [ABSORBED] = 'a',    [JOINED] = 'j',        [COPIED] = 'c'
+        [AS_WRITTEN] = 'n',      [WARP_REDUCED] = 'y', [WARP_REDUCED_WITH_RESULT] = 't',
+        [ADDRESS_REDUCED] = 'e', [FUSED] = 'f',        [ABSORBED] = 'a',
+        [JOINED] = 'j',          [COPIED] = 'c'
     };
     uint8_t treatment[64] = { 0 };
     char text[4000], why[400] = "";

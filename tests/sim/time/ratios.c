@@ -76,11 +76,11 @@ int main(int count, char **words)
     list_rungs(&session.book, result.entry, &rungs);
     session_build(&session, result.entry, rungs.path[rungs.count - 1], NULL, &reference);
     TimingContext j = { .session = &session,
-                  .result = &result,
-                  .entry = result.entry,
-                  .reference_object = reference.object,
-                  .random = &random,
-                  .info = session.gpu };
+                        .result = &result,
+                        .entry = result.entry,
+                        .reference_object = reference.object,
+                        .random = &random,
+                        .info = session.gpu };
     timing_list_cases(&j);
     fine = rungs.count && reference.fault == BUILD_OK && plan_all(&j);
     for (int i = 3; i < count && fine; i++)
