@@ -82,7 +82,7 @@ read -r passed failed < "$work/counts"
 
 # ---- With nvcc ----
 
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 if [ -z "$nvcc" ]; then
     echo "skipped: no nvcc, so no real kit"
     finish

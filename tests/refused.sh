@@ -8,7 +8,7 @@ case $build in /*) ;; *) build=$PWD/$build ;; esac
 . tests/check.sh
 export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_BUILD=$work/build WARPBOOK_PATIENCE=20 TMPDIR=$work
 
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 if [ -n "$nvcc" ]; then
     check "cheats that the build refuses" "$build/warpbook" check-cheats --builds-only
 else

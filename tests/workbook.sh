@@ -16,7 +16,7 @@ toolkit_of_a_script() {
     printf '#!/bin/sh\nexec "%s/cuda-1/bin/nvcc" "$@"\n' "$work" > "$work/path/nvcc"
     chmod +x "$work/cuda-1/bin/nvcc" "$work/path/nvcc"
     # shellcheck disable=SC2016 # for the other shell
-    found=$(env -u CUDA_HOME PATH="$work/path:$PATH" sh -uc '. grader/toolkit.sh; echo "$nvcc $cuda"')
+    found=$(env -u CUDA_HOME PATH="$work/path:$PATH" sh -uc '. grader/build/toolkit.sh; echo "$nvcc $cuda"')
     [ "$found" = "$work/path/nvcc $(cd "$work/cuda-1" && pwd -P)" ] || { echo "$found"; return 1; }
 }
 check "the toolkit is where nvcc says it is" toolkit_of_a_script

@@ -14,8 +14,11 @@ sim_flags    = -O3 -ffp-contract=off -fPIC -fvisibility=hidden -isystem $(CUDA)/
 sim_link     = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,now,-z,defs,-z,nodelete -o $@ $(filter %.o,$^) -ldl -lm -lpthread
 
 $(B)/%.pic.o: %.c
-	@mkdir -p $(@D)
-	@echo "  cc     $<"; $(compile) $(sim_flags)
+	$(say)
+	$(at)mkdir -p $(@D); $(compile) $(sim_flags)
+
+# What runs for each instruction of a warp, and reads what was checked already.
+$(patsubst %.c,$(B)/%.pic.o,$(call in,sim/exec sim/check sim/time)): sim_flags += -fno-stack-protector
 
 # Descriptions go with the libraries, which look for them there: a build folder can be moved.
 $(B)/devices/%.txt: grader/sim/devices/%.txt
@@ -25,17 +28,20 @@ $(B)/devices/%.txt: grader/sim/devices/%.txt
 $(B)/warpbook: | $(sim_devices)
 
 $(B)/libcudart-sim.so: $(sim_o) grader/sim/runtime/preload.map $(sim_devices)
-	@echo "  link   $@"; $(sim_link) -Wl,--version-script=grader/sim/runtime/preload.map
+	$(say)
+	$(at)$(sim_link) -Wl,--version-script=grader/sim/runtime/preload.map
 
 $(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map $(sim_devices)
-	@echo "  link   $@"; $(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
+	$(say)
+	$(at)$(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
 
 # What a guest of the simulated GPU has in its place: calls, passed on to the runner.
 client_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/client/*.c) grader/sim/runtime/error_text.c grader/sim/runtime/configuration.c grader/runner/guest_wire.c grader/base/util.c)
 
 $(B)/sim/client/libcudart.so.%: $(client_o) $(B)/sim/libcudart.so.%.map
 	@mkdir -p $(@D)
-	@echo "  link   $@"; $(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
+	$(say)
+	$(at)$(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
 
 $(B)/sim/libcudart.so.%.map: grader/sim/sim.mk
 	@mkdir -p $(@D)

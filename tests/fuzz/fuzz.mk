@@ -40,17 +40,21 @@ fuzz-check: $(FUZZ:%=$(B)/fuzz/check_%)
 
 .SECONDEXPANSION:
 $(B)/fuzz/fuzz_%: $$(call fuzz_o,clang,$$(fuzz_c_$$*))
-	@echo "  link   $@"; $(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -o $@ $^ -ldl -lm -lpthread
+	$(say)
+	$(at)$(FUZZ_CC) $(fuzz_flags) -fsanitize=fuzzer -o $@ $^ -ldl -lm -lpthread
 
 $(B)/fuzz/check_%: $$(call fuzz_o,cc,$$(fuzz_c_$$*) tests/fuzz/standalone.c)
-	@echo "  link   $@"; $(CC) $(fuzz_flags) -o $@ $^ -ldl -lm -lpthread
+	$(say)
+	$(at)$(CC) $(fuzz_flags) -o $@ $^ -ldl -lm -lpthread
 
 $(B)/fuzz/clang/%.o: %.c
 	@mkdir -p $(@D)
-	@echo "  clang  $<"; $(FUZZ_CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader $(warnings) \
+	$(say)
+	$(at)$(FUZZ_CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader $(warnings) \
 	    -Wno-unknown-pragmas $(fuzz_flags) -fsanitize=fuzzer-no-link -c -o $@ $<
 
 $(B)/fuzz/cc/%.o: %.c
 	@mkdir -p $(@D)
-	@echo "  cc     $<"; $(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader $(warnings) \
+	$(say)
+	$(at)$(CC) -std=c11 -D_GNU_SOURCE -ffp-contract=off -MMD -MP -Igrader $(warnings) \
 	    $(fuzz_flags) -c -o $@ $<

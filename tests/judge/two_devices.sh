@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 build=${1:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 . tests/check.sh
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 if [ -z "$nvcc" ] || [ ! -x "$build/runner-sim" ]; then
     skip "two devices: there is no nvcc"
     finish

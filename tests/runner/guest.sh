@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 
 build=$(cd "${1:-build}" && pwd)
 . tests/check.sh
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 [ -n "$nvcc" ] && [ -x "$build/runner-sim" ] || { echo "guest: skipped, there is no nvcc"; exit 0; }
 
 # A runner finds its guest and its libraries beside it.

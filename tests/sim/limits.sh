@@ -12,7 +12,7 @@ build=$(cd "${1:?the build folder}" && pwd)
 only=${2:-}
 
 [ -f tests/sim/limits.sh ] || { echo "limits.sh: run it from the repository's root"; exit 2; }
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 [ -n "$nvcc" ] || { echo "limits: skipped, there is no nvcc"; exit 0; }
 [ -x "$build/runner-sim" ] || { echo "limits: skipped, $build/runner-sim is not there"; exit 0; }
 work=$(mktemp -d)

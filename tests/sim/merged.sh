@@ -15,7 +15,7 @@ work=$build/counters
 export LC_ALL=C
 
 [ -f $here/merged.sh ] || { echo "merged.sh: run it from the repository's root"; exit 2; }
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 [ -n "$nvcc" ] || { echo "merged accesses: skipped, there is no nvcc"; exit 0; }
 ptxas=$cuda/bin/ptxas
 nice $here/counters/build.sh "$build" "$work" "$(nproc)" 8.0 || exit 1

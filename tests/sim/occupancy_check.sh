@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 build=${1:-build}
 
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 header=$cuda/include
 if [ ! -e "$header/cuda_occupancy.h" ] || ! command -v "${CXX:-g++}" >/dev/null; then
     echo "occupancy check: skipped, there is no CUDA toolkit or no C++ compiler"

@@ -9,7 +9,7 @@
 # fail: nothing is printed for one that does, and the exit status says so.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../../grader/toolkit.sh"
+. "$here/../../grader/build/toolkit.sh"
 gpu()
 {
     nvidia-smi --query-gpu="$1" --format=csv,noheader | head -1

@@ -15,7 +15,7 @@ begin()
     root=$(cd "$here/../.." && pwd)
     build=$(cd "$3" && pwd)
     library=$build/libcudart-sim.so
-    . "$root/grader/toolkit.sh"
+    . "$root/grader/build/toolkit.sh"
     work=$build/sim/$1
     passed=0
     failed=0

@@ -9,7 +9,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(realpath "${1:?the program of unit tests}")
-. "$here/../../grader/toolkit.sh"
+. "$here/../../grader/build/toolkit.sh"
 ptxas=$cuda/bin/ptxas
 ops=$here/../../grader/sim/ptx/ops.def
 work=$(mktemp -d)

@@ -13,7 +13,7 @@ build=$1
 work=$2
 jobs=$3
 cc=$4
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 here=tests/sim/counters
 sm=${cc/./}
 flags=(-O3 -lineinfo --no-compress -cudart shared) # as in grader/build/compile.c

@@ -18,7 +18,7 @@ work=$build/counters-gpu
 here=tests/sim/counters
 jobs=$(nproc)
 export LC_ALL=C
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 mkdir -p "$raw" "$work/cases"
 begin=$(date +%s)
 

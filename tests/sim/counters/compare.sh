@@ -24,7 +24,7 @@ skip()
 [ -f $here/compare.sh ] || { echo "compare.sh: run it from the repository's root"; exit 2; }
 [ -e $fixture ] || skip "there is no $fixture"
 command -v jq > /dev/null || skip "there is no jq (make setup)"
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 [ -n "$nvcc" ] || skip "there is no nvcc"
 nice $here/build.sh "$build" "$work" "$(nproc)" 8.0 || exit 1
 

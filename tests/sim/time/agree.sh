@@ -14,7 +14,7 @@ build=$(cd "${1:?the build folder}" && pwd)
 shift
 export LC_ALL=C WARPBOOK_BUILD=$build
 
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 if [ -z "$nvcc" ] || [ ! -x "$build/runner-sim" ]; then
     echo "agree: skipped, there is no nvcc"
     exit 0

@@ -1,6 +1,6 @@
 # programs.sh - the programs of tests/sim/time: how they are compiled, and run on the simulated H200.
 # To be read by a script that is in the repository's root. shellcheck shell=bash
-. grader/toolkit.sh
+. grader/build/toolkit.sh
 here=tests/sim/time
 
 # Machine code for the GPU that is here, so that it is not made anew at each start.

@@ -1,0 +1,108 @@
+#!/bin/bash
+# run.sh test|test-rest|test-all BUILD - which tests run when: make test, make test-all.
+#
+# test: units; the real programs end to end against a scripted compiler and GPU; each lab's reference and starter on
+# the simulated GPU. test-rest: the workbook as files, gradebook, the simulated GPU against what was measured, hostile
+# submissions, a class. test-all: both. What measures time runs alone; after it, what waits runs beside what computes.
+# Ends with a line per script and its time; status 1 if one failed. What each printed: BUILD/tests/NAME.log.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+tier=${1:?test or test-all} build=${2:-build}
+logs=$build/tests
+mkdir -p "$logs"
+rm -f "$logs"/*.log "$logs"/*.status
+nvcc=$(. grader/build/toolkit.sh && echo "$nvcc")
+[ -x "$build/gradebook" ] && gradebook=yes || gradebook=
+
+# test NAME COMMAND...: runs it, and says how it went.
+test_one() {
+    local name=$1 began=$SECONDS status=0
+    shift
+    "$@" > "$logs/$name.log" 2>&1 || status=$?
+    if [ $status = 0 ]; then
+        printf '%-22s passed  %4d s  %s\n' "$name" $((SECONDS - began)) "$(grep -E 'passed|skipped' "$logs/$name.log" | tail -1 | cut -c1-40)"
+    else
+        printf '%-22s FAILED  %4d s  (status %d)\n' "$name" $((SECONDS - began)) $status
+        grep -A12 'FAILED' "$logs/$name.log" | head -60 || true
+        tail -15 "$logs/$name.log" | sed 's/^/    /'
+        touch "$logs/$name.failed.status"
+    fi
+}
+
+# Scripts one after the other: NAME=SCRIPT with its arguments.
+each() {
+    local item
+    for item; do
+        # shellcheck disable=SC2086 # words
+        test_one "${item%%=*}" ${item#*=}
+    done
+}
+
+# Each lab's reference passes, its starter is unchanged, on the simulated GPU: the real compiler, the real runners.
+ladder_ends() {
+    local lab reference status=0 verdict
+    for lab in labs/*/; do
+        lab=$(basename "$lab")
+        reference=$(find "solutions/$lab" -maxdepth 1 -name '[1-9]*.cu' | sort -V | tail -1)
+        verdict=$(WARPBOOK_BUILD=$build "$build/warpbook" grade "$lab" --device sim --submission "$reference" --format lines | sed -n 's/^verdict://p')
+        [ "$verdict" = pass ] || { echo "FAILED: $lab: $reference: '$verdict', expected pass" && status=1; }
+        verdict=$(WARPBOOK_BUILD=$build "$build/warpbook" grade "$lab" --device sim --quick --submission "solutions/$lab/0_starter.cu" --format lines | sed -n 's/^verdict://p')
+        [ "$verdict" = unchanged ] || { echo "FAILED: $lab: the starter: '$verdict', expected unchanged" && status=1; }
+    done
+    return $status
+}
+
+units() { test_one units "$build/unit-tests"; }
+labs() {
+    if [ -n "$nvcc" ]; then test_one labs ladder_ends; else echo "labs: skipped, there is no nvcc"; fi
+}
+
+quick() {
+    labs &
+    units
+    wait
+    each end_to_end="tests/end_to_end.sh $build"
+}
+
+waits_one() { each gradebook="tests/gradebook/gradebook.sh $build" course="tests/gradebook/course.sh $build" \
+    reports="tests/gradebook/reports.sh $build" large="tests/gradebook/large.sh $build"; }
+waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/gradebook/machines.sh $build"; }
+computes() {
+    each agree="nice tests/sim/time/agree.sh $build 07_reduction" counters="nice tests/sim/counters/compare.sh $build" \
+        merged="nice tests/sim/merged.sh $build" limits="nice tests/sim/limits.sh $build" \
+        occupancy="nice tests/sim/occupancy_check.sh $build" time_compare="nice tests/sim/time/compare_test.sh" \
+        guest="nice tests/runner/guest.sh $build" course_kit="nice tests/course_kit.sh $build" \
+        two_devices="nice tests/judge/two_devices.sh $build"
+}
+refuses() {
+    each refused="tests/refused.sh $build"
+    [ -z "$gradebook" ] || each hostile="tests/gradebook/hostile.sh $build" class="tests/gradebook/class.sh $build 4 1,6,7"
+}
+
+rest() {
+    each workbook=tests/workbook.sh
+    if [ -n "$gradebook" ]; then
+        waits_one &
+        waits_two &
+    else
+        echo "gradebook: skipped, libarchive, SQLite or cJSON is not installed (make setup)"
+    fi
+    if [ -n "$nvcc" ]; then
+        refuses &
+        computes
+    else
+        echo "simulated GPU: skipped, there is no nvcc"
+    fi
+    wait
+}
+
+[ "$tier" = test-rest ] || quick
+[ "$tier" = test ] || rest
+set -- "$logs"/*.failed.status
+if [ -e "$1" ]; then
+    echo "$# of $(ls "$logs"/*.log | wc -l) tests failed; what they printed: $logs/NAME.log"
+    exit 1
+fi
+echo "All tests passed."

@@ -1,0 +1,74 @@
+# tests.mk - what tests are made of, and what measures: tests/run.sh says which run when.
+
+.PHONY: setup test test-rest test-all unit figures protocols validate bench format test-programs
+
+setup:
+	@$(if $(MAKE_RESTARTS),:,tests/setup.sh)
+
+# Units, the real programs end to end against a scripted GPU, each lab's reference and starter on the
+# simulated one: minutes. test-rest: all else that needs no GPU; test-all: both.
+test test-rest test-all: test-programs
+	@tests/run.sh $@ $(B)
+
+unit: $(B)/unit-tests
+	@$<
+
+test-programs: all $(B)/unit-tests $(B)/fake_runner $(if $(GRADEBOOK),$(B)/make_archive) $(if $(NVCC),$(B)/ratios $(B)/rogue_guest $(B)/libcudart-sim.so)
+	@$(if $(MAKE_TERMOUT),printf '\033[K',:)
+
+# What lessons quote: measures it, stores it in FIGURES, fills it in. CONTRIBUTING.md has more.
+FIGURES ?= docs/measured
+figures: programs
+	@WARPBOOK_BUILD=$(B) tests/gpu/figures.sh $(B) $(FIGURES) $(LAB)
+
+# Our protocol's false verdicts beside three others': GRADINGS="100 0" gradings near the bar, elsewhere.
+protocols: programs $(B)/protocols_ours $(B)/protocols_foreign
+	@WARPBOOK_BUILD=$(B) tests/gpu/protocols/protocols.sh $(GRADINGS)
+
+# Modelled time beside what this GPU takes; without one, beside an H200's stored figures. ROWS=06: those rows.
+validate: programs $(if $(NVCC),$(B)/libcudart-sim.so)
+	@WARPBOOK_BUILD=$(B) tests/sim/time/on_gpu.sh $(B) $(ROWS)
+
+bench: $(if $(NVCC),$(patsubst tests/bench/%.cu,$(B)/bench_%,$(wildcard tests/bench/*.cu)))
+	@$(if $^,,echo "make bench needs nvcc and an NVIDIA GPU"; exit 3)
+	@set -e; for program in $^; do echo; $$program; done
+
+format:
+	git ls-files '*.c' '*.h' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
+
+# ---- Programs ----
+
+suites_c := $(sort $(shell find tests -name 'test_*.c' $(if $(GRADEBOOK),,! -name 'test_gradebook*')))
+suites   := $(basename $(notdir $(suites_c)))
+
+$(B)/suites.c: grader/registry.sh FORCE
+	@$(call table,suites $(suites))
+
+$(B)/unit-tests: $(call objects,tests/main.c $(suites_c)) $(B)/suites.o $(sim_plain_o) $(grader_o) $(serve_o) $(lab_o) $(if $(GRADEBOOK),$(gradebook_o))
+	$(say)
+	$(at)$(link) $(if $(GRADEBOOK),$(gradebook_l)) -lcunit -lm -lpthread
+
+$(B)/fake_runner: $(call objects,$(addprefix tests/runner/,fake_misdeeds.c fake_runner.c fake_script.c)) $(serve_o) $(lab_o)
+	$(say)
+	$(at)$(link) -lm -lpthread
+
+$(B)/rogue_guest: $(call objects,tests/runner/rogue_guest.c grader/runner/guest_wire.c grader/base/util.c)
+	$(say)
+	$(at)$(link) -lm
+
+$(B)/protocols_ours: $(B)/tests/gpu/protocols/ours.o $(grader_o) $(lab_o)
+	$(say)
+	$(at)$(link) -lm -lpthread
+
+$(B)/ratios: $(B)/tests/sim/time/ratios.o $(grader_o) $(lab_o)
+	$(say)
+	$(at)$(link) -lm -lpthread
+
+$(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
+	$(say)
+	$(at)$(NVCC) -O3 -arch=native -Icommon -cudart shared -Xlinker -rpath,$(CUDA_LIB) -o $@ $< -ldl
+
+bench_o := $(call objects,grader/base/stats.c grader/base/util.c)
+$(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(bench_o)
+	$(say)
+	$(at)$(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu)) $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(bench_o) -lcublas
