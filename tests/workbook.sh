@@ -42,6 +42,7 @@ else
 fi
 
 check "dependencies point one way" tests/dependencies.sh
+check "no construction comes back that was banned" tests/english.sh
 check "figures in lessons are those that were measured" tests/figures.sh check
 check "and a figure that is not is found" tests/figures_test.sh
 check "a lab is added without editing a file" env WARPBOOK_NVCC="$PWD/tests/fake_nvcc" WARPBOOK_READELF="$PWD/tests/fake_nvcc" \

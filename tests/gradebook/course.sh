@@ -50,7 +50,7 @@ kernel "$work/class/ann/07_reduction/kernel.cu" 4 "verdict wrong"
 touch -d 2026-11-01T12:00:00Z "$work"/class/*/*/kernel.cu
 check "and can be graded with" status_is 0 grade --course docs/course.ini --devices sim:h200
 check "its pages say all its keys" test -z "$(for key in $(sed -n 's/^#\{0,1\} \{0,1\}\([a-z_]*\) = .*/\1/p' docs/course.ini); do
-    grep -q "\`$key\`" docs/instructors.md || echo "$key"; done)"
+    grep -q "\`$key\`" docs/course-file.md || echo "$key"; done)"
 rm -rf "$work/o"
 
 # ---- Mistakes ----
