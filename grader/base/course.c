@@ -291,12 +291,10 @@ static void take_setting(Reading *r, int number, int section, char *line)
 
 static void take_lines(Reading *r, const char *text)
 {
-    char *copy = strdup(text), *rest = copy, *line;
+    char *copy = xstrdup(text), *rest = copy, *line;
     int number = 0, section = NO_SECTION;
     bool begun = false;
 
-    if (!copy)
-        die("out of host memory");
     if (!strncmp(rest, "\xef\xbb\xbf", 3)) /* what some editors begin a text with */
         rest += 3;
     while ((line = strsep(&rest, "\n"))) {
@@ -366,15 +364,12 @@ static char *list_mistakes(Reading *r)
 {
     char *text = NULL;
     size_t size;
-    FILE *to = open_memstream(&text, &size);
+    FILE *to = text_open(&text, &size);
 
-    if (!to)
-        die("out of host memory");
     qsort(r->mistakes, (size_t) r->faults, sizeof *r->mistakes, by_line);
     for (int i = 0; i < r->faults; i++)
         fprintf(to, "%s:%d: %s\n", r->shown, r->mistakes[i].line, r->mistakes[i].text);
-    if (fclose(to))
-        die("out of host memory");
+    text_close(to);
     return text;
 }
 
@@ -434,7 +429,7 @@ bool course_load(const char *path, Course *course, char **text, char **mistakes)
             *text            ? "this is no text: it holds a byte 0"
             : errno == EFBIG ? "larger than 64 KiB: no course file"
                              : strerror(errno));
-        *mistakes = strdup(why);
+        *mistakes = xstrdup(why);
     }
     free(*text);
     *text = NULL;
@@ -457,10 +452,8 @@ char *course_public(const char *text)
     int section = NO_SECTION;
     char *result = NULL;
     size_t size;
-    FILE *to = open_memstream(&result, &size);
+    FILE *to = text_open(&result, &size);
 
-    if (!to)
-        die("out of host memory");
     for (int i = 0; i < r->count; i++) {
         const Setting *s = &r->settings[i];
         const Key *key = key_of(s);
@@ -471,8 +464,7 @@ char *course_public(const char *text)
         section = s->section;
         fprintf(to, "%s = %s\n", s->key, s->value);
     }
-    if (fclose(to))
-        die("out of host memory");
+    text_close(to);
     free(r);
     free(course);
     return result;

@@ -12,11 +12,9 @@ char *course_terms(const Course *course, const LabEntry *entry)
     char *result = NULL;
     char head[80];
     size_t size;
-    FILE *to = open_memstream(&result, &size);
+    FILE *to = text_open(&result, &size);
     bool begun = false;
 
-    if (!to)
-        die("out of host memory");
     PUT(head, "[%s]\n", entry->folder);
     if (course->device[0])
         fprintf(to, "[course]\ndevice = %s\n", course->device);
@@ -29,8 +27,7 @@ char *course_terms(const Course *course, const LabEntry *entry)
     }
     if (lab->seed)
         fprintf(to, "%sseed = %016" PRIx64 "\n", begun ? "" : head, lab->seed);
-    if (fclose(to))
-        die("out of host memory");
+    text_close(to);
     return result;
 }
 

@@ -79,6 +79,54 @@ void *xcalloc(size_t count, size_t size)
     return memory;
 }
 
+void *xrealloc(void *old, size_t count, size_t size)
+{
+    void *memory = reallocarray(old, count ? count : 1, size ? size : 1);
+
+    if (!memory)
+        die("out of memory (%zu times %zu bytes)", count, size);
+    return memory;
+}
+
+char *xstrdup(const char *text)
+{
+    return xstrndup(text, SIZE_MAX);
+}
+
+char *xstrndup(const char *text, size_t most)
+{
+    const size_t length = strnlen(text, most);
+    char *copy = xmalloc(length + 1);
+
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *xvasprintf(const char *format, va_list values)
+{
+    char *text;
+
+    if (vasprintf(&text, format, values) < 0)
+        die("out of memory for a text");
+    return text;
+}
+
+FILE *text_open(char **text, size_t *bytes)
+{
+    FILE *stream = open_memstream(text, bytes);
+
+    if (!stream)
+        die("out of memory for a text");
+    return stream;
+}
+
+void text_close(FILE *stream)
+{
+    if (fclose(stream))
+        die("out of memory for a text");
+}
+
 char *end_in_words(int status, char *text, size_t size)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)

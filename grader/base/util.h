@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #define WARPBOOK_VERSION "0.1.0"
 
@@ -28,6 +29,15 @@ bool is_in(const char *list, const char *name);
 /* Allocates, or dies. The caller frees. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed */
+void *xrealloc(void *old, size_t count, size_t size);
+char *xstrdup(const char *text);
+char *xstrndup(const char *text, size_t most);
+char *xvasprintf(const char *format, va_list values);
+
+/* A stream that writes to memory: what it wrote is in *text, for the caller to free, once it is
+ * closed. */
+FILE *text_open(char **text, size_t *bytes);
+void text_close(FILE *stream);
 
 /* How a process ended, of waitpid's status: "was killed by signal 11 (Segmentation fault)". Returns
  * the buffer. */

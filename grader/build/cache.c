@@ -154,9 +154,7 @@ void build_trim(const char *cache, size_t entries)
         if (strlen(name) != 16 || strspn(name, "0123456789abcdef") != 16)
             continue;
         if (!(count & (count - 1))) { /* room for the next power of 2 */
-            list = realloc(list, (count ? 2 * count : 1) * sizeof *list);
-            if (!list)
-                die("out of host memory");
+            list = xrealloc(list, (count ? 2 * count : 1), sizeof *list);
         }
         PUT(list[count].name, "%s", name);
         list[count++].used = about.st_mtime;

@@ -122,10 +122,8 @@ static void write_files(FILE *key, const char *folder)
 
 static bool make_key(BuildContext *context)
 {
-    FILE *key = open_memstream(&context->recipe.key, &context->recipe.key_bytes);
+    FILE *key = text_open(&context->recipe.key, &context->recipe.key_bytes);
 
-    if (!key)
-        die("out of host memory");
     fprintf(key, "warpbook build 1\nfunction %s\n", context->job->lab->function);
     if (context->job->linked || context->job->portable)
         fprintf(key, "%s\n", context->job->linked ? "linked" : "portable");
@@ -135,8 +133,7 @@ static bool make_key(BuildContext *context)
     fprintf(key, "%s", context->job->toolchain->identity);
     write_files(key, context->compile.lab_dir);
     write_files(key, context->compile.common);
-    if (fclose(key))
-        die("out of host memory");
+    text_close(key);
     cache_name(context->cache, &context->recipe, context->entry, sizeof context->entry);
     return true;
 }

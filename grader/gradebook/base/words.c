@@ -9,11 +9,9 @@ void words_add(Words *words, const char *word)
 {
     if (words->count + 1 >= words->room) {
         words->room = words->room ? 2 * words->room : 64;
-        words->word = realloc(words->word, (size_t) words->room * sizeof *words->word);
-        if (!words->word)
-            die("out of host memory");
+        words->word = xrealloc(words->word, (size_t) words->room, sizeof *words->word);
     }
-    words->word[words->count++] = word ? strdup(word) : NULL;
+    words->word[words->count++] = word ? xstrdup(word) : NULL;
     words->word[words->count] = NULL;
 }
 

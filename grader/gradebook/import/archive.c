@@ -173,9 +173,7 @@ static bool take_file(Unpacking *u, struct archive_entry *entry, const char *pat
             continue;
         if (file.size >= room) {
             room = 2 * file.size + 4096;
-            kept = realloc(kept, room);
-            if (!kept)
-                die("out of host memory");
+            kept = xrealloc(kept, room, 1);
         }
         memcpy(kept + offset, block, length);
     }

@@ -40,12 +40,10 @@ static void own_file(void *context, const char *path, const SunkFile *file)
 
     if (manifest->count == manifest->room) {
         manifest->room = manifest->room ? 2 * manifest->room : 256;
-        manifest->list = realloc(manifest->list, (size_t) manifest->room * sizeof(Own));
-        if (!manifest->list)
-            die("out of host memory");
+        manifest->list = xrealloc(manifest->list, (size_t) manifest->room, sizeof(Own));
     }
     PUT(whole, "%s/%s", manifest->prefix, path);
-    manifest->list[manifest->count++] = (Own){ strdup(whole), file->size, file->hash };
+    manifest->list[manifest->count++] = (Own){ xstrdup(whole), file->size, file->hash };
 }
 
 static void own_refused(void *context, const char *path, const char *sentence)

@@ -82,11 +82,9 @@ static char **list_names(int fd, int *count, int most)
             continue;
         if (*count == room) {
             room = room ? 2 * room : 32;
-            names = realloc(names, (size_t) room * sizeof *names);
-            if (!names)
-                die("out of host memory");
+            names = xrealloc(names, (size_t) room, sizeof *names);
         }
-        names[(*count)++] = strdup(item->d_name);
+        names[(*count)++] = xstrdup(item->d_name);
     }
     if (folder)
         closedir(folder);

@@ -63,9 +63,7 @@ static char *receive(int from, size_t *size)
             continue;
         if (used == room) {
             room *= 2;
-            bytes = realloc(bytes, room + 1);
-            if (!bytes)
-                die("out of host memory");
+            bytes = xrealloc(bytes, room + 1, 1);
         }
         got = read(from, bytes + used, room - used);
         if (got == 0) {

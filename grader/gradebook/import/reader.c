@@ -172,7 +172,7 @@ static void reader_file(void *context, const char *path, const SunkFile *file)
     archive = is_handed_archive(&place);
     if (is_metadata(&place)) {
         free(intake->metadata);
-        intake->metadata = file->bytes ? strndup(file->bytes, file->size) : NULL;
+        intake->metadata = file->bytes ? xstrndup(file->bytes, file->size) : NULL;
         if (!intake->metadata)
             REMARK(intake->class, "refused", path,
                    "it is larger than %d MiB: names stay as they are in the export",

@@ -242,11 +242,9 @@ bool roster_read(const char *text, size_t size, const char *shown, Roster *roste
 {
     Csv *csv = xcalloc(1, sizeof *csv);
     size_t bytes;
-    Told told = { open_memstream(mistakes, &bytes), shown, 0 };
+    Told told = { text_open(mistakes, &bytes), shown, 0 };
     int place[COLUMNS], mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
-    if (!told.to)
-        die("out of host memory");
     *roster = (Roster){ 0 };
     *csv = (Csv){ .at = text + mark, .end = text + size, .next_line = 1 };
     csv->separator = separator_of(csv->at, size - (size_t) mark);
@@ -267,8 +265,7 @@ bool roster_read(const char *text, size_t size, const char *shown, Roster *roste
     }
     if (told.count > MISTAKES)
         fprintf(told.to, "and %d more\n", told.count - MISTAKES);
-    if (fclose(told.to))
-        die("out of host memory");
+    text_close(told.to);
     free(csv);
     if (!told.count) {
         free(*mistakes);

@@ -217,9 +217,7 @@ static void *grown(void *list, int count, int *room, size_t width)
     if (count < *room)
         return list;
     *room = *room ? 2 * *room : 16;
-    list = realloc(list, (size_t) *room * width);
-    if (!list)
-        die("out of host memory");
+    list = xrealloc(list, (size_t) *room, width);
     return list;
 }
 

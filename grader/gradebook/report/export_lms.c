@@ -37,19 +37,16 @@ static char *output_of(Store *store, const Row *row)
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
+    FILE *to = text_open(&text, &bytes);
     Advice advice;
 
-    if (!to)
-        die("out of host memory");
     feedback_of(store, row, &advice);
     fprintf(to, "%s: %s\n", row->state, feedback_meaning(row));
     if (strcmp(row->earned.why, feedback_meaning(row)))
         fprintf(to, "%s\n", row->earned.why);
     feedback_print(to, &advice, 0);
     feedback_free(&advice);
-    if (fclose(to))
-        die("out of host memory");
+    text_close(to);
     return text;
 }
 

@@ -24,8 +24,7 @@ add(Advice *advice, AdviceKind kind, const char *format, ...)
     char *text = NULL;
 
     va_start(values, format);
-    if (vasprintf(&text, format, values) < 0)
-        die("out of host memory");
+    text = xvasprintf(format, values);
     va_end(values);
     if (advice->count < ADVICE_ITEMS)
         advice->items[advice->count++].text = text, advice->items[advice->count - 1].kind = kind;
@@ -47,9 +46,7 @@ static void figures_read(Store *store, const Row *row, Figures *figures)
 
     figures->count = 0;
     while (store_row(store, rows)) {
-        char *name = strdup(store_text(rows, 0)), *value = strdup(store_text(rows, 1));
-        if (!name || !value)
-            die("out of host memory");
+        char *name = xstrdup(store_text(rows, 0)), *value = xstrdup(store_text(rows, 1));
         if (figures->count == FIGURES) {
             free(name);
             free(value);
@@ -165,9 +162,8 @@ static void quote_lines(Store *store, const Row *row, const char *said, Advice *
         store_ask(store, "SELECT source FROM kernels WHERE id = ?", "i", row->kernel);
 
     while (store_row(store, found))
-        if (!source &&
-            !(source = strndup(store_text(found, 0), (size_t) sqlite3_column_bytes(found, 0))))
-            die("out of host memory");
+        if (!source)
+            source = xstrndup(store_text(found, 0), (size_t) sqlite3_column_bytes(found, 0));
     for (const char *at = said;
          source && (at = strstr(at, "kernel.cu:")) && count < QUOTED_LINES;) {
         long line = strtol(at += strlen("kernel.cu:"), NULL, 10);

@@ -45,13 +45,10 @@ static void write_one(Export *export, const FileKind *kind, const Student *stude
 {
     char path[1200], *text = NULL;
     size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
+    FILE *to = text_open(&text, &bytes);
 
-    if (!to)
-        die("out of host memory");
     kind->write(export, student, to);
-    if (fclose(to))
-        die("out of host memory");
+    text_close(to);
     PUT(path, "%s/%s%s", export->folder, name, kind->ending);
     if (!write_file(path, text, bytes))
         die("cannot write %s: %m", path);
@@ -62,10 +59,8 @@ static void write_index(Export *export, char (*names)[NAME], const FileKind *kin
 {
     char path[1200], file[NAME + 20], *text = NULL;
     size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
+    FILE *to = text_open(&text, &bytes);
 
-    if (!to)
-        die("out of host memory");
     fputs("\xEF\xBB\xBFstudent,number,file\r\n", to);
     for (int i = 0; i < export->roll.count; i++) {
         const Student *student = &export->roll.students[i];
@@ -75,8 +70,7 @@ static void write_index(Export *export, char (*names)[NAME], const FileKind *kin
         csv_text(to, student->number);
         csv_last(to, PUT(file, "%s%s", names[i], kinds->ending));
     }
-    if (fclose(to))
-        die("out of host memory");
+    text_close(to);
     PUT(path, "%s/index.csv", export->folder);
     if (!write_file(path, text, bytes))
         die("cannot write %s: %m", path);

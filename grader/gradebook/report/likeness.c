@@ -225,10 +225,10 @@ static char **words(int count, char *run, char *least)
     int used = 0;
 
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        argv[used++] = strdup(options[i]);
+        argv[used++] = xstrdup(options[i]);
     for (int i = 0; i < count; i++) {
         char name[20];
-        argv[used++] = strdup(PUT(name, "%d.c", i));
+        argv[used++] = xstrdup(PUT(name, "%d.c", i));
     }
     return argv;
 }

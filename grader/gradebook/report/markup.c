@@ -46,8 +46,7 @@ void page_format(Page *page, const char *format, ...)
     va_list values;
 
     va_start(values, format);
-    if (vasprintf(&text, format, values) < 0)
-        die("out of host memory");
+    text = xvasprintf(format, values);
     va_end(values);
     page_text(page, text);
     free(text);

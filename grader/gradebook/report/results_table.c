@@ -29,13 +29,10 @@ static void keep(ResultsTable *roll, Row row)
 {
     if (roll->row_count == roll->room) {
         roll->room = roll->room ? 2 * roll->room : 256;
-        roll->rows = realloc(roll->rows, (size_t) roll->room * sizeof(Row));
-        if (!roll->rows)
-            die("out of host memory");
+        roll->rows = xrealloc(roll->rows, (size_t) roll->room, sizeof(Row));
     }
     for (size_t i = 0; i < TEXTS; i++)
-        if (!(*text_of(&row, i) = strdup(*text_of(&row, i))))
-            die("out of host memory");
+        *text_of(&row, i) = xstrdup(*text_of(&row, i));
     roll->rows[roll->row_count++] = row;
 }
 

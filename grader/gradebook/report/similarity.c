@@ -14,11 +14,9 @@ enum { KERNEL_BYTES = 256 << 10, SKELETONS = 32 };
 
 static void add(Similarity *s, char *text, int64_t kernel, const char *file)
 {
-    s->twins = realloc(s->twins, (size_t) (s->count + 1) * sizeof *s->twins);
-    s->texts = realloc(s->texts, (size_t) (s->count + 1) * sizeof *s->texts);
-    if (!s->twins || !s->texts || !text)
-        die("out of host memory");
-    s->twins[s->count] = (Twin){ kernel, strdup(file) };
+    s->twins = xrealloc(s->twins, (size_t) (s->count + 1), sizeof *s->twins);
+    s->texts = xrealloc(s->texts, (size_t) (s->count + 1), sizeof *s->texts);
+    s->twins[s->count] = (Twin){ kernel, xstrdup(file) };
     s->texts[s->count++] = text;
 }
 
@@ -32,7 +30,7 @@ static void add_kernels(Store *store, const char *lab, Similarity *s)
     while (store_row(store, rows)) {
         int64_t kernel = sqlite3_column_int64(rows, 0);
         const char *source = store_text(rows, 1);
-        add(s, strndup(source, (size_t) sqlite3_column_bytes(rows, 1)), kernel, "");
+        add(s, xstrndup(source, (size_t) sqlite3_column_bytes(rows, 1)), kernel, "");
     }
     s->students = s->count;
 }

@@ -79,8 +79,8 @@ bool gpu_find_sealed(Marking *m, Device *gpu, int lab)
         return gpu->prepared[lab];
     gpu->prepared[lab] = sealed_find(m->cell, gpu->uuid, all_labs[lab].folder, lab_digest(m, lab),
                                      folder, sizeof folder);
-    if (gpu->prepared[lab] && !(gpu->sealed[lab] = strdup(folder)))
-        die("out of host memory");
+    if (gpu->prepared[lab])
+        gpu->sealed[lab] = xstrdup(folder);
     return gpu->prepared[lab];
 }
 

@@ -90,18 +90,15 @@ static char *make_order(Store *store, const MarkingOptions *marking, const Slurm
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *order = open_memstream(&text, &bytes);
+    FILE *order = text_open(&text, &bytes);
     int share = 0;
 
-    if (!order)
-        die("out of host memory");
     for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
         share = cut_lab(
             queue, lab,
             share_size(options, marking->jobs, seconds_of(store, lab), count_open(queue, -1)),
             share, order);
-    if (fclose(order))
-        die("out of host memory");
+    text_close(order);
     return text;
 }
 

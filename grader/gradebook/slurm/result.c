@@ -29,11 +29,9 @@ bool result_write(const char *path, const Result *result)
     const Program *program = &result->program;
     char device[64], trouble[160], *text = NULL;
     size_t bytes = 0;
-    FILE *all = open_memstream(&text, &bytes);
+    FILE *all = text_open(&text, &bytes);
     bool written;
 
-    if (!all)
-        die("out of host memory");
     fprintf(all, "format:%d\ndevice:%s\nbegan:%lld\nseconds:%.3f\nstatus:%d\nlate:%d\n", FORMAT,
             line_of(result->device, device, sizeof device), (long long) result->began,
             result->seconds, program->status, program->late);
@@ -43,8 +41,7 @@ bool result_write(const char *path, const Result *result)
     fwrite(program->out.text ? program->out.text : "", 1, program->out.used, all);
     fwrite(program->errors.text ? program->errors.text : "", 1, program->errors.used, all);
     fputs("end\n", all);
-    if (fclose(all))
-        die("out of host memory");
+    text_close(all);
     written = write_file(path, text, bytes);
     free(text);
     return written;

@@ -82,14 +82,11 @@ static void write_log(Store *store, const Task *task, const Program *program, co
     const char *errors = program->errors.text ? program->errors.text : "";
     char folder[600], path[700], *text = NULL;
     size_t bytes = 0;
-    FILE *all = open_memstream(&text, &bytes);
+    FILE *all = text_open(&text, &bytes);
 
-    if (!all)
-        die("out of host memory");
     fprintf(all, "outcome: %s\nwhy: %s\n---- result ----\n%s---- said ----\n%s", ended->outcome,
             ended->why, out, errors);
-    if (fclose(all))
-        die("out of host memory");
+    text_close(all);
     put(log, size, "logs/%s/%lld.%d.txt", all_labs[task->lab].folder, (long long) task->kernel,
         task->number);
     PUT(folder, "%s/logs/%s", store->folder, all_labs[task->lab].folder);

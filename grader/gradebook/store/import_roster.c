@@ -38,7 +38,7 @@ bool enlist(Store *store, const char *path, int *count, char **mistakes)
     if (!text) {
         PUT(why, "%s: %s\n", path,
             errno == EFBIG ? "larger than 4 MiB: no roster" : strerror(errno));
-        *mistakes = strdup(why);
+        *mistakes = xstrdup(why);
         return false;
     }
     fine = roster_read(text, size, path, &roster, mistakes);
@@ -91,10 +91,8 @@ static int read_students(Store *store, Attendee **attendees, int64_t **ids)
         if (count == room)
             continue;
         (*ids)[count] = sqlite3_column_int64(rows, 0);
-        name = strdup(store_text(rows, 1));
-        number = strdup(store_text(rows, 2));
-        if (!name || !number)
-            die("out of host memory");
+        name = xstrdup(store_text(rows, 1));
+        number = xstrdup(store_text(rows, 2));
         (*attendees)[count++] = (Attendee){ .name = name, .number = number };
     }
     return count;

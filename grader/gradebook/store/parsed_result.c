@@ -77,9 +77,7 @@ bool parsed_take(const char *text, const char *lab, ParsedResult *reading, char 
 {
     Verdict verdict;
 
-    *reading = (ParsedResult){ .text = strdup(text), .pairs = xcalloc(PAIRS, sizeof(Pair)) };
-    if (!reading->text)
-        die("out of host memory");
+    *reading = (ParsedResult){ .text = xstrdup(text), .pairs = xcalloc(PAIRS, sizeof(Pair)) };
     if (!split(reading, why, size))
         return false;
     if (!reading->count)

@@ -26,8 +26,8 @@ static char *text_of(Store *store, const char *sql, const char *lab)
     char *text = NULL;
 
     while (store_row(store, row))
-        if (!text && !(text = strdup(store_text(row, 0))))
-            die("out of host memory");
+        if (!text)
+            text = xstrdup(store_text(row, 0));
     return text;
 }
 
