@@ -49,8 +49,9 @@ const char usage[] =
     "unsound; explain: when the kernel is not right), 2 wrong usage, 3 something could not be\n"
     "graded.\n";
 
-static bool set_device(Options *o, const char *value)
+static bool set_device(void *self, const char *value)
 {
+    Options *o = self;
     uint64_t n;
 
     o->device = value;
@@ -58,8 +59,9 @@ static bool set_device(Options *o, const char *value)
            (!strncmp(value, "sim:", 4) && value[4] && strlen(value) < 200);
 }
 
-static bool set_level(Options *o, const char *value)
+static bool set_level(void *self, const char *value)
 {
+    Options *o = self;
     uint64_t n;
     bool fine = option_number(value, 10, LAB_HINTS, &n) && n > 0;
 
@@ -67,38 +69,44 @@ static bool set_level(Options *o, const char *value)
     return fine;
 }
 
-static bool set_seed_option(Options *o, const char *value)
+static bool set_seed_option(void *self, const char *value)
 {
+    Options *o = self;
     o->seeded = true;
     return option_number(value, 16, UINT64_MAX, &o->seed);
 }
 
-static bool set_submission(Options *o, const char *value)
+static bool set_submission(void *self, const char *value)
 {
+    Options *o = self;
     o->submission = value;
     return *value && strlen(value) < PATH - 64;
 }
 
-static bool set_course(Options *o, const char *value)
+static bool set_course(void *self, const char *value)
 {
+    Options *o = self;
     o->course = value;
     return *value;
 }
 
-static bool set_figures(Options *o, const char *value)
+static bool set_figures(void *self, const char *value)
 {
+    Options *o = self;
     o->figures = value;
     return *value;
 }
 
-static bool set_sealed(Options *o, const char *value)
+static bool set_sealed(void *self, const char *value)
 {
+    Options *o = self;
     o->sealed = value;
     return *value && strlen(value) < PATH - 64;
 }
 
-static bool set_cc(Options *o, const char *value)
+static bool set_cc(void *self, const char *value)
 {
+    Options *o = self;
     int major, minor, end = 0;
 
     if (sscanf(value, "%2d.%1d%n", &major, &minor, &end) != 2 || value[end])
@@ -107,48 +115,54 @@ static bool set_cc(Options *o, const char *value)
     return o->cc > 0;
 }
 
-static bool set_format(Options *o, const char *value)
+static bool set_format(void *self, const char *value)
 {
+    Options *o = self;
     o->lines = !strcmp(value, "lines");
     return o->lines || !strcmp(value, "text");
 }
 
-static bool set_quick(Options *o, const char *value)
+static bool set_quick(void *self, const char *value)
 {
+    Options *o = self;
     (void) value;
     return o->quick = true;
 }
 
-static bool set_builds_only(Options *o, const char *value)
+static bool set_builds_only(void *self, const char *value)
 {
+    Options *o = self;
     (void) value;
     return o->builds_only = true;
 }
 
-static bool set_timed_only(Options *o, const char *value)
+static bool set_timed_only(void *self, const char *value)
 {
+    Options *o = self;
     (void) value;
     return o->timed_only = true;
 }
 
-static bool set_strict(Options *o, const char *value)
+static bool set_strict(void *self, const char *value)
 {
+    Options *o = self;
     (void) value;
     return o->strict = true;
 }
 
 const OptionRow option_rows[] = {
-    { "--submission", true, set_submission }, { "--device", true, set_device },
-    { "--seed", true, set_seed_option },      { "--quick", false, set_quick },
-    { "--strict", false, set_strict },        { "--format", true, set_format },
-    { "--level", true, set_level },           { "--builds-only", false, set_builds_only },
-    { "--figures", true, set_figures },       { "--timed-only", false, set_timed_only },
-    { "--seal", true, set_sealed },           { "--cc", true, set_cc },
-    { "--course", true, set_course },         { 0 },
+    { "submission", true, set_submission }, { "device", true, set_device },
+    { "seed", true, set_seed_option },      { "quick", false, set_quick },
+    { "strict", false, set_strict },        { "format", true, set_format },
+    { "level", true, set_level },           { "builds-only", false, set_builds_only },
+    { "figures", true, set_figures },       { "timed-only", false, set_timed_only },
+    { "seal", true, set_sealed },           { "cc", true, set_cc },
+    { "course", true, set_course },         { 0 },
 };
 
-bool take_lab(Options *options, const char *given)
+bool take_lab(void *self, const char *given)
 {
+    Options *options = self;
     char text[PATH], *name = text, *slash;
     const LabEntry *entry;
 

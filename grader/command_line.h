@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct Options {
+typedef struct Options {
     const LabEntry *labs[64]; /* those asked for; all if none were */
     int count;
     const char *submission; /* NULL: labs/ itself */
@@ -20,13 +20,13 @@ struct Options {
     int level;
     bool quick, strict, lines, seeded, builds_only, timed_only;
     uint64_t seed;
-};
+} Options;
 
 extern const char usage[]; /* what --help prints */
 extern const OptionRow option_rows[];
 
 /* Takes a lab by name, or the path of its folder as a shell completes it: labs/06_transpose/.
  * False: there is none, and it has said which there are. */
-bool take_lab(Options *options, const char *given);
+bool take_lab(void *options, const char *given);
 
 #endif

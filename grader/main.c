@@ -467,6 +467,7 @@ static const struct {
 int main(int argc, char **argv)
 {
     Options options = { 0 };
+    OptionReader reader = { option_rows, &options, take_lab };
 
     if (argc > 1 && !strcmp(argv[1], "sim"))
         return sim_run(argc - 2, argv + 2);
@@ -483,10 +484,11 @@ int main(int argc, char **argv)
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++) {
         if (strcmp(argv[1], commands[c].name))
             continue;
-        for (int i = 2; i < argc; i++)
-            if (argv[i][0] == '-' ? !take_option(option_rows, &options, argv, &i)
-                                  : !take_lab(&options, argv[i]))
-                return USAGE;
+        if (options_read(&reader, argc - 1, argv + 1) < 0) {
+            if (*reader.why)
+                fprintf(stderr, "warpbook: %s\n", reader.why);
+            return USAGE;
+        }
         if (!options.count && commands[c].all_if_none)
             for (const LabEntry *entry = all_labs; entry->folder && options.count < 64; entry++)
                 options.labs[options.count++] = entry;

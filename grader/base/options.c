@@ -3,31 +3,60 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool take_option(const OptionRow *rows, Options *options, char **argv, int *at)
-{
-    char *equals = strchr(argv[*at], '=');
-    size_t length = equals ? (size_t) (equals - argv[*at]) : strlen(argv[*at]);
+enum { LONGEST_VALUE = 2000 }; /* paths; longer ones are refused before anything copies them */
 
-    for (const OptionRow *row = rows; row->name; row++) {
-        const char *value = !row->has_value ? NULL : equals ? equals + 1 : argv[*at + 1];
-        if (strlen(row->name) != length || strncmp(argv[*at], row->name, length))
-            continue;
-        if (row->has_value ? !value : equals != NULL)
-            break;
-        if (!row->set(options, value)) {
-            fprintf(stderr, "%s: %s: not a value for it: %s\n", program_name, row->name, value);
-            return false;
-        }
-        *at += row->has_value && !equals;
-        return true;
+static void list_options(const OptionRow *rows, struct option *list)
+{
+    int count = 0;
+
+    for (; rows[count].name; count++) {
+        if (count == MOST_OPTIONS)
+            die("a command has more than %d options", MOST_OPTIONS);
+        list[count] = (struct option){ rows[count].name,
+                                       rows[count].has_value ? required_argument : no_argument };
     }
-    fprintf(stderr, "%s: %s: no such option, or its value is missing (--help)\n", program_name,
-            argv[*at]);
+    list[count] = (struct option){ 0 };
+}
+
+/* What getopt_long found at argv[optind - 1], or before it. */
+static bool take(OptionReader *reader, int found, int row, char **argv)
+{
+    if (found == ':')
+        return PUT(reader->why, "option '%.300s' needs a value (see --help)", argv[optind - 1]),
+               false;
+    if (found == '?')
+        return PUT(reader->why, "unknown option '%.300s' (see --help)", argv[optind - 1]), false;
+    if (found == 1)
+        return reader->word(reader->self, optarg);
+    if ((!optarg || strlen(optarg) <= LONGEST_VALUE) && reader->rows[row].set(reader->self, optarg))
+        return true;
+    if (!reader->why[0])
+        PUT(reader->why, "invalid value for --%s: '%.300s' (see --help)", reader->rows[row].name,
+            optarg ? optarg : "");
     return false;
+}
+
+int options_read(OptionReader *reader, int argc, char **argv)
+{
+    struct option list[MOST_OPTIONS + 1];
+    int found, row = 0;
+
+    list_options(reader->rows, list);
+    reader->why[0] = 0;
+    opterr = 0;
+    optind = 0; /* GNU: from the beginning, whatever was read before */
+    while ((found = getopt_long(argc, argv, reader->word ? "-:" : "+:", list, &row)) != -1)
+        if (!take(reader, found, row, argv))
+            return -1;
+    for (; reader->word && optind < argc; optind++) /* behind "--" */
+        if (!reader->word(reader->self, argv[optind]))
+            return -1;
+    return optind;
 }
 
 bool option_number(const char *text, int base, uint64_t most, uint64_t *value)

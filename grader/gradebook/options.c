@@ -61,14 +61,16 @@ static bool number(const char *text, double least, double most, double *value)
     return *text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most;
 }
 
-static bool set_out(Options *o, const char *value)
+static bool set_out(void *self, const char *value)
 {
+    Options *o = self;
     o->out = value;
     return *value && strlen(value) < 400;
 }
 
-static bool set_labs(Options *o, const char *value)
+static bool set_labs(void *self, const char *value)
 {
+    Options *o = self;
     char list[400];
 
     if (!o->labs_named)
@@ -86,8 +88,9 @@ static bool set_labs(Options *o, const char *value)
     return strlen(value) < sizeof list;
 }
 
-static bool set_devices(Options *o, const char *value)
+static bool set_devices(void *self, const char *value)
 {
+    Options *o = self;
     PUT(o->devices, "%s", value);
     for (char *rest = o->devices, *name; (name = strsep(&rest, ", "));) {
         double n;
@@ -106,8 +109,9 @@ static bool set_devices(Options *o, const char *value)
     return o->marking.device_count && strlen(value) < sizeof o->devices;
 }
 
-static bool set_jobs(Options *o, const char *value)
+static bool set_jobs(void *self, const char *value)
 {
+    Options *o = self;
     double n;
     bool fine = number(value, 1, SLOTS, &n) && n == (int) n;
 
@@ -115,13 +119,15 @@ static bool set_jobs(Options *o, const char *value)
     return fine;
 }
 
-static bool set_limit(Options *o, const char *value)
+static bool set_limit(void *self, const char *value)
 {
+    Options *o = self;
     return number(value, 1, 1e6, &o->marking.limit_s);
 }
 
-static bool set_memory(Options *o, const char *value)
+static bool set_memory(void *self, const char *value)
 {
+    Options *o = self;
     double mib;
     bool fine = number(value, 1, 1 << 30, &mib);
 
@@ -129,82 +135,95 @@ static bool set_memory(Options *o, const char *value)
     return fine;
 }
 
-static bool set_quick(Options *o, const char *value)
+static bool set_quick(void *self, const char *value)
 {
+    Options *o = self;
     (void) value;
     return o->marking.quick = true;
 }
 
-static bool set_trusting(Options *o, const char *value)
+static bool set_trusting(void *self, const char *value)
 {
+    Options *o = self;
     (void) value;
     return o->trusting = true;
 }
 
-static bool set_student(Options *o, const char *value)
+static bool set_student(void *self, const char *value)
 {
+    Options *o = self;
     o->student = value;
     return *value != 0;
 }
 
-static bool set_lab(Options *o, const char *value)
+static bool set_lab(void *self, const char *value)
 {
+    Options *o = self;
     o->lab = value;
     return lab_find(value) != NULL;
 }
 
-static bool set_course(Options *o, const char *value)
+static bool set_course(void *self, const char *value)
 {
+    Options *o = self;
     o->course = value;
     return *value != 0;
 }
 
-static bool set_format(Options *o, const char *value)
+static bool set_format(void *self, const char *value)
 {
+    Options *o = self;
     o->format = value;
     return *value != 0;
 }
 
-static bool set_executor(Options *o, const char *value)
+static bool set_executor(void *self, const char *value)
 {
+    Options *o = self;
     o->slurm.asked_for = !strcmp(value, "slurm");
     return o->slurm.asked_for || !strcmp(value, "local");
 }
 
-static bool set_account(Options *o, const char *value)
+static bool set_account(void *self, const char *value)
 {
+    Options *o = self;
     o->slurm.account = value;
     return *value != 0;
 }
 
-static bool set_partition(Options *o, const char *value)
+static bool set_partition(void *self, const char *value)
 {
+    Options *o = self;
     o->slurm.partition = value;
     return *value != 0;
 }
 
-static bool set_gres(Options *o, const char *value)
+static bool set_gres(void *self, const char *value)
 {
+    Options *o = self;
     o->slurm.gres = value;
     return *value != 0;
 }
 
-static bool set_slurm_option(Options *o, const char *value)
+static bool set_slurm_option(void *self, const char *value)
 {
+    Options *o = self;
     if (!slurm_may_pass(value) || o->slurm.option_count == SLURM_OPTIONS)
         return false;
     o->slurm.options[o->slurm.option_count++] = value;
     return true;
 }
 
-static bool set_shared(Options *o, const char *value)
+static bool set_shared(void *self, const char *value)
 {
+    Options *o = self;
     o->slurm.shared = value;
     return *value && strlen(value) < 300;
 }
 
-static bool set_batch(Options *o, const char *value)
+static bool set_batch(void *self, const char *value)
 {
+    Options *o = self;
     double n;
     bool fine = number(value, 1, 1000, &n) && n == (int) n;
 
@@ -212,49 +231,59 @@ static bool set_batch(Options *o, const char *value)
     return fine;
 }
 
-static bool set_to(Options *o, const char *value)
+static bool set_to(void *self, const char *value)
 {
+    Options *o = self;
     o->to = value;
     return *value && strlen(value) < 900;
 }
 
 static const OptionRow option_rows[] = {
-    { "--out", true, set_out },
-    { "--labs", true, set_labs },
-    { "--devices", true, set_devices },
-    { "--jobs", true, set_jobs },
-    { "--quick", false, set_quick },
-    { "--limit", true, set_limit },
-    { "--memory", true, set_memory },
-    { "--trust-submissions", false, set_trusting },
-    { "--student", true, set_student },
-    { "--lab", true, set_lab },
-    { "--format", true, set_format },
-    { "--course", true, set_course },
-    { "--to", true, set_to },
-    { "--executor", true, set_executor },
-    { "--account", true, set_account },
-    { "--partition", true, set_partition },
-    { "--gres", true, set_gres },
-    { "--slurm-option", true, set_slurm_option },
-    { "--shared", true, set_shared },
-    { "--batch", true, set_batch },
+    { "out", true, set_out },
+    { "labs", true, set_labs },
+    { "devices", true, set_devices },
+    { "jobs", true, set_jobs },
+    { "quick", false, set_quick },
+    { "limit", true, set_limit },
+    { "memory", true, set_memory },
+    { "trust-submissions", false, set_trusting },
+    { "student", true, set_student },
+    { "lab", true, set_lab },
+    { "format", true, set_format },
+    { "course", true, set_course },
+    { "to", true, set_to },
+    { "executor", true, set_executor },
+    { "account", true, set_account },
+    { "partition", true, set_partition },
+    { "gres", true, set_gres },
+    { "slurm-option", true, set_slurm_option },
+    { "shared", true, set_shared },
+    { "batch", true, set_batch },
     { 0 },
 };
+
+static bool take_word(void *self, const char *word)
+{
+    Options *options = self;
+
+    if (options->takes_submissions && !options->submissions) {
+        options->submissions = word;
+        return true;
+    }
+    fprintf(stderr, "gradebook: unexpected argument '%s' (see --help)\n", word);
+    return false;
+}
 
 bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
                     bool needs_no_out)
 {
-    for (int i = 2; i < argc; i++) {
-        if (argv[i][0] == '-') {
-            if (!take_option(option_rows, options, argv, &i))
-                return false;
-        } else if (!takes_submissions || options->submissions) {
-            fprintf(stderr, "gradebook: %s: what is that for? (--help)\n", argv[i]);
-            return false;
-        } else {
-            options->submissions = argv[i];
-        }
+    OptionReader reader = { option_rows, options, take_word };
+
+    options->takes_submissions = takes_submissions;
+    if (options_read(&reader, argc - 1, argv + 1) < 0) {
+        if (*reader.why)
+            fprintf(stderr, "gradebook: %s\n", reader.why);
+        return false;
     }
     if (!options->out && !needs_no_out)
         fprintf(stderr, "gradebook: --out DIR is missing: the folder of the gradebook\n");

@@ -6,13 +6,13 @@
 #include "gradebook/slurm/slurm.h"
 #include "base/options.h"
 
-struct Options {
+typedef struct Options {
     const char *submissions, *out, *student, *lab, *format, *to, *course;
-    bool trusting, labs_named;
+    bool trusting, labs_named, takes_submissions;
     MarkingOptions marking;
     SlurmOptions slurm;
     char devices[400]; /* what marking.devices point into */
-};
+} Options;
 
 extern const char usage[]; /* what --help prints */
 

@@ -12,6 +12,7 @@
  * alone can foretell.
  */
 #include "runner/caller.h"
+#include "base/options.h"
 #include "base/child.h"
 #include "runner/guest_link.h"
 #include "runner/one_gpu.h"
@@ -416,35 +417,58 @@ static int complain(const char *what)
     return 2;
 }
 
+static bool set_device(void *self, const char *value)
+{
+    uint64_t number = 0;
+
+    (void) self;
+    if (device_simulated)
+        return !setenv("SIM_DEVICE", value, 1);
+    if (!option_number(value, 10, 1023, &number))
+        return false;
+    device_number = (int) number;
+    return true;
+}
+
+static bool set_streams(void *self, const char *value)
+{
+    (void) self, (void) value;
+    return many_streams = true;
+}
+
+static bool print_help(void *self, const char *value)
+{
+    (void) value;
+    fputs(help, stdout);
+    return *(bool *) self = true;
+}
+
+static bool print_version(void *self, const char *value)
+{
+    (void) value;
+    printf("runner %s, CUDA %d.%d\n", WARPBOOK_VERSION, CUDART_VERSION / 1000,
+           CUDART_VERSION % 1000 / 10);
+    return *(bool *) self = true;
+}
+
 /* True if the program is to go on; else *status is its end. */
 static bool read_arguments(int count, char **words, int *status)
 {
+    static const OptionRow rows[] = { { "device", true, set_device },
+                                      { "streams", false, set_streams },
+                                      { "help", false, print_help },
+                                      { "version", false, print_version },
+                                      { 0 } };
+    bool printed = false;
+    OptionReader reader = { rows, &printed, NULL };
+    int read = options_read(&reader, count, words);
+
     *status = 0;
-    for (int i = 1; i < count; i++) {
-        char *rest = NULL;
-        if (!strcmp(words[i], "--help"))
-            fputs(help, stdout);
-        else if (!strcmp(words[i], "--version"))
-            printf("runner %s, CUDA %d.%d\n", WARPBOOK_VERSION, CUDART_VERSION / 1000,
-                   CUDART_VERSION % 1000 / 10);
-        else if (!strcmp(words[i], "--device") && i + 1 < count && device_simulated) {
-            setenv("SIM_DEVICE", words[++i], 1);
-            continue;
-        } else if (!strcmp(words[i], "--device") && i + 1 < count) {
-            long number = strtol(words[++i], &rest, 10);
-            if (*rest || rest == words[i] || number < 0 || number > 1023)
-                *status = complain("--device wants a number");
-            device_number = (int) number;
-            if (!*status)
-                continue;
-        } else if (!strcmp(words[i], "--streams")) {
-            many_streams = true;
-            continue;
-        } else
-            *status = complain("unknown argument");
-        return false;
-    }
-    return true;
+    if (read < 0)
+        *status = complain(reader.why);
+    else if (read < count && !printed)
+        *status = complain("unknown argument");
+    return !printed && !*status;
 }
 
 /* Only what the grader wants: no files, and findings to us alone. */

@@ -7,6 +7,7 @@
  */
 #include "sim/tool.h"
 #include "sim/list.h"
+#include "base/options.h"
 #include "base/util.h"
 
 #include "sim/device/device.h"
@@ -88,16 +89,18 @@ static char *setting(SimPlan *plan, const char *name)
 
 /* ---- Options ---- */
 
-static bool set_device(SimPlan *plan, const char *value)
+static bool set_device(void *self, const char *value)
 {
+    SimPlan *plan = self;
     SET(plan, "SIM_DEVICE", "%s", value);
     return *value;
 }
 
 /* The program may go to another folder before its end. The file is made now, so that a path that
  * cannot be written is told before all the work; what an earlier run wrote goes. */
-static bool set_report(SimPlan *plan, const char *value)
+static bool set_report(void *self, const char *value)
 {
+    SimPlan *plan = self;
     char here[SIM_PATH / 2] = "", path[SIM_PATH];
     int fd;
 
@@ -128,8 +131,9 @@ static bool are_among(const char *list, const char *const *words)
     }
 }
 
-static bool set_checks(SimPlan *plan, const char *value)
+static bool set_checks(void *self, const char *value)
 {
+    SimPlan *plan = self;
     static const char *const whole[] = { "all", "none", NULL };
     static const char *const parts[] = { "races", "uninitialised", "leaks", NULL };
 
@@ -137,8 +141,9 @@ static bool set_checks(SimPlan *plan, const char *value)
     return (!strchr(value, ',') && are_among(value, whole)) || are_among(value, parts);
 }
 
-static bool set_sched(SimPlan *plan, const char *value)
+static bool set_sched(void *self, const char *value)
 {
+    SimPlan *plan = self;
     static const char *const words[] = { "forward", "reverse", NULL };
     size_t digits = strncmp(value, "random:", 7) ? 0 : strspn(value + 7, "0123456789");
 
@@ -147,24 +152,27 @@ static bool set_sched(SimPlan *plan, const char *value)
            (digits > 0 && digits < 20 && !value[7 + digits]);
 }
 
-static bool set_budget(SimPlan *plan, const char *value)
+static bool set_budget(void *self, const char *value)
 {
+    SimPlan *plan = self;
     size_t digits = strspn(value, "0123456789");
 
     SET(plan, "SIM_BUDGET", "%s", value);
     return digits > 0 && digits < 20 && !value[digits];
 }
 
-static bool set_time(SimPlan *plan, const char *value)
+static bool set_time(void *self, const char *value)
 {
+    SimPlan *plan = self;
     static const char *const words[] = { "0", "1", "all", NULL };
 
     SET(plan, "SIM_TIME", "%s", value);
     return !strchr(value, ',') && are_among(value, words);
 }
 
-static bool set_error_exitcode(SimPlan *plan, const char *value)
+static bool set_error_exitcode(void *self, const char *value)
 {
+    SimPlan *plan = self;
     char *end;
     long code = strtol(value, &end, 10);
 
@@ -172,63 +180,43 @@ static bool set_error_exitcode(SimPlan *plan, const char *value)
     return *value >= '0' && *value <= '9' && !*end && code >= 1 && code <= 255;
 }
 
-static const struct {
-    const char *name;
-    bool (*set)(SimPlan *, const char *);
-} options[] = {
-    { "--device", set_device },
-    { "--report", set_report },
-    { "--checks", set_checks },
-    { "--sched", set_sched },
-    { "--budget", set_budget },
-    { "--time", set_time },
-    { "--error-exitcode", set_error_exitcode },
-};
-
-/* Takes argv[*at] with its value, from "--name=value" or the next word. */
-static bool take_option(SimPlan *plan, char **argv, int *at)
+static bool set_help(void *self, const char *value)
 {
-    char *equals = strchr(argv[*at], '=');
-    size_t length = equals ? (size_t) (equals - argv[*at]) : strlen(argv[*at]);
-
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        const char *value = equals ? equals + 1 : argv[*at + 1];
-        if (strlen(options[i].name) != length || strncmp(argv[*at], options[i].name, length))
-            continue;
-        if (!value)
-            return refuse(plan, USAGE, "%s: its value is missing (--help)", options[i].name);
-        if (strlen(value) >= SIM_PATH / 2 || !options[i].set(plan, value))
-            return *plan->why ? false
-                              : refuse(plan, USAGE, "%s: not a value for it: %.300s (--help)",
-                                       options[i].name, value);
-        *at += !equals;
-        return true;
-    }
-    return refuse(plan, USAGE, "%.300s: there is no such option (--help)", argv[*at]);
+    (void) value;
+    return ((SimPlan *) self)->help = true;
 }
 
+static bool choose_list(void *self, const char *value)
+{
+    (void) value;
+    return ((SimPlan *) self)->list = true;
+}
+
+static const OptionRow option_rows[] = {
+    { "device", true, set_device },
+    { "report", true, set_report },
+    { "checks", true, set_checks },
+    { "sched", true, set_sched },
+    { "budget", true, set_budget },
+    { "time", true, set_time },
+    { "error-exitcode", true, set_error_exitcode },
+    { "list", false, choose_list },
+    { "help", false, set_help },
+    { 0 },
+};
+
+/* `argv` are the words behind `warpbook sim`: those before PROGRAM are options. */
 static bool take_options(SimPlan *plan, int argc, char **argv)
 {
-    int at = 0;
+    OptionReader reader = { option_rows, plan, NULL };
+    int read = options_read(&reader, argc + 1, argv - 1);
 
-    for (; at < argc && argv[at][0] == '-'; at++) {
-        if (!strcmp(argv[at], "--")) {
-            at++;
-            break;
-        }
-        if (!strcmp(argv[at], "--help") || !strcmp(argv[at], "-h")) {
-            plan->help = true;
-            return true;
-        }
-        if (!strcmp(argv[at], "--list")) {
-            plan->list = true;
-            return true;
-        }
-        if (!take_option(plan, argv, &at))
-            return false;
-    }
-    plan->arguments = argv + at;
-    return at < argc || refuse(plan, USAGE, "which PROGRAM is to run? (--help)");
+    if (plan->help || plan->list)
+        return true;
+    if (read < 0)
+        return *plan->why ? false : refuse(plan, USAGE, "%s", reader.why);
+    plan->arguments = argv + read - 1;
+    return read <= argc || refuse(plan, USAGE, "which PROGRAM is to run? (--help)");
 }
 
 /* ---- The program ---- */

@@ -142,26 +142,27 @@ static void wrong_words(void)
     } rows[] = {
         { "", 2, "which PROGRAM is to run? (--help)" },
         { "--", 2, "which PROGRAM is to run? (--help)" },
-        { "--devic h200 -- sh", 2, "--devic: there is no such option (--help)" },
-        { "-x -- sh", 2, "-x: there is no such option (--help)" },
-        { "--device", 2, "--device: its value is missing (--help)" },
-        { "--device= sh", 2, "--device: not a value for it:  (--help)" },
+        { "--devise h200 -- sh", 2, "unknown option '--devise' (see --help)" },
+        { "-x -- sh", 2, "unknown option '-x' (see --help)" },
+        { "--device", 2, "option '--device' needs a value (see --help)" },
+        { "--device= sh", 2, "invalid value for --device: '' (see --help)" },
         { "--device h201 -- sh", 2,
           "--device h201: there is no device `h201`; there are: h200 teaching" },
-        { "--sched random -- sh", 2, "--sched: not a value for it: random (--help)" },
-        { "--sched random:x -- sh", 2, "--sched: not a value for it: random:x (--help)" },
-        { "--sched random:1x -- sh", 2, "--sched: not a value for it: random:1x (--help)" },
+        { "--sched random -- sh", 2, "invalid value for --sched: 'random' (see --help)" },
+        { "--sched random:x -- sh", 2, "invalid value for --sched: 'random:x' (see --help)" },
+        { "--sched random:1x -- sh", 2, "invalid value for --sched: 'random:1x' (see --help)" },
         { "--sched forward,reverse sh", 2,
-          "--sched: not a value for it: forward,reverse (--help)" },
-        { "--checks all,races sh", 2, "--checks: not a value for it: all,races (--help)" },
-        { "--checks races,,leaks sh", 2, "--checks: not a value for it: races,,leaks (--help)" },
-        { "--checks race sh", 2, "--checks: not a value for it: race (--help)" },
-        { "--budget 1e9 sh", 2, "--budget: not a value for it: 1e9 (--help)" },
-        { "--time 2 sh", 2, "--time: not a value for it: 2 (--help)" },
-        { "--time 0,1 sh", 2, "--time: not a value for it: 0,1 (--help)" },
-        { "--budget -1 sh", 2, "--budget: not a value for it: -1 (--help)" },
-        { "--error-exitcode 0 sh", 2, "--error-exitcode: not a value for it: 0 (--help)" },
-        { "--error-exitcode 256 sh", 2, "--error-exitcode: not a value for it: 256 (--help)" },
+          "invalid value for --sched: 'forward,reverse' (see --help)" },
+        { "--checks all,races sh", 2, "invalid value for --checks: 'all,races' (see --help)" },
+        { "--checks races,,leaks sh", 2,
+          "invalid value for --checks: 'races,,leaks' (see --help)" },
+        { "--checks race sh", 2, "invalid value for --checks: 'race' (see --help)" },
+        { "--budget 1e9 sh", 2, "invalid value for --budget: '1e9' (see --help)" },
+        { "--time 2 sh", 2, "invalid value for --time: '2' (see --help)" },
+        { "--time 0,1 sh", 2, "invalid value for --time: '0,1' (see --help)" },
+        { "--budget -1 sh", 2, "invalid value for --budget: '-1' (see --help)" },
+        { "--error-exitcode 0 sh", 2, "invalid value for --error-exitcode: '0' (see --help)" },
+        { "--error-exitcode 256 sh", 2, "invalid value for --error-exitcode: '256' (see --help)" },
         { "--report /proc/none/x -- sh", 3, "--report /proc/none/x: No such file or directory" },
         { "no-such-program", 127, "no-such-program: not found in $PATH" },
         { "./no/such/program", 127, "./no/such/program: there is no such file" },
@@ -356,7 +357,7 @@ static void the_programs_status_is_ours(void)
     write_program("odd", "#!/no/such/shell\n", 17);
     CU_ASSERT_EQUAL(run(in_folder("odd"), said, sizeof said), 127);
     CU_ASSERT_EQUAL(run("--nonsense", said, sizeof said), 2);
-    CU_ASSERT_PTR_NOT_NULL(strstr(said, "warpbook: --nonsense: there is no such option"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "warpbook: unknown option '--nonsense'"));
     end();
 }
 
