@@ -45,9 +45,9 @@ echo "gradebook from end to end: about two minutes."
 check "no command" status_is 2 "$gradebook"
 check "help" status_is 0 "$gradebook" --help
 check "an unknown command" says "no such command" "$gradebook" frobnicate
-check "an unknown option" says "no such option" "$gradebook" grade x --out y --frob
+check "an unknown option" says "unknown option" "$gradebook" grade x --out y --frob
 check "no folder for the gradebook" says "--out DIR is missing" "$gradebook" grade x
-check "an unknown lab" says "not a value for it: 99" "$gradebook" grade x --out y --labs 99
+check "an unknown lab" says "invalid value for --labs: .99" "$gradebook" grade x --out y --labs 99
 check "an unknown format" status_is 2 "$gradebook" export --out y --format pdf
 check "and which there are" says "csv, json" "$gradebook" export --out y --format pdf
 check "a device twice" status_is 2 "$gradebook" grade x --out y --devices 0,0

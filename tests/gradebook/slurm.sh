@@ -126,7 +126,7 @@ check "one that is not there" says "cannot make a folder for Slurm's tasks in /n
 check "what Slurm refuses" says "Slurm does not take the work: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
 check "is the machine's fault" status_is 3 slurm "$c" "$work/refused" --partition nosuch
 check "and leaves nothing behind" test ! -e "$work/refused/slurm/round"
-check "an option of ours" says "not a value for it: --array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
+check "an option of ours" says "invalid value for --slurm-option: .--array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
 check "a device" says "Slurm chooses the GPUs" "$gradebook" grade "$c" --out "$work/refused" --executor slurm --devices 1
 check "an executor that there is not" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
 check "tasks are no command" says "it is no command" env -u SLURM_ARRAY_JOB_ID "$gradebook" slurm-task --out "$work/refused"
