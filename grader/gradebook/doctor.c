@@ -18,7 +18,8 @@ int doctor(const MarkingOptions *options, const char *out, bool trusting)
     static const int statuses[] = { [HEALTH_OK] = 0, [HEALTH_WARN] = 1, [HEALTH_FAIL] = 3 };
     static const char *const verdicts[] = {
         [HEALTH_OK] = "This machine is fit to grade.",
-        [HEALTH_WARN] = "This machine can grade; see the rows that begin with warn.",
+        [HEALTH_WARN] =
+            "This machine can grade, with limitations; see the rows that begin with warn.",
         [HEALTH_FAIL] = "This machine is not fit to grade; see the rows that begin with fail.",
     };
     HealthReport *all = xcalloc(1, sizeof *all);

@@ -4,8 +4,8 @@
 
 #include "gradebook/run/scheduler_options.h"
 
-/* Looks, tells, changes nothing. `out` may be NULL. 0: all is well; 1: something could be better;
- * 3: it cannot grade, or not to be trusted. */
+/* Checks and prints; changes nothing. `out` may be NULL. Returns 0 if the machine is fit, 1 with
+ * warnings, 3 if it cannot grade or its results cannot be trusted. */
 int doctor(const MarkingOptions *options, const char *out, bool trusting);
 
 #endif

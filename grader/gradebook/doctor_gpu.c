@@ -1,8 +1,9 @@
-/* doctor_gpu.c - are the GPUs fit to grade on? By nvidia-smi's query interface, which only asks.
+/* doctor_gpu.c - are the GPUs fit to grade on? By nvidia-smi's query interface, which changes
+ * nothing.
  *
- * Versions of nvidia-smi know different fields, and one that it does not know makes it refuse the
- * whole query: then that field is asked by its other name, and at last left out. What a GPU does
- * not have is "[N/A]" or "[Not Supported]", and nothing is concluded from it.
+ * Each version of nvidia-smi knows different fields and refuses a whole query for one unknown
+ * field. That field is then queried by its older name and finally left out. A GPU reports "[N/A]"
+ * or "[Not Supported]" for what it lacks; no conclusion is drawn from that.
  *
  * $GRADEBOOK_NVIDIA_SMI names another program (the tests' scripted one).
  */
@@ -50,9 +51,9 @@ static const struct {
     [GPU_NAME] = { "name" },
 };
 
-/* ---- ParsedResult what it prints ---- */
+/* ---- Parsing its output ---- */
 
-/* One value, without blanks around it; "" where there is none. */
+/* One value without surrounding blanks; "" if not available. */
 static void take_value(const char *from, size_t length, char value[100])
 {
     static const char *const nothing[] = { "N/A",
@@ -157,8 +158,8 @@ static void look_at_state(const GpuFacts *gpu, const char *what, HealthReport *a
             strstr(gpu->value[i], "ERR!")) {
             health_advise(
                 health_row(all, HEALTH_FAIL, what, "%s: %s", fields[i].name, gpu->value[i]),
-                "The driver has lost it. Restart the machine, or reset the GPU once nothing "
-                "uses it; if that comes again, it is broken.");
+                "The driver has lost this GPU. Restart the machine, or reset the GPU while nothing "
+                "uses it. If the error returns, the GPU is defective.");
             return;
         }
 }
@@ -172,14 +173,14 @@ static void look_at_kind(const GpuFacts *gpu, const char *what, HealthReport *al
     if (cc && cc < LEAST_CC)
         health_advise(health_row(all, HEALTH_FAIL, what, "%s, compute capability %s",
                                  gpu->value[GPU_NAME], gpu->value[GPU_CAPABILITY]),
-                      "The labs need 7.5 or newer. Take another GPU, or --devices sim.");
+                      "The labs need 7.5 or newer. Use another GPU, or --devices sim.");
     else if (number_of(gpu, GPU_MEMORY, &mib) && mib < LEAST_MIB)
         health_advise(
             health_row(all, HEALTH_WARN, what, "%s, %.0f MiB", gpu->value[GPU_NAME], mib),
             "Little memory: labs whose arrays do not fit are graded for correctness only.");
     else
         health_row(all, HEALTH_OK, what, "%s",
-                   *gpu->value[GPU_NAME] ? gpu->value[GPU_NAME] : "there");
+                   *gpu->value[GPU_NAME] ? gpu->value[GPU_NAME] : "present");
 }
 
 static void look_at_use(const GpuFacts *gpu, const char *what, HealthReport *all)
@@ -189,24 +190,23 @@ static void look_at_use(const GpuFacts *gpu, const char *what, HealthReport *all
     number_of(gpu, GPU_USE, &percent);
     number_of(gpu, GPU_MEMORY_USED, &mib);
     if (gpu->processes)
-        health_advise(
-            health_row(all, HEALTH_FAIL, what, "no: %d process%s, first %s", gpu->processes,
-                       gpu->processes > 1 ? "es" : "", gpu->process),
-            "Speeds measured beside another program are not to be trusted. End it, or grade on "
-            "another GPU (--devices). A gradebook or warpbook that is grading is no harm: they "
-            "wait for each other.");
+        health_advise(health_row(all, HEALTH_FAIL, what, "no: %d process%s, first %s",
+                                 gpu->processes, gpu->processes > 1 ? "es" : "", gpu->process),
+                      "Speeds measured while another program uses the GPU are not reliable. Stop "
+                      "that program, or grade on another GPU (--devices). A running gradebook or "
+                      "warpbook does no harm: they wait for each other.");
     else if (percent > BUSY_PERCENT)
         health_advise(
             health_row(all, HEALTH_FAIL, what, "no: busy for %.0f %% of the time", percent),
-            "Something that cannot be seen from here uses it: a display, another container, or "
-            "another user. Speeds measured beside it are not to be trusted.");
+            "Something not visible from here uses the GPU: a display, another container or another "
+            "user. Speeds measured meanwhile are not reliable.");
     else if (mib > HELD_MIB)
         health_advise(
-            health_row(all, HEALTH_WARN, what, "%.0f MiB are held by something unseen", mib),
-            "Another container, user, or a display may begin to work at any time: ask.");
+            health_row(all, HEALTH_WARN, what, "%.0f MiB are in use by an unknown process", mib),
+            "Another container, another user or a display may use the GPU at any time. Ask who "
+            "else uses this machine.");
     else
-        health_row(all, HEALTH_OK, what,
-                   gpu->value[GPU_USE][0] ? "yes" : "no process is seen on it");
+        health_row(all, HEALTH_OK, what, gpu->value[GPU_USE][0] ? "yes" : "no process found on it");
 }
 
 static void look_at_modes(const GpuFacts *gpu, const char *what, HealthReport *all)
@@ -216,28 +216,25 @@ static void look_at_modes(const GpuFacts *gpu, const char *what, HealthReport *a
 
     PUT(row, "%s: compute mode", what);
     if (*mode && strcmp(mode, "Default"))
-        health_advise(
-            health_row(all, HEALTH_FAIL, row, "%s", mode),
-            "A grading needs two processes on it at a time. An administrator sets it back: "
-            "nvidia-smi -i %s -c DEFAULT",
-            index);
+        health_advise(health_row(all, HEALTH_FAIL, row, "%s", mode),
+                      "A grading runs two processes on the GPU at the same time. An administrator "
+                      "can reset the mode: nvidia-smi -i %s -c DEFAULT",
+                      index);
     else if (*mode)
         health_row(all, HEALTH_OK, row, "%s", mode);
     PUT(row, "%s: persistence", what);
     if (!strcmp(gpu->value[GPU_PERSISTENCE], "Disabled"))
-        health_advise(
-            health_row(all, HEALTH_WARN, row, "off"),
-            "The driver goes to sleep between gradings: each begins later, with other clocks. "
-            "An administrator switches it on: nvidia-smi -i %s -pm 1",
-            index);
+        health_advise(health_row(all, HEALTH_WARN, row, "off"),
+                      "The driver unloads between gradings: each starts later, with other clocks. "
+                      "An administrator can switch persistence on: nvidia-smi -i %s -pm 1",
+                      index);
     else if (*gpu->value[GPU_PERSISTENCE])
         health_row(all, HEALTH_OK, row, "on");
     PUT(row, "%s: MIG", what);
     if (!strcmp(gpu->value[GPU_MIG], "Enabled"))
-        health_advise(
-            health_row(all, HEALTH_WARN, row, "on"),
-            "Gradings run on a slice of the GPU, and speeds are those of the slice. Work on the "
-            "other slices can slow it, and is not visible here.");
+        health_advise(health_row(all, HEALTH_WARN, row, "on"),
+                      "Gradings run on a slice of the GPU and measure its speed. Work on other "
+                      "slices can slow it and is not visible here.");
     else if (*gpu->value[GPU_MIG])
         health_row(all, HEALTH_OK, row, "off");
 }
@@ -252,14 +249,14 @@ static void look_at_memory(const GpuFacts *gpu, const char *what, HealthReport *
     if (errors > 0)
         health_advise(
             health_row(all, HEALTH_FAIL, row, "%.0f uncorrected errors", errors),
-            "Its memory has lost bits since the driver was loaded: a result may be wrong by no "
-            "student's fault. Restart the machine; if that comes again, have it replaced.");
+            "The GPU's memory has corrupted data since the driver was loaded, so a correct kernel "
+            "may get a wrong result. Restart the machine; if the error returns, replace the GPU.");
     else if (*gpu->value[GPU_ECC])
         health_row(all, HEALTH_OK, row, "%s",
                    !strcmp(gpu->value[GPU_ECC], "Enabled") ? "on" : "off");
 }
 
-/* Why clocks are held down, by NVML's bits; none is a fault by itself. */
+/* Why clocks are reduced, by NVML's bits. */
 static const struct {
     unsigned long bit;
     const char *word;
@@ -296,17 +293,16 @@ static void look_at_clocks(const GpuFacts *gpu, const char *what, HealthReport *
         APPEND(found, "%s%s", *found ? "; " : "", why);
     PUT(row, "%s: clocks", what);
     if (warn)
-        health_advise(
-            health_row(all, HEALTH_WARN, row, "%s", found),
-            "Something holds the clocks down even now. Speeds are taken beside the reference, "
-            "so marks stay fair, but more samples are dropped and gradings take longer. Better "
-            "cooling or a higher power limit helps.");
+        health_advise(health_row(all, HEALTH_WARN, row, "%s", found),
+                      "The clocks are reduced even now. Marks stay fair, since speeds are relative "
+                      "to the reference, but more samples are dropped and gradings take longer. "
+                      "Improve cooling or raise the power limit.");
     else if (number_of(gpu, GPU_CLOCK_SET, &set) && number_of(gpu, GPU_CLOCK_DEFAULT, &standard) &&
              set < standard)
         health_advise(
             health_row(all, HEALTH_WARN, row, "%s, below the default of %.0f", found, standard),
-            "Marks stay fair, but the balance of computing and memory is not this GPU's own. An "
-            "administrator resets them: nvidia-smi -i %s -rac",
+            "Marks stay fair, but the ratio of compute to memory speed is not this GPU's usual "
+            "one. An administrator can reset the clocks: nvidia-smi -i %s -rac",
             gpu->value[GPU_INDEX]);
     else if (*found)
         health_row(all, HEALTH_OK, row, "%s", found);
@@ -322,7 +318,7 @@ static void look_at_heat(const GpuFacts *gpu, const char *what, HealthReport *al
         return;
     if (celsius >= HOT_C)
         health_advise(health_row(all, HEALTH_WARN, row, "%.0f C", celsius),
-                      "Hot before the first grading: the clocks will sink. See to its cooling.");
+                      "Hot before the first grading: the clocks will drop. Improve its cooling.");
     else
         health_row(all, HEALTH_OK, row, "%.0f C", celsius);
 }
@@ -352,19 +348,18 @@ void driver_diagnose(const char *driver, const char *toolkit, HealthReport *all)
     if (major < built_major)
         health_advise(
             health_row(all, HEALTH_FAIL, what, "CUDA %s, %s", driver, toolkit),
-            "The driver is older than the toolkit: nothing that this nvcc builds runs. Install "
-            "a newer driver, or a toolkit of CUDA %d ($CUDA_HOME names it).",
+            "The driver is older than the toolkit: programs built by this nvcc do not run. Install "
+            "a newer driver, or a toolkit of CUDA %d and set CUDA_HOME to it.",
             major);
     else if (major == built_major && minor < built_minor)
-        health_advise(
-            health_row(all, HEALTH_WARN, what, "CUDA %s, %s", driver, toolkit),
-            "The driver is older than the toolkit, though of the same major version: machine "
-            "code runs, PTX for it does not. A newer driver is safer.");
+        health_advise(health_row(all, HEALTH_WARN, what, "CUDA %s, %s", driver, toolkit),
+                      "The driver is older than the toolkit, with the same major version: machine "
+                      "code runs, its PTX does not. A newer driver is safer.");
     else
         health_row(all, HEALTH_OK, what, "CUDA %s, %s", driver, toolkit);
 }
 
-/* ---- Asking nvidia-smi ---- */
+/* ---- Querying nvidia-smi ---- */
 
 typedef struct Answer {
     Program program;
@@ -388,7 +383,7 @@ static void ask(Answer *answer, const char *first, const char *second)
     answer->text = program->out.text ? program->out.text : "";
 }
 
-/* The field that an answer complains of: Field "x" is not a valid field to query. */
+/* The field named by the error: Field "x" is not a valid field to query. */
 static int refused_field(const char *said, const bool asked[GPU_FIELDS],
                          const bool older[GPU_FIELDS])
 {
@@ -403,7 +398,8 @@ static int refused_field(const char *said, const bool asked[GPU_FIELDS],
     return -1;
 }
 
-/* Leaves out what this nvidia-smi does not know. False if it answers nothing at all. */
+/* Leaves out fields unknown to this nvidia-smi. Returns the number of GPUs, -1 without an answer.
+ */
 static int ask_gpus(GpuFacts gpus[GPUS], char *why, size_t size)
 {
     bool asked[GPU_FIELDS], older[GPU_FIELDS] = { false };
@@ -431,7 +427,7 @@ static int ask_gpus(GpuFacts gpus[GPUS], char *why, size_t size)
             put(why, size, "%.*s", (int) strcspn(answer.text, "\n"), answer.text);
         else if (count < 0 && WIFEXITED(answer.program.status) &&
                  WEXITSTATUS(answer.program.status) == 127 && !answer.program.late)
-            put(why, size, "not there");
+            put(why, size, "not installed");
         else if (count < 0)
             program_say_end(&answer.program, why, size);
         program_free(&answer.program);
@@ -471,7 +467,7 @@ static const GpuFacts *gpu_of(const GpuFacts gpus[GPUS], int count, const char *
     return NULL;
 }
 
-/* CUDA counts GPUs by speed unless told otherwise, nvidia-smi by place. */
+/* By default CUDA numbers GPUs by speed, nvidia-smi by PCI address. */
 static void look_at_order(const GpuFacts gpus[GPUS], int count, HealthReport *all)
 {
     const char *order = getenv("CUDA_DEVICE_ORDER"), *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -480,14 +476,13 @@ static void look_at_order(const GpuFacts gpus[GPUS], int count, HealthReport *al
     for (int i = 1; i < count; i++)
         differ |= strcmp(gpus[i].value[GPU_NAME], gpus[0].value[GPU_NAME]) != 0;
     if (differ && (!order || strcmp(order, "PCI_BUS_ID")))
-        health_advise(
-            health_row(all, HEALTH_WARN, "GPUs' numbers", "these GPUs are not all the same"),
-            "CUDA numbers them by speed, these rows by place. CUDA_DEVICE_ORDER=PCI_BUS_ID in "
-            "the environment makes both the same.");
+        health_advise(health_row(all, HEALTH_WARN, "GPUs' numbers", "GPUs of different models"),
+                      "CUDA numbers them by speed, these rows by PCI address. Set "
+                      "CUDA_DEVICE_ORDER=PCI_BUS_ID in the environment to use the same numbers.");
     if (visible && *visible)
         health_advise(
             health_row(all, HEALTH_WARN, "GPUs' numbers", "CUDA_VISIBLE_DEVICES=%s", visible),
-            "--devices counts within these; the rows here count all.");
+            "--devices numbers only these GPUs; the rows here number all GPUs.");
 }
 
 void gpus_diagnose(const char *const devices[], int count, const char *toolkit, HealthReport *all)
@@ -498,11 +493,9 @@ void gpus_diagnose(const char *const devices[], int count, const char *toolkit, 
     bool wanted = count > 0;
 
     if (there <= 0) {
-        health_advise(
-            health_row(all, wanted ? HEALTH_FAIL : HEALTH_WARN, "GPU", "none; nvidia-smi: %s",
-                       there < 0 ? why : "it knows of none"),
-            "Without an NVIDIA GPU and its driver gradings run on the simulated GPU: they "
-            "judge correctness and mechanism, not speed.");
+        health_advise(health_row(all, wanted ? HEALTH_FAIL : HEALTH_WARN, "GPU",
+                                 "not found; nvidia-smi: %s", there < 0 ? why : "lists no GPU"),
+                      "Without an NVIDIA GPU and its driver, gradings run on the simulated GPU.");
         free(gpus);
         return;
     }
@@ -515,7 +508,7 @@ void gpus_diagnose(const char *const devices[], int count, const char *toolkit, 
             gpu_diagnose(gpu, all);
         else
             health_advise(health_row(all, HEALTH_FAIL, "GPU", "there is no GPU %s", devices[i]),
-                          "There are %d, from 0 on.", there);
+                          "This machine has %d, numbered from 0.", there);
     }
     if (!wanted)
         gpu_diagnose(&gpus[0], all);

@@ -1,11 +1,12 @@
-/* doctor_gpu.h - are the GPUs fit to grade on? By nvidia-smi's query interface, which only asks. */
+/* doctor_gpu.h - are the GPUs fit to grade on? By nvidia-smi's query interface, which changes
+ * nothing. */
 #ifndef DOCTOR_GPU_H
 #define DOCTOR_GPU_H
 
 #include <stdbool.h>
 #include "gradebook/health.h"
 
-/* What is asked of each GPU: a row of doctor_gpu.c's table. */
+/* What is queried of each GPU: a row of doctor_gpu.c's table. */
 typedef enum GpuField {
     GPU_INDEX,
     GPU_UUID,
@@ -21,24 +22,24 @@ typedef enum GpuField {
     GPU_CLOCK_MOST,
     GPU_CLOCK_SET,
     GPU_CLOCK_DEFAULT,
-    GPU_REASONS, /* why clocks are held down: bits */
+    GPU_REASONS, /* why clocks are reduced: bits */
     GPU_USE,     /* percent */
     GPU_MEMORY,  /* MiB */
     GPU_MEMORY_USED,
-    GPU_NAME, /* the last: it alone may hold a comma */
+    GPU_NAME, /* last, since only it may contain a comma */
     GPU_FIELDS
 } GpuField;
 
 enum { GPUS = 64 };
 
 typedef struct GpuFacts {
-    char value[GPU_FIELDS][100]; /* "": not known, not supported, or not asked */
+    char value[GPU_FIELDS][100]; /* "": unknown, unsupported or not queried */
     int processes;
     char process[160]; /* the first of them */
 } GpuFacts;
 
-/* What nvidia-smi prints for those fields that `asked` names, one GPU a line, as CSV without head
- * and units. Lines that are none are passed over; the number of GPUs. */
+/* Parses what nvidia-smi prints for the fields in `asked`: CSV without header and units, one line
+ * per GPU. Skips other lines. Returns the number of GPUs. */
 int gpus_parse(const char *csv, const bool asked[GPU_FIELDS], GpuFacts gpus[GPUS]);
 
 /* The same for processes: "uuid, pid, name, MiB". */
@@ -47,15 +48,15 @@ void gpus_processes(const char *csv, GpuFacts gpus[GPUS], int count);
 /* The rows about one GPU. */
 void gpu_diagnose(const GpuFacts *gpu, HealthReport *all);
 
-/* "12.4", the CUDA version of the driver, from the head that nvidia-smi prints; "" if it has none.
+/* The driver's CUDA version ("12.4") from the header that nvidia-smi prints; "" if absent.
  */
 void gpu_cuda_version(const char *head, char version[16]);
 
-/* Does a driver of that CUDA version run what a toolkit of this one builds? */
+/* Checks that a driver of one CUDA version runs what a toolkit of another builds. */
 void driver_diagnose(const char *driver, const char *toolkit, HealthReport *all);
 
-/* Everything, for the devices asked for ("0", "1", "sim", ...; count 0: the first GPU if there is
- * one). `toolkit`: nvcc's version, "" if there is none. */
+/* All checks for the requested devices ("0", "1"; count 0: the first GPU, if any). `toolkit`:
+ * nvcc's version, "" without one. */
 void gpus_diagnose(const char *const devices[], int count, const char *toolkit, HealthReport *all);
 
 #endif

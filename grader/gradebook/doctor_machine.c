@@ -1,5 +1,5 @@
-/* doctor_machine.c - is the machine around the GPUs fit to grade? Looks, and changes nothing; what
- * it tries (bubblewrap, a folder's lock) it tries in a temporary folder. */
+/* doctor_machine.c - is the machine around the GPUs fit to grade? It changes nothing: it tries
+ * bubblewrap in a temporary folder. */
 #include "gradebook/doctor_machine.h"
 #include "gradebook/run/sandbox.h"
 #include "build/toolchain.h"
@@ -38,7 +38,7 @@ static const char *first_line(const char *path, char *line, size_t size)
     return line;
 }
 
-/* All of a file of /proc, whose size nobody knows before; "" if it cannot be read. */
+/* All of a file in /proc, whose size is not known in advance; "" if it cannot be read. */
 static const char *whole(const char *path, char *text, size_t size)
 {
     FILE *file = fopen(path, "re");
@@ -63,7 +63,7 @@ static void look_at_toolkit(Checkup *checkup, HealthReport *all)
     else if (!toolchain.libraries[0])
         health_advise(health_row(all, HEALTH_FAIL, "CUDA Toolkit", "nvcc %s, no libcudart.so",
                                  toolchain.version),
-                      "The toolkit's runtime library is missing: install all of the toolkit.");
+                      "The toolkit's runtime library is missing. Install the complete toolkit.");
     else
         health_row(all, HEALTH_OK, "CUDA Toolkit", "nvcc %s", toolchain.version);
     if (!toolchain.problem[0])
@@ -77,15 +77,16 @@ static void look_at_programs(Checkup *checkup, HealthReport *all)
 
     (void) checkup;
     if (!file_exists("common/lab.h") || !find_build_folder(build, sizeof build)) {
-        health_advise(health_row(all, HEALTH_FAIL, "workbook", "not here"),
-                      "Run it where labs/ and Makefile are, after make gradebook.");
+        health_advise(
+            health_row(all, HEALTH_FAIL, "workbook", "not found here"),
+            "Run gradebook in the folder that contains labs/ and Makefile, after make gradebook.");
         return;
     }
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (!file_exists(PUT(path, "%s/%s", build, programs[i]))) {
-            health_advise(
-                health_row(all, HEALTH_FAIL, "workbook", "%s is not there", path),
-                "It was not built, most likely because make found no nvcc: make gradebook.");
+            health_advise(health_row(all, HEALTH_FAIL, "workbook", "%s is missing", path),
+                          "It was not built, most likely because make found no nvcc. Install nvcc, "
+                          "then run make gradebook.");
             return;
         }
     health_row(all, HEALTH_OK, "workbook", "built in %s", build);
@@ -100,28 +101,27 @@ static void look_at_cell(Checkup *checkup, HealthReport *all)
     if (checkup->trusting) {
         health_advise(
             health_row(all, HEALTH_WARN, "bubblewrap", "not used (--trust-submissions)"),
-            "A submission that breaks out of warpbook's own sandbox can read and write what you "
-            "can.");
+            "A submission that escapes warpbook's own sandbox can read and write all your files.");
         return;
     }
     PUT(store, "%s/warpbook-doctor-XXXXXX", folder && *folder ? folder : "/tmp");
     if (!mkdtemp(store)) {
         health_advise(
             health_row(all, HEALTH_FAIL, "temporary folder", "%s: %s", store, strerror(errno)),
-            "$TMPDIR or /tmp must be a folder that can be written to.");
+            "$TMPDIR (or /tmp) must be a writable folder.");
         return;
     }
     if (sandbox_open(&cell, store, false, problem, sizeof problem))
-        health_row(all, HEALTH_OK, "bubblewrap", "runs warpbook%s",
-                   cell.sized ? "" : ", but cannot limit its files in memory (0.7 can)");
+        health_row(all, HEALTH_OK, "bubblewrap", "can run warpbook%s",
+                   cell.sized ? "" : ", but cannot limit its files in memory (needs 0.7)");
     else
-        health_advise(health_row(all, HEALTH_FAIL, "bubblewrap", "gradings cannot run in it"), "%s",
+        health_advise(health_row(all, HEALTH_FAIL, "bubblewrap", "cannot run gradings"), "%s",
                       problem);
     sandbox_close(&cell);
     remove_tree(store);
 }
 
-/* Kernel settings that forbid user namespaces, by the value that does. */
+/* Kernel settings that forbid user namespaces, with the forbidding value. */
 static const struct {
     const char *path, *forbids, *setting;
 } namespaces[] = {
@@ -137,15 +137,16 @@ static void look_at_namespaces(Checkup *checkup, HealthReport *all)
 
     (void) checkup;
     if (!file_exists("/proc/self/ns/user")) {
-        health_advise(health_row(all, HEALTH_FAIL, "user namespaces", "this kernel has none"),
-                      "bubblewrap needs them. Another kernel or machine, or --trust-submissions.");
+        health_advise(
+            health_row(all, HEALTH_FAIL, "user namespaces", "not supported by this Linux kernel"),
+            "bubblewrap needs them. Use another kernel or machine, or --trust-submissions.");
         return;
     }
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
         if (!strcmp(first_line(namespaces[i].path, value, sizeof value), namespaces[i].forbids)) {
             health_advise(health_row(all, geteuid() ? HEALTH_FAIL : HEALTH_WARN, "user namespaces",
                                      "%s is %s", namespaces[i].path, value),
-                          "bubblewrap needs them. An administrator allows them: sysctl %s",
+                          "bubblewrap needs them. An administrator can allow them: sysctl %s",
                           namespaces[i].setting);
             return;
         }
@@ -165,25 +166,24 @@ static void look_at_sandbox(Checkup *checkup, HealthReport *all)
         health_row(all, HEALTH_OK, "Landlock", "version %ld", landlock);
     else
         health_advise(
-            health_row(all, HEALTH_WARN, "Landlock", "this kernel has none, or it is off"),
-            "A kernel's process, and the one that reads archives, are kept from files by seccomp "
-            "and bubblewrap alone. Linux 5.13 or newer has it.");
+            health_row(all, HEALTH_WARN, "Landlock", "not supported by this Linux kernel, or off"),
+            "Only seccomp and bubblewrap keep submissions and the archive reader away from your "
+            "files. Linux 5.13 and newer have Landlock.");
     if (strstr(first_line("/proc/sys/kernel/seccomp/actions_avail", actions, sizeof actions),
                "errno") ||
         prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
-        health_row(all, HEALTH_OK, "seccomp", "there");
+        health_row(all, HEALTH_OK, "seccomp", "available");
     else
-        health_advise(
-            health_row(all, HEALTH_FAIL, "seccomp", "this kernel has none"),
-            "Without it a submission may start programs and speak to a network from inside its "
-            "cell's limits. Take another kernel.");
+        health_advise(health_row(all, HEALTH_FAIL, "seccomp", "not supported by this Linux kernel"),
+                      "Without it a submission can start programs and use a network from inside "
+                      "its sandbox. Use another Linux kernel.");
 }
 
 void cgroup_diagnose(const char *root, const char *own, HealthReport *all)
 {
     static const char advice[] =
-        "Each process of a grading is limited for itself, but not the grading as a whole, and what "
-        "exceeds the machine's memory may end another. Where systemd runs: start gradebook by "
+        "Each process of a grading is limited, but not the grading as a whole; if the machine runs "
+        "out of memory, another process may be killed. With systemd, start gradebook by "
         "systemd-run --user --scope -p Delegate=yes.";
     const char *line = strncmp(own, "0::", 3) ? strstr(own, "\n0::") : own;
     char path[700], controllers[300];
@@ -197,16 +197,17 @@ void cgroup_diagnose(const char *root, const char *own, HealthReport *all)
     PUT(path, "%s%.*s", root, (int) strcspn(line, "\n"), line);
     APPEND(path, "/cgroup.procs");
     if (access(path, W_OK)) {
-        health_advise(health_row(all, HEALTH_WARN, "cgroup v2", "not delegated to us"), "%s",
+        health_advise(health_row(all, HEALTH_WARN, "cgroup v2", "not delegated to this user"), "%s",
                       advice);
         return;
     }
     PUT(path, "%s%.*s/cgroup.controllers", root, (int) strcspn(line, "\n"), line);
     if (!strstr(first_line(path, controllers, sizeof controllers), "memory"))
-        health_advise(health_row(all, HEALTH_WARN, "cgroup v2", "delegated, without memory"), "%s",
-                      advice);
+        health_advise(
+            health_row(all, HEALTH_WARN, "cgroup v2", "delegated, without memory control"), "%s",
+            advice);
     else
-        health_row(all, HEALTH_OK, "cgroup v2", "delegated, with memory");
+        health_row(all, HEALTH_OK, "cgroup v2", "delegated, with memory control");
 }
 
 static void look_at_cgroup(Checkup *checkup, HealthReport *all)
@@ -217,7 +218,7 @@ static void look_at_cgroup(Checkup *checkup, HealthReport *all)
     cgroup_diagnose("/sys/fs/cgroup", whole("/proc/self/cgroup", own, sizeof own), all);
 }
 
-/* ---- Where results lie ---- */
+/* ---- Where results are stored ---- */
 
 const char *network_disk(int64_t type)
 {
@@ -238,7 +239,7 @@ const char *network_disk(int64_t type)
     return NULL;
 }
 
-/* The nearest folder above that is there. */
+/* The nearest existing parent folder. */
 static void existing(const char *out, char *folder, size_t size)
 {
     put(folder, size, "%s", out);
@@ -269,8 +270,8 @@ static void look_at_room(const char *what, const char *path, double least_gib, d
         health_advise(
             health_row(all, free_gib < least_gib ? HEALTH_FAIL : HEALTH_WARN, what,
                        "%.1f GiB free at %s", free_gib, path),
-            "A course of 300 students writes some GiB of logs and builds. A full disk stops "
-            "grading; no result is lost, and grading resumes once there is room.");
+            "A course of 300 students writes several GiB of logs and builds. A full disk stops "
+            "grading; no result is lost, and grading can resume once there is space.");
     else
         health_row(all, HEALTH_OK, what, "%.0f GiB free at %s", free_gib, path);
 }
@@ -288,14 +289,13 @@ static void look_at_disk(Checkup *checkup, HealthReport *all)
         return;
     network = network_disk((int64_t) about.f_type);
     if (network)
-        health_advise(
-            health_row(all, HEALTH_WARN, "kind of disk", "%s at %s", network, folder),
-            "SQLite's database on a network's disk: locks may not hold there, and two programs "
-            "at once can damage it. --out on a local disk is safe. With --executor slurm the "
-            "folder must be shared: then start one gradebook at a time.");
+        health_advise(health_row(all, HEALTH_WARN, "kind of disk", "%s at %s", network, folder),
+                      "A network file system may not keep SQLite's locks, and two programs at once "
+                      "can damage the database. Put --out on a local disk. With --executor slurm "
+                      "the folder must be shared: then run one gradebook at a time.");
     else if ((about.f_type & 0xffffffff) == 0x01021994)
         health_advise(health_row(all, HEALTH_WARN, "kind of disk", "memory (tmpfs) at %s", folder),
-                      "Results there are gone when the machine restarts. Choose --out on a disk.");
+                      "Results there are lost when the machine restarts. Put --out on a disk.");
     else
         health_row(all, HEALTH_OK, "kind of disk", "local");
 }
@@ -314,16 +314,15 @@ static void look_at_cores(Checkup *checkup, HealthReport *all)
         cores = (int) sysconf(_SC_NPROCESSORS_ONLN);
     if (getloadavg(load, 1) == 1 && load[0] > cores / 2.0)
         health_advise(
-            health_row(all, HEALTH_WARN, "processors", "%d, and %.1f are busy", cores, load[0]),
-            "Other work disturbs the clock that counts: samples are dropped, and gradings take "
+            health_row(all, HEALTH_WARN, "processors", "%d, load average %.1f", cores, load[0]),
+            "Other work disturbs measurements: more samples are dropped, and gradings take "
             "longer.");
     else if (cores < wanted)
-        health_advise(
-            health_row(all, HEALTH_WARN, "processors", "%d for %d GPU%s", cores, gpus,
-                       gpus > 1 ? "s" : ""),
-            "Student, reference, grader and compilers of a GPU keep %d busy: with fewer it "
-            "waits for them.",
-            CORES_A_GPU);
+        health_advise(health_row(all, HEALTH_WARN, "processors", "%d for %d GPU%s", cores, gpus,
+                                 gpus > 1 ? "s" : ""),
+                      "Per GPU, the student's kernel, the reference, the grader and compilers keep "
+                      "%d processors busy; with fewer, the GPU has to wait.",
+                      CORES_A_GPU);
     else
         health_row(all, HEALTH_OK, "processors", "%d", cores);
 }
@@ -339,11 +338,10 @@ static void look_at_memory(Checkup *checkup, HealthReport *all)
         health_advise(health_row(all, HEALTH_WARN, "memory", "cannot be read"),
                       "/proc/meminfo is missing.");
     else if (free_gib < 4.0 * gpus)
-        health_advise(
-            health_row(all, free_gib < 1 ? HEALTH_FAIL : HEALTH_WARN, "memory",
-                       "%.1f GiB available", free_gib),
-            "A grading holds both kernels' arrays and up to 1 GiB of files in memory: 4 GiB a "
-            "GPU are on the safe side.");
+        health_advise(health_row(all, free_gib < 1 ? HEALTH_FAIL : HEALTH_WARN, "memory",
+                                 "%.1f GiB available", free_gib),
+                      "A grading holds both kernels' arrays and up to 1 GiB of files in memory: 4 "
+                      "GiB per GPU is safe.");
     else
         health_row(all, HEALTH_OK, "memory", "%.0f GiB available", free_gib);
 }
@@ -359,25 +357,21 @@ static void look_at_time(Checkup *checkup, HealthReport *all)
     localtime_r(&now, &here);
     strftime(shown, sizeof shown, "%Y-%m-%d %H:%M %Z (%z)", &here);
     if (here.tm_year + 1900 < A_YEAR_WHEN_THIS_WAS_WRITTEN)
-        health_advise(
-            health_row(all, HEALTH_FAIL, "clock", "%s", shown),
-            "The clock is wrong: results would carry a date of the past. An administrator sets "
-            "it (timedatectl).");
+        health_advise(health_row(all, HEALTH_FAIL, "clock", "%s", shown),
+                      "The clock is wrong: results would carry a date in the past. An "
+                      "administrator can set it (timedatectl).");
     else if (adjtimex(&clock) == TIME_ERROR || (clock.status & STA_UNSYNC))
-        health_advise(
-            health_row(all, HEALTH_WARN, "clock", "%s, not kept in step", shown),
-            "No service keeps it (timedatectl set-ntp true). In containers this may not be "
-            "seen: then compare it with another clock.");
+        health_advise(health_row(all, HEALTH_WARN, "clock", "%s, not synchronised", shown),
+                      "No service synchronises it (timedatectl set-ntp true). In a container this "
+                      "may not be visible: then compare it with another clock.");
     else
         health_row(all, HEALTH_OK, "clock", "%s", shown);
     if (!getenv("TZ") && !file_exists("/etc/localtime"))
-        health_advise(
-            health_row(all, HEALTH_WARN, "time zone", "none is set: UTC"),
-            "Deadlines and times are taken as UTC. TZ=Europe/Berlin, say, in the environment "
-            "sets one.");
+        health_advise(health_row(all, HEALTH_WARN, "time zone", "not set: UTC"),
+                      "Deadlines and times are in UTC. To change that, set TZ in the environment, "
+                      "for example TZ=Europe/Berlin.");
     else
-        health_row(all, HEALTH_OK, "time zone", "%s",
-                   getenv("TZ") ? getenv("TZ") : "as the system's");
+        health_row(all, HEALTH_OK, "time zone", "%s", getenv("TZ") ? getenv("TZ") : "the system's");
 }
 
 static void look_at_libraries(Checkup *checkup, HealthReport *all)

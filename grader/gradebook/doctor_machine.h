@@ -7,21 +7,21 @@
 #include "gradebook/health.h"
 
 typedef struct Checkup {
-    const char *out;   /* folder of the gradebook; NULL: not told */
+    const char *out;   /* folder of the gradebook; NULL: not given */
     bool trusting;     /* --trust-submissions */
-    int gpus;          /* to grade on at a time */
+    int gpus;          /* graded on at the same time */
     char toolkit[128]; /* nvcc's version, once machine_diagnose has found it; else "" */
 } Checkup;
 
 void machine_diagnose(Checkup *checkup, HealthReport *all);
 
-/* The parts that tests look into. */
+/* Exposed for tests. */
 
-/* A file system by statfs's number: "NFS"; NULL if it is none over a network. */
+/* The name of a network file system by statfs's number ("NFS"); NULL for any other. */
 const char *network_disk(int64_t type);
 
-/* Where the root of cgroup v2 is mounted, is our group there delegated, with memory among what may
- * be set? `root`: /sys/fs/cgroup; `own`: the text of /proc/self/cgroup. */
+/* Checks that cgroup v2 is mounted and that our group is delegated with the memory controller.
+ * `root`: /sys/fs/cgroup; `own`: the text of /proc/self/cgroup. */
 void cgroup_diagnose(const char *root, const char *own, HealthReport *all);
 
 #endif

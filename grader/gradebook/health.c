@@ -1,4 +1,4 @@
-/* health.c - what gradebook doctor found, a row a thing that it looked at. */
+/* health.c - what gradebook doctor found, one row per check. */
 #include "gradebook/health.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"

@@ -1,9 +1,9 @@
-/* main.c - gradebook: a whole course's submissions. The table of subcommands, and what each does.
+/* main.c - gradebook grades a whole course: the table of subcommands, and what each does.
  *
- * In the order of a run: terms reads the course file, intake what was handed in (in a process of
- * its own: quarantine), enrol makes rows of it in the database (store), queue works out what is
- * open, marking grades it, each in a cell, takeover keeps what came of it; sheet, overview and
- * export show it.
+ * A run, in order: store/terms reads the course file; import/ reads the submissions, in an isolated
+ * process; store/import_submissions enters them into the database; store/queue lists open work;
+ * run/scheduler grades it, each kernel in a sandbox; store/attempt records the results; report/
+ * shows them.
  */
 #include "gradebook/run/sandbox.h"
 #include "gradebook/doctor.h"
@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 enum { DONE = 0, USAGE = 2, COULD_NOT = 3, STOPPED = 130 };
-enum { LIMIT_S = 1800 }; /* for one kernel of one lab; warpbook's own limits are far below */
+enum { LIMIT_S = 1800 }; /* per kernel and lab; warpbook's own limits are far lower */
 
 static int say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int say(int status, const char *format, ...)
@@ -51,8 +51,8 @@ static int say(int status, const char *format, ...)
 
 static void remark_class(const Class *class, const Enrolled *enrolled)
 {
-    fprintf(stderr, "%d students, %d submissions, %d kernels, %d of them different.\n",
-            enrolled->students, enrolled->submissions, enrolled->parts, enrolled->kernels);
+    fprintf(stderr, "%d students, %d submissions, %d kernels (%d different).\n", enrolled->students,
+            enrolled->submissions, enrolled->parts, enrolled->kernels);
     for (int i = 0; i < class->count; i++)
         for (int k = 0; k < class->list[i]->remark_count && k < HANDIN_REMARKS; k++) {
             const Remark *remark = &class->list[i]->remarks[k];
@@ -62,7 +62,7 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
         }
 }
 
-/* Where gradings run: here, or on a cluster's nodes, each of which proves its own. */
+/* Opens the sandbox of gradings. With Slurm each node tests its own. */
 static bool open_cell(Sandbox *cell, Options *options, char *problem, size_t size)
 {
     bool slurm = options->slurm.asked_for;
@@ -75,15 +75,15 @@ static bool open_cell(Sandbox *cell, Options *options, char *problem, size_t siz
         return false;
     if (!slurm && slurm_is_out(cell->store, job, sizeof job)) {
         put(problem, size,
-            "Slurm's array %s is still out with kernels of this gradebook: go on with --executor "
-            "slurm; or end it (scancel %s), remove %s/slurm, and give this command again",
+            "Slurm array %s is still grading kernels of this gradebook. Continue with --executor "
+            "slurm; or cancel it (scancel %s), remove %s/slurm, and run this command again",
             job, job, options->out);
         return false;
     }
     return true;
 }
 
-/* Else the gradebook would be a student the next time. */
+/* Such a gradebook would be read as a student's submission the next time. */
 static bool lies_among(const char *store, const char *submissions)
 {
     char *real = realpath(submissions, NULL);
@@ -102,7 +102,7 @@ static bool read_submissions(Store *store, const Options *options, const Sandbox
     Manifest *manifest;
 
     if (lies_among(cell->store, options->submissions)) {
-        say(0, "--out %s lies among the submissions: choose a folder beside them", options->out);
+        say(0, "--out %s is inside the submissions: choose a folder outside them", options->out);
         return false;
     }
     if (!isolated_read(options->submissions, &class, problem, sizeof problem)) {
@@ -128,29 +128,29 @@ static int mark(Store *store, const Sandbox *cell, const Options *options)
     queue_tally(store, &tally);
     if (tally.given_up)
         fprintf(stderr,
-                "%d could not be graded because the machine failed: gradebook report --out "
-                "%s says why.\n",
+                "%d could not be graded because the machine failed. For the reasons: gradebook "
+                "report --out %s\n",
                 tally.given_up, options->out);
     if (marked == MARKED_STOPPED) {
-        fprintf(stderr, "Stopped; %d to go. The same command goes on.\n", tally.open);
+        fprintf(stderr, "Stopped; %d left. Run the same command to continue.\n", tally.open);
         return STOPPED;
     }
     if (marked == MARKED_NO_DEVICE)
         return say(COULD_NOT,
-                   "no device is left to grade on; %d to go. Once that is mended, the "
-                   "same command goes on.",
+                   "no device is left to grade on; %d left. Fix the devices, then run the same "
+                   "command to continue.",
                    tally.open);
-    fprintf(stderr, "All is graded that was asked for: gradebook report --out %s\n", options->out);
+    fprintf(stderr, "Grading finished. For results: gradebook report --out %s\n", options->out);
     return tally.given_up ? COULD_NOT : DONE;
 }
 
-/* The course file that counts, and the device that it names if none was asked for. */
+/* Loads the course file, and its device if no --devices was given. */
 static bool take_course(Store *store, Options *options)
 {
     char *mistakes;
 
     if (!terms_load(store, options->course, &mistakes)) {
-        say(0, "the course file has mistakes; nothing was done:");
+        say(0, "the course file has errors; nothing was done:");
         fprintf(stderr, "%s", mistakes);
         free(mistakes);
         return false;
@@ -160,7 +160,7 @@ static bool take_course(Store *store, Options *options)
     return true;
 }
 
-/* What was graded before a lab was changed is graded once more. */
+/* Kernels graded before a lab was changed are graded again. */
 static void request_changed(Store *store, const Options *options)
 {
     Workbook book;
@@ -173,7 +173,7 @@ static void request_changed(Store *store, const Options *options)
                                                 lab_hash(&book, &all_labs[lab]))
                         : 0;
         if (count)
-            fprintf(stderr, "%s has changed since %d kernel%s graded: once more.\n",
+            fprintf(stderr, "%s has changed since %d kernel%s graded: grading again.\n",
                     all_labs[lab].folder, count, count > 1 ? "s were" : " was");
     }
 }
@@ -187,7 +187,7 @@ static int run_grade(Options *options)
 
     stop_heed();
     if (!options->submissions)
-        return say(USAGE, "grade what? gradebook grade SUBMISSIONS --out DIR");
+        return say(USAGE, "missing SUBMISSIONS: gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
         status = say(COULD_NOT, "%s", store.problem);
     else if (!take_course(&store, options))
@@ -208,7 +208,7 @@ static int run_grade(Options *options)
 
 /* ---- regrade ---- */
 
-/* The kernel that counts for a student, by name or number; 0 with a sentence if there is none. */
+/* The counted kernel of a student, by name or number; 0 after printing why there is none. */
 static int64_t find_kernel(Store *store, const Options *options, const char *lab)
 {
     int64_t students =
@@ -221,11 +221,11 @@ static int64_t find_kernel(Store *store, const Options *options, const char *lab
                      "tt", options->student, lab);
 
     if (students == 0)
-        say(0, "there is no student %s in this gradebook (by name or number)", options->student);
+        say(0, "no student %s in this gradebook (by name or number)", options->student);
     else if (students > 1)
-        say(0, "there are %d students %s: give the number", (int) students, options->student);
+        say(0, "%d students match %s: give the number instead", (int) students, options->student);
     else if (!kernel)
-        say(0, "%s has handed in nothing for %s", options->student, lab);
+        say(0, "%s has submitted nothing for %s", options->student, lab);
     return students == 1 ? kernel : 0;
 }
 
@@ -234,14 +234,15 @@ static void wish(Store *store, int64_t kernel)
     int64_t others =
         store_number(store, 0, "SELECT count(*) - 1 FROM counted WHERE kernel = ?", "i", kernel);
 
-    /* One that is open is graded anyway. */
+    /* A kernel still in the queue is graded anyway. */
     store_do(store,
              "INSERT INTO regrades (kernel, after, at)"
              " SELECT p.kernel, p.attempts, datetime('now') FROM progress p"
              " WHERE p.kernel = ? AND NOT " SQL_OPEN,
              "i", kernel);
     if (others > 0)
-        fprintf(stderr, "%d other%s handed in the same kernel: it counts for all of them.\n",
+        fprintf(stderr,
+                "%d other%s submitted the same kernel: the result counts for all of them.\n",
                 (int) others, others > 1 ? "s" : "");
 }
 
@@ -254,10 +255,11 @@ static int run_regrade(Options *options)
     int status = COULD_NOT;
 
     if (!options->student || !entry)
-        return say(USAGE, "regrade which? gradebook regrade --student S --lab L --out DIR");
+        return say(USAGE,
+                   "missing --student or --lab: gradebook regrade --student S --lab L --out DIR");
     stop_heed();
     options->marking.asked[entry - all_labs] = true;
-    if (!store_open(&store, options->out, false)) /* it must be there already */
+    if (!store_open(&store, options->out, false)) /* it must already exist */
         say(0, "%s", store.problem);
     else if (store_close(&store), !store_open(&store, options->out, true))
         say(0, "%s", store.problem);
@@ -284,16 +286,16 @@ static int run_roster(Options *options)
     int count, status = COULD_NOT;
 
     if (!options->submissions)
-        return say(USAGE, "import which roster? gradebook import-roster FILE.csv --out DIR");
+        return say(USAGE, "missing roster FILE: gradebook import-roster FILE.csv --out DIR");
     if (!store_open(&store, options->out, true)) {
         say(0, "%s", store.problem);
     } else if (!enlist(&store, options->submissions, &count, &mistakes)) {
-        status = say(USAGE, "the roster has mistakes; none of it was taken:");
+        status = say(USAGE, "the roster has errors; nothing was imported:");
         fprintf(stderr, "%s", mistakes);
         free(mistakes);
     } else {
-        fprintf(stderr, "%d people. gradebook report --out %s says who is missing.\n", count,
-                options->out);
+        fprintf(stderr, "%d people imported. For missing students: gradebook report --out %s\n",
+                count, options->out);
         status = DONE;
     }
     store_close(&store);
@@ -323,7 +325,7 @@ static int run_doctor(Options *options)
     return status;
 }
 
-/* ---- Those that only read ---- */
+/* ---- Commands that only read ---- */
 
 static int run_reading(Options *options, void (*show_it)(Store *store))
 {
@@ -363,11 +365,11 @@ static int run_export(Options *options)
 {
     wanted = options;
     if (!options->format || !export_is_format(options->format))
-        return say(USAGE, "export in which format? --format %s", export_formats());
+        return say(USAGE, "missing or unknown format: use --format %s", export_formats());
     if (export_needs_folder(options->format) != (options->to != NULL))
         return say(USAGE,
-                   options->to ? "%s is one file, on standard output: without --to"
-                               : "%s is files of each student's: --to FOLDER says where",
+                   options->to ? "%s is written to standard output: leave out --to"
+                               : "%s writes files for each student: add --to FOLDER",
                    options->format);
     return run_reading(options, write_export);
 }
@@ -399,8 +401,8 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--version"))
             return puts("gradebook " WARPBOOK_VERSION) < 0;
     }
-    prctl(PR_SET_DUMPABLE, 0); /* nobody's submission may read our memory */
-    umask(077);                /* marks and submissions are nobody else's business */
+    prctl(PR_SET_DUMPABLE, 0); /* submissions must not read our memory */
+    umask(077);                /* only the instructor reads marks and submissions */
     for (const LabEntry *entry = all_labs; entry->folder && entry - all_labs < LABS; entry++)
         options.marking.asked[entry - all_labs] = true;
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++)
@@ -410,7 +412,7 @@ int main(int argc, char **argv)
                        ? commands[c].run(&options)
                        : USAGE;
     if (argc > 1)
-        return say(USAGE, "%s: there is no such command (--help)", argv[1]);
+        return say(USAGE, "unknown command '%s' (see --help)", argv[1]);
     fputs(usage, stderr);
     return USAGE;
 }

@@ -1,4 +1,4 @@
-/* options.c - what gradebook can be told: a row an option. */
+/* options.c - the options of gradebook, one row each. */
 #include "gradebook/options.h"
 #include "base/util.h"
 
@@ -10,43 +10,41 @@
 const char usage[] =
     "usage: gradebook COMMAND [OPTION...]\n"
     "\n"
-    "  grade SUBMISSIONS --out DIR    grade all that is in a folder or archive; goes on where it\n"
+    "  grade SUBMISSIONS --out DIR    grade everything in a folder or archive; resumes where it\n"
     "                                 was stopped\n"
-    "  status --out DIR               how far it is\n"
-    "  report --out DIR               a table, and all that a human should look at\n"
-    "  regrade --student S --lab L --out DIR   grade that one once more\n"
-    "  import-roster FILE --out DIR   a CSV of who takes part: id, name, email, section\n"
-    "  export --format csv|json|html|alike --out DIR         on standard output\n"
+    "  status --out DIR               show the progress\n"
+    "  report --out DIR               print a table, and all that a human should check\n"
+    "  regrade --student S --lab L --out DIR   grade that one again\n"
+    "  import-roster FILE --out DIR   read a CSV of the students: id, name, email, section\n"
+    "  export --format csv|json|html|alike --out DIR         to standard output\n"
     "  export --format gradescope|classroom|feedback --to FOLDER --out DIR\n"
-    "                                 files of each student's, into FOLDER\n"
-    "  doctor [--devices ...] [--out DIR]      is this machine fit to grade?\n"
+    "                                 files for each student, into FOLDER\n"
+    "  doctor [--devices ...] [--out DIR]      check whether this machine is fit to grade\n"
     "\n"
-    "SUBMISSIONS: a folder or an archive a student, or an export of Moodle, Canvas or Gradescope\n"
-    "(docs/instructors.md). DIR holds the gradebook: its database, logs, and builds.\n"
+    "SUBMISSIONS: one folder or archive per student, or an export of Moodle, Canvas or Gradescope\n"
+    "(docs/instructors.md). DIR holds the gradebook: its database, logs and builds.\n"
     "\n"
-    "  --labs L,L...           only these labs (6, transpose or 06_transpose); else all\n"
-    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/instructors.md. "
-    "grade\n"
-    "                          keeps it; else the one that was kept counts\n"
+    "  --labs L,L...           only these labs (6, transpose or 06_transpose); default: all\n"
+    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/instructors.md.\n"
+    "                          grade keeps a copy, later commands use it\n"
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
-    "                          simulated one. Else the first GPU if it is usable, or the "
-    "simulated\n"
-    "  --jobs N                so many at a time on the simulated GPU; slurm:\n"
-    "                          so many tasks\n"
-    "  --quick                 fewer blocks, no self-test of the machine: a first idea\n"
-    "  --limit SECONDS         give up an attempt after so long (1800)\n"
-    "  --memory MIB            and if it holds more than so much memory (what the machine has)\n"
-    "  --trust-submissions     without bubblewrap: submissions can read and write what you can\n"
-    "  --student NAME|NUMBER   regrade: whose\n"
-    "  --lab L                 regrade: which lab\n"
+    "                          simulated one. Default: the first GPU if usable, else\n"
+    "                          the simulated one\n"
+    "  --jobs N                N gradings at a time on the simulated GPU; slurm: N tasks\n"
+    "  --quick                 fewer blocks, no self-test of the machine: a rough result\n"
+    "  --limit SECONDS         time limit of one grading (default: 1800)\n"
+    "  --memory MIB            memory limit of one grading (default: by the machine)\n"
+    "  --trust-submissions     no bubblewrap: submissions can read and write all your files\n"
+    "  --student NAME|NUMBER   regrade: this student's\n"
+    "  --lab L                 regrade: this lab\n"
     "  --format F              export: csv, json, html, alike (pairs of kernels),\n"
     "                          gradescope, classroom or feedback\n"
-    "  --to FOLDER             export: where each student's files go\n"
-    "  --executor local|slurm  here (if not said), or as job arrays of Slurm\n"
+    "  --to FOLDER             export: the folder for each student's files\n"
+    "  --executor local|slurm  run here (default), or as Slurm job arrays\n"
     "  --account A, --partition P, --gres gpu:1, --slurm-option=OPTION\n"
-    "                          slurm: for sbatch\n"
-    "  --shared DIR            slurm: a folder that all nodes see (else --out is one)\n"
-    "  --batch N               slurm: so many kernels a task (else ten minutes)\n"
+    "                          slurm: passed to sbatch\n"
+    "  --shared DIR            slurm: a folder that all nodes see (default: --out)\n"
+    "  --batch N               slurm: N kernels per task (default: about ten minutes' work)\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n"
@@ -286,12 +284,12 @@ bool take_arguments(Options *options, int argc, char **argv, bool takes_submissi
         return false;
     }
     if (!options->out && !needs_no_out)
-        fprintf(stderr, "gradebook: --out DIR is missing: the folder of the gradebook\n");
+        fprintf(stderr, "gradebook: missing --out DIR, the folder of the gradebook\n");
     if (options->slurm.asked_for && options->marking.device_count &&
         (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
         fprintf(
             stderr,
-            "gradebook: --devices %s: Slurm chooses the GPUs; only sim and sim:NAME go with it\n",
+            "gradebook: --devices %s: Slurm chooses the GPUs; use sim, sim:NAME or no --devices\n",
             options->marking.devices[0]);
         return false;
     }

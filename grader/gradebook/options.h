@@ -1,4 +1,4 @@
-/* options.h - what a command of gradebook was told. */
+/* options.h - the options of a gradebook command. */
 #ifndef GRADEBOOK_OPTIONS_H
 #define GRADEBOOK_OPTIONS_H
 
@@ -11,12 +11,12 @@ typedef struct Options {
     bool trusting, labs_named, takes_submissions;
     MarkingOptions marking;
     SlurmOptions slurm;
-    char devices[400]; /* what marking.devices point into */
+    char devices[400]; /* storage for marking.devices */
 } Options;
 
 extern const char usage[]; /* what --help prints */
 
-/* All of a command line behind the command. False: it has said what is wrong. */
+/* Parses the command line after the command. False after printing what is wrong. */
 bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
                     bool needs_no_out);
 

@@ -117,9 +117,9 @@ check "the gradebook is ours alone" test "$(stat -c %a "$work/o/gradebook.sqlite
 course "[course]" "device = sim:h200"
 check "the device is the course's" says "Grading on Scripted \(sim:h200\)" grade --course "$work/course.ini"
 kernel "$work/class/eve/06_transpose/kernel.cu" 6
-check "another is not taken" says "sim:t4 is taken out of service: .*the course counts what sim:h200 says" grade --devices sim:t4
+check "another is not taken" says "sim:t4 is taken out of service: .*in this course only results on sim:h200 count" grade --devices sim:t4
 course "[course]" "device = H200"
-check "nor another GPU" says "Device 0 is taken out of service: it is Scripted, and the course counts what H200" \
+check "nor another GPU" says "Device 0 is taken out of service: it is Scripted, but in this course only results on H200" \
     grade --devices 0 --course "$work/course.ini"
 course "[course]" "device = scripted"
 check "a real one by its name" status_is 0 grade --devices 0 --course "$work/course.ini"

@@ -44,9 +44,9 @@ echo "gradebook from end to end: about two minutes."
 
 check "no command" status_is 2 "$gradebook"
 check "help" status_is 0 "$gradebook" --help
-check "an unknown command" says "no such command" "$gradebook" frobnicate
+check "an unknown command" says "unknown command" "$gradebook" frobnicate
 check "an unknown option" says "unknown option" "$gradebook" grade x --out y --frob
-check "no folder for the gradebook" says "--out DIR is missing" "$gradebook" grade x
+check "no folder for the gradebook" says "missing --out DIR" "$gradebook" grade x
 check "an unknown lab" says "invalid value for --labs: .99" "$gradebook" grade x --out y --labs 99
 check "an unknown format" status_is 2 "$gradebook" export --out y --format pdf
 check "and which there are" says "csv, json" "$gradebook" export --out y --format pdf
@@ -59,7 +59,7 @@ kernel "$work/single/labs/06_transpose/kernel.cu" 0
 check "one student's folder is no class" says "one student's folder" fast "$work/single" --out "$work/o0"
 check "the gradebook among what submissions see" says "choose another" grade "$work/single" --out labs/x
 rm -rf labs/x
-check "the gradebook among the submissions" says "lies among the submissions" fast "$work/single" --out "$work/single/results"
+check "the gradebook among the submissions" says "is inside the submissions" fast "$work/single" --out "$work/single/results"
 rm -r "$work/single/results"
 
 # ---- One assignment after the other ----
@@ -96,11 +96,11 @@ check "not on the other" says "ok +GPU 0: idle" rows_of busy --devices 0,1
 check "a mode in which it cannot grade" status_is 3 doctor exclusive --devices 0
 check "and what to do" says "nvidia-smi -i 0 -c DEFAULT" doctor exclusive --devices 0
 check "a GPU that is not there" says "fail +GPU +there is no GPU 5" doctor fit --devices 5
-check "no GPU" says "warn +GPU +none" doctor none
-check "where one is asked for" says "fail +GPU +none" doctor none --devices 0
+check "no GPU" says "warn +GPU +not found" doctor none
+check "where one is asked for" says "fail +GPU +not found" doctor none --devices 0
 check "no driver" says "NVIDIA-SMI has failed" doctor broken
-check "no nvidia-smi" says "GPU +none; nvidia-smi: not there" env GRADEBOOK_NVIDIA_SMI=/nonexistent "$gradebook" doctor
-check "one that prints without end" says "GPU +none|ok +GPU 0|fail +GPU" doctor flood
+check "no nvidia-smi" says "GPU +not found; nvidia-smi: not installed" env GRADEBOOK_NVIDIA_SMI=/nonexistent "$gradebook" doctor
+check "one that prints without end" says "GPU +not found|ok +GPU 0|fail +GPU" doctor flood
 check "a driver older than the toolkit" says "fail +driver and toolkit +CUDA 12.8, 13.0" doctor old
 check "a simulated GPU" test -z "$(rows_of busy --devices sim)"
 check "no bubblewrap" says "fail +bubblewrap" env GRADEBOOK_BWRAP=/nonexistent "$gradebook" doctor --devices sim
@@ -164,8 +164,8 @@ check "from the export" test -z "$(states "$work/o1" | grep carol)"
 check "regrade where?" says "no gradebook in" "$gradebook" regrade --student ada --lab 6 --out "$work/nowhere"
 check "nothing is made there" test ! -e "$work/nowhere"
 check "regrade whom?" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
-check "regrade what?" says "handed in nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
-check "regrade" says "1 other handed in the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
+check "regrade what?" says "has submitted nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
+check "regrade" says "1 other submitted the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
     --trust-submissions --devices sim
 check "is one more grading" test "$(sql "$work/o1" "SELECT max(number) FROM attempts WHERE outcome = 'graded'")" = 2
 check "and all earlier rows are still there" test "$(sql "$work/o1" "SELECT count(*) FROM verdicts")" = 7
@@ -372,7 +372,7 @@ until_true has_graded "$work/stopped"
 kill -INT $!
 wait $!
 check "Ctrl-C" test $? = 130
-check "says how to go on" grep -q "The same command goes on" "$work/said-stopped"
+check "says how to go on" grep -q "Run the same command to continue" "$work/said-stopped"
 check "and it does" status_is 0 slow "$work/stopped"
 check "with the same results" diff <(states "$work/calm") <(states "$work/stopped")
 "$gradebook" grade "$s" --out "$work/locked" --devices sim --jobs 1 --labs 3,6,7 --trust-submissions 2> /dev/null &
@@ -402,7 +402,7 @@ check "no database at all" status_is 3 "$gradebook" report --out "$work/foreign"
 # ---- The real warpbook, in bubblewrap where that works ----
 
 unset GRADEBOOK_WARPBOOK
-check "without bubblewrap it refuses" says "bubblewrap is not there" env GRADEBOOK_BWRAP=/nonexistent "$gradebook" grade "$c" --out "$work/b0"
+check "without bubblewrap it refuses" says "bubblewrap is not installed" env GRADEBOOK_BWRAP=/nonexistent "$gradebook" grade "$c" --out "$work/b0"
 check "where it does not work, too" says "does not work here" env GRADEBOOK_BWRAP=/bin/false "$gradebook" grade "$c" --out "$work/b0"
 cell=()
 if ! bwrap --unshare-all --ro-bind / / true 2> /dev/null; then

@@ -26,7 +26,7 @@ grade() { "$gradebook" grade "$work/class" --out "$work/stored" --devices "$1" -
 files_of() { # FORMAT
     local said
     said=$("$gradebook" export --format "$1" --out "$work/stored" 2>&1 > /dev/null)
-    [[ $said == *"--to FOLDER says where"* ]] || return 0
+    [[ $said == *"add --to FOLDER"* ]] || return 0
     mkdir -p "$work/files/$1" && echo "--to $work/files/$1"
 }
 processor_s() { awk '{ print ($14 + $15 + $16 + $17) / 100 }' /proc/$$/stat; } # of this shell and what has ended of it

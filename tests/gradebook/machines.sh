@@ -85,7 +85,7 @@ class vanish 6
 echo "// grader: vanish" >> "$work/vanish/s02/06_transpose/kernel.cu"
 check "a GPU that vanishes" says "Device 0 is taken out of service: it does not grade our own starter of 06_transpose: .*no CUDA-capable device" \
     trust vanish --devices 0 --jobs 1
-check "leaves the rest open" says "the same command goes on" trust vanish --devices 0
+check "leaves the rest open" says "run the same command to continue" trust vanish --devices 0
 check "and what was graded is kept" test "$(sql vanish "SELECT count(*) FROM verdicts")" -ge 1
 rm "$work"/gone-*
 sed -i '/vanish/d' "$work/vanish/s02/06_transpose/kernel.cu" # its comment: the same kernel to gradebook
@@ -152,12 +152,12 @@ rm "$work/spans"
 class hold 1
 kernel "$work/hold/s02/06_transpose/kernel.cu" hold2 "hold 400"
 check "who takes too much memory" status_is 3 trust hold --devices sim --jobs 2 --memory 200
-check "is ended" says "s02, 06_transpose: died: it held more than 200 MiB of memory and was ended" "$gradebook" report --out "$work/hold-out"
+check "is ended" says "s02, 06_transpose: died: it held more than 200 MiB of memory and was killed" "$gradebook" report --out "$work/hold-out"
 check "and nobody else" all_are hold pass 1
 class fork 1
 kernel "$work/fork/s02/06_transpose/kernel.cu" fork2 "fork 300"
 check "who starts too many processes" status_is 3 trust fork --devices sim --jobs 2
-check "is ended, too" says "s02, 06_transpose: died: it had more than 256 processes and was ended" "$gradebook" report --out "$work/fork-out"
+check "is ended, too" says "s02, 06_transpose: died: it had more than 256 processes and was killed" "$gradebook" report --out "$work/fork-out"
 works=yes
 bwrap --unshare-all --ro-bind / / true 2> /dev/null || works=
 if [ $works ]; then
@@ -249,7 +249,7 @@ check "is graded" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
 check "the same again" status_is 0 book
 check "is not" test "$(sql change "SELECT count(*) FROM verdicts")" = 2
 echo "// the reference, in other words" >> "$work/book/solutions/06_transpose/5_padded.cu"
-check "a changed one" says "06_transpose has changed since 2 kernels were graded: once more" book
+check "a changed one" says "06_transpose has changed since 2 kernels were graded: grading again" book
 check "is graded again" test "$(sql change "SELECT count(*), count(DISTINCT lab_hash) FROM verdicts")" = "4|2"
 check "once" status_is 0 book
 check "really" test "$(sql change "SELECT count(*) FROM verdicts")" = 4

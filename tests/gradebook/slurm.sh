@@ -215,8 +215,8 @@ kill -INT $pid
 wait $pid
 check "Ctrl-C" test $? = 130
 check "says that the array goes on" grep -qE "array [0-9]+ goes on without us; scancel [0-9]+ ends it" "$work/said-stopped"
-check "and how to" grep -q "The same command goes on" "$work/said-stopped"
-check "meanwhile nothing is graded here" says "array [0-9]+ is still out .*--executor slurm" local_too "$s" "$work/stopped"
+check "and how to" grep -q "Run the same command to continue" "$work/said-stopped"
+check "meanwhile nothing is graded here" says "array [0-9]+ is still grading .*--executor slurm" local_too "$s" "$work/stopped"
 check "it is where it was said to be" test -e "$work"/shared/warpbook-*/round/job
 check "it goes on" status_is 0 slurm "$s" "$work/stopped"
 check "with that array" grep -q "Going on with Slurm's array" "$work/out"

@@ -113,7 +113,7 @@ static void disk(void)
     CU_ASSERT_FALSE(limits_broken(&fence, getpid(), folder, why, sizeof why));
     CU_ASSERT_TRUE(write_file(PUT(path, "%s/b", folder), bytes, 900 << 10));
     CU_ASSERT_TRUE(limits_broken(&fence, getpid(), folder, why, sizeof why));
-    CU_ASSERT_STRING_EQUAL(why, "it wrote more than 1 MiB and was ended");
+    CU_ASSERT_STRING_EQUAL(why, "it wrote more than 1 MiB and was killed");
     remove_tree(folder);
     free(bytes);
 }

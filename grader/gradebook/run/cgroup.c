@@ -1,9 +1,9 @@
-/* cgroup.c - limits that the kernel keeps for a grading as a whole, where systemd may set them.
+/* cgroup.c - kernel-enforced limits for a grading as a whole, where systemd can set them.
  *
- * A cgroup can bound what all processes of a cell hold together, and ends them at once. It has to
- * be handed over to us by whoever governs them: systemd does so for a scope, of the user's own
- * manager or, for root, the machine's. `systemd-run --scope` becomes the program that it starts, so
- * that it stays our child. Where that does not work, gradebook/run/limits.c alone looks after them.
+ * A cgroup limits all processes of a sandbox together and kills them at once. An unprivileged user
+ * needs a delegated cgroup: systemd creates one for a scope, under the user's own manager or, for
+ * root, the system's. `systemd-run --scope` becomes the program that it starts, so the program
+ * stays our child. Where that does not work, gradebook/run/limits.c alone enforces the limits.
  */
 #include "gradebook/run/cgroup.h"
 #include "base/process.h"

@@ -1,4 +1,4 @@
-/* cgroup.h - limits that the kernel keeps for a grading as a whole, where systemd may set them. */
+/* cgroup.h - kernel-enforced limits for a grading as a whole, where systemd can set them. */
 #ifndef GRADEBOOK_RUN_CGROUP_H
 #define GRADEBOOK_RUN_CGROUP_H
 
@@ -7,15 +7,15 @@
 
 typedef struct Cgroup {
     bool works;
-    bool of_user;      /* systemd's manager of this user; else that of the machine: we are root */
-    Words environment; /* with what systemd-run needs to know; the program does not get it */
+    bool of_user;      /* systemd's user manager; else the system's, as root */
+    Words environment; /* for systemd-run only; the program does not get it */
 } Cgroup;
 
-/* Tries whether systemd starts scopes for us. `environment`: of the programs to be started. */
+/* Tests whether systemd starts scopes for us. `environment`: of the programs to start. */
 void cgroup_open(Cgroup *cgroup, const Words *environment);
 void cgroup_close(Cgroup *cgroup);
 
-/* What stands before a command, if it works, so that it gets those limits. */
+/* If scopes work, adds the prefix that gives a command those limits. */
 void cgroup_begin(const Cgroup *cgroup, const Limits *fence, Words *command);
 
 #endif

@@ -1,5 +1,4 @@
-/* devices.c - the devices that grade: which they are, whose they are, whether they can be
- * believed. */
+/* devices.c - the devices that grade: identity, locks and health. */
 #include "gradebook/run/devices.h"
 #include "base/util.h"
 
@@ -14,7 +13,7 @@
 enum { SLOW_ROW = 3 };
 
 static const double noisy = 0.05; /* as warpbook has it (judge/timing_gpu.c) */
-static const double drift = 0.10; /* verdicts are ratios: less does not matter */
+static const double drift = 0.10; /* verdicts are ratios, so less does not matter */
 
 void device_open(Device *gpu, const char *name)
 {
@@ -45,7 +44,7 @@ void device_meet(Device *gpu, const ParsedResult *reading, const char *printed)
     free(gpu->head);
     gpu->head = xcalloc(1, length + 1);
     memcpy(gpu->head, printed, length);
-    if (!gpu->name) /* from now on no other choice */
+    if (!gpu->name) /* the choice is final */
         gpu->name = gpu->simulated ? "sim" : "0";
 }
 
@@ -76,12 +75,12 @@ bool device_lock(Device *gpu)
     PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp", name);
     if (gpu->lock_fd < 0)
         gpu->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (gpu->lock_fd < 0) /* another user's file: then it can only be read */
+    if (gpu->lock_fd < 0) /* another user's file is read-only for us */
         gpu->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     return gpu->lock_fd >= 0 && !flock(gpu->lock_fd, LOCK_EX | LOCK_NB);
 }
 
-/* The figure of a case, from 1; "" if it has none. */
+/* A figure of a case, numbered from 1; "" if absent. */
 static const char *figure(const ParsedResult *reading, int number, const char *name)
 {
     char key[40];

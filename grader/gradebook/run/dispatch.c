@@ -1,8 +1,8 @@
 /* dispatch.c - gives each free worker the next thing to do, and starts it.
  *
- * Before anything else a device must show that it can grade: the starter of the first lab is graded
- * on it, which also builds our references, seals them (gradebook/run/stubs.h) and tells which GPU
- * it is; so it is for each other lab once.
+ * A device must first show that it can grade: the starter of the first lab is graded on it, which
+ * also builds the references, seals them (gradebook/run/stubs.h) and identifies the GPU. This is
+ * repeated once for each other lab.
  */
 #include "gradebook/run/dispatch.h"
 #include "gradebook/store/terms.h"
@@ -14,9 +14,9 @@
 
 enum {
     KEEP_BYTES = 1 << 20,   /* of what a grading prints */
-    FILE_BYTES = 512 << 20, /* that it may write into one file */
+    FILE_BYTES = 512 << 20, /* of one file that it writes */
     GPU_WAIT_S = 24 * 3600, /* another grading may hold the GPU */
-    AHEAD = 8,              /* builds under way or waiting for a GPU, for each of them */
+    AHEAD = 8,              /* builds running or waiting, per GPU */
 };
 
 /* ---- Starting ---- */
@@ -55,7 +55,7 @@ static bool start(Marking *m, Worker *worker, Doing doing, const Device *gpu, do
     return worker->doing != NOTHING;
 }
 
-/* Our starter of that lab: does the device grade at all? */
+/* Grades the lab's starter to test the device. */
 static void start_preparing(Marking *m, Worker *worker, int lab)
 {
     Device *gpu = worker->gpu;
@@ -70,7 +70,7 @@ static void start_preparing(Marking *m, Worker *worker, int lab)
         gpu_take_out(m, gpu, worker->program.trouble);
 }
 
-/* The source goes into a file of its own, which the grading is shown. */
+/* The sandbox shows the source as a file of its own. */
 static void write_kernel(Marking *m, Worker *worker)
 {
     sqlite3_stmt *row =
@@ -84,7 +84,7 @@ static void write_kernel(Marking *m, Worker *worker)
             cannot_write(worker->kernel);
 }
 
-/* A build that is graded in another cell than it was made in lies outside both. */
+/* A build is made in one sandbox and graded in another, so it is stored outside both. */
 static void place_build(const Marking *m, Worker *worker, const Device *gpu)
 {
     worker->built[0] = 0;
@@ -99,7 +99,7 @@ static void start_task(Marking *m, Worker *worker, Doing doing, Task *task, Devi
 {
     const Watch *watch = m->options->watch;
 
-    /* A build that went ahead has begun the attempt. */
+    /* An early build has already begun the attempt. */
     if (watch && !task->built && !watch->begins(watch->context, task)) {
         task->faults_left = 0;
         return;
@@ -117,9 +117,9 @@ static void start_task(Marking *m, Worker *worker, Doing doing, Task *task, Devi
 
 /* ---- What next? ---- */
 
-/* Two that move data through the host's memory at the same time would measure each other: on a host
- * with four H200s (2026-11-22) lab 05's reference beside itself differed by 6 % while another GPU
- * graded it, too. */
+/* Two gradings that move data through host memory disturb each other: on a host with four H200s
+ * (2026-11-22) lab 05's reference compared with itself varied by 6 % while another GPU graded the
+ * same lab. */
 static bool host_is_taken(const Marking *m, int lab)
 {
     for (int i = 0; all_labs[lab].lab->streams && i < m->worker_count; i++) {
@@ -131,8 +131,8 @@ static bool host_is_taken(const Marking *m, int lab)
     return false;
 }
 
-/* The next one for this device: those that the machine has failed come last, and rather elsewhere.
- * Of a real GPU's those that are built already; else a lab that is not prepared there yet. */
+/* The next task for this device. Tasks that the machine has failed come last, preferably on another
+ * device. A real GPU takes built tasks first, then a lab that is not prepared there yet. */
 static Task *next_task(Marking *m, Device *gpu)
 {
     bool others = gpus_in_service(m) > 1;
@@ -156,7 +156,7 @@ static Task *next_task(Marking *m, Device *gpu)
     return best;
 }
 
-/* Gives the worker of a device something to do, if there is anything for it now. */
+/* Gives a device's worker its next work, if there is any. */
 static void feed(Marking *m, Worker *worker)
 {
     Device *gpu = worker->gpu;
@@ -172,7 +172,7 @@ static void feed(Marking *m, Worker *worker)
         start_task(m, worker, GRADES, task, gpu);
 }
 
-/* Builds the next one, unless enough of them wait for a GPU. */
+/* Builds the next task, unless enough builds wait for a GPU. */
 static void feed_builder(Marking *m, Worker *worker)
 {
     int ahead = 0;

@@ -1,11 +1,11 @@
-/* dispatch.h - what runs next: a device proves itself, a build goes ahead, a kernel is graded. */
+/* dispatch.h - what runs next: a device's self-test, an early build, or a grading. */
 #ifndef GRADEBOOK_RUN_DISPATCH_H
 #define GRADEBOOK_RUN_DISPATCH_H
 
 #include "gradebook/run/workers.h"
 
-/* Each worker that does nothing gets something to do, if there is anything for it now. Counts GPUs
- * that others hold in m->waiting. */
+/* Gives each idle worker its next work, if there is any. Counts GPUs locked by others in
+ * m->waiting. */
 void feed_workers(Marking *m);
 
 #endif

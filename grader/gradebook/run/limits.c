@@ -1,10 +1,9 @@
-/* limits.c - what one grading may hold as a whole: memory, processes, disk. Else it is ended.
+/* limits.c - what one grading may use in total: memory, processes, disk.
  *
- * Limits that the kernel keeps for us are by process (RLIMIT_AS would break CUDA, which reserves
- * far more than it uses) or need a cgroup that an administrator has handed over. So we look, twice
- * a second: everything in a cell descends from the process that we started, since a cell has its
- * own process numbers and its first process inherits orphans. Between two looks much can be taken,
- * but not kept.
+ * The kernel's own limits are per process (RLIMIT_AS would break CUDA, which reserves far more than
+ * it uses) or need a delegated cgroup. So gradebook checks twice per second. Every process in a
+ * sandbox descends from the one that we started, since the sandbox has its own PID namespace, whose
+ * first process inherits orphans. A grading can exceed a limit for half a second, but no longer.
  */
 #include "gradebook/run/limits.h"
 #include "base/util.h"
@@ -23,7 +22,7 @@ enum {
     DEPTH = 32,      /* of folders; more is no build */
     DISK_MIB = 512,
     LEAST_MIB = 2048, /* a compilation alone takes half of it */
-    MOST_MIB = 16384, /* warpbook ends a kernel's process at 6 GiB: that comes first */
+    MOST_MIB = 16384, /* warpbook kills a kernel's process earlier, at 6 GiB */
 };
 
 typedef struct Held {
@@ -40,7 +39,7 @@ Limits limits_for(int gradings)
     return (Limits){ (size_t) mib << 20, PROCESSES, (size_t) DISK_MIB << 20 };
 }
 
-/* What a process has for itself, without what is mapped from files: lines in KiB. */
+/* The private memory of a process, without mapped files; the lines are in KiB. */
 static size_t own_bytes(pid_t pid)
 {
     static const char *const names[] = { "RssAnon:", "RssShmem:", "VmSwap:" };
@@ -59,7 +58,7 @@ static size_t own_bytes(pid_t pid)
 
 static void add_process(pid_t pid, int most, Held *held);
 
-/* Those that one thread of it has started. */
+/* Adds the processes that one thread has started. */
 static void add_children(const char *path, int most, Held *held)
 {
     FILE *children = fopen(path, "re");
@@ -71,7 +70,7 @@ static void add_children(const char *path, int most, Held *held)
         fclose(children);
 }
 
-/* No deeper than there may be processes. */
+/* Recursion stops at `most` processes. */
 static void add_process(pid_t pid, int most, Held *held)
 {
     char path[400];
@@ -89,7 +88,7 @@ static void add_process(pid_t pid, int most, Held *held)
     closedir(threads);
 }
 
-/* What lies below a folder on disk; links are not followed. */
+/* Disk usage below a folder; links are not followed. */
 static size_t disk_bytes(const char *folder, int depth)
 {
     DIR *open_folder = opendir(folder);
@@ -117,12 +116,12 @@ bool limits_broken(const Limits *fence, pid_t pid, const char *folder, char *why
 
     add_process(pid, fence->processes, &held);
     if (held.processes > fence->processes)
-        put(why, size, "it had more than %d processes and was ended", fence->processes);
+        put(why, size, "it had more than %d processes and was killed", fence->processes);
     else if (held.bytes > fence->memory_bytes)
-        put(why, size, "it held more than %zu MiB of memory and was ended",
+        put(why, size, "it held more than %zu MiB of memory and was killed",
             fence->memory_bytes >> 20);
     else if (folder && disk_bytes(folder, 0) > fence->disk_bytes)
-        put(why, size, "it wrote more than %zu MiB and was ended", fence->disk_bytes >> 20);
+        put(why, size, "it wrote more than %zu MiB and was killed", fence->disk_bytes >> 20);
     else
         return false;
     return true;

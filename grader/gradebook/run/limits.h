@@ -1,4 +1,4 @@
-/* limits.h - what one grading may hold as a whole: memory, processes, disk. Else it is ended. */
+/* limits.h - what one grading may use in total: memory, processes, disk. */
 #ifndef GRADEBOOK_RUN_LIMITS_H
 #define GRADEBOOK_RUN_LIMITS_H
 
@@ -7,15 +7,16 @@
 #include <sys/types.h>
 
 typedef struct Limits {
-    size_t memory_bytes; /* of all its processes together, and of files in memory */
+    size_t memory_bytes; /* of all its processes, and of its files in memory */
     int processes;
-    size_t disk_bytes; /* in the one folder that it may write to */
+    size_t disk_bytes; /* in its one writable folder */
 } Limits;
 
-/* What a machine can give each of so many gradings beside each other. */
+/* What this machine can give each of `gradings` at the same time. */
 Limits limits_for(int gradings);
 
-/* True, with a sentence, if a process and all that it started exceed it. `folder`: NULL if none. */
+/* True, with a sentence in `why`, if a process and all its descendants exceed the limits. `folder`:
+ * NULL if none. */
 bool limits_broken(const Limits *fence, pid_t pid, const char *folder, char *why, size_t size);
 
 #endif

@@ -1,8 +1,7 @@
-/* on_exit.c - takes in what has come of a warpbook that is over.
+/* on_exit.c - handles the result of a finished warpbook.
  *
- * A device on which three gradings in a row fail for reasons of the machine has to show again that
- * it can grade, and is taken out of service if it can't; so is one whose clock drifts
- * (gradebook/run/devices.h).
+ * After three machine errors in a row, a device must show again that it can grade, or it is taken
+ * out of service. A device whose speed drifts is taken out, too (gradebook/run/devices.h).
  */
 #include "gradebook/run/on_exit.h"
 #include "gradebook/run/stubs.h"
@@ -50,7 +49,7 @@ static void keep(Marking *m, Worker *worker, const Device *gpu, const Ended *end
         watch->ended(watch->context, worker->task, gpu->label, &worker->program, ended);
 }
 
-/* What is known of a kernel that does not build is known for good, and no GPU need look at it. */
+/* A kernel that does not build needs no GPU: the build's result is its verdict. */
 static void take_build(Marking *m, Worker *worker)
 {
     Task *task = worker->task;
@@ -61,7 +60,7 @@ static void take_build(Marking *m, Worker *worker)
     Ended ended;
 
     task->running = false;
-    task->built = true; /* if it is not, its grading will say why */
+    task->built = true; /* if the build failed, the grading reports why */
     if (!gpu || !program->out.used || program->status || program->late)
         return;
     whole = xcalloc(1, head + program->out.used + 1);
@@ -80,7 +79,7 @@ static void take_build(Marking *m, Worker *worker)
     ended_free(&ended);
 }
 
-/* A submission in the runner's own process could forge its result. */
+/* A submission in the runner's process could forge its result. */
 static bool shares_a_process(const Marking *m, Ended *ended)
 {
     if (m->cell->trusting || strcmp(parsed_get(&ended->reading, "isolation"), "shared"))

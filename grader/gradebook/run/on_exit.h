@@ -1,10 +1,10 @@
-/* on_exit.h - what has come of a warpbook that is over: a device proved, a build, a verdict. */
+/* on_exit.h - handles the result of a finished warpbook: a self-test, a build or a verdict. */
 #ifndef GRADEBOOK_RUN_ON_EXIT_H
 #define GRADEBOOK_RUN_ON_EXIT_H
 
 #include "gradebook/run/workers.h"
 
-/* Its program is over: into the database with it, and the worker is free. */
+/* Records the result of the worker's finished program and frees the worker. */
 void end_slot(Marking *m, Worker *worker);
 
 #endif

@@ -1,4 +1,4 @@
-/* progress.c - how far it is, how fast it goes, and how long it will take. */
+/* progress.c - gradings done, their rate, and the time left. */
 #include "gradebook/run/progress.h"
 #include "base/util.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUIET_S = 30 }; /* between two lines where there is no terminal */
+enum { QUIET_S = 30 }; /* between two lines without a terminal */
 
 void progress_begin(Progress *pace, int all)
 {
@@ -40,7 +40,7 @@ double progress_left(const Progress *pace, const int open[LABS], int workers)
     }
     if (!all || workers < 1)
         return -1;
-    /* A lab that none has been graded of takes what the others take. */
+    /* A lab without gradings so far is assumed to take the others' average. */
     for (int lab = 0; all_labs[lab].folder; lab++) {
         int counted = pace->counted[lab];
         double lab_s = open[lab] * (counted ? pace->seconds[lab] / counted : all_s / all);
@@ -79,11 +79,11 @@ void progress_show(Progress *pace, const int open[LABS], int workers)
     pace->shown_s = now;
     PUT(line, "%d of %d graded", pace->done, pace->all);
     if (pace->done)
-        APPEND(line, ", %.1f a minute", pace->done * 60 / (now - pace->began_s));
+        APPEND(line, ", %.1f per minute", pace->done * 60 / (now - pace->began_s));
     if (left_s >= 0)
         APPEND(line, ", about %s left", progress_span(left_s, left, sizeof left));
     if (pace->faults)
-        APPEND(line, " (%d again, %d given up)", pace->faults - pace->given_up, pace->given_up);
+        APPEND(line, " (%d repeated, %d given up)", pace->faults - pace->given_up, pace->given_up);
     clear(pace);
     fprintf(stderr, "%s%s", line, pace->live ? "" : "\n");
     pace->line_shown = pace->live;

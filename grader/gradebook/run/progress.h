@@ -1,4 +1,4 @@
-/* progress.h - how far it is, how fast it goes, and how long it will take. */
+/* progress.h - gradings done, their rate, and the time left. */
 #ifndef GRADEBOOK_RUN_PROGRESS_H
 #define GRADEBOOK_RUN_PROGRESS_H
 
@@ -8,24 +8,24 @@
 typedef struct Progress {
     int all, done, faults, given_up;
     double began_s, shown_s;
-    bool live;            /* a terminal: one line that changes */
-    double seconds[LABS]; /* that gradings of a lab took, all together */
+    bool live;            /* a terminal: one line, updated in place */
+    double seconds[LABS]; /* total of a lab's gradings */
     int counted[LABS];
     bool line_shown;
-    bool one_host; /* real GPUs of one: labs with streams are graded one at a time there */
+    bool one_host; /* real GPUs of one host: labs with streams are graded one at a time */
 } Progress;
 
 void progress_begin(Progress *pace, int all);
-void progress_count(Progress *pace, int lab, double seconds); /* one more is graded */
-void progress_fault(Progress *pace, bool given_up);           /* the machine failed one */
+void progress_count(Progress *pace, int lab, double seconds); /* one more graded */
+void progress_fault(Progress *pace, bool given_up);           /* one machine error */
 
-/* Seconds that are left, by what each lab has taken so far; < 0: not known yet. */
+/* Seconds left, estimated from each lab's average so far; < 0: not known yet. */
 double progress_left(const Progress *pace, const int open[LABS], int workers);
 
-/* Shows it, now and then; workers: gradings beside each other. */
+/* Shows the progress at intervals. `workers`: gradings at the same time. */
 void progress_show(Progress *pace, const int open[LABS], int workers);
 
-/* A sentence of its own line. */
+/* Prints a message on its own line. */
 void progress_say(Progress *pace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void progress_end(Progress *pace);
 

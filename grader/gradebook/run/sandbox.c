@@ -1,15 +1,13 @@
-/* base/lockdown.c - where one `warpbook grade` runs: in bubblewrap, which shows it what it needs
- * and no more.
+/* sandbox.c - runs one `warpbook grade` in bubblewrap, which shows it only what it needs.
  *
- * A new root, empty but for: the system's programs and libraries, the CUDA Toolkit, the workbook's
- * labs/ and common/ and the programs that grade, all read-only; the one kernel to be graded; a /tmp
- * and a build cache in memory, of limited size, gone with it. No network, processes, users, or
- * environment of ours. So it sees no other student, no result, no database, and nothing that it
- * writes outlives it. Of our solutions it sees what they were built to, ahead, in a cell where
- * nobody else's code is (gradebook/run/stubs.h), never their text.
+ * The sandbox has a new root with only: the system's programs and libraries, the CUDA Toolkit, the
+ * workbook's labs/ and common/ and the grading programs, all read-only; the one kernel to grade; a
+ * /tmp and a build cache in memory, limited in size and discarded afterwards. It has no network and
+ * none of our processes, users or environment. So it sees no other student, result or database, and
+ * nothing that it writes remains. It sees our solutions only as binaries, built earlier in a
+ * sandbox without student code (gradebook/run/stubs.h).
  *
- * For a real GPU a kernel is built in one cell, which sees no GPU, and graded in another one, which
- * is shown the build.
+ * For a real GPU a kernel is built in one sandbox without a GPU and graded in another.
  *
  * $GRADEBOOK_BWRAP and $GRADEBOOK_WARPBOOK name other programs (the tests' scripted ones).
  */
@@ -37,7 +35,7 @@ enum {
 
 /* ---- What is shown ---- */
 
-/* Shown read-only wherever they are there. */
+/* Shown read-only where they exist. */
 static const char *const system_paths[] = { "/usr",
                                             "/bin",
                                             "/sbin",
@@ -54,7 +52,7 @@ static const char *const gpu_devices[] = { "/dev/nvidia[0-9]*", "/dev/nvidiactl"
                                            "/dev/nvidia-uvm",   "/dev/nvidia-uvm-tools",
                                            "/dev/nvidia-caps",  "/dev/dxg" };
 
-/* What may be known of our environment. */
+/* The part of our environment that is passed on. */
 static const char *const environment_names[] = { "PATH",
                                                  "LANG",
                                                  "LD_LIBRARY_PATH",
@@ -114,7 +112,7 @@ static void expose(Sandbox *cell, const char *path)
     free(real);
 }
 
-/* Is it the folder of a toolkit or of a compiler, by what lies in it? */
+/* True if the folder's contents are those of a toolkit or a compiler. */
 static bool is_a_toolkit(const char *folder)
 {
     static const char *const signs[] = { "include/cuda_runtime.h", "nvvm/bin/cicc", "lib/gcc",
@@ -127,8 +125,8 @@ static bool is_a_toolkit(const char *folder)
     return false;
 }
 
-/* The toolkit that a program lies in: .../cuda for .../cuda/bin/nvcc. Else the program alone: X of
- * X/bin/nvcc, a wrapper, may be somebody's home. */
+/* Shows the toolkit that contains a program: .../cuda for .../cuda/bin/nvcc. For a wrapper, only
+ * the program: the X of X/bin/nvcc may be a home folder. */
 static void expose_program(Sandbox *cell, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL, *slash;
@@ -187,7 +185,7 @@ static bool expose_toolkit(Sandbox *cell, char *problem, size_t size)
 
 /* ---- The command ---- */
 
-/* --ro-bind-try FROM TO and the like. */
+/* Adds an option such as --ro-bind-try FROM TO. */
 static void mount(Words *words, const char *how, const char *from, const char *to)
 {
     words_add_all(words, (const char *const[]){ how, from, to, NULL });
@@ -206,7 +204,7 @@ static void add_gpu(Words *w)
     mount(w, "--ro-bind-try", "/sys", "/sys");
 }
 
-/* Each entry of a trusted folder, read-only, in a folder that may be written to. */
+/* Shows each entry of a trusted folder read-only in a writable folder. */
 static void add_entries(Words *w, const char *from, const char *to)
 {
     DIR *folder = opendir(from);
@@ -233,8 +231,8 @@ static void add_tmpfs(const Sandbox *cell, Words *w, const char *path, int bytes
     words_add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
 }
 
-/* What is built of our own kernels is kept. Of students' nothing is; or, to be graded in another
- * cell, in a folder of its own. */
+/* Builds of our own kernels are kept. Students' builds are discarded, or stored in a separate
+ * folder to be graded in another sandbox. */
 static void add_built(const Sandbox *cell, Words *w, const CellJob *job)
 {
     char kept[PATH_MAX], seen[PATH_MAX];
@@ -257,7 +255,7 @@ static void add_built(const Sandbox *cell, Words *w, const CellJob *job)
     add_entries(w, PUT(kept, "%s/floor", cell->store), seen);
 }
 
-/* Our own kernels are among the solutions; nobody else sees more of them than what is sealed. */
+/* Only our own kernels see the solutions; students' kernels see the sealed builds. */
 static void add_solutions(const Sandbox *cell, Words *w, const CellJob *job)
 {
     char path[PATH_MAX];
@@ -279,20 +277,20 @@ static const char *lock_folder(void)
     return folder && *folder ? folder : "/tmp";
 }
 
-/* Everything of bubblewrap before the program. `job` NULL: none, to try it. */
+/* All of bubblewrap's arguments before the program. `job` NULL: for a test run. */
 static void add_cell(const Sandbox *cell, Words *w, const CellJob *job, bool gpu)
 {
     static const char *const own[] = { "labs", "common" };
     char path[PATH_MAX];
 
-    /* Of root, who may grade too, bubblewrap would keep the rights (in its own namespaces). */
+    /* Run as root, bubblewrap would otherwise keep root's capabilities in its own namespaces. */
     words_add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
                                             "--new-session", "--cap-drop", "ALL", "--uid", "65534",
                                             "--gid", "65534", "--proc", "/proc", "--dev", "/dev",
                                             NULL });
     if (cell->closed)
         words_add_all(w, (const char *const[]){ "--unshare-user", "--disable-userns", NULL });
-    if (job && job->ours && job->waits && gpu) /* the locks of GPUs lie there */
+    if (job && job->ours && job->waits && gpu) /* it contains the GPUs' locks */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
         add_tmpfs(cell, w, "/tmp", TMP_BYTES);
@@ -316,7 +314,7 @@ static void add_cell(const Sandbox *cell, Words *w, const CellJob *job, bool gpu
                   (const char *const[]){ "--remount-ro", "/", "--chdir", cell->root, "--", NULL });
 }
 
-/* warpbook's own part of the command. */
+/* The warpbook part of the command. */
 static void add_task(const Sandbox *cell, Words *w, const CellJob *job)
 {
     const char *kernel = cell->trusting ? job->kernel : "/submission/kernel.cu";
@@ -341,7 +339,7 @@ void sandbox_command(const Sandbox *cell, const CellJob *job, Words *command)
     bool gpu = !job->cc && (!job->device || strncmp(job->device, "sim", 3) != 0);
 
     *command = (Words){ 0 };
-    if (job->cc) /* gradings are measured meanwhile */
+    if (job->cc) /* other gradings are being measured */
         words_add_all(command, (const char *const[]){ "/usr/bin/env", "nice", "-n", "19", NULL });
     if (!cell->trusting)
         add_cell(cell, command, job, gpu);
@@ -368,7 +366,7 @@ static bool find_bwrap(Sandbox *cell)
     return false;
 }
 
-/* Runs `warpbook --version` in it. */
+/* Runs `warpbook --version` in the sandbox. */
 static bool try_cell(const Sandbox *cell, char *said, size_t size)
 {
     Words command = { 0 };
@@ -399,9 +397,9 @@ static bool prove_cell(Sandbox *cell, char *problem, size_t size)
 
     if (!find_bwrap(cell)) {
         put(problem, size,
-            "bubblewrap is not there, in which strangers' code is run: install it (Debian, Ubuntu: "
-            "apt install bubblewrap), or, if you trust every submission with your files and your "
-            "network, say --trust-submissions");
+            "bubblewrap is not installed; it isolates submissions. Install it (Debian, Ubuntu: apt "
+            "install bubblewrap); or, if you trust every submission with your files and your "
+            "network, use --trust-submissions");
         return false;
     }
     /* --size came with bubblewrap 0.7, --disable-userns with 0.8. */
@@ -412,10 +410,11 @@ static bool prove_cell(Sandbox *cell, char *problem, size_t size)
             return true;
     }
     put(problem, size,
-        "bubblewrap, in which strangers' code is run, does not work here (%s): most likely user "
-        "namespaces are switched off (sysctl kernel.unprivileged_userns_clone, "
-        "user.max_user_namespaces, or AppArmor's kernel.apparmor_restrict_unprivileged_userns). If "
-        "you trust every submission with your files and your network, say --trust-submissions",
+        "bubblewrap, which isolates submissions, does not work here (%s). Most likely user "
+        "namespaces are disabled (sysctl kernel.unprivileged_userns_clone, "
+        "user.max_user_namespaces, or AppArmor's kernel.apparmor_restrict_unprivileged_userns): an "
+        "administrator can enable them. If you trust every submission with your files and your "
+        "network, use --trust-submissions",
         said);
     return false;
 }
@@ -431,11 +430,12 @@ static bool find_programs(Sandbox *cell, char *problem, size_t size)
     if (!getcwd(cell->root, sizeof cell->root) || !file_exists("common/lab.h") ||
         !file_exists("labs")) {
         put(problem, size,
-            "this is not the workbook's folder: run it where labs/ and Makefile are");
+            "this is not the workbook's folder: run gradebook in the folder that contains labs/ "
+            "and Makefile");
         return false;
     }
     if (length <= 0 || !find_build_folder(cell->build, sizeof cell->build)) {
-        put(problem, size, "the build folder cannot be found: run make");
+        put(problem, size, "cannot find the build folder: run make");
         return false;
     }
     self[length] = 0;
@@ -445,13 +445,13 @@ static bool find_programs(Sandbox *cell, char *problem, size_t size)
     else
         PUT(cell->warpbook, "%s/warpbook", self);
     if (!file_exists(cell->warpbook)) {
-        put(problem, size, "%s is not there: run make", cell->warpbook);
+        put(problem, size, "%s is missing: run make", cell->warpbook);
         return false;
     }
     return true;
 }
 
-/* What is shown to a submission may not hold the gradebook, and the other way round. */
+/* Folders shown to a submission must not contain the gradebook, nor the reverse. */
 bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size)
 {
     static const char *const own[] = { "labs", "common", "solutions" };
@@ -467,7 +467,7 @@ bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size)
         if (!strncmp(cell->store, shown, length) &&
             (!cell->store[length] || cell->store[length] == '/')) {
             put(problem, size,
-                "--out %s lies in a folder that submissions are shown: choose another one",
+                "--out %s is in a folder that submissions can see: choose another folder",
                 cell->store);
             return false;
         }
@@ -486,8 +486,8 @@ bool sandbox_hides(const Sandbox *cell, const char *path, char *problem, size_t 
         hidden = strncmp(real, shown, length) || (real[length] && real[length] != '/');
         if (!hidden)
             put(problem, size,
-                "%s, which the compiler seems to need, holds %s, which no submission may see: "
-                "install the CUDA Toolkit in a folder of its own, and name it in CUDA_HOME",
+                "%s, which the compiler seems to need, contains %s, which no submission may see. "
+                "Install the CUDA Toolkit in a separate folder, and set CUDA_HOME to it",
                 shown, real);
     }
     free(real);

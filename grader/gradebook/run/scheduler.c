@@ -1,8 +1,7 @@
-/* scheduler.c - grades what is open: fills the workers (gradebook/run/dispatch.c), waits, ends what
- * takes too much, takes in what is over (gradebook/run/on_exit.c), until nothing is left to do.
+/* scheduler.c - grades all open kernels: fills the workers (gradebook/run/dispatch.c), waits, kills
+ * programs that exceed a limit, and handles finished ones (gradebook/run/on_exit.c).
  *
- * Nothing here is remembered but in the database: whoever kills this program kills the gradings
- * that are under way, and no others.
+ * All state is in the database: killing this program loses only the gradings that are running.
  */
 #include "gradebook/run/scheduler.h"
 #include "gradebook/run/on_exit.h"
@@ -28,7 +27,7 @@ static void show_pace(Marking *m)
     progress_show(&m->pace, open, grading);
 }
 
-/* Another's lock is told by the warpbook that waits for it, which nobody sees. */
+/* The warpbook that waits for a lock reports it, but its output is not shown. */
 static void tell_waiting(Marking *m, Worker *worker)
 {
     if (worker->doing != PREPARES || worker->gpu->told || !worker->program.errors.used ||
@@ -39,7 +38,7 @@ static void tell_waiting(Marking *m, Worker *worker)
                  worker->gpu->label);
 }
 
-/* Ends what takes more than its share. */
+/* Kills gradings that exceed a limit. */
 static void look_after(Marking *m)
 {
     if (now_s() - m->looked_s < 0.5)
@@ -60,7 +59,7 @@ static void look_after(Marking *m)
     }
 }
 
-/* False once nothing runs and nothing can be started. */
+/* False once nothing runs and nothing can start. */
 static bool step(Marking *m)
 {
     Program *programs[SLOTS];

@@ -1,4 +1,4 @@
-/* scheduler.h - grades what is open: several gradings beside each other, one a device. */
+/* scheduler.h - grades all open kernels, several at the same time. */
 #ifndef GRADEBOOK_RUN_SCHEDULER_H
 #define GRADEBOOK_RUN_SCHEDULER_H
 
@@ -7,7 +7,7 @@
 #include "gradebook/store/store.h"
 
 typedef enum Marked {
-    MARKED_ALL,     /* nothing is open any more; some may have been given up */
+    MARKED_ALL,     /* nothing is left; some may have been given up */
     MARKED_STOPPED, /* by Ctrl-C */
     MARKED_NO_DEVICE,
 } Marked;

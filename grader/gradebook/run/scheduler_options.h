@@ -1,5 +1,4 @@
-/* scheduler_options.h - what may be said of gradings: on which devices, how many, how long; and who
- * looks on. */
+/* scheduler_options.h - options of gradings (devices, parallelism, limits) and their observer. */
 #ifndef GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
 #define GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
 
@@ -7,10 +6,10 @@
 
 enum { DEVICES = 16, SLOTS = 64 };
 
-/* Somebody who looks on (gradebook/slurm/task.c): then a kernel has one attempt. */
+/* Observer callbacks (gradebook/slurm/task.c). With an observer each kernel has one attempt. */
 typedef struct Watch {
     void *context;
-    bool (*begins)(void *context, const Task *task); /* false: not here */
+    bool (*begins)(void *context, const Task *task); /* false: do not grade it here */
     void (*ended)(void *context, const Task *task, const char *device, const Program *program,
                   const Ended *ended);
 } Watch;
@@ -21,11 +20,11 @@ typedef struct MarkingOptions {
     int jobs; /* beside each other: gradings on a simulated GPU, builds for a real one; 0: as many
                * as there are processors */
     bool quick;
-    double limit_s;      /* an attempt may take so long */
-    size_t memory_bytes; /* and hold so much; 0: by the machine */
+    double limit_s;      /* per attempt */
+    size_t memory_bytes; /* per attempt; 0: by the machine */
     bool asked[LABS];
-    int64_t only;       /* this kernel alone; 0: all */
-    const Watch *watch; /* NULL: nobody looks on */
+    int64_t only;       /* only this kernel; 0: all */
+    const Watch *watch; /* NULL: no observer */
 } MarkingOptions;
 
 #endif

@@ -1,8 +1,8 @@
-/* stubs.c - what cells are shown in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once.
+/* stubs.c - what sandboxes show in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once.
  *
- * `warpbook grade --seal` makes it, in a cell where our own starter is graded and nobody else's
- * code is (../seal.h). Whoever changes a lab, or another compiler, changes the digest: then it is
- * made anew, and the old one is not used any more.
+ * `warpbook grade --seal` makes it in a sandbox that grades our own starter, without student code.
+ * A changed lab or another compiler changes the digest: the folder is then made again, and the old
+ * one is no longer used.
  */
 #include "gradebook/run/stubs.h"
 #include "gradebook/import/source.h"
@@ -27,7 +27,7 @@ static void refused(void *context, const char *path, const char *sentence)
     (void) context, (void) path, (void) sentence;
 }
 
-/* Files come in any order: their hashes are added up. */
+/* Files come in any order, so their hashes are summed. */
 static void add_file(void *context, const char *path, const SunkFile *file)
 {
     uint64_t hash = hash_bytes(file->hash, path, strlen(path)), *sum = context;
@@ -54,7 +54,7 @@ uint64_t sealed_digest(const Sandbox *cell, const char *lab)
     return hash_bytes(hash, cell->compiler, strlen(cell->compiler));
 }
 
-/* sealed/GPU-1234 and, in it, 06_transpose-0123456789abcdef. */
+/* sealed/GPU-1234, and in it 06_transpose-0123456789abcdef. */
 static void name(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
                  char *device, char *folder)
 {
@@ -88,6 +88,6 @@ bool sealed_keep(const Sandbox *cell, const char *uuid, const char *lab, uint64_
         return true;
     if (errno != ENOTEMPTY && errno != EEXIST)
         return false;
-    remove_tree(from); /* another device of that name has made the same */
+    remove_tree(from); /* another device of that name made the same folder */
     return true;
 }

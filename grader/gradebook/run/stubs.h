@@ -1,4 +1,4 @@
-/* stubs.h - what cells are shown in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once. */
+/* stubs.h - what sandboxes show in place of solutions/: sealed/DEVICE/LAB-DIGEST, made once. */
 #ifndef GRADEBOOK_RUN_STUBS_H
 #define GRADEBOOK_RUN_STUBS_H
 
@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-/* Over all that decides what lies in it: the lab's files, common/, warpbook and the compiler. */
+/* A digest of all inputs: the lab's files, common/, warpbook and the compiler. */
 uint64_t sealed_digest(const Sandbox *cell, const char *lab);
 
-/* The folder of a lab for a device; true if it is there, whole. */
+/* The folder of a lab for a device; true if it exists, complete. */
 bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
                  char *folder, size_t size);
 
-/* Moves what was made in `from` to its place: whole or not at all. False with errno set. */
+/* Moves the folder `from` to its place, atomically. False with errno set. */
 bool sealed_keep(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
                  const char *from);
 

@@ -1,8 +1,8 @@
 /* workers.c - devices in and out of service, and the workers on them.
  *
- * A worker is a place where one warpbook runs. On each GPU one grades; on a simulated GPU, which is
- * each process's own, as many as wished. For real GPUs others build ahead, on all processors, so
- * that a GPU need not wait for a compiler.
+ * A worker runs one warpbook at a time. Each GPU has one worker; the simulated GPU has as many as
+ * requested, since each process has its own. For real GPUs more workers build in advance on all
+ * processors, so that a GPU need not wait for a compiler.
  */
 #include "gradebook/run/workers.h"
 #include "gradebook/run/stubs.h"
@@ -59,7 +59,7 @@ bool gpu_have_lock(Marking *m, Device *gpu)
                          gpu->label);
         gpu->told = true;
     } else {
-        gpu_take_out(m, gpu, "the file that keeps two gradings on it apart cannot be opened");
+        gpu_take_out(m, gpu, "its lock file cannot be opened");
     }
     return false;
 }
@@ -94,7 +94,7 @@ Device *gpu_to_build_for(Marking *m, int lab)
     return NULL;
 }
 
-/* Is it the device that the course names? */
+/* True if it is the device that the course file names. */
 static bool counts(Marking *m, Device *gpu, const ParsedResult *reading)
 {
     const Course *course = &m->store->course;
@@ -105,12 +105,12 @@ static bool counts(Marking *m, Device *gpu, const ParsedResult *reading)
     if (course_device_counts(course, name, gpu->simulated ? simulated : NULL))
         return true;
     gpu_take_out(m, gpu,
-                 PUT(why, "it is %s%s, and the course counts what %s says (device = ...)", name,
-                     gpu->simulated ? ", simulated" : "", course->device));
+                 PUT(why, "it is %s%s, but in this course only results on %s count (device = ...)",
+                     name, gpu->simulated ? ", simulated" : "", course->device));
     return false;
 }
 
-/* Memory is shared by so many gradings beside each other. */
+/* Divides the machine's memory among simultaneous gradings. */
 static void set_fence(Marking *m, int gradings)
 {
     m->fence = limits_for(gradings);
@@ -120,7 +120,7 @@ static void set_fence(Marking *m, int gradings)
 
 void gpu_meet(Marking *m, Device *gpu, const ParsedResult *reading, const char *printed)
 {
-    bool again = gpu->uuid[0]; /* it only had to show it again */
+    bool again = gpu->uuid[0]; /* a repeated self-test */
 
     gpu->faults = 0;
     if (gpu->proved)
@@ -139,7 +139,7 @@ void gpu_meet(Marking *m, Device *gpu, const ParsedResult *reading, const char *
     }
     for (Device *other = m->gpus; other < gpu; other++)
         if (!other->out && !strcmp(other->uuid, gpu->uuid))
-            gpu_take_out(m, gpu, "it is the same GPU as another one of the list");
+            gpu_take_out(m, gpu, "it is the same GPU as another one in --devices");
     if (!gpu->out)
         device_keep_up(gpu, m->cell->build);
     for (int i = 0; i < m->worker_count; i++)

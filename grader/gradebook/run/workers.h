@@ -1,5 +1,5 @@
-/* workers.h - the devices in service, the workers on them where one warpbook each runs, and all
- * else that a marking holds. */
+/* workers.h - the devices in service, their workers (each runs one warpbook), and the rest of a
+ * grading run's state. */
 #ifndef GRADEBOOK_RUN_WORKERS_H
 #define GRADEBOOK_RUN_WORKERS_H
 
@@ -16,14 +16,14 @@
 typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;
 
 typedef struct Worker {
-    Device *gpu; /* NULL: here only builds run */
+    Device *gpu; /* NULL: this worker only builds */
     Doing doing;
     Program program;
     Task *task; /* NULL: it prepares `lab` */
     int lab;
-    char folder[600]; /* its own, below work/ */
+    char folder[600]; /* its own, in work/ */
     char kernel[620]; /* path of the source being graded */
-    char built[620];  /* where the build of its task is kept; "" */
+    char built[620];  /* where its task's build is kept; or "" */
 } Worker;
 
 typedef struct Marking {
@@ -33,40 +33,40 @@ typedef struct Marking {
     Queue queue;
     Device gpus[DEVICES];
     int gpu_count;
-    uint64_t digest[LABS]; /* sealed_digest, once it was wanted */
+    uint64_t digest[LABS]; /* sealed_digest, computed on demand */
     Worker workers[SLOTS];
     int worker_count;
-    int waiting; /* GPUs that others hold */
+    int waiting; /* GPUs locked by others */
     Limits fence;
     Cgroup cgroup;
     double looked_s;
     Progress pace;
 } Marking;
 
-/* All devices that were asked for, a worker on each; and what a grading may take. */
+/* Opens all requested devices, with one worker each, and sets the limits of a grading. */
 void slots_open(Marking *m);
-void slots_close(Marking *m); /* ends what runs in them */
+void slots_close(Marking *m); /* kills what runs in them */
 
-/* Out of service, which is told. */
+/* Takes a device out of service and reports why. */
 void gpu_take_out(Marking *m, Device *gpu, const char *why);
 int gpus_in_service(const Marking *m);
 
-/* Is it ours alone? In trust every warpbook takes the lock itself. False: it is waited for, or
- * taken out. */
+/* True if we hold the GPU's lock; with --trust-submissions every warpbook takes it itself. False:
+ * we wait for it, or the GPU is out of service. */
 bool gpu_have_lock(Marking *m, Device *gpu);
 
-/* The lab is ready on it if what its cells are shown is there, from now or an earlier run. */
+/* Marks the lab as ready if its sealed folder exists, from this or an earlier run. */
 bool gpu_find_sealed(Marking *m, Device *gpu, int lab);
-uint64_t lab_digest(Marking *m, int lab); /* sealed_digest, worked out once */
+uint64_t lab_digest(Marking *m, int lab); /* sealed_digest, computed once */
 
 /* A real GPU on which that lab can be graded, or NULL. */
 Device *gpu_to_build_for(Marking *m, int lab);
 
-/* It has shown that it can grade: which one is it, and how many gradings may run on it? The first
- * time it gets its workers, unless it is not the one that counts, or another one's double. */
+/* A device has shown that it can grade. The first time it gets its workers, unless it is not the
+ * course's device or is listed twice. */
 void gpu_meet(Marking *m, Device *gpu, const ParsedResult *reading, const char *printed);
 
-/* Ends the program, with what to do. */
+/* Exits with a message that says what to do. */
 void __attribute__((noreturn)) cannot_write(const char *path);
 
 #endif
