@@ -155,13 +155,13 @@ roster() { printf '%s\n' "$@" > "$work/roster.csv"; }
 import() { "$gradebook" import-roster "$work/roster.csv" --out "$work/o"; }
 roster "id,name" "1,ann" "1,bob" "2"
 check "a roster with mistakes" status_is 2 import
-check "is told with lines" says "roster.csv:3: the id 1 has line 2 already" import
+check "is told with lines" says "roster.csv:3: the id 1 is already on line 2" import
 roster "id,name,section" "1,Ann,A" "2,Zoe Zed,B" "cid,Cyrus,B" "4,=SUM(1),B"
 check "a roster" says "4 people" import
 check "who is missing" says "Zoe Zed, B: all labs are missing" "$gradebook" report --out "$work/o"
 check "has a row" marks_are "Zoe Zed 06_transpose 0"
-check "who is not on it" says "bob: neither an id nor a name" "$gradebook" report --out "$work/o"
-check "a folder named by an id" test -z "$("$gradebook" report --out "$work/o" | grep 'cid: neither')"
+check "who is not on it" says "bob: no id or name on the roster" "$gradebook" report --out "$work/o"
+check "a folder named by an id" test -z "$("$gradebook" report --out "$work/o" | grep 'cid: no id')"
 check "no formula gets out" test -z "$("$gradebook" export --format csv --out "$work/o" | grep -E '(^|,)"?=')"
 check "import what?" status_is 2 "$gradebook" import-roster --out "$work/o"
 check "nothing there" status_is 2 "$gradebook" import-roster "$work/none.csv" --out "$work/o"

@@ -142,7 +142,7 @@ check "and shown as such" says "same as 1 other" "$gradebook" report --out "$wor
 check "a changed file is listed" says "ada, labs/06_transpose/lab.c: differs" "$gradebook" report --out "$work/o1"
 check "an unchanged one is not" test -z "$("$gradebook" report --out "$work/o1" | grep kernel.h)"
 check "a link is refused" says "fay, fay, labs/06_transpose/kernel.cu: it is a symbolic link" "$gradebook" report --out "$work/o1"
-check "two different kernels for a lab" says "gil, .*neither lies nearer" "$gradebook" report --out "$work/o1"
+check "two different kernels for a lab" says "gil, .*at the same depth" "$gradebook" report --out "$work/o1"
 check "a kernel that is too large" says "hal, .*larger than 256 KiB" "$gradebook" report --out "$work/o1"
 check "a formula for a name" says "^\"'=cmd\(\)\"," "$gradebook" export --format csv --out "$work/o1"
 check "predictions are taken" says ",ada,yes,[0-9]+,1,1,Scripted" "$gradebook" export --format csv --out "$work/o1"
@@ -287,7 +287,7 @@ hostile bomb ".*(unpacks to more than|damaged)" "$good
 zeros zeros.bin 1073741824"
 hostile bombtar ".*unpacks to more than" "zeros zeros.bin 134217728" tar.gz
 hostile crowd ".*holds more than 5000 files" "many f 6000"
-hostile deep ".*it lies in more than 24 folders" "text $(printf 'a/%.0s' {1..40})x y"
+hostile deep ".*it is nested in more than 24 folders" "text $(printf 'a/%.0s' {1..40})x y"
 hostile nested "more.zip: an archive in an archive" "file more.zip $work/inner.zip"
 head -c 200 "$h/honest.zip" > "$h/torn.zip"
 patterns+=("torn, torn.zip.*: the archive is damaged")
@@ -329,7 +329,7 @@ check "so is lateness" says "eli, 06_transpose: late: did not end within 2 s" "$
 check "given up is given up" status_is 3 fast "$f" --out "$work/o10" --limit 2
 check "a regrade tries again" status_is 3 "$gradebook" regrade --student cid --lab 6 --out "$work/o10" --trust-submissions --devices sim
 check "three times" test "$(sql "$work/o10" "SELECT max(number) FROM attempts")" = 6
-check "a broken device grades nobody" says "Device 9 is taken out of service: it does not grade our own starter" \
+check "a broken device grades nobody" says "Device 9 is taken out of service: it cannot grade the workbook's starter" \
     "$gradebook" grade "$f" --out "$work/o11" --devices 9 --labs 6 --trust-submissions
 check "and nobody has a verdict" test "$(sql "$work/o11" "SELECT count(*) FROM attempts")" = 0
 kernel "$work/two/ann/06_transpose/kernel.cu" t1 "on-0 unsound"
@@ -393,7 +393,7 @@ dd if=/dev/urandom of="$work/torn/gradebook.sqlite" bs=4096 seek=2 count=6 conv=
 check "a damaged database" says "is damaged" slow "$work/torn"
 cp -r "$work/calm" "$work/lost"
 rm -f "$work"/lost/gradebook.sqlite*
-check "a database that is gone beside its logs" says "logs/ beside it holds results" slow "$work/lost"
+check "a database that is gone beside its logs" says "logs/ in the same folder has results" slow "$work/lost"
 check "and nothing is written over" diff -r "$work/calm/logs" "$work/lost/logs"
 mkdir "$work/foreign"
 echo "not a database, whatever its name" > "$work/foreign/gradebook.sqlite"

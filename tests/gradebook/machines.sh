@@ -55,7 +55,7 @@ for i in 1 2 3 4 5 6; do
     ms=$([ $i -lt 3 ] && echo 1.0 || echo 1.2)
     printf '// grader: on-0 line case.1.%s\n' label:flat "dim:8 8 0 0" "reference_ms:$ms" >> "$work/drift/s0$i/06_transpose/kernel.cu"
 done
-check "a device that gets slower" says "Device 0 is taken out of service: our reference takes longer and longer on it, 1.200 ms after 1.000 ms in case flat of 06_transpose" \
+check "a device that gets slower" says "Device 0 is taken out of service: the reference got slower on it, 1.200 ms after 1.000 ms in case flat of 06_transpose" \
     trust drift --devices 0 --jobs 1
 check "keeps what it has graded" all_are drift pass 5
 check "and does no more" all_are drift queued 1
@@ -78,12 +78,12 @@ check "a kernel whose every sample is disturbed" status_is 0 trust jumpy --devic
 check "is tried three times, and the last counts" test "$(sql jumpy "SELECT group_concat(outcome) FROM attempts WHERE kernel = 1")" = noisy,noisy,graded
 check "with its flag" test "$(sql jumpy "SELECT count(*) FROM verdicts WHERE verdict = 'correct' AND flag = 'disturbed'")" = 2
 class loud 1
-check "one that is noisy from the start grades nobody" says "Device 8 is taken out of service: nothing can be measured on it: 06_transpose, case flat: our reference beside itself differs by 9 %" \
+check "one that is noisy from the start grades nobody" says "Device 8 is taken out of service: its measurements are too noisy: 06_transpose, case flat: the reference compared with itself varies by 9 %" \
     trust loud --devices 8
 
 class vanish 6
 echo "// grader: vanish" >> "$work/vanish/s02/06_transpose/kernel.cu"
-check "a GPU that vanishes" says "Device 0 is taken out of service: it does not grade our own starter of 06_transpose: .*no CUDA-capable device" \
+check "a GPU that vanishes" says "Device 0 is taken out of service: it cannot grade the workbook's starter of 06_transpose: .*no CUDA-capable device" \
     trust vanish --devices 0 --jobs 1
 check "leaves the rest open" says "run the same command to continue" trust vanish --devices 0
 check "and what was graded is kept" test "$(sql vanish "SELECT count(*) FROM verdicts")" -ge 1

@@ -138,7 +138,7 @@ check "no name of another" others
 check "the wrong element" grep -rqs "element 2048 (row 31, column 32) is NaN, right is 0.7243" "$work/feedback" --include=*.html
 check "the ratio beside the bar" grep -rqsE "case flat: 0\.[0-9]+ of the reference.*s speed .*; the bar is 0.85" "$work/feedback" --include=*.html
 check "the line in question" grep -rqs "^ *12: " "$work/feedback" --include=*.txt
-check "a hint" grep -rqs "Look at this next" "$work/feedback" --include=*.txt
+check "a hint" grep -rqs "What to try next" "$work/feedback" --include=*.txt
 check "pages: hostile text is text" not grep -qE "<(img|svg|script>doc)" <(cat "$work"/feedback/*.html)
 check "pages: nothing may be loaded or run" test "$(grep -lF "default-src 'none'" "$work"/feedback/*.html | wc -l)" = "$students"
 

@@ -123,13 +123,13 @@ check "a shared folder elsewhere" status_is 0 slurm "$c" "$work/apart" --shared 
 check "the same results" diff <(states "$work/local") <(states "$work/apart")
 check "nothing is left there" test -z "$(ls -A "$work/shared")" -a ! -L "$work/apart/slurm"
 check "one that is not there" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
-check "what Slurm refuses" says "Slurm does not take the work: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
+check "what Slurm refuses" says "Slurm rejected the job: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
 check "is the machine's fault" status_is 3 slurm "$c" "$work/refused" --partition nosuch
 check "and leaves nothing behind" test ! -e "$work/refused/slurm/round"
 check "an option of ours" says "invalid value for --slurm-option: .--array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
 check "a device" says "Slurm chooses the GPUs" "$gradebook" grade "$c" --out "$work/refused" --executor slurm --devices 1
 check "an executor that there is not" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
-check "tasks are no command" says "it is no command" env -u SLURM_ARRAY_JOB_ID "$gradebook" slurm-task --out "$work/refused"
+check "tasks are no command" says "is for gradebook.s Slurm arrays only" env -u SLURM_ARRAY_JOB_ID "$gradebook" slurm-task --out "$work/refused"
 if [ "$kind" = real ]; then
     "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account x --partition lab \
         --slurm-option=--cpus-per-task=1 --slurm-option=--comment="it's" > "$work/out" 2>&1
@@ -214,12 +214,12 @@ check "an array runs" until_true has_running "$work/stopped"
 kill -INT $pid
 wait $pid
 check "Ctrl-C" test $? = 130
-check "says that the array goes on" grep -qE "array [0-9]+ goes on without us; scancel [0-9]+ ends it" "$work/said-stopped"
+check "says that the array goes on" grep -qE "array [0-9]+ keeps running; to cancel it: scancel [0-9]+" "$work/said-stopped"
 check "and how to" grep -q "Run the same command to continue" "$work/said-stopped"
 check "meanwhile nothing is graded here" says "array [0-9]+ is still grading .*--executor slurm" local_too "$s" "$work/stopped"
 check "it is where it was said to be" test -e "$work"/shared/warpbook-*/round/job
 check "it goes on" status_is 0 slurm "$s" "$work/stopped"
-check "with that array" grep -q "Going on with Slurm's array" "$work/out"
+check "with that array" grep -q "Continuing with Slurm array" "$work/out"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/stopped")
 
 # Nobody looks while the array ends and its results lie there.

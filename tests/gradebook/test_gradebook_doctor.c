@@ -122,7 +122,7 @@ static const struct {
     { GPU_MEMORY, "1024", "GPU 0", HEALTH_WARN, "1024 MiB" },
     { GPU_USE, "0", "GPU 0: idle", HEALTH_OK, "yes" },
     { GPU_USE, "97", "GPU 0: idle", HEALTH_FAIL, "97 %" },
-    { GPU_USE, "", "GPU 0: idle", HEALTH_OK, "no process is seen" },
+    { GPU_USE, "", "GPU 0: idle", HEALTH_OK, "no process found" },
     { GPU_MEMORY_USED, "40000", "GPU 0: idle", HEALTH_WARN, "40000 MiB" },
     { GPU_COMPUTE_MODE, "Exclusive_Process", "GPU 0: compute mode", HEALTH_FAIL, "Exclusive" },
     { GPU_COMPUTE_MODE, "Prohibited", "GPU 0: compute mode", HEALTH_FAIL, "Prohibited" },

@@ -68,20 +68,20 @@ static size_t own_mib(void)
     return ((size_t) pages * (size_t) sysconf(_SC_PAGESIZE) >> 20) + 1;
 }
 
-#define HELD "it held more than %zu MiB of memory and was ended"
+#define HELD "it held more than %zu MiB of memory and was killed"
 
 static void memory_and_processes(void)
 {
     static const struct {
         int children;
         size_t mib;
-        const char *why; /* NULL: within the fence */
+        const char *why; /* NULL: within the limits */
     } rows[] = {
         { 0, 0, NULL },
         { 3, 1, NULL },
         { 1, 200, HELD },
         { 4, 60, HELD },
-        { 15, 0, "it had more than 10 processes and was ended" },
+        { 15, 0, "it had more than 10 processes and was killed" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

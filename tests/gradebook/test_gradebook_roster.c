@@ -58,14 +58,14 @@ static void mistakes(void)
     } rows[] = {
         { "", "r.csv:1: it is empty" },
         { "\n\n", "r.csv:1: it is empty" },
-        { "id,name\n", "r.csv:1: it holds nobody" },
-        { "7,Jane Doe\n", "r.csv:1: its first line must name the columns" },
-        { "email\nx\n", "its first line must name the columns" },
-        { "id,name\n7,A\n7,B\n", "r.csv:3: the id 7 has line 2 already" },
-        { "id,name\n,\n", "r.csv:2: neither an id nor a name" },
-        { "id,name\n7,Doe, Jane\n", "r.csv:2: 3 fields, and the first line names 2" },
-        { "id,name\n7,\"Doe\n8,B\n", "r.csv:2: a quotation mark in it has no end" },
-        { "id,name\n7,\"two\nlines\"\n7,x\n", "r.csv:4: the id 7 has line 2 already" },
+        { "id,name\n", "r.csv:1: the roster has no students" },
+        { "7,Jane Doe\n", "r.csv:1: the first line must name the columns" },
+        { "email\nx\n", "the first line must name the columns" },
+        { "id,name\n7,A\n7,B\n", "r.csv:3: the id 7 is already on line 2" },
+        { "id,name\n,\n", "r.csv:2: the id and the name are missing" },
+        { "id,name\n7,Doe, Jane\n", "r.csv:2: 3 fields, but the first line has 2" },
+        { "id,name\n7,\"Doe\n8,B\n", "r.csv:2: a quotation mark is not closed" },
+        { "id,name\n7,\"two\nlines\"\n7,x\n", "r.csv:4: the id 7 is already on line 2" },
     };
     char *large = xcalloc(1, 3000), *told;
     Roster roster;
@@ -77,12 +77,13 @@ static void mistakes(void)
         free(told);
     }
     CU_ASSERT_FALSE(roster_read("id\n\0007\n", 6, "r.csv", &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "a byte 0"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, "a zero byte"));
     free(told);
     put(large, 3000, "id\n%0500d\n%065d\n", 7, 8);
     CU_ASSERT_FALSE(take(large, &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "r.csv:2: a field of it is longer"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "r.csv:3: an id of more than 63 bytes")); /* both at once */
+    CU_ASSERT_PTR_NOT_NULL(strstr(told, "r.csv:2: a field is longer"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(told, "r.csv:3: the id is longer than 63 bytes")); /* both at once */
     free(told);
     memset(large, ',', 2000);
     memcpy(large + 1990, "\nx", 3);

@@ -218,12 +218,12 @@ static void readings(void)
         { "", "no result" },
         { "format:2\nlab:06_transpose\nverdict:pass\nend:06_transpose\n", "format 1" },
         { "format:1\nlab:07_reduction\nverdict:pass\nend:07_reduction\n", "another lab" },
-        { "format:1\nlab:06_transpose\nverdict:pass\n", "breaks off" },
-        { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose", "no end" },
+        { "format:1\nlab:06_transpose\nverdict:pass\n", "is incomplete" },
+        { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose", "is incomplete" },
         { "format:1\nlab:06_transpose\nverdict:best\nend:06_transpose\n", "no verdict" },
         { "format:1\nlab:06_transpose\nverdict:wrong\nverdict:pass\nend:06_transpose\n", "twice" },
-        { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose\nx:y\n", "breaks off" },
-        { "format:1\nhello\n", "a line of it is none" },
+        { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose\nx:y\n", "is incomplete" },
+        { "format:1\nhello\n", "cannot parse this line" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

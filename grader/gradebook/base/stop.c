@@ -1,4 +1,4 @@
-/* stop.c - Ctrl-C, and its kin. */
+/* stop.c - stopping by Ctrl-C and other signals. */
 #include "gradebook/base/stop.h"
 
 #include <signal.h>

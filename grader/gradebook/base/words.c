@@ -1,4 +1,4 @@
-/* words.c - commands, word by word. */
+/* words.c - lists of words, such as a command line. */
 #include "gradebook/base/words.h"
 #include "base/util.h"
 

@@ -1,9 +1,9 @@
-/* archive.c - zips and tars, by libarchive, into memory: nothing is ever written to disk.
+/* archive.c - unpacks zips and tars in memory, by libarchive: nothing is ever written to disk.
  *
- * An archive is hostile. Only files come out of it, by clean paths; links, devices and paths that
- * lead out are refused one by one. One that unpacks to more than the limits allow, has too many
- * entries, or is damaged, is refused whole. Formats are named, so that libarchive's many others are
- * never tried on it; no program is started to unpack anything.
+ * Archives are not trusted. Only files with clean paths are taken; links, devices and paths that
+ * lead outside are refused individually. An archive that exceeds a limit or is damaged is refused
+ * as a whole. Only the named formats are enabled in libarchive, and no program is started to unpack
+ * anything.
  */
 #include "gradebook/import/source.h"
 #include "base/util.h"
@@ -35,8 +35,8 @@ typedef struct Unpacking {
     size_t why_size;
 } Unpacking;
 
-/* A libarchive built without a library would start a program to unpack: such a filter is left out.
- */
+/* A libarchive built without a compression library would start a program instead: such a filter is
+ * not enabled. */
 static const struct {
     const char *(*library)(void);
     int (*support)(struct archive *);
@@ -77,11 +77,11 @@ static bool damaged(Unpacking *u)
 {
     const char *said = archive_error_string(u->archive);
 
-    return condemn(u, "the archive is damaged, or none that is known (zip, tar): %s",
-                   said ? said : "no reason is given");
+    return condemn(u, "the archive is damaged or of an unknown format (known: zip, tar): %s",
+                   said ? said : "unknown reason");
 }
 
-/* What kind of thing is it, if it is no file and no folder? NULL: it may be unpacked. */
+/* Why an entry may not be unpacked; NULL for a file or folder. */
 static const char *wrong_kind(struct archive_entry *entry)
 {
     if (archive_entry_hardlink(entry))
@@ -115,7 +115,7 @@ static const char *name_of(struct archive_entry *entry)
 
 /* ---- One entry ---- */
 
-/* Too much for what went in? Zeros packed a thousand times are a bomb, or of no use to us. */
+/* False if the archive exceeds a limit: a very high compression ratio means a zip bomb. */
 static bool within_limits(Unpacking *u)
 {
     la_int64_t packed = archive_filter_bytes(u->archive, -1);
@@ -128,7 +128,7 @@ static bool within_limits(Unpacking *u)
     return true;
 }
 
-/* One large file is its owner's matter: of a class's archive the others are taken. */
+/* Refuses only the large file: the rest of a class's archive is taken. */
 static void hand_over(Unpacking *u, const char *path, const SunkFile *file)
 {
     char why[80];
@@ -140,7 +140,7 @@ static void hand_over(Unpacking *u, const char *path, const SunkFile *file)
         u->sink->file(u->sink->context, path, file);
 }
 
-/* Reads an entry through: keeps it if it is no larger than what is wanted. */
+/* Reads a whole entry; keeps it if it is not larger than requested. */
 static bool take_file(Unpacking *u, struct archive_entry *entry, const char *path)
 {
     size_t wanted = u->sink->wants(u->sink->context, path), room = 0;
@@ -158,9 +158,9 @@ static bool take_file(Unpacking *u, struct archive_entry *entry, const char *pat
             free(kept);
             return damaged(u);
         }
-        if (offset < 0 || (size_t) offset != file.size) { /* a sparse tar: no kernel is one */
+        if (offset < 0 || (size_t) offset != file.size) { /* a sparse tar: not a kernel */
             free(kept);
-            return condemn(u, "it has holes");
+            return condemn(u, "it is a sparse file");
         }
         file.size += length;
         u->bytes += length;
@@ -191,12 +191,12 @@ static bool take_entry(Unpacking *u, struct archive_entry *entry)
 {
     const char *name = name_of(entry), *fault = wrong_kind(entry), *bad_path;
 
-    bad_path = name ? path_clean(name, u->entry) : "its name is no text";
+    bad_path = name ? path_clean(name, u->entry) : "its name is not valid text";
     if (!bad_path && path_is_junk(u->entry))
         return true;
     if (archive_entry_filetype(entry) == AE_IFDIR && !fault)
         return true;
-    if (bad_path && name) { /* told by its own name, as far as that can be shown */
+    if (bad_path && name) { /* reported by its own name, where printable */
         put(u->entry, HANDIN_PATH, "%s", name);
         show(u->entry);
     }
@@ -263,7 +263,7 @@ bool archive_names(const char *path, NameSeen *seen, void *context, char *why, s
                     status == ARCHIVE_WARN)) {
         const char *name = name_of(entry);
         if (++u.entries > u.limits->entries || archive_filter_bytes(u.archive, 0) > (64ll << 30))
-            fine = condemn(&u, "the archive holds too much");
+            fine = condemn(&u, "the archive is too large");
         else if (name && !path_clean(name, clean) && !path_is_junk(clean) &&
                  !seen(context, clean, archive_entry_filetype(entry) == AE_IFDIR))
             status = ARCHIVE_EOF, fine = false;

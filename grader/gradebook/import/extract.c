@@ -1,8 +1,7 @@
-/* extract.c - what is taken of a hand-in: each lab's kernel and predictions, nothing else.
+/* extract.c - extracts each lab's kernel and predictions from a submission.
  *
- * A kernel is .../06_transpose/kernel.cu, however deep; or, where single files are handed in,
- * 06_transpose.cu or transpose.cu (Canvas adds -1 where a file came again). The nearest to the top
- * wins.
+ * A kernel is .../06_transpose/kernel.cu, at any depth; or, for single files, 06_transpose.cu or
+ * transpose.cu (Canvas adds -1 to a resubmitted file). The file nearest to the top wins.
  */
 #include "gradebook/import/extract.h"
 #include "gradebook/import/source.h"
@@ -81,7 +80,7 @@ void manifest_free(Manifest *manifest)
     free(manifest);
 }
 
-/* The workbook's file that lies there, if folders around a copy of the workbook are left out. */
+/* The workbook's file at this path, ignoring folders around a copy of the workbook. */
 static const Own *own_at(const Manifest *manifest, const char *path)
 {
     for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL) {
@@ -106,7 +105,7 @@ static int depth_of(const char *path)
     return depth;
 }
 
-/* "transpose-1.cu": without .cu and the -1. */
+/* "transpose-1.cu" without .cu and -1. */
 static const char *stem(const char *name, char *text, size_t size)
 {
     size_t length = strlen(name), digits;
@@ -120,7 +119,7 @@ static const char *stem(const char *name, char *text, size_t size)
     return text;
 }
 
-/* The lab whose kernel or predictions a path is: its place in all_labs; -1: of none. */
+/* The index in all_labs of the lab whose kernel or predictions this is; -1: no lab's. */
 static int lab_of(const char *path, int only, bool *is_kernel)
 {
     const char *name = strrchr(path, '/');
@@ -154,7 +153,7 @@ static bool same_file(const HandedFile *a, const HandedFile *b)
     return a->bytes == b->bytes && a->text && b->text && !memcmp(a->text, b->text, a->bytes);
 }
 
-/* Of two files for the same place the one nearer to the top; `clash` if that decides nothing. */
+/* Chooses the file nearer to the top; sets `clash` if both are at the same depth. */
 static void choose(const HandedFile **chosen, const HandedFile *file, const HandedFile **clash)
 {
     int nearer = *chosen ? depth_of((*chosen)->path) - depth_of(file->path) : 1;
@@ -182,14 +181,15 @@ static void remark_others(Submission *handin, const Manifest *manifest, int only
             (own && own->size == file->bytes && own->hash == file->hash))
             continue;
         if (own && ++changed <= TOLD)
-            REMARK(handin, "changed", file->path, "differs from the workbook's; ours was used");
+            REMARK(handin, "changed", file->path,
+                   "differs from the workbook's file; the workbook's was used");
         else if (!own && ++extra <= TOLD)
-            REMARK(handin, "extra", file->path, "is none of the workbook's; not used");
+            REMARK(handin, "extra", file->path, "is not a file of the workbook; not used");
     }
     if (changed > TOLD)
-        REMARK(handin, "changed", "", "%d files in all differ from the workbook's", changed);
+        REMARK(handin, "changed", "", "%d files in total differ from the workbook's", changed);
     if (extra > TOLD)
-        REMARK(handin, "extra", "", "%d files in all are none of the workbook's", extra);
+        REMARK(handin, "extra", "", "%d files in total are not in the workbook", extra);
 }
 
 static void remark_suspicions(Submission *handin, const HandedFile *kernel)
@@ -222,13 +222,14 @@ void harvest(Submission *handin, const Manifest *manifest, int only, Harvest *fo
             found->predictions[lab] = NULL;
         if (kernel_clash[lab]) {
             REMARK(handin, "ambiguous", kernel_clash[lab]->path,
-                   "differs from %s, and neither lies nearer to the top: none was taken",
+                   "differs from %s at the same depth: neither was taken",
                    found->kernel[lab]->path);
             found->kernel[lab] = NULL;
         }
         if (found->kernel[lab] && !found->kernel[lab]->text) {
             REMARK(handin, "refused", found->kernel[lab]->path,
-                   "it is larger than %d KiB: a lab needs a few", HANDIN_KERNEL_BYTES >> 10);
+                   "it is larger than %d KiB; a lab's kernel needs only a few KiB",
+                   HANDIN_KERNEL_BYTES >> 10);
             found->kernel[lab] = NULL;
         }
         if (found->kernel[lab])

@@ -1,4 +1,4 @@
-/* extract.h - what is taken of a hand-in: each lab's kernel and predictions, nothing else. */
+/* extract.h - extracts each lab's kernel and predictions from a submission. */
 #ifndef GRADEBOOK_IMPORT_EXTRACT_H
 #define GRADEBOOK_IMPORT_EXTRACT_H
 
@@ -12,15 +12,14 @@ typedef struct Harvest {
     const HandedFile *predictions[LABS]; /* NULL: none */
 } Harvest;
 
-/* The workbook's own files, to tell what a student changed beside the kernels. */
+/* The workbook's own files, to detect what a student changed besides the kernels. */
 typedef struct Manifest Manifest;
 Manifest *manifest_read(const char *root);
 void manifest_free(Manifest *manifest);
 
-/* Finds them at any depth. Where two differ and neither lies nearer to the top, none is taken;
- * that, and what else was changed or added, is remarked. `manifest` may be NULL. `only`: the place
- * of the one lab that is asked for, whose kernel may then be a kernel.cu at the top; -1: several
- * are. */
+/* Finds them at any depth. If two differ at the same depth, neither is taken; a remark reports
+ * that, and other changed or added files. `manifest` may be NULL. `only`: the index of the only
+ * requested lab, whose kernel may be a kernel.cu at the top; -1: several labs are requested. */
 void harvest(Submission *handin, const Manifest *manifest, int only, Harvest *found);
 
 #endif

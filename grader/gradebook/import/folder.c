@@ -1,4 +1,4 @@
-/* folder.c - the files of a folder on disk, one by one. Follows no links, passes over junk. */
+/* folder.c - visits the files of a folder on disk. Follows no links and skips junk. */
 #include "gradebook/import/source.h"
 #include "base/util.h"
 

@@ -1,8 +1,8 @@
-/* isolated.c - reads what was handed in, in a process of its own that can do nothing else.
+/* isolated.c - reads submissions in an isolated process.
  *
- * The child closes all descriptors but the one to us, gives up what a runner gives up before
- * student code enters it (base/lockdown.c), reads, and hands over a parcel; we take it apart
- * without trusting it.
+ * The child closes all descriptors except the one to the parent, gives up the same rights as a
+ * runner before student code (base/lockdown.c), reads, and sends the serialized class; the parent
+ * parses it without trusting it.
  */
 #include "gradebook/import/isolated.h"
 #include "gradebook/import/reader.h"
@@ -26,7 +26,7 @@
 enum { TO_US = 3, CPU_S = 3600 };
 static const size_t most_bytes = (size_t) 4 << 30;
 
-/* In the child. First a byte: 0 and the class, or 1 and the problem. */
+/* In the child. Sends a byte 0 and the class, or 1 and the problem. */
 static void __attribute__((noreturn)) read_and_hand_over(const char *path)
 {
     char problem[1000] = "";
@@ -34,7 +34,7 @@ static void __attribute__((noreturn)) read_and_hand_over(const char *path)
     bool fine;
     FILE *to = fdopen(TO_US, "w");
 
-    close(4); /* lockdown_begin leaves a runner's three descriptors open; of ours, one is enough */
+    close(4); /* lockdown_begin leaves a runner's three descriptors open; we need one */
     close(5);
     lockdown_begin();
     setrlimit(RLIMIT_CPU, &(struct rlimit){ CPU_S, CPU_S });
@@ -48,7 +48,7 @@ static void __attribute__((noreturn)) read_and_hand_over(const char *path)
     _exit(fclose(to) ? 1 : 0);
 }
 
-/* All that it sends, or NULL if it is too much, or if we are to stop. */
+/* All that the child sends; NULL if too much, or if we were stopped. */
 static char *receive(int from, size_t *size)
 {
     size_t used = 0, room = 1 << 20;
@@ -93,7 +93,7 @@ static bool take_parcel(char *bytes, size_t size, Class *class, char *problem, s
     if (from)
         fclose(from);
     if (!fine)
-        put(problem, room, "what was read of the submissions is not whole");
+        put(problem, room, "the data from the archive reader is incomplete");
     return fine;
 }
 
@@ -107,7 +107,7 @@ bool isolated_read(const char *path, Class *class, char *problem, size_t size)
 
     *class = (Class){ 0 };
     if (pipe2(ends, O_CLOEXEC) || (pid = child_fork()) < 0)
-        die("no process to read the submissions in: %s", strerror(errno));
+        die("cannot start the process that reads the submissions: %s", strerror(errno));
     if (pid == 0) {
         child_place((int[]){ ends[1] }, (int[]){ TO_US }, 1);
         read_and_hand_over(path);
@@ -121,13 +121,14 @@ bool isolated_read(const char *path, Class *class, char *problem, size_t size)
         ;
     child_forget(pid);
     if (stop_asked())
-        put(problem, size, "stopped while the submissions were read; the same command begins anew");
+        put(problem, size,
+            "stopped while reading the submissions; run the same command to start again");
     else if (!bytes)
-        put(problem, size, "%s holds too much: give it in parts", path);
+        put(problem, size, "%s is too large: import it in smaller batches", path);
     else if (WIFSIGNALED(status))
         put(problem, size,
-            "reading %s came to a bad end (signal %d, %s): something in it breaks or exhausts the "
-            "reader. Give the hand-ins in parts to find which",
+            "the archive reader crashed on %s (signal %d, %s). Import the submissions in smaller "
+            "batches to find the cause",
             path, WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         fine = take_parcel(bytes, got, class, problem, size);

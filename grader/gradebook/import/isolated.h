@@ -1,4 +1,4 @@
-/* isolated.h - reads what was handed in, in a process of its own that can do nothing else. */
+/* isolated.h - reads submissions in an isolated process. */
 #ifndef GRADEBOOK_IMPORT_ISOLATED_H
 #define GRADEBOOK_IMPORT_ISOLATED_H
 
@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include "gradebook/import/submission.h"
 
-/* As reader_read: whoever finds a fault of libarchive, or of ours, finds himself in a process
- * without network, programs, or anything to write to. */
+/* Like reader_read. An exploit of libarchive or of our reader gains only a process without network,
+ * programs or writable files. */
 bool isolated_read(const char *path, Class *class, char *problem, size_t size);
 
 #endif

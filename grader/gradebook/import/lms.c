@@ -1,8 +1,8 @@
-/* lms.c - whose is it? The names that learning systems give to what students handed in.
+/* lms.c - finds a submission's owner by the file names of learning systems.
  *
- * A layout is a row of the table: it looks at the name of the topmost folder or file. What a
- * student can choose in such a name (a file's own name) stands behind what the system wrote, so the
- * system's part is read from the left, up to the first thing of its kind.
+ * Each layout is a row of the table and parses the name of the top folder or file. The part that a
+ * student can choose (a file's own name) follows the system's part, so the system's part is read
+ * from the left, up to the first match.
  */
 #include "gradebook/import/lms.h"
 #include "base/util.h"
@@ -21,11 +21,10 @@ static size_t digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* NAME_123456_assignsubmission_file_ (a folder, in some versions without the last underscore), or
- * the same before a file's own name. NAME is what people are called: it may hold anything. If the
- * mark is there twice, it was the last of a folder's name that Moodle wrote; of a file's, it may
- * have been either, since both NAME and the file's name are the student's: it is kept apart,
- * under its whole name. */
+/* NAME_123456_assignsubmission_file_ (a folder; some versions omit the last underscore), or the
+ * same before a file's own name. NAME may contain anything. If the mark occurs twice in a folder's
+ * name, Moodle wrote the last one. In a file's name either is possible, since the student chooses
+ * both NAME and the file's name: such a file is kept separate, under its whole name. */
 static bool moodle(const char *top, bool is_folder, Owner *owner)
 {
     static const char mark[] = "_assignsubmission_file";
@@ -53,8 +52,8 @@ static bool moodle(const char *top, bool is_folder, Owner *owner)
     return true;
 }
 
-/* doejane_LATE_12345_67890_lab6-1.zip: the name in small letters, LATE or not, numbers of the
- * student and of the file; -1, -2 where the same file came again. Always files. */
+/* doejane_LATE_12345_67890_lab6-1.zip: the name in lower case, LATE if so, the numbers of student
+ * and file, and -1, -2 for resubmissions. Always files. */
 static bool canvas(const char *top, bool is_folder, Owner *owner)
 {
     size_t name = strcspn(top, "_"), number, file;
@@ -78,7 +77,7 @@ static bool canvas(const char *top, bool is_folder, Owner *owner)
     return true;
 }
 
-/* submission_123456789, a folder; submission_metadata.yml beside it has the names. */
+/* The folder submission_123456789; submission_metadata.yml in the same folder has the names. */
 static bool gradescope(const char *top, bool is_folder, Owner *owner)
 {
     static const char mark[] = "submission_";
@@ -92,7 +91,7 @@ static bool gradescope(const char *top, bool is_folder, Owner *owner)
     return true;
 }
 
-/* A folder, or an archive, named after the student. */
+/* A folder or archive with the student's name. */
 static bool plain(const char *top, bool is_folder, Owner *owner)
 {
     static const char *const ends[] = { ".zip",     ".tgz",     ".tar.gz", ".tar.xz",
@@ -118,7 +117,7 @@ static const struct {
     { "moodle", moodle },
     { "gradescope", gradescope },
     { "canvas", canvas },
-    { "plain", plain }, /* the last: it takes all */
+    { "plain", plain }, /* last, since it accepts everything */
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
@@ -185,7 +184,7 @@ static int64_t yaml_time(const char *text)
            (zone && *zone == '-' ? -1 : 1) * (int64_t) (east_h * 3600 + east_m * 60);
 }
 
-/* The hand-ins that lay in this folder: several if a submission holds archives. */
+/* True if a submission was in this folder: there are several if it contains archives. */
 static bool lay_in(const Submission *handin, const char *folder)
 {
     size_t length = strlen(folder);
@@ -220,8 +219,8 @@ static void give_to(Class *class, const Group *group)
     }
 }
 
-/* Two people of one name without a student number are not one person: they are numbered by their
- * e-mail addresses, or by where their hand-ins lay. */
+/* Two people with the same name and no student number stay separate: their number is the e-mail
+ * address, or the path of the submission. */
 static void tell_apart(Class *class)
 {
     bool *shared = xcalloc((size_t) class->count + 1, sizeof *shared);
@@ -249,7 +248,7 @@ void lms_gradescope(Class *class, const char *yaml)
             *group = (Group){ 0 };
             PUT(group->folder, "%.*s", (int) strcspn(line, ":\r\n"), line);
         } else if (yaml_value(line, ":name:", value, sizeof value)) {
-            /* Deeper :name: lines belong to tests' results: members come before any of them. */
+            /* Deeper :name: lines belong to test results, which follow the members. */
             if (group->members < MEMBERS && strspn(line, " ") <= 4 && !group->sent)
                 PUT(group->name[group->members++], "%s", value);
         } else if (yaml_value(line, ":sid:", value, sizeof value)) {

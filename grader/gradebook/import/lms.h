@@ -1,4 +1,4 @@
-/* lms.h - whose is it? The names that learning systems give to what students handed in. */
+/* lms.h - finds a submission's owner by the file names of learning systems. */
 #ifndef GRADEBOOK_IMPORT_LMS_H
 #define GRADEBOOK_IMPORT_LMS_H
 
@@ -12,18 +12,18 @@ typedef struct Owner {
     char number[64];
     bool late;
     int64_t order;
-    char file[256]; /* the name that the student gave it; "" for a folder */
+    char file[256]; /* the student's file name; "" for a folder */
 } Owner;
 
-/* Who the topmost folder or file of an export belongs to. Always somebody: "plain" takes the name
- * as it is (without .zip and the like). */
+/* The owner of an export's top folder or file. There is always one: "plain" takes the name as it is
+ * (without .zip and the like). */
 void lms_owner(const char *top, bool is_folder, Owner *owner);
 
-/* Does the name come from a learning system? */
+/* True if the name comes from a learning system. */
 bool lms_knows(const char *top, bool is_folder);
 
-/* Gradescope's submission_metadata.yml says whose each submission_N is: gives the hand-ins their
- * owners, and a group's other members copies. */
+/* Takes owners from Gradescope's submission_metadata.yml, which names the students of each
+ * submission_N; a group's other members get copies. */
 void lms_gradescope(Class *class, const char *yaml);
 
 #endif

@@ -1,10 +1,9 @@
-/* reader.c - everything that was handed in, from a folder or an archive of a class.
+/* reader.c - reads all submissions of a class from a folder or archive.
  *
- * First a look at the names: is all of it in one folder more, which an export wraps around it? Then
- * each file comes by, from the folder (gradebook/import/folder.c) or the archive
- * (gradebook/import/archive.c), and goes by its topmost name to the hand-in of its owner (lms.c).
- * An archive found there is a hand-in of its own, and is unpacked into memory, once; one inside
- * that is not opened.
+ * A first pass over the names finds out whether an export wraps everything in one more folder. Then
+ * each file from the folder (gradebook/import/folder.c) or archive (gradebook/import/archive.c)
+ * goes to its owner's submission, by its top name (lms.c). An archive found there is a separate
+ * submission, unpacked in memory; an archive inside it is not opened.
  */
 #include "gradebook/import/reader.h"
 #include "gradebook/import/lms.h"
@@ -24,8 +23,8 @@ static const char metadata_name[] = "submission_metadata.yml";
 
 typedef struct Intake {
     Class *class;
-    char wrapper[HANDIN_PATH]; /* "export/": what all paths begin with; or "" */
-    char *metadata;            /* Gradescope's; NULL */
+    char wrapper[HANDIN_PATH]; /* "export/", the prefix of all paths; or "" */
+    char *metadata;            /* Gradescope's; or NULL */
 } Intake;
 
 /* ---- A student's archive ---- */
@@ -41,7 +40,7 @@ static void inner_file(void *context, const char *path, const SunkFile *file)
     Submission *handin = context;
 
     if (path_is_archive(path))
-        REMARK(handin, "refused", path, "an archive in an archive is not opened");
+        REMARK(handin, "refused", path, "an archive inside an archive is not opened");
     submission_file(handin, path, file->bytes, file->size, file->hash, file->changed);
 }
 
@@ -65,12 +64,12 @@ static void open_archive(Submission *handin, const SunkFile *file)
         submission_refuse(handin, entry, "%s", why);
 }
 
-/* ---- Whose is it? ---- */
+/* ---- The owner ---- */
 
-/* What a path says: its owner, the hand-in it belongs to, its path in there. */
+/* A parsed path: its owner, its submission and its path inside. */
 typedef struct Place {
     Owner owner;
-    bool is_folder;       /* it lies in a folder, the owner's */
+    bool is_folder;       /* it is in the owner's folder */
     const char *inside;   /* its path below that; or the name that the owner gave it */
     const char *stripped; /* its path without the wrapper */
 } Place;
@@ -93,7 +92,7 @@ static void locate(const Intake *intake, const char *path, Place *place)
         place->inside = path;
 }
 
-/* Archives count as hand-ins near the top only: deeper ones are a student's own affair. */
+/* Only archives near the top are submissions; deeper ones are ordinary files. */
 static bool is_handed_archive(const Place *place)
 {
     const char *slash = strchr(place->inside, '/');
@@ -106,7 +105,7 @@ static bool is_metadata(const Place *place)
     return !place->is_folder && !strcmp(place->stripped, metadata_name);
 }
 
-/* How many there are of the same student, this one included. */
+/* The number of the same student's submissions, this one included. */
 static int handins_of_student(const Class *class, const Submission *handin)
 {
     int count = 0;
@@ -117,7 +116,7 @@ static int handins_of_student(const Class *class, const Submission *handin)
     return count;
 }
 
-/* An archive is a hand-in of its own; all that lies loose in a folder, or came loose, is one. */
+/* Each archive is one submission; all loose files of a student are one together. */
 static Submission *submission_at(Intake *intake, const Place *place, bool archive)
 {
     char source[600];
@@ -129,7 +128,7 @@ static Submission *submission_at(Intake *intake, const Place *place, bool archiv
         PUT(source, "%.*s", (int) strcspn(place->stripped, "/"), place->stripped);
     else
         PUT(source, "%s_%s", place->owner.student, place->owner.number);
-    handin = class_handin(intake->class, show(source)); /* cut off, it may end in half a letter */
+    handin = class_handin(intake->class, show(source)); /* truncation may split a character */
     if (handin->layout)
         return handin;
     PUT(handin->student, "%s", place->owner.student);
@@ -137,7 +136,7 @@ static Submission *submission_at(Intake *intake, const Place *place, bool archiv
     show(handin->student);
     handin->layout = place->owner.layout;
     if (handins_of_student(intake->class, handin) > HANDINS_PER_STUDENT)
-        submission_refuse(handin, "", "there are %d hand-ins of this student before it: not taken",
+        submission_refuse(handin, "", "this student already has %d submissions: not taken",
                           HANDINS_PER_STUDENT);
     return handin;
 }
@@ -175,12 +174,12 @@ static void reader_file(void *context, const char *path, const SunkFile *file)
         intake->metadata = file->bytes ? xstrndup(file->bytes, file->size) : NULL;
         if (!intake->metadata)
             REMARK(intake->class, "refused", path,
-                   "it is larger than %d MiB: names stay as they are in the export",
+                   "it is larger than %d MiB: the students keep the export's names",
                    METADATA_BYTES >> 20);
         return;
     }
     if (is_nobodys(&place, archive)) {
-        REMARK(intake->class, "extra", path, "lies in no student's folder: not taken");
+        REMARK(intake->class, "extra", path, "is not in a student's folder: not taken");
         return;
     }
     handin = submission_at(intake, &place, archive);
@@ -208,18 +207,18 @@ static void reader_refuse(void *context, const char *path, const char *sentence)
                "%s: not taken", sentence);
 }
 
-/* ---- A first look at the names ---- */
+/* ---- First pass over the names ---- */
 
-/* What the names at the top, and in the only folder there, are like. */
+/* The kinds of names at the top, and in the only folder there. */
 typedef struct Look {
     char top[HANDIN_PATH], second[HANDIN_PATH];
     int tops, seconds; /* 0, 1, or 2: more */
     bool top_folder;
-    bool top_own, second_own; /* such as only a student's own folder holds */
+    bool top_own, second_own; /* found only in a student's own folder */
     bool second_lms, second_loose;
 } Look;
 
-/* A name that belongs into one student's folder, not beside students. */
+/* A name that belongs inside a student's folder. */
 static bool is_own(const char *name)
 {
     static const char *const names[] = { "labs",      "common",   "grader",
@@ -267,7 +266,7 @@ static bool look_at(void *context, const char *path, bool is_folder)
     return !look->top_own;
 }
 
-/* The names in a folder, and in those folders. */
+/* The names in a folder and in its folders. */
 static bool folder_names(const char *path, NameSeen *seen, void *context, const char *above)
 {
     DIR *folder = opendir(path);
@@ -294,7 +293,7 @@ static bool folder_names(const char *path, NameSeen *seen, void *context, const 
     return on;
 }
 
-/* One folder around all of it, in which the students are? */
+/* True if one folder wraps all students. */
 static bool is_wrapped(const Look *look)
 {
     if (look->tops != 1 || !look->top_folder || look->second_own || lms_knows(look->top, true))
@@ -315,8 +314,8 @@ static bool look_first(const char *path, bool is_folder, Intake *intake, char *p
     }
     if (look.top_own) {
         put(problem, size,
-            "%s looks like one student's folder (it holds %s): give the folder in which the "
-            "students' folders are",
+            "%s looks like one student's folder (it contains %s): give the folder that contains "
+            "all students' folders",
             path, look.tops == 1 ? look.top : "labs or files of the workbook");
         return false;
     }
@@ -359,8 +358,8 @@ bool reader_read(const char *path, Class *class, char *problem, size_t size)
     free(intake.metadata);
     if (read && !class->count) {
         put(problem, size,
-            "%s holds no submissions: expected are a folder or an archive a student, or an export "
-            "of Moodle, Canvas or Gradescope",
+            "%s holds no submissions: give one folder or archive per student, or an export of "
+            "Moodle, Canvas or Gradescope",
             path);
         read = false;
     }

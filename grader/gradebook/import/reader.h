@@ -1,4 +1,4 @@
-/* reader.h - everything that was handed in, from a folder or an archive of a class. */
+/* reader.h - reads all submissions of a class from a folder or archive. */
 #ifndef GRADEBOOK_IMPORT_READER_H
 #define GRADEBOOK_IMPORT_READER_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include "gradebook/import/submission.h"
 
-/* Reads `path`: a folder a student, archives named after students, or an export of a learning
- * system, unpacked or not (docs/instructors.md). What is wrong with one hand-in is a remark of it.
- * False, with `problem` set, if the whole cannot be read or is no class. */
+/* Reads `path`: one folder per student, archives named after students, or an export of a learning
+ * system, unpacked or not (docs/instructors.md). An error in one submission becomes its remark.
+ * False, with `problem` set, if `path` cannot be read or is not a class. */
 bool reader_read(const char *path, Class *class, char *problem, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
-/* roster.c - who takes part in a course: a CSV, and which of its people handed a submission in.
+/* roster.c - the students of a course from a CSV, and which submissions are theirs.
  *
- * A CSV is what some spreadsheet or learning system wrote, so the separator is the one that its
- * first line has most of, and columns are known by many names. Whatever is not as it should be is
- * told with its line, all at once.
+ * Many spreadsheets and learning systems write such a CSV, so the separator is the most frequent
+ * one in the first line, and each column has several names. All errors are reported together, with
+ * their lines.
  */
 #include "gradebook/import/roster.h"
 #include "gradebook/import/submission.h"
@@ -18,11 +18,11 @@ enum { FIELDS = 60, FIELD_BYTES = 400, MISTAKES = 100, WORDS = 12 };
 
 /* ---- Fields ---- */
 
-/* Where we are in a CSV, and the record that was read last. */
+/* The position in a CSV, and the current record. */
 typedef struct Csv {
     const char *at, *end;
     char separator;
-    int line, next_line; /* where the record began; where the next one does */
+    int line, next_line; /* of this record; of the next one */
     char field[FIELDS][FIELD_BYTES];
     int count;
     const char *fault; /* NULL: the record is fine */
@@ -49,10 +49,10 @@ static bool take_field(Csv *csv, char *text)
         if (used + 1 < FIELD_BYTES)
             text[used++] = c ? c : '?';
         else
-            csv->fault = "a field of it is longer than 399 bytes";
+            csv->fault = "a field is longer than 399 bytes";
     }
     if (!closed)
-        csv->fault = "a quotation mark in it has no end";
+        csv->fault = "a quotation mark is not closed";
     while (used && isspace((unsigned char) text[used - 1]))
         used--;
     text[used] = 0;
@@ -64,7 +64,7 @@ static bool take_field(Csv *csv, char *text)
     return false;
 }
 
-/* False at the end. Empty lines are passed over. */
+/* False at the end. Skips empty lines. */
 static bool take_record(Csv *csv)
 {
     do {
@@ -77,7 +77,7 @@ static bool take_record(Csv *csv)
             char spare[FIELD_BYTES];
             last = take_field(csv, csv->count < FIELDS ? csv->field[csv->count] : spare);
             if (csv->count == FIELDS - 1 && !last)
-                csv->fault = "it has more than 60 fields";
+                csv->fault = "more than 60 fields";
             csv->count -= csv->count == FIELDS - 1 && !last;
         }
         csv->next_line++;
@@ -118,7 +118,7 @@ static const char *const column_names[COLUMNS] = {
     [SECTION] = "|section|sections|group|class|",
 };
 
-/* The place of each column in a record; -1: it has none. */
+/* The index of each column in a record; -1: missing. */
 static void find_columns(const Csv *csv, int place[COLUMNS])
 {
     for (int column = 0; column < COLUMNS; column++) {
@@ -138,7 +138,7 @@ static const char *cell(const Csv *csv, int place)
     return place >= 0 && place < csv->count ? csv->field[place] : "";
 }
 
-/* ---- ParsedResult ---- */
+/* ---- Reading ---- */
 
 typedef struct Told {
     FILE *to;
@@ -174,13 +174,13 @@ static bool take_member(const Csv *csv, const int place[COLUMNS], Member *member
             *cell(csv, place[FIRST]) && *cell(csv, place[LAST]) ? " " : "", cell(csv, place[LAST]));
     PUT(member->email, "%s", cell(csv, place[EMAIL]));
     PUT(member->section, "%s", cell(csv, place[SECTION]));
-    show(member->name); /* cut off, a text may end in half a letter */
+    show(member->name); /* truncation may split a character */
     show(member->email);
     show(member->section);
     if (strlen(cell(csv, place[NUMBER])) >= sizeof member->number)
-        tell(told, csv->line, "an id of more than %zu bytes", sizeof member->number - 1);
+        tell(told, csv->line, "the id is longer than %zu bytes", sizeof member->number - 1);
     if (!*member->number && !*member->name)
-        tell(told, csv->line, "neither an id nor a name");
+        tell(told, csv->line, "the id and the name are missing");
     return told->count == before;
 }
 
@@ -197,7 +197,7 @@ static int by_number(const void *a, const void *b)
     return order ? order : x->line - y->line;
 }
 
-/* An id stands for one person. */
+/* Ids are unique. */
 static void find_twins(const Roster *roster, Line *lines, Told *told)
 {
     int count = 0;
@@ -209,7 +209,7 @@ static void find_twins(const Roster *roster, Line *lines, Told *told)
         qsort(lines, (size_t) count, sizeof *lines, by_number);
     for (int i = 1; i < count; i++)
         if (!strcmp(lines[i].number, lines[i - 1].number))
-            tell(told, lines[i].line, "the id %s has line %d already", lines[i].number,
+            tell(told, lines[i].line, "the id %s is already on line %d", lines[i].number,
                  lines[i - 1].line);
 }
 
@@ -228,9 +228,8 @@ static void take_members(Csv *csv, const int place[COLUMNS], Roster *roster, Tol
             tell(told, csv->line, "%s", csv->fault);
         else if (csv->count > columns)
             tell(told, csv->line,
-                 "%d fields, and the first line names %d: are quotation marks "
-                 "missing?",
-                 csv->count, columns);
+                 "%d fields, but the first line has %d: are quotation marks missing?", csv->count,
+                 columns);
         else if (take_member(csv, place, &roster->list[roster->count], told))
             lines[roster->count++].line = csv->line;
     }
@@ -249,19 +248,19 @@ bool roster_read(const char *text, size_t size, const char *shown, Roster *roste
     *csv = (Csv){ .at = text + mark, .end = text + size, .next_line = 1 };
     csv->separator = separator_of(csv->at, size - (size_t) mark);
     if (memchr(text, 0, size))
-        tell(&told, 1, "this is no text: it holds a byte 0");
+        tell(&told, 1, "not a text file: it contains a zero byte");
     else if (!take_record(csv) || csv->fault)
         tell(&told, 1, "%s", csv->fault ? csv->fault : "it is empty");
     else {
         find_columns(csv, place);
         if (place[NUMBER] < 0 && place[NAME] < 0 && place[LAST] < 0)
             tell(&told, csv->line,
-                 "its first line must name the columns: id, name (or first name, "
-                 "last name); email and section, if there are any");
+                 "the first line must name the columns: id, name (or first name, last name), and "
+                 "optionally email and section");
         else
             take_members(csv, place, roster, &told);
         if (!told.count && !roster->count)
-            tell(&told, csv->line, "it holds nobody");
+            tell(&told, csv->line, "the roster has no students");
     }
     if (told.count > MISTAKES)
         fprintf(told.to, "and %d more\n", told.count - MISTAKES);
@@ -284,7 +283,7 @@ void roster_free(Roster *roster)
 
 /* ---- Names ---- */
 
-/* A name's letters and digits without what stands between, and where its words begin. */
+/* A name's letters and digits without separators, and where its words begin. */
 typedef struct Plain {
     char text[256];
     size_t begins[WORDS], length;
@@ -309,7 +308,7 @@ static void plain_of(const char *name, Plain *plain)
     }
 }
 
-/* Is `a` what `b` is, begun at one of its words and gone around? */
+/* True if `a` is `b` rotated to start at one of its words. */
 static bool goes_around(const Plain *a, const Plain *b)
 {
     if (!a->length || a->length != b->length)
@@ -348,12 +347,12 @@ static bool same_words(const Member *member, const Attendee *attendee)
 
 typedef bool Fits(const Member *member, const Attendee *attendee);
 
-/* Among those that nobody has yet, whoever fits only one, who fits only them. */
+/* Matches the unmatched members and students whose match is unique on both sides. */
 static void match_by(Roster *roster, Attendee *attendees, int count, Fits *fits)
 {
     bool *taken = xcalloc((size_t) roster->count + 1, 1);
     int *suitors = xcalloc((size_t) roster->count + 1, sizeof *suitors);
-    int *choice = xcalloc((size_t) count + 1, sizeof *choice); /* members that fit */
+    int *choice = xcalloc((size_t) count + 1, sizeof *choice); /* matching members */
     int *last = xcalloc((size_t) count + 1, sizeof *last);
 
     for (int i = 0; i < count; i++)

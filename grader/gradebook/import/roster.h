@@ -1,4 +1,4 @@
-/* roster.h - who takes part in a course: a CSV, and which of its people handed a submission in. */
+/* roster.h - the students of a course from a CSV, and which submissions are theirs. */
 #ifndef GRADEBOOK_IMPORT_ROSTER_H
 #define GRADEBOOK_IMPORT_ROSTER_H
 
@@ -11,7 +11,7 @@ typedef struct Member {
     char number[64]; /* the id; "" */
     char name[200];  /* "" */
     char email[200], section[80];
-    bool unclear; /* after roster_match: may be one of those who handed something in */
+    bool unclear; /* after roster_match: several students may match */
 } Member;
 
 typedef struct Roster {
@@ -19,25 +19,25 @@ typedef struct Roster {
     int count;
 } Roster;
 
-/* Reads a CSV (comma, semicolon or tab; quoted or not) whose first line names its columns: id or
- * name at least. False if anything is wrong: *mistakes then holds all of it, a line each with file
- * and line, to be freed. */
+/* Reads a CSV (comma, semicolon or tab; quoted or not) whose first line names its columns: at least
+ * id or name. On errors returns false; *mistakes then has one line per error, with file and line,
+ * to be freed. */
 bool roster_read(const char *text, size_t size, const char *shown, Roster *roster, char **mistakes);
 void roster_free(Roster *roster);
 
-/* A student as the submissions have them. */
+/* A student of the submissions. */
 typedef struct Attendee {
     const char *name, *number;
-    int member;   /* found: the place in the roster; -1: none */
-    bool unclear; /* several members fit, or several students one member */
+    int member;   /* the index in the roster; -1: not found */
+    bool unclear; /* several members match, or several students match one member */
 } Attendee;
 
-/* By id (which a folder may have for its name), then, among the rest, by name. A fit that is not
- * the only one, on either side, is none. */
+/* Matches by id (which may be a folder's name), then the rest by name. Only a match that is unique
+ * on both sides counts. */
 void roster_match(Roster *roster, Attendee *attendees, int count);
 
-/* Jane Doe, "Doe, Jane", jane_doe, doejane, JaneDoe: the same words in a circle, whatever stands
- * between them. */
+/* Jane Doe, "Doe, Jane", jane_doe, doejane and JaneDoe are the same name: the same words, rotated,
+ * with any separators. */
 bool same_name(const char *a, const char *b);
 
 #endif

@@ -1,7 +1,7 @@
-/* serialize.c - a class as bytes, to be handed from one process to another.
+/* serialize.c - a class as bytes, to send it from one process to another.
  *
- * Numbers are 8 bytes, texts a number and their bytes. A list goes on with 1 and ends with 0. Words
- * that are constants of ours (layouts, kinds of remarks) travel as their place in a table.
+ * A number has 8 bytes; a text is its length and its bytes. In a list 1 precedes each element, 0
+ * ends it. Constant words (layouts, kinds of remarks) are sent as indices into a table.
  */
 #include "gradebook/import/serialize.h"
 #include "base/util.h"
@@ -94,14 +94,14 @@ bool serialize(const Class *class, FILE *to)
     return !fflush(to) && !ferror(to);
 }
 
-/* ---- ParsedResult ---- */
+/* ---- Reading ---- */
 
 static bool get_number(FILE *from, uint64_t most, uint64_t *number)
 {
     return fread(number, sizeof *number, 1, from) == 1 && *number <= most;
 }
 
-/* The caller frees; NULL: none came, or more than `most` bytes. */
+/* The caller frees the text; NULL: missing, or longer than `most` bytes. */
 static char *get_text(FILE *from, size_t most, size_t *size)
 {
     uint64_t length;
@@ -158,7 +158,7 @@ static bool get_remarks(FILE *from, Remark *remarks, int *count)
     return true;
 }
 
-/* A path is cleaned once more: it may be none that we made. */
+/* The path is cleaned again, since the sender is not trusted. */
 static bool get_file(FILE *from, Submission *handin)
 {
     char path[HANDIN_PATH], clean[HANDIN_PATH];

@@ -1,4 +1,4 @@
-/* serialize.h - a class as bytes, to be handed from one process to another. */
+/* serialize.h - a class as bytes, to send it from one process to another. */
 #ifndef GRADEBOOK_IMPORT_SERIALIZE_H
 #define GRADEBOOK_IMPORT_SERIALIZE_H
 
@@ -7,7 +7,7 @@
 
 bool serialize(const Class *class, FILE *to);
 
-/* Trusts nothing of what it reads: false, with what came so far in `class`, if it is no parcel. */
+/* Trusts no input. False if it is malformed; `class` then holds what was read so far. */
 bool deserialize(FILE *from, Class *class);
 
 #endif

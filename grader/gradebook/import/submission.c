@@ -1,4 +1,4 @@
-/* submission.c - what was handed in: by whom, when, and the files in it. All of it is hostile. */
+/* submission.c - submissions: their student, time and files. Nothing in them is trusted. */
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- Text and paths ---- */
 
-/* The length of the UTF-8 character at `at`; 0 if there is none (or an overlong one). */
+/* The length of the UTF-8 character at `at`; 0 if invalid or overlong. */
 static size_t utf8_length(const unsigned char *at)
 {
     size_t length = at[0] < 0x80   ? 1
@@ -23,7 +23,7 @@ static size_t utf8_length(const unsigned char *at)
     for (size_t i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    /* Overlong, a half of a UTF-16 pair, beyond U+10FFFF: no reader of JSON takes them. */
+    /* JSON parsers reject overlong forms, surrogates and code points above U+10FFFF. */
     if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90) ||
         (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f))
         return 0;
@@ -34,7 +34,7 @@ char *show(char *text)
 {
     for (unsigned char *at = (unsigned char *) text; *at;) {
         size_t length = utf8_length(at);
-        /* C1 controls, and the marks that turn the direction of writing, hide what a name is. */
+        /* C1 controls and bidirectional marks can disguise a name. */
         bool hidden = *at < ' ' || *at == 127 || (at[0] == 0xc2 && at[1] < 0xa0) ||
                       (at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
                       (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
@@ -48,8 +48,8 @@ char *show(char *text)
     return text;
 }
 
-/* Writes a control character as its Unicode picture, and a byte that is not UTF-8 as Latin-1: with
- * '?' for both, two people's names could become the same. Returns the bytes written to `to`. */
+/* Writes a control character as its Unicode picture, and an invalid byte as Latin-1: with '?' for
+ * both, two different names could become equal. Returns the number of bytes written to `to`. */
 static size_t write_character(const unsigned char *at, size_t length, char to[4])
 {
     const unsigned char picture = *at == 127 ? 0xa1 : (unsigned char) (0x80 + *at);
@@ -66,7 +66,7 @@ static size_t write_character(const unsigned char *at, size_t length, char to[4]
     return length ? length : 1;
 }
 
-/* False: the result is too long. */
+/* False if the result is too long. */
 static bool to_utf8(const char *name, char text[HANDIN_PATH])
 {
     size_t used = 0;
@@ -98,18 +98,18 @@ const char *path_clean(const char *name, char clean[HANDIN_PATH])
     if (*path == '/' || *path == '\\')
         return "its path begins at the root of the file system";
     if (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/'))
-        return "its path begins with a drive";
+        return "its path begins with a drive letter";
     while (*path) {
         size_t length = strcspn(path, "/\\");
         if (length == 2 && path[0] == '.' && path[1] == '.')
-            return "its path leads out of the submission";
+            return "its path leads outside the submission";
         if (length && !(length == 1 && *path == '.')) {
             if (used)
                 clean[used++] = '/';
             memcpy(clean + used, path, length);
             used += length;
             if (++depth > HANDIN_DEPTH)
-                return "it lies in more than 24 folders";
+                return "it is nested in more than 24 folders";
         }
         path += length + (path[length] != 0);
     }
@@ -210,7 +210,7 @@ static void free_remarks(Remark *remarks, int count)
     }
 }
 
-/* ---- Hand-ins ---- */
+/* ---- Submissions ---- */
 
 static void *grown(void *list, int count, int *room, size_t width)
 {
@@ -229,7 +229,7 @@ Submission *class_add(Class *class)
 
 Submission *class_handin(Class *class, const char *source)
 {
-    /* What comes together lies together: the last one first. */
+    /* Files of one submission come together, so search from the last one. */
     for (int i = class->count; i-- > 0;)
         if (!strcmp(class->list[i]->source, source))
             return class->list[i];
@@ -260,7 +260,7 @@ Submission *class_copy(Class *class, const Submission *handin)
 static void keep_text(Submission *handin, HandedFile *file, const char *bytes, size_t size)
 {
     if (handin->text_bytes + size > HANDIN_TEXT_BYTES) {
-        submission_refuse(handin, file->path, "its kernels hold more than %d MiB",
+        submission_refuse(handin, file->path, "its kernels are larger than %d MiB in total",
                           HANDIN_TEXT_BYTES >> 20);
         return;
     }
@@ -282,7 +282,7 @@ void submission_file(Submission *handin, const char *path, const char *bytes, si
     }
     if (size > HANDIN_BYTES || handin->bytes > HANDIN_BYTES - size) {
         if (!handin->refused)
-            submission_refuse(handin, path, "it holds more than %d MiB", HANDIN_BYTES >> 20);
+            submission_refuse(handin, path, "it is larger than %d MiB", HANDIN_BYTES >> 20);
         return;
     }
     handin->bytes += size;

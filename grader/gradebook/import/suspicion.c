@@ -1,7 +1,8 @@
-/* suspicion.c - what no lab needs, in a kernel's text: for a human to look at. Decides nothing.
+/* suspicion.c - reports words in a kernel that no lab needs, for a human to check; changes no
+ * verdict.
  *
- * What an attempt gains is decided by cells and by warpbook. Who tries should be known all the
- * same, and whoever hides such words (by macros, say) is met by the same defences.
+ * The sandbox and warpbook prevent cheating; this only reports attempts. A student who hides such
+ * words (with macros, for example) still meets the same defences.
  */
 #include "gradebook/import/suspicion.h"
 #include "base/tokens.h"
@@ -11,22 +12,22 @@
 #include <string.h>
 
 static const struct {
-    const char *word; /* in one token: strings and numbers are one each */
+    const char *word; /* within one token; a string or number is one token */
     const char *sentence;
 } suspicions[] = {
-    { "syscall", "it names syscall: calls to the system by itself, which no lab needs" },
-    { "/proc", "it names /proc: processes, which are none of a lab's business" },
-    { "/etc/", "it names /etc/: the machine's files, which are none of a lab's business" },
-    { "/dev/", "it names /dev/: devices, which are none of a lab's business" },
-    { "/home", "it names /home: files of others" },
-    { "/tmp", "it names /tmp: files beside the lab's" },
-    { "../", "it names ../: files beside the lab's" },
-    { "solutions", "it names solutions: ours" },
+    { "syscall", "it names syscall: direct system calls, which no lab needs" },
+    { "/proc", "it names /proc: information about processes, which no lab needs" },
+    { "/etc/", "it names /etc/: the machine's configuration, which no lab needs" },
+    { "/dev/", "it names /dev/: devices, which no lab needs" },
+    { "/home", "it names /home: other people's files" },
+    { "/tmp", "it names /tmp: files outside the lab" },
+    { "../", "it names ../: files outside the lab" },
+    { "solutions", "it names solutions: the workbook's solutions" },
     { "sqlite", "it names sqlite: the gradebook" },
-    { "incbin", "it names incbin: the assembler's way to take in a file" },
-    { "embed", "it names embed: the compiler's way to take in a file" },
-    { "__has_include", "it names __has_include: a question which files there are" },
-    { "LD_PRELOAD", "it names LD_PRELOAD: a way into other programs" },
+    { "incbin", "it names incbin: the assembler's way to include a file" },
+    { "embed", "it names embed: the compiler's way to include a file" },
+    { "__has_include", "it names __has_include: a test which files exist" },
+    { "LD_PRELOAD", "it names LD_PRELOAD: a way to change other programs" },
 };
 enum { SUSPICIONS = sizeof suspicions / sizeof *suspicions };
 

@@ -1,7 +1,7 @@
-/* chart.c - small charts of a lab's speeds, as SVG within a page.
+/* chart.c - small SVG charts of a lab's speeds.
  *
- * Shapes and words carry what is meant; colours come from the page's style, so that both charts
- * follow its light and dark look, and print.
+ * Shapes and words carry the meaning. Colours come from the page's style, so charts also follow its
+ * light, dark and print styles.
  */
 #include "gradebook/report/chart.h"
 
@@ -9,7 +9,7 @@
 
 enum { WIDTH = 360, HEIGHT = 190, LEFT = 42, RIGHT = 10, TOP = 22, BOTTOM = 34 };
 enum { INNER_W = WIDTH - LEFT - RIGHT, INNER_H = HEIGHT - TOP - BOTTOM };
-enum { BINS = 26 }; /* of 0.05; the last one holds all that is faster */
+enum { BINS = 26 }; /* of 0.05; the last one holds all faster kernels */
 static const double most = 1.3;
 
 static double x_of(double ratio)
@@ -55,7 +55,7 @@ static void x_axis(Page *page, const char *name)
     label(page, LEFT + INNER_W / 2.0, HEIGHT - 4, "middle", name);
 }
 
-/* The bar, or the lowest and the highest, as a dashed line with its word above. */
+/* The bar, or the lowest and highest bar, as labelled dashed lines. */
 static void bars(Page *page, const Speeds *speeds)
 {
     if (speeds->bar_lo <= 0)
@@ -98,7 +98,7 @@ void chart_distribution(Page *page, const Speeds *speeds)
     snprintf(text, sizeof text, "%d", highest);
     label(page, LEFT - 4, TOP + 8, "end", text);
     label(page, LEFT - 4, TOP + INNER_H, "end", "0");
-    x_axis(page, "speed, the reference's = 1");
+    x_axis(page, "speed (reference = 1)");
     bars(page, speeds);
     page_put(page, "</svg>\n<figcaption>");
     page_format(page,
@@ -121,14 +121,15 @@ double share_at_least(const Speeds *speeds, double ratio)
 void chart_share_over(Page *page, const Speeds *speeds)
 {
     page_put(page, "<figure>\n");
-    begin(page, "Share of the class that is right and at least p as fast as the reference, over p");
+    begin(page, "Share of the class that is correct and reaches at least p times the reference's "
+                "speed, over p");
     for (int i = 0; i <= 4; i++) {
         char text[16];
         snprintf(text, sizeof text, "%d %%", i * 25);
         line(page, "grid", LEFT, y_of(i / 4.0), WIDTH - RIGHT, y_of(i / 4.0));
         label(page, LEFT - 4, y_of(i / 4.0) + 3, "end", text);
     }
-    x_axis(page, "p, the reference's speed = 1");
+    x_axis(page, "p (reference = 1)");
     bars(page, speeds);
     fprintf(page->to, "<path class=\"curve\" d=\"M%.1f %.1f", x_of(0),
             y_of(share_at_least(speeds, 0)));
@@ -138,8 +139,8 @@ void chart_share_over(Page *page, const Speeds *speeds)
     }
     fprintf(page->to, "H%.1f\"/>\n</svg>\n<figcaption>", x_of(most));
     page_format(page,
-                "Of all %d students, right and at least p as fast: %.0f %% at 0.5, %.0f %% at the "
-                "bar, %.0f %% at 1.",
+                "Of all %d students, correct and at least p times as fast: %.0f %% at 0.5, %.0f %% "
+                "at the bar, %.0f %% at 1.",
                 speeds->of, 100 * share_at_least(speeds, 0.5),
                 100 * share_at_least(speeds, speeds->bar_lo > 0 ? speeds->bar_lo : 1),
                 100 * share_at_least(speeds, 1));

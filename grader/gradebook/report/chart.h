@@ -1,14 +1,14 @@
-/* chart.h - small charts of a lab's speeds, as SVG within a page. */
+/* chart.h - small SVG charts of a lab's speeds. */
 #ifndef GRADEBOOK_REPORT_CHART_H
 #define GRADEBOOK_REPORT_CHART_H
 
 #include "gradebook/report/markup.h"
 
-/* Speeds as shares of the reference's, ascending. */
+/* Speeds relative to the reference's, ascending. */
 typedef struct Speeds {
-    const double *ratios; /* of the kernels that are right and were measured */
+    const double *ratios; /* of correct, measured kernels */
     int count;
-    int of;                /* so many students are there in all */
+    int of;                /* the number of all students */
     double bar_lo, bar_hi; /* of the lab's timed cases */
 } Speeds;
 

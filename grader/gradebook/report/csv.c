@@ -1,11 +1,11 @@
-/* csv.c - cells for a spreadsheet: RFC 4180, and nothing that it would run. Texts are hostile. */
+/* csv.c - spreadsheet cells by RFC 4180, safe against formulas. Texts are not trusted. */
 #include "gradebook/report/csv.h"
 
 #include <string.h>
 
-enum { CELL_BYTES = 32000 }; /* a cell of Excel's holds 32767 characters */
+enum { CELL_BYTES = 32000 }; /* an Excel cell holds 32767 characters */
 
-/* What begins so may be run as a formula: also by the wide signs of East Asian keyboards. */
+/* A text that begins so may run as a formula, also with full-width East Asian characters. */
 static const char *const formulas[] = { "=",  "+",  "-",  "@",  "\t", "\r",
                                         "\n", "＝", "＋", "－", "＠", NULL };
 
@@ -17,15 +17,15 @@ static bool is_formula(const char *text)
     return false;
 }
 
-/* Where semicolons separate cells (German and French Excel), and at each line end, a cell may begin
- * anew in the middle of this one. */
+/* A new cell may begin inside this one at a line end, or at a semicolon, which separates cells in
+ * German and French Excel. */
 static void cell(FILE *to, const char *text)
 {
     bool formula = is_formula(text);
     bool quoted = formula || strpbrk(text, ",\"\n\r;\t");
     const char *end = text + strnlen(text, CELL_BYTES);
 
-    while (*end && (*end & 0xC0) == 0x80) /* no half of a letter */
+    while (*end && (*end & 0xC0) == 0x80) /* do not split a character */
         end--;
     if (quoted)
         fputc('"', to);

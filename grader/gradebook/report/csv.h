@@ -1,4 +1,4 @@
-/* csv.h - cells for a spreadsheet: RFC 4180, and nothing that it would run. */
+/* csv.h - spreadsheet cells by RFC 4180, safe against formulas. */
 #ifndef GRADEBOOK_REPORT_CSV_H
 #define GRADEBOOK_REPORT_CSV_H
 

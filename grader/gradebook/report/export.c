@@ -1,4 +1,4 @@
-/* export.c - the gradebook for others: a format is a row of the table. */
+/* export.c - exports the gradebook: each format is a row of the table. */
 #include "gradebook/report/export.h"
 #include "gradebook/report/formats.h"
 #include "base/util.h"
@@ -8,7 +8,7 @@
 static const struct {
     const char *name;
     void (*write)(Export *);
-    bool in_folder; /* one file a student */
+    bool in_folder; /* one file per student */
 } formats[] = {
     { "csv", export_csv },
     { "json", export_json },

@@ -1,5 +1,5 @@
-/* export_csv.c - the gradebook for a spreadsheet: RFC 4180, with a byte-order mark, without which
- * some take UTF-8 for something else. */
+/* export_csv.c - exports for spreadsheets: RFC 4180 with a byte-order mark, which some of them need
+ * to recognise UTF-8. */
 #include "gradebook/report/csv.h"
 #include "gradebook/report/formats.h"
 

@@ -1,4 +1,4 @@
-/* export_feedback.c - what each student gets to read: as text, and as a page. */
+/* export_feedback.c - each student's feedback, as text and as a page. */
 #include "gradebook/report/feedback.h"
 #include "gradebook/report/feedback_files.h"
 #include "gradebook/report/markup.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What a human should look at first is not the student's to read. */
+/* Students do not see remarks that a human should check first. */
 static bool is_for_student(const char *kind)
 {
     return is_in("refused changed extra ambiguous", kind);
@@ -21,14 +21,14 @@ static void print_remarks(Export *export, const Student *student, FILE *to)
         if (!is_for_student(store_text(rows, 1)))
             continue;
         if (!begun)
-            fprintf(to, "What you handed in beside the kernels:\n");
+            fprintf(to, "Other files in your submission:\n");
         begun = true;
         fprintf(to, "  %s%s%s: %s\n", store_text(rows, 0), *store_text(rows, 2) ? ", " : "",
                 store_text(rows, 2), store_text(rows, 3));
     }
 }
 
-/* Why these marks; "" where the state has said so already. */
+/* The reason for the marks; "" if the state already says it. */
 static const char *reason_of(const Row *row)
 {
     return strcmp(row->earned.why, feedback_meaning(row)) ? row->earned.why : "";
@@ -40,7 +40,7 @@ static void print_total(Export *export, const Student *student, FILE *to)
 
     fprintf(to, "Total: %.1f of 100", marks_total(&total));
     if (total.open)
-        fprintf(to, ", of what is marked; marks of %d lab%s are still to come", total.open,
+        fprintf(to, ", for the labs marked so far; marks for %d lab%s will follow", total.open,
                 total.open > 1 ? "s" : "");
     fputs("\n\n", to);
 }
@@ -60,10 +60,10 @@ static void write_text(Export *export, const Student *student, FILE *to)
         if (row->has_marks)
             fprintf(to, "    %.1f of 100 marks%s%s\n", row->marks, *reason ? ": " : "", reason);
         else
-            fprintf(to, "    %s%s\n", row->earned.open ? "marks are still to come: " : "",
+            fprintf(to, "    %s%s\n", row->earned.open ? "marks will follow: " : "",
                     row->earned.why);
         if (*row_date(row->sent, sent) || row->late)
-            fprintf(to, "    handed in%s%s%s\n", *sent ? " " : "", sent, row->late ? ", late" : "");
+            fprintf(to, "    submitted%s%s%s\n", *sent ? " " : "", sent, row->late ? ", late" : "");
         feedback_of(export->store, row, &advice);
         feedback_print(to, &advice, 4);
         feedback_free(&advice);
@@ -106,10 +106,9 @@ static void put_lab(Export *export, Page *page, const Row *row)
     if (row->has_marks)
         page_format(page, " %.1f of 100 marks%s%s.", row->marks, *reason ? ": " : "", reason);
     else
-        page_format(page, " %s%s.", row->earned.open ? "Marks are still to come: " : "",
-                    row->earned.why);
+        page_format(page, " %s%s.", row->earned.open ? "Marks will follow: " : "", row->earned.why);
     if (*row_date(row->sent, sent) || row->late)
-        page_format(page, " Handed in%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
+        page_format(page, " Submitted%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
     page_put(page, "</p>\n");
     feedback_of(export->store, row, &advice);
     for (int i = 0; i < advice.count; i++)
@@ -126,7 +125,7 @@ static void put_remarks(Export *export, Page *page, const Student *student)
     while (store_row(export->store, rows)) {
         if (!is_for_student(store_text(rows, 1)))
             continue;
-        page_put(page, begun ? "" : "<h2>What you handed in beside the kernels</h2>\n<ul>\n");
+        page_put(page, begun ? "" : "<h2>Other files in your submission</h2>\n<ul>\n");
         begun = true;
         page_put(page, "<li>");
         page_format(page, "%s%s%s: %s", store_text(rows, 0), *store_text(rows, 2) ? ", " : "",

@@ -1,7 +1,8 @@
-/* export_html.c - a class on one page: from the numbers of each lab to what a human should look at.
+/* export_html.c - a class on one page: numbers per lab, students, charts, and what a human should
+ * check.
  *
- * One file that needs no other, no network, and no script to be read: the script sorts and filters
- * the table of students. What it says in colour it says in words or by a sign, too.
+ * The page is one file and readable without network or script: the script only sorts and filters
+ * the table of students. Everything shown by colour is also shown by a word or sign.
  */
 #include "gradebook/report/chart.h"
 #include "gradebook/report/formats.h"
@@ -19,7 +20,7 @@
 
 /* ---- The table of students ---- */
 
-/* How a state looks: a sign and a class beside its word. */
+/* How a state is shown: a sign and a CSS class in addition to its word. */
 typedef struct Look {
     const char *states, *class, *sign;
 } Look;
@@ -70,7 +71,7 @@ static void put_cell(Page *page, const Row *row)
     if (row->earned.late_s > 0 || row->late || needs_a_look(row) || row->same > 0) {
         page_put(page, "<small>");
         page_format(page, "%s%s", row->earned.late_s > 0 || row->late ? "late " : "",
-                    needs_a_look(row) ? "⚑ look " : "");
+                    needs_a_look(row) ? "⚑ check " : "");
         if (row->same > 0)
             page_format(page, "same as %d", row->same);
         page_put(page, "</small>");
@@ -126,7 +127,7 @@ static void put_filter(Page *page, const ResultsTable *roll)
     put_choice(page, "not graded");
     page_put(page, "</select></label>\n"
                    "<label class=\"line\"><input name=\"flagged\" type=\"checkbox\"> "
-                   "for a human to look at</label>\n"
+                   "to be checked by a human</label>\n"
                    "<button type=\"reset\">Show all</button>\n"
                    "</form>\n<p id=\"shown\" class=\"soft\" role=\"status\"></p>\n");
 }
@@ -136,8 +137,8 @@ static void put_students(Page *page, const ResultsTable *roll)
     page_put(page, "<h2 id=\"table\">Students</h2>\n");
     put_filter(page, roll);
     page_put(page,
-             "<p class=\"soft\">Each lab: state; marks of 100 · speed, the reference's = 1. "
-             "✓ passed, ○ right, ✗ not right, – open.</p>\n"
+             "<p class=\"soft\">Each lab: state; marks of 100 · speed (reference = 1). ✓ passed, ○ "
+             "correct, ✗ not correct, – open.</p>\n"
              "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n"
              "<table id=\"students\">\n<thead><tr><th scope=\"col\">Student</th>"
              "<th scope=\"col\" class=\"number\">Total</th>");
@@ -152,7 +153,7 @@ static void put_students(Page *page, const ResultsTable *roll)
     page_put(page, "</tbody>\n</table>\n</div>\n");
 }
 
-/* ---- What a human should look at ---- */
+/* ---- What a human should check ---- */
 
 typedef struct Lists {
     Page *page;
@@ -198,7 +199,7 @@ static void put_lists(Export *export, Page *page)
     Lists lists = { page, false };
     const Listener listener = { &lists, put_head, put_entry };
 
-    page_put(page, "<h2 id=\"look\">What to look at</h2>\n");
+    page_put(page, "<h2 id=\"look\">To be checked</h2>\n");
     overview_each(export->store, &listener);
     end_list(&lists);
 }
@@ -216,8 +217,8 @@ static void put_top(Page *page, const ResultsTable *roll)
     page_put(page, "</p>\n<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
                    "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Speeds</a></li>"
                    "<li><a href=\"#failures\">Common failures</a></li>"
-                   "<li><a href=\"#look\">What to look at</a></li>"
-                   "<li><a href=\"#alike\">Alike</a></li></ul></nav>\n");
+                   "<li><a href=\"#look\">To be checked</a></li>"
+                   "<li><a href=\"#alike\">Similar kernels</a></li></ul></nav>\n");
 }
 
 void export_html(Export *export)

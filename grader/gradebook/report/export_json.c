@@ -1,6 +1,6 @@
-/* export_json.c - all that the gradebook knows, for programs: docs/gradebook.schema.json.
+/* export_json.c - exports everything for programs: docs/gradebook.schema.json.
  *
- * Printed a student at a time, so that a large class needs no more memory than a small one.
+ * It prints one student at a time, so a large class needs no more memory than a small one.
  */
 #include "gradebook/report/formats.h"
 #include "gradebook/report/json.h"

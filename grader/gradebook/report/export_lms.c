@@ -1,6 +1,6 @@
-/* export_lms.c - one result file a student, as the learning systems' autograders hand them in:
- * Gradescope's results.json and Classroom 50's result.json. Both have a score and a list of tests;
- * here a test is a lab. */
+/* export_lms.c - one result file per student, in the formats of learning systems: Gradescope's
+ * results.json and Classroom 50's result.json. Both have a score and a list of tests; each test is
+ * a lab. */
 #include "gradebook/report/feedback.h"
 #include "gradebook/report/feedback_files.h"
 #include "gradebook/report/json.h"
@@ -21,7 +21,7 @@ static bool is_passed(const Row *row)
            (!is_marked(row) && !strcmp(row->state, "correct"));
 }
 
-/* By the lab's weight in the course: a share of the sum is then a share of the total. */
+/* Weighted by the lab's weight in the course, so that scores add up to the total. */
 static double score_of(const Row *row)
 {
     return is_marked(row) ? row->marks * row->weight : 0;
@@ -32,7 +32,7 @@ static double full_score(const Row *row)
     return is_marked(row) ? 100 * row->weight : 0;
 }
 
-/* What the student reads: the caller frees. */
+/* The text for the student; the caller frees it. */
 static char *output_of(Store *store, const Row *row)
 {
     char *text = NULL;
@@ -61,7 +61,7 @@ static void gradescope_test(Export *export, cJSON *tests, const Row *row)
     json_number(test, "score", score_of(row), 1);
     json_number(test, "max_score", full_score(row), 1);
     json_text(test, "status", is_passed(row) ? "passed" : "failed");
-    json_text(test, "output_format", "text"); /* never HTML: students' words are in it */
+    json_text(test, "output_format", "text"); /* not HTML, since it contains students' text */
     json_text(test, "output", output);
     free(output);
 }

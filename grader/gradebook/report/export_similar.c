@@ -1,4 +1,4 @@
-/* export_similar.c - all pairs of kernels that are alike, for a spreadsheet. */
+/* export_similar.c - all pairs of similar kernels, for a spreadsheet. */
 #include "gradebook/report/csv.h"
 #include "gradebook/report/formats.h"
 #include "gradebook/report/similarity.h"

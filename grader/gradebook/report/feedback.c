@@ -1,8 +1,8 @@
-/* feedback.c - what a student is told of one lab: a list that any format can show.
+/* feedback.c - a student's feedback on one lab, as a list for any format.
  *
- * The order is that of reading: what came of it, how fast, what held it up, where, and what to try
- * next. Kernels that are the same byte by byte are graded once, so the file that was
- * graded may be another student's: of such a kernel no line is quoted.
+ * The order is for reading: the result, the speed, what limits it, the source line, and what to try
+ * next. Identical kernels are graded once, so the graded file may be another student's: no line of
+ * such a kernel is quoted.
  */
 #include "gradebook/report/feedback.h"
 #include "gradebook/import/submission.h"
@@ -65,7 +65,7 @@ static void figures_free(Figures *figures)
     }
 }
 
-/* The value of case.N.KEY, or (0) of KEY itself; "" if there is none. */
+/* The value of case.N.KEY, or for 0 of KEY; "" if absent. */
 static const char *figure(const Figures *figures, int number, const char *key)
 {
     char name[80];
@@ -109,7 +109,7 @@ static void add_case(const Figures *figures, int n, Advice *advice)
             APPEND(text, "; %.0f GB/s", gbps);
         add(advice, FIGURE, "case %s: %s.", label, text);
     } else if (*why_not) {
-        add(advice, FIGURE, "case %s: speed not judged: %s", label, why_not);
+        add(advice, FIGURE, "case %s: speed not graded: %s", label, why_not);
     }
     if (*limiter)
         add(advice, LIMIT, "case %s: %s", label, limiter);
@@ -125,7 +125,7 @@ static void add_cases(const Figures *figures, Advice *advice)
         add_case(figures, n, advice);
 }
 
-/* ---- The line in question ---- */
+/* ---- Source lines ---- */
 
 static bool is_alone(Store *store, const Row *row)
 {
@@ -152,7 +152,7 @@ static void quote(const char *source, long line, Advice *advice)
     show(advice->items[advice->count - 1].text);
 }
 
-/* Each line that a sentence names, "kernel.cu:27". */
+/* Quotes each line that a sentence names: "kernel.cu:27". */
 static void quote_lines(Store *store, const Row *row, const char *said, Advice *advice)
 {
     char *source = NULL;
@@ -176,10 +176,10 @@ static void quote_lines(Store *store, const Row *row, const char *said, Advice *
     free(source);
 }
 
-/* ---- What is said ---- */
+/* ---- The reason ---- */
 
-/* Is a line of a reason for students? Not the command of ours at a compiler's end; and a compiler
- * quotes the file that it read: of another's only its own words stay. */
+/* True if a line of the reason is for students. Our command after the compiler's output is not. A
+ * compiler quotes the file that it read: of another student's file only the messages are shown. */
 static bool is_told(const char *line, size_t length, bool first, bool alone)
 {
     if (length >= 10 && !strncmp(line, "All of it:", 10))
@@ -196,7 +196,7 @@ static void add_reason(const Row *row, bool alone, Advice *advice)
         if (is_told(line, length, line == row->why, alone))
             end += sprintf(end, "%s%.*s", end == said ? "" : "\n", (int) length, line);
     }
-    for (char *at = said; (at = strstr(at, "/submission/"));) /* where it lay when it was graded */
+    for (char *at = said; (at = strstr(at, "/submission/"));) /* the sandbox's path */
         memmove(at, at + strlen("/submission/"), strlen(at + strlen("/submission/")) + 1);
     add(advice, SAYS, "%s", said);
     free(said);
@@ -276,9 +276,9 @@ const char *feedback_meaning(const Row *row)
     static const struct {
         const char *state, *meaning;
     } others[] = {
-        { "missing", "nothing was handed in for it, or it could not be taken" },
+        { "missing", "no kernel was submitted for this lab, or it could not be read" },
         { "queued", "not graded yet" },
-        { "not graded", "not graded yet: the machine failed, not you" },
+        { "not graded", "not graded yet, because of an error of the machine, not of your kernel" },
         { NULL, "" },
     };
     Verdict verdict;
@@ -296,15 +296,15 @@ const char *feedback_meaning(const Row *row)
 const char *feedback_head(AdviceKind kind)
 {
     static const char *const heads[] = {
-        [LIMIT] = "What holds it up",     [SOURCE] = "The line in question",
-        [PRINTED] = "Your code printed",  [HINT] = "Look at this next",
+        [LIMIT] = "What limits its speed", [SOURCE] = "The source line",
+        [PRINTED] = "Your code printed",   [HINT] = "What to try next",
         [QUESTION] = "Does it transfer?",
     };
 
     return heads[kind] ? heads[kind] : "";
 }
 
-/* What a program printed stands as it is; the rest is prose. */
+/* Source lines and program output are printed as they are; the rest is wrapped. */
 static void print_item(FILE *to, AdviceKind kind, const char *text, int indent)
 {
     if (kind != SOURCE && kind != PRINTED && !strchr(text, '\n')) {

@@ -1,7 +1,8 @@
-/* feedback.h - what a student is told of one lab: a list that any format can show.
+/* feedback.h - a student's feedback on one lab, as a list for any format.
  *
- * Nothing of others: not who handed in the same, nor a line of another's file. Nothing that a later
- * grading depends on: no seed, no log. The texts may hold what students wrote: escape them.
+ * It contains nothing about other students, neither who submitted the same kernel nor a line of
+ * their files, and nothing that a later grading depends on: no seed, no log. The texts may contain
+ * what students wrote: escape them.
  */
 #ifndef GRADEBOOK_REPORT_FEEDBACK_H
 #define GRADEBOOK_REPORT_FEEDBACK_H
@@ -10,12 +11,12 @@
 #include "gradebook/report/results_query.h"
 
 typedef enum AdviceKind {
-    SAYS,     /* a sentence or more */
-    FIGURE,   /* a timed case: its ratio beside the bar */
-    LIMIT,    /* what held the kernel up */
+    SAYS,     /* one or more sentences */
+    FIGURE,   /* a timed case: its ratio and the bar */
+    LIMIT,    /* what limits the kernel's speed */
     SOURCE,   /* a line of the student's own file, "12: int x = 1;" */
     PRINTED,  /* what the kernel's process printed */
-    HINT,     /* what to look at next */
+    HINT,     /* what to do next */
     QUESTION, /* after the pass */
 } AdviceKind;
 
@@ -31,12 +32,12 @@ typedef struct Advice {
 
 void feedback_of(Store *store, const Row *row, Advice *advice);
 void feedback_free(Advice *advice);
-const char *feedback_head(AdviceKind kind); /* a few words to stand before it; "" */
+const char *feedback_head(AdviceKind kind); /* a short heading; or "" */
 
 /* The state in words: "right, but slower than the bar". */
 const char *feedback_meaning(const Row *row);
 
-/* As plain text, each line behind so many blanks. */
+/* Prints plain text, each line indented by `indent` spaces. */
 void feedback_print(FILE *to, const Advice *advice, int indent);
 
 #endif

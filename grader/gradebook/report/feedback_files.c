@@ -1,4 +1,4 @@
-/* feedback_files.c - one file a student: names that no student chose, and an index of them. */
+/* feedback_files.c - one file per student, with safe names and an index. */
 #include "gradebook/report/feedback_files.h"
 #include "gradebook/report/csv.h"
 #include "base/util.h"
@@ -9,7 +9,7 @@
 
 enum { NAME = 200 };
 
-/* Letters, digits and what is not ASCII stay: names are clean UTF-8
+/* Keeps letters, digits and non-ASCII characters: names are clean UTF-8
  * (gradebook/import/submission.h). */
 static void file_name(const Student *student, char name[NAME])
 {
@@ -23,20 +23,20 @@ static void file_name(const Student *student, char name[NAME])
         else
             name[used++] = '_';
     while (used && (name[used - 1] & 0xC0) == 0x80 && strlen(student->name) > 100)
-        used--; /* a letter that was cut */
+        used--; /* a truncated character */
     name[used] = 0;
     if (!used || *name == '.' || *name == '-')
         put(name, NAME, "student-%lld", (long long) student->id);
 }
 
-/* Names that differ in what a file's name may not hold, or in case, would meet in one file. */
+/* Different students' names could otherwise become the same file name, ignoring case. */
 static void make_distinct(Export *export, char (*names)[NAME])
 {
     for (int i = 0; i < export->roll.count; i++)
         for (int k = 0; k < i; k++)
             if (!strcasecmp(names[i], names[k])) {
                 append(names[i], NAME, "-%lld", (long long) export->roll.students[i].id);
-                k = -1; /* the new one may be somebody's, too */
+                k = -1; /* the new name may be taken, too */
             }
 }
 
@@ -91,7 +91,7 @@ void files_write(Export *export, const FileKind *kinds, bool whole)
         const Student *student = &export->roll.students[i];
         if (whole && results_total(&export->roll, student).open) {
             fprintf(stderr,
-                    "%s%s%s: no file, since not all marks are there yet: gradebook report\n",
+                    "%s%s%s: no file written, because marks are incomplete: see gradebook report\n",
                     student->name, *student->number ? ", " : "", student->number);
             continue;
         }
@@ -101,6 +101,6 @@ void files_write(Export *export, const FileKind *kinds, bool whole)
     }
     write_index(export, names, kinds, whole);
     free(names);
-    fprintf(stderr, "%d students' files are in %s; index.csv says whose is whose.\n", written,
-            export->folder);
+    fprintf(stderr, "%d students' files written to %s; index.csv names each student's file.\n",
+            written, export->folder);
 }

@@ -1,4 +1,4 @@
-/* feedback_files.h - one file a student: names that no student chose, and an index of them. */
+/* feedback_files.h - one file per student, with safe names and an index. */
 #ifndef GRADEBOOK_REPORT_FEEDBACK_FILES_H
 #define GRADEBOOK_REPORT_FEEDBACK_FILES_H
 
@@ -10,9 +10,9 @@ typedef struct FileKind {
     void (*write)(Export *export, const Student *student, FILE *to);
 } FileKind;
 
-/* Writes each student's files, and index.csv; kinds end with no ending. `whole`: students whose
- * marks are not all there yet get none, and a sentence on standard error. Dies if it cannot write.
- */
+/* Writes each student's files and index.csv; `kinds` ends with a NULL ending. `whole`: students
+ * whose marks are incomplete get no files but a message on standard error. Exits if it cannot
+ * write. */
 void files_write(Export *export, const FileKind *kinds, bool whole);
 
 #endif

@@ -1,4 +1,4 @@
-/* json.c - JSON by cJSON, which either has memory or ends the program. */
+/* json.c - JSON by cJSON; exits if memory runs out. */
 #include "gradebook/report/json.h"
 #include "base/util.h"
 
@@ -41,7 +41,7 @@ void json_text(cJSON *object, const char *key, const char *text)
         there(cJSON_AddStringToObject(object, key, text));
 }
 
-/* As written: a double's last digits mean nothing to a reader. */
+/* Rounded, since a double's last digits carry no information. */
 void json_number(cJSON *object, const char *key, double value, int digits)
 {
     char text[64];

@@ -1,4 +1,4 @@
-/* json.h - JSON by cJSON, which either has memory or ends the program. Empty texts are left out. */
+/* json.h - JSON by cJSON; exits if memory runs out. Empty texts are left out. */
 #ifndef GRADEBOOK_REPORT_JSON_H
 #define GRADEBOOK_REPORT_JSON_H
 
@@ -9,10 +9,10 @@
 cJSON *json_object(void);
 cJSON *json_object_in(cJSON *object, const char *key);
 cJSON *json_list_in(cJSON *object, const char *key);
-cJSON *json_object_of(cJSON *list); /* one more in a list */
+cJSON *json_object_of(cJSON *list); /* adds an object to a list */
 
 void json_text(cJSON *object, const char *key, const char *text);
-void json_number(cJSON *object, const char *key, double value, int digits); /* behind the point */
+void json_number(cJSON *object, const char *key, double value, int digits); /* decimals */
 void json_flag(cJSON *object, const char *key, bool value);
 
 void json_print(FILE *to, cJSON *json); /* and frees it */

@@ -1,10 +1,10 @@
-/* likeness.c - how much kernels of one lab have in common, by sim_c (similarity-tester).
+/* likeness.c - similarity of one lab's kernels, by sim_c (similarity-tester).
  *
- * Each text becomes statements of tokens. Statements that the lab itself gives are left out; what
- * remains is written one statement a line, every name as `v`, every literal as 0, so that nothing
- * of a student's words reaches sim_c. That reports for each pair which share of the first is found
- * in the second, in runs of RUN tokens or more. What counts is the share of the longer one: a short
- * kernel lies within many a long one.
+ * Each text is split into statements of tokens. Statements given by the lab are left out; the
+ * others are written one per line, with every name as `v` and every literal as 0, so that no
+ * student's text reaches sim_c. For each pair sim_c reports the share of the first found in the
+ * second, in runs of at least RUN tokens. The share of the longer text counts, since a short kernel
+ * is contained in many long ones.
  */
 #include "gradebook/report/likeness.h"
 #include "base/process.h"
@@ -31,9 +31,9 @@ static const char cuda_words[] =
     "__global__ __device__ __shared__ __restrict__ __syncthreads include define template typename";
 
 typedef struct Statement {
-    const char *tokens; /* each ended by a 0 */
+    const char *tokens; /* each 0-terminated */
     int count;
-    uint64_t form; /* hash: names that are no words of the language are all the same */
+    uint64_t form; /* hash, with all identifiers equal except the language's words */
 } Statement;
 
 typedef struct Statements {
@@ -94,7 +94,7 @@ static bool holds(const Statements *s, uint64_t form)
     return false;
 }
 
-/* True if the lab gives it: the starter has it, or every rung. */
+/* True if the lab gives it: it is in the starter or in every rung. */
 static bool is_given(uint64_t form, const Statements *skeleton, int skeletons)
 {
     if (skeletons && holds(&skeleton[0], form))
@@ -107,7 +107,7 @@ static bool is_given(uint64_t form, const Statements *skeleton, int skeletons)
 
 /* ---- For sim_c ---- */
 
-/* True if it wrote one. */
+/* True if a token was written. */
 static bool write_token(FILE *to, const char *token)
 {
     if (*token == '\n')
@@ -122,7 +122,7 @@ static bool write_token(FILE *to, const char *token)
     return fprintf(to, "%.3s ", token) > 0; /* an operator */
 }
 
-/* How many tokens are left of it; -1: cannot be written. */
+/* The number of tokens written; -1 on a write error. */
 static int write_text(const char *path, const char *text, const Statements *skeleton, int skeletons)
 {
     Statements s = statements_of(text);
@@ -161,7 +161,7 @@ static bool write_texts(const char *folder, const char *const *texts, int *token
     return fine;
 }
 
-/* ---- What it says ---- */
+/* ---- sim_c's output ---- */
 
 static int by_percent(const void *a, const void *b)
 {
@@ -178,7 +178,7 @@ static void in_order(Likenesses *found)
         qsort(found->list, (size_t) found->count, sizeof *found->list, by_percent);
 }
 
-/* Where there is no more room the least of them makes some. */
+/* In a full list the pair replaces the least similar one. */
 static void add(Likenesses *found, Likeness pair)
 {
     if (found->count == LIKENESS_PAIRS) {
@@ -203,7 +203,7 @@ static void take_pairs(const char *said, const int *tokens, int count, int fixed
 {
     for (; said && *said; said = strchr(said, '\n'), said += said != NULL) {
         int a, b, percent;
-        if (!isdigit((unsigned char) *said) || /* scanf would go on to the next line */
+        if (!isdigit((unsigned char) *said) || /* sscanf would continue on the next line */
             sscanf(said, "%d.c consists for %d %% of %d.c material", &a, &percent, &b) != 3 ||
             a < 0 || b <= a || b >= count || a >= fixed || percent < 0 || percent > 100)
             continue;
@@ -246,12 +246,12 @@ static void run(const char *folder, const int *tokens, int count, int fixed, int
     if (program.trouble[0])
         PUT(found->problem, "sim_c cannot be started: %s", program.trouble);
     else if (program.late)
-        PUT(found->problem, "sim_c was not done within %.0f s", limit_s);
+        PUT(found->problem, "sim_c exceeded its time limit of %.0f s", limit_s);
     else if (program.status == 127 << 8)
         PUT(found->problem, "sim_c is not installed: apt install similarity-tester");
     else if (program.status)
         PUT(found->problem, "sim_c failed: %.200s",
-            program.errors.text ? program.errors.text : "it said nothing");
+            program.errors.text ? program.errors.text : "no error message");
     else
         take_pairs(program.out.text ? program.out.text : "", tokens, count, fixed, least, found);
     program_free(&program);

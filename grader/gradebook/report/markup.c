@@ -1,8 +1,8 @@
-/* markup.c - HTML in one file that needs no other and reaches no network.
+/* markup.c - a self-contained HTML page.
  *
- * A Content-Security-Policy forbids whatever a page could load, send or run, but for the styles and
- * the script that carry a random number drawn for this file. Should a student's text ever get into
- * a page as markup, it could not run.
+ * A Content-Security-Policy forbids the page to load, send or run anything, except the styles and
+ * the script that carry this file's random number. If a student's text ever entered a page as
+ * markup, it could not run.
  */
 #include "gradebook/report/markup.h"
 #include "base/util.h"

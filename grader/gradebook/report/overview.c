@@ -1,4 +1,4 @@
-/* overview.c - the gradebook for a reader at a terminal. */
+/* overview.c - prints the gradebook on a terminal. */
 #include "gradebook/report/overview.h"
 #include "gradebook/store/queue.h"
 #include "gradebook/report/results_query.h"
@@ -15,9 +15,9 @@ void overview_status(Store *store)
     sqlite3_stmt *labs;
 
     queue_tally(store, &tally);
-    printf("%d students, %d kernels handed in (%d of them different), %d missing.\n",
-           tally.students, tally.parts, tally.kernels, tally.missing);
-    printf("%d graded, %d to go, %d not graded because the machine failed.\n\n", tally.graded,
+    printf("%d students, %d kernels submitted (%d different), %d missing.\n", tally.students,
+           tally.parts, tally.kernels, tally.missing);
+    printf("%d graded, %d left, %d not graded because the machine failed.\n\n", tally.graded,
            tally.open, tally.given_up);
     labs = store_ask(
         store,
@@ -28,7 +28,7 @@ void overview_status(Store *store)
         "  WHERE c.lab = a.lab) AND " SQL_OPEN ")"
         " FROM (SELECT DISTINCT lab FROM asked) a ORDER BY a.lab",
         "");
-    printf("%-20s %9s %9s %9s\n", "lab", "handed in", "graded", "to go");
+    printf("%-20s %9s %9s %9s\n", "lab", "submitted", "graded", "left");
     while (store_row(store, labs))
         printf("%-20s %9d %9d %9d\n", store_text(labs, 0), sqlite3_column_int(labs, 1),
                sqlite3_column_int(labs, 2), sqlite3_column_int(labs, 3));
@@ -67,7 +67,7 @@ static void print_table(Store *store)
     " JOIN students st ON st.id = s.student"
 #define OF_LATEST " seen.import IN (SELECT import FROM counting)"
 
-/* What a human should look at, in the order of how much: who, what, a sentence. */
+/* What a human should check, most important first. Columns: who, what, a sentence. */
 static const struct {
     const char *head, *sql;
 } lists[] = {
@@ -76,41 +76,41 @@ static const struct {
       "  WHERE a.kernel = c.kernel ORDER BY a.id DESC LIMIT 1)"
       " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
       " WHERE " SQL_GIVEN_UP " ORDER BY st.name, c.lab" },
-    { "For a human to look at:",
+    { "To be checked by a human:",
       "SELECT st.name, c.lab, v.verdict || CASE v.flag WHEN '' THEN '' ELSE ', flag: ' ||"
       " replace(v.flag, char(10), ' ') END || CASE v.why WHEN '' THEN '' ELSE ': ' || v.why END"
       " FROM counted c JOIN students st ON st.id = c.student JOIN progress p ON p.kernel = c.kernel"
       " JOIN verdicts v ON v.attempt = p.latest"
       " WHERE v.verdict = 'suspect' OR v.flag <> '' ORDER BY st.name, c.lab" },
-    { "Words in kernels that no lab needs (whatever came of them):",
+    { "Words in kernels that no lab needs (whatever the verdict):",
       "SELECT st.name, r.entry, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
       " WHERE" OF_LATEST " AND r.kind = 'suspicious' ORDER BY seen.place, r.id" },
     { "Refused:", "SELECT st.name, s.source || CASE r.entry WHEN '' THEN '' ELSE ', ' || r.entry"
                   " END, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
                   " WHERE" OF_LATEST " AND r.kind IN ('refused', 'ambiguous')"
                   " ORDER BY seen.place, r.id" },
-    { "On the roster, but handed in nothing:",
+    { "On the roster, but nothing submitted:",
       "SELECT CASE m.name WHEN '' THEN m.number ELSE m.name END, m.section, 'all labs are missing'"
       " FROM temp.enlisted e JOIN members m ON m.id = e.member WHERE e.student IS NULL"
       " AND NOT e.unclear ORDER BY m.section, m.name, m.number" },
-    { "Handed in, but not on the roster:",
-      "SELECT st.name, st.number, 'neither an id nor a name of the roster fits'"
+    { "Submitted, but not on the roster:",
+      "SELECT st.name, st.number, 'no id or name on the roster matches'"
       " FROM temp.enlisted e JOIN students st ON st.id = e.student"
       " WHERE e.member IS NULL AND NOT e.unclear ORDER BY st.name, st.number" },
-    { "Not clear who of the roster handed in what (ids would tell):",
-      "SELECT st.name, st.number, 'handed in; several people of the roster fit, or several"
-      " students fit one' FROM temp.enlisted e JOIN students st ON st.id = e.student"
+    { "Ambiguous match with the roster (use ids to resolve it):",
+      "SELECT st.name, st.number, 'submitted; several people on the roster match, or several "
+      "students match one' FROM temp.enlisted e JOIN students st ON st.id = e.student"
       " WHERE e.member IS NULL AND e.unclear"
       " UNION ALL SELECT m.name, m.number, 'on the roster; may be one of those above'"
       " FROM temp.enlisted e JOIN members m ON m.id = e.member"
       " WHERE e.student IS NULL AND e.unclear" },
-    { "Belongs to nobody:", "SELECT r.entry, '', r.sentence FROM remarks r"
-                            " WHERE r.import IN (SELECT import FROM counting) ORDER BY r.id" },
-    { "Handed in again (of each lab the latest counts):",
+    { "Files without an owner:", "SELECT r.entry, '', r.sentence FROM remarks r"
+                                 " WHERE r.import IN (SELECT import FROM counting) ORDER BY r.id" },
+    { "Submitted again (for each lab the latest counts):",
       "SELECT st.name, s.source, 'an earlier submission'" LATEST_SEEN " WHERE" OF_LATEST
       " AND s.refused = 0 AND EXISTS (SELECT 1 FROM parts p WHERE p.submission = s.id)"
       " AND NOT EXISTS (SELECT 1 FROM counted c WHERE c.submission = s.id) ORDER BY seen.place" },
-    { "Changed or added beside the kernels (ours were used):",
+    { "Changed or added files other than kernels (the workbook's were used):",
       "SELECT st.name, r.entry, r.sentence" LATEST_SEEN " JOIN remarks r ON r.submission = s.id"
       " WHERE" OF_LATEST " AND r.kind IN ('changed', 'extra', 'note') ORDER BY seen.place, r.id" },
 };

@@ -1,13 +1,13 @@
-/* overview.h - the gradebook for a reader at a terminal. */
+/* overview.h - prints the gradebook on a terminal. */
 #ifndef GRADEBOOK_REPORT_OVERVIEW_H
 #define GRADEBOOK_REPORT_OVERVIEW_H
 
 #include "gradebook/store/store.h"
 
-void overview_status(Store *store); /* how far it is */
-void overview_report(Store *store); /* a table, and all that a human should look at */
+void overview_status(Store *store); /* the progress */
+void overview_report(Store *store); /* a table, and all that a human should check */
 
-/* The lists of the latter, for another reader; those that are empty are left out. */
+/* The report's lists, for other formats; empty lists are left out. */
 typedef struct Listener {
     void *context;
     void (*head)(void *context, const char *head);

@@ -1,4 +1,4 @@
-/* page_labs.c - the parts of a class's page that go lab by lab. */
+/* page_labs.c - the parts of a class's page with data per lab. */
 #include "gradebook/report/page_labs.h"
 #include "gradebook/report/chart.h"
 #include "base/registry.h"
@@ -26,7 +26,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of kernels that are right: the caller frees .ratios. */
+/* Speeds of correct kernels; the caller frees .ratios. */
 static Speeds speeds_of(Export *export, int lab)
 {
     const ResultsTable *roll = &export->roll;
@@ -52,11 +52,10 @@ static Speeds speeds_of(Export *export, int lab)
 void put_speeds(Export *export, Page *page)
 {
     page_put(page,
-             "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Kernels that are right and were "
-             "measured, by their slowest timed case, beside the lab's reference. The second chart: "
-             "which "
-             "share of all students is right and at least p as fast (fast_p of KernelBench, "
-             "2025). Dashed: the lab's bar.</p>\n");
+             "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Speeds of correct kernels relative "
+             "to the lab's reference, by their slowest timed case. Second chart: the share of all "
+             "students whose kernel is correct and reaches at least p times the reference's speed "
+             "(fast_p of KernelBench, 2025). Dashed: the lab's bar.</p>\n");
     for (int i = 0; i < export->roll.lab_count; i++) {
         Speeds speeds = speeds_of(export, i);
         page_put(page, "<h3>");
@@ -74,7 +73,7 @@ void put_speeds(Export *export, Page *page)
     }
 }
 
-/* ---- A line a lab ---- */
+/* ---- One row per lab ---- */
 
 static int count_of(const ResultsTable *roll, int lab, const char *states)
 {
@@ -119,8 +118,8 @@ void put_labs(Export *export, Page *page)
              "<h2 id=\"labs\">Labs</h2>\n<div class=\"scroll\" role=\"region\" "
              "aria-labelledby=\"labs\" tabindex=\"0\"><table>"
              "<thead><tr><th scope=\"col\">Lab</th><th scope=\"col\" class=\"number\">Passed</th>"
-             "<th scope=\"col\" class=\"number\">Right, but slow or not timed</th>"
-             "<th scope=\"col\" class=\"number\">Not right</th>"
+             "<th scope=\"col\" class=\"number\">Correct, but slow or not timed</th>"
+             "<th scope=\"col\" class=\"number\">Not correct</th>"
              "<th scope=\"col\" class=\"number\">Not begun</th>"
              "<th scope=\"col\" class=\"number\">Missing</th>"
              "<th scope=\"col\" class=\"number\">Still open</th>"
@@ -135,7 +134,7 @@ void put_labs(Export *export, Page *page)
 enum { FAILURE = 400, TOLD = 6 };
 
 typedef struct Failure {
-    char what[FAILURE]; /* first: sorting reads it as text */
+    char what[FAILURE]; /* first, since sorting reads it as text */
     int students;
 } Failure;
 
@@ -151,7 +150,7 @@ static int by_students(const void *a, const void *b)
     return x->students != y->students ? y->students - x->students : by_what(a, b);
 }
 
-/* Words for a failure that others share: the verdict and what was seen, without the case. */
+/* The name of a kind of failure: the verdict and the diagnosis, without the case. */
 static void name_failure(Store *store, const Row *row, Verdict verdict, Failure *failure)
 {
     sqlite3_stmt *rows = store_ask(

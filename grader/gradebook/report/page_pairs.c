@@ -1,4 +1,4 @@
-/* page_pairs.c - the part of a class's page about kernels that are the same, or alike. */
+/* page_pairs.c - the part of a class's page about identical and similar kernels. */
 #include "gradebook/report/page_pairs.h"
 #include "gradebook/report/similarity.h"
 #include "base/util.h"
@@ -24,9 +24,9 @@ static void put_words(Page *page, const char *words)
     page_put(page, "</bdi></td>");
 }
 
-/* ---- The same ---- */
+/* ---- Identical kernels ---- */
 
-/* A kernel stands at the first student who handed it in. */
+/* A kernel is listed with the first student who submitted it. */
 static bool is_first(const ResultsTable *roll, int student, int lab)
 {
     int64_t kernel = roll->students[student].labs[lab].kernel;
@@ -50,8 +50,8 @@ static void put_same(Export *export, Page *page)
             if (row->same < 1 || !strcmp(row->state, "unchanged") || !is_first(roll, i, lab))
                 continue;
             if (!begun)
-                begin_table(page, "The same file, byte by byte",
-                            "<th scope=\"col\">Lab</th><th scope=\"col\">Handed in by</th>");
+                begin_table(page, "Identical files",
+                            "<th scope=\"col\">Lab</th><th scope=\"col\">Submitted by</th>");
             begun = true;
             page_put(page, "<tr>");
             put_words(page, row->lab);
@@ -61,7 +61,7 @@ static void put_same(Export *export, Page *page)
     page_put(page, begun ? "</tbody></table></div>\n" : "");
 }
 
-/* ---- Alike ---- */
+/* ---- Similar kernels ---- */
 
 static void put_list(Export *export, Page *page, const char *lab, const Similarity *s,
                      const Likenesses *found, const char *other)
@@ -87,8 +87,8 @@ static void put_list(Export *export, Page *page, const char *lab, const Similari
     page_put(page, "</tbody></table></div>\n");
     if (found->count > SHOWN) {
         page_put(page, "<p class=\"soft\">");
-        page_format(page, "The %d most alike of %d%s pairs: export --format alike has them.", SHOWN,
-                    found->count, found->cut ? " or more" : "");
+        page_format(page, "The %d most similar of %d%s pairs. For more: export --format alike.",
+                    SHOWN, found->count, found->cut ? " or more" : "");
         page_put(page, "</p>\n");
     }
 }
@@ -110,13 +110,13 @@ static void put_lab(Export *export, Page *page, const char *lab)
 
 void put_pairs(Export *export, Page *page)
 {
-    page_put(page, "<h2 id=\"alike\">Kernels that are alike</h2>\n<p class=\"soft\">");
+    page_put(page, "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">");
     page_format(page,
-                "Which share of each is found in the other (sim_c), without what the lab itself "
-                "gives, names, comments and layout; with each other and with the files of the "
-                "lab's ladder. From %d %% on it is marked ⚑: no two honest kernels of ours in "
-                "different styles have so much in common. But a lesson leads many to the same "
-                "few lines: this says where to look, never what it was.",
+                "The share of each kernel that is found in another student's kernel or in a file "
+                "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
+                "layout. Pairs from %d %% are marked ⚑: no two of our honest kernels in different "
+                "styles share so much. But a lesson leads many students to the same few lines: "
+                "compare the two files before you conclude anything.",
                 LIKENESS_ALIKE);
     page_put(page, "</p>\n");
     put_same(export, page);

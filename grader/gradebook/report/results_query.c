@@ -1,4 +1,4 @@
-/* results_query.c - the gradebook as people want it: one row a student and lab. */
+/* results_query.c - the results: one row per student and lab. */
 #include "gradebook/report/results_query.h"
 #include "gradebook/store/import_roster.h"
 #include "gradebook/store/queue.h"
@@ -27,8 +27,8 @@ sqlite3_stmt *rows_ask(Store *store)
         "m ON m.id = e.member"
         "   WHERE e.student IS NULL),"
         " labs AS (SELECT DISTINCT lab FROM asked),"
-        /* When a lab was handed in: what the learning system says of the whole, else the time of
-         * the lab's own file. A folder's other labs and notes do not make it late. */
+        /* When a lab was submitted: the learning system's time of the whole submission, else the
+           time of the lab's own file. So a folder's other labs and notes do not make it late. */
         " handed AS (SELECT p.submission AS submission, p.lab AS lab, p.kernel AS kernel,"
         "   CASE WHEN s.timed OR NOT p.changed THEN s.sent ELSE p.changed END AS at"
         "   FROM parts p JOIN submissions s ON s.id = p.submission),"
@@ -43,7 +43,7 @@ sqlite3_stmt *rows_ask(Store *store)
         "  p.attempts, v.device, v.uuid, v.simulated, v.driver, v.nvcc, v.version,"
         "  v.protocol, v.seed, v.lab_hash, a.began, a.log, a.id, c.predicted, v.verdict IS NOT "
         "NULL,"
-        /* Since when this very kernel is handed in; 0 where it is not known. */
+        /* When this kernel was first submitted; 0 if unknown. */
         "  (SELECT CASE WHEN min(op.at > 0 AND (o.timed OR ?1)) THEN min(op.at) ELSE 0 END"
         "    FROM handed op JOIN submissions o ON o.id = op.submission"
         "    JOIN seen os ON os.submission = o.id AND os.import IN (SELECT import FROM counting)"
@@ -64,7 +64,7 @@ sqlite3_stmt *rows_ask(Store *store)
 
 /* ---- Marks ---- */
 
-/* "case.2.floor" of the second case. */
+/* Takes a figure such as "case.2.floor". */
 static void take_figure(MarkedCase *cases, bool *timed, const LabEntry *entry, const char *name,
                         const char *value)
 {
@@ -89,7 +89,7 @@ static void take_figure(MarkedCase *cases, bool *timed, const LabEntry *entry, c
         c->spares_rung1 = own && own->spares_rung1;
 }
 
-/* The timed cases of an attempt that were measured. */
+/* Reads the measured timed cases of an attempt. */
 static void read_cases(Store *store, int64_t attempt, const LabEntry *entry, Graded *graded)
 {
     sqlite3_stmt *rows = store_ask(store,

@@ -1,12 +1,12 @@
-/* results_table.c - the sheet as a whole: each student with all labs, for reports that look at it
- * twice. */
+/* results_table.c - all results in memory: each student with all labs, for reports that need
+ * several passes. */
 #include "gradebook/report/results_table.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The texts of a row, which the database takes back with the next one. */
+/* A row's texts, which are valid only until the database's next row. */
 static const size_t texts[] = {
     offsetof(Row, name),      offsetof(Row, number),   offsetof(Row, lab),
     offsetof(Row, state),     offsetof(Row, why),      offsetof(Row, note),
@@ -36,7 +36,7 @@ static void keep(ResultsTable *roll, Row row)
     roll->rows[roll->row_count++] = row;
 }
 
-/* Every student has a row for every lab, in the same order: gradebook/report/results_query.h. */
+/* Every student has one row per lab, in the same order: gradebook/report/results_query.h. */
 void results_read(Store *store, ResultsTable *roll)
 {
     sqlite3_stmt *rows = rows_ask(store);

@@ -1,5 +1,5 @@
-/* results_table.h - the sheet as a whole: each student with all labs, for reports that look at it
- * twice. */
+/* results_table.h - all results in memory: each student with all labs, for reports that need
+ * several passes. */
 #ifndef GRADEBOOK_REPORT_RESULTS_TABLE_H
 #define GRADEBOOK_REPORT_RESULTS_TABLE_H
 
@@ -8,7 +8,7 @@
 typedef struct Student {
     int64_t id;
     const char *name, *number;
-    const Row *labs; /* one for each of the roll's labs, in their order */
+    const Row *labs; /* one per lab, in order */
 } Student;
 
 typedef struct ResultsTable {
@@ -23,7 +23,7 @@ typedef struct ResultsTable {
 void results_read(Store *store, ResultsTable *roll);
 void results_free(ResultsTable *roll);
 
-/* All labs by their weights; total.open: so many have marks still to come. */
+/* The weighted total of all labs; total.open: labs without marks so far. */
 Total results_total(const ResultsTable *roll, const Student *student);
 
 #endif

@@ -1,7 +1,7 @@
-/* similarity.c - kernels of a class that have much in common, with each other or with a rung.
+/* similarity.c - kernels of a class that are similar to each other or to a rung.
  *
- * The ladder lies in solutions/ of the folder that we run in, as for grading; where it does not,
- * kernels are compared with each other only.
+ * The ladder is in solutions/ of the current folder, as for grading; without it, kernels are
+ * compared only with each other.
  */
 #include "gradebook/report/similarity.h"
 #include "base/util.h"
@@ -35,7 +35,7 @@ static void add_kernels(Store *store, const char *lab, Similarity *s)
     s->students = s->count;
 }
 
-/* Files by a pattern below solutions/LAB; the starter is none of the ladder's. */
+/* Adds files of solutions/LAB by a pattern, without the starter. */
 static void add_files(const char *lab, const char *pattern, Similarity *s)
 {
     char whole[600], folder[300];

@@ -93,7 +93,7 @@ bool device_noisy(const ParsedResult *reading, char *why, size_t size)
     for (int i = 1; i <= GPU_CASES; i++) {
         double resolution = strtod(figure(reading, i, "resolution"), NULL);
         if (resolution > noisy) {
-            put(why, size, "case %s: our reference beside itself differs by %.0f %%",
+            put(why, size, "case %s: the reference compared with itself varies by %.0f %%",
                 figure(reading, i, "label"), resolution * 100);
             return true;
         }
@@ -138,8 +138,8 @@ bool device_drifts(Device *gpu, int lab, const ParsedResult *reading, char *why,
     if (gpu->slow_row < SLOW_ROW)
         return false;
     put(why, size,
-        "our reference takes longer and longer on it, %.3f ms after %.3f ms in case %s of %s: it "
-        "gets hot, or something else uses it",
+        "the reference got slower on it, %.3f ms after %.3f ms in case %s of %s: the GPU is hot, "
+        "or something else uses it",
         now_ms, first_ms, figure(reading, worst_case, "label"), all_labs[lab].folder);
     return true;
 }

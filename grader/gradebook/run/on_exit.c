@@ -23,12 +23,12 @@ static void end_preparing(Marking *m, Worker *worker, const Ended *ended)
     if (!ended_graded(ended)) {
         gpu->proved = false;
         gpu_take_out(m, gpu,
-                     PUT(why, "it does not grade our own starter of %s: %s", lab, ended->why));
+                     PUT(why, "it cannot grade the workbook's starter of %s: %s", lab, ended->why));
         return;
     }
     if (device_noisy(&ended->reading, noise, sizeof noise)) {
         gpu->proved = false;
-        gpu_take_out(m, gpu, PUT(why, "nothing can be measured on it: %s, %s", lab, noise));
+        gpu_take_out(m, gpu, PUT(why, "its measurements are too noisy: %s, %s", lab, noise));
         return;
     }
     gpu_meet(m, gpu, &ended->reading, worker->program.out.text);

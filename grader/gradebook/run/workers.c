@@ -150,7 +150,7 @@ void gpu_meet(Marking *m, Device *gpu, const ParsedResult *reading, const char *
 
 void cannot_write(const char *path)
 {
-    die("cannot write %s: %s; make room, and give the same command again: what was graded is kept",
+    die("cannot write %s: %s. Make room, and give the same command again; results so far are kept",
         path, strerror(errno));
 }
 

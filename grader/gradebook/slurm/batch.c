@@ -1,9 +1,9 @@
-/* batch.c - cuts what is open into shares, and writes the round that an array will work on.
+/* batch.c - cuts open work into shares and writes the batch for a Slurm array.
  *
- * A task grades several kernels, all of one lab: before the first it has to be scheduled, to prove
- * bubblewrap and its GPU, and to build that lab's references, which takes as long as a grading or
- * more; and Slurm takes arrays of 1000 tasks, not of 10000. But not too many: what a task had not
- * begun when it was lost is done by another array, later. So a share is what takes ten minutes.
+ * A task grades several kernels of one lab, since scheduling, the tests of bubblewrap and GPU, and
+ * the build of the lab's references take at least as long as one grading, and since Slurm limits
+ * arrays to 1000 tasks. A share must not be too large, because another array repeats what a lost
+ * task had not begun. So a share takes about ten minutes.
  */
 #include "gradebook/slurm/batch.h"
 #include "gradebook/store/terms.h"
@@ -18,11 +18,11 @@
 
 enum {
     SHARE_S = 600,
-    GUESS_S = 40, /* for a kernel of a lab of which none was graded yet */
+    GUESS_S = 40, /* per kernel of a lab without gradings so far */
     SHARE_MOST = 200,
     SHARES = 1000, /* Slurm's MaxArraySize is 1001 unless set */
     SCRIPT_BYTES = 16384,
-    PATH_MOST = 380, /* the task gets it as --out */
+    PATH_MOST = 380, /* the task's --out */
 };
 
 /* ---- Shares ---- */
@@ -36,12 +36,12 @@ int share_size(const SlurmOptions *options, int jobs, double seconds, int open)
         return options->batch;
     if (size > SHARE_MOST)
         size = SHARE_MOST;
-    if (jobs && size > (open + jobs - 1) / jobs) /* all of them get something */
+    if (jobs && size > (open + jobs - 1) / jobs) /* every task gets some */
         size = (open + jobs - 1) / jobs;
     return size < 1 ? 1 : size;
 }
 
-/* What a grading of that lab has taken so far, on average. */
+/* The average time of the lab's gradings so far. */
 static double seconds_of(Store *store, int lab)
 {
     sqlite3_stmt *row =
@@ -66,7 +66,7 @@ static int count_open(const Queue *queue, int lab) /* -1: of all */
     return open;
 }
 
-/* Shares of one lab, from number `share` on; those beyond the limit are for a round to come. */
+/* Shares of one lab, numbered from `share`; those beyond the limit are left for a later batch. */
 static int cut_lab(const Queue *queue, int lab, int size, int share, FILE *order)
 {
     int in_it = 0;
@@ -123,7 +123,7 @@ static char *make_script(const Sandbox *cell, const MarkingOptions *marking,
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (length <= 0 || length == sizeof self - 1)
-        die("cannot tell where this program lies: its path is too long");
+        die("cannot find this program's path: it is too long");
     put(script, SCRIPT_BYTES,
         "#!/bin/bash\n"
         "# A task of gradebook's array: says where it is, then grades its share.\n"
@@ -134,8 +134,8 @@ static char *make_script(const Sandbox *cell, const MarkingOptions *marking,
         "    mv \"job.$SLURM_ARRAY_TASK_ID\" job; }\n"
         "[ -d \"${TMPDIR:-/tmp}\" ] || unset TMPDIR\n"
         "cd \"$root\" && [ -x \"$program\" ] || {\n"
-        "    echo \"the workbook is not on this node, $(uname -n): its folder, with what was\" \\\n"
-        "        \"built in it, must lie where all nodes see it: $root\"\n"
+        "    echo \"the workbook is missing on this node, $(uname -n): its folder, with its\" \\\n"
+        "        \"builds, must be in a place that all nodes see: $root\"\n"
         "    exit 3\n"
         "}\n"
         "jobs=${SLURM_CPUS_ON_NODE:-1}\n"
@@ -156,7 +156,7 @@ static char *make_script(const Sandbox *cell, const MarkingOptions *marking,
 
 static void __attribute__((noreturn)) fail(const char *path)
 {
-    die("cannot write %s: %s; make room, and give the same command again: what was graded is kept",
+    die("cannot write %s: %s. Make room, and give the same command again; results so far are kept",
         path, strerror(errno));
 }
 
@@ -193,7 +193,7 @@ void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking
     static const char *const folders[] = { "kernels", "handed", "said" };
     char folder[512], making[600], path[800], *name = xcalloc(1, 64), real[PATH_MAX];
 
-    /* As the nodes see it. */
+    /* The path as the nodes see it. */
     if (!realpath(PUT(path, "%s/slurm", cell->store), real) || strlen(real) > PATH_MOST)
         die("%s: %s", path, strlen(real) > PATH_MOST ? "choose a shorter path" : strerror(errno));
     PUT(folder, "%s/round", real);
@@ -203,7 +203,7 @@ void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking
         if (!make_folders(PUT(path, "%s/%s", making, folders[i])))
             fail(path);
     write_kernels(store, queue, making);
-    write_text(making, "course.ini", terms_text(store)); /* for us alone to read: it has seeds */
+    write_text(making, "course.ini", terms_text(store)); /* private: it contains seeds */
     write_text(making, "order", make_order(store, marking, options, queue));
     write_text(making, "job.sh", make_script(cell, marking, options, folder));
     write_text(making, "name", put(name, 64, "warpbook-%016llx", (unsigned long long) secret()));
@@ -211,9 +211,9 @@ void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking
         fail(folder);
 }
 
-/* ---- What sbatch is told ---- */
+/* ---- sbatch's options ---- */
 
-/* Those that a user would take from under us. */
+/* Options that we set and a user must not override. */
 static const char *const ours[] = { "-a",         "--array", "-J",     "--job-name",
                                     "--wrap",     "-W",      "--wait", "--test-only",
                                     "--parsable", "-H",      "--hold" };
@@ -244,7 +244,7 @@ static void add_option(Words *words, const char *name, const char *value)
         words_add(words, PUT(text, "%s=%s", name, value));
 }
 
-/* What comes later wins: the user's own at the end. */
+/* Later options win, so the user's come last. */
 Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Batch *round,
                      const char *unfit)
 {
@@ -258,8 +258,8 @@ Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options,
     add_option(&words, "--array", array);
     add_option(&words, "--job-name", round->name);
     add_option(&words, "--chdir",
-               "/"); /* it need not have ours; the script goes where it belongs */
-    add_option(&words, "--output", "/dev/null"); /* the script writes to a file by itself */
+               "/"); /* the node may not have our folder; the script changes to it */
+    add_option(&words, "--output", "/dev/null"); /* the script writes its own file */
     add_option(&words, "--error", "/dev/null");
     add_option(&words, "--gres", strcmp(gres, "none") ? gres : NULL);
     add_option(&words, "--cpus-per-task",

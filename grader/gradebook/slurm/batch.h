@@ -1,4 +1,4 @@
-/* batch.h - cuts what is open into shares, and writes the round that an array will work on. */
+/* batch.h - cuts open work into shares and writes the batch for a Slurm array. */
 #ifndef GRADEBOOK_SLURM_BATCH_H
 #define GRADEBOOK_SLURM_BATCH_H
 
@@ -13,28 +13,28 @@ typedef struct SlurmOptions {
     bool asked_for;                         /* --executor slurm */
     bool trusting;                          /* of the tasks */
     const char *account, *partition, *gres; /* NULL: not given */
-    const char *options[SLURM_OPTIONS];     /* handed on to sbatch as they are */
+    const char *options[SLURM_OPTIONS];     /* passed to sbatch unchanged */
     int option_count;
     const char *shared; /* a folder that all nodes see; NULL: --out is one */
-    int batch;          /* so many kernels a task; 0: as many as take ten minutes */
+    int batch;          /* kernels per task; 0: about ten minutes' work */
 } SlurmOptions;
 
-/* Kernels of a lab that one task gets, given what one took (< 0: not known yet) and how many are
- * open of all labs. */
+/* The number of a lab's kernels per task. `seconds`: per kernel (< 0: not known yet); `open`: of
+ * all labs. */
 int share_size(const SlurmOptions *options, int jobs, double seconds, int open);
 
-/* Writes slurm/round/ whole, or not at all; dies if the disk is full. */
+/* Writes slurm/round/ atomically; exits if the disk is full. */
 void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking,
                 const SlurmOptions *options, const Queue *queue);
 
-/* May this option of sbatch be handed on? Else it is one that we set ourselves. */
+/* True if the user may pass this option to sbatch; false for those that we set. */
 bool slurm_may_pass(const char *option);
 
-/* What sbatch is told about a round; `unfit`: nodes to be left out, "" for none. */
+/* sbatch's options for a batch. `unfit`: nodes to exclude, or "". */
 Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Batch *round,
                      const char *unfit);
 
-/* 'it'\''s': a word of a shell script. */
+/* Quotes a word for a shell script: 'it'\''s'. */
 char *shell_quote(const char *word, char *quoted, size_t size);
 
 #endif

@@ -10,12 +10,12 @@
 
 enum { ANSWER_S = 60, SAID_BYTES = 4 << 20 };
 
-/* sbatch hands our limits on to the tasks: none of the size of files, then. */
+/* sbatch passes our limits on to the tasks, so file sizes are not limited. */
 static const size_t file_bytes = (size_t) -1;
 
 /* ---- Running one of them ---- */
 
-/* What it said on standard error, in one line. */
+/* The first line of its standard error. */
 static void said_of(const Program *program, const char *name, char *said, size_t size)
 {
     const char *errors = program->errors.text;
@@ -28,7 +28,7 @@ static void said_of(const Program *program, const char *name, char *said, size_t
     show(said);
 }
 
-/* Runs it to its end. True if it ended well; then its output is in program->out.text. */
+/* Runs it to completion. True on success; then its output is in program->out.text. */
 static bool run(Words *command, Program *program, char *said, size_t size)
 {
     bool fine = program_start(program, command->word, NULL, NULL, ANSWER_S, SAID_BYTES, file_bytes);
@@ -76,14 +76,14 @@ bool slurm_submit(const char *const options[], const char *script, char *job, si
     words_add(&command, script);
     fine = run(&command, &program, said, size);
     if (fine && !take_job(program.out.text, job, job_size)) {
-        put(said, size, "sbatch named no job: %.100s", show(program.out.text));
+        put(said, size, "sbatch printed no job number: %.100s", show(program.out.text));
         fine = false;
     }
     program_free(&program);
     return fine;
 }
 
-/* squeue says so of a number that it does not know (any more). */
+/* squeue's answer for a number that it does not know (any more). */
 static Asked unknown(const char *said)
 {
     return strstr(said, "Invalid job id") ? ASKED_NONE : ASKED_MUTE;
@@ -104,9 +104,9 @@ Asked slurm_find(const char *name, char *job, size_t job_size, char *said, size_
     return asked;
 }
 
-/* ---- How are they? ---- */
+/* ---- Task states ---- */
 
-/* What Slurm calls those that will not run again. */
+/* Slurm's final states. */
 static const char *const ended[] = { "BOOT_FAIL", "CANCELLED",     "COMPLETED",     "DEADLINE",
                                      "FAILED",    "NODE_FAIL",     "LAUNCH_FAILED", "OUT_OF_MEMORY",
                                      "PREEMPTED", "RECONFIG_FAIL", "REVOKED",       "TIMEOUT" };
@@ -119,7 +119,7 @@ static bool is_live(const char *state)
     return *state != 0;
 }
 
-/* The next part up to a '|', shown; NULL where the line is over. */
+/* Copies the next part up to a '|', printable; NULL at the end of the line. */
 static const char *part(const char *at, char *text, size_t size)
 {
     size_t length = at ? strcspn(at, "|\n") : 0;

@@ -1,5 +1,5 @@
-/* collect.c - takes in what the tasks of an array hand in, and settles what those that have
- * ended left. */
+/* collect.c - records the results of an array's tasks, and settles the rest when tasks have ended.
+ */
 #include "gradebook/slurm/collect.h"
 #include "gradebook/slurm/result.h"
 #include "gradebook/store/attempt.h"
@@ -12,13 +12,13 @@
 
 enum { SAID_BYTES = 1 << 20 };
 
-/* ---- Taking in ---- */
+/* ---- Recording results ---- */
 
 static Task *task_of(Cluster *c, int64_t kernel)
 {
     int low = 0, high = c->queue.count;
 
-    while (low < high) { /* by kernel: queue_read orders them */
+    while (low < high) { /* queue_read orders by kernel */
         int middle = (low + high) / 2;
         if (c->queue.tasks[middle].kernel < kernel)
             low = middle + 1;
@@ -29,7 +29,8 @@ static Task *task_of(Cluster *c, int64_t kernel)
                                                                         : NULL;
 }
 
-/* What the round's tasks were told, whatever counts by now; the caller frees. */
+/* The terms that the batch was graded under, which may differ from the current ones; the caller
+ * frees. */
 static char *terms_of_round(const Cluster *c, int lab)
 {
     Course *course = xcalloc(1, sizeof *course);
@@ -50,7 +51,7 @@ static void take_in(Cluster *c, WorkItem *errand, const Result *result)
     Ended ended;
     char *terms;
 
-    if (!task) { /* another command's wish: this one did not count it */
+    if (!task) { /* requested by another command, so not counted here */
         task = &other;
         c->pace.all++;
     }
@@ -113,7 +114,7 @@ void slurm_take(Cluster *c)
 
 /* ---- Tasks that have ended ---- */
 
-/* The last line that a task printed; false if there is none. */
+/* The last line that a task printed; false without any. */
 static bool last_line(const Cluster *c, int share, char *line, size_t size)
 {
     char path[700],
@@ -136,13 +137,13 @@ static char *end_of(const Cluster *c, int share, char *text, size_t size)
     const TaskState *fate = &c->fates[share];
 
     put(text, size, "Slurm's task %s_%d ended (%s)", c->round.job, share,
-        *fate->state ? fate->state : "Slurm has forgotten how");
+        *fate->state ? fate->state : "state unknown to Slurm");
     if (*fate->node)
         append(text, size, " on %s", fate->node);
     return text;
 }
 
-/* It has begun nothing: why, and not again on that node if there are others. */
+/* Reports why a task has begun nothing, and excludes its node. */
 static void tell_unfit(Cluster *c, int share)
 {
     const char *node = c->fates[share].node;
@@ -151,7 +152,7 @@ static void tell_unfit(Cluster *c, int share)
         strspn(node, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 
     if (!last_line(c, share, said, sizeof said))
-        PUT(said, "it said nothing; can its node see %s?", c->round.folder);
+        PUT(said, "it printed nothing; check that its node can see %s", c->round.folder);
     if (!strcmp(c->fates[share].state, "FAILED") && *node && !node[plain] &&
         strlen(c->unfit) + strlen(node) + 2 < sizeof c->unfit && !strstr(c->unfit, node))
         APPEND(c->unfit, "%s%s", *c->unfit ? "," : "", node);
@@ -161,7 +162,7 @@ static void tell_unfit(Cluster *c, int share)
     progress_say(&c->pace, "%s and graded nothing: %s", end_of(c, share, end, sizeof end), said);
 }
 
-/* Nothing more will come of it. */
+/* Settles a task from which no more results will come. */
 static void settle(Cluster *c, int share)
 {
     int begun = 0, left = 0;

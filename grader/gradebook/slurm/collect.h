@@ -1,5 +1,5 @@
-/* collect.h - takes in what the tasks of an array hand in, and settles what those that have
- * ended left. */
+/* collect.h - records the results of an array's tasks, and settles the rest when tasks have ended.
+ */
 #ifndef GRADEBOOK_SLURM_COLLECT_H
 #define GRADEBOOK_SLURM_COLLECT_H
 
@@ -10,7 +10,7 @@
 #include "gradebook/slurm/work_item.h"
 #include "gradebook/store/store.h"
 
-/* A gradebook and the array that is out for it. */
+/* A gradebook and its current array. */
 typedef struct Cluster {
     Store *store;
     const Sandbox *cell;
@@ -19,19 +19,19 @@ typedef struct Cluster {
     Queue queue;
     Progress pace;
     Batch round;
-    TaskState *fates; /* of the round's shares */
-    double *ended_s;  /* since when we know that they have ended; 0: they have not */
+    TaskState *fates; /* per share */
+    double *ended_s;  /* when we learned that they ended; 0: not ended */
     int runs;         /* tasks, now */
-    int taken;        /* attempts, in this round */
-    char unfit[1000]; /* nodes that could grade nothing, for sbatch: a,b */
-    char told[400];   /* the last thing said, lest it be said for each task */
+    int taken;        /* attempts in this batch */
+    char unfit[1000]; /* nodes that failed, for sbatch: a,b */
+    char told[400];   /* the last message, to avoid repeating it for each task */
 } Cluster;
 
-/* Takes in what lies there and was not taken yet. */
+/* Records all new results. */
 void slurm_take(Cluster *c);
 
-/* Of tasks with something left to do that ended `grace_s` ago, so that all they wrote has been
- * seen: what a task had begun is a fault of the machine, the rest is for the next array. */
+/* Settles tasks that ended `grace_s` ago with work left; by then all their files are visible. An
+ * attempt that was begun counts as a machine error; the rest is for the next array. */
 void slurm_settle(Cluster *c, double grace_s);
 
 #endif

@@ -1,7 +1,7 @@
-/* result.c - what came of one attempt, as a file from a task to the gradebook.
+/* result.c - the result of one attempt, as a file from a task to the gradebook.
  *
- * A head of lines, an empty line, then what the grading printed on standard output and on standard
- * error, whose lengths stand in the head, and at last "end" and a line end.
+ * The file has header lines, an empty line, the grading's standard output and standard error (their
+ * lengths are in the header), and finally "end" and a newline.
  */
 #include "gradebook/slurm/result.h"
 #include "gradebook/import/submission.h"
@@ -47,13 +47,13 @@ bool result_write(const char *path, const Result *result)
     return written;
 }
 
-/* ---- ParsedResult ---- */
+/* ---- Reading ---- */
 
 static Program over(void)
 {
     return (Program){ .out.fd = -1,
                       .errors.fd = -1,
-                      .out.text = xcalloc(1, 1), /* program_free asks for it */
+                      .out.text = xcalloc(1, 1), /* program_free needs it */
                       .errors.text = xcalloc(1, 1) };
 }
 
@@ -65,7 +65,7 @@ void result_lost(Result *result, const char *device, const char *why)
     show(result->program.trouble);
 }
 
-/* The value of "key:" in a head of lines; "" if it is not there. */
+/* The value of "key:" in the header; "" if missing. */
 static char *value_of(const char *head, const char *key, char *value, size_t size)
 {
     size_t length = strlen(key);
@@ -123,7 +123,7 @@ static bool take(const char *text, size_t size, Result *result)
     show(value_of(head, "trouble", result->program.trouble, sizeof result->program.trouble));
     result->program.status = (int) status;
     result->program.late = late != 0;
-    result->program.until_s = seconds; /* from began_s, 0: the limit that it did not keep */
+    result->program.until_s = seconds; /* from began_s, 0: the exceeded time limit */
     result->program.out = printed_of(&body, (size_t) out, printed);
     result->program.errors = printed_of(&body, (size_t) errors, errors);
     return true;

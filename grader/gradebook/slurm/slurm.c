@@ -1,14 +1,13 @@
-/* slurm.c - grades what is open as job arrays of a Slurm cluster, one GPU a task.
+/* slurm.c - grades open kernels as job arrays of a Slurm cluster, one GPU per task.
  *
- * One array is out at a time, with a folder of its own (gradebook/slurm/work_item.h). In the order
- * of its life: what is open is cut into shares and written there (gradebook/slurm/batch.c); sbatch
- * is called; each task grades its share on its node, as a gradebook of its own, and hands in a file
- * a result (gradebook/slurm/task.c); we, who alone write to the database, take them in as they come
- * (gradebook/slurm/collect.c), and ask squeue now and then which tasks have ended. What a task had
- * begun and not handed in when it ended is a fault of the machine; what it had not begun is
- * nobody's. Then comes the next array, of all that is still open. The folder is the only memory:
- * whoever is killed and started again finds the array by its number or, if that was not written any
- * more, by its name.
+ * One array runs at a time, with its own folder (gradebook/slurm/work_item.h). Its life: the open
+ * work is cut into shares and written there (gradebook/slurm/batch.c); sbatch is called; each task
+ * grades its share on its node, as a separate gradebook, and writes one file per result
+ * (gradebook/slurm/task.c). Only this process writes to the database: it records the files as they
+ * come (gradebook/slurm/collect.c) and asks squeue which tasks have ended. An attempt that an ended
+ * task had begun but not finished is a machine error. Then the next array grades all that is still
+ * open. The folder is the only state: after a crash, gradebook finds the array by its number or, if
+ * that was not written, by its name.
  */
 #include "gradebook/slurm/slurm.h"
 #include "gradebook/slurm/client.h"
@@ -23,11 +22,11 @@
 #include <string.h>
 
 enum {
-    LOOK_S = 1, /* between two looks at what was handed in */
+    LOOK_S = 1, /* between two checks for results */
     ASK_S = 5,
     ASK_MOST_S = 30, /* between two questions to Slurm */
-    GRACE_S = 60,    /* so late may a file be seen over a network (NFS keeps lists) */
-    IDLE_ROUNDS = 2, /* arrays that come to nothing, in a row */
+    GRACE_S = 60,    /* until a file is visible over a network (NFS caches directories) */
+    IDLE_ROUNDS = 2, /* arrays without results, in a row */
 };
 
 /* $WARPBOOK_PATIENCE multiplies our waiting (worker.c). */
@@ -69,7 +68,7 @@ static void note_job(Cluster *c)
         progress_say(&c->pace, "Cannot write %s/job: %s", c->round.folder, strerror(errno));
 }
 
-/* Asks by name until Slurm answers; true if it knows the array. */
+/* Asks for the array by name until Slurm answers; true if Slurm knows it. */
 static bool find_job(Cluster *c, int times)
 {
     char said[400];
@@ -82,7 +81,7 @@ static bool find_job(Cluster *c, int times)
         if (asked == ASKED_NONE && --times <= 0)
             return false;
         if (asked == ASKED_MUTE && strcmp(c->told, said)) {
-            progress_say(&c->pace, "Slurm does not answer (%s); waiting.", said);
+            progress_say(&c->pace, "Slurm does not answer (%s); trying again.", said);
             PUT(c->told, "%s", said);
         }
         wait_s(patient(asked == ASKED_MUTE ? ASK_S : 1));
@@ -90,7 +89,7 @@ static bool find_job(Cluster *c, int times)
     return false;
 }
 
-/* False if Slurm does not take it. */
+/* False if Slurm rejects it. */
 static bool submit(Cluster *c)
 {
     char said[400] = "";
@@ -98,29 +97,29 @@ static bool submit(Cluster *c)
     if (submit_without(c, c->unfit, said, sizeof said) ||
         (*c->unfit && submit_without(c, "", said, sizeof said)))
         return true;
-    /* Did only the answer get lost? */
+    /* Perhaps only the answer was lost. */
     if (strstr(said, "ontact") && find_job(c, 1))
         return true;
     if (!stop_asked())
-        progress_say(&c->pace, "Slurm does not take the work: %s", said);
+        progress_say(&c->pace, "Slurm rejected the job: %s", said);
     return false;
 }
 
 /* ---- Asking Slurm ---- */
 
-/* Says what all tasks that are left wait for, once for each reason. */
+/* Reports why all remaining tasks wait, once per reason. */
 static void tell_waiting(Cluster *c, int waits, const char *reason)
 {
     char text[200];
 
-    PUT(text, "None of array %s runs now; %d task%s wait%s (%s).", c->round.job, waits,
+    PUT(text, "No task of array %s is running; %d task%s wait%s (%s).", c->round.job, waits,
         waits == 1 ? "" : "s", waits == 1 ? "s" : "", *reason ? reason : "Slurm gives no reason");
     if (!waits || c->runs || !strcmp(reason, "None") || !strcmp(text, c->told))
         return;
     PUT(c->told, "%s", text);
-    progress_say(
-        &c->pace, "%s%s", text,
-        strstr(reason, "Held") || strstr(reason, "held") ? " scontrol release lets them go." : "");
+    progress_say(&c->pace, "%s%s", text,
+                 strstr(reason, "Held") || strstr(reason, "held") ? " scontrol release starts them."
+                                                                  : "");
 }
 
 static void ask(Cluster *c)
@@ -207,7 +206,7 @@ static void open_round(Cluster *c)
     c->ended_s = xcalloc((size_t) c->round.shares, sizeof *c->ended_s);
     c->taken = c->runs = 0;
     c->told[0] = 0;
-    for (int i = 0; i < c->round.count; i++) /* by a run that was stopped in the midst of it */
+    for (int i = 0; i < c->round.count; i++) /* recorded by an earlier, interrupted run */
         c->round.errands[i].taken =
             store_number(c->store, 0, "SELECT 1 FROM attempts WHERE kernel = ? AND number = ?",
                          "ii", c->round.errands[i].kernel, (int64_t) c->round.errands[i].number);
@@ -217,7 +216,8 @@ static void close_round(Cluster *c, bool over)
 {
     char old[600];
 
-    if (over && *c->round.folder) { /* renamed, lest half of it be taken for a round */
+    if (over &&
+        *c->round.folder) { /* renamed first, so that a partial folder is not read as a batch */
         remove_tree(PUT(old, "%s.old", c->round.folder));
         if (rename(c->round.folder, old))
             die("cannot rename %s: %s", c->round.folder, strerror(errno));
@@ -230,22 +230,22 @@ static void close_round(Cluster *c, bool over)
     c->ended_s = NULL;
 }
 
-/* The array's number, by whatever means; false if there is no array. */
+/* Finds or submits the array; false if there is none. */
 static bool have_job(Cluster *c, bool new)
 {
     if (c->round.job[0])
-        progress_say(&c->pace, "Going on with Slurm's array %s.", c->round.job);
+        progress_say(&c->pace, "Continuing with Slurm array %s.", c->round.job);
     if (c->round.job[0])
         return true;
     if ((new || !find_job(c, 3)) && (stop_asked() || !submit(c)))
         return false;
     note_job(c);
-    progress_say(&c->pace, "Slurm's array %s: %d kernels in %d task%s.", c->round.job, untaken(c),
+    progress_say(&c->pace, "Slurm array %s: %d kernels in %d task%s.", c->round.job, untaken(c),
                  c->round.shares, c->round.shares == 1 ? "" : "s");
     return true;
 }
 
-/* One array from beginning to end. *marked is set where nothing more can be done. */
+/* Runs one array from start to end. Sets *marked when nothing more can be done. */
 static bool work(Cluster *c, bool new, Marked *marked)
 {
     bool there, over;
@@ -254,7 +254,7 @@ static bool work(Cluster *c, bool new, Marked *marked)
     there = have_job(c, new);
     over = there && follow(c);
     if (there && !over)
-        progress_say(&c->pace, "Slurm's array %s goes on without us; scancel %s ends it.",
+        progress_say(&c->pace, "Slurm array %s keeps running; to cancel it: scancel %s",
                      c->round.job, c->round.job);
     *marked = stop_asked() ? MARKED_STOPPED : MARKED_NO_DEVICE;
     close_round(c, over || (!there && !stop_asked()));

@@ -1,10 +1,10 @@
 /* task.c - one task of a Slurm array: grades its share on the node where it runs.
  *
- * It makes a gradebook of its own on the node's local disk, enrols a student a kernel of its share,
- * and lets gradebook/run/scheduler.c do what it does anywhere else: so device, cell, limits and all
- * are the same. What it adds is to say in the round's folder, before each attempt, that it begins,
- * and to hand in what came of it. An attempt begins once, ever: requeued, a task hands in the one
- * in whose midst it was lost as such, and goes on with the next.
+ * It makes its own gradebook on the node's local disk with one student per kernel of its share, and
+ * lets gradebook/run/scheduler.c grade them as anywhere else, with the same devices, sandbox and
+ * limits. In addition it records the start of each attempt in the batch's folder, and writes its
+ * result there. An attempt starts only once: a requeued task reports the interrupted attempt as
+ * lost and continues with the next one.
  */
 #include "gradebook/slurm/task.h"
 #include "gradebook/store/import_submissions.h"
@@ -34,16 +34,16 @@ typedef struct TaskContext {
     Batch round;
     int share;
     char job[64];  /* "12_3", the same after a requeue */
-    char who[150]; /* "12_3 1 node7": and how often it was requeued, and where it is */
+    char who[150]; /* "12_3 1 node7": job, number of requeues, node */
     char node[48];
     char folder[600]; /* its own, on the local disk */
     Store store;
-    WorkItem **errands; /* by the kernel's id in that gradebook of its own */
+    WorkItem **errands; /* by the kernel's id in the task's own gradebook */
     int64_t kernels;
-    bool doubted; /* the shared folder is no longer our round's, or cannot be written */
+    bool doubted; /* the shared folder belongs to another batch or cannot be written */
 } TaskContext;
 
-/* ---- Where are we? ---- */
+/* ---- The task's identity ---- */
 
 static const char *asked_of_slurm(const char *name)
 {
@@ -66,7 +66,7 @@ static bool find_place(TaskContext *work)
     return true;
 }
 
-/* Slurm may give our GPU to another once its slurmstepd, our parent, is gone: then we go, too. */
+/* Once slurmstepd, our parent, is gone, Slurm may give our GPU to another job, so we exit, too. */
 static void *watch_parent(void *parent)
 {
     while (getppid() == *(pid_t *) parent)
@@ -95,7 +95,8 @@ static const char *local_folder(void)
     return folder && *folder ? folder : "/tmp";
 }
 
-/* Of a task that was killed: ours, a minute old, and nobody holds its gradebook's lock. */
+/* True for the folder of a killed task: it is ours, a minute old, and its gradebook is not locked.
+ */
 static bool is_leftover(const char *folder)
 {
     char path[700];
@@ -159,7 +160,7 @@ static void add_to_class(const TaskContext *work, Class *class, const WorkItem *
     free(source);
 }
 
-/* Which errand each kernel of that gradebook is. */
+/* Maps each kernel of the task's gradebook to its work item. */
 static void map_kernels(TaskContext *work)
 {
     sqlite3_stmt *rows;
@@ -179,7 +180,7 @@ static void map_kernels(TaskContext *work)
 
 /* ---- Handing in ---- */
 
-/* An older array's tasks may outlive it on a node that Slurm cannot reach. */
+/* On a node that Slurm cannot reach, tasks of an older array may still run. */
 static bool is_still_ours(TaskContext *work)
 {
     Batch now;
@@ -189,7 +190,7 @@ static bool is_still_ours(TaskContext *work)
 
     batch_free(&now);
     if (!same && !work->doubted)
-        fprintf(stderr, "%s: %s is of another array by now\n", work->who, work->round.folder);
+        fprintf(stderr, "%s: %s now belongs to another array\n", work->who, work->round.folder);
     work->doubted |= !same;
     return same;
 }
@@ -214,11 +215,11 @@ static bool begins(void *context, const Task *task)
         return true;
     if (errno != EEXIST)
         die("%s: cannot write in %s: %s", work->node, work->round.folder, strerror(errno));
-    return false; /* elsewhere, meanwhile */
+    return false; /* started elsewhere meanwhile */
 }
 
-/* Who cancels the task signals all of its processes, and the graded one may be seen to die of that
- * before we hear of it: not by its own fault. */
+/* Cancelling a task signals all its processes, and we may see the graded one die before our own
+ * signal arrives: that is not the kernel's fault. */
 static bool was_cancelled(const Ended *ended)
 {
     if (ended_graded(ended) && strcmp(parsed_get(&ended->reading, "verdict"), "crash"))
@@ -234,12 +235,12 @@ static void has_ended(void *context, const Task *task, const char *device, const
     Result result = { .began = ended->began, .seconds = ended->seconds, .program = *program };
 
     if (was_cancelled(ended))
-        return; /* lost, then */
+        return; /* it counts as lost */
     PUT(result.device, "%s: %s", work->node, device);
     hand_in(work, work->errands[task->kernel], &result);
 }
 
-/* Of an attempt that has begun before: if it was this task, before it was requeued, it is lost. */
+/* Reports an attempt as lost if this task began it before it was requeued. */
 static void hand_in_lost(TaskContext *work, const WorkItem *errand, const char *who)
 {
     size_t length = strlen(work->job);
@@ -260,7 +261,7 @@ static void hand_in_lost(TaskContext *work, const WorkItem *errand, const char *
 
 /* ---- All of it ---- */
 
-/* Its share, without what has begun already. */
+/* The task's share, without attempts that have already begun. */
 static int collect(TaskContext *work, Class *class, bool asked[LABS])
 {
     for (int i = 0; i < work->round.count; i++) {
@@ -319,7 +320,8 @@ TaskEnd slurm_task(const char *folder, const MarkingOptions *options, bool trust
     memset(marking.asked, 0, sizeof marking.asked);
     work->store.lock_fd = -1;
     if (!find_place(work))
-        fprintf(stderr, "this is what tasks of gradebook's Slurm arrays run; it is no command\n");
+        fprintf(stderr, "slurm-task is for gradebook's Slurm arrays only. Use gradebook grade "
+                        "--executor slurm\n");
     else if (!batch_read(folder, &work->round, problem, sizeof problem))
         fprintf(stderr, "%s: %s\n", work->node, problem);
     else if (heed_parent(), collect(work, &class, marking.asked) == 0)

@@ -1,4 +1,5 @@
-/* work_item.c - the folder through which a gradebook and the tasks of its Slurm array speak. */
+/* work_item.c - the folder through which a gradebook and the tasks of its Slurm array communicate.
+ */
 #include "gradebook/slurm/work_item.h"
 #include "gradebook/import/extract.h"
 #include "base/util.h"
@@ -25,7 +26,7 @@ bool batch_is_out(const char *store)
     return file_exists(folder);
 }
 
-/* ---- Where it lies ---- */
+/* ---- The folder ---- */
 
 static bool make_link(const char *link, const char *shared)
 {
@@ -69,13 +70,13 @@ void batch_leave(const char *store)
     PUT(link, "%s/slurm", store);
     if (batch_is_out(store) || !realpath(link, real))
         return;
-    rmdir(real); /* if it is empty, as it should be */
+    rmdir(real); /* only if it is empty */
     unlink(link);
 }
 
-/* ---- ParsedResult it ---- */
+/* ---- Reading it ---- */
 
-/* The first line of a small file; "" if it is not there. */
+/* The first line of a small file; "" if missing. */
 static void read_word(const Batch *round, const char *name, char *word, size_t size)
 {
     char path[700], *text = read_file(PUT(path, "%s/%s", round->folder, name), WORD_BYTES, NULL);
@@ -151,8 +152,8 @@ bool batch_read(const char *folder, Batch *round, char *problem, size_t size)
     if (whole && round->name[0])
         return true;
     put(problem, size,
-        "%s is there, but what a Slurm array was to do cannot be read from it: cancel the array if "
-        "it still runs (squeue --me), remove that folder, and give the same command again",
+        "%s exists, but its list of work for a Slurm array cannot be read. Cancel the array if it "
+        "is still running (squeue --me), remove that folder, and give the same command again",
         folder);
     batch_free(round);
     return false;

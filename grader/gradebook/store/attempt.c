@@ -1,8 +1,8 @@
-/* attempt.c - an attempt that has ended becomes rows and a log.
+/* attempt.c - records a finished attempt as database rows and a log.
  *
- * Whose fault was it? What warpbook says of a kernel is the student's, and a verdict for good. That
- * it could not judge (`unsound`), died, did not end or spoke in riddles is the machine's: the
- * kernel will have another attempt.
+ * A verdict of warpbook about a kernel is final. If warpbook could not judge (`unsound`), died,
+ * exceeded the time limit or printed invalid output, that is a machine error, and the kernel gets
+ * another attempt.
  */
 #include "gradebook/store/attempt.h"
 #include "gradebook/import/submission.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* ---- What has come of it? ---- */
+/* ---- The outcome ---- */
 
 static void fault(Ended *ended, const char *outcome, const char *why)
 {
@@ -23,7 +23,7 @@ static void fault(Ended *ended, const char *outcome, const char *why)
     show(ended->why);
 }
 
-/* The last thing that it said to people, or how it ended. */
+/* How the program ended, and its last message. */
 static void last_words(const Program *program, char *text, size_t size)
 {
     const char *said = program->errors.text ? program->errors.text : "";
@@ -35,7 +35,7 @@ static void last_words(const Program *program, char *text, size_t size)
         ;
     program_say_end(program, text, size);
     if (length > begin)
-        append(text, size, "; it said: %.*s", (int) (length - begin), said + begin);
+        append(text, size, "; last message: %.*s", (int) (length - begin), said + begin);
 }
 
 void ended_of(const Program *program, const char *lab, Ended *ended)
@@ -55,7 +55,7 @@ void ended_of(const Program *program, const char *lab, Ended *ended)
              (!whole && WEXITSTATUS(program->status) != 0))
         fault(ended, "died", said);
     else if (program->out.bytes > program->out.size || !whole)
-        fault(ended, "garbled", whole ? "its result has no end" : why);
+        fault(ended, "garbled", whole ? "its result is incomplete" : why);
     else if (unsound)
         fault(ended, "unsound", parsed_get(&ended->reading, "why"));
     else if (WEXITSTATUS(program->status) != 0)
@@ -72,9 +72,9 @@ bool ended_graded(const Ended *ended)
     return !strcmp(ended->outcome, "graded");
 }
 
-/* ---- Keeping it ---- */
+/* ---- Recording it ---- */
 
-/* Everything that was printed, for people: logs/06_transpose/17.1.txt */
+/* All of the output, for people: logs/06_transpose/17.1.txt */
 static void write_log(Store *store, const Task *task, const Program *program, const Ended *ended,
                       char *log, size_t size)
 {
@@ -92,7 +92,7 @@ static void write_log(Store *store, const Task *task, const Program *program, co
     PUT(folder, "%s/logs/%s", store->folder, all_labs[task->lab].folder);
     PUT(path, "%s/%s", store->folder, log);
     if (!make_folders(folder) || !write_file(path, text, bytes))
-        die("cannot write %s: %m; make room, and give the same command again: what was graded is "
+        die("cannot write %s: %m. Make room, and give the same command again; results so far are "
             "kept",
             path);
     free(text);

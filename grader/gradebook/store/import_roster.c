@@ -1,7 +1,7 @@
-/* import_roster.c - the course's roster in the gradebook, beside those who handed something in.
+/* import_roster.c - the course's roster, and its match with the students who submitted.
  *
- * Who is whom is worked out whenever it is asked for: the roster may come before or after the
- * submissions, and both may change.
+ * The match is computed on demand, since the roster may come before or after the submissions, and
+ * both may change.
  */
 #include "gradebook/store/import_roster.h"
 #include "gradebook/import/roster.h"
@@ -37,7 +37,7 @@ bool enlist(Store *store, const char *path, int *count, char **mistakes)
 
     if (!text) {
         PUT(why, "%s: %s\n", path,
-            errno == EFBIG ? "larger than 4 MiB: no roster" : strerror(errno));
+            errno == EFBIG ? "larger than 4 MiB: not a roster" : strerror(errno));
         *mistakes = xstrdup(why);
         return false;
     }
@@ -51,9 +51,9 @@ bool enlist(Store *store, const char *path, int *count, char **mistakes)
     return true;
 }
 
-/* ---- Who is whom? ---- */
+/* ---- Matching ---- */
 
-/* The roster that counts; ids: the members' rows. */
+/* Reads the current roster; ids: the members' rows. */
 static void read_members(Store *store, Roster *roster, int64_t **ids)
 {
     static const char of_latest[] = " FROM members WHERE roster = (SELECT max(id) FROM rosters)";
@@ -131,7 +131,7 @@ void enlist_match(Store *store)
     read_members(store, &roster, &members);
     count = read_students(store, &attendees, &students);
     roster_match(&roster, attendees, count);
-    if (only_reads) /* it keeps temporary tables away, too */
+    if (only_reads) /* it forbids temporary tables, too */
         store_do(store, "PRAGMA query_only = OFF", "");
     store_do(store,
              "CREATE TEMP TABLE IF NOT EXISTS enlisted (student INTEGER, member INTEGER,"

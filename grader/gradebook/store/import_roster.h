@@ -1,16 +1,16 @@
-/* import_roster.h - the course's roster in the gradebook, beside those who handed something in. */
+/* import_roster.h - the course's roster, and its match with the students who submitted. */
 #ifndef GRADEBOOK_STORE_IMPORT_ROSTER_H
 #define GRADEBOOK_STORE_IMPORT_ROSTER_H
 
 #include "gradebook/store/store.h"
 
-/* Keeps a CSV as the roster that counts from now on. False, with all that is wrong with it (the
- * caller frees). *count: people on it. */
+/* Stores a CSV as the current roster. False, with all errors (the caller frees). *count: people on
+ * it. */
 bool enlist(Store *store, const char *path, int *count, char **mistakes);
 
-/* Makes a table of its own for this connection, `enlisted`: for each student of the latest import
- * and each member of the roster that counts, who is whom: student (NULL: handed nothing in), member
- * (NULL: none), unclear. Without a roster it is empty. */
+/* Creates a temporary table `enlisted` that matches each student of the latest import with each
+ * member of the current roster: student (NULL: nothing submitted), member (NULL: none), unclear.
+ * Without a roster it is empty. */
 void enlist_match(Store *store);
 
 #endif

@@ -1,10 +1,9 @@
-/* import_submissions.c - what was read becomes rows: students, their submissions, and which kernel
- * is whose.
+/* import_submissions.c - stores students, submissions and kernels as database rows.
  *
- * Kernels that are the same byte by byte are one row, and will be graded once. They are found by a
- * hash and then compared, since a hash can be forged. Nothing less will do: whatever else reads a
- * source, to leave out its comments, say, may read it in another way than the compiler does, and
- * then one student's text decides another one's marks.
+ * Identical kernels share one row and are graded once. They are found by a hash and then compared
+ * byte by byte, since a hash can be forged. A weaker comparison would not be safe: code that
+ * ignores comments, for example, may parse a source differently from the compiler, and then one
+ * student's text would decide another student's marks.
  */
 #include "gradebook/store/import_submissions.h"
 #include "base/util.h"
@@ -60,7 +59,8 @@ static int64_t student_row(Store *store, const Submission *handin)
                         handin->student, handin->number);
 }
 
-/* Tells contents apart. It names the kernels, which were compared, so forging it gains nothing. */
+/* Identifies the content. It contains the ids of the kernels, which were compared, so forging it
+ * gains nothing. */
 static void digest_of(const Submission *handin, const Harvest *found, const int64_t kernels[LABS],
                       char *text, size_t size)
 {
@@ -146,7 +146,7 @@ static int64_t submission_row(Store *store, Submission *handin, const Harvest *f
 
 /* ---- All of it ---- */
 
-/* The one lab that is asked for; -1: several are. */
+/* The index of the only requested lab; -1: several. */
 static int only_lab(const bool asked[LABS])
 {
     int only = -1;

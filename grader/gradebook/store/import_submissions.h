@@ -1,5 +1,4 @@
-/* import_submissions.h - what was read becomes rows: students, their submissions, and which kernel
- * is whose. */
+/* import_submissions.h - stores students, submissions and kernels as database rows. */
 #ifndef GRADEBOOK_STORE_IMPORT_SUBMISSIONS_H
 #define GRADEBOOK_STORE_IMPORT_SUBMISSIONS_H
 
@@ -8,12 +7,12 @@
 #include "gradebook/store/store.h"
 
 typedef struct Enrolled {
-    int students, submissions, parts; /* parts: kernels that were handed in, of any lab */
-    int kernels;                      /* different ones among them, in this gradebook */
+    int students, submissions, parts; /* parts: submitted kernels of all labs */
+    int kernels;                      /* different ones in this gradebook */
     int refused;
 } Enrolled;
 
-/* One transaction: an import is there whole or not at all. Orders the class as it goes. */
+/* Stores an import in one transaction. Sorts the class. */
 void enrol(Store *store, Class *class, const char *source, const bool asked[LABS],
            const Manifest *manifest, Enrolled *enrolled);
 

@@ -1,5 +1,4 @@
-/* parsed_result.c - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart.
- */
+/* parsed_result.c - parses the output of `warpbook grade LAB --format lines` (docs/lines.md). */
 #include "gradebook/store/parsed_result.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"
@@ -11,7 +10,7 @@
 
 enum { PAIRS = 4096 };
 
-/* "\n" and "\\" of the format become what they stand for; what cannot be shown becomes '?'. */
+/* Replaces the format's "\n" and "\\"; unprintable characters become '?'. */
 static const char *unescape(char *value)
 {
     char *to = value;
@@ -25,7 +24,7 @@ static const char *unescape(char *value)
             *to++ = *at;
     }
     *to = 0;
-    for (char *line = value; line;) { /* show() would take the line ends, too */
+    for (char *line = value; line;) { /* show() would replace the line ends, too */
         char *end = strchr(line, '\n');
         if (end)
             *end = 0;
@@ -52,19 +51,19 @@ static bool split(ParsedResult *reading, char *why, size_t size)
     for (char *line = reading->text; *line;) {
         char *end = strchr(line, '\n'), *colon;
         if (!end) {
-            put(why, size, "its last line has no end");
+            put(why, size, "its last line is incomplete");
             return false;
         }
         *end = 0;
         colon = strchr(line, ':');
         if (!colon || reading->count == PAIRS) {
-            put(why, size, "a line of it is none: %.60s", show(line));
+            put(why, size, "cannot parse this line of its output: %.60s", show(line));
             return false;
         }
         *colon = 0;
         of_lab |= !strcmp(line, "lab");
         if (*parsed_get(reading, line)) {
-            put(why, size, "%.60s: stands in it twice", show(line));
+            put(why, size, "its output has this key twice: %.60s", show(line));
             return false;
         }
         reading->pairs[reading->count++] = (Pair){ line, unescape(colon + 1), of_lab };
@@ -88,9 +87,9 @@ bool parsed_take(const char *text, const char *lab, ParsedResult *reading, char 
         put(why, size, "its result is of another lab");
     else if (strcmp(parsed_get(reading, "end"), lab) ||
              strcmp(reading->pairs[reading->count - 1].key, "end"))
-        put(why, size, "its result breaks off");
+        put(why, size, "its result is incomplete");
     else if (!verdict_from_word(parsed_get(reading, "verdict"), &verdict))
-        put(why, size, "its result has no verdict that is known");
+        put(why, size, "its result has no known verdict");
     else
         return true;
     return false;

@@ -1,5 +1,4 @@
-/* parsed_result.h - what `warpbook grade LAB --format lines` printed (docs/lines.md), taken apart.
- */
+/* parsed_result.h - parses the output of `warpbook grade LAB --format lines` (docs/lines.md). */
 #ifndef GRADEBOOK_STORE_PARSED_RESULT_H
 #define GRADEBOOK_STORE_PARSED_RESULT_H
 
@@ -8,18 +7,18 @@
 
 typedef struct Pair {
     const char *key, *value; /* unescaped */
-    bool of_lab;             /* from lab: on; else of the machine */
+    bool of_lab;             /* after lab:; else of the machine */
 } Pair;
 
 typedef struct ParsedResult {
-    char *text; /* what keys and values lie in */
+    char *text; /* storage of keys and values */
     Pair *pairs;
     int count;
 } ParsedResult;
 
-/* True if the text is whole, of format 1, and of this one lab. Else false, with `why`. */
+/* True if the text is complete, of format 1 and only of this lab. Else false, with `why`. */
 bool parsed_take(const char *text, const char *lab, ParsedResult *reading, char *why, size_t size);
-const char *parsed_get(const ParsedResult *reading, const char *key); /* "" if it is not there */
+const char *parsed_get(const ParsedResult *reading, const char *key); /* "" if missing */
 void parsed_free(ParsedResult *reading);
 
 #endif

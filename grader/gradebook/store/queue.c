@@ -1,4 +1,4 @@
-/* queue.c - what is still to be graded, worked out from the database. */
+/* queue.c - the kernels still to be graded, computed from the database. */
 #include "gradebook/store/queue.h"
 #include "base/util.h"
 
@@ -49,7 +49,7 @@ void queue_free(Queue *queue)
 
 int queue_request_changed(Store *store, const char *lab, uint64_t hash)
 {
-    /* 0: it is not known by which. One that is open is graded anyway. */
+    /* 0: unknown hash. Open kernels are graded anyway. */
     static const char changed[] =
         " FROM progress p JOIN verdicts v ON v.attempt = p.latest"
         " WHERE p.lab = ?1 AND p.graded > 0 AND v.lab_hash NOT IN (?2, '', '0')"

@@ -1,21 +1,21 @@
-/* queue.h - what is still to be graded, worked out from the database. */
+/* queue.h - the kernels still to be graded, computed from the database. */
 #ifndef GRADEBOOK_STORE_QUEUE_H
 #define GRADEBOOK_STORE_QUEUE_H
 
 #include "gradebook/import/extract.h"
 #include "gradebook/store/store.h"
 
-enum { FAULTS = 3 }; /* the machine may fail a kernel so often a wish, then it is listed */
+enum { FAULTS = 3 }; /* machine errors per request before a kernel is given up */
 
 typedef struct Task {
     int64_t kernel;
-    int lab;    /* its place in all_labs */
+    int lab;    /* index in all_labs */
     int number; /* of the next attempt, from 1 */
     bool graded;
-    int faults_left;    /* of the machine */
-    char failed_on[64]; /* the device of the last one; "" */
+    int faults_left;    /* machine errors left */
+    char failed_on[64]; /* the device of the last error; or "" */
     bool running;
-    bool built; /* ahead of its grading */
+    bool built; /* in advance */
 } Task;
 
 typedef struct Queue {
@@ -23,19 +23,18 @@ typedef struct Queue {
     int count;
 } Queue;
 
-/* Kernels that count for somebody, of the labs asked for, that lack a grading and may have one.
- * `only`: that kernel alone; 0: all. */
+/* Counted kernels of the requested labs that are not graded and not given up. `only`: only that
+ * kernel; 0: all. */
 void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue);
 void queue_free(Queue *queue);
 
-/* Wishes for one more grading of kernels that were graded when the lab had another hash
- * (lab_hash); how many. */
+/* Requests another grading of kernels graded under another lab_hash. Returns their number. */
 int queue_request_changed(Store *store, const char *lab, uint64_t hash);
-bool task_open(const Task *task); /* still to do, and not given up */
+bool task_open(const Task *task); /* not graded and not given up */
 
-/* How the gradebook stands, over labs asked for. */
+/* The state of the gradebook, over requested labs. */
 typedef struct Tally {
-    int students, parts, missing; /* of students times labs: handed in, not there */
+    int students, parts, missing; /* parts and missing: of students times labs */
     int kernels, graded, given_up, open;
 } Tally;
 void queue_tally(Store *store, Tally *tally);

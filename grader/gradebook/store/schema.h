@@ -3,9 +3,9 @@
 #define GRADEBOOK_STORE_SCHEMA_H
 
 /* Tables that came with version 2.
- * courses: course files, as they were given; the latest counts.
- * terms: what a lab is graded under, as course_terms has it; the latest row of a lab counts.
- * rosters, members: who takes part in the course; the latest roster counts. */
+ * courses: course files, verbatim; the latest counts.
+ * terms: the terms of a lab's gradings, as from course_terms; the latest row of a lab counts.
+ * rosters, members: the students of the course; the latest roster counts. */
 #define TABLES_OF_2                                                                                \
     "CREATE TABLE courses (id INTEGER PRIMARY KEY, at TEXT NOT NULL, text TEXT NOT NULL);"         \
     "CREATE TABLE terms (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, text TEXT NOT NULL,"           \
@@ -35,9 +35,8 @@
     "  WHERE p.kernel IS NOT NULL"                                                                 \
     "  GROUP BY s.student, p.lab;"
 
-/* How far a kernel is, under the terms of its lab that count now: since the last wish graded so
- * often, failed by the machine so often; the latest attempt that graded. And of all attempts, their
- * number. */
+/* Per kernel, under the current terms of its lab: gradings and machine errors since the last
+ * regrade request, and the latest graded attempt. Also the number of all attempts. */
 #define SINCE_THE_WISH                                                                             \
     " AND a.terms = coalesce((SELECT c.text FROM current_terms c WHERE c.lab = k.lab), '')"        \
     " AND a.number > (SELECT coalesce(max(r.after), 0) FROM regrades r WHERE r.kernel = k.id))"
@@ -55,30 +54,31 @@
     "  FROM kernels k;"
 
 static const char schema[] =
-    /* One row a run of the import; its source is what was given on the command line. */
+    /* One row per import; its source is the command-line argument. */
     "CREATE TABLE imports (id INTEGER PRIMARY KEY, at TEXT NOT NULL, source TEXT NOT NULL);"
     "CREATE TABLE asked (import INTEGER NOT NULL REFERENCES imports, lab TEXT NOT NULL,"
     "  PRIMARY KEY (import, lab)) WITHOUT ROWID;"
     "CREATE TABLE students (id INTEGER PRIMARY KEY, name TEXT NOT NULL, number TEXT NOT NULL,"
     "  UNIQUE (name, number));"
 
-    /* What a student handed in at one time. The same content at the same place is the same row. */
+    /* One submission of a student. The same content at the same path is the same row. */
     "CREATE TABLE submissions (id INTEGER PRIMARY KEY, student INTEGER NOT NULL REFERENCES "
     "students,"
     "  source TEXT NOT NULL, layout TEXT NOT NULL, late INTEGER NOT NULL, sent INTEGER NOT NULL,"
     "  refused INTEGER NOT NULL, digest TEXT NOT NULL,"
-    "  timed INTEGER NOT NULL DEFAULT 0," /* the learning system says when; else a file's time */
+    "  timed INTEGER NOT NULL DEFAULT 0," /* `sent` is from the learning system; else a file's time
+                                           */
     "  UNIQUE (student, source, digest));"
     "CREATE TABLE remarks (id INTEGER PRIMARY KEY, submission INTEGER REFERENCES submissions,"
     "  import INTEGER REFERENCES imports, kind TEXT NOT NULL, entry TEXT NOT NULL,"
     "  sentence TEXT NOT NULL);"
 
-    /* Which of them an import met, oldest first: the latest that has a lab counts for it. */
+    /* The submissions of an import, oldest first: for each lab the latest that has it counts. */
     "CREATE TABLE seen (import INTEGER NOT NULL REFERENCES imports,"
     "  submission INTEGER NOT NULL REFERENCES submissions, place INTEGER NOT NULL,"
     "  PRIMARY KEY (import, submission)) WITHOUT ROWID;"
 
-    /* Kernels that differ in any byte; hash: of their bytes. */
+    /* Distinct kernels; hash: of their bytes. */
     "CREATE TABLE kernels (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, hash INTEGER NOT NULL,"
     "  source BLOB NOT NULL);"
     "CREATE INDEX kernels_by_hash ON kernels (lab, hash);"
@@ -87,16 +87,16 @@ static const char schema[] =
     "  changed INTEGER NOT NULL DEFAULT 0," /* the kernel's file; 0: not known */
     "  PRIMARY KEY (submission, lab));"
 
-    /* Somebody wishes for one more grading of a kernel, after the attempts that it has had. */
+    /* Requests to grade a kernel again; after: its number of attempts at that time. */
     "CREATE TABLE regrades (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels,"
     "  after INTEGER NOT NULL, at TEXT NOT NULL);"
 
-    /* Attempts that have ended. outcome: graded, or the machine's fault: unsound, died, late,
-     * garbled, noisy; then why says more. log: below the folder of the gradebook. */
+    /* Finished attempts. outcome: graded, or a machine error (unsound, died, late, garbled, noisy),
+       explained by why. log: a path in the gradebook's folder. */
     "CREATE TABLE attempts (id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels,"
     "  number INTEGER NOT NULL, device TEXT NOT NULL, began TEXT NOT NULL, seconds REAL NOT NULL,"
     "  outcome TEXT NOT NULL, why TEXT NOT NULL, log TEXT NOT NULL,"
-    "  terms TEXT NOT NULL DEFAULT ''," /* what it was graded under: as the table of that name */
+    "  terms TEXT NOT NULL DEFAULT ''," /* as in the table terms */
     "  UNIQUE (kernel, number));"
     "CREATE TABLE verdicts (attempt INTEGER PRIMARY KEY REFERENCES attempts, verdict TEXT NOT NULL,"
     "  marks REAL, ratio REAL, why TEXT NOT NULL, note TEXT NOT NULL, flag TEXT NOT NULL,"
@@ -111,7 +111,7 @@ static const char schema[] =
     "CREATE INDEX parts_by_kernel ON parts (kernel);"
     "CREATE INDEX remarks_by_submission ON remarks (submission);";
 
-/* upgrades[n]: what makes a gradebook of version n + 1 of one of version n. */
+/* upgrades[n] upgrades a gradebook from version n to n + 1. */
 static const char *const upgrades[] = {
     [1] =
         "ALTER TABLE submissions ADD COLUMN timed INTEGER NOT NULL DEFAULT 0;"

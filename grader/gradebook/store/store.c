@@ -1,8 +1,8 @@
 /* store.c - the gradebook's database: one SQLite file, written by one process.
  *
- * SQLite's write-ahead log with full syncs: a commit is on disk when it returns, and of a killed
- * program's last transaction there is all or nothing. Who writes holds a lock on a file beside it
- * for as long as it lives; those who read need none.
+ * It uses SQLite's write-ahead log with full syncs: a commit is on disk when it returns, and a
+ * killed program's last transaction is atomic. The writer holds a lock on another file in the
+ * folder as long as it runs; readers need no lock.
  */
 #include "gradebook/store/store.h"
 #include "gradebook/store/schema.h"
@@ -20,10 +20,10 @@
 
 enum { APPLICATION = 0x57704762 }; /* "WpGb" */
 
-/* ---- Questions ---- */
+/* ---- Queries ---- */
 
-/* What is the matter, by SQLite's code and the system's, and what to do about it. None of it tells
- * anybody to remove a file: results cannot be made again. */
+/* The cause and the remedy, by SQLite's and the system's error codes. No remedy removes a file,
+ * since results cannot be recreated. */
 static const char *advice(int code, int system_error)
 {
     switch (code & 0xff) {
@@ -32,24 +32,24 @@ static const char *advice(int code, int system_error)
         return "Its database is damaged. Keep a copy of the whole folder, then restore "
                "gradebook.sqlite from a backup; logs/ still holds each result";
     case SQLITE_FULL:
-        return "The disk is full: make room, and give the same command again; what was graded is "
+        return "The disk is full. Make room, and give the same command again; results so far are "
                "kept";
     case SQLITE_READONLY:
     case SQLITE_PERM:
-        return "It can be read, but not written: give the command as a user who may write there, "
-               "or on a disk that is not read-only";
+        return "It is read-only: run the command as a user who may write there, or on a writable "
+               "disk";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return "Another program holds it: wait until that is done";
+        return "Another program has locked it: wait until that program is done";
     case SQLITE_CANTOPEN:
-        return "It cannot be opened: are the folder and its files readable, and writable, for you?";
+        return "It cannot be opened: check that you may read and write the folder and its files";
     case SQLITE_IOERR:
         if (system_error == ENOSPC || system_error == EDQUOT)
             return advice(SQLITE_FULL, 0);
-        return "The disk failed or is gone; what was graded before is kept. Look at the disk, then "
-               "give the same command again";
+        return "The disk failed or is missing; earlier results are kept. Check the disk, then give "
+               "the same command again";
     default:
-        return "Nothing that was graded is lost: the same command goes on";
+        return "No result is lost: run the same command to continue";
     }
 }
 
@@ -198,7 +198,7 @@ static bool is_whole(Store *store)
     return whole;
 }
 
-/* A new one gets its tables, all or none. */
+/* Creates the tables of a new database atomically. */
 static bool make_tables(Store *store)
 {
     char sql[200];
@@ -209,12 +209,12 @@ static bool make_tables(Store *store)
         sqlite3_exec(store->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
         return true;
-    PUT(store->problem, "%s/gradebook.sqlite cannot be made: %s", store->folder,
+    PUT(store->problem, "cannot create %s/gradebook.sqlite: %s", store->folder,
         sqlite3_errmsg(store->db));
     return false;
 }
 
-/* One version at a time, each all or nothing. Whoever only reads needs the lock for that, too. */
+/* Upgrades one version at a time, atomically. A reader needs the lock for that, too. */
 static bool bring_up_to_date(Store *store, int version, bool to_write)
 {
     char sql[100];
@@ -226,7 +226,7 @@ static bool bring_up_to_date(Store *store, int version, bool to_write)
                sqlite3_exec(store->db, PUT(sql, "PRAGMA user_version = %d; COMMIT", version + 1),
                             NULL, NULL, NULL) == SQLITE_OK;
     if (!fine && !store->problem[0])
-        PUT(store->problem, "%s/gradebook.sqlite cannot be brought up to date: %s", store->folder,
+        PUT(store->problem, "cannot upgrade %s/gradebook.sqlite: %s", store->folder,
             sqlite3_errmsg(store->db));
     if (!to_write && store->lock_fd >= 0) {
         close(store->lock_fd);
@@ -235,7 +235,7 @@ static bool bring_up_to_date(Store *store, int version, bool to_write)
     return fine;
 }
 
-/* Does anything lie in the gradebook's logs/? */
+/* True if the gradebook's logs/ is not empty. */
 static bool has_logs(const Store *store)
 {
     char path[600];
@@ -250,7 +250,7 @@ static bool has_logs(const Store *store)
     return any;
 }
 
-/* The question failed with `code`, or SQLITE_OK and the database is not whole. */
+/* A query failed with `code`; SQLITE_OK: the database is damaged. */
 static void say_unreadable(Store *store, int code)
 {
     if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
@@ -268,9 +268,9 @@ static bool meet(Store *store, bool to_write)
 
     if (tables == 0 && version == 0 && has_logs(store))
         PUT(store->problem,
-            "%s/gradebook.sqlite is empty, but logs/ beside it holds results. Restore the database "
-            "from a backup, or give another --out: a new gradebook here would write over those "
-            "logs",
+            "%s/gradebook.sqlite is empty, but logs/ in the same folder has results. Restore the "
+            "database from a backup, or use another --out: a new gradebook here would overwrite "
+            "those logs",
             store->folder);
     else if (tables == 0 && version == 0 && to_write)
         return make_tables(store);
@@ -279,7 +279,7 @@ static bool meet(Store *store, bool to_write)
     else if (!is_whole(store))
         say_unreadable(store, sqlite3_errcode(store->db));
     else if (application != APPLICATION)
-        PUT(store->problem, "%s/gradebook.sqlite is not a gradebook's database", store->folder);
+        PUT(store->problem, "%s/gradebook.sqlite is not a gradebook database", store->folder);
     else if (version < 1 || version > STORE_SCHEMA)
         PUT(store->problem,
             "%s/gradebook.sqlite was written by a newer version of gradebook (its schema is %d, "
@@ -305,7 +305,7 @@ bool store_open(Store *store, const char *folder, bool to_write)
         return false;
     }
     if (!to_write && !file_exists(path)) {
-        PUT(store->problem, "there is no gradebook in %s: gradebook grade SUBMISSIONS --out %s",
+        PUT(store->problem, "no gradebook in %s. To make one: gradebook grade SUBMISSIONS --out %s",
             folder, folder);
         return false;
     }

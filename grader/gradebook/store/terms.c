@@ -1,8 +1,8 @@
-/* terms.c - the course file that counts, and what gradings depend on by it.
+/* terms.c - the current course file, and the terms of gradings that follow from it.
  *
- * The gradebook holds course files as they were given: marks follow from the latest, whenever they
- * are asked for. What changes what is measured is kept apart, for each lab, as a text (course.h);
- * an attempt carries the text that it was made under, and counts while its lab has that text.
+ * The gradebook stores course files verbatim; marks are computed from the latest on demand. The
+ * settings that change measurements are stored separately per lab, as a text (course.h). An attempt
+ * records the text that it was graded under, and counts while its lab has that text.
  */
 #include "gradebook/store/terms.h"
 #include "base/util.h"
@@ -47,8 +47,7 @@ bool terms_load(Store *store, const char *path, char **mistakes)
     if (path)
         return course_load(path, &store->course, &store->course_text, mistakes);
     if ((kept = kept_course(store)))
-        fine =
-            course_read(kept, "the course file that the gradebook holds", &store->course, mistakes);
+        fine = course_read(kept, "the stored course file", &store->course, mistakes);
     free(kept);
     return fine;
 }

@@ -1,22 +1,22 @@
-/* terms.h - the course file that counts, and what gradings depend on by it. */
+/* terms.h - the current course file, and the terms of gradings that follow from it. */
 #ifndef GRADEBOOK_STORE_TERMS_H
 #define GRADEBOOK_STORE_TERMS_H
 
 #include "gradebook/store/store.h"
 
-/* Fills store->course from a file; `path` NULL: from the one that the gradebook holds, if any.
- * Keeps nothing. False, with all mistakes (the caller frees) if there are any. */
+/* Fills store->course from a file; `path` NULL: from the stored one, if any. Stores nothing. On
+ * errors returns false, with all of them in *mistakes (the caller frees). */
 bool terms_load(Store *store, const char *path, char **mistakes);
 
-/* Keeps what was loaded, if it is new: from now on it counts. What was graded under other bars,
- * seeds or on another device is open again; what was graded under these before is not. */
+/* Stores the loaded course file, if new, as the current one. Kernels graded under other bars, seeds
+ * or devices are open again, unless they were also graded under these. */
 void terms_keep(Store *store);
 
-/* The text of the course file that counts, secrets and all; "": there is none. The caller frees. */
+/* The text of the current course file, including secrets; "" without one. The caller frees. */
 char *terms_text(Store *store);
 
-/* What a lab is graded under now, for `warpbook grade --course -`; "": as the workbook has it. The
- * caller frees. */
+/* The current terms of a lab, for `warpbook grade --course -`; "": the workbook's own. The caller
+ * frees. */
 char *terms_of(Store *store, const char *lab);
 
 #endif
