@@ -1,4 +1,4 @@
-/* course.h - a course file: what of a lab a course sets otherwise than we do (docs/instructors.md).
+/* course.h - a course file: what of a lab a course sets otherwise than we do (docs/course-file.md).
  *
  * Lines `key = value` in sections: [course]; [all], for every lab; [06_transpose], for one. A line
  * that begins with # or ; is a comment. The same text, cut down, says what an attempt is graded

@@ -25,7 +25,7 @@ const char usage[] =
     "(docs/instructors.md). DIR holds the gradebook: its database, logs and builds.\n"
     "\n"
     "  --labs L,L...           only these labs (6, transpose or 06_transpose); default: all\n"
-    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/instructors.md.\n"
+    "  --course FILE           bars, weights, deadlines, curves, seeds: docs/course-file.md.\n"
     "                          grade keeps a copy, later commands use it\n"
     "  --devices N,N... | sim[:NAME]   these GPUs, one submission at a time on each; or the\n"
     "                          simulated one. Default: the first GPU if usable, else\n"

@@ -1,4 +1,4 @@
-/* sim/time/gpu.c - how fast is a right kernel, beside the lab's reference on the same GPU, now?
+/* timing_gpu.c - how fast is a right kernel, beside the lab's reference on the same GPU, now?
  *
  * In the order of a run: the reference and its twin come up, sizes are chosen, the GPU is warmed
  * until its clock is steady, and the two race (A/A): what they differ by is what this machine can

@@ -111,7 +111,7 @@ static void measure(const char *lab, Shares *honest, Shares *rungs)
     free_files(&ladder);
 }
 
-/* docs/instructors.md quotes what this prints. */
+/* docs/class-reports.md quotes what this prints. */
 static void honest_kernels_are_not_alike(void)
 {
     static Shares honest, rungs;

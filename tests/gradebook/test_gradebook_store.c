@@ -220,7 +220,7 @@ static void readings(void)
         { "format:1\nlab:07_reduction\nverdict:pass\nend:07_reduction\n", "another lab" },
         { "format:1\nlab:06_transpose\nverdict:pass\n", "is incomplete" },
         { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose", "is incomplete" },
-        { "format:1\nlab:06_transpose\nverdict:best\nend:06_transpose\n", "no verdict" },
+        { "format:1\nlab:06_transpose\nverdict:best\nend:06_transpose\n", "no known verdict" },
         { "format:1\nlab:06_transpose\nverdict:wrong\nverdict:pass\nend:06_transpose\n", "twice" },
         { "format:1\nlab:06_transpose\nverdict:pass\nend:06_transpose\nx:y\n", "is incomplete" },
         { "format:1\nhello\n", "cannot parse this line" },

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Percent. Among 430 pairs of honest kernels (tests/honest) the median is 11, the 99th percentile
- * is 43, and no pair reaches 60 (docs/instructors.md). */
+ * is 43, and no pair reaches 60 (docs/class-reports.md). */
 enum { LIKENESS_LISTED = 50, LIKENESS_ALIKE = 60, LIKENESS_PAIRS = 1000 };
 
 typedef struct Likeness {

@@ -1,8 +1,8 @@
 /* limiter.h - what limits a kernel: where its time went, and the sentence that follows from it.
  *
  * The model of time (sim/time/limits.c) says of each cycle of each scheduler what it was spent on;
- * docs/simulator.md, section Limits, has the rules. Here are the words, the sums and the sentence,
- * for the report and for who asks (query.h). Knows nothing of how time is modelled.
+ * docs/simulator-time.md, section Limits, has the rules. Here are the words, the sums and the
+ * sentence, for the report and for who asks (query.h). Knows nothing of how time is modelled.
  */
 #ifndef SIM_BASE_LIMITER_H
 #define SIM_BASE_LIMITER_H

@@ -20,7 +20,7 @@ typedef struct Device {
     int memory_bus_bits;
     double memory_gbps, pcie_gbps, fp32_tflops;
     double l2_bytes, memory_bytes;
-    /* Of the model of time (timing.h); docs/simulator.md, section Time, says what each means. Lanes
+    /* Of the model of time (timing.h); docs/simulator-time.md, says what each means. Lanes
      * and lines are those of an SM in a cycle, latencies cycles of an SM. */
     int fp32_lanes, fp64_lanes, fp16_lanes, int_lanes, convert_lanes, sfu_lanes, lsu_lanes;
     int register_reads, shared_cycle_bytes;

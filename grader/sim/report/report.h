@@ -1,5 +1,5 @@
 /* report.h - what a program's kernels did, kept until its end: JSON lines in a file, and a table.
- * docs/simulator.md, section Report, says what stands in them. */
+ * docs/simulator-counters.md, section Report, says what stands in them. */
 #ifndef SIM_REPORT_REPORT_H
 #define SIM_REPORT_REPORT_H
 

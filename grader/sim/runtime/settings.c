@@ -1,4 +1,4 @@
-/* gradebook/options.c - what the environment asks for, read once. A value that means nothing is
+/* settings.c - what the environment asks for, read once. A value that means nothing is
  * said on stderr, and the default is used: the program itself is not to fail for that.
  *
  *     SIM_DEVICE=KEY|PATH                    the described device; teaching

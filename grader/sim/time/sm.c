@@ -2,11 +2,11 @@
  *
  * Each scheduler issues at most one instruction a cycle, of the warp that is ready first. Of
  * several that are, the one that issued last goes on, else the next one behind it, round to the
- * first. (Of the orders that were tried this one agrees best with an H200: docs/simulator.md.) A
- * warp issues in order. It is ready when all registers that its next instruction reads or writes
- * are (the scoreboard), and when the pipe is free. When a result comes is known when the
- * instruction is issued, since queues give their places in the order of asking: so nothing has to
- * be looked at cycle by cycle, and a warp that waits costs nothing.
+ * first. (Of the orders that were tried this one agrees best with an H200:
+ * docs/simulator-validation.md.) A warp issues in order. It is ready when all registers that its
+ * next instruction reads or writes are (the scoreboard), and when the pipe is free. When a result
+ * comes is known when the instruction is issued, since queues give their places in the order of
+ * asking: so nothing has to be looked at cycle by cycle, and a warp that waits costs nothing.
  */
 #include "sim/time/model.h"
 

@@ -118,8 +118,8 @@ grep -v '^same' "$work/compared" | grep -v '^known'
 told=0
 while read -r label counter range cause; do
     row="| \`$label\` | \`$counter\` | $range | $cause |"
-    grep -qF -- "$row" docs/simulator.md || {
-        echo "counters: docs/simulator.md lacks this row: $row"
+    grep -qF -- "$row" docs/simulator-counters.md || {
+        echo "counters: docs/simulator-counters.md lacks this row: $row"
         told=1
     }
 done < <(grep -v '^#' $here/deviations.txt | grep .)
