@@ -9,8 +9,8 @@
  * tests/sim/occupancy_check.sh builds and runs it; without a toolkit it says so.
  */
 extern "C" {
-#include "device.h"
-#include "elf_reader.h"
+#include "sim/device/device.h"
+#include "sim/binary/elf_reader.h"
 }
 
 #include <cuda_occupancy.h>
