@@ -288,7 +288,7 @@ zeros zeros.bin 1073741824"
 hostile bombtar ".*unpacks to more than" "zeros zeros.bin 134217728" tar.gz
 hostile crowd ".*holds more than 5000 files" "many f 6000"
 hostile deep ".*it is nested in more than 24 folders" "text $(printf 'a/%.0s' {1..40})x y"
-hostile nested "more.zip: an archive in an archive" "file more.zip $work/inner.zip"
+hostile nested "more.zip: an archive inside an archive" "file more.zip $work/inner.zip"
 head -c 200 "$h/honest.zip" > "$h/torn.zip"
 patterns+=("torn, torn.zip.*: the archive is damaged")
 head -c 5000 /dev/urandom > "$h/noise.zip"
