@@ -14,11 +14,11 @@ unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was tol
 secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
 printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "device = sim:h200" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"
 
-# Lines of our solutions that are in no starter, lesson or header.
+# Lines of our solutions that are in no starter, lesson or header; but for the index that every kernel begins with.
 secret_lines() {
     cat labs/*/README.md labs/*/lab.c labs/*/*.h common/* solutions/*/0_starter.cu | sed 's/^[ \t]*//' | sort -u > "$work/public"
     cat $(find solutions tests/honest tests/cheats docs/answers -type f ! -name 0_starter.cu) | sed 's/^[ \t]*//' |
-        grep -E '.{32}' | sort -u | comm -23 - "$work/public"
+        grep -E '.{32}' | grep -vxF 'int i = blockIdx.x * blockDim.x + threadIdx.x;' | sort -u | comm -23 - "$work/public"
 }
 
 # TREE: is any of those lines in any file of it? But for the starters, which begin as solutions do, and the

@@ -72,13 +72,13 @@ waits_two() { each slurm="tests/gradebook/slurm.sh $build" machines="tests/grade
 computes() {
     each agree="nice tests/sim/time/agree.sh $build 07_reduction" counters="nice tests/sim/counters/compare.sh $build" \
         merged="nice tests/sim/merged.sh $build" limits="nice tests/sim/limits.sh $build" \
-        occupancy="nice tests/sim/occupancy_check.sh $build" time_compare="nice tests/sim/time/compare_test.sh" \
-        guest="nice tests/runner/guest.sh $build" course_kit="nice tests/course_kit.sh $build" \
-        two_devices="nice tests/judge/two_devices.sh $build"
+        occupancy="nice tests/sim/occupancy_check.sh $build" time_compare="nice tests/sim/time/compare_test.sh"
 }
 refuses() {
     each refused="tests/refused.sh $build"
     [ -z "$gradebook" ] || each hostile="tests/gradebook/hostile.sh $build" class="tests/gradebook/class.sh $build 4 1,6,7"
+    each guest="tests/runner/guest.sh $build" course_kit="tests/course_kit.sh $build" \
+        two_devices="tests/judge/two_devices.sh $build"
 }
 
 rest() {
