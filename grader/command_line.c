@@ -1,5 +1,6 @@
 /* command_line.c - what warpbook can be told: a row an option. */
 #include "command_line.h"
+#include "base/number.h"
 #include "judge/session.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ static bool set_device(void *self, const char *value)
     uint64_t n;
 
     o->device = value;
-    return option_number(value, 10, 1023, &n) || !strcmp(value, "sim") ||
+    return parse_whole(value, 10, 1023, &n) || !strcmp(value, "sim") ||
            (!strncmp(value, "sim:", 4) && value[4] && strlen(value) < 200);
 }
 
@@ -63,7 +64,7 @@ static bool set_level(void *self, const char *value)
 {
     Options *o = self;
     uint64_t n;
-    bool fine = option_number(value, 10, LAB_HINTS, &n) && n > 0;
+    bool fine = parse_whole(value, 10, LAB_HINTS, &n) && n > 0;
 
     o->level = (int) n;
     return fine;
@@ -73,7 +74,8 @@ static bool set_seed_option(void *self, const char *value)
 {
     Options *o = self;
     o->seeded = true;
-    return option_number(value, 16, UINT64_MAX, &o->seed);
+    value += strncmp(value, "0x", 2) ? 0 : 2;
+    return parse_whole(value, 16, UINT64_MAX, &o->seed);
 }
 
 static bool set_submission(void *self, const char *value)

@@ -52,7 +52,7 @@ $(B)/fake_runner: $(call objects,$(addprefix tests/runner/,fake_misdeeds.c fake_
 	$(say)
 	$(at)$(link) -lm -lpthread
 
-$(B)/rogue_guest: $(call objects,tests/runner/rogue_guest.c grader/runner/guest_wire.c grader/base/util.c)
+$(B)/rogue_guest: $(call objects,tests/runner/rogue_guest.c grader/runner/guest_wire.c grader/base/util.c grader/base/number.c)
 	$(say)
 	$(at)$(link) -lm
 
@@ -68,7 +68,7 @@ $(B)/protocols_foreign: tests/gpu/protocols/foreign.cu $(wildcard common/*)
 	$(say)
 	$(at)$(NVCC) -O3 -arch=native -Icommon -cudart shared -Xlinker -rpath,$(CUDA_LIB) -o $@ $< -ldl
 
-bench_o := $(call objects,grader/base/stats.c grader/base/util.c)
+bench_o := $(call objects,grader/base/stats.c grader/base/util.c grader/base/number.c)
 $(B)/bench_%: tests/bench/%.cu $(wildcard tests/bench/*.h solutions/*/*.cu solutions/*/*/*.cu) $(bench_o)
 	$(say)
 	$(at)$(NVCC) -O3 -arch=native -DKERNEL='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu)) $(sort $(wildcard solutions/$*/beyond/*.cu))))"' -DREFERENCE='"$(abspath $(lastword $(sort $(wildcard solutions/$*/*.cu))))"' -Icommon -Igrader -Ilabs/$* -o $@ $< $(bench_o) -lcublas

@@ -1,8 +1,10 @@
 /* course_syntax.c - values of a course file, as people write them. */
 #include "base/course_syntax.h"
+#include "base/number.h"
 #include "base/util.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +12,7 @@
 
 bool take_number(const char *text, double *value)
 {
-    char *end;
-
-    *value = strtod(text, &end);
-    return (isdigit((unsigned char) *text) || *text == '.') && !*end &&
-           strspn(text, "0123456789.") == strlen(text);
+    return strspn(text, "0123456789.") == strlen(text) && parse_number(text, 0, DBL_MAX, value);
 }
 
 bool take_span(const char *text, double *seconds)
@@ -30,7 +28,8 @@ bool take_span(const char *text, double *seconds)
         return true;
     if (!unit || length - 1 > 9 || strspn(text, "0123456789") != length - 1)
         return false;
-    *seconds = strtod(PUT(digits, "%.*s", (int) length - 1, text), NULL) * worth[unit - units];
+    parse_number(PUT(digits, "%.*s", (int) length - 1, text), 0, 1e9, seconds);
+    *seconds *= worth[unit - units];
     return true;
 }
 
@@ -81,10 +80,7 @@ bool take_time(const char *text, int64_t *seconds)
 
 bool take_seed(const char *text, uint64_t *seed)
 {
-    size_t length = strlen(text);
-
-    *seed = strtoull(text, NULL, 16);
-    return length >= 1 && length <= 16 && strspn(text, "0123456789abcdefABCDEF") == length && *seed;
+    return strlen(text) <= 16 && parse_whole(text, 16, UINT64_MAX, seed) && *seed;
 }
 
 int place_in(const char *words, const char *word)

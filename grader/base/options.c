@@ -58,12 +58,3 @@ int options_read(OptionReader *reader, int argc, char **argv)
             return -1;
     return optind;
 }
-
-bool option_number(const char *text, int base, uint64_t most, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, base);
-    return *text && !*end && !errno && *text != '-' && *value <= most;
-}

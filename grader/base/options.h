@@ -28,7 +28,4 @@ typedef struct OptionReader {
  */
 int options_read(OptionReader *reader, int argc, char **argv);
 
-/* A whole number of digits alone, at most `most`. */
-bool option_number(const char *text, int base, uint64_t most, uint64_t *value);
-
 #endif

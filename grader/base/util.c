@@ -1,9 +1,11 @@
 /* util.c - small things that every other file may use. */
 #include "base/util.h"
+#include "base/number.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -344,12 +346,9 @@ bool field(const char *line, const char *key, char *value, size_t size)
 
 bool field_double(const char *line, const char *key, double *value)
 {
-    char text[64], *end;
+    char text[64];
 
-    if (!field(line, key, text, sizeof text) || !text[0])
-        return false;
-    *value = strtod(text, &end);
-    return *end == 0 && *value - *value == 0; /* neither NaN nor Inf */
+    return field(line, key, text, sizeof text) && parse_number(text, -DBL_MAX, DBL_MAX, value);
 }
 
 bool next_line(const char **at, const char *end, char *line, size_t size)

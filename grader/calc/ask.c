@@ -1,5 +1,6 @@
 /* ask.c - a calculator's inputs, by name, from the words of a command line. */
 #include "calc/ask.h"
+#include "base/number.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -71,18 +72,12 @@ static double unit_of(Kind kind, const char *text)
     return 0;
 }
 
-/* Digits, a point, an exponent, then perhaps a unit: neither nan nor inf, nor hexadecimal. */
+/* A number, then perhaps a unit. */
 static bool read_number(Kind kind, const char *text, double *value)
 {
-    static const char digits[] = "0123456789", all[] = "0123456789.eE+-";
-    const char *first = text + (*text == '-');
-    double unit;
-    char *end;
+    const char *end = strlen(text) > NUMBER_CHARACTERS ? NULL : parse_prefix(text, value);
+    double unit = end ? unit_of(kind, end) : 0;
 
-    if (strlen(text) > NUMBER_CHARACTERS || !strspn(first + (*first == '.'), digits))
-        return false;
-    *value = strtod(text, &end);
-    unit = end <= text + strspn(text, all) ? unit_of(kind, end) : 0;
     *value = *value * unit + 0; /* -0 is 0 */
     return unit > 0;
 }

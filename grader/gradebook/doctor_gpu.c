@@ -8,9 +8,11 @@
  * $GRADEBOOK_NVIDIA_SMI names another program (the tests' scripted one).
  */
 #include "gradebook/doctor_gpu.h"
+#include "base/number.h"
 #include "base/process.h"
 #include "base/util.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,10 +147,7 @@ void gpu_cuda_version(const char *head, char version[16])
 
 static bool number_of(const GpuFacts *gpu, GpuField field, double *value)
 {
-    char *end;
-
-    *value = strtod(gpu->value[field], &end);
-    return gpu->value[field][0] && !*end;
+    return parse_number(gpu->value[field], 0, DBL_MAX, value);
 }
 
 static void look_at_state(const GpuFacts *gpu, const char *what, HealthReport *all)

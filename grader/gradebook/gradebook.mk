@@ -30,6 +30,6 @@ $(B)/gradebook: $(B)/grader/gradebook/main.o $(gradebook_o) $(grader_o) $(B)/gra
 	$(say)
 	$(at)$(link) $(gradebook_l) -lm -lpthread
 
-$(B)/make_archive: $(call objects,tests/gradebook/make_archive.c grader/base/util.c)
+$(B)/make_archive: $(call objects,tests/gradebook/make_archive.c grader/base/util.c grader/base/number.c)
 	$(say)
 	$(at)$(link) -larchive

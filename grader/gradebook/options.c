@@ -1,5 +1,6 @@
 /* options.c - the options of gradebook, one row each. */
 #include "gradebook/options.h"
+#include "base/number.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -50,15 +51,6 @@ const char usage[] =
     "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n"
     "doctor: 0 fit, 1 with warnings, 3 not fit.\n";
 
-static bool number(const char *text, double least, double most, double *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtod(text, &end);
-    return *text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most;
-}
-
 static bool set_out(void *self, const char *value)
 {
     Options *o = self;
@@ -91,10 +83,10 @@ static bool set_devices(void *self, const char *value)
     Options *o = self;
     PUT(o->devices, "%s", value);
     for (char *rest = o->devices, *name; (name = strsep(&rest, ", "));) {
-        double n;
+        uint64_t n;
         if (!*name)
             continue;
-        if ((!number(name, 0, 1023, &n) || strchr(name, '.')) && strcmp(name, "sim") &&
+        if (!parse_whole(name, 10, 1023, &n) && strcmp(name, "sim") &&
             (strncmp(name, "sim:", 4) || !name[4]))
             return false;
         for (int i = 0; i < o->marking.device_count; i++)
@@ -110,8 +102,8 @@ static bool set_devices(void *self, const char *value)
 static bool set_jobs(void *self, const char *value)
 {
     Options *o = self;
-    double n;
-    bool fine = number(value, 1, SLOTS, &n) && n == (int) n;
+    uint64_t n;
+    bool fine = parse_whole(value, 10, SLOTS, &n) && n > 0;
 
     o->marking.jobs = fine ? (int) n : 0;
     return fine;
@@ -120,14 +112,14 @@ static bool set_jobs(void *self, const char *value)
 static bool set_limit(void *self, const char *value)
 {
     Options *o = self;
-    return number(value, 1, 1e6, &o->marking.limit_s);
+    return parse_number(value, 1, 1e6, &o->marking.limit_s);
 }
 
 static bool set_memory(void *self, const char *value)
 {
     Options *o = self;
     double mib;
-    bool fine = number(value, 1, 1 << 30, &mib);
+    bool fine = parse_number(value, 1, 1 << 30, &mib);
 
     o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
     return fine;
@@ -222,8 +214,8 @@ static bool set_shared(void *self, const char *value)
 static bool set_batch(void *self, const char *value)
 {
     Options *o = self;
-    double n;
-    bool fine = number(value, 1, 1000, &n) && n == (int) n;
+    uint64_t n;
+    bool fine = parse_whole(value, 10, 1000, &n) && n > 0;
 
     o->slurm.batch = fine ? (int) n : 0;
     return fine;

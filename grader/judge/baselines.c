@@ -1,6 +1,7 @@
 /* baselines.c - other kernels of ours beside the reference: rung 1, and the fastest that we know.
  */
 #include "judge/baselines.h"
+#include "base/number.h"
 #include "judge/timing_sim.h"
 #include "build/stub.h"
 #include "base/util.h"
@@ -56,7 +57,7 @@ static char *floor_path(const TimingContext *j, const char *source, int i, char 
 static double read_floor(const char *path)
 {
     char *kept = *path ? read_file(path, 63, NULL) : NULL;
-    double floor = kept ? strtod(kept, NULL) : 0;
+    double floor = kept ? number_or_zero(kept) : 0;
 
     free(kept);
     return floor;
@@ -75,7 +76,7 @@ double baseline_floor(TimingContext *j, int i)
     if (floor > 0)
         return floor;
     PUT(text, "%.4f\n", ratio_of_ours(j, rungs.path[0], i));
-    floor = strtod(text, NULL); /* as it is read the next time */
+    floor = number_or_zero(text); /* as it is read the next time */
     if (floor > 0 && *path && make_folders(j->session->book.floors))
         write_file(path, text, strlen(text));
     return floor;

@@ -1,5 +1,6 @@
 /* worker.c - a runner with one kernel in it: the conversation (runner/protocol.h), typed. */
 #include "judge/worker.h"
+#include "base/number.h"
 #include "judge/compare.h"
 #include "runner/protocol.h"
 #include "base/util.h"
@@ -85,7 +86,7 @@ static Verdict from_reply(Worker *worker, Reply reply, const char *answer)
 static double patience(void)
 {
     const char *text = getenv("WARPBOOK_PATIENCE");
-    double factor = text ? strtod(text, NULL) : 1;
+    double factor = text ? number_or_zero(text) : 1;
 
     return factor > 0 && factor < 1e6 ? factor : 1;
 }

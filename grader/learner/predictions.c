@@ -1,5 +1,6 @@
 /* predictions.c - what a learner expected, read with patience and explained once. */
 #include "learner/predictions.h"
+#include "base/number.h"
 #include "base/util.h"
 #include "base/text.h"
 
@@ -64,15 +65,26 @@ static bool is_unit(const char *rest)
            (unsigned char) *rest >= 0x80;
 }
 
+/* "0x20", which students who have just read an address may write. */
+static const char *read_hex(const char *plain, double *value)
+{
+    uint64_t whole;
+
+    if (strncmp(plain, "0x", 2) || !parse_whole(plain + 2, 16, 1ull << 53, &whole))
+        return NULL;
+    *value = (double) whole;
+    return plain + strlen(plain);
+}
+
 static bool read_number(const char *text, double *value, bool *percent)
 {
-    char plain[LINE_MOST], *end;
+    char plain[LINE_MOST];
+    const char *end;
     size_t used = without_commas(text, plain, sizeof plain);
 
-    if (!isdigit((unsigned char) plain[strspn(plain, "+-.")]))
-        return false; /* strtod would take "inf" and "nan" */
-    *value = strtod(plain, &end);
-    if (end == plain || !isfinite(*value))
+    end = read_hex(plain, value);
+    end = end ? end : parse_prefix(plain, value);
+    if (!end)
         return false;
     text = *end ? end : text + used;
     *percent = text[strspn(text, " \t")] == '%';

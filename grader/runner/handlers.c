@@ -5,6 +5,7 @@
  * wild write here.
  */
 #include "runner/handlers.h"
+#include "base/number.h"
 #include "runner/contents.h"
 #include "base/registry.h"
 #include "base/util.h"
@@ -88,18 +89,6 @@ bool command_usage(char *fault, const char *what)
     return false;
 }
 
-/* A whole number without sign or ornament: strtoull alone would take blanks and minus. */
-static bool number(const char *word, int base, uint64_t most, uint64_t *value)
-{
-    char *end;
-
-    if (!*word || word[strspn(word, base == 16 ? "0123456789abcdef" : "0123456789")])
-        return false;
-    errno = 0;
-    *value = strtoull(word, &end, base);
-    return !errno && !*end && *value <= most;
-}
-
 /* ---- Commands: each writes the fields of its answer, or the text of its failure ---- */
 
 static bool hello(Server *server, char **words, char *answer, char *fault)
@@ -128,15 +117,15 @@ static bool read_case(Server *server, char **words, Case *lab_case, uint64_t *se
 
     while (server->lab->cases[known].label)
         known++;
-    if (!number(words[1], 10, UINT64_MAX, &index) || index >= known)
+    if (!parse_whole(words[1], 10, UINT64_MAX, &index) || index >= known)
         return command_usage(fault, "no such case");
     *lab_case = server->lab->cases[index];
     for (int d = 0; d < LAB_DIMS; d++) {
-        if (!number(words[2 + d], 10, (uint64_t) most_dim, &dim))
+        if (!parse_whole(words[2 + d], 10, (uint64_t) most_dim, &dim))
             return command_usage(fault, "a dimension is out of range");
         lab_case->dim[d] = (long) dim;
     }
-    if (!number(words[6], 10, SERVE_SETS, sets) || *sets < 1)
+    if (!parse_whole(words[6], 10, SERVE_SETS, sets) || *sets < 1)
         return command_usage(fault, "the number of sets is out of range");
     return true;
 }
@@ -234,7 +223,7 @@ static bool prepare(Server *server, char **words, char *answer, char *fault)
     (void) answer;
     if (!server->set_count)
         return command_usage(fault, "there are no arrays");
-    if (!number(words[1], 16, UINT64_MAX, &seed) || !number(words[2], 10, 255, &poison))
+    if (!parse_whole(words[1], 16, UINT64_MAX, &seed) || !parse_whole(words[2], 10, 255, &poison))
         return command_usage(fault, "a seed in hex and a byte are wanted");
     server->prepared = false;
     if (!server->device->settle(fault))
@@ -256,7 +245,7 @@ static bool go(Server *server, char **words, char *answer, char *fault)
 
     if (!server->prepared)
         return command_usage(fault, "nothing is prepared");
-    if (!number(words[1], 10, (uint64_t) server->set_count, &calls) || calls < 1)
+    if (!parse_whole(words[1], 10, (uint64_t) server->set_count, &calls) || calls < 1)
         return command_usage(fault, "the number of calls is out of range");
     if (!server->device->time_calls(server->lab, &server->lab_case, server->kernel, server->sets,
                                     (int) calls, &ms, fault))
@@ -271,7 +260,7 @@ static const Array *named_array(Arrays *arrays, const char *word)
     bool input = !strncmp(word, "in:", 3);
     uint64_t i;
 
-    if (!number(input ? word + 3 : word, 10, (input ? LAB_IN : LAB_OUT) - 1, &i))
+    if (!parse_whole(input ? word + 3 : word, 10, (input ? LAB_IN : LAB_OUT) - 1, &i))
         return NULL;
     return input ? &arrays->in[i] : &arrays->out[i];
 }
@@ -285,12 +274,13 @@ static bool window(Server *server, char **words, char *answer, char *fault)
     (void) answer;
     if (!server->prepared)
         return command_usage(fault, "nothing is prepared");
-    if (!number(words[1], 10, (uint64_t) server->set_count - 1, &set) ||
+    if (!parse_whole(words[1], 10, (uint64_t) server->set_count - 1, &set) ||
         !(array = named_array(&server->sets[set], words[2])) || !array->data)
         return command_usage(fault, "no such array");
     all = elements(array);
-    if (!number(words[3], 10, all, &first) || !number(words[4], 10, all - first, &count) ||
-        !count || count > server->shared_bytes / element_bytes((Element) array->type))
+    if (!parse_whole(words[3], 10, all, &first) ||
+        !parse_whole(words[4], 10, all - first, &count) || !count ||
+        count > server->shared_bytes / element_bytes((Element) array->type))
         return command_usage(fault, "the window is out of range");
     return server->device->fetch(array, first, count, server->shared, fault);
 }
@@ -329,7 +319,7 @@ static bool guards(Server *server, char **words, char *answer, char *fault)
     (void) answer;
     if (!server->prepared)
         return command_usage(fault, "nothing is prepared");
-    if (!number(words[1], 16, UINT64_MAX, &seed))
+    if (!parse_whole(words[1], 16, UINT64_MAX, &seed))
         return command_usage(fault, "a seed in hex is wanted");
     for (int k = 0; k < server->set_count; k++)
         for (int i = 0; i < ARRAYS; i++) {
@@ -347,7 +337,7 @@ static bool set_checks(Server *server, char **words, char *answer, char *fault)
     (void) answer;
     if (!server->device->checks)
         return command_usage(fault, "only a simulated GPU checks");
-    if (!number(words[1], 10, 1, &on) || !number(words[2], 10, UINT64_MAX, &budget))
+    if (!parse_whole(words[1], 10, 1, &on) || !parse_whole(words[2], 10, UINT64_MAX, &budget))
         return command_usage(fault, "0 or 1 and a number are wanted");
     return server->device->checks(on, budget, fault);
 }
@@ -362,8 +352,8 @@ static bool count(Server *server, char **words, char *answer, char *fault)
         return command_usage(fault, "only a simulated GPU counts");
     if (!server->prepared)
         return command_usage(fault, "nothing is prepared");
-    if (!number(words[1], 10, COUNTERS - 1, &counter) ||
-        !number(words[2], 10, (counter == SECTORS_WRITTEN ? LAB_OUT : LAB_IN) - 1, &i))
+    if (!parse_whole(words[1], 10, COUNTERS - 1, &counter) ||
+        !parse_whole(words[2], 10, (counter == SECTORS_WRITTEN ? LAB_OUT : LAB_IN) - 1, &i))
         return command_usage(fault, "a counter and an array are wanted");
     if (counter == SECTORS_READ || counter == SECTORS_WRITTEN)
         array = counter == SECTORS_READ ? &server->sets[0].in[i] : &server->sets[0].out[i];
@@ -414,7 +404,7 @@ static bool cost(Server *server, char **words, char *answer, char *fault)
 
     if (!server->device->cost)
         return command_usage(fault, "only a simulated GPU knows what lines cost");
-    if (!number(words[1], 10, 1000, &i))
+    if (!parse_whole(words[1], 10, 1000, &i))
         return command_usage(fault, "the number of a line is wanted");
     return server->device->cost((int) i, answer, fault);
 }

@@ -12,6 +12,7 @@
  * alone can foretell.
  */
 #include "runner/caller.h"
+#include "base/number.h"
 #include "base/options.h"
 #include "base/child.h"
 #include "runner/guest_link.h"
@@ -424,7 +425,7 @@ static bool set_device(void *self, const char *value)
     (void) self;
     if (device_simulated)
         return !setenv("SIM_DEVICE", value, 1);
-    if (!option_number(value, 10, 1023, &number))
+    if (!parse_whole(value, 10, 1023, &number))
         return false;
     device_number = (int) number;
     return true;

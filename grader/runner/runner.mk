@@ -1,10 +1,10 @@
 # runner.mk - the processes that run kernels: on a GPU, and on the simulated one. All need the CUDA headers.
 
 serve_o   := $(call objects,$(addprefix grader/runner/,server.c handlers.c one_gpu.c) \
-             $(addprefix grader/base/,lockdown.c confine.c random.c util.c options.c registry.c))
+             $(addprefix grader/base/,lockdown.c confine.c random.c util.c number.c options.c registry.c))
 child_o   := $(call objects,$(addprefix grader/runner/,main.c hello.c reason.c guest_link.c caller.c guest_wire.c)) $(serve_o) $(lab_o)
 guest_o   := $(call objects,$(addprefix grader/runner/,guest.c caller.c guest_wire.c)) \
-             $(call objects,$(addprefix grader/base/,lockdown.c confine.c random.c util.c registry.c)) $(lab_o)
+             $(call objects,$(addprefix grader/base/,lockdown.c confine.c random.c util.c number.c registry.c)) $(lab_o)
 cuda_l := -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lcudart -lstdc++ -ldl -lm -lpthread
 
 # The process that owns the GPU; and what student code is loaded into.

@@ -36,7 +36,7 @@ $(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map $(sim_devices)
 	$(at)$(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
 
 # What a guest of the simulated GPU has in its place: calls, passed on to the runner.
-client_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/client/*.c) grader/sim/runtime/error_text.c grader/sim/runtime/configuration.c grader/runner/guest_wire.c grader/base/util.c)
+client_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/client/*.c) grader/sim/runtime/error_text.c grader/sim/runtime/configuration.c grader/runner/guest_wire.c grader/base/util.c grader/base/number.c)
 
 $(B)/sim/client/libcudart.so.%: $(client_o) $(B)/sim/libcudart.so.%.map
 	@mkdir -p $(@D)

@@ -5,6 +5,7 @@
  * such a kernel is quoted.
  */
 #include "gradebook/report/feedback.h"
+#include "base/number.h"
 #include "gradebook/import/submission.h"
 #include "base/registry.h"
 #include "base/remedy.h"
@@ -12,6 +13,7 @@
 #include "base/verdict.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,11 +84,7 @@ static const char *figure(const Figures *figures, int number, const char *key)
 
 static bool number(const Figures *figures, int n, const char *key, double *value)
 {
-    const char *text = figure(figures, n, key);
-    char *end;
-
-    *value = strtod(text, &end);
-    return end != text;
+    return parse_number(figure(figures, n, key), -DBL_MAX, DBL_MAX, value);
 }
 
 static void add_case(const Figures *figures, int n, Advice *advice)

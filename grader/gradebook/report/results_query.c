@@ -1,5 +1,6 @@
 /* results_query.c - the results: one row per student and lab. */
 #include "gradebook/report/results_query.h"
+#include "base/number.h"
 #include "gradebook/store/import_roster.h"
 #include "gradebook/store/queue.h"
 
@@ -80,11 +81,11 @@ static void take_figure(MarkedCase *cases, bool *timed, const LabEntry *entry, c
     if (!strcmp(what, "kind"))
         timed[number - 1] = !strcmp(value, "timed");
     else if (!strcmp(what, "bar"))
-        c->bar = strtod(value, NULL);
+        c->bar = number_or_zero(value);
     else if (!strcmp(what, "ratio"))
-        c->ratio = strtod(value, NULL);
+        c->ratio = number_or_zero(value);
     else if (!strcmp(what, "floor"))
-        c->rung1 = strtod(value, NULL);
+        c->rung1 = number_or_zero(value);
     else if (!strcmp(what, "label"))
         c->spares_rung1 = own && own->spares_rung1;
 }

@@ -1,5 +1,6 @@
 /* devices.c - the devices that grade: identity, locks and health. */
 #include "gradebook/run/devices.h"
+#include "base/number.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -91,7 +92,7 @@ static const char *figure(const ParsedResult *reading, int number, const char *n
 bool device_noisy(const ParsedResult *reading, char *why, size_t size)
 {
     for (int i = 1; i <= GPU_CASES; i++) {
-        double resolution = strtod(figure(reading, i, "resolution"), NULL);
+        double resolution = number_or_zero(figure(reading, i, "resolution"));
         if (resolution > noisy) {
             put(why, size, "case %s: the reference compared with itself varies by %.0f %%",
                 figure(reading, i, "label"), resolution * 100);
@@ -117,7 +118,7 @@ bool device_drifts(Device *gpu, int lab, const ParsedResult *reading, char *why,
     for (int i = 1; i <= GPU_CASES; i++) {
         Usual *usual = &gpu->usual[lab][i - 1];
         const char *dim = figure(reading, i, "dim");
-        double ms = strtod(figure(reading, i, "reference_ms"), NULL);
+        double ms = number_or_zero(figure(reading, i, "reference_ms"));
         if (ms <= 0)
             continue;
         if (usual->reference_ms <= 0 || strcmp(dim, usual->dim)) {

@@ -4,6 +4,7 @@
  * lengths are in the header), and finally "end" and a newline.
  */
 #include "gradebook/slurm/result.h"
+#include "base/number.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 
@@ -80,11 +81,9 @@ static char *value_of(const char *head, const char *key, char *value, size_t siz
 
 static bool number_of(const char *head, const char *key, double least, double most, double *value)
 {
-    char text[40], *end;
+    char text[40];
 
-    value_of(head, key, text, sizeof text);
-    *value = strtod(text, &end);
-    return *text && !*end && *value >= least && *value <= most;
+    return parse_number(value_of(head, key, text, sizeof text), least, most, value);
 }
 
 /* Takes `used` bytes from *at on. */

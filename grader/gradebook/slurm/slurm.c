@@ -10,6 +10,7 @@
  * that was not written, by its name.
  */
 #include "gradebook/slurm/slurm.h"
+#include "base/number.h"
 #include "gradebook/slurm/client.h"
 #include "gradebook/slurm/batch.h"
 #include "gradebook/slurm/collect.h"
@@ -33,7 +34,7 @@ enum {
 static double patient(double seconds)
 {
     const char *text = getenv("WARPBOOK_PATIENCE");
-    double factor = text ? strtod(text, NULL) : 1;
+    double factor = text ? number_or_zero(text) : 1;
 
     return seconds * (factor > 0 && factor < 1e6 ? factor : 1);
 }

@@ -5,6 +5,7 @@
  * another attempt.
  */
 #include "gradebook/store/attempt.h"
+#include "base/number.h"
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 
@@ -111,9 +112,9 @@ static void add_verdict(Store *store, int64_t attempt, const ParsedResult *readi
     const char *marks = parsed_get(reading, "marks"), *ratio = parsed_get(reading, "ratio");
 
     if (*marks)
-        sqlite3_bind_double(row, 3, strtod(marks, NULL));
+        sqlite3_bind_double(row, 3, number_or_zero(marks));
     if (*ratio)
-        sqlite3_bind_double(row, 4, strtod(ratio, NULL));
+        sqlite3_bind_double(row, 4, number_or_zero(ratio));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         sqlite3_bind_text(row, (int) i + 5, parsed_get(reading, keys[i]), -1, SQLITE_TRANSIENT);
     while (store_row(store, row))
