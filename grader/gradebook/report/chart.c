@@ -24,22 +24,20 @@ static double y_of(double share)
 
 static void begin(Page *page, const char *what)
 {
-    fprintf(page->to, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH, HEIGHT);
-    page_text(page, what);
-    page_put(page, "\">\n");
+    page_print(page, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", WIDTH, HEIGHT,
+               what);
 }
 
 static void label(Page *page, double x, double y, const char *anchor, const char *text)
 {
-    fprintf(page->to, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    page_text(page, text);
-    page_put(page, "</text>\n");
+    page_print(page, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n", x, y, anchor,
+               text);
 }
 
 static void line(Page *page, const char *class, double x1, double y1, double x2, double y2)
 {
-    fprintf(page->to, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-            class, x1, y1, x2, y2);
+    page_print(page, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+               class, x1, y1, x2, y2);
 }
 
 static void x_axis(Page *page, const char *name)
@@ -87,26 +85,26 @@ void chart_distribution(Page *page, const Speeds *speeds)
              "%.2f, half below %.2f, three quarters below %.2f.",
              speeds->count, speeds->ratios[0], speeds->ratios[speeds->count - 1],
              quantile(speeds, 0.25), quantile(speeds, 0.5), quantile(speeds, 0.75));
-    page_put(page, "<figure>\n");
+    page_print(page, "<figure>\n");
     begin(page, text);
     for (int i = 0; i < BINS; i++)
         if (bins[i])
-            fprintf(page->to,
-                    "<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                    x_of(i * most / BINS) + 0.5, y_of((double) bins[i] / highest),
-                    (double) INNER_W / BINS - 1, INNER_H * (double) bins[i] / highest);
+            page_print(
+                page,
+                "<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+                x_of(i * most / BINS) + 0.5, y_of((double) bins[i] / highest),
+                (double) INNER_W / BINS - 1, INNER_H * (double) bins[i] / highest);
     snprintf(text, sizeof text, "%d", highest);
     label(page, LEFT - 4, TOP + 8, "end", text);
     label(page, LEFT - 4, TOP + INNER_H, "end", "0");
     x_axis(page, "speed (reference = 1)");
     bars(page, speeds);
-    page_put(page, "</svg>\n<figcaption>");
-    page_format(page,
-                "Kernels by speed: %d measured; a quarter below %.2f, half below %.2f, three "
-                "quarters below %.2f.",
-                speeds->count, quantile(speeds, 0.25), quantile(speeds, 0.5),
-                quantile(speeds, 0.75));
-    page_put(page, "</figcaption></figure>\n");
+    page_print(page,
+               "</svg>\n<figcaption>Kernels by speed: %d measured; a quarter below %.2f, half "
+               "below %.2f, three "
+               "quarters below %.2f.</figcaption></figure>\n",
+               speeds->count, quantile(speeds, 0.25), quantile(speeds, 0.5),
+               quantile(speeds, 0.75));
 }
 
 double share_at_least(const Speeds *speeds, double ratio)
@@ -120,7 +118,7 @@ double share_at_least(const Speeds *speeds, double ratio)
 
 void chart_share_over(Page *page, const Speeds *speeds)
 {
-    page_put(page, "<figure>\n");
+    page_print(page, "<figure>\n");
     begin(page, "Share of the class that is correct and reaches at least p times the reference's "
                 "speed, over p");
     for (int i = 0; i <= 4; i++) {
@@ -131,18 +129,17 @@ void chart_share_over(Page *page, const Speeds *speeds)
     }
     x_axis(page, "p (reference = 1)");
     bars(page, speeds);
-    fprintf(page->to, "<path class=\"curve\" d=\"M%.1f %.1f", x_of(0),
-            y_of(share_at_least(speeds, 0)));
+    page_print(page, "<path class=\"curve\" d=\"M%.1f %.1f", x_of(0),
+               y_of(share_at_least(speeds, 0)));
     for (int i = 0; i < speeds->count && speeds->ratios[i] <= most; i++) {
         double after = (double) (speeds->count - i - 1) / speeds->of;
-        fprintf(page->to, "H%.1fV%.1f", x_of(speeds->ratios[i]), y_of(after));
+        page_print(page, "H%.1fV%.1f", x_of(speeds->ratios[i]), y_of(after));
     }
-    fprintf(page->to, "H%.1f\"/>\n</svg>\n<figcaption>", x_of(most));
-    page_format(page,
-                "Of all %d students, correct and at least p times as fast: %.0f %% at 0.5, %.0f %% "
-                "at the bar, %.0f %% at 1.",
-                speeds->of, 100 * share_at_least(speeds, 0.5),
-                100 * share_at_least(speeds, speeds->bar_lo > 0 ? speeds->bar_lo : 1),
-                100 * share_at_least(speeds, 1));
-    page_put(page, "</figcaption></figure>\n");
+    page_print(page,
+               "H%.1f\"/>\n</svg>\n<figcaption>Of all %d students, correct and at least p times as "
+               "fast: %.0f %% at 0.5, %.0f %% "
+               "at the bar, %.0f %% at 1.</figcaption></figure>\n",
+               x_of(most), speeds->of, 100 * share_at_least(speeds, 0.5),
+               100 * share_at_least(speeds, speeds->bar_lo > 0 ? speeds->bar_lo : 1),
+               100 * share_at_least(speeds, 1));
 }

@@ -81,13 +81,9 @@ static void put_item(Page *page, const Advice *advice, int i)
     bool code = kind == SOURCE || kind == PRINTED || strchr(advice->items[i].text, '\n');
 
     if (*head && (!i || advice->items[i - 1].kind != kind)) {
-        page_put(page, "<h3>");
-        page_text(page, head);
-        page_put(page, "</h3>\n");
+        page_print(page, "<h3>%s</h3>\n", head);
     }
-    page_put(page, code ? "<pre>" : "<p>");
-    page_text(page, advice->items[i].text);
-    page_put(page, code ? "</pre>\n" : "</p>\n");
+    page_print(page, code ? "<pre>%s</pre>\n" : "<p>%s</p>\n", advice->items[i].text);
 }
 
 static void put_lab(Export *export, Page *page, const Row *row)
@@ -96,25 +92,20 @@ static void put_lab(Export *export, Page *page, const Row *row)
     Advice advice;
     char sent[32];
 
-    page_put(page, "<section><h2>");
-    page_text(page, row->lab);
-    page_put(page, "</h2>\n<p><strong>");
-    page_text(page, row->state);
-    page_put(page, "</strong>: ");
-    page_text(page, feedback_meaning(row));
-    page_put(page, ".");
+    page_print(page, "<section><h2>%s</h2>\n<p><strong>%s</strong>: %s.", row->lab, row->state,
+               feedback_meaning(row));
     if (row->has_marks)
-        page_format(page, " %.1f of 100 marks%s%s.", row->marks, *reason ? ": " : "", reason);
+        page_print(page, " %.1f of 100 marks%s%s.", row->marks, *reason ? ": " : "", reason);
     else
-        page_format(page, " %s%s.", row->earned.open ? "Marks will follow: " : "", row->earned.why);
+        page_print(page, " %s%s.", row->earned.open ? "Marks will follow: " : "", row->earned.why);
     if (*row_date(row->sent, sent) || row->late)
-        page_format(page, " Submitted%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
-    page_put(page, "</p>\n");
+        page_print(page, " Submitted%s%s%s.", *sent ? " " : "", sent, row->late ? ", late" : "");
+    page_print(page, "</p>\n");
     feedback_of(export->store, row, &advice);
     for (int i = 0; i < advice.count; i++)
         put_item(page, &advice, i);
     feedback_free(&advice);
-    page_put(page, "</section>\n");
+    page_print(page, "</section>\n");
 }
 
 static void put_remarks(Export *export, Page *page, const Student *student)
@@ -125,14 +116,14 @@ static void put_remarks(Export *export, Page *page, const Student *student)
     while (store_row(export->store, rows)) {
         if (!is_for_student(store_text(rows, 1)))
             continue;
-        page_put(page, begun ? "" : "<h2>Other files in your submission</h2>\n<ul>\n");
+        if (!begun)
+            page_print(page, "<h2>Other files in your submission</h2>\n<ul>\n");
         begun = true;
-        page_put(page, "<li>");
-        page_format(page, "%s%s%s: %s", store_text(rows, 0), *store_text(rows, 2) ? ", " : "",
-                    store_text(rows, 2), store_text(rows, 3));
-        page_put(page, "</li>\n");
+        page_print(page, "<li>%s%s%s: %s</li>\n", store_text(rows, 0),
+                   *store_text(rows, 2) ? ", " : "", store_text(rows, 2), store_text(rows, 3));
     }
-    page_put(page, begun ? "</ul>\n" : "");
+    if (begun)
+        page_print(page, "</ul>\n");
 }
 
 static void write_page(Export *export, const Student *student, FILE *to)
@@ -140,17 +131,12 @@ static void write_page(Export *export, const Student *student, FILE *to)
     Page page;
 
     page_begin(&page, to, student->name);
-    page_put(&page, "<h1><bdi>");
-    page_text(&page, student->name);
-    page_put(&page, "</bdi></h1>\n");
-    if (*student->number) {
-        page_put(&page, "<p>");
-        page_text(&page, student->number);
-        page_put(&page, "</p>\n");
-    }
-    page_put(&page, "<p>");
+    page_print(&page, "<h1><bdi>%s</bdi></h1>\n", student->name);
+    if (*student->number)
+        page_print(&page, "<p>%s</p>\n", student->number);
+    page_print(&page, "<p>");
     print_total(export, student, to);
-    page_put(&page, "</p>\n");
+    page_print(&page, "</p>\n");
     for (int i = 0; i < export->roll.lab_count; i++)
         put_lab(export, &page, &student->labs[i]);
     put_remarks(export, &page, student);

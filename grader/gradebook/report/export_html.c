@@ -52,105 +52,90 @@ static bool needs_a_look(const Row *row)
 static void put_cell(Page *page, const Row *row)
 {
     const Look *look = look_of(row->state);
+    bool late = row->earned.late_s > 0 || row->late, check = needs_a_look(row);
     double order = row->has_marks ? row->marks * 10 + (row->has_ratio ? row->ratio : 0) : -1;
 
-    fprintf(page->to, "<td class=\"%s\" data-sort=\"%.4f\" data-state=\"", look->class, order);
-    page_text(page, row->state);
-    page_put(page, "\" data-lab=\"");
-    page_text(page, row->lab);
-    page_put(page, needs_a_look(row) ? "\" data-flag=\"\">" : "\">");
-    page_put(page, look->sign);
-    page_put(page, " ");
-    page_text(page, row->state);
-    page_put(page, "<small>");
+    page_print(page, "<td class=\"%s\" data-sort=\"%.4f\" data-state=\"%s\" data-lab=\"%s\"",
+               look->class, order, row->state, row->lab);
+    if (check)
+        page_print(page, " data-flag=\"\"");
+    page_print(page, ">%s %s<small>", look->sign, row->state);
     if (row->has_marks)
-        page_format(page, "%.0f", row->marks);
+        page_print(page, "%.0f", row->marks);
     if (row->has_ratio)
-        page_format(page, "%s%.2f", row->has_marks ? " · " : "", row->ratio);
-    page_put(page, "</small>");
-    if (row->earned.late_s > 0 || row->late || needs_a_look(row) || row->same > 0) {
-        page_put(page, "<small>");
-        page_format(page, "%s%s", row->earned.late_s > 0 || row->late ? "late " : "",
-                    needs_a_look(row) ? "⚑ check " : "");
+        page_print(page, "%s%.2f", row->has_marks ? " · " : "", row->ratio);
+    page_print(page, "</small>");
+    if (late || check || row->same > 0) {
+        page_print(page, "<small>%s%s", late ? "late " : "", check ? "⚑ check " : "");
         if (row->same > 0)
-            page_format(page, "same as %d", row->same);
-        page_put(page, "</small>");
+            page_print(page, "same as %d", (int) row->same);
+        page_print(page, "</small>");
     }
-    page_put(page, "</td>\n");
+    page_print(page, "</td>\n");
 }
 
 static void put_student(Page *page, const ResultsTable *roll, const Student *student)
 {
     const Total total = results_total(roll, student);
 
-    page_put(page, "<tr><th scope=\"row\"><bdi>");
-    page_text(page, student->name);
-    page_put(page, "</bdi>");
-    page_put(page, " <span class=\"soft\">");
-    page_format(page, "%s %s", student->number, student->labs->section);
-    page_put(page, "</span>");
-    page_put(page, "</th>\n");
-    fprintf(page->to, "<td class=\"number\" data-sort=\"%.4f\">", marks_total(&total));
-    page_format(page, "%.1f", marks_total(&total));
-    if (total.open) {
-        page_put(page, "<small>");
-        page_format(page, "%d open", total.open);
-        page_put(page, "</small>");
-    }
-    page_put(page, "</td>\n");
+    page_print(page,
+               "<tr><th scope=\"row\"><bdi>%s</bdi> <span class=\"soft\">%s %s</span></th>\n"
+               "<td class=\"number\" data-sort=\"%.4f\">%.1f",
+               student->name, student->number, student->labs->section, marks_total(&total),
+               marks_total(&total));
+    if (total.open)
+        page_print(page, "<small>%d open</small>", total.open);
+    page_print(page, "</td>\n");
     for (int i = 0; i < roll->lab_count; i++)
         put_cell(page, &student->labs[i]);
-    page_put(page, "</tr>\n");
+    page_print(page, "</tr>\n");
 }
 
 static void put_choice(Page *page, const char *value)
 {
-    page_put(page, "<option>");
-    page_text(page, value);
-    page_put(page, "</option>");
+    page_print(page, "<option>%s</option>", value);
 }
 
 static void put_filter(Page *page, const ResultsTable *roll)
 {
-    page_put(page, "<form id=\"filter\" hidden>\n<label>Name, number or section "
-                   "<input name=\"name\" type=\"search\" autocomplete=\"off\"></label>\n"
-                   "<label>Lab <select name=\"lab\"><option value=\"\">any</option>");
+    page_print(page, "<form id=\"filter\" hidden>\n<label>Name, number or section "
+                     "<input name=\"name\" type=\"search\" autocomplete=\"off\"></label>\n"
+                     "<label>Lab <select name=\"lab\"><option value=\"\">any</option>");
     for (int i = 0; i < roll->lab_count; i++)
         put_choice(page, roll->labs[i]);
-    page_put(page, "</select></label>\n<label>Has <select name=\"state\">"
-                   "<option value=\"\">any</option>");
+    page_print(page, "</select></label>\n<label>Has <select name=\"state\">"
+                     "<option value=\"\">any</option>");
     for (int i = 0; i < VERDICT_COUNT; i++)
         if (i != UNSOUND)
             put_choice(page, verdict_word((Verdict) i));
     put_choice(page, "missing");
     put_choice(page, "queued");
     put_choice(page, "not graded");
-    page_put(page, "</select></label>\n"
-                   "<label class=\"line\"><input name=\"flagged\" type=\"checkbox\"> "
-                   "to be checked by a human</label>\n"
-                   "<button type=\"reset\">Show all</button>\n"
-                   "</form>\n<p id=\"shown\" class=\"soft\" role=\"status\"></p>\n");
+    page_print(page, "</select></label>\n"
+                     "<label class=\"line\"><input name=\"flagged\" type=\"checkbox\"> "
+                     "to be checked by a human</label>\n"
+                     "<button type=\"reset\">Show all</button>\n"
+                     "</form>\n<p id=\"shown\" class=\"soft\" role=\"status\"></p>\n");
 }
 
 static void put_students(Page *page, const ResultsTable *roll)
 {
-    page_put(page, "<h2 id=\"table\">Students</h2>\n");
+    page_print(page, "<h2 id=\"table\">Students</h2>\n");
     put_filter(page, roll);
-    page_put(page,
-             "<p class=\"soft\">Each lab: state; marks of 100 · speed (reference = 1). ✓ passed, ○ "
-             "correct, ✗ not correct, – open.</p>\n"
-             "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n"
-             "<table id=\"students\">\n<thead><tr><th scope=\"col\">Student</th>"
-             "<th scope=\"col\" class=\"number\">Total</th>");
+    page_print(
+        page,
+        "<p class=\"soft\">Each lab: state; marks of 100 · speed (reference = 1). ✓ passed, ○ "
+        "correct, ✗ not correct, – open.</p>\n"
+        "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n"
+        "<table id=\"students\">\n<thead><tr><th scope=\"col\">Student</th>"
+        "<th scope=\"col\" class=\"number\">Total</th>");
     for (int i = 0; i < roll->lab_count; i++) {
-        page_put(page, "<th scope=\"col\">");
-        page_text(page, roll->labs[i]);
-        page_put(page, "</th>");
+        page_print(page, "<th scope=\"col\">%s</th>", roll->labs[i]);
     }
-    page_put(page, "</tr></thead>\n<tbody>\n");
+    page_print(page, "</tr></thead>\n<tbody>\n");
     for (int i = 0; i < roll->count; i++)
         put_student(page, roll, &roll->students[i]);
-    page_put(page, "</tbody>\n</table>\n</div>\n");
+    page_print(page, "</tbody>\n</table>\n</div>\n");
 }
 
 /* ---- What a human should check ---- */
@@ -163,7 +148,7 @@ typedef struct Lists {
 static void end_list(Lists *lists)
 {
     if (lists->open)
-        page_put(lists->page, "</tbody></table></div>\n");
+        page_print(lists->page, "</tbody></table></div>\n");
     lists->open = false;
 }
 
@@ -172,26 +157,25 @@ static void put_head(void *context, const char *head)
     Lists *lists = context;
 
     end_list(lists);
-    page_put(lists->page, "<h3>");
-    page_text(lists->page, head);
-    page_put(lists->page,
-             "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>"
-             "<th scope=\"col\">Who</th><th scope=\"col\">What</th>"
-             "<th scope=\"col\">Why</th></tr></thead><tbody>\n");
+    page_print(
+        lists->page,
+        "<h3>%s</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>"
+        "<th scope=\"col\">Who</th><th scope=\"col\">What</th>"
+        "<th scope=\"col\">Why</th></tr></thead><tbody>\n",
+        head);
     lists->open = true;
 }
 
 static void put_entry(void *context, const char *who, const char *what, const char *sentence)
 {
-    Page *page = ((Lists *) context)->page;
+    char *first = xstrdup(sentence);
 
-    page_put(page, "<tr><td class=\"words\"><bdi>");
-    page_text(page, who);
-    page_put(page, "</bdi></td><td class=\"words\">");
-    page_text(page, what);
-    page_put(page, "</td><td class=\"words\">");
-    page_format(page, "%.*s", (int) strcspn(sentence, "\n"), sentence);
-    page_put(page, "</td></tr>\n");
+    first[strcspn(first, "\n")] = 0; /* the rest may be a compiler's output */
+    page_print(((Lists *) context)->page,
+               "<tr><td class=\"words\"><bdi>%s</bdi></td><td class=\"words\">%s</td>"
+               "<td class=\"words\">%s</td></tr>\n",
+               who, what, first);
+    free(first);
 }
 
 static void put_lists(Export *export, Page *page)
@@ -199,7 +183,7 @@ static void put_lists(Export *export, Page *page)
     Lists lists = { page, false };
     const Listener listener = { &lists, put_head, put_entry };
 
-    page_put(page, "<h2 id=\"look\">To be checked</h2>\n");
+    page_print(page, "<h2 id=\"look\">To be checked</h2>\n");
     overview_each(export->store, &listener);
     end_list(&lists);
 }
@@ -211,14 +195,16 @@ static void put_top(Page *page, const ResultsTable *roll)
     time_t now = time(NULL);
     char date[32];
 
-    page_put(page, "<h1>Class report</h1>\n<p>");
-    page_format(page, "%d students, %d labs; written on %s by gradebook %s.", roll->count,
-                roll->lab_count, row_date((int64_t) now, date), WARPBOOK_VERSION);
-    page_put(page, "</p>\n<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
-                   "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Speeds</a></li>"
-                   "<li><a href=\"#failures\">Common failures</a></li>"
-                   "<li><a href=\"#look\">To be checked</a></li>"
-                   "<li><a href=\"#alike\">Similar kernels</a></li></ul></nav>\n");
+    page_print(page,
+               "<h1>Class report</h1>\n"
+               "<p>%d students, %d labs; written on %s by gradebook %s.</p>\n",
+               roll->count, roll->lab_count, row_date((int64_t) now, date), WARPBOOK_VERSION);
+    page_print(page,
+               "<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
+               "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Speeds</a></li>"
+               "<li><a href=\"#failures\">Common failures</a></li>"
+               "<li><a href=\"#look\">To be checked</a></li>"
+               "<li><a href=\"#alike\">Similar kernels</a></li></ul></nav>\n");
 }
 
 void export_html(Export *export)

@@ -9,14 +9,9 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <string.h>
 
-void page_put(Page *page, const char *markup)
-{
-    fputs(markup, page->to);
-}
-
-void page_text(Page *page, const char *text)
+static void put_escaped(Page *page, const char *text)
 {
     for (; *text; text++)
         switch (*text) {
@@ -40,33 +35,63 @@ void page_text(Page *page, const char *text)
         }
 }
 
-void page_format(Page *page, const char *format, ...)
+/* Writes the value of the conversion that `at` begins with; returns what follows it. */
+static const char *put_value(Page *page, const char *at, va_list *values)
 {
-    char *text = NULL;
+    size_t length = 1 + strcspn(at + 1, "%sdfg") + 1;
+    char conversion[16];
+
+    PUT(conversion, "%.*s", (int) length, at);
+    switch (at[length - 1]) {
+    case '%':
+        fputc('%', page->to);
+        break;
+    case 's':
+        put_escaped(page, va_arg(*values, const char *));
+        break;
+    case 'd':
+        fprintf(page->to, conversion, va_arg(*values, int));
+        break;
+    case 'f':
+    case 'g':
+        fprintf(page->to, conversion, va_arg(*values, double));
+        break;
+    default:
+        die("a page cannot show '%s'", at);
+    }
+    return at + length;
+}
+
+void page_print(Page *page, const char *markup, ...)
+{
     va_list values;
 
-    va_start(values, format);
-    text = xvasprintf(format, values);
+    va_start(values, markup);
+    while (*markup) {
+        size_t plain = strcspn(markup, "%");
+        fwrite(markup, 1, plain, page->to);
+        markup += plain;
+        if (*markup)
+            markup = put_value(page, markup, &values);
+    }
     va_end(values);
-    page_text(page, text);
-    free(text);
 }
 
 void page_begin(Page *page, FILE *to, const char *title)
 {
     *page = (Page){ .to = to };
     PUT(page->nonce, "%016" PRIx64 "%016" PRIx64, secret(), secret());
-    fprintf(to,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'nonce-%s'; script-src 'nonce-%s'; base-uri 'none'; form-action 'none'\">\n"
-            "<meta name=\"referrer\" content=\"no-referrer\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-            page->nonce, page->nonce);
-    page_text(page, title);
-    fprintf(to, "</title>\n<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n<main>\n",
-            page->nonce, page_style);
+    page_print(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "style-src 'nonce-%s'; script-src 'nonce-%s'; base-uri 'none'; form-action 'none'\">\n"
+        "<meta name=\"referrer\" content=\"no-referrer\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n",
+        page->nonce, page->nonce, title);
+    fprintf(to, "<style nonce=\"%s\">\n%s</style>\n</head>\n<body>\n<main>\n", page->nonce,
+            page_style);
 }
 
 void page_script(Page *page, const char *script)

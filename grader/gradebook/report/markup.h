@@ -14,13 +14,10 @@ void page_begin(Page *page, FILE *to, const char *title);
 void page_end(Page *page);
 void page_script(Page *page, const char *script);
 
-/* Every text that we did not write enters a page through this function, which escapes it for
+/* All that a page holds: `markup` is our own and is written unchanged. The values of its
+ * conversions, %s, %d, %f and %g (with precision) and %%, may be anybody's: texts are escaped for
  * element content and quoted attributes. */
-void page_text(Page *page, const char *text);
-void page_format(Page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Writes our own markup unchanged. */
-void page_put(Page *page, const char *markup);
+void page_print(Page *page, const char *markup, ...) __attribute__((format(printf, 2, 3)));
 
 extern const char page_style[], page_sorting[]; /* page.css, page.js */
 

@@ -51,23 +51,21 @@ static Speeds speeds_of(Export *export, int lab)
 
 void put_speeds(Export *export, Page *page)
 {
-    page_put(page,
-             "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Speeds of correct kernels relative "
-             "to the lab's reference, by their slowest timed case. Second chart: the share of all "
-             "students whose kernel is correct and reaches at least p times the reference's speed "
-             "(fast_p of KernelBench, 2025). Dashed: the lab's bar.</p>\n");
+    page_print(
+        page, "<h2 id=\"speeds\">Speeds</h2>\n<p class=\"soft\">Speeds of correct kernels relative "
+              "to the lab's reference, by their slowest timed case. Second chart: the share of all "
+              "students whose kernel is correct and reaches at least p times the reference's speed "
+              "(fast_p of KernelBench, 2025). Dashed: the lab's bar.</p>\n");
     for (int i = 0; i < export->roll.lab_count; i++) {
         Speeds speeds = speeds_of(export, i);
-        page_put(page, "<h3>");
-        page_text(page, export->roll.labs[i]);
-        page_put(page, "</h3>\n");
+        page_print(page, "<h3>%s</h3>\n", export->roll.labs[i]);
         if (speeds.count) {
-            page_put(page, "<div class=\"charts\">\n");
+            page_print(page, "<div class=\"charts\">\n");
             chart_distribution(page, &speeds);
             chart_share_over(page, &speeds);
-            page_put(page, "</div>\n");
+            page_print(page, "</div>\n");
         } else {
-            page_put(page, "<p class=\"soft\">No speed was measured.</p>\n");
+            page_print(page, "<p class=\"soft\">No speed was measured.</p>\n");
         }
         free((void *) speeds.ratios);
     }
@@ -97,41 +95,36 @@ static void put_lab(Export *export, Page *page, int lab)
     const ResultsTable *roll = &export->roll;
     Speeds speeds = speeds_of(export, lab);
 
-    page_put(page, "<tr><th scope=\"row\">");
-    page_text(page, roll->labs[lab]);
-    page_put(page, "</th>");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        page_put(page, "<td class=\"number\">");
-        page_format(page, "%d", count_of(roll, lab, columns[i]));
-        page_put(page, "</td>");
-    }
-    page_put(page, "<td class=\"number\">");
+    page_print(page, "<tr><th scope=\"row\">%s</th>", roll->labs[lab]);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        page_print(page, "<td class=\"number\">%d</td>", count_of(roll, lab, columns[i]));
+    page_print(page, "<td class=\"number\">");
     if (speeds.count)
-        page_format(page, "%.2f", speeds.ratios[speeds.count / 2]);
-    page_put(page, "</td></tr>\n");
+        page_print(page, "%.2f", speeds.ratios[speeds.count / 2]);
+    page_print(page, "</td></tr>\n");
     free((void *) speeds.ratios);
 }
 
 void put_labs(Export *export, Page *page)
 {
-    page_put(page,
-             "<h2 id=\"labs\">Labs</h2>\n<div class=\"scroll\" role=\"region\" "
-             "aria-labelledby=\"labs\" tabindex=\"0\"><table>"
-             "<thead><tr><th scope=\"col\">Lab</th><th scope=\"col\" class=\"number\">Passed</th>"
-             "<th scope=\"col\" class=\"number\">Correct, but slow or not timed</th>"
-             "<th scope=\"col\" class=\"number\">Not correct</th>"
-             "<th scope=\"col\" class=\"number\">Not begun</th>"
-             "<th scope=\"col\" class=\"number\">Missing</th>"
-             "<th scope=\"col\" class=\"number\">Still open</th>"
-             "<th scope=\"col\" class=\"number\">Median speed</th></tr></thead>\n<tbody>\n");
+    page_print(page,
+               "<h2 id=\"labs\">Labs</h2>\n<div class=\"scroll\" role=\"region\" "
+               "aria-labelledby=\"labs\" tabindex=\"0\"><table>"
+               "<thead><tr><th scope=\"col\">Lab</th><th scope=\"col\" class=\"number\">Passed</th>"
+               "<th scope=\"col\" class=\"number\">Correct, but slow or not timed</th>"
+               "<th scope=\"col\" class=\"number\">Not correct</th>"
+               "<th scope=\"col\" class=\"number\">Not begun</th>"
+               "<th scope=\"col\" class=\"number\">Missing</th>"
+               "<th scope=\"col\" class=\"number\">Still open</th>"
+               "<th scope=\"col\" class=\"number\">Median speed</th></tr></thead>\n<tbody>\n");
     for (int i = 0; i < export->roll.lab_count; i++)
         put_lab(export, page, i);
-    page_put(page, "</tbody></table></div>\n");
+    page_print(page, "</tbody></table></div>\n");
 }
 
 /* ---- Common failures ---- */
 
-enum { FAILURE = 400, TOLD = 6 };
+enum { FAILURE = 400, SHOWN = 6 };
 
 typedef struct Failure {
     char what[FAILURE]; /* first, since sorting reads it as text */
@@ -190,26 +183,18 @@ void put_failures(Export *export, Page *page)
 {
     Failure *failures = xcalloc((size_t) export->roll.count + 1, sizeof *failures);
 
-    page_put(page, "<h2 id=\"failures\">Common failures</h2>\n");
+    page_print(page, "<h2 id=\"failures\">Common failures</h2>\n");
     for (int lab = 0; lab < export->roll.lab_count; lab++) {
         int kinds = gather(export, lab, failures);
         if (!kinds)
             continue;
-        page_put(page, "<h3>");
-        page_text(page, export->roll.labs[lab]);
-        page_put(page, "</h3>\n<ul>\n");
-        for (int i = 0; i < kinds && i < TOLD; i++) {
-            page_put(page, "<li>");
-            page_format(page, "%d student%s: %s", failures[i].students,
-                        failures[i].students == 1 ? "" : "s", failures[i].what);
-            page_put(page, "</li>\n");
-        }
-        page_put(page, "</ul>\n");
-        if (kinds > TOLD) {
-            page_put(page, "<p class=\"soft\">");
-            page_format(page, "And %d more.", kinds - TOLD);
-            page_put(page, "</p>\n");
-        }
+        page_print(page, "<h3>%s</h3>\n<ul>\n", export->roll.labs[lab]);
+        for (int i = 0; i < kinds && i < SHOWN; i++)
+            page_print(page, "<li>%d student%s: %s</li>\n", failures[i].students,
+                       failures[i].students == 1 ? "" : "s", failures[i].what);
+        page_print(page, "</ul>\n");
+        if (kinds > SHOWN)
+            page_print(page, "<p class=\"soft\">And %d more.</p>\n", kinds - SHOWN);
     }
     free(failures);
 }

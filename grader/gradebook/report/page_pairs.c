@@ -7,21 +7,24 @@
 
 enum { NAMES = 2000, SHOWN = 20 };
 
-static void begin_table(Page *page, const char *head, const char *columns)
+/* `columns` ends with NULL. */
+static void begin_table(Page *page, const char *head, const char *const *columns, bool number_first)
 {
-    page_put(page, "<h3>");
-    page_text(page, head);
-    page_put(page,
-             "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>");
-    page_put(page, columns);
-    page_put(page, "</tr></thead><tbody>\n");
+    page_print(page,
+               "<h3>%s</h3>\n"
+               "<div class=\"scroll\" tabindex=\"0\"><table class=\"stack\"><thead><tr>",
+               head);
+    for (int i = 0; columns[i]; i++)
+        page_print(page,
+                   i || !number_first ? "<th scope=\"col\">%s</th>"
+                                      : "<th scope=\"col\" class=\"number\">%s</th>",
+                   columns[i]);
+    page_print(page, "</tr></thead><tbody>\n");
 }
 
 static void put_words(Page *page, const char *words)
 {
-    page_put(page, "<td class=\"words\"><bdi>");
-    page_text(page, words);
-    page_put(page, "</bdi></td>");
+    page_print(page, "<td class=\"words\"><bdi>%s</bdi></td>", words);
 }
 
 /* ---- Identical kernels ---- */
@@ -39,6 +42,7 @@ static bool is_first(const ResultsTable *roll, int student, int lab)
 
 static void put_same(Export *export, Page *page)
 {
+    static const char *const columns[] = { "Lab", "Submitted by", NULL };
     const ResultsTable *roll = &export->roll;
     char names[NAMES];
     bool begun = false;
@@ -50,15 +54,15 @@ static void put_same(Export *export, Page *page)
             if (row->same < 1 || !strcmp(row->state, "unchanged") || !is_first(roll, i, lab))
                 continue;
             if (!begun)
-                begin_table(page, "Identical files",
-                            "<th scope=\"col\">Lab</th><th scope=\"col\">Submitted by</th>");
+                begin_table(page, "Identical files", columns, false);
             begun = true;
-            page_put(page, "<tr>");
+            page_print(page, "<tr>");
             put_words(page, row->lab);
             put_words(page, similarity_names(roll, row->lab, &twin, names, sizeof names));
-            page_put(page, "</tr>\n");
+            page_print(page, "</tr>\n");
         }
-    page_put(page, begun ? "</tbody></table></div>\n" : "");
+    if (begun)
+        page_print(page, "</tbody></table></div>\n");
 }
 
 /* ---- Similar kernels ---- */
@@ -66,31 +70,28 @@ static void put_same(Export *export, Page *page)
 static void put_list(Export *export, Page *page, const char *lab, const Similarity *s,
                      const Likenesses *found, const char *other)
 {
+    static const char *const columns[] = { "In common", "One", "The other", NULL };
     char head[200], names[NAMES];
 
     if (!found->count)
         return;
-    begin_table(page, PUT(head, "%s, %s", lab, other),
-                "<th scope=\"col\" class=\"number\">In common</th>"
-                "<th scope=\"col\">One</th><th scope=\"col\">The other</th>");
+    begin_table(page, PUT(head, "%s, %s", lab, other), columns, true);
     for (int i = 0; i < found->count && i < SHOWN; i++) {
         const Likeness *pair = &found->list[i];
-        page_put(page, "<tr><td class=\"number\">");
-        page_format(page, "%s%d %%", pair->percent >= LIKENESS_ALIKE ? "⚑ " : "", pair->percent);
-        page_put(page, "</td>");
+        page_print(page, "<tr><td class=\"number\">%s%d %%</td>",
+                   pair->percent >= LIKENESS_ALIKE ? "⚑ " : "", pair->percent);
         put_words(page,
                   similarity_names(&export->roll, lab, &s->twins[pair->a], names, sizeof names));
         put_words(page,
                   similarity_names(&export->roll, lab, &s->twins[pair->b], names, sizeof names));
-        page_put(page, "</tr>\n");
+        page_print(page, "</tr>\n");
     }
-    page_put(page, "</tbody></table></div>\n");
-    if (found->count > SHOWN) {
-        page_put(page, "<p class=\"soft\">");
-        page_format(page, "The %d most similar of %d%s pairs. For more: export --format alike.",
-                    SHOWN, found->count, found->cut ? " or more" : "");
-        page_put(page, "</p>\n");
-    }
+    page_print(page, "</tbody></table></div>\n");
+    if (found->count > SHOWN)
+        page_print(page,
+                   "<p class=\"soft\">The %d most similar of %d%s pairs. For more: export --format "
+                   "alike.</p>\n",
+                   SHOWN, found->count, found->cut ? " or more" : "");
 }
 
 static void put_lab(Export *export, Page *page, const char *lab)
@@ -98,11 +99,8 @@ static void put_lab(Export *export, Page *page, const char *lab)
     Similarity s;
 
     similarity_find(export->store, lab, &s);
-    if (s.found.problem[0]) {
-        page_put(page, "<p>");
-        page_format(page, "%s: not compared: %s.", lab, s.found.problem);
-        page_put(page, "</p>\n");
-    }
+    if (s.found.problem[0])
+        page_print(page, "<p>%s: not compared: %s.</p>\n", lab, s.found.problem);
     put_list(export, page, lab, &s, &s.found.fixed, "with the ladder");
     put_list(export, page, lab, &s, &s.found.pairs, "with each other");
     similarity_free(&s);
@@ -110,15 +108,14 @@ static void put_lab(Export *export, Page *page, const char *lab)
 
 void put_pairs(Export *export, Page *page)
 {
-    page_put(page, "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">");
-    page_format(page,
-                "The share of each kernel that is found in another student's kernel or in a file "
-                "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
-                "layout. Pairs from %d %% are marked ⚑: no two of our honest kernels in different "
-                "styles share so much. But a lesson leads many students to the same few lines: "
-                "compare the two files before you conclude anything.",
-                LIKENESS_ALIKE);
-    page_put(page, "</p>\n");
+    page_print(page,
+               "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">"
+               "The share of each kernel that is found in another student's kernel or in a file "
+               "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
+               "layout. Pairs from %d %% are marked ⚑: no two of our honest kernels in different "
+               "styles share so much. But a lesson leads many students to the same few lines: "
+               "compare the two files before you conclude anything.</p>\n",
+               LIKENESS_ALIKE);
     put_same(export, page);
     for (int i = 0; i < export->roll.lab_count; i++)
         put_lab(export, page, export->roll.labs[i]);

@@ -9,6 +9,19 @@
 #include <string.h>
 #include <time.h>
 
+#define SQL_STATE                                                                                  \
+    "CASE WHEN c.kernel IS NULL THEN 'missing' WHEN v.verdict IS NOT NULL THEN v.verdict"          \
+    "  WHEN " SQL_GIVEN_UP " THEN 'not graded' ELSE 'queued' END"
+#define SQL_WHY                                                                                    \
+    "coalesce(v.why, (SELECT f.why FROM attempts f WHERE f.kernel = c.kernel"                      \
+    "  ORDER BY f.id DESC LIMIT 1), '')"
+#define SQL_FIRST_SENT                                                                             \
+    "(SELECT CASE WHEN min(op.at > 0 AND (o.timed OR ?1)) THEN min(op.at) ELSE 0 END"              \
+    "  FROM handed op JOIN submissions o ON o.id = op.submission"                                  \
+    "  JOIN seen os ON os.submission = o.id AND os.import IN (SELECT import FROM counting)"        \
+    "  WHERE op.kernel = c.kernel AND o.student = st.id)"
+#define ROW_SQL(field, sql) sql ", "
+
 sqlite3_stmt *rows_ask(Store *store)
 {
     enlist_match(store);
@@ -34,32 +47,19 @@ sqlite3_stmt *rows_ask(Store *store)
         "   CASE WHEN s.timed OR NOT p.changed THEN s.sent ELSE p.changed END AS at"
         "   FROM parts p JOIN submissions s ON s.id = p.submission),"
         " twins AS (SELECT kernel, count(*) AS n FROM counted GROUP BY kernel)"
-        " SELECT st.id, st.name, st.number, labs.lab,"
-        "  CASE WHEN c.kernel IS NULL THEN 'missing' WHEN v.verdict IS NOT NULL THEN v.verdict"
-        "   WHEN " SQL_GIVEN_UP " THEN 'not graded' ELSE 'queued' END,"
-        "  NULL, v.ratio,"
-        "  coalesce(v.why, (SELECT f.why FROM attempts f WHERE f.kernel = c.kernel"
-        "    ORDER BY f.id DESC LIMIT 1), ''),"
-        "  v.note, v.flag, s.late, h.at, s.source, c.path, c.kernel, t.n - 1,"
-        "  p.attempts, v.device, v.uuid, v.simulated, v.driver, v.nvcc, v.version,"
-        "  v.protocol, v.seed, v.lab_hash, a.began, a.log, a.id, c.predicted, v.verdict IS NOT "
-        "NULL,"
-        /* When this kernel was first submitted; 0 if unknown. */
-        "  (SELECT CASE WHEN min(op.at > 0 AND (o.timed OR ?1)) THEN min(op.at) ELSE 0 END"
-        "    FROM handed op JOIN submissions o ON o.id = op.submission"
-        "    JOIN seen os ON os.submission = o.id AND os.import IN (SELECT import FROM counting)"
-        "    WHERE op.kernel = c.kernel AND o.student = st.id),"
-        "  m.number, m.email, m.section, st.roster"
-        " FROM people st CROSS JOIN labs"
-        "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"
-        "  LEFT JOIN submissions s ON s.id = c.submission"
-        "  LEFT JOIN handed h ON h.submission = c.submission AND h.lab = c.lab"
-        "  LEFT JOIN twins t ON t.kernel = c.kernel"
-        "  LEFT JOIN progress p ON p.kernel = c.kernel"
-        "  LEFT JOIN attempts a ON a.id = p.latest"
-        "  LEFT JOIN verdicts v ON v.attempt = a.id"
-        "  LEFT JOIN members m ON m.id = st.member"
-        " ORDER BY st.name, st.number, st.id, labs.lab",
+        " SELECT " ROW_COLUMNS(
+            ROW_SQL, ROW_SQL, ROW_SQL,
+            ROW_SQL) "NULL"
+                     " FROM people st CROSS JOIN labs"
+                     "  LEFT JOIN counted c ON c.student = st.id AND c.lab = labs.lab"
+                     "  LEFT JOIN submissions s ON s.id = c.submission"
+                     "  LEFT JOIN handed h ON h.submission = c.submission AND h.lab = c.lab"
+                     "  LEFT JOIN twins t ON t.kernel = c.kernel"
+                     "  LEFT JOIN progress p ON p.kernel = c.kernel"
+                     "  LEFT JOIN attempts a ON a.id = p.latest"
+                     "  LEFT JOIN verdicts v ON v.attempt = a.id"
+                     "  LEFT JOIN members m ON m.id = st.member"
+                     " ORDER BY st.name, st.number, st.id, labs.lab",
         "i", (int64_t) store->course.times);
 }
 
@@ -107,7 +107,7 @@ static void read_cases(Store *store, int64_t attempt, const LabEntry *entry, Gra
             graded->cases[graded->count++] = cases[i];
 }
 
-static void mark_row(Store *store, int64_t handed_in, Row *row)
+static void mark_row(Store *store, Row *row)
 {
     const LabEntry *entry = lab_find(row->lab);
     const Policy *policy = entry && entry - all_labs < COURSE_LABS
@@ -115,7 +115,7 @@ static void mark_row(Store *store, int64_t handed_in, Row *row)
                                : &policy_default;
     Graded graded = { .state = row->state,
                       .unmarked = entry && entry->lab->unmarked,
-                      .sent = handed_in,
+                      .sent = row->first_sent,
                       .marked_late = row->late };
 
     if (row->attempt && entry)
@@ -126,48 +126,20 @@ static void mark_row(Store *store, int64_t handed_in, Row *row)
     row->marks = row->earned.marks;
 }
 
+#define READ_WHOLE(field, sql) row->field = sqlite3_column_int64(q, at++);
+#define READ_REAL(field, sql)  row->field = sqlite3_column_double(q, at++);
+#define READ_FLAG(field, sql)  row->field = sqlite3_column_int(q, at++) != 0;
+#define READ_TEXT(field, sql)  row->field = store_text(q, at++);
+
 bool rows_next(Store *store, sqlite3_stmt *q, Row *row)
 {
+    int at = 0;
+
     if (!store_row(store, q))
         return false;
-    *row = (Row){
-        .student = sqlite3_column_int64(q, 0),
-        .name = store_text(q, 1),
-        .number = store_text(q, 2),
-        .lab = store_text(q, 3),
-        .state = store_text(q, 4),
-        .has_ratio = sqlite3_column_type(q, 6) != SQLITE_NULL,
-        .ratio = sqlite3_column_double(q, 6),
-        .why = store_text(q, 7),
-        .note = store_text(q, 8),
-        .flag = store_text(q, 9),
-        .late = sqlite3_column_int(q, 10) != 0,
-        .sent = sqlite3_column_int64(q, 11),
-        .source = store_text(q, 12),
-        .path = store_text(q, 13),
-        .kernel = sqlite3_column_int64(q, 14),
-        .same = sqlite3_column_int(q, 15),
-        .attempts = sqlite3_column_int(q, 16),
-        .device = store_text(q, 17),
-        .uuid = store_text(q, 18),
-        .simulated = store_text(q, 19),
-        .driver = store_text(q, 20),
-        .nvcc = store_text(q, 21),
-        .version = store_text(q, 22),
-        .protocol = store_text(q, 23),
-        .seed = store_text(q, 24),
-        .lab_hash = store_text(q, 25),
-        .at = store_text(q, 26),
-        .log = store_text(q, 27),
-        .attempt = sqlite3_column_int64(q, 28),
-        .predicted = sqlite3_column_int(q, 29) != 0,
-        .graded = sqlite3_column_int(q, 30) != 0,
-        .roster_id = store_text(q, 32),
-        .email = store_text(q, 33),
-        .section = store_text(q, 34),
-        .roster = store_text(q, 35),
-    };
-    mark_row(store, sqlite3_column_int64(q, 31), row);
+    *row = (Row){ 0 };
+    ROW_COLUMNS(READ_WHOLE, READ_REAL, READ_FLAG, READ_TEXT)
+    mark_row(store, row);
     return true;
 }
 

@@ -5,32 +5,59 @@
 #include "gradebook/store/store.h"
 #include "base/marks.h"
 
-typedef struct Row {
-    int64_t student; /* rows of one student follow each other */
-    const char *name, *number, *lab;
-    const char *state; /* a verdict; or missing, queued, not graded (a machine error) */
-    bool graded;
-    bool has_marks, has_ratio;
-    double marks, ratio; /* marks: by the current course file, lateness deducted */
-    Marks earned;        /* the same, with the marks before lateness, the reason, and the delay */
-    double weight;       /* of the lab in the total: marks_add(&total, row.weight, &row.earned) */
-    const char *roster_id, *email, *section; /* of the roster; "" */
-    const char *roster; /* "" (no roster, or found there), unknown, unclear, absent (nothing
-                           submitted; `student` is then negative) */
-    const char *why, *note, *flag;
-    bool late, predicted;
-    int64_t sent;       /* seconds since 1970; 0: unknown */
-    const char *source; /* of the submission that counts */
-    const char *path;   /* of the kernel in it */
-    int64_t kernel;     /* equal for identical kernels; 0: none */
-    int same;           /* number of other students with it */
-    int attempts;
-    const char *device, *uuid, *simulated, *driver, *nvcc, *version, *protocol, *seed, *lab_hash;
-    const char *at, *log;
-    int64_t attempt; /* its figures; 0: none */
-} Row;
+/* What the database holds of a result: a row per column, its kind, its field and its SQL. The
+ * struct, the query, the reader and the copy of its texts are all made of this list. */
+#define ROW_COLUMNS(WHOLE, REAL, FLAG, TEXT)                                                       \
+    WHOLE(student, "st.id") /* rows of one student follow each other */                            \
+    TEXT(name, "st.name")                                                                          \
+    TEXT(number, "st.number")                                                                      \
+    TEXT(lab, "labs.lab")                                                                          \
+    TEXT(state, SQL_STATE) /* a verdict; or missing, queued, not graded (a machine error) */       \
+    FLAG(graded, "v.verdict IS NOT NULL")                                                          \
+    FLAG(has_ratio, "v.ratio IS NOT NULL")                                                         \
+    REAL(ratio, "v.ratio")                                                                         \
+    TEXT(why, SQL_WHY)                                                                             \
+    TEXT(note, "v.note")                                                                           \
+    TEXT(flag, "v.flag")                                                                           \
+    FLAG(late, "s.late")                                                                           \
+    FLAG(predicted, "c.predicted")                                                                 \
+    WHOLE(sent, "h.at")               /* seconds since 1970; 0: unknown */                         \
+    WHOLE(first_sent, SQL_FIRST_SENT) /* when this kernel was first submitted; 0: unknown */       \
+    TEXT(source, "s.source")          /* of the submission that counts */                          \
+    TEXT(path, "c.path")              /* of the kernel in it */                                    \
+    WHOLE(kernel, "c.kernel")         /* equal for identical kernels; 0: none */                   \
+    WHOLE(same, "t.n - 1")            /* number of other students with it */                       \
+    WHOLE(attempts, "p.attempts")                                                                  \
+    WHOLE(attempt, "a.id") /* its figures; 0: none */                                              \
+    TEXT(device, "v.device")                                                                       \
+    TEXT(uuid, "v.uuid")                                                                           \
+    TEXT(simulated, "v.simulated")                                                                 \
+    TEXT(driver, "v.driver")                                                                       \
+    TEXT(nvcc, "v.nvcc")                                                                           \
+    TEXT(version, "v.version")                                                                     \
+    TEXT(protocol, "v.protocol")                                                                   \
+    TEXT(seed, "v.seed")                                                                           \
+    TEXT(lab_hash, "v.lab_hash")                                                                   \
+    TEXT(at, "a.began")                                                                            \
+    TEXT(log, "a.log")                                                                             \
+    TEXT(roster_id, "m.number") /* of the roster, as are the next two; "" */                       \
+    TEXT(email, "m.email")                                                                         \
+    TEXT(section, "m.section")                                                                     \
+    TEXT(roster, "st.roster") /* "" (no roster, or found there), unknown, unclear, absent          \
+                               * (nothing submitted; `student` is then negative) */
 
-/* gradebook/report/results_table.c copies a Row's texts and also lists them. */
+#define ROW_WHOLE(field, sql) int64_t field;
+#define ROW_REAL(field, sql)  double field;
+#define ROW_FLAG(field, sql)  bool field;
+#define ROW_TEXT(field, sql)  const char *field;
+
+typedef struct Row {
+    ROW_COLUMNS(ROW_WHOLE, ROW_REAL, ROW_FLAG, ROW_TEXT)
+    bool has_marks;
+    double marks;  /* by the current course file, lateness deducted */
+    Marks earned;  /* the same, with the marks before lateness, the reason, and the delay */
+    double weight; /* of the lab in the total: marks_add(&total, row.weight, &row.earned) */
+} Row;
 
 /* Students by name, labs in order, including people on the roster who submitted nothing. Texts are
  * valid until the next row. */

@@ -6,17 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOT_A_TEXT(field, sql)
+#define TEXT_AT(field, sql) offsetof(Row, field),
+
 /* A row's texts, which are valid only until the database's next row. */
-static const size_t texts[] = {
-    offsetof(Row, name),      offsetof(Row, number),   offsetof(Row, lab),
-    offsetof(Row, state),     offsetof(Row, why),      offsetof(Row, note),
-    offsetof(Row, flag),      offsetof(Row, source),   offsetof(Row, path),
-    offsetof(Row, device),    offsetof(Row, uuid),     offsetof(Row, at),
-    offsetof(Row, simulated), offsetof(Row, driver),   offsetof(Row, nvcc),
-    offsetof(Row, log),       offsetof(Row, version),  offsetof(Row, seed),
-    offsetof(Row, protocol),  offsetof(Row, lab_hash), offsetof(Row, roster_id),
-    offsetof(Row, email),     offsetof(Row, section),  offsetof(Row, roster),
-};
+static const size_t texts[] = { ROW_COLUMNS(NOT_A_TEXT, NOT_A_TEXT, NOT_A_TEXT, TEXT_AT) };
 
 enum { TEXTS = sizeof texts / sizeof *texts };
 
