@@ -235,9 +235,9 @@ check "explain: nothing to simulate with" status_is 3 "$warpbook" explain 6
 check "explain: status 0" status_is 0 explain 6 --submission "$(submission good "limited shared 24")"
 check "explain: the limit, of all of the time" says "^  shared memory  +100.0 %  +0.0 %$" \
     explain 6 --submission "$(submission good "limited shared 24")"
-check "explain: the sentence" says "^Yours: shared memory is at work 90 % of the time, and bank conflicts" \
+check "explain: the sentence" says "^Yours: shared memory is busy 90 % of the time, and bank conflicts" \
     explain 6 --submission "$(submission good "limited shared 24")"
-check "explain: beside the reference's" says "^The reference: the device's memory is at work 90 % of the time" \
+check "explain: beside the reference's" says "^The reference: the device's memory is busy 90 % of the time" \
     explain 6 --submission "$(submission good "limited shared 24")"
 check "explain: no ridge without FP32 arithmetic" says "^DRAM's bandwidth +[0-9]" \
     explain 6 --submission "$(submission good "limited shared 24")"
@@ -246,7 +246,7 @@ check "explain: the line" says "^   50.0 %  kernel.cu:24, mostly shared memory" 
 text=$(sed -n 's/^ *\(tile.*in\[row.*\)/\1/p' solutions/06_transpose/5_padded.cu | sed 's/[^a-zA-Z ]/./g')
 check "explain: its text" says "^ {11}$text$" explain 6 --submission \
     "$(submission good "limited shared $(grep -n 'tile.*in\[row' solutions/06_transpose/5_padded.cu | cut -d: -f1)")"
-check "explain: what the line did" says "^ {11}shared memory 32.0 wavefronts a request, 1.0 without bank" \
+check "explain: what the line did" says "^ {11}shared memory 32.0 wavefronts per request, 1.0 without bank" \
     explain 6 --submission "$(submission good "limited shared 24")"
 check "explain: a line that is not in the file" says "kernel.cu:9999, mostly" \
     explain 6 --submission "$(submission good "limited shared 9999")"
@@ -264,7 +264,7 @@ for lie in nan minus nothing; do
     check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
 done
 limits_line() { # OPTION...: what make grade says
-    says "What limits it: shared memory is at work 90 % .* make explain LAB=transpose has the lines\." simulated "$warpbook" grade "$@"
+    says "What limits it: shared memory is busy 90 % .* make explain LAB=transpose has the lines\." simulated "$warpbook" grade "$@"
 }
 check "a slow one: what limits it" limits_line 6 --submission "$(submission slow "ms 10" "limited shared 24")"
 quick_one() { ! limits_line 6 --submission "$(submission good "ms 0.5" "limited shared 24")" && grep -q "pass" "$work/out"; }

@@ -54,10 +54,19 @@ static char *floor_path(const TimingContext *j, const char *source, int i, char 
                session_device_word(session, device, sizeof device), i, (unsigned long long) key);
 }
 
+/* The number of a stored line. */
+static double floor_in(const char *text)
+{
+    double floor;
+
+    parse_prefix(text, &floor);
+    return floor;
+}
+
 static double read_floor(const char *path)
 {
     char *kept = *path ? read_file(path, 63, NULL) : NULL;
-    double floor = kept ? number_or_zero(kept) : 0;
+    double floor = kept ? floor_in(kept) : 0;
 
     free(kept);
     return floor;
@@ -76,7 +85,7 @@ double baseline_floor(TimingContext *j, int i)
     if (floor > 0)
         return floor;
     PUT(text, "%.4f\n", ratio_of_ours(j, rungs.path[0], i));
-    floor = number_or_zero(text); /* as it is read the next time */
+    floor = floor_in(text); /* rounded, as the next grading will read it */
     if (floor > 0 && *path && make_folders(j->session->book.floors))
         write_file(path, text, strlen(text));
     return floor;

@@ -77,7 +77,7 @@ static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
     worker_end(&worker);
 }
 
-/* As it was graded, or as the lab's table has it for simulated GPUs. */
+/* The size that was graded, or the one of the lab's table for simulated GPUs. */
 static Case size_of(const Explained *e, const Case *lab_case)
 {
     Case sized = *lab_case;
@@ -93,14 +93,14 @@ static double ratio_of(const Explained *e)
     return e->yours.ms > 0 ? e->reference.ms / e->yours.ms : 0;
 }
 
-/* Takes the case into `e` if it does worse there than in the one that is in it. */
+/* Runs the case, and keeps it in `e` if its ratio is the worst so far. False if it could not run. */
 static bool see_case(Explained *e, const Case *lab_case, const char *yours, const char *reference)
 {
     Explained *other = malloc(sizeof *other);
     bool fine;
 
     if (!other)
-        die("no memory to look at a case");
+        die("out of host memory");
     *other = *e;
     other->lab_case = lab_case;
     other->sized = size_of(e, lab_case);
@@ -116,7 +116,7 @@ static bool see_case(Explained *e, const Case *lab_case, const char *yours, cons
     return fine;
 }
 
-/* The timed case that was graded worst. NULL: none was measured. */
+/* The timed case with the worst measured ratio; NULL if none was measured. */
 static const Case *worst_of(const Result *result)
 {
     const CaseSpeed *worst = NULL;
@@ -130,8 +130,8 @@ static const Case *worst_of(const Result *result)
     return worst ? worst->lab_case : NULL;
 }
 
-/* That one; where none was measured, the worst of all timed ones; of a lab that has none, the first
- * that is shown. */
+/* The case with the worst measured ratio; if none was measured, the worst modelled one; in a lab
+ * without timed cases, the first control case. */
 static bool see_cases(Explained *e, const char *yours, const char *reference)
 {
     const Case *cases = e->entry->lab->cases, *shown = NULL, *worst = worst_of(&e->result);
@@ -175,7 +175,7 @@ static void row_of_shares(const char *label, double yours, double reference)
     row(label, PUT(left, "%.1f %%", yours), PUT(right, "%.1f %%", reference));
 }
 
-/* By the student's share; what is less than 1 % on both sides is left out. */
+/* Sorted by the student's share, without rows below 1 % on both sides. */
 static void rows_of_limits(const Explained *e)
 {
     Spent left = e->yours.limited.limits.spent;
@@ -191,7 +191,7 @@ static void rows_of_limits(const Explained *e)
     }
 }
 
-/* Those of at least 10 % on either side, under their head. */
+/* Rows of at least 10 % on either side, under a heading. */
 static void rows_of(const Explained *e, const char *head, const char *const *words,
                     const double *yours, const double *reference, int count)
 {
@@ -237,7 +237,7 @@ static void rows_of_roofline(const Explained *e)
     }
     say_intensity(&left, yours, sizeof yours);
     say_intensity(&right, reference, sizeof reference);
-    row("roofline: FP32 operations a byte of DRAM", yours, reference);
+    row("roofline: FP32 operations per byte of DRAM", yours, reference);
     say_ridge(&left, yours, sizeof yours);
     say_ridge(&right, reference, sizeof reference);
     row(PUT(label, "  over the ridge's, %.3g", left.ridge), yours, reference);
@@ -252,7 +252,7 @@ static void print_table(const Explained *e)
     row_of_time(e);
     rows_of_limits(e);
     rows_of(e, "schedulers with warps wait for", wait_words, a->waits, b->waits, WAITS);
-    rows_of(e, "at work, whatever else is", limit_words, a->busy, b->busy, LIMITS);
+    rows_of(e, "busy time of each unit", limit_words, a->busy, b->busy, LIMITS);
     rows_of_roofline(e);
 }
 
@@ -263,17 +263,17 @@ static double each(double all, double count)
     return count > 0 ? all / count : 0;
 }
 
-/* "loads take 32.0 sectors a request where 4.0 hold what they ask for" */
+/* "loads 32.0 sectors per request, 4.0 would hold the data" */
 static void say_sectors(const char *what, const LineTraffic *t, char *text, size_t size)
 {
     const double least = t->asked / 32;
 
     if (t->requests <= 0)
         return;
-    append(text, size, "%s%s %.1f sectors a request", *text ? "; " : "", what,
+    append(text, size, "%s%s %.1f sectors per request", *text ? "; " : "", what,
            each(t->passes, t->requests));
     if (t->passes > 1.2 * least && least > 0)
-        append(text, size, ", %.1f hold what it asks for", each(least, t->requests));
+        append(text, size, ", %.1f would hold the data", each(least, t->requests));
 }
 
 void explain_line(const LineCost *cost, char *text, size_t size)
@@ -286,16 +286,16 @@ void explain_line(const LineCost *cost, char *text, size_t size)
     say_sectors("stores", &cost->store, text, size);
     say_sectors("atomics", &cost->atomic, text, size);
     if (s->requests > 0)
-        append(text, size, "%sshared memory %.1f wavefronts a request", *text ? "; " : "",
+        append(text, size, "%sshared memory %.1f wavefronts per request", *text ? "; " : "",
                each(s->passes, s->requests));
     if (s->requests > 0 && s->passes > 1.2 * s->asked)
         append(text, size, ", %.1f without bank conflicts", each(s->asked, s->requests));
     if (lanes > 0 && lanes < 28)
-        append(text, size, "%sof 32 lanes %.1f take part", *text ? "; " : "", lanes);
+        append(text, size, "%s%.1f of 32 lanes active", *text ? "; " : "", lanes);
 }
 
-/* Line `number` of a text, without what surrounds it and what would move the cursor; "" if there is
- * none. */
+/* Copies line `number` of a text, trimmed and without control characters; "" if there is no such
+ * line. */
 static void take_line(const char *text, int number, char *line, size_t size)
 {
     size_t length;

@@ -69,66 +69,67 @@ const Lab lab_first = {
     .call = call,
     .work = work,
     .hints = {
-        "Say it for one thread: which block is it in, how many threads have the blocks before that "
-        "one, and which of its own block's threads is it? Then: what must a thread do whose number "
-        "is n or more?",
+        "Take one thread: which block is it in, how many threads are in the blocks before that one, "
+        "and which thread of its own block is it? Then: what must a thread do if its number is n or "
+        "more?",
         "The number is blockIdx.x * blockDim.x + threadIdx.x, and a thread with a number below n "
         "copies that one element; the others do nothing. n / BLOCK blocks are one too few whenever "
-        "n is no multiple of BLOCK. The three words are 32 bits wide, n is not.",
+        "n is not a multiple of BLOCK. These three variables are 32 bits wide, n is 64.",
         "long i = (long) blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i]; launched "
-        "with (n + BLOCK - 1) / BLOCK blocks; then CUDA_CHECK(cudaGetLastError()). If all of this "
-        "stands and it is still wrong, read the case that make grade names.",
+        "with (n + BLOCK - 1) / BLOCK blocks; then CUDA_CHECK(cudaGetLastError()). If your kernel "
+        "has all of this and is still wrong, look at the case that make grade names.",
     },
     .remedies = {
         { "wrong tail unwritten",
           "From which element on is it missing? If that is a multiple of your block's size: how "
-          "many blocks are launched, and what tells one block's threads from another's? If it "
-          "is the last few only: which way does n / BLOCK round?" },
+          "many blocks are launched, and what distinguishes the threads of one block from those of "
+          "another? If it is the last few only: which way does n / BLOCK round?" },
         { "wrong shifted",
           "Every element holds its neighbour's value. Write down, for thread 0 of block 0, "
           "which element it reads and which it writes." },
         { "wrong unwritten",
-          "Nobody has written there. Did the launch succeed? A launch that fails says nothing "
-          "unless it is asked: TODO 4. If it did succeed, which thread should have done the "
+          "No thread has written there. Did the launch succeed? A failed launch reports nothing "
+          "unless you check for errors: TODO 4. If it did, which thread should have written the "
           "element that make grade names?" },
         { "wrong",
-          "Take the element that make grade names. Which block's, and which thread's of it, "
-          "should it be? What does your code compute for that thread? If the first case is "
-          "right and all others are wrong: what is kept from one call to the next?" },
+          "Take the element that make grade names. Which thread of which block should write it? "
+          "What does your code compute for that thread? If the first case is right and all others "
+          "are wrong: what is kept from one call to the next?" },
         { "stray input",
-          "`in` was written to. Read the copy aloud: what is on the left of the =, and in which "
-          "order does the launch hand over out and in?" },
+          "Your kernel wrote to `in`. Look at the copy: what is on the left of the =, and in which "
+          "order does the launch pass out and in?" },
         { "stray",
-          "A thread worked on an element that is not there. With n = 1000 and blocks of 256, "
-          "which threads have a number of 1000 or more, and what keeps them from writing? Is "
-          "there an element 1000?" },
+          "A thread wrote an element that does not exist. With n = 1000 and blocks of 256, which "
+          "threads have a number of 1000 or more, and what keeps them from writing? Is there an "
+          "element 1000?" },
         { "unsafe out_of_bounds",
-          "A thread touched an element that is not there. With n = 1000 and blocks of 256, "
+          "A thread read or wrote an element that does not exist. With n = 1000 and blocks of 256, "
           "which threads have a number of 1000 or more, and what do they do?" },
         { "crash launch",
-          "The GPU refused the launch: it has run nothing. Between <<< and >>> stand the "
-          "blocks, then the threads of a block. What is the most that the second may be, and "
-          "how large can each become with your formula? Can one be 0?" },
+          "The GPU refused the launch: it has run nothing. Between <<< and >>> come the number of "
+          "blocks and the number of threads per block. What is the largest value allowed for the "
+          "second, and how large can each become with your formula? Can one be 0?" },
         { "crash misaligned",
-          "An access of 16 bytes wants an address that is a multiple of 16. Of which elements "
-          "of an array of floats is that true?" },
+          "An access of 16 bytes needs an address that is a multiple of 16. For which elements of "
+          "an array of floats is that true?" },
         { "crash illegal",
-          "A thread followed a wild address. Does it happen with a single element, too? Then it "
-          "is the pointer. If only with many: is the product of block number and block size "
+          "A thread used an invalid address. Does it also happen with a single element? Then the "
+          "pointer is wrong. If only with many: is the product of block number and block size "
           "computed in a type that is wide enough?" },
         { "crash",
-          "Which of your lines run on the host, and which on the GPU? `out` and `in` mean "
-          "something only on one of the two." },
+          "Which of your lines run on the host, and which on the GPU? `out` and `in` are valid "
+          "addresses on only one of the two." },
         { "timeout",
-          "Which loop does not end? Look at what its variable is compared with, and whether its "
-          "type can ever get there." },
+          "Which loop does not end? Look at what its variable is compared with. Can its type hold "
+          "that value?" },
         { "build",
-          "The line that is named above all is yours, the rest follows from it. If it is a call "
-          "that a lab may not use: the copying is what you are asked to write." },
+          "The first line named is in your code; the other errors follow from it. If it is a call "
+          "that the lab does not allow: your task is to write the copy yourself." },
     },
     .predictions = {
         { "blocks",
-          "How many blocks of 256 threads does a copy of 1000 floats need, at one thread an element?",
+          "How many blocks of 256 threads does a copy of 1000 floats need, with one thread per "
+          "element?",
           4, 0, "Three blocks are 768 threads: too few. In C (1000 + 255) / 256 is 4: 1000 / 256, "
                 "rounded up." },
         { "idle",
@@ -139,10 +140,10 @@ const Lab lab_first = {
           8e6, 0, "4,000,000 are read and 4,000,000 are written: both count." },
         { "gbps",
           "A copy of 100,000,000 floats takes 0.4 ms. How many GB/s is that?",
-          2000, 1, "8e8 bytes in 4e-4 s are 2e12 bytes a second. GB are 10^9 bytes here, as in data "
-                   "sheets." },
+          2000, 1, "8e8 bytes in 4e-4 s are 2e12 bytes per second. GB are 10^9 bytes here, as in "
+                   "data sheets." },
     },
-    .question = "y[i] = a * x[i] + y[i], for n floats: how many bytes must move for one i, and how long "
-                "does n = 100,000,000 take at the rate that you have just measured? What would a "
-                "second addition an element cost?",
+    .question = "y[i] = a * x[i] + y[i], for n floats: how many bytes must move for one i, and how "
+                "long does n = 100,000,000 take at the rate that you have just measured? What would "
+                "a second addition per element cost?",
 };

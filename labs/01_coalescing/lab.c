@@ -114,115 +114,115 @@ const Lab lab_coalescing = {
     /* A table of rows that end anywhere has a sector more or two in places. */
     .mechanism = { { SECTORS_READ, TABLE, 1.15 }, { SECTORS_WRITTEN, 0, 1.15 } },
     .hints = {
-        "Take one warp of the starter and one of its loads from `in`. Write down the byte "
-        "addresses of lanes 0, 1, 2 and 31 for cols = 16. How many different pieces of 32 bytes "
-        "do the 32 lanes touch, and how many bytes of each do they use?",
-        "Memory runs along a row of the table: c, then c + 1. So the lane number must run along c "
-        "as well. Which column a thread works on comes from threadIdx.x; its rows come from "
-        "threadIdx.y and blockIdx.x. The four rows a thread can stay.",
+        "Take one warp of the starter and one of its loads from `in`. Write down the byte addresses "
+        "of lanes 0, 1, 2 and 31 for cols = 16. How many different 32-byte sectors do the 32 lanes "
+        "touch, and how many bytes of each sector do they use?",
+        "In memory, neighbours lie along a row of the table: c, then c + 1. So neighbouring lanes "
+        "must take neighbouring values of c. Which column a thread works on comes from threadIdx.x; "
+        "its rows come from threadIdx.y and blockIdx.x. The four rows per thread can stay.",
         "dim3 block(cols, 256 / cols) for cols up to 256, (cols, 1) above. A thread's column is "
         "threadIdx.x, its rows are first_row + threadIdx.y + j * blockDim.y for j = 0..3, where "
         "the block's first_row is blockIdx.x * blockDim.y * 4. Load all four, then store all four.",
     },
     .remedies = {
         { "slow sectors_read",
-          "Go to the line that make grade named. From lane 0 to lane 1 of one warp, which part "
-          "of the index changes, the row or the column? How many floats further is that in "
-          "memory?" },
+          "Go to the line that make grade named. From lane 0 to lane 1 of one warp, which part of "
+          "the index changes, the row or the column? How many floats apart is that in memory?" },
         { "slow sectors_written",
-          "The stores move too much. From lane 0 to lane 1, by how many floats does the index of "
-          "`out` change? And how often is each element of it written?" },
+          "The stores move too many sectors. From lane 0 to lane 1, by how many floats does the "
+          "index of `out` change? And how often is each element of `out` written?" },
         { "slow", .below = 0.12,
-          .text = "This is about the starter's own speed. Blocks may be larger or smaller: as "
-                  "long as neighbouring threads take neighbouring rows, or a run of elements "
-                  "each, they are far apart in memory. threadIdx.x is what runs fastest within "
-                  "a warp. Which index follows it in your kernel?" },
+          .text = "This is about the starter's speed. The block size makes little difference: as "
+                  "long as neighbouring threads take neighbouring rows, or each takes a run of "
+                  "elements, their addresses are far apart. Within a warp, threadIdx.x changes "
+                  "fastest. Which index follows it in your kernel?" },
         { "slow", .below = 0.35,
-          .text = "Better than the starter, and still scattered? A row a thread is the right "
-                  "habit on a CPU, where one core wants its own cache line. Count the sectors "
-                  "of one instruction of a warp, not of one thread over its loop: the caches "
-                  "give back a part of them, not all." },
+          .text = "Faster than the starter, but are the accesses still scattered? One row per "
+                  "thread is right on a CPU, where each core should have its own cache line. Here, "
+                  "count the sectors of one instruction of a warp, not those of one thread over its "
+                  "loop: the caches save some of them, but not all." },
         { "slow",
-          "If your count of sectors is right, something else moves too much or too little. How "
-          "often does each element cross the memory's pins, from start to end of your function? "
-          "And how many loads has a thread asked for when it waits for the first?" },
+          "If your number of sectors is right, look at two other things. How often does each "
+          "element travel between DRAM and the GPU during one call? And how many loads has a thread "
+          "issued before it waits for the first one?" },
         { "wrong right_edge unwritten",
-          "All columns from some number on: is that number the width of your block? Which "
-          "thread does the next column, and what would it have to do after its first one?" },
+          "All columns from some number on: is that number the width of your block? Which thread "
+          "should take the next column, after its first one?" },
         { "wrong tail unwritten",
-          "The last rows are missing. Which way did you round the number of blocks? And what "
-          "does a block do of whose rows only some are there?" },
+          "The last rows are missing. Which way did you round the number of blocks? And what does a "
+          "block do if only some of its rows exist?" },
         { "wrong outside_corner unwritten",
-          "Only a corner is right. How many rows and columns has it, and which two numbers of "
-          "your launch are those?" },
+          "Only a corner is right. How many rows and columns does it have, and which two numbers of "
+          "your launch are these?" },
         { "wrong transposed",
-          "Rows and columns are exchanged in one index. The table is row-major: which of the "
-          "two is multiplied, and by what?" },
+          "Rows and columns are exchanged in one index. The table is row-major: which of the two "
+          "indices is multiplied, and by what?" },
         { "wrong unwritten",
-          "Nobody does those elements. Take the first that make grade names: which thread of "
-          "which block should have it, at this number of columns?" },
+          "No thread writes these elements. Take the first one that make grade names: which thread "
+          "of which block should write it, for this number of columns?" },
         { "wrong",
-          "Compare the shape that failed with one that is right. Does its number of columns "
-          "divide your block? Which column has thread 250 of a block, with 12 columns? If the "
-          "values are near, but not near enough: which type, and which of mean and scale comes "
-          "first? If only the first call is right: what is kept?" },
+          "Compare the shape that failed with one that is right. Does its number of columns divide "
+          "your block size? Which column does thread 250 of a block take, with 12 columns? If the "
+          "values are close, but not close enough: which type do you use, and do you apply mean and "
+          "scale in the right order? If only the first call is right: what do you keep between "
+          "calls?" },
         { "stray input",
-          "`in` was written to: it is only to read. What should the line leave in a register "
+          "Your kernel wrote to `in`, which is an input. Which value should stay in a register "
           "instead?" },
         { "stray",
           "The last block reaches past the table. Is each of a thread's rows checked against "
-          "`rows`, or only its first? In a loop: is the index that is tested the one that is "
-          "used?" },
+          "`rows`, or only its first? In a loop: is the index that you test the one that you use?" },
         { "unsafe out_of_bounds",
-          "Which array does make grade name? Behind `mean` or `scale`: a thread to the right of "
-          "the last column reads them, too. Behind the table: is each of a thread's rows checked "
-          "against `rows`, or only its first? In a loop: is the index that is tested the one "
-          "that is used?" },
+          "Which array does make grade name? Past the end of `mean` or `scale`: threads to the "
+          "right of the last column read them, too. Past the end of the table: is each of a "
+          "thread's rows checked against `rows`, or only its first? In a loop: is the index that "
+          "you test the one that you use?" },
         { "unsafe race",
-          "One thread writes into shared memory, another one reads it, and nothing makes the "
-          "second wait. Which warps are the two in? What makes a whole block wait?" },
+          "One thread writes to shared memory and another one reads the same place, but nothing "
+          "makes the reader wait. Which warps are the two in? What makes a whole block wait?" },
         { "unsafe uninitialised",
-          "It reads what nobody has written, or not yet. Which thread was to fill that place, "
-          "and what makes the reader wait for it? For which columns or rows does no thread fill "
-          "it?" },
+          "Your kernel reads a place that has not been written yet, or never is. Which thread "
+          "should write it, and what makes the reader wait? For which columns or rows does no "
+          "thread write it?" },
         { "crash launch",
-          "Work out your launch for the case that failed: how many threads has a block at 1024 "
-          "columns, how many blocks has the grid in y at 4,500,007 rows? A block ends at 1024, "
-          "a grid's y and z at 65,535." },
+          "Work out your launch for the case that failed: how many threads does a block have at "
+          "1024 columns, and how many blocks does the grid have in y at 4,500,007 rows? The limits "
+          "are 1024 threads per block, and 65,535 blocks in y and in z." },
         { "crash misaligned",
-          "A load of 16 bytes wants an address that is a multiple of 16. With 17 columns, which "
-          "rows begin on one? What would you do with the others?" },
+          "A load of 16 bytes needs an address that is a multiple of 16. With 17 columns, which "
+          "rows begin at such an address? What would you do with the others?" },
         { "crash",
-          "Take the largest index that the failing case can give, and the array's size in this "
-          "case. Which of the two shapes, rows x cols or cols x rows, has your index in mind?" },
+          "Work out the largest index in the failing case, and compare it with the size of the "
+          "array. Which shape does your index assume, rows x cols or cols x rows?" },
         { "timeout",
-          "Which loop does not end? Look at its step: can it become 0 for one column, or for "
-          "1024?" },
+          "Which loop does not end? Look at its step: can it be 0 for one column, or for 1024?" },
     },
     .predictions = {
         { "load_16",
           "cols = 16: one warp of the starter loads from `in`, once. How many sectors of 32 bytes?",
-          32, 0, "Neighbouring lanes read 16 * 4 = 64 bytes apart: each lane has a sector to "
-                 "itself, and uses 4 bytes of it." },
+          32, 0, "Neighbouring lanes read 16 * 4 = 64 bytes apart: each lane touches a sector of "
+                 "its own and uses 4 of its bytes." },
         { "load_4",
           "The same with cols = 4?",
           16, 0, "16 bytes apart, so two lanes share a sector: 32 / 2 = 16." },
         { "load_3",
           "The same with cols = 3?",
-          12, 0, "12 bytes apart: the warp spans 32 * 12 = 384 bytes and leaves out no sector of "
-                 "them, so 384 / 32 = 12. The fewer columns, the less there is to lose." },
+          12, 0, "12 bytes apart: the warp spans 32 * 12 = 384 bytes and touches every sector in "
+                 "them: 384 / 32 = 12. With fewer columns, fewer sectors are wasted." },
         { "load_fixed",
           "cols = 16, but lanes run along the rows of the table: how many sectors a load?",
-          4, 0, "A warp reads two whole rows, 128 bytes side by side: 4 sectors, all used." },
+          4, 0, "A warp reads two whole rows, which are 128 contiguous bytes: 4 sectors, fully "
+                "used." },
         { "bytes_factor",
           "cols = 16: if every sector is moved once for each load or store that touches it, how "
           "many times the least number of bytes does the starter move?",
-          8, 0, "32 bytes for 4. On an H200 (2026-11-21) a draft moved even 16 times the least: "
-                "writes 8 times, reads 24 times, since a sector that is written in part was read "
-                "first, to fill the rest." },
+          8, 0, "It moves 32 bytes for 4. On an H200 (2026-11-21) a draft moved as much as 16 times "
+                "the minimum: 8 times in writes and 24 times in reads, since a sector that is only "
+                "partly written must be read first." },
     },
     .question = "Particles are structs of eight floats, 32 bytes each; thread i takes particle i. "
                 "One kernel reads and writes all eight fields, another adds up the first field "
                 "only. For each: how many sectors does one load touch, and how many times the "
-                "least number of bytes must come from DRAM? Which is worth a change of layout?",
+                "minimum number of bytes must come from DRAM? Which kernel would gain from another "
+                "layout?",
 };

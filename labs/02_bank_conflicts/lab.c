@@ -165,41 +165,40 @@ const Lab lab_bank_conflicts = {
     /* What the lesson asks for, and no more: two lanes a bank, in one load of two, come to 1.5. */
     .mechanism = { { SHARED_WAVEFRONTS, 0, 1.05 } },
     .hints = {
-        "At step k, lane t of a warp reads word t * pitch + k of b. In which of the 32 banks is that? "
-        "Write it down for pitch = 64, k = 0 and t = 0, 1, 2, 3. Then for pitch = 65. Which word "
-        "does the warp read from a?",
-        "Nobody says that rows must lie packed: shared memory may have words that nobody uses. For "
-        "which steps between rows do 32 lanes find 32 different banks? And which steps are one "
-        "word away from those that you know to be bad? 63 is one of the sizes you are graded on.",
-        "Any odd step will do, since it shares no factor with 32: pitch = d | 1. Why is d + 1 not "
-        "the answer? The other way needs no gap at all: round rows up to 32 words and keep word k "
-        "of row r at k ^ r.",
+        "At step k, lane t of a warp reads word t * pitch + k of b. Which of the 32 banks holds "
+        "that word? Write it down for pitch = 64, k = 0 and t = 0, 1, 2, 3. Then for pitch = 65. "
+        "Which word does the warp read from a?",
+        "Rows need not be packed: shared memory may contain unused words. For which distances "
+        "between rows do 32 lanes use 32 different banks? And which distances are one word away "
+        "from one that you know to be bad? d = 63 is one of the graded cases.",
+        "Any odd pitch works, since it shares no factor with 32: pitch = d | 1. Why not d + 1? "
+        "Another way needs no padding word: round rows up to a multiple of 32 words and store word "
+        "k of row r at position k ^ r.",
     },
     .remedies = {
         { "slow", .in = "d = 63",
           .text = "The starter is fast in this case, and your kernel is slow. Put d = 63 into your "
-                  "formula: what is the step between the rows now, and "
-                  "how many of 32 lanes meet in a bank? What was it before?" },
+                  "formula: what is the pitch now, and how many of the 32 lanes share a bank? What "
+                  "was it before?" },
         { "slow shared_wavefronts",
-          "Which word does lane t read at step k, with the step that you have now? How often "
-          "does 2 divide that step? Put lanes 0, 1, 2 and 16 into banks, with a pencil." },
+          "Which word does lane t read at step k, with your pitch? How often does 2 divide that "
+          "pitch? Write down the banks of lanes 0, 1, 2 and 16." },
         { "slow", .below = 0.20,
-          .text = "If your rows lie in shared memory, nearly all lanes wait for the same bank. Of "
+          .text = "If your rows are in shared memory, nearly all lanes wait for the same bank. Of "
                   "the two loads in the loop, which one changes from lane to lane? By how many "
-                  "words, and how much of that is left after % 32? Exchanging the lanes' roles "
-                  "moves the question to the other load. If nothing lies in shared memory, each "
-                  "lane reads a row of its own from global memory: lab 01." },
+                  "words, and what is that modulo 32? Exchanging the roles of the lanes only moves "
+                  "the problem to the other load. If nothing is in shared memory, each lane reads "
+                  "its own row from global memory: see lab 01." },
         { "slow", .below = 0.80,
-          .text = "Fewer lanes share a bank than before, and more than one still does. How "
-                  "often does 2 divide the step between your rows? Each time doubles the wait. "
-                  "A little padding is not yet enough padding." },
+          .text = "Fewer lanes share a bank than before, but some still do. How often does 2 divide "
+                  "your pitch? Each factor of 2 doubles the number of wavefronts." },
         { "slow",
-          "Is any conflict left? warpbook calc banks tells, for your step. If there is none: "
-          "what else did you add to each step, an operation for the address or a second "
-          "barrier? The control case has the starter's own loop: compare." },
+          "Are any conflicts left? warpbook calc banks computes them for your pitch. If there are "
+          "none: what else did you add to each step, an address computation or a second barrier? In "
+          "the control case the starter's own loop has no conflicts: compare with it." },
         { "wrong outside_corner unwritten",
-          "What does not fill a tile is missing, or what lies beyond your grid. How many tiles "
-          "does n = 33 need, how many n = 1033, and how many blocks has your launch?" },
+          "Results in incomplete tiles, or beyond your grid, are missing. How many tiles does n = "
+          "33 need, how many n = 1033, and how many blocks do you launch?" },
         { "wrong tail unwritten",
           "The last rows are missing. How many tiles does n = 33 need, and which way do you "
           "round?" },
@@ -207,58 +206,57 @@ const Lab lab_bank_conflicts = {
           "The last columns are missing. How many tiles does n = 33 need, and which way do you "
           "round?" },
         { "wrong", .in = "near each other",
-          .text = "The descriptors of this case are large and differ by little. Which of your "
-                  "operations takes two large numbers from each other when they are already "
-                  "squared? What if the difference came first?" },
+          .text = "The values in this case are large and differ by little. Does your kernel "
+                  "subtract two large numbers that are already squared? What if you subtract first?" },
         { "wrong", .in = "real numbers",
-          .text = "This case holds real numbers. If those of integers are all right (grade "
-                  "again: the order of cases changes), where does a number become narrower than "
-                  "a float on its way? If not, leave types alone." },
+          .text = "This case holds real numbers. If the cases with integers are all right (grade "
+                  "again: the order of cases changes), where do you use a type narrower than float? "
+                  "If they are not, the types are not the problem." },
         { "wrong unwritten",
-          "Every (i, j) is asked for, also where (j, i) has the same value. Which ones were "
+          "Every (i, j) must be written, even though (j, i) has the same value. Which ones were "
           "never written: those of the last tile, or one half of the square?" },
         { "wrong",
-          "Right at 64 and wrong at 48 or 65? Then look at where word k of row r went: does it "
-          "stay inside its row if d is no power of two, or no multiple of 32? Is each of the d "
-          "words looked at, by every lane?" },
+          "Right at 64 and wrong at 48 or 65? Then look at where you store word k of row r: does it "
+          "stay inside its row if d is not a power of two, or not a multiple of 32? Does every lane "
+          "read all d words?" },
         { "unsafe race",
-          "32 warps fill the rows, and each lane then reads rows that other warps have filled. "
-          "What must stand between the last store and the first load? And before the rows are "
-          "filled anew, if they are?" },
+          "32 warps fill the rows, and each lane then reads rows that other warps have filled. What "
+          "is needed between the last store and the first load? And before the rows are filled "
+          "again, if they are?" },
         { "unsafe uninitialised",
-          "A word of shared memory is read that nobody has filled, or not yet. Which warp was "
-          "to fill it, and what makes the reader wait for that warp? If something does: take "
-          "the row and the k of the thread that is named; is the place computed by the same "
-          "formula when storing and when reading?" },
+          "A thread reads a word of shared memory that has not been written yet, or never is. Which "
+          "warp should write it, and what makes the reader wait for that warp? If something does: "
+          "take the row and the k of the thread that is named; do the store and the load compute "
+          "the position by the same formula?" },
         { "unsafe out_of_bounds",
-          "An access past the end. If in x: which rows of the last tile are not there, and who "
-          "asks? If in shared memory: what is the largest place that your formula gives, and "
-          "how many words has the block asked for?" },
+          "An access past the end. In x: which rows of the last tile do not exist, and do you check "
+          "for them? In shared memory: what is the largest position that your formula gives, and "
+          "how many words does the block have?" },
         { "unsafe",
-          "A barrier wants all threads of the block. Is one inside an if, or behind a return?" },
+          "All threads of the block must reach a barrier. Is one inside an if, or after a return?" },
         { "stray",
-          "Written past the end. If in dist: the row and the column must both be asked for. If "
-          "in shared memory: what is the largest place that your formula gives, at d = 48 say, "
-          "and how many words has the block?" },
+          "Your kernel wrote past the end. In dist: check both the row and the column. In shared "
+          "memory: what is the largest position that your formula gives, for d = 48 say, and how "
+          "many words does the block have?" },
         { "crash launch",
-          "How many bytes of shared memory does a block of yours ask for at d = 128? A launch "
-          "may have 48 KiB without further words, and a refused launch does nothing. Is all of "
-          "it needed?" },
+          "How many bytes of shared memory does your block request at d = 128? A launch may use 48 "
+          "KiB unless the kernel raises its limit (cudaFuncSetAttribute), and a refused launch does "
+          "nothing. Do you need all of it?" },
         { "crash misaligned",
-          "A load of 16 bytes wants an address that is a multiple of 16. With d = 63, which "
-          "rows of x begin on one? And which of yours in shared memory?" },
+          "A load of 16 bytes wants an address that is a multiple of 16. With d = 63, which rows of "
+          "x begin at such an address? And which of your rows in shared memory?" },
         { "crash",
-          "Take the last tile of the failing case: what is the largest index into x, into dist, "
-          "into shared memory that it computes?" },
+          "Take the last tile of the failing case: what is its largest index into x, into dist and "
+          "into shared memory?" },
         { "timeout",
           "Which loop does not end? Look at its step. Or do some warps wait at a barrier that "
-          "others never come to?" },
+          "others never reach?" },
     },
     .predictions = {
         { "degree_66",
           "Lanes 0 to 31 read words 0, 66, 132, ...: how many of them wait for the busiest bank?",
           2, 0, "gcd(66, 32) = 2: every second bank is used, each by two lanes. A step of 65 would "
-                "have been free." },
+                "have no conflicts." },
         { "degree_72",
           "The same with a step of 72 words?",
           8, 0, "gcd(72, 32) = 8: only 32 / 8 = 4 banks are used, each by eight lanes." },
@@ -272,14 +270,15 @@ const Lab lab_bank_conflicts = {
           33, 0, "The word of a is the same for all lanes: one wavefront serves them all. The 32 "
                  "words of b are in one bank: 32 wavefronts." },
         { "speedup_most",
-          "d = 64: if wavefronts were all that counts, how many times faster than the starter is the "
-          "kernel without conflicts?",
-          16.5, 0, "33 wavefronts a step become 2. Filling and waiting come on top in both, so less "
-                   "than that will be seen: a draft on an H200 (2026-11-21) gained 12.5 at d = 64, "
-                   "and 14.2 at d = 128, where a block's filling is shared by twice the steps." },
+          "d = 64: if only wavefronts counted, how many times faster than the starter is the kernel "
+          "without conflicts?",
+          16.5, 0, "33 wavefronts per step become 2. Filling the tile and waiting take time in "
+                   "both, so you will see less than that: a draft on an H200 (2026-11-21) was 12.5 "
+                   "times faster at d = 64, and 14.2 times at d = 128, where twice as many steps "
+                   "follow each filling." },
     },
     .question = "Particles lie in shared memory as structs of six floats, and lane t reads the x of "
-                "particle t. How many lanes wait for one bank? And with eight floats, and with "
-                "seven? Which change costs no memory at all, and what would it do to a lane that "
-                "wants all the fields of its particle?",
+                "particle t. How many lanes wait for one bank? And with eight floats, or with "
+                "seven? Which change costs no memory at all, and what would it mean for a lane that "
+                "needs all fields of its particle?",
 };

@@ -99,106 +99,107 @@ const Lab lab_divergence = {
      * items leave 22 and 16, and of 512 items 26 and 22. */
     .mechanism = { { IDLE_LANES, 0, 1.6 } },
     .hints = {
-        "A warp starts one instruction at a time, for all of its lanes: where they want different cases of "
-        "the switch, it walks through each of those with the other lanes switched off. How many of the "
-        "eight does a warp need if 32 kinds are drawn at random?",
-        "Nobody says that thread i must do item i. Let a block first find out which of its items are of "
-        "which kind (shared memory, a counter a kind, one atomicAdd an item), and then give each warp "
-        "items of one kind only. Results go to out[item], wherever the item was worked on.",
+        "A warp issues one instruction at a time, for all its lanes. Where lanes need different "
+        "cases of the switch, it executes these cases one after the other, with the other lanes "
+        "inactive. How many of the eight cases does a warp execute if the kinds of its 32 items are "
+        "random?",
+        "Thread i need not process item i. Let a block first sort its items by kind (shared memory, "
+        "one counter per kind, one atomicAdd per item), and then give each warp items of one kind "
+        "only. The result goes to out[item], whichever thread computed it.",
         "Shared count[KINDS] set to 0; barrier; slot = atomicAdd(&count[k], 1), queue[k][slot] = i; "
-        "barrier; warp w serves queue w, 32 items at a time: enough for mixed kinds. For skewed ones make "
-        "the batch larger than the block, 2048 items, round each kind up to whole runs of 32, and let any "
-        "warp take any run.",
+        "barrier; warp w serves queue w, 32 items at a time: this is enough for mixed kinds. For "
+        "skewed kinds make the batch larger than the block (2048 items), round each kind up to "
+        "whole runs of 32, and let any warp take any run.",
     },
     .remedies = {
         { "slow", .in = "skewed",
-          .text = "Skewed kinds are what you are slowest at: nine of ten items are of one kind. "
-                  "How many passes do the other seven take in a batch of your size, and how many "
-                  "of the lanes work in those? And which of your warps has the frequent kind, "
-                  "while the others do what? Must a kind belong to one warp?" },
+          .text = "Your kernel is slowest with skewed kinds: nine of ten items are of one kind. How "
+                  "many passes do the other seven kinds take in a batch of your size, and how many "
+                  "lanes are active in these? Which warp processes the frequent kind, and what do "
+                  "the others do meanwhile? Must a kind belong to one warp?" },
         { "slow idle_lanes",
-          "Take the items that lanes 0 to 31 of one warp work on at the same time, in your "
-          "order. Write down their kinds. How many different ones are there, and how many would "
-          "you like?" },
+          "Take the items that lanes 0 to 31 of one warp work on at the same time, in your order. "
+          "Write down their kinds. How many different kinds are there, and how many should there "
+          "be?" },
         { "slow", .below = 0.20,
-          .text = "As slow as the starter. For each warp, how many of the eight kinds' loops "
-                  "are still executed, whether by a branch or by computing all and choosing? "
-                  "How many of the operations that a lane does count for its own item?" },
+          .text = "As slow as the starter. How many of the eight loops does each warp still "
+                  "execute, whether by branching or by computing all results and selecting one? How "
+                  "many of a lane's operations belong to its own item?" },
         { "slow",
-          "Items are sorted, and many lanes still have nothing to do. How many lanes does the "
-          "last pass of each queue use, and how many passes has a queue of your length? Are the "
-          "queues' ends shared by two kinds?" },
+          "Items are sorted, but many lanes are still idle. How many lanes are active in the last "
+          "pass of each queue, and how many passes does a queue of your length have? Does one run "
+          "hold the ends of two queues?" },
         { "wrong", .in = "all of a kind",
-          .text = "All items are of one kind here. How long is the longest queue that can come, "
-                  "and how long is yours? Is it served until it is empty?" },
+          .text = "All items are of one kind here. How long can a queue become, and how long is "
+                  "yours? Is it processed until it is empty?" },
         { "wrong", .in = "nine in ten",
-          .text = "Most items are of one kind here. How long is the longest queue that can "
-                  "come, and how long is yours? Is it served until it is empty?" },
+          .text = "Most items are of one kind here. How long can a queue become, and how long is "
+                  "yours? Is it processed until it is empty?" },
         { "wrong tail unwritten",
           "The last items are missing. Which way did you round the number of blocks, and what "
-          "becomes of a batch that is not full?" },
+          "happens to a batch that is not full?" },
         { "wrong unwritten",
-          "Somebody's items were never done. Take the one that make grade names: which queue is "
-          "it in, which warp serves that, and until when?" },
+          "Some items were never processed. Take the one that make grade names: which queue is it "
+          "in, which warp processes that queue, and when does it stop?" },
         { "wrong",
-          "Are all the right numbers there, at other places? An item that is moved must take "
-          "along where its result goes. If only the first case is right: what is counted on "
-          "from the last call? If rounds are no multiple of something: what becomes of the rest?" },
+          "Are the right numbers there, but in other places? An item that is moved must remember "
+          "where its result goes. If only the first case is right: which counter still holds values "
+          "of the previous call? If the number of rounds is not a multiple of your step: what "
+          "happens to the rest?" },
         { "unsafe race",
-          "Three things happen one after the other: counters are cleared, items are counted "
-          "into queues, queues are served. Different warps do them. What stands between each "
-          "two?" },
+          "There are three phases: counters are cleared, items enter queues, queues are processed. "
+          "Different warps take part in each. What separates one phase from the next?" },
         { "unsafe uninitialised",
-          "Shared memory begins with whatever lies there. Which of your counters or slots is "
-          "read before anyone has written it? Who should have, and what makes the reader wait "
-          "for that?" },
+          "Shared memory is not initialised. Which of your counters or slots is read before a "
+          "thread has written it? Which thread should write it, and what makes the reader wait?" },
         { "unsafe barrier",
-          "Not all threads of the block come to a barrier. Is it inside `if (i < n)`, or behind "
-          "a return, or in a loop that some warps leave earlier? Put the question round the "
-          "work, not round the barrier." },
+          "Not all threads of the block reach a barrier. Is it inside `if (i < n)`, after a return, "
+          "or in a loop that some warps leave earlier? Put the condition around the work, not "
+          "around the barrier." },
         { "unsafe shuffle",
-          "The mask names lanes that never come. Which lanes are in that branch, in the last "
-          "block?" },
+          "The mask names lanes that never reach this operation. Which lanes are in that branch, in "
+          "the last block?" },
         { "unsafe",
           "The last block has threads without an item. What do they read, and into which queue "
           "do they put it?" },
         { "stray",
-          "The last block has threads without an item, or a queue more slots than it has room "
-          "for. Take the index that is written: what is the most that it can be?" },
+          "Either the last block has threads without an item, or a queue gets more items than it "
+          "has slots. What is the largest value of the index that you write to?" },
         { "crash",
-          "Look at what the kind or the slot is used for as an index, and what a thread without "
-          "an item uses there." },
+          "Where do you use the kind or the slot as an index, and which value does a thread without "
+          "an item use there?" },
         { "timeout",
-          "Somebody waits for ever: a barrier that some threads never come to, or a loop that "
-          "takes runs until none is left, and never learns that." },
+          "Some threads wait for ever: at a barrier that others never reach, or in a loop that "
+          "takes runs until none is left but never notices that." },
     },
     .predictions = {
         { "passes_striped",
           "kind[i] = i % 8: through how many cases of the switch does a warp of the starter walk?",
-          8, 0, "Each kind has four lanes of every warp: eight passes, each with 4 lanes at work." },
+          8, 0, "Each kind has four lanes of every warp: eight passes, each with 4 active lanes." },
         { "passes_runs",
           "kind[i] = i / 32 % 8: how many now? There are as many items of each kind as before.",
-          1, 0, "All 32 lanes want the same case. Divergence happens within a warp; what the next warp "
-                "does is of no importance." },
+          1, 0, "All 32 lanes need the same case. Divergence happens within a warp; what other "
+                "warps do does not matter." },
         { "passes_random",
           "Kinds drawn at random: how many on average?",
-          7.89, 0.4, "A kind is missing from a warp with a chance of (7/8)^32 = 1.4 %: "
-                     "8 (1 - (7/8)^32) = 7.89. The flaw is nearly as bad as can be." },
+          7.89, 0.4, "A kind is missing from a warp with probability (7/8)^32 = 1.4 %: 8 (1 - "
+                     "(7/8)^32) = 7.89. That is close to the worst case." },
         { "lanes_busy",
-          "So how many of the 32 lanes work in an instruction, on average?",
-          4.06, 0.5, "32 items in 7.89 passes: 4.06 lanes. A profiler calls it active threads for each "
+          "So how many of the 32 lanes are active per instruction, on average?",
+          4.06, 0.5, "32 items in 7.89 passes: 4.06 lanes. A profiler calls it active threads per "
                      "warp instruction." },
         { "share_256",
-          "A block sorts its 256 items by kind, and warps of one kind each serve them. What share of the "
-          "lanes works then, from 0 to 1?",
+          "A block sorts its 256 items by kind, and warps of one kind each serve them. What share "
+          "of the lanes is active then, from 0 to 1?",
           0.69, 0.08, "32 items of each kind on average, but seldom just 32: 33 take two passes. "
                       "256 / (32 * sum of ceil(count / 32)) is 0.69; with 1024 items it is 0.89, with "
                       "2048 0.94. A queue's last pass is half empty, however long the queue is." },
         { "parity_one_operation",
           "Two branches of one operation each, `if (i % 2) x += 3; else x ^= 5;`. By what factor is it "
           "slower than with (i / 32) % 2, in a kernel that reads and writes x?",
-          1, 0.1, "No branch is left: the compiler computes both and selects. And memory is waited for "
-                  "anyway. Divergence costs what the branches hold." },
+          1, 0.1, "No branch is left: the compiler computes both results and selects one. And the "
+                  "kernel waits for memory anyway. Divergence costs as much as the branches "
+                  "contain." },
     },
     .question = "A ray tracer's rays hit glass, metal or nothing; after each bounce a third of them end. "
                 "Which of your queues would you keep between bounces, and what would you do about "

@@ -151,109 +151,112 @@ const Lab lab_ilp_tlp = {
     .call = call,
     .work = work,
     .hints = {
-        "A step's five operations: which of them can begin before the one ahead of it is finished? "
-        "A result takes 4 cycles, and this scheduler has no second warp. What could the thread "
-        "itself have to do in the other 3?",
-        "Nothing says that a thread finishes one oscillator before it begins the next. Load "
-        "several, advance all of them in the same loop over the steps, store all of them. How many "
-        "fill the 4 cycles? And how many bytes are now on their way at once, when steps are few?",
+        "Which of a step's five operations can start before the previous one has finished? A result "
+        "takes 4 cycles, and this scheduler has no second warp. What else could the thread itself "
+        "do in the other 3 cycles?",
+        "A thread need not finish one oscillator before it starts the next. Load several, advance "
+        "all of them in the same loop over the steps, store all of them. How many oscillators fill "
+        "the 4 cycles? And how many bytes are now in flight at once, when steps are few?",
         "float x[4], v[4]; items i, i + stride, i + 2 * stride, i + 3 * stride, each in a loop over "
-        "j with #pragma unroll, inside the loop over s. What does not make four goes through the "
-        "old loop. Then float4: neighbouring oscillators, 16 bytes a load, two of them at a time.",
+        "j with #pragma unroll, inside the loop over s. Oscillators that do not fill a group of "
+        "four go through the old loop. Then use float4: four neighbouring oscillators, 16 bytes per "
+        "load, and two such groups at a time.",
     },
     .remedies = {
         /* The lowest ratio may be that of `short`: two at a time have 0.33 there and more, whoever
          * has the steps one after the other has less than 0.30 in `long`, if not in both. */
         { "slow", .in = "long", .below = 0.30,
-          .text = "The arithmetic goes as before. Look at your loop over the steps: which of "
-                  "the operations in its body need not wait for the one before them? Loads that "
-                  "come together are not yet steps that go together, and sixteen steps of one "
-                  "oscillator wait for each other however they are written. Which loop is "
-                  "inside which?" },
+          .text = "The arithmetic is as slow as before. Look at your loop over the steps: which "
+                  "operations in its body need not wait for the previous one? Several loads at once "
+                  "do not make the steps independent, and sixteen steps of one oscillator depend on "
+                  "each other however you write them. Which loop is inside which?" },
         { "slow", .in = "long",
-          .text = "What had the starter in this case? No more than that: the steps still go one "
-                  "oscillator after the other, even if the loads come together; which loop is "
-                  "inside which? More: some of the gaps are filled. A result takes 4 cycles and "
-                  "a scheduler has one warp: how many operations that do not wait for each other "
-                  "are in flight now, and how many could be? If you have enough of them: does an "
-                  "array with an index that is no constant lie in memory (-Xptxas -v)?" },
+          .text = "Compare with the starter's speed in this case. If yours is the same, the steps "
+                  "still run one oscillator after the other, even if you load several at once: "
+                  "which loop is inside which? If yours is faster, some of the gaps are filled. A "
+                  "result takes 4 cycles and a scheduler has one warp: how many independent "
+                  "operations are in flight now, and how many could be? If you have enough of them: "
+                  "does the compiler keep an array in local memory because an index is not a "
+                  "constant (-Xptxas -v)?" },
         { "slow", .in = "short",
-          .text = "If `long` is below its bar, too, begin there. If only `short` is: DRAM is "
-                  "what is waited for. When a thread uses the first thing that it has loaded, "
-                  "how many bytes has it on their way? Put that beside bytes_needed of "
-                  "predictions.txt. The same number of loads can carry more." },
+          .text = "If `long` is below its bar as well, begin there. If only `short` is, the kernel "
+                  "waits for DRAM. When a thread uses its first loaded value, how many bytes does "
+                  "it have in flight? Compare that with bytes_needed in predictions.txt. The same "
+                  "number of loads can carry more bytes." },
         { "correct",
-          "Speed was not judged, so count: how many operations of a warp do not wait for each "
-          "other, and how many bytes has a thread on their way? warpbook calc ilp and warpbook "
-          "calc little say how many it takes." },
+          "Speed was not judged, so count: how many operations of a warp are independent, and how "
+          "many bytes does a thread have in flight? warpbook calc ilp and warpbook calc little "
+          "compute how many are needed." },
         { "wrong tail unwritten",
-          "What does not make a whole round is undone. With 3 oscillators, or 70,001: what does "
-          "your loop leave over, and who does that?" },
+          "The incomplete last round is missing. With 3 oscillators, or 70,001: which ones does "
+          "your loop leave out, and what processes them?" },
         { "wrong unwritten",
-          "Nobody has done those. If there are more oscillators than threads, which loop comes "
-          "back for the others? And what becomes of those that do not make a whole round?" },
+          "No thread has processed these. If there are more oscillators than threads, which loop "
+          "takes the others? And what happens to those that do not fill a whole round?" },
         { "wrong not_finite",
-          "A number grew beyond all bounds. Does each of your oscillators keep its own x and v, "
-          "from load to store? An index that is one too far mixes two of them." },
+          "A value became infinite or NaN. Does each oscillator keep its own x and v, from load to "
+          "store? An index that is off by one mixes two of them." },
         { "wrong",
-          "Off by a little, and more with more steps? Then it is the step: which x does the new "
-          "v see, and which v does the new x? Is 0.3 there, is dt as it was given? Wrong from "
-          "some number of steps on: what becomes of steps that your loop takes several at a "
+          "Off by a little, and more with more steps? Then it is the step: which x does the new v "
+          "see, and which v does the new x? Is the factor 0.3 there, and is dt unchanged? Wrong "
+          "from some number of steps on: what happens to steps if your loop takes several at a "
           "time?" },
         { "stray input",
-          "An input has changed: the new state belongs into x1 and v1 only." },
+          "Your kernel changed an input: write the new state to x1 and v1 only." },
         { "stray",
-          "The last round reaches past the end. For a thread that takes several oscillators, is "
-          "each of them asked for, or only the first?" },
+          "The last round reaches past the end. If a thread takes several oscillators, do you check "
+          "each of them, or only the first?" },
         { "unsafe out_of_bounds",
-          "The last round reaches past the end. For a thread that takes several oscillators, is "
-          "each of them asked for, or only the first?" },
+          "The last round reaches past the end. If a thread takes several oscillators, do you check "
+          "each of them, or only the first?" },
         { "unsafe race",
-          "Threads exchange something through shared memory. What stands between one warp's "
-          "store and the other's load?" },
+          "Threads exchange values through shared memory. What makes one warp's load wait for the "
+          "other's store?" },
         { "unsafe",
-          "Who writes the place that is read here, and when? Nothing in this task makes a "
-          "thread need another thread's values." },
+          "Which thread writes the place that is read here, and when? In this task no thread needs "
+          "another thread's values." },
         { "crash misaligned",
-          "A float4 wants an index that is a multiple of 4. From which index does each thread, "
-          "or each block, begin? The arrays themselves begin at multiples of 256 bytes." },
+          "A float4 needs an index that is a multiple of 4. At which index does each thread, or "
+          "each block, begin? The arrays themselves begin at multiples of 256 bytes." },
         { "crash",
-          "Take the largest index that your last round can give, at n = 3 as well. Is it "
-          "computed with whole groups in mind?" },
+          "Work out the largest index of your last round, also for n = 3. Does it assume whole "
+          "groups?" },
         { "build",
-          "launch.cpp defines advance() with its launch: yours is advance_kernel alone, with the "
-          "parameters that kernel.h declares. The threads are given; what a thread does is not." },
+          "launch.cpp defines advance() and launches your kernel: write only advance_kernel, with "
+          "the parameters that kernel.h declares. The number of threads is fixed; what each thread "
+          "does is up to you." },
         { "timeout",
-          "Which loop does not end? The step of the loop over oscillators must grow with how "
-          "many are taken at a time." },
+          "Which loop does not end? The step of the loop over oscillators must grow with the number "
+          "taken at a time." },
     },
     .predictions = {
         { "cycles_a_step",
           "A step is a product x * x, a product by 0.3, a multiply-add for the force, one for v and "
-          "one for x. Each needs the result before it, and a result takes 4 cycles. Cycles a step?",
-          20, 0, "Five operations after each other: 5 * 4. Nothing else can be done in that time, "
-                 "for one oscillator." },
+          "one for x. Each needs the previous result, and a result takes 4 cycles. How many cycles "
+          "does a step take?",
+          20, 0, "Five dependent operations: 5 * 4. With one oscillator there is nothing else to do "
+                 "in that time." },
         { "slots_a_step",
           "In how many of these cycles does a scheduler with a single warp issue one of them, on a "
-          "GPU with 32 FP32 lanes a scheduler (sm_86 and later)?",
-          5, 0, "One a cycle: 5 of 20 cycles are used. One oscillator at a time can reach a quarter of "
-                "the peak, no matter how it is written." },
+          "GPU with 32 FP32 lanes per scheduler (sm_86 and later)?",
+          5, 0, "One per cycle: 5 of 20 cycles are used. One oscillator at a time can reach at most "
+                "a quarter of the peak, however you write it." },
         { "chains",
           "How many oscillators at a time fill that scheduler with its one warp?",
-          4, 0, "Little's law: 1 instruction a cycle times 4 cycles of latency are 4 instructions "
-                "in flight. (With 16 lanes a scheduler, on sm_70 to sm_80, a warp's instruction "
+          4, 0, "Little's law: 1 instruction per cycle times 4 cycles of latency is 4 instructions "
+                "in flight. (With 16 lanes per scheduler, on sm_70 to sm_80, a warp's instruction "
                 "takes two cycles to issue, and 2 are enough.)" },
         { "bytes_in_flight",
           "Steps is 1, and each of an SM's 128 threads loads its x and its v and waits. How many "
-          "bytes are on their way to that SM?",
+          "bytes are in flight to that SM?",
           1024, 0, "128 * 2 * 4. With four oscillators at a time it is four times as much." },
         { "bytes_needed",
           "Memory delivers 2100 GB/s to 132 SMs (an H200 that reads and writes as much), and a load "
-          "takes 600 ns. How many bytes must be on their way to each SM?",
-          9545, 500, "2100 bytes a ns * 600 ns / 132 = 9545. One oscillator a thread is a ninth of "
-                     "it, eight are 8192." },
+          "takes 600 ns. How many bytes must be in flight to each SM?",
+          9545, 500, "2100 bytes per ns * 600 ns / 132 = 9545. One oscillator per thread gives a "
+                     "ninth of it, eight give 8192." },
     },
-    .question = "Your kernel must run on a GPU that no one else uses, with 2048 threads an SM. Which "
-                "of your changes would still gain something, which would not, and in which of the two "
-                "cases? What would you measure to be sure?",
+    .question = "Now your kernel may use 2048 threads per SM. Which of your changes would still "
+                "gain something, which would not, and in which of the two cases? What would you "
+                "measure to be sure?",
 };

@@ -117,76 +117,78 @@ const Lab lab_streams = {
                  "cudaEventRecord", "cudaEventDestroy", "cudaEventSynchronize", "cudaEventQuery",
                  "cudaDeviceSynchronize" },
     .hints = {
-        "Draw three rows, upload, kernel and download, and time to the right. Put in what the "
-        "starter does with its first four chunks. How much of the picture is empty, and what is it "
-        "that each box waits for?",
-        "What is in one stream runs in order; what is in different streams may run side by side. So "
-        "a chunk needs a stream, and a place on the device, of its own while it is on its way. How "
-        "many chunks must be on their way for all three rows to be busy? And what protects a place "
-        "when the next chunk comes to it?",
-        "B buffers of equal size in `device`, B streams, made once and kept. Chunk c: copy up, "
+        "Draw three rows, upload, kernel and download, with time to the right. Draw what the "
+        "starter does with its first four chunks. How much of the picture is empty, and what does "
+        "each box wait for?",
+        "Operations in one stream run in order; operations in different streams may overlap. So a "
+        "chunk in flight needs its own stream and its own buffer on the device. How many chunks "
+        "must be in flight for all three rows to be busy? And what protects a buffer when the next "
+        "chunk uses it?",
+        "B buffers of equal size in `device`; B streams, created once and kept. Chunk c: copy up, "
         "kernel, copy down, all three in stream[c % B], on buffer c % B. The stream's own order "
-        "protects the buffer. Wait for all B streams once, at the end. Three are enough to fill "
-        "the rows; a few more even out what takes longer now and then.",
+        "protects the buffer. Wait for all B streams once, at the end. Three buffers are enough to "
+        "fill the rows; a few more absorb variation.",
     },
     .remedies = {
         { "slow idle_gpu",
-          "The result is right, and the host has worked it out: the GPU had nothing to do. Begin "
-          "with one chunk: copy it up into `device`, let a kernel encrypt it there, copy it down." },
+          "The result is right, but the host computed it: the GPU was idle. Begin with one chunk: "
+          "copy it to `device`, let a kernel encrypt it there, copy it back." },
         { "slow", .below = 0.45,
-          .text = "Everything still goes one after the other. What does your loop wait for "
-                  "before it asks for the next chunk's upload? Look for a wait in it, for a "
-                  "copy without Async, for an operation in no stream of its own." },
+          .text = "Everything still runs one after the other. What does your loop wait for before "
+                  "it starts the next chunk's upload? Look for a synchronisation, for a copy "
+                  "without Async, for an operation in the default stream." },
         { "slow", .below = 0.75,
-          .text = "Two of the three engines have work at a time. How many chunks can be on "
-                  "their way at once, and for how many stages does each hold its buffer? Or "
-                  "does something make you wait once a chunk, though the streams are many?" },
+          .text = "About two of the three engines are busy at a time. How many chunks can be in "
+                  "flight at once, and for how many stages does each hold its buffer? Or does "
+                  "something make you wait once per chunk, although there are many streams?" },
         { "slow",
-          "Nearly. How long do the first upload and the last download take, in which nothing "
-          "else runs? How many chunks have you, and what does each operation cost whatever its "
+          "Nearly there. How long do the first upload and the last download take, while nothing "
+          "else runs? How many chunks do you have, and what does each operation cost whatever its "
           "size? warpbook calc overlap adds it up." },
         { "correct",
-          "Speed was not judged, so draw it: three rows, your first six chunks. In which "
-          "columns are all three rows busy? warpbook calc overlap tells what is to be had with "
-          "your chunks and buffers." },
+          "Speed was not judged, so draw it: three rows, your first six chunks. In which columns "
+          "are all three rows busy? warpbook calc overlap computes what is possible with your "
+          "chunks and buffers." },
         { "wrong tail unwritten",
-          "The last words stay at home. What becomes of what does not fill a chunk? And do "
-          "chunks beyond the number of buffers get a second turn?" },
+          "The last words are missing. What happens to the words that do not fill a chunk? And are "
+          "chunks beyond the number of buffers processed?" },
         { "wrong unwritten",
           "How much of each chunk has come back? All of it, or just a quarter? cudaMemcpyAsync "
-          "counts in another unit than you may think. If whole chunks are missing: which, and "
-          "who should have asked for them?" },
+          "counts in bytes. If whole chunks are missing: which ones, and where should your loop "
+          "have copied them?" },
         { "wrong",
-          "Two chunks on their way may share a buffer, or the steps of one chunk may lie in "
-          "different streams. Follow one buffer: what makes the next chunk's upload wait until "
-          "the last one's download is over? Streams promise an order only inside themselves." },
+          "Two chunks in flight may share a buffer, or the steps of one chunk may be in different "
+          "streams. Follow one buffer: what makes the next chunk's upload wait until the previous "
+          "chunk's download has finished? A stream orders only its own operations." },
         { "unsafe returned",
-          "The call came back before all was done. Which streams have something under way at "
-          "the end, and for which of them do you wait?" },
+          "Your function returned before all work was done. Which streams still have work at the "
+          "end, and for which of them do you wait?" },
         { "unsafe uninitialised",
-          "The kernel read words that its upload had not brought yet. In which stream is the "
-          "one, in which the other? A launch has a place for the stream, behind the threads and "
-          "the shared memory. And does the upload bring as many bytes as the kernel wants?" },
+          "The kernel read words whose upload had not finished. In which streams are the upload and "
+          "the kernel? The stream is the fourth argument of a launch, after blocks, threads and "
+          "shared memory. And does the upload copy as many bytes as the kernel reads?" },
         { "unsafe race",
-          "Two things use one buffer, and nothing orders them. Which streams are they in? Order "
-          "comes from being in the same stream, or from an event that one of them waits for." },
+          "Two operations use one buffer, and nothing orders them. Which streams are they in? Two "
+          "operations are ordered if they are in the same stream, or if one of them waits for an "
+          "event after the other." },
         { "unsafe",
-          "Look at the last chunk: how many words has it, and how many does the kernel take?" },
+          "Look at the last chunk: how many words does it have, and how many does the kernel "
+          "process?" },
         { "stray",
-          "More was written than there is. The last chunk is shorter than the others; and B "
-          "buffers of a chunk each, rounded up, must not be more than `capacity`." },
+          "Your code wrote past the end of an array. The last chunk is shorter than the others; and "
+          "B buffers of one chunk each, rounded up, must not exceed `capacity`." },
         { "crash launch",
-          "How many blocks has the launch for the shortest chunk that can come? None is not "
-          "allowed." },
+          "How many blocks does the launch have for the shortest possible chunk? It must be at "
+          "least one." },
         { "crash",
-          "An invalid argument? Then look at the ends: B times a chunk against `capacity`, the "
-          "length of the last copy, the direction of each copy (the last word of the call)." },
+          "An invalid argument? Then check the limits: B chunks against `capacity`, the length of "
+          "the last copy, and the direction of each copy (its last argument but the stream)." },
         { "build",
-          "What is refused is named above. The device memory that you may use is given, "
-          "`device`; streams and events are yours." },
+          "The refused call is named above. Use the device memory that is given, `device`; streams "
+          "and events you create yourself." },
         { "timeout",
-          "Somebody waits for what never comes: an event that was never recorded, or a loop "
-          "over chunks whose step can be 0 when capacity is small." },
+          "Your code waits for something that never happens: an event that was never recorded, or a "
+          "loop over chunks whose step can be 0 when capacity is small." },
     },
     .predictions = {
         { "serial",
@@ -194,24 +196,22 @@ const Lab lab_streams = {
           "other, chunk by chunk, in one stream?",
           3, 0, "The sum: 3. Cutting into chunks gains nothing as long as nothing overlaps." },
         { "chunks_4",
-          "With 4 chunks and a buffer for each, all three engines side by side: how long?",
-          1.5, 0.01, "(4 + 2) / 4: the first chunk passes through two stages before the last engine "
-                     "starts, then one chunk ends each 1/4." },
+          "With 4 chunks, one buffer each, and all three engines overlapping: how long?",
+          1.5, 0.01, "(4 + 2) / 4: the first chunk takes two stages before the last engine starts; "
+                     "then one chunk finishes every 1/4." },
         { "chunks_16",
           "With 16 chunks?",
           1.125, 0.01, "(16 + 2) / 16. In general max + (sum - max) / chunks." },
         { "two_buffers",
-          "Many chunks, but two buffers only, each taken again when its download has ended: how "
-          "long?",
-          1.5, 0.05, "Two chunks on their way share three engines: each needs 3 stages, two at a "
-                     "time: 3 / 2. Double buffering is not enough where there are three stages." },
+          "Many chunks, but only two buffers, each reused when its download has finished: how long?",
+          1.5, 0.05, "Two chunks in flight share three engines: each needs 3 stages, two at a time: "
+                     "3 / 2. Double buffering is not enough for three stages." },
         { "pageable",
-          "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would be "
-          "under way at a time, 3 or about 1?",
+          "If `in` and `out` were ordinary memory, not pinned: how many of the three stages would "
+          "run at a time, 3 or about 1?",
           1, 0, "The driver copies such memory through a pinned buffer of its own, and the call "
-                "waits for that: next to nothing overlaps. In our drafts (H200, 2026-11-21) it all "
-                "took 2.6 times as long as the three stages one after the other with pinned "
-                "memory." },
+                "waits for that: almost nothing overlaps. In our drafts (H200, 2026-11-21) this "
+                "took 2.6 times as long as the three stages one after the other with pinned memory." },
     },
     .question = "Your results are not words but one sum per chunk, 4 bytes, and the upload takes as long "
                 "as before. Which of the three rows is left, how many buffers do you need, and how long "

@@ -115,131 +115,133 @@ const Lab lab_transpose = {
                    { SECTORS_WRITTEN, 0, 1.15 },
                    { SHARED_WAVEFRONTS, 0, 6 } },
     .hints = {
-        "Look at one warp: which of its two accesses, the read or the write, touches memory far "
-        "apart? Swap the roles of the two directions. Does it hurt less on the other side? Why?",
-        "Neither side need be strided. Let a block read a tile of 32 x 32 by rows of the input into "
-        "shared memory, wait, and write it by rows of the result: in the second half, the lane "
-        "number is the tile's row. The turn happens in shared memory. Mind both edges, twice.",
-        "tile[threadIdx.x][j] walks down a column of the tile: with 32 floats a row, which bank is "
-        "each lane's word in? Give each row of the tile one column more that nobody uses.",
+        "Look at one warp: which of its two accesses, the read or the write, is strided? Exchange "
+        "rows and columns, so that the other one is. Is it faster? Why?",
+        "Neither side need be strided. Let a block read a tile of 32 x 32 along rows of the input "
+        "into shared memory, wait at a barrier, and write it along rows of the result: in the "
+        "second half, the lane number is the tile's row. The transposition happens in shared "
+        "memory. Check both edges in both halves.",
+        "tile[threadIdx.x][j] walks down a column of the tile: with 32 floats per row, which bank "
+        "is each lane's word in? Give each row of the tile one more column, which stays unused.",
     },
     .remedies = {
         { "slow sectors_written",
-          "Go to the store in the line that make grade named. From lane 0 to lane 1 of a warp, "
-          "by how many floats does the index of `out` change, and what would you have to "
-          "exchange for it to change by one? What happens to the load then?" },
+          "Go to the store in the line that make grade named. From lane 0 to lane 1 of a warp, by "
+          "how many floats does the index of `out` change, and what must you exchange so that it "
+          "changes by one? What happens to the load then?" },
         { "slow sectors_read",
-          "The strided side is now the load: on a real GPU that hurts less, and it is still "
-          "strided. Can both sides go along memory, if a thread writes what it has read itself? "
-          "If another thread has read it?" },
+          "Now the load is strided: on a real GPU that is faster, but not good. Can both accesses "
+          "be contiguous if each thread writes the element that it read? And if it writes one that "
+          "another thread read?" },
         { "slow shared_wavefronts",
-          "Both sides go along memory now. What is left is the walk inside shared memory. In "
-          "the line that make grade named: which word of the tile does each lane want, and in "
-          "which of the 32 banks is it? Do it for lanes 0, 1 and 2." },
+          "Both global accesses are contiguous now. What is left is the access to shared memory. In "
+          "the line that make grade named: which word of the tile does each lane access, and which "
+          "of the 32 banks holds it? Work it out for lanes 0, 1 and 2." },
         { "slow", .in = "square",
-          .text = "Flat passes and square does not. Which memory do blocks touch that run at "
-                  "the same time? Look at the order in which your blocks go over the matrix, "
-                  "and at what a whole row of blocks touches on either side." },
+          .text = "Your kernel passes `flat` but not `square`. Which memory do blocks access that "
+                  "run at the same time? Look at the order in which your blocks cover the matrix, "
+                  "and at what a whole row of blocks reads and writes." },
         { "slow", .below = 0.30,
-          .text = "Each lane's store still has a sector to itself, whether blocks are lines or "
-                  "squares: a cache may help with the neighbouring rows, not with that. Apply "
-                  "rule 1 to both sides of your kernel. Which one is strided, and what if it "
+          .text = "Each lane's store still touches its own sector, whether blocks are lines or "
+                  "squares: a cache may help with neighbouring rows, but not with that. Apply rule "
+                  "1 to the load and the store of your kernel. Which one is strided, and what if it "
                   "were the other one?" },
         { "slow", .below = 0.65,
-          .text = "Two quite different kernels run at about this speed. Without a tile: one "
-                  "side is still strided. With a tile: you have exchanged sectors for "
-                  "wavefronts, so apply rule 3 to both walks through it. make grade "
-                  "LAB=transpose DEVICE=sim tells which of the two it is." },
+          .text = "Two very different kernels run at about this speed. Without a tile: one access "
+                  "is still strided. With a tile: bank conflicts have replaced the wasted sectors, "
+                  "so apply rule 3 to both accesses to the tile. make grade LAB=transpose "
+                  "DEVICE=sim reports which of the two it is." },
         { "slow",
-          "Sectors and wavefronts may be right by now. How many threads stop at each of your "
-          "barriers, and how many tiles has an SM on its way meanwhile? How full are your tiles "
-          "with 32 rows?" },
+          "Sectors and wavefronts may be right by now. How many threads wait at each of your "
+          "barriers, and how many tiles does an SM have in flight meanwhile? How full are your "
+          "tiles with 32 rows?" },
         { "wrong by_tiles",
-          "Half of the way. A turn takes two things: each tile goes to its mirrored place, and "
-          "inside the tile rows become columns. Which of them have you got?" },
+          "Halfway there. A transposition has two parts: each tile goes to its mirrored place, and "
+          "inside the tile rows become columns. Which of them does your kernel do?" },
         { "wrong copied",
-          "What arrives is the input, as it was. Follow element (0, 1): where does it lie in "
-          "`in`, where should it lie in `out`, and where do you put it?" },
+          "The result equals the input. Follow element (0, 1): where is it in `in`, where should it "
+          "be in `out`, and where do you write it?" },
         { "wrong transposed",
-          "rows stands where cols belongs, in one index. A row of `in` has cols elements. How "
-          "many has a row of `out`?" },
+          "One index uses rows where it needs cols. A row of `in` has cols elements. How many does "
+          "a row of `out` have?" },
         { "wrong tail unwritten",
-          "What does not fill a block or a tile is missing. How many tiles do 33 rows need, "
-          "which way do you round, and does each count come from the right one of rows and cols?" },
+          "Incomplete blocks or tiles are missing. How many tiles do 33 rows need, which way do you "
+          "round, and does each count use the right one of rows and cols?" },
         { "wrong right_edge unwritten",
           "The columns at the edge are missing. `out` has as many columns as `in` has rows: is "
           "the number of tiles rounded up in both directions?" },
         { "wrong outside_corner unwritten",
-          "Only a corner is done. How many tiles go across, how many down, and does each of the "
-          "two numbers come from the right one of rows and cols?" },
+          "Only a corner is written. How many tiles are there across and down, and does each of the "
+          "two numbers use the right one of rows and cols?" },
         { "wrong unwritten",
-          "Nobody has written there. Take the first element that is named: which tile is it in, "
-          "which thread of it should write it, and what does the bounds check of the second "
-          "half ask that thread?" },
+          "No thread has written there. Take the first element that is named: which tile is it in, "
+          "which thread should write it, and what does the bounds check of the second half compare "
+          "for that thread?" },
         { "wrong",
-          "Is it right for square shapes, and wrong for others? Then one index has rows for "
-          "cols, or the block's number is divided by the wrong one. Wrong here and there, "
-          "differently each time: what makes a warp wait until the others have filled their "
-          "part of the tile?" },
+          "Is it right for square shapes and wrong for others? Then one index uses rows in place of "
+          "cols, or you divide the block's number by the wrong one. Is it wrong in different places "
+          "each time? What makes a warp wait until the others have filled their part of the tile?" },
         { "unsafe race",
-          "A lane takes from the tile what a lane of another warp has put there. What makes all "
-          "warps of the block wait for each other? __syncwarp() is about one of them." },
+          "A lane reads from the tile what a lane of another warp has written. What makes all warps "
+          "of the block wait for each other? __syncwarp() synchronises only one warp." },
         { "unsafe barrier",
-          "Not all threads come to the barrier: it is inside an if, or behind a return. Ask for "
-          "bounds around the load and around the store, not around the barrier." },
+          "Not all threads reach the barrier: it is inside an if, or after a return. Check bounds "
+          "around the load and around the store, not around the barrier." },
         { "unsafe uninitialised",
-          "The second half reads a place of the tile that nobody has filled, or not yet. "
-          "Another warp was to fill it: what makes this one wait? If something does: lane and "
-          "row have changed roles, so is the check of the second half about the element that is "
-          "written, or about the one that this thread once read?" },
+          "The second half reads a place of the tile that has not been written yet, or never is. "
+          "Another warp should write it: what makes this one wait? If something does: lane and row "
+          "have changed roles, so does the check of the second half test the element that is "
+          "written, or the one that this thread read before?" },
         { "unsafe",
-          "An element is touched that is not there. Both halves need a check of their own: lane "
-          "and row have changed roles in between, so row and column to compare have, too." },
+          "Your kernel accesses an element that does not exist. Both halves need their own check: "
+          "lane and row change roles in between, so the row and column to compare change, too." },
         { "stray input",
-          "`in` was written to. Which of the two pointers stands on the left?" },
+          "Your kernel wrote to `in`. Which of the two pointers is on the left of the =?" },
         { "stray",
-          "Written past the end. The load's check says nothing about the store: lane and row "
-          "have changed roles in between. What are this thread's row and column in `out`, and "
-          "what are their limits?" },
+          "Your kernel wrote past the end. The check of the load does not cover the store: lane and "
+          "row change roles in between. What are this thread's row and column in `out`, and what "
+          "are their limits?" },
         { "crash launch",
-          "Work out your launch for the case that failed. A block ends at 1024 threads and 48 "
-          "KiB of shared memory, a grid's y and z at 65,535 blocks. How many tiles has "
-          "2,200,000 x 3, in the direction that you put into y?" },
+          "Work out your launch for the case that failed. A block may have 1024 threads and 48 KiB "
+          "of shared memory, a grid 65,535 blocks in y and in z. How many tiles does 2,200,000 x 3 "
+          "have, in the direction that you put into y?" },
         { "crash misaligned",
-          "An access of 16 bytes wants an address that is a multiple of 16. Where do the rows "
-          "of a matrix with 31 columns begin?" },
+          "An access of 16 bytes needs an address that is a multiple of 16. Where do the rows of a "
+          "matrix with 31 columns begin?" },
         { "crash",
-          "Take the last block of the failing shape: what is the largest index that it "
-          "computes, on either side?" },
+          "Take the last block of the failing shape: what is the largest index that it computes, "
+          "into `in` and into `out`?" },
         { "timeout",
-          "Which loop does not end, or which threads wait at a barrier that others never come "
-          "to?" },
+          "Which loop does not end, or which threads wait at a barrier that others never reach?" },
     },
     .predictions = {
         { "load_sectors",
           "One warp of the starter reads from `in`, once, in a row that starts with a sector. How many "
           "sectors of 32 bytes does it touch?",
-          4, 0, "32 floats side by side are 128 bytes: 4 sectors, all of them used." },
+          4, 0, "32 contiguous floats are 128 bytes: 4 sectors, all of them used." },
         { "store_sectors",
           "The same warp writes to `out`, once, with 8 rows or more. How many sectors?",
-          32, 0, "Neighbouring lanes write rows * 4 bytes apart: a sector each, and 4 of its 32 bytes." },
+          32, 0, "Neighbouring lanes write rows * 4 bytes apart: each touches its own sector and "
+                 "writes 4 of its 32 bytes." },
         { "degree_32",
-          "A warp reads a column of a tile with 32 floats a row: how many words does it want from one "
-          "bank?",
-          32, 0, "The step is 32 words, so all 32 lanes come out in one bank: 32 wavefronts, not 1." },
+          "A warp reads a column of a tile with 32 floats per row: how many words does it read from "
+          "one bank?",
+          32, 0, "The step is 32 words, so all 32 words are in one bank: 32 wavefronts instead of "
+                 "1." },
         { "degree_34",
-          "The same with 34 floats a row?",
-          2, 0, "gcd(34, 32) = 2: every second bank is used, each for two lanes. 33 shares no factor "
-                "with 32, and its degree is 1." },
+          "The same with 34 floats per row?",
+          2, 0, "gcd(34, 32) = 2: every second bank is used, each by two lanes. 33 shares no factor "
+                "with 32, so there is no conflict." },
         { "tile_bytes",
-          "How many bytes of shared memory has a tile of 32 rows of 33 floats?",
-          4224, 0, "32 * 33 * 4. The padding is 128 bytes of them, a thirty-second of the tile." },
+          "How many bytes of shared memory does a tile of 32 rows of 33 floats take?",
+          4224, 0, "32 * 33 * 4. The padding is 128 of these bytes, 1/32 of the tile without it." },
         { "slower_34",
-          "Is the whole kernel measurably slower with 34 floats a row than with 33? 1: yes, 0: no",
+          "Is the whole kernel measurably slower with 34 floats per row than with 33? 1: yes, 0: no",
           0, 0, "The second wavefront hides behind DRAM: 0.999 of the speed with 33, on an H200 "
                 "(2026-11-21). A cost counts only where it is not hidden behind a larger one." },
     },
-    .question = "An image arrives as rows of pixels r, g, b, r, g, b, ... (rows x 3 floats) and you need "
-                "three planes. That is a transpose with cols = 3. How much of a 32 x 32 tile would "
-                "be empty? Which tile shape and which lane-to-element map would you use instead?",
+    .question = "An image arrives as rows of pixels r, g, b, r, g, b, ... (rows x 3 floats) and you "
+                "need three planes. That is a transpose with cols = 3. How much of a 32 x 32 tile "
+                "would be empty? Which tile shape and which mapping from lanes to elements would "
+                "you use instead?",
 };

@@ -153,139 +153,141 @@ const Lab lab_reduction = {
     .mechanism = { { SECTORS_READ, 0, 1.15 }, { WARP_BARRIERS, 0, 6 }, { WARP_ATOMICS, 0, 0.05 } },
     .hints = {
         "How many of a block's 256 threads add anything in the last five rounds of the tree, and "
-        "how often do all of them wait? How many bytes did the block fetch for all that?",
-        "Fewer threads, more elements each: start only as many blocks as the SMs can hold at once, "
-        "and let each thread walk through the array in steps of the whole grid, adding into a "
-        "register. Threads then talk to each other once, after all that adding.",
+        "how often do all of them wait? How many bytes did the block read for all that?",
+        "Use fewer threads with more elements each: launch only as many blocks as the SMs can hold "
+        "at once, and let each thread step through the array by the size of the whole grid, adding "
+        "into a register. Threads then exchange values only once, after all that adding.",
         "In that loop, load four elements into four registers before the first addition, and add "
-        "them to four sums: four requests are on their way instead of one. Then a warp by "
-        "__shfl_down_sync with distances 16, 8, 4, 2, 1; one value a warp through shared memory; "
-        "one value a block through scratch; one more launch.",
+        "them to four sums: four loads are in flight instead of one. Then combine a warp with "
+        "__shfl_down_sync, distances 16, 8, 4, 2, 1; a block through shared memory, one value per "
+        "warp; the grid through scratch, one value per block; and add those in one more launch.",
     },
     .remedies = {
         { "slow sectors_read",
-          "`in` is fetched more than once, or in pieces. In the line that make grade named: by "
-          "how many floats do lanes 0 and 1 differ? Does a thread have a run of its own?" },
+          "`in` is read more than once, or in scattered sectors. In the line that make grade named: "
+          "how many floats apart do lanes 0 and 1 read? Does each thread have its own run of "
+          "elements?" },
         { "slow warp_barriers",
-          "For so few elements that is a lot of waiting. How many elements has a thread added "
-          "up, alone, when your block comes to its first barrier? What if it were more?" },
+          "That is a lot of waiting for so few elements. How many elements has each thread added "
+          "when your block reaches its first barrier? What if it were more?" },
         { "slow warp_atomics",
-          "All those updates wait in line at one address, one after the other. How many are "
-          "there for n elements? What could a thread, a warp, a block do before it gets in line?" },
+          "All these updates of one address run one after the other. How many are there for n "
+          "elements? What could a thread, a warp or a block add up first?" },
         { "slow", .below = 0.30,
-          .text = "The tree is all the time there is: for each KB, some rounds, a barrier each, "
-                  "and most lanes without work. Bank conflicts and idle warps are part of it, "
-                  "not the largest. How many bytes does a block fetch between two barriers? (Or "
-                  "do a million blocks wait at one address?)" },
+          .text = "Nearly all time goes into the tree: for each KB several rounds, each with a "
+                  "barrier and most lanes idle. Bank conflicts and idle warps are only a small part "
+                  "of it. How many bytes does a block read between two barriers? (Or do a million "
+                  "blocks update one address?)" },
         { "slow", .below = 0.57,
-          .text = "Each time a thread begins with more elements, the same tree serves more "
-                  "bytes. How far can that be taken? How many blocks can your GPU hold at once, "
-                  "and how many have you launched?" },
+          .text = "The more elements a thread adds first, the more bytes one tree covers. How far "
+                  "can you take that? How many blocks can your GPU hold at once, and how many do "
+                  "you launch?" },
         { "slow",
-          "There is hardly a tree left to make faster, and memory is not busy. What does a "
-          "thread do between asking for an element and adding it? How many of its requests are "
-          "on their way meanwhile? Rule 4, with your GPU's numbers." },
+          "The tree hardly matters any more, but memory is not busy. What does a thread do between "
+          "loading an element and adding it? How many of its loads are in flight meanwhile? Apply "
+          "rule 4 with your GPU's numbers." },
         { "correct",
-          "Speed was not judged, and the counts that were are easy to meet. Go on with a "
-          "pencil: how many requests has a thread on their way when it first waits, and how "
-          "many bytes is that for an SM? warpbook calc little says how many it takes." },
+          "Speed was not judged, and the limits on counts are easy to meet. Work it out on paper: "
+          "how many loads does a thread have in flight when it first waits, and how many bytes is "
+          "that per SM? warpbook calc little computes how many are needed." },
         { "wrong not_finite",
-          "Something was added that nobody has written: `out` and `scratch` arrive full of NaN "
-          "or huge numbers. Which of the two do you read before you have put anything there? A "
-          "thread past the end of `in` needs a value, too." },
+          "Your kernel added a value that was never written: `out` and `scratch` start full of NaN "
+          "or huge numbers. Which of the two do you read before you write it? A thread past the end "
+          "of `in` needs a value, too." },
         { "wrong unwritten",
-          "The sum never reached `out`. Follow the last pass: how many values are left, and "
-          "where does it put them?" },
+          "The sum never reached `out`. Follow the last pass: how many values are left, and where "
+          "does it write them?" },
         { "wrong", .in = "real number",
-          .text = "This case holds real numbers. If those of integers are all right (grade "
-                  "again: the order of cases changes), where is a float narrower for a moment: "
-                  "an int, a half, a constant without a point? If not, leave types alone and "
-                  "look at the number of elements." },
+          .text = "This case holds real numbers. If the cases with integers are all right (grade "
+                  "again: the order of cases changes), where does a value pass through a narrower "
+                  "type: an int, a half, a constant without a decimal point? If they are not, the "
+                  "types are fine; look at the number of elements." },
         { "wrong", .in = "16,777,217",
-          .text = "One element too few or too many. Is a count or an index a float somewhere? "
-                  "It cannot hold every integer of this size. Or 16 bits?" },
+          .text = "The sum has one element too few or too many. Is a count or an index a float "
+                  "somewhere? A float cannot represent every integer of this size. Or does one have "
+                  "only 16 bits?" },
         { "wrong", .in = "third pass",
-          .text = "More than 256 partial sums of 256 elements: what is left over after the "
-                  "second pass, and who adds that? A loop does not mind how many passes there "
-                  "are." },
+          .text = "More than 256 partial sums of 256 elements: what is left after the second pass, "
+                  "and which code adds that? A loop can run as many passes as needed." },
         { "wrong", .in = "33, a warp and one",
-          .text = "A block that is no power of two: halving 33 loses one. Whose partner is "
-                  "missing? The threads past the end need not be missing, if they bring "
-                  "something that changes no sum." },
+          .text = "The number of values is not a power of two: halving 33 loses one. Which thread "
+                  "has no partner? Threads past the end can take part if they contribute a value "
+                  "that does not change the sum." },
         { "wrong",
-          "Which cases are right, and from which on is it wrong? Beyond one block: does every "
-          "block's sum go to a place of its own, and does somebody add those? If only the first "
-          "call is right: what was to be cleared, and is not? If the tail counts twice or not "
-          "at all: who does the elements behind the last whole piece?" },
+          "Which cases are right, and from which size on is it wrong? If from two blocks on: does "
+          "every block write its sum to its own place, and are these added up? If only the first "
+          "call is right: what must be cleared in each call? If the tail is counted twice or not at "
+          "all: which threads take the elements after the last whole piece?" },
         { "unsafe race",
-          "Two rounds, or two passes, touch the same place. Inside a block: what stands between "
-          "one warp's store and the other's load? If both are of one warp: who says that its "
-          "lanes run in step? Between blocks: does a pass write where others of the same pass "
-          "still read?" },
+          "Two rounds, or two passes, access the same place. Inside a block: what separates one "
+          "warp's store from another's load? If both are in one warp: nothing guarantees that its "
+          "lanes run in lockstep. Between blocks: does a pass write where other blocks of the same "
+          "pass still read?" },
         { "unsafe barrier",
-          "Only some of the block's threads come to the barrier. All of them must, also those "
-          "that have nothing to add in this round." },
+          "Only some of the block's threads reach the barrier. All of them must, also those that "
+          "have nothing to add in this round." },
         { "unsafe shuffle",
-          "A lane reads from one that has not come to this shuffle. Which lanes are in that "
-          "branch: at the end of the array, or where fewer than 32 sums are left? A smaller mask "
-          "does not help, if a lane still reads beyond it. Let all 32 come, and some bring 0." },
+          "A lane reads from a lane that does not take part in this shuffle. Which lanes are in "
+          "that branch: at the end of the array, or where fewer than 32 sums are left? A smaller "
+          "mask does not help if a lane still reads from outside it. Let all 32 lanes take part, "
+          "some of them with 0." },
         { "unsafe uninitialised",
-          "It adds to, or reads, what nobody has written, or not yet: `out`, `scratch` and "
-          "shared memory arrive full of rubbish. Who should have put the first value there, in "
-          "each call anew, and what makes the reader wait for that?" },
+          "Your kernel adds to, or reads, a place that has not been written: `out`, `scratch` and "
+          "shared memory start with garbage values. Which thread should write the first value "
+          "there, in every call, and what makes the reader wait for that?" },
         { "unsafe",
-          "A thread reads past the end. If it takes two elements, or four: is each of them "
-          "asked for, or only the first?" },
+          "A thread reads past the end. If it takes two elements, or four: do you check each of "
+          "them, or only the first?" },
         { "stray input",
-          "`in` is only to read. Which place have you been given for partial sums?" },
+          "`in` is an input and must not change. Which array is meant for partial sums?" },
         { "stray",
-          "More partial sums than scratch has room for. What is scratch_count for the smallest "
-          "array, and how many does your first pass write?" },
+          "There are more partial sums than scratch can hold. What is scratch_count for the "
+          "smallest array, and how many does your first pass write?" },
         { "crash launch",
           "How many blocks and threads does your launch have for 1 element, and for 16,777,217? "
-          "None is not allowed, nor more than 1024 threads." },
+          "Both must be at least 1, and a block has at most 1024 threads." },
         { "crash misaligned",
-          "A float4 wants an index that is a multiple of 4. Does each pass begin at one, also "
-          "where it reads from scratch?" },
+          "A float4 needs an index that is a multiple of 4. Does each pass begin at such an index, "
+          "also where it reads from scratch?" },
         { "crash",
           "Take the largest index that the failing size gives. Is it computed in a type that "
           "can hold it?" },
         { "timeout",
-          "Does your loop over passes ever come to one value? Work it out for 257. If blocks "
-          "wait for each other: are all of them on the GPU at that time?" },
+          "Does your loop over passes ever reach one value? Work it out for 257. If blocks wait for "
+          "each other: are all of them resident on the GPU at that time?" },
     },
     .predictions = {
         { "additions",
           "How many additions does the sum of 1,000,000 elements take, in whatever order?",
-          999999, 0, "Each addition makes one number out of two: n - 1 of them leave one. A "
-                     "parallel sum needs no fewer, only fewer after each other." },
+          999999, 0, "Each addition turns two numbers into one, so n - 1 of them leave one. A "
+                     "parallel sum needs as many additions, but fewer of them depend on each other." },
         { "barriers",
           "How often does a block of the starter wait at a barrier, for its 256 elements?",
-          9, 0, "Once after filling and once in each of log2(256) = 8 rounds: nine times a KB." },
+          9, 0, "Once after filling and once in each of log2(256) = 8 rounds: nine times per KB." },
         { "shuffle_steps",
-          "How many shuffles after each other make one sum of a warp's 32 values?",
+          "How many shuffles, one after the other, add up a warp's 32 values?",
           5, 0, "Each halves the number of values: distances 16, 8, 4, 2, 1. No barrier, no shared "
                 "memory." },
         { "degree_s1",
           "Let neighbouring threads work: thread t adds part[2*s*t + s] to part[2*s*t]. How many "
-          "words does a warp want from one bank at s = 1?",
-          2, 0, "Steps of 2 words use every second bank, each for two lanes. At s = 2 it is 4, at "
-                "s = 4 it is 8." },
+          "words does a warp access in one bank at s = 1?",
+          2, 0, "Steps of 2 words use every second bank, each by two lanes. At s = 2 it is 4, at s "
+                "= 4 it is 8." },
         { "degree_s16",
           "The same at s = 16, in a block of 256 threads?",
-          8, 0, "Steps of 32 words fall into one bank, but only 8 threads are left to do so. With "
-                "s = 1, 2, 4, 8, 16, 32 the degrees are 2, 4, 8, 8, 8, 4." },
+          8, 0, "Steps of 32 words are all in one bank, but only 8 threads are left. With s = 1, 2, "
+                "4, 8, 16, 32 the degrees are 2, 4, 8, 8, 8, 4." },
         { "counted",
           "float f = 0; then 20,000,000 times f += 1.0f. What is f?",
           16777216, 0, "2^24. There the next float is 2 away, and f + 1 rounds back to f. Sums of "
                        "many small parts are not only faster, they are also more accurate." },
         { "elements_a_thread",
-          "2^28 elements, 132 SMs with 8 blocks of 256 threads each: how many elements a thread?",
+          "2^28 elements, 132 SMs with 8 blocks of 256 threads each: how many elements per thread?",
           993, 1, "2^28 / (132 * 2048) = 993. After so many additions in registers it hardly "
-                  "matters how the threads of a block put their sums together." },
+                  "matters how the threads of a block combine their sums." },
     },
     .question = "A matrix has 1,000,000 rows of 48 floats, and you want the sum of each row. What "
-                "would your kernel waste with a block a row? How many rows would you give to a "
+                "would your kernel waste with one block per row? How many rows would you give to a "
                 "warp, and which of your three levels (registers, shuffles, shared memory) are "
                 "left?",
 };

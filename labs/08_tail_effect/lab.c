@@ -139,108 +139,110 @@ const Lab lab_tail_effect = {
     .call = call,
     .work = work,
     .hints = {
-        "Sketch the SMs as columns, and drop the rows into them like bricks, each as high as a row "
-        "takes: SMs + 1 bricks. When does the last column end? How much of the rectangle round "
-        "all columns is filled?",
-        "Smaller bricks, a shorter last column. Nothing ties a block to a row: cut each row into "
-        "pieces and give every block one. How high is the last column with halves, how high with "
-        "eighths? From which size on has a block too little to do?",
-        "Forget the rows. A pixel's number is blockIdx.x * blockDim.x + threadIdx.x, there are "
-        "rows * cols of them, and a block of 256 threads does 256. Or: as many blocks as the GPU "
-        "holds at a time (cudaOccupancyMaxActiveBlocksPerMultiprocessor, times its SMs), and each "
-        "thread goes on in steps of the whole grid.",
+        "Draw the SMs as columns, and stack the rows in them like bricks, each as high as a row's "
+        "time: SMs + 1 bricks. How high is the highest column? How much of the rectangle around all "
+        "columns is filled?",
+        "Smaller bricks make the highest column lower. A block need not take a whole row: cut each "
+        "row into pieces and give one to every block. How high is the highest column with halves, "
+        "and with eighths? At which size does a block have too little work?",
+        "Ignore the rows. A pixel's number is blockIdx.x * blockDim.x + threadIdx.x, there are rows "
+        "* cols of them, and a block of 256 threads takes 256. Or launch as many blocks as the GPU "
+        "holds at a time (cudaOccupancyMaxActiveBlocksPerMultiprocessor, times its SMs), and let "
+        "each thread advance by the size of the whole grid.",
     },
     .remedies = {
         { "slow", .in = "2 SMs + 1 rows",
-          .text = "Your slowest case has two rows per SM and one more. Do you have shares that are "
-                  "fixed by the number of SMs? How much has the busiest SM to do, in rows?" },
+          .text = "Your slowest case has two rows per SM and one more. Is each SM's share fixed in "
+                  "advance? How many rows does the busiest SM get?" },
         { "slow", .below = 0.60,
-          .text = "One SM still has two whole rows. How many threads a block has does not "
-                  "matter for that, nor whether a loop hands out the rows. What is the smallest "
-                  "piece that your kernel gives to a block? How many blocks are there?" },
+          .text = "One SM still gets two whole rows. The number of threads per block does not "
+                  "change that, nor does a loop that hands out rows. What is the smallest piece of "
+                  "work that your kernel gives to a block? How many blocks are there?" },
         { "slow",
-          "The last column has become lower, not low. In parts of a row: how high is it with "
-          "your pieces, how high would it be if nothing were lost? Is a number of SMs in your "
-          "source, that is another on this GPU?" },
+          "The highest column is lower than before, but still too high. In fractions of a row: how "
+          "high is it with your pieces, and how high would it be without any loss? Does your source "
+          "contain a number of SMs that is wrong for this GPU?" },
         { "correct",
-          "Speed was not judged, so work it out: how many blocks have you for SMs + 1 rows, how "
-          "many of them does the busiest SM get, and what share of the SMs' time is work? "
-          "warpbook calc waves does the sum." },
+          "Speed was not judged, so work it out: how many blocks do you launch for SMs + 1 rows, "
+          "how many of them does the busiest SM get, and what share of the SMs' time is used? "
+          "warpbook calc waves computes it." },
         { "wrong right_edge unwritten",
-          "The last columns of each row are missing. How wide is a piece, which way did you "
-          "round that, and who does what is left of the row?" },
+          "The last columns of each row are missing. How wide is a piece, which way did you round "
+          "it, and which block takes the rest of the row?" },
         { "wrong row_shifted",
-          "Pixels hold those of a neighbouring row. How do you get row and column from a "
-          "number, if cols is no power of two?" },
+          "Pixels hold values of a neighbouring row. How do you compute row and column from a "
+          "number, if cols is not a power of two?" },
         { "wrong tail unwritten",
-          "The last pixels are missing. How many blocks cover rows * cols pixels, and which way "
-          "did you round? If there is a loop: does it come back for those behind the first grid?" },
+          "The last pixels are missing. How many blocks cover rows * cols pixels, and which way did "
+          "you round? If there is a loop: does it reach the pixels after the first grid?" },
         { "wrong unwritten",
-          "Nobody has done those. Which thread should have the first of them, and in which "
-          "round of its loop? If all is right in the first call only: what was counted, and is "
-          "still counted?" },
+          "No thread wrote these. Which thread should write the first of them, and in which "
+          "iteration of its loop? If only the first call is right: which counter still holds its "
+          "last value?" },
         { "wrong", .in = "no rounds",
-          .text = "No rounds: then the number is the seed itself. When does your loop ask for "
-                  "the first time whether it is to go on?" },
+          .text = "With no rounds the result is the seed itself. When does your loop test its "
+                  "condition for the first time?" },
         { "wrong", .in = "rounds",
-          .text = "Many rounds, and wrong only here: is there a limit in your loop, or are "
-                  "several taken at a time and the rest left out?" },
+          .text = "Wrong only with many rounds: does your loop have a limit, or does it take "
+                  "several rounds at a time and leave out the rest?" },
         { "wrong",
-          "Take the pixel that make grade names: which thread has it, with which seed, for how "
-          "many rounds? Right at 3 x 1024 and wrong at 5 x 1025: how do you get a row and a "
-          "column from a number? Right in the first call only: what is kept?" },
+          "Take the pixel that make grade names: which thread takes it, with which seed, for how "
+          "many rounds? Right at 3 x 1024 and wrong at 5 x 1025: how do you compute a row and a "
+          "column from a number? Right in the first call only: what do you keep between calls?" },
         { "unsafe race",
-          "One thread draws a ticket for its block, the others read it through shared memory, "
-          "and then it draws the next. At which two moments must the others have come along?" },
+          "One thread takes a ticket for its block, the others read it from shared memory, and then "
+          "it takes the next one. At which two points must all threads of the block wait for each "
+          "other?" },
         { "unsafe barrier",
-          "Some threads have left the loop, others wait for them at a barrier. Who decides that "
-          "the work is over, and do all of a block learn it at the same moment?" },
+          "Some threads have left the loop, and others wait for them at a barrier. How does a "
+          "thread learn that there is no more work, and do all threads of a block learn it in the "
+          "same iteration?" },
         { "unsafe",
-          "A thread touches a pixel that is not there. Is it asked for before it reads, and "
-          "before it writes?" },
+          "A thread accesses a pixel that does not exist. Do you check before it reads, and before "
+          "it writes?" },
         { "stray input",
-          "The seeds have changed: they are only to read. A pixel's number can stay in a "
-          "register until the end." },
+          "Your kernel changed the seeds, which are inputs. A pixel's value can stay in a register "
+          "until the end." },
         { "stray",
-          "A pixel was written that is not there. Is it asked for before the store, with the "
+          "Your kernel wrote a pixel that does not exist. Do you check before the store, with the "
           "same number that the store uses?" },
         { "crash launch",
-          "Work out your launch for 66,001 x 4. A grid's y and z end at 65,535, a block at 1024 "
-          "threads; and a grid of no blocks is refused." },
+          "Work out your launch for 66,001 x 4. A grid may have 65,535 blocks in y and in z, a "
+          "block 1024 threads; and a grid of 0 blocks is refused." },
         { "crash",
-          "Take the largest pixel number of the failing image. In which type is it computed, "
-          "and on which way does it become an index?" },
+          "Take the largest pixel number of the failing image. In which type is it computed, and "
+          "how does it become an index?" },
         { "timeout",
-          "A loop that takes work until none is left: does it learn that none is left? And is "
-          "its step ever 0?" },
+          "If a loop takes work until none is left: does it notice that none is left? And can its "
+          "step be 0?" },
     },
     .predictions = {
         { "efficiency_rows",
           "132 SMs, 133 rows, and a block that does one row fills an SM: what share of the SMs' time, "
           "in per cent, is work?",
-          50.4, 0.2, "One SM does two rows after each other, or both at half the speed: it all takes "
-                     "2 rows' time. 133 / (132 * 2) = 50.4 %." },
+          50.4, 0.2, "One SM does two rows one after the other, or both at half the speed: the call "
+                     "takes the time of 2 rows. 133 / (132 * 2) = 50.4 %." },
         { "efficiency_eighths",
           "The same with each row cut into eighths?",
-          89.6, 0.5, "1064 pieces, at most 9 an SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
-                     "(2026-11-21) had 91.2." },
+          89.6, 0.5, "1064 pieces, at most 9 per SM: 1064 / (132 * 9) = 89.6 %. A draft on an H200 "
+                     "(2026-11-21) reached 91.2 %." },
         { "efficiency_363",
           "16 SMs with room for 12 blocks each, and 363 blocks. If blocks came in waves of 16 * 12, "
           "what share of the time, in per cent, would be work?",
           94.5, 0.2, "363 / 192 = 1.89 waves take as long as 2: 363 / 384 = 94.5 %." },
         { "gain_363",
-          "A profiler says of those 363 blocks: tail effect, estimated speedup 50 %. By how many per "
-          "cent would the time shrink if work were shared out without any loss?",
-          5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % are 1 / 2, one wave of two: what would be "
-                    "gained if the second wave took no time at all, though it is nearly full." },
+          "For those 363 blocks a profiler reports: tail effect, estimated speedup 50 %. By how "
+          "many per cent would the time shrink if the work were distributed without any loss?",
+          5.5, 0.2, "From 2 waves to 1.89: 5.5 %. The 50 % are one wave of two: the gain if the "
+                    "second wave, which is nearly full, took no time at all." },
         { "rows_for_95",
-          "132 SMs, a row a block as in the starter, and 132 k + 1 rows, the worst case: from which k "
-          "on is the share of work 95 % or more?",
-          19, 0, "(132 k + 1) / (132 (k + 1)) reaches 0.95 when k is 19 (0.9504; k = 18: 0.9478). A "
-                 "tail is short if what comes before it is long." },
+          "132 SMs, one row per block as in the starter, and 132 k + 1 rows, the worst case: from "
+          "which k on is the share of work 95 % or more?",
+          19, 0, "(132 k + 1) / (132 (k + 1)) reaches 0.95 when k is 19 (0.9504; k = 18: 0.9478). "
+                 "The tail matters less the more work comes before it." },
     },
-    .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile an SM at a "
-                "time, on 132 SMs. What share of the SMs' time is work with tiles of 128 x 128? And "
-                "with 256 x 256, which need fewer loads for each result? What would you do about "
+    .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile an "
+                "SM at a time, on 132 SMs. What share of the SMs' time is work with tiles of 128 x "
+                "128? And with 256 x 256, which need fewer loads per result? How would you shorten "
                 "the tail without making all tiles smaller?",
 };

@@ -390,98 +390,99 @@ const Lab lab_sgemm = {
     /* 2 of a thread a result, 0.5 of 4 x 4 results, 0.2 of 8 x 8 (rungs 1, 4, 5). */
     .mechanism = { { LOADS_AN_FMA, 0, 0.3 } },
     .hints = {
-        "Count the loads for one FMA in your inner loop: of a warp, so that 32 FMAs count as one. An "
-        "SM does four such FMAs in a clock (A100: two), and one load from shared "
-        "memory. How busy can its FMA units be?",
-        "A tile in shared memory saves global loads, not loads. What saves those is a block of results "
-        "in the registers of one thread: r x s results need r + s floats for r s FMAs. Begin with "
-        "4 x 4, and give neighbouring threads neighbouring columns.",
-        "8 x 8 results a thread, 256 threads, a tile of 128 x 128: for each k, two float4 of A's "
-        "tile and two of B's, 64 FMAs. For that A must lie turned, as[k][row], so that a thread's "
-        "four rows are neighbours; 132 floats a row spare you conflicts when you fill it. B's two "
-        "lie 64 columns apart, so that neighbouring lanes read neighbouring float4. Unroll.",
+        "Count the loads per FMA in your inner loop, in warp instructions. Per clock, an SM does "
+        "four FMAs of a warp (A100: two) and one warp's load from shared memory. How busy can its "
+        "FMA units be?",
+        "A tile in shared memory replaces global loads by shared loads; it does not reduce their "
+        "number. A block of results in the registers of one thread does: r x s results need r + s "
+        "floats for r s FMAs. Begin with 4 x 4, and give neighbouring threads neighbouring columns.",
+        "8 x 8 results per thread, 256 threads, a tile of 128 x 128: for each k, load two float4 of "
+        "A's tile and two of B's, and do 64 FMAs. For that, store A's tile transposed, as[k][row], "
+        "so that a thread's four rows are adjacent; 132 floats per row avoid conflicts when you "
+        "fill it. B's two float4 are 64 columns apart, so that neighbouring lanes read neighbouring "
+        "float4. Unroll the loop.",
     },
     .remedies = {
         { "slow", .below = 0.05,
-          .text = "A hundredth: that is not about loads an FMA yet. Which index runs along the "
-                  "lanes of a warp, when it reads b and writes d? Lab 01." },
+          .text = "At a hundredth of the reference's speed, the number of loads per FMA is not the "
+                  "problem yet. Which index changes from lane to lane of a warp when it reads b and "
+                  "writes d? See lab 01." },
         { "slow loads_an_fma",
-          "Count for one thread and one step of k: how many floats does it fetch, from "
-          "wherever, and how many FMAs does it do with them? In which of your loops could a "
-          "float that is already in a register be used once more?" },
+          "Count for one thread and one step of k: how many floats does it load, from any memory, "
+          "and how many FMAs does it do with them? Which of your loops could reuse a float that is "
+          "already in a register?" },
         { "slow", .below = 0.30,
-          .text = "With or without a tile in shared memory, a thread that makes one result does "
-                  "two loads for each FMA; caches had caught the repeated ones before. By rule "
-                  "3, which share of its FMAs can an SM do then? What would make one loaded "
-                  "float serve several FMAs?" },
+          .text = "With or without a tile in shared memory, a thread that computes one result does "
+                  "two loads per FMA; without the tile, caches already served the repeated ones. By "
+                  "rule 3, what share of its peak FMA rate can an SM reach then? How could one "
+                  "loaded float serve several FMAs?" },
         { "slow",
-          "Floats in registers now serve several FMAs. By your count, how many wavefronts does "
-          "one FMA of a warp cost (rule 4), and what may it cost (rule 3)? Two ways down: more "
-          "results for the same floats, and more floats in a load. Watch the registers (-Xptxas "
-          "-v): a spill is a load, too." },
+          "Floats in registers now serve several FMAs. How many wavefronts does one FMA of a warp "
+          "cost (rule 4), and how many may it cost (rule 3)? There are two ways to reduce that: "
+          "more results from the same floats, and more floats per load. Watch the registers "
+          "(-Xptxas -v): a spill is a load, too." },
         { "wrong", .in = "real numbers",
-          .text = "This case holds real numbers. If those of integers are all right (grade "
-                  "again: the order of cases changes), where is a number cut to fewer bits than "
-                  "a float has? Eleven bits hold every integer of the others. If not, look at "
-                  "the shape." },
+          .text = "This case holds real numbers. If the cases with integers are all right (grade "
+                  "again: the order of cases changes), where do you use fewer bits than a float "
+                  "has? Eleven bits are enough for the integers of the other cases. If they are not "
+                  "all right, look at the shape." },
         { "wrong tail unwritten",
-          "The edge is missing. How many tiles do 129 rows need, and which way do you round?" },
+          "The edge is missing: how many tiles do 129 rows need, and which way do you round?" },
         { "wrong right_edge unwritten",
-          "The edge is missing. How many tiles do 129 columns need, and which way do you round?" },
+          "The edge is missing: how many tiles do 129 columns need, and which way do you round?" },
         { "wrong outside_corner unwritten",
-          "Only whole tiles are done. How many tiles do 129 rows need, how many 127 columns?" },
+          "Only whole tiles are written. How many tiles do 129 rows need, how many 127 columns?" },
         { "wrong multiple",
-          "All of it is a multiple of what is right: alpha. Is it there, and does it apply "
-          "once, to a * b alone?" },
+          "All results are a multiple of the right ones, so look at alpha. Do you apply it once, "
+          "and only to a * b?" },
         { "wrong not_finite",
-          "Something was added that nobody has written. The part of a tile that lies outside a "
-          "or b must count as 0 when it is filled; and with beta = 0 there is no c." },
+          "Your kernel added a value that was never written. The part of a tile that lies outside a "
+          "or b must be filled with 0; and with beta = 0 there is no c." },
         { "wrong",
-          "Right for squares only? A row of a has k elements, one of b and of d has n. Wrong "
-          "where k is no multiple of the tile? What lies outside must be 0 while the tile is "
-          "filled, and the last tile of k must not be left out. All wrong by the same part: "
-          "what does alpha scale, and what beta?" },
+          "Right for squares only? A row of a has k elements, a row of b and of d has n. Wrong "
+          "where k is not a multiple of the tile? Elements outside must be filled with 0, and the "
+          "last tile along k must not be left out. All wrong by the same factor? Check what alpha "
+          "scales, and what beta." },
         { "unsafe race",
-          "There are two moments at which a block must wait: when a tile has been filled, and "
-          "when it has been used, before it is filled anew. Which of the two is missing? With "
-          "cp.async there is a third: the copy must have arrived before the barrier tells the "
-          "others." },
+          "A block must wait at two points: when a tile has been filled, and when it has been used, "
+          "before it is filled again. Which of the two is missing? With cp.async there is a third: "
+          "each thread must wait for its copies before the barrier." },
         { "unsafe uninitialised",
-          "A part of a tile is used that nobody has filled, or not yet. At what is no edge: "
-          "what makes a warp wait until the others have filled their part? At an edge: who puts "
-          "the zeros there, and have threads without a result left before? With cp.async: what "
-          "have you waited for?" },
+          "Your kernel uses a part of a tile that has not been written yet, or never is. Away from "
+          "the edges: what makes a warp wait until the others have filled their part? At an edge: "
+          "which threads write the zeros, and have some of them already returned? With cp.async: "
+          "which copies have you waited for?" },
         { "unsafe barrier",
-          "Some threads of the block have left before the barrier. A thread whose result is not "
-          "there still has to help to fill the tiles." },
+          "Some threads of the block returned before the barrier. A thread without a result must "
+          "still help to fill the tiles." },
         { "unsafe",
-          "An address that is not there. In a case with beta = 0? Then there is no c to read, "
-          "not even times 0. Otherwise: is every element of a, b and d that a tile touches "
-          "asked for, row and column?" },
+          "Your kernel accesses an address outside its arrays. In a case with beta = 0? Then there "
+          "is no c, and you must not read it, not even to multiply it by 0. Otherwise: do you check "
+          "row and column of every element of a, b and d that a tile touches?" },
         { "stray input",
-          "An input has changed: d is an array of its own." },
+          "Your kernel changed an input. Write the results to d only." },
         { "stray",
-          "Written past the end: a thread that makes several results must ask for each of them, "
-          "row and column." },
+          "Your kernel wrote past the end: a thread that computes several results must check row "
+          "and column of each of them." },
         { "crash", .in = "beta = 0",
-          .text = "There is no c if beta is 0: it may not be read, not even to be multiplied by "
-                  "0. What does your last line do?" },
+          .text = "There is no c if beta is 0: you must not read it, not even to multiply it by 0. "
+                  "What does your last line do?" },
         { "crash launch",
-          "A grid's y and z end at 65,535, and two million rows are more tiles than that, if "
-          "tiles are narrow. A block ends at 1024 threads, and at 48 KiB of shared memory "
-          "unless more is asked for." },
+          "A grid may have 65,535 blocks in y and in z, and two million rows are more tiles than "
+          "that if tiles are small. A block may have 1024 threads, and 48 KiB of shared memory "
+          "unless the kernel raises its limit." },
         { "crash misaligned",
-          "A float4 wants an address that is a multiple of 16 bytes. Rows of b and d begin on "
-          "one only if 4 divides n, rows of a if 4 divides k. What do you do otherwise?" },
+          "A float4 needs an address that is a multiple of 16 bytes. Rows of b and d begin at such "
+          "an address only if 4 divides n, rows of a if 4 divides k. What do you do otherwise?" },
         { "crash",
           "Take the largest index of the failing case. Is each part of the product computed "
           "with the right leading dimension: k for a, n for b and d?" },
         { "build",
-          "Libraries are left out here: the product is yours to write. make bench puts your "
-          "kernels beside cuBLAS." },
+          "Libraries are not available here: write the product yourself. make bench compares your "
+          "kernels with cuBLAS." },
         { "timeout",
-          "Which loop over k does not end? Look at its step, when k is 1. Or do some threads "
-          "wait at a barrier that others have passed by?" },
+          "Which loop over k does not end? Look at its step, when k is 1. Or do some threads wait "
+          "at a barrier that others never reach?" },
     },
     .predictions = {
         { "gflop",
@@ -489,31 +490,33 @@ const Lab lab_sgemm = {
           137.4, 1.4, "2 m n k = 137.4 * 10^9: a multiplication and an addition for each of m n "
                       "results and k steps." },
         { "least_mb",
-          "How many MB (10^6 bytes) must be moved at the least, with beta = 0?",
-          201.3, 3, "A and B read once, D written once: 3 * 4096^2 * 4 bytes = 201.3 MB. At 683 FLOP "
-                    "for each of these bytes DRAM need not be what limits you." },
+          "How many MB (10^6 bytes) must at least be moved, with beta = 0?",
+          201.3, 3, "A and B read once, D written once: 3 * 4096^2 * 4 bytes = 201.3 MB. At 683 "
+                    "FLOP per byte, DRAM need not be the limit." },
         { "tile_32",
-          "A block with tiles of 32 x 32: how many FLOP does it do for each byte that it loads from "
+          "A block with tiles of 32 x 32: how many FLOP does it do per byte that it loads from "
           "global memory?",
           8, 0.1, "For each k it loads 32 + 32 floats, 256 bytes, and does 2 * 32 * 32 FLOP. With "
                   "128 x 128 it is 32." },
         { "words_tile",
-          "The same block, and each thread makes one result: how many floats does a thread read from "
-          "shared memory for one FMA?",
-          2, 0, "One of A, one of B. Shared memory saves trips to DRAM; it does not make one load "
-                "less." },
+          "The same block, and each thread computes one result: how many floats does a thread read "
+          "from shared memory per FMA?",
+          2, 0, "One of A, one of B. Shared memory saves accesses to DRAM; it does not reduce the "
+                "number of loads." },
         { "peak_tile",
-          "So what percentage of its FMA peak can an SM reach then, if it can do 128 FMAs a clock (4 "
-          "warps' worth) and its shared memory hands out 32 floats a clock (1 warp's)?",
-          12.5, 0.5, "Two warp loads, 2 clocks, for 32 FMAs: 16 of 128 a clock. What you measure may "
-                     "lie higher: where four steps of k lie side by side the compiler loads "
-                     "them at once, 16 bytes a lane, and of those 2 wavefronts are enough for a "
-                     "broadcast: 6 for 4 FMAs in place of 8, 16.7 %." },
+          "So what percentage of its FMA peak can an SM reach, if it can do 128 FMAs per clock (4 "
+          "warps' worth) and its shared memory delivers 32 floats per clock (1 warp's)?",
+          12.5, 0.5, "Two warp loads take 2 clocks for 32 FMAs: 16 of 128 per clock. You may "
+                     "measure more: where four steps of k are contiguous, the compiler loads them "
+                     "at once, 16 bytes per lane, and for such a broadcast 2 wavefronts are enough: "
+                     "6 wavefronts for 4 FMAs instead of 8, 16.7 %." },
         { "words_8",
-          "8 x 8 results a thread: how many floats from shared memory for one FMA?",
-          0.25, 0.001, "8 + 8 floats for 64 FMAs. 16 bytes a load make that 4 loads in place of 16." },
+          "8 x 8 results per thread: how many floats from shared memory per FMA?",
+          0.25, 0.001, "8 + 8 floats for 64 FMAs. With 16 bytes per load these are 4 loads instead "
+                       "of 16." },
     },
-    .question = "10,000 products of 16 x 16 matrices, each with other matrices. What of your kernel is of "
-                "use? How many products would you give to a block, what limits it now: FMAs, "
-                "shared memory or DRAM? Count FLOP for each byte before you answer.",
+    .question = "You need 10,000 products of 16 x 16 matrices, each of different matrices. Which "
+                "parts of your kernel are useful? How many products would you give to a block, and "
+                "what limits it now: FMAs, shared memory or DRAM? Count FLOP per byte before you "
+                "answer.",
 };

@@ -4,7 +4,7 @@
 #     tests/sim/limits.sh BUILD [LAB/KERNEL]     BUILD holds warpbook and runner-sim; only that kernel
 #
 # From the repository's root; needs nvcc. A row: a kernel, the limit with the largest share (empty: as it
-# comes; copies and kernels that take as long are both at work all the time), what else its sentence and
+# comes; copies and kernels that take as long are both busy all the time), what else its sentence and
 # lines must say. The limits are those that the lessons teach, each for a reason that is in
 # the kernel's head comment.
 set -u
@@ -47,21 +47,21 @@ limited()
     cat "$work/out"
 }
 
-limited 01_coalescing/1_feature_a_block "DRAM" "[0-9.]+ times the sectors that hold" \
-    "kernel.cu:[0-9]+, mostly DRAM .*loads 32.0 sectors a request, 4.0 hold"
-limited 02_bank_conflicts/1_packed "shared memory" "bank conflicts make it take 16.0 times the wavefronts"
-limited 03_divergence/1_item_a_thread "issuing other than FP32" "Yours: .*of 32 lanes [0-9.]+ take part in an average instruction"
-limited 04_ilp_tlp/1_one_at_a_time "latency" "Yours: .*mostly for global memory; [0-9]+ warps an SM do not hide it"
-limited 05_streams/1_one_stream "transfers" "Yours: .*other work does not run beside them all the while"
+limited 01_coalescing/1_feature_a_block "DRAM" "[0-9.]+ times the sectors that" \
+    "kernel.cu:[0-9]+, mostly DRAM .*loads 32.0 sectors per request, 4.0 would hold"
+limited 02_bank_conflicts/1_packed "shared memory" "bank conflicts cost 16.0 times the wavefronts"
+limited 03_divergence/1_item_a_thread "issuing other than FP32" "Yours: .*on average only [0-9.]+ of 32 lanes are active"
+limited 04_ilp_tlp/1_one_at_a_time "latency" "Yours: .*mostly for global memory; [0-9]+ warps per SM do not hide this latency"
+limited 05_streams/1_one_stream "transfers" "Yours: .*other work overlaps with only a part"
 # Stages that are equally long: whichever the balance of this device makes a little longer.
-limited 05_streams/4_eight_buffers "" "Yours: .*(the link is the limit|schedulers issue instructions other than FP32)"
+limited 05_streams/4_eight_buffers "" "Yours: .*(the link is the limit|issuing instructions other than FP32)"
 limited 06_transpose/4_tile "shared memory" "kernel.cu:[0-9]+, mostly shared memory out.col . rows . row. = tile" \
-    "shared memory 32.0 wavefronts a request, 1.0 without bank conflicts"
+    "shared memory 32.0 wavefronts per request, 1.0 without bank conflicts"
 # Memory is busy all the time, and index arithmetic runs beside it. Their shares of the time are nearly equal: DRAM
 # 37 % and issue 41 % on the Teaching GPU, 42 % and 41 % on sim:h200. So only the sentence is checked, not the order.
-limited 06_transpose/5_padded "" "Yours: the device's memory is at work (9[0-9]|100) %"
-limited 08_tail_effect/1_row_a_block "tail: SMs without blocks" "Yours: SMs stand without a block"
-limited 09_sgemm/9_three_pairs "FP32 arithmetic" "Yours: .*bound by computing"
+limited 06_transpose/5_padded "" "Yours: the device's memory is busy (9[0-9]|100) %"
+limited 08_tail_effect/1_row_a_block "tail: SMs without blocks" "Yours: SMs have no block"
+limited 09_sgemm/9_three_pairs "FP32 arithmetic" "Yours: .*compute-bound"
 
 [ $count -gt 0 ] || { echo "limits: $only is no row of this script"; exit 2; }
 [ $failed = 0 ] && echo "limits: $count kernels, each limited by what its lesson says"

@@ -1,4 +1,5 @@
-/* limiter.c - words, sums, roofline, and the sentence. */
+/* limiter.c - what limits a kernel: its words, sums and roofline, and the sentence that reports it.
+ */
 #include "sim/base/limiter.h"
 
 #include <math.h>
@@ -77,9 +78,9 @@ Roofline roofline_of(const Limits *limits, double fp32_tflops, double memory_gbp
 
 /* ---- The limiter ---- */
 
-/* Schedulers that issue are at work, as units are. Copies beside kernels that take longer than they
- * do are none that limits. */
-static double at_work(const Limits *limits, Limit limit)
+/* Issuing counts as busy time, as that of units does. Copies that overlap with longer kernels do
+ * not limit anything. */
+static double busy_ns(const Limits *limits, Limit limit)
 {
     const double *at = limits->spent.at, issued = at[AT_ISSUE] + at[AT_FP32];
     const double kernels = spent_sum(&limits->spent) - at[AT_TRANSFER] - at[AT_LAUNCH];
@@ -97,24 +98,24 @@ Limit limits_most(const Limits *limits)
     int most = 0;
 
     for (int i = 1; i < LIMITS; i++)
-        if (at_work(limits, i) > at_work(limits, most))
+        if (busy_ns(limits, i) > busy_ns(limits, most))
             most = i;
-    return at_work(limits, most) >= nearly_all * spent_sum(&limits->spent)
+    return busy_ns(limits, most) >= nearly_all * spent_sum(&limits->spent)
                ? (Limit) most
                : spent_most(&limits->spent);
 }
 
 /* ---- The sentence ---- */
 
-typedef struct Teller {
+typedef struct Sentence {
     const Limits *limits;
     double all;   /* ns */
-    double share; /* of the limit that it is about, in % */
+    double share; /* of the limit that the sentence is about, in % */
     char *text;
     size_t size;
-} Teller;
+} Sentence;
 
-__attribute__((format(printf, 2, 3))) static void say(const Teller *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(const Sentence *t, const char *format, ...)
 {
     const size_t used = strlen(t->text);
     va_list arguments;
@@ -125,133 +126,135 @@ __attribute__((format(printf, 2, 3))) static void say(const Teller *t, const cha
 }
 
 /* In %. */
-static double busy(const Teller *t, Limit limit)
+static double busy(const Sentence *t, Limit limit)
 {
     return t->all > 0 ? fmin(100, 100 * t->limits->busy[limit] / t->all) : 0;
 }
 
-/* How many times what would do; 1: as little as can be. */
+/* The factor above the minimum; 1: at the minimum. */
 static double times(double is, double least)
 {
     return least > 0 && is > least ? is / least : 1;
 }
 
-enum { MUCH = 120 }; /* in %: what is more than this beside the least is told */
+enum { MUCH = 120 }; /* in % of the minimum: a waste above this is reported */
 
-static bool say_sectors(const Teller *t)
+static bool say_sectors(const Sentence *t)
 {
     const double waste = times(t->limits->sectors, t->limits->least_sectors);
 
     if (waste * 100 > MUCH)
-        say(t, "; its requests move %.1f times the sectors that hold what they ask for", waste);
+        say(t, "; its requests move %.1f times the sectors that their data fills", waste);
     return waste * 100 > MUCH;
 }
 
-/* Where no half of the time is at one limit. */
-static void say_mixed(const Teller *t, const char *what, Limit limit)
+/* For kernels in which no limit takes half of the time. */
+static void say_mixed(const Sentence *t, const char *what, Limit limit)
 {
     Spent others = t->limits->spent;
     Limit next;
 
     others.at[limit] = 0;
     next = spent_most(&others);
-    say(t, "no limit has half of the time: %s takes %.0f %%, %s %.0f %%", what, t->share,
+    say(t, "no single limit takes half of the time: %s takes %.0f %%, %s %.0f %%", what, t->share,
         limit_words[next], 100 * others.at[next] / t->all);
 }
 
-static bool say_lanes(const Teller *t)
+static bool say_lanes(const Sentence *t)
 {
     const bool few = t->limits->lanes > 0 && t->limits->lanes < 24;
 
     if (few)
-        say(t, "; of 32 lanes %.1f take part in an average instruction", t->limits->lanes);
+        say(t, "; on average only %.1f of 32 lanes are active per instruction", t->limits->lanes);
     return few;
 }
 
-static void of_issue(const Teller *t)
+static void of_issue(const Sentence *t)
 {
     if (t->share < 50)
         say_mixed(t, "issuing instructions other than FP32", AT_ISSUE);
     else
-        say(t, "schedulers issue instructions other than FP32 arithmetic %.0f %% of the time",
+        say(t, "%.0f %% of the time goes into issuing instructions other than FP32 arithmetic",
             t->share);
     if (!say_lanes(t))
-        say(t, "; fewer of them for each result would help (addresses, loops, loads)");
+        say(t, "; fewer of them per result would help (addresses, loops, loads)");
 }
 
-static void of_fp32(const Teller *t)
+static void of_fp32(const Sentence *t)
 {
     if (t->share < 50)
         say_mixed(t, "FP32 arithmetic", AT_FP32);
     else
-        say(t, "FP32 arithmetic takes %.0f %% of the time: it is bound by computing", t->share);
+        say(t, "FP32 arithmetic takes %.0f %% of the time: the kernel is compute-bound", t->share);
     say_lanes(t);
 }
 
-static void of_units(const Teller *t)
+static void of_units(const Sentence *t)
 {
     say(t,
-        "warps wait for units that take less than a warp a cycle (integers, FP64, special "
-        "functions), %.0f %% of the time",
+        "%.0f %% of the time warps wait for units that need several cycles per warp (integers, "
+        "FP64, "
+        "special functions)",
         t->share);
 }
 
-/* What is at work for less of the time than that is no limit yet: in %. */
+/* In %: what is busy for less of the time is not a limit yet. */
 enum { FULL = 67 };
 
-/* True if it was told: warps wait for something that could do more. */
-static bool say_unfilled(const Teller *t, Limit limit, const char *name)
+/* True if reported: warps wait for something that could do more. */
+static bool say_unfilled(const Sentence *t, Limit limit, const char *name)
 {
     if (busy(t, limit) >= FULL)
         return false;
-    say(t, "warps wait for %s, which is at work only %.0f %% of the time", name, busy(t, limit));
+    say(t, "warps wait for %s, which is busy only %.0f %% of the time", name, busy(t, limit));
     if (t->limits->warps > 0)
-        say(t, "; %.0f warps an SM do not keep it so", t->limits->warps);
+        say(t, "; %.0f warps per SM cannot keep it busy", t->limits->warps);
     return true;
 }
 
-static void of_shared(const Teller *t)
+static void of_shared(const Sentence *t)
 {
     const double conflicts = times(t->limits->wavefronts, t->limits->least_shared);
 
-    say(t, "shared memory is at work %.0f %% of the time", busy(t, AT_SHARED));
+    say(t, "shared memory is busy %.0f %% of the time", busy(t, AT_SHARED));
     if (conflicts * 100 > MUCH)
-        say(t, ", and bank conflicts make it take %.1f times the wavefronts", conflicts);
+        say(t, ", and bank conflicts cost %.1f times the wavefronts", conflicts);
     else
-        say(t, " and has no bank conflicts to lose: fewer loads and stores for each result help");
+        say(t, " without bank conflicts: fewer loads and stores per result would help");
 }
 
-static void of_l1(const Teller *t)
+static void of_l1(const Sentence *t)
 {
-    say(t, "the SMs' load/store units are at work %.0f %% of the time for global memory",
+    say(t, "the SMs' load/store units are busy with global memory %.0f %% of the time",
         busy(t, AT_L1));
     if (!say_sectors(t))
-        say(t, ": fewer or wider requests for each result help");
+        say(t, ": fewer or wider requests per result would help");
 }
 
-static void of_l2(const Teller *t)
+static void of_l2(const Sentence *t)
 {
     if (say_unfilled(t, AT_L2, "the L2"))
-        say(t, ": more loads under way would, of a thread or of more warps");
+        say(t, ": more loads in flight, per thread or from more warps, would help");
     else
-        say(t, "the L2 is at work %.0f %% of the time", busy(t, AT_L2));
+        say(t, "the L2 is busy %.0f %% of the time", busy(t, AT_L2));
     if (!say_sectors(t) && busy(t, AT_L2) >= FULL)
-        say(t, ": what a block uses again should stay in registers or shared memory");
+        say(t, ": a block should keep data that it reuses in registers or shared memory");
 }
 
-static void of_dram(const Teller *t)
+static void of_dram(const Sentence *t)
 {
     if (say_unfilled(t, AT_DRAM, "the device's memory"))
-        say(t, ": more loads under way would, of a thread or of more warps");
+        say(t, ": more loads in flight, per thread or from more warps, would help");
     else
-        say(t, "the device's memory is at work %.0f %% of the time", busy(t, AT_DRAM));
+        say(t, "the device's memory is busy %.0f %% of the time", busy(t, AT_DRAM));
     if (!say_sectors(t) && busy(t, AT_DRAM) >= FULL)
-        say(t, ", on little that nobody asked for: only fewer bytes would help");
+        say(t, ", and nearly all of its bytes are needed: only fewer bytes would help");
 }
 
-static void of_atomics(const Teller *t)
+static void of_atomics(const Sentence *t)
 {
-    say(t, "updates of one address wait for each other, %.0f %% of the time", busy(t, AT_ATOMICS));
+    say(t, "%.0f %% of the time atomic updates of one address wait for each other",
+        busy(t, AT_ATOMICS));
 }
 
 static WaitKind longest_wait(const Limits *limits)
@@ -264,71 +267,72 @@ static WaitKind longest_wait(const Limits *limits)
     return (WaitKind) most;
 }
 
-static void of_latency(const Teller *t)
+static void of_latency(const Sentence *t)
 {
     static const char *const advice[WAITS] = {
         [WAIT_UNIT] = "",
         [WAIT_RESULT] =
             ": more independent work, in a thread or in more warps, would fill the gaps",
         [WAIT_NEAR] = ": more independent work, in a thread or in more warps, would fill the gaps",
-        [WAIT_FAR] = ": more loads under way would, of a thread or of more warps",
-        [WAIT_BARRIER] = ": fewer barriers, or more blocks an SM that go on meanwhile",
-        [WAIT_BRANCH] = ": fewer branches, or more warps",
-        [WAIT_BLOCK] = ": each block does too little, or has warps that end early",
+        [WAIT_FAR] = ": more loads in flight, per thread or from more warps, would help",
+        [WAIT_BARRIER] = ": fewer barriers would help, or more blocks per SM that run meanwhile",
+        [WAIT_BRANCH] = ": fewer branches or more warps would help",
+        [WAIT_BLOCK] = ": each block does too little work, or some of its warps end early",
     };
     const WaitKind wait = longest_wait(t->limits);
 
-    say(t, "%.0f %% of the time nothing is at its limit: warps wait, mostly for %s", t->share,
+    say(t, "no unit is at its limit %.0f %% of the time: warps wait, mostly for %s", t->share,
         wait_words[wait]);
     if (t->limits->warps > 0)
-        say(t, "; %.0f warps an SM do not hide it", t->limits->warps);
+        say(t, "; %.0f warps per SM do not hide this latency", t->limits->warps);
     say(t, "%s", advice[wait]);
 }
 
-static void of_tail(const Teller *t)
+static void of_tail(const Sentence *t)
 {
     say(t,
-        "SMs stand without a block %.0f %% of the time: in the last wave, or because there are too "
-        "few blocks",
+        "SMs have no block %.0f %% of the time: in the last wave, or because there are too few "
+        "blocks",
         t->share);
 }
 
-static void of_launch(const Teller *t)
+static void of_launch(const Sentence *t)
 {
     say(t,
-        "%.0f %% of the time nothing is under way: launches, or the host's waiting, take longer "
-        "than the work",
+        "the GPU is idle %.0f %% of the time: launches, or the host's waiting, take longer than "
+        "the "
+        "work",
         t->share);
 }
 
-static void of_transfer(const Teller *t)
+static void of_transfer(const Sentence *t)
 {
     if (busy(t, AT_TRANSFER) >= 90)
         say(t,
-            "copies in one direction are under way %.0f %% of the time, side by side with what "
-            "else there is: the link is the limit",
+            "copies in one direction run %.0f %% of the time, and all else overlaps with them: the "
+            "link is the limit",
             busy(t, AT_TRANSFER));
     else
         say(t,
-            "copies between host and device take %.0f %% of the time, and other work does not run "
-            "beside them all the while",
+            "copies between host and device take %.0f %% of the time, and other work overlaps with "
+            "only a part of them",
             t->share);
 }
 
 void limits_sentence(const Limits *limits, char *text, size_t size)
 {
-    static void (*const tell[LIMITS])(const Teller *) = {
+    static void (*const tell[LIMITS])(const Sentence *) = {
         [AT_ISSUE] = of_issue,   [AT_FP32] = of_fp32,       [AT_UNITS] = of_units,
         [AT_SHARED] = of_shared, [AT_L1] = of_l1,           [AT_L2] = of_l2,
         [AT_DRAM] = of_dram,     [AT_ATOMICS] = of_atomics, [AT_LATENCY] = of_latency,
         [AT_TAIL] = of_tail,     [AT_LAUNCH] = of_launch,   [AT_TRANSFER] = of_transfer,
     };
     const Limit limit = limits_most(limits);
-    Teller teller = { limits, spent_sum(&limits->spent), 0, text, size };
+    Sentence sentence = { limits, spent_sum(&limits->spent), 0, text, size };
 
     *text = 0;
-    if (teller.all <= 0)
+    if (sentence.all <= 0)
         return;
-    teller.share = 100 * limits->spent.at[limit] / teller.all;
-    tell[limit](&teller);
+    sentence.share = 100 * limits->spent.at[limit] / sentence.all;
+    tell[limit](&sentence);
 }

@@ -123,7 +123,7 @@ static void put_busy(const Limits *limits, double all, Limit limit, char *text, 
 {
     *text = 0;
     if (limits->busy[limit] > 0)
-        snprintf(text, size, "; at work %s %%", percent(limits->busy[limit], all).text);
+        snprintf(text, size, "; busy %s %%", percent(limits->busy[limit], all).text);
 }
 
 static void put_roofline(const Limits *limits, const Device *device, FILE *out)
@@ -134,10 +134,10 @@ static void put_roofline(const Limits *limits, const Device *device, FILE *out)
     if (roof.is_cached)
         put_row(out, "  %-*s %7s    all of it stays in the L2", LABEL, "roofline", "-");
     else if (limits->flops > 0)
-        put_row(out, "  %-*s %7s    flop a byte, the ridge at %s; %s %% of the roof", LABEL,
+        put_row(out, "  %-*s %7s    flop per byte; ridge at %s; %s %% of the roof", LABEL,
                 "roofline", decimal(roof.intensity).text, decimal(roof.ridge).text, reached.text);
     else
-        put_row(out, "  %-*s %7s    flop a byte: memory is the roof; %s %% of it", LABEL,
+        put_row(out, "  %-*s %7s    flop per byte: memory is the roof; %s %% of it", LABEL,
                 "roofline", "0", reached.text);
 }
 

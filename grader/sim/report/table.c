@@ -75,7 +75,7 @@ static void put_occupancy(FILE *out, const Kernel *kernel)
     const Occupancy *o = &kernel->occupancy;
 
     if (kernel->has_occupancy)
-        put_row(out, "  %-*s %7s %%  %d warps in %d block%s an SM; limit: %s", LABEL, "occupancy",
+        put_row(out, "  %-*s %7s %%  %d warps in %d block%s per SM; limit: %s", LABEL, "occupancy",
                 quotient((uint64_t) (o->share * 10000 + 0.5), 100, 1).text, o->warps_per_sm,
                 o->blocks_per_sm, o->blocks_per_sm == 1 ? "" : "s", limiter_word(o->limiter));
 }
@@ -89,13 +89,13 @@ static void put_time(FILE *out, const Kernel *kernel)
         return;
     if (time->timed < time->blocks)
         snprintf(sample, sizeof sample, ", timed %ld of %ld blocks", time->timed, time->blocks);
-    put_row(out, "  %-*s %7s us a launch, simulated%s", LABEL, "time",
+    put_row(out, "  %-*s %7s us per launch, simulated%s", LABEL, "time",
             quotient((uint64_t) (time->ms * 1e6 + 0.5), 1000 * kernel->timed, 2).text, sample);
 }
 
 static void put_instructions(FILE *out, const Totals *totals)
 {
-    put_row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads a warp",
+    put_row(out, "  %-*s %7s    of 32, in %llu warp instructions", LABEL, "threads per warp",
             quotient(totals->issued_lanes, totals->issued, 2).text, (ull) totals->executed);
 }
 
@@ -108,7 +108,7 @@ static void put_global(FILE *out, const Totals *totals)
         const Traffic *t = &totals->global[k];
         if (!t->requests)
             continue;
-        put_row(out, "  %-*s %7s    sectors a request, %s %% of their bytes used", LABEL, labels[k],
+        put_row(out, "  %-*s %7s    sectors per request, %s %% of their bytes used", LABEL, labels[k],
                 quotient(t->passes, t->requests, 2).text,
                 quotient(t->asked * 100, t->passes * 32, 1).text);
     }
@@ -123,7 +123,7 @@ static void put_shared(FILE *out, const Totals *totals)
         const Traffic *t = &totals->shared[k];
         if (!t->requests)
             continue;
-        put_row(out, "  %-*s %7s    wavefronts a request, %s without conflicts", LABEL, labels[k],
+        put_row(out, "  %-*s %7s    wavefronts per request, %s without conflicts", LABEL, labels[k],
                 quotient(t->passes, t->requests, 2).text, quotient(t->asked, t->requests, 2).text);
     }
 }
@@ -182,7 +182,7 @@ static void main_cost(const Totals *totals, char *text, size_t size)
     }
     *text = 0;
     if (*what)
-        snprintf(text, size, "  %s %s a request", quotient(most, requests, 1).text, what);
+        snprintf(text, size, "  %s %s per request", quotient(most, requests, 1).text, what);
 }
 
 static const char *short_name(const char *path)

@@ -343,8 +343,7 @@ static void the_report_has_them(void)
         ",\"limits\":{\"limit\":\"shared\",\"ns\":{\"shared\":500,\"dram\":400,\"launch\":100},"
         "\"waits_ns\":{\"unit\":450},\"busy_ns\":{\"shared\":800,\"dram\":700},\"flops\":5000,"
         "\"memory_bytes\":10000,\"intensity\":0.5,\"ridge\":20,\"roof_share\":0.02,"
-        "\"sentence\":\"shared memory is at work 80 % of the time, and bank conflicts make it take "
-        "1.3 "
+        "\"sentence\":\"shared memory is busy 80 % of the time, and bank conflicts cost 1.3 "
         "times the wavefronts\"}";
     Capture capture;
 
@@ -356,12 +355,12 @@ static void the_report_has_them(void)
 static void the_table_has_them(void)
 {
     static const char want[] =
-        "  limits                50.0 %  shared memory; at work 80.0 %\n"
-        "                        40.0 %  DRAM; at work 70.0 %\n"
-        "                        10.0 %  launches, nothing under way\n"
-        "  roofline               0.5    flop a byte, the ridge at 20; 2.0 % of the roof\n"
-        "  so                 shared memory is at work 80 % of the time, and bank\n"
-        "                     conflicts make it take 1.3 times the wavefronts\n";
+        "  limits                50.0 %  shared memory; busy 80.0 %\n"
+        "                        40.0 %  DRAM; busy 70.0 %\n"
+        "                        10.0 %  launches, idle GPU\n"
+        "  roofline               0.5    flop per byte; ridge at 20; 2.0 % of the roof\n"
+        "  so                 shared memory is busy 80 % of the time, and bank\n"
+        "                     conflicts cost 1.3 times the wavefronts\n";
     Capture capture;
 
     capture_begin(&capture, stderr);
@@ -445,23 +444,23 @@ static void the_sentence_says_what_is_most(void)
           "16.5 times the wavefronts",
           NULL },
         { { .spent.at[AT_SHARED] = 80, .wavefronts = 2, .least_shared = 2 },
-          "no bank conflicts",
+          "without bank conflicts",
           "times the wavefronts" },
         { { .spent.at[AT_LATENCY] = 80, .waits[WAIT_FAR] = 60, .warps = 4 },
-          "4 warps an SM do not hide it",
+          "4 warps per SM do not hide",
           "barrier" },
         { { .spent.at[AT_LATENCY] = 80, .waits[WAIT_BARRIER] = 60 },
           "at a barrier",
-          "warps an SM" },
-        { { .spent.at[AT_ISSUE] = 80, .lanes = 8.5 }, "of 32 lanes 8.5", "addresses" },
+          "warps per SM" },
+        { { .spent.at[AT_ISSUE] = 80, .lanes = 8.5 }, "8.5 of 32 lanes", "addresses" },
         { { .spent.at[AT_ISSUE] = 80, .lanes = 32 }, "addresses", "of 32 lanes" },
-        { { .spent.at[AT_TAIL] = 80 }, "without a block", NULL },
+        { { .spent.at[AT_TAIL] = 80 }, "SMs have no block", NULL },
         { { .spent.at[AT_ATOMICS] = 80 }, "one address", NULL },
-        { { .spent.at[AT_LAUNCH] = 80 }, "nothing is under way", NULL },
+        { { .spent.at[AT_LAUNCH] = 80 }, "the GPU is idle", NULL },
         { { .spent.at[AT_L2] = 80 }, "the L2", NULL },
         { { .spent.at[AT_L1] = 80 }, "load/store units", NULL },
         { { .spent.at[AT_UNITS] = 80 }, "FP64", NULL },
-        { { .spent.at[AT_FP32] = 80, .lanes = 32 }, "bound by computing", "lanes" },
+        { { .spent.at[AT_FP32] = 80, .lanes = 32 }, "compute-bound", "lanes" },
         { { .spent.at = { [AT_FP32] = 40, [AT_LATENCY] = 35, [AT_DRAM] = 25 } },
           "FP32 arithmetic takes 40 %, latency 35 %",
           "bound" },
@@ -501,7 +500,7 @@ static CU_TestInfo tests[] = {
     { "the report has them", the_report_has_them },
     { "the table has them", the_table_has_them },
     { "the roofline is where it is", the_roofline_is_where_it_is },
-    { "what is at work all the time limits", what_is_at_work_all_the_time_limits },
+    { "what is busy all the time limits", what_is_at_work_all_the_time_limits },
     { "the sentence says what is most", the_sentence_says_what_is_most },
     CU_TEST_INFO_NULL,
 };

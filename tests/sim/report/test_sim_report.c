@@ -424,15 +424,15 @@ static const char table[] =
     "\n"
     "tile\n"
     "  2 launches, grid 4 x 2, block 32, 24 registers, 4224 B shared\n"
-    "  occupancy             50.0 %  32 warps in 32 blocks an SM; limit: blocks\n"
-    "  threads a warp       28.80    of 32, in 120 warp instructions\n"
-    "  global loads          4.00    sectors a request, 100.0 % of their bytes used\n"
-    "  global stores        31.00    sectors a request, 12.5 % of their bytes used\n"
-    "  global atomics        1.00    sectors a request, 12.5 % of their bytes used\n"
-    "  shared loads          2.00    wavefronts a request, 1.00 without conflicts\n"
-    "  costs most            68.1 %  tile.cu:12  31.0 sectors a request\n"
+    "  occupancy             50.0 %  32 warps in 32 blocks per SM; limit: blocks\n"
+    "  threads per warp     28.80    of 32, in 120 warp instructions\n"
+    "  global loads          4.00    sectors per request, 100.0 % of their bytes used\n"
+    "  global stores        31.00    sectors per request, 12.5 % of their bytes used\n"
+    "  global atomics        1.00    sectors per request, 12.5 % of their bytes used\n"
+    "  shared loads          2.00    wavefronts per request, 1.00 without conflicts\n"
+    "  costs most            68.1 %  tile.cu:12  31.0 sectors per request\n"
     "                        17.0 %  tile.cu:11\n"
-    "                        10.6 %  tile.cu:10  4.0 sectors a request\n"
+    "                        10.6 %  tile.cu:10  4.0 sectors per request\n"
     "\n";
 
 static void the_table(void)

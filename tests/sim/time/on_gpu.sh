@@ -153,7 +153,7 @@ graded_before()
 }
 
 # verdicts: `LAB/FILE GPU SIMULATED TOLD` of each kernel, `-` for what there is not. Simulated first: GPUs are timed
-# when nothing else is at work.
+# when nothing else is busy.
 verdicts()
 {
     kernels | at_once simulated_verdict | sort > "$gpu/simulated.txt"
