@@ -66,9 +66,9 @@ void coursework_counting(const Coursework *work, const Session *session, const R
     if (work->named || course_device_counts(&work->course, session->gpu.name,
                                             *session->simulated ? session->device : NULL))
         return;
-    printf("\nThe course counts what %s says. ", device);
+    printf("\nIn this course, only results from %s count. ", device);
     if (!find_simulated(device, name, sizeof name)) {
-        printf("There is no simulated one to ask.\n");
+        printf("There is no simulated GPU either.\n");
         return;
     }
     printf("Simulated, it says:\n");

@@ -91,7 +91,7 @@ static bool holds_a_kernel(const Options *options)
 static void keep_progress(const Session *session, const LabEntry *entry, const Progress *progress)
 {
     if (!progress_save(session->book.progress, entry, progress))
-        fprintf(stderr, "warpbook: progress could not be kept in %s: %s\n", session->book.progress,
+        fprintf(stderr, "warpbook: cannot save your progress in %s: %s\n", session->book.progress,
                 strerror(errno));
 }
 
@@ -182,9 +182,8 @@ static bool submission_fits(const Options *options)
     }
     if (options->submission && is_folder(options->submission) && !holds_a_kernel(options)) {
         fprintf(stderr,
-                "warpbook: --submission %s holds no kernel.cu: expected in it are "
-                "06_transpose/kernel.cu "
-                "and the like, or labs/06_transpose/kernel.cu\n",
+                "warpbook: --submission %s holds no kernel.cu: expected are 06_transpose/kernel.cu "
+                "or labs/06_transpose/kernel.cu, and similar for other labs\n",
                 options->submission);
         return false;
     }
@@ -203,7 +202,7 @@ static int run_grade(Options *options)
     bool all_passed = true, sound = true;
 
     if (options->sealed && options->count != 1) {
-        fprintf(stderr, "warpbook: --seal %s: for which LAB? Name one\n", options->sealed);
+        fprintf(stderr, "warpbook: --seal %s needs one LAB\n", options->sealed);
         return USAGE;
     }
     if (!submission_fits(options) || !coursework_take(options->course, &work))
@@ -259,7 +258,7 @@ static int run_explain(Options *options)
     bool explained, sound;
 
     if (options->count != 1) {
-        fprintf(stderr, "warpbook: explain which lab? make explain LAB=%s\n",
+        fprintf(stderr, "warpbook: explain needs a lab: make explain LAB=%s\n",
                 lab_name(&all_labs[0]));
         return USAGE;
     }
@@ -287,7 +286,8 @@ static int run_build(Options *options)
     Build built;
 
     if (options->count != 1 || !options->submission || !options->cc) {
-        fprintf(stderr, "warpbook: build what? warpbook build LAB --submission FILE --cc 9.0\n");
+        fprintf(stderr, "warpbook: build needs a lab, a file and a compute capability: warpbook "
+                        "build LAB --submission FILE --cc 9.0\n");
         return USAGE;
     }
     if (!session_open_to_build(&session, options->cc))
@@ -311,7 +311,7 @@ static int run_pack(Options *options)
     static Session session;
 
     if (!options->sealed) {
-        fprintf(stderr, "warpbook: pack into which folder? warpbook pack LAB... --seal DIR\n");
+        fprintf(stderr, "warpbook: pack needs a folder: warpbook pack LAB... --seal DIR\n");
         return USAGE;
     }
     if (!coursework_pack(options->course, options->sealed))
@@ -383,7 +383,7 @@ static int run_proof(const Options *options, int (*faults_of)(Session *, const O
     faults = faults_of(&session, options);
     session_close(&session);
     if (faults)
-        printf("\n%d of what was looked at is not as it should be.\n", faults);
+        printf("\n%d checks failed.\n", faults);
     else
         printf("\n%s\n", sound);
     return faults ? NOT_PASSED : DONE;
@@ -392,18 +392,18 @@ static int run_proof(const Options *options, int (*faults_of)(Session *, const O
 static int run_check(Options *options)
 {
     if (options->figures && options->count != 1) {
-        fprintf(stderr, "warpbook: --figures %s: those of which LAB? Name one\n", options->figures);
+        fprintf(stderr, "warpbook: --figures %s needs one LAB\n", options->figures);
         return USAGE;
     }
     return run_proof(options, prove_labs,
-                     options->timed_only ? "Every kernel that was timed is as it should be."
+                     options->timed_only ? "Every timed kernel got its expected verdict."
                                          : "Every lab is sound on this GPU.");
 }
 
 static int run_check_cheats(Options *options)
 {
     return run_proof(options, selfcheck_cheats,
-                     "Every cheat got its verdict, no honest kernel a flag.");
+                     "Every cheat got its expected verdict, and no honest kernel was flagged.");
 }
 
 static bool root_only(Session *session)
@@ -419,8 +419,7 @@ static int run_hint(Options *options)
     static Session session;
 
     if (options->count != 1) {
-        fprintf(stderr, "warpbook: a hint for which lab? make hint LAB=%s\n",
-                lab_name(&all_labs[0]));
+        fprintf(stderr, "warpbook: hint needs a lab: make hint LAB=%s\n", lab_name(&all_labs[0]));
         return USAGE;
     }
     return root_only(&session) ? print_hint(session.book.progress, options->labs[0], options->level)

@@ -367,7 +367,7 @@ static Reply wait_line(Child *child, double limit_s, char *line)
             used += (size_t) got;
             line[used] = 0;
             if (strlen(line) < used)
-                return garbage(child, "sent bytes that are no text to the grader");
+                return garbage(child, "sent the grader bytes that are not text");
             char *end = memchr(line, '\n', used);
             if (end && end[1])
                 return garbage(child, "spoke to the grader out of turn");
@@ -377,7 +377,7 @@ static Reply wait_line(Child *child, double limit_s, char *line)
                 return REPLY_OK;
             }
             if (used == CHILD_LINE - 1)
-                return garbage(child, "flooded the channel to the grader");
+                return garbage(child, "sent the grader far too much output");
             continue;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -444,7 +444,7 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
         return REPLY_OK;
     if (!strncmp(answer, "fail ", 5))
         return REPLY_FAIL;
-    return garbage(child, "gave the grader an answer that is none");
+    return garbage(child, "sent the grader an invalid answer");
 }
 
 /* ---- Running a program to its end ---- */

@@ -216,10 +216,10 @@ static void apply_all(Reading *r, bool first)
         if ((s->section < 0) != first || is_repeated(r, i))
             continue;
         if (!key)
-            mistake(r, s->line, "there is no key %s here; there are: %s", s->key,
+            mistake(r, s->line, "unknown key %s in this section; it may have: %s", s->key,
                     keys_of(s->section, names, sizeof names));
         else if (key->kind == BAR && s->section == EVERY_LAB)
-            mistake(r, s->line, "%s: a bar is a lab's own: set it in the lab's section", s->key);
+            mistake(r, s->line, "%s: set a bar in the section of its lab", s->key);
         else if (s->section != EVERY_LAB)
             apply(r, s, key, s->section);
         else
@@ -255,7 +255,7 @@ static int section_named(Reading *r, int line, const char *name)
         return (int) (entry - all_labs);
     for (entry = all_labs; entry->folder; entry++)
         APPEND(names, ", %s", entry->folder);
-    mistake(r, line, "there is no section [%s]; there are: course, all%s", name, names);
+    mistake(r, line, "unknown section [%s]; there are: course, all%s", name, names);
     return NO_SECTION;
 }
 
@@ -280,7 +280,7 @@ static void take_setting(Reading *r, int number, int section, char *line)
     if (section == NO_SECTION || r->count == SETTINGS)
         return;
     if (strlen(key) >= sizeof s->key || strlen(value) >= sizeof s->value) {
-        mistake(r, number, "%.60s: longer than anything that may be set", key);
+        mistake(r, number, "%.60s: the value is too long", key);
         return;
     }
     *s = (Setting){ .line = number, .section = section };
@@ -426,8 +426,8 @@ bool course_load(const char *path, Course *course, char **text, char **mistakes)
     } else {
         course_default(course);
         PUT(why, "%s: %s\n", path,
-            *text            ? "this is no text: it holds a byte 0"
-            : errno == EFBIG ? "larger than 64 KiB: no course file"
+            *text            ? "this is not a text file: it holds a byte 0"
+            : errno == EFBIG ? "larger than 64 KiB, the limit for a course file"
                              : strerror(errno));
         *mistakes = xstrdup(why);
     }

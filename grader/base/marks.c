@@ -105,11 +105,11 @@ static void by_curve(const Policy *policy, const Graded *graded, Marks *marks)
 static void by_closeness(const Policy *policy, const Graded *graded, Marks *marks)
 {
     if (policy->close == CLOSE_BY_HUMAN)
-        leave_open(marks, "too close to the bar to tell: a human decides");
+        leave_open(marks, "too close to the bar to decide: a human decides");
     else if (policy->close == CLOSE_BY_CURVE)
         by_curve(policy, graded, marks);
     else
-        settle(marks, 100, "too close to the bar to tell: counts as a pass");
+        settle(marks, 100, "too close to the bar to decide: counts as a pass");
 }
 
 /* States that are no verdicts. */
@@ -148,7 +148,7 @@ static void judge(const Policy *policy, const Graded *graded, Marks *marks)
         settle(marks, policy->correct >= 0 ? policy->correct : policy->base,
                "right; its speed was not judged");
     else if (verdict == SUSPECT)
-        settle(marks, 0, "none until a human has looked");
+        settle(marks, 0, "none until a human has checked");
     else
         settle(marks, 0, verdict_meaning(verdict));
 }
@@ -188,7 +188,7 @@ static void deduct(const Policy *policy, const Graded *graded, Marks *marks)
     if (!policy->has_deadline || !strcmp(graded->state, "missing"))
         return;
     if (!graded->sent) {
-        APPEND(marks->why, "; when it was handed in is not known%s, so nothing is deducted",
+        APPEND(marks->why, "; the time of submission is unknown%s, so nothing is deducted",
                graded->marked_late ? " (marked late, not by how much)" : "");
         return;
     }

@@ -216,5 +216,5 @@ void program_say_end(const Program *program, char *text, size_t size)
         put(text, size, "was killed by signal %d (%s)", WTERMSIG(program->status),
             strsignal(WTERMSIG(program->status)));
     else
-        put(text, size, "ended by itself with status %d", WEXITSTATUS(program->status));
+        put(text, size, "exited with status %d", WEXITSTATUS(program->status));
 }

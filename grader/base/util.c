@@ -68,7 +68,7 @@ void *xmalloc(size_t size)
     void *memory = malloc(size ? size : 1);
 
     if (!memory)
-        die("out of host memory: %zu bytes were wanted", size);
+        die("out of host memory: %zu bytes requested", size);
     return memory;
 }
 
@@ -132,11 +132,11 @@ void text_close(FILE *stream)
 char *end_in_words(int status, char *text, size_t size)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-        return put(text, size, "made a system call that labs may not make");
+        return put(text, size, "made a system call that labs must not make");
     if (WIFSIGNALED(status))
         return put(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
                    strsignal(WTERMSIG(status)));
-    return put(text, size, "ended by itself with status %d", WEXITSTATUS(status));
+    return put(text, size, "exited with status %d", WEXITSTATUS(status));
 }
 
 double now_s(void)
@@ -159,7 +159,7 @@ uint64_t secret(void)
     uint64_t bits;
 
     if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
-        die("the kernel gives no random bits: %s", strerror(errno));
+        die("the operating system gives no random bits: %s", strerror(errno));
     return bits;
 }
 

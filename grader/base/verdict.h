@@ -10,7 +10,7 @@
 #define VERDICTS(X)                                                                                \
     X(UNCHANGED, "unchanged", "the starter as it was handed out: not begun")                       \
     X(PASS, "pass", "right, and fast enough")                                                      \
-    X(CLOSE, "close", "right, and too close to the bar to tell: counts as a pass")                 \
+    X(CLOSE, "close", "right, and too close to the bar to decide: counts as a pass")               \
     X(SLOW, "slow", "right, but slower than the bar")                                              \
     X(CORRECT_ONLY, "correct", "right; speed could not be judged, the reason is given")            \
     X(WRONG, "wrong", "a result differs from the right one")                                       \

@@ -48,32 +48,33 @@ static const struct Refusal {
     /* _Zn, _Zd: operators new and delete */
     { "cudaMalloc* cudaFree* cudaHost* cudaMemPool* malloc calloc realloc free aligned_alloc "
       "posix_memalign _Zn* _Zd*",
-      "a lab gets its work memory as an argument where it needs any: no allocation" },
-    { "cudaMem*", "the data lie on the device already, and a kernel can clear what it needs" },
+      "kernel.cu must not allocate memory: a lab that needs work memory passes it as an argument" },
+    { "cudaMem*", "the data is already on the device, and a kernel can clear memory" },
     { "cudaDeviceSynchronize cudaThreadSynchronize cudaStreamSynchronize cudaStreamWaitEvent "
       "cudaStreamQuery cudaEvent* clock clock_gettime time gettimeofday nanosleep usleep sleep "
       "_ZNSt6chrono*",
-      "timing and synchronising are the grader's part: launch and return" },
+      "the grader times and synchronises: launch your kernel and return" },
     { "cudaStream* cudaGraph* cudaLaunchHostFunc",
-      "launch into the default stream, which the grader watches" },
+      "launch into the default stream, which the grader times" },
     { "cudaGetDeviceProperties*",
-      "cudaDeviceGetAttribute asks for a single figure, is quick, and is allowed" },
+      "cudaDeviceGetAttribute returns a single property, is fast, and is allowed" },
     { "cudaSetDevice* cudaDeviceSet* cudaDeviceReset cudaCtx*",
-      "the device and its settings are the grader's" },
+      "only the grader changes the device and its settings" },
     { "__cudaRegisterManaged*", "a lab works on device memory, not on __managed__ variables" },
     { "fork vfork clone execv* execl* posix_spawn* system popen _exit _Exit quick_exit kill "
       "raise signal sigaction syscall ptrace socket mmap mmap64 mprotect getenv pthread_* "
       "_ZNSt6thread*",
-      "a kernel.cu launches kernels; it starts, ends and asks nothing of the system" },
+      "kernel.cu launches kernels; it must not start or stop processes or call the operating "
+      "system" },
     { "dlopen dlsym dlvsym dlmopen dladdr dl_iterate_phdr cudaGetDriverEntryPoint* cudaLibrary* "
       "nvrtc*",
-      "a kernel.cu loads no other code" },
+      "kernel.cu must not load other code" },
     { "open open64 openat fopen fopen64 fclose read write fread fscanf scanf __isoc99_scanf",
-      "a kernel.cu reads and writes no files; printf is there to look at values" },
-    { "_ZSt4cout _ZSt4cerr _ZNSo* _ZNSt8ios_base*", "printf is there to look at values" },
+      "kernel.cu must not read or write files; use printf to look at values" },
+    { "_ZSt4cout _ZSt4cerr _ZNSo* _ZNSt8ios_base*", "use printf to look at values" },
     { "cublas* cufft* curand* cusparse* cusolver* cutensor* cudnn*",
-      "the lab is to write this kernel, not to call a library's" },
-    { "__cxa_throw __cxa_allocate_exception", "nobody here catches exceptions" },
+      "the task is to write this kernel, not to call a library" },
+    { "__cxa_throw __cxa_allocate_exception", "the grader does not catch exceptions" },
     { "cuda*", "this lab does not allow that CUDA call" },
     { "__cuda*", "this lab does not allow that CUDA feature" },
 };
@@ -176,7 +177,8 @@ static bool check_section(const char *name, unsigned long size, unsigned long *a
             return false;
         }
     if (!is_a_compilers(name)) {
-        put(why, why_size, "kernel.cu makes a section `%.100s`, which no compiler makes", name);
+        put(why, why_size, "kernel.cu creates a section `%.100s`, which compilers do not create",
+            name);
         return false;
     }
     return true;
@@ -211,9 +213,7 @@ static bool refuse(const char *name, char *why, size_t size)
         put(why, size, "kernel.cu uses `%.200s`: %s", plain_name(name, text, sizeof text), reason);
     else
         put(why, size,
-            "kernel.cu uses `%.200s`, which it does not define and which is not among the "
-            "functions "
-            "that a lab may call",
+            "kernel.cu uses `%.200s`, which it does not define and which labs may not call",
             plain_name(name, text, sizeof text));
     return false;
 }
@@ -268,8 +268,8 @@ static bool check_own_launch(const Symbol *s, const char *function, char *why, s
     if (how_near(s, function) == NOT)
         return true;
     put(why, size,
-        "kernel.cu defines `%s`, but its launch is given: kernel.cu has the kernel `%s_kernel`, "
-        "as kernel.h declares it",
+        "kernel.cu defines `%s`, but this lab provides the launch: define only the kernel "
+        "`%s_kernel`, as kernel.h declares it",
         function, function);
     return false;
 }
@@ -281,7 +281,8 @@ static bool check_found(Found found, const char *function, char *why, size_t siz
         return true;
     case ITS_HIDDEN:
         put(why, size,
-            "kernel.cu defines `%s`, but without including \"kernel.h\", so it is not seen",
+            "kernel.cu defines `%s`, but without including \"kernel.h\", so the grader cannot find "
+            "it",
             function);
         break;
     case ITS_NO_FUNCTION:
@@ -295,7 +296,9 @@ static bool check_found(Found found, const char *function, char *why, size_t siz
             function);
         break;
     case ITS_STATIC:
-        put(why, size, "kernel.cu defines `%s` as static, so it is not seen: remove `static`",
+        put(why, size,
+            "kernel.cu defines `%s` as static, so the grader cannot find it: remove "
+            "`static`",
             function);
         break;
     case NOT:
@@ -322,7 +325,7 @@ static bool check_use(const char *symbol, int *fatbins, char *why, size_t size)
 {
     if (strcmp(symbol, "__cudaRegisterFatBinary") || ++*fatbins <= 1)
         return true;
-    put(why, size, "kernel.cu registers code for the GPU beside what nvcc made of it");
+    put(why, size, "kernel.cu registers GPU code that nvcc did not generate");
     return false;
 }
 
@@ -348,7 +351,7 @@ static bool check_row(const char *row, const Lab *lab, Sums *sums, char *why, si
     if (sscanf(row, " %*x %*x R_X86_64_%*s %*x %255s", name) == 1)
         return check_use(name, &sums->fatbins, why, size);
     if (sscanf(row, " [%d]", &number) == 1 && number > 0) {
-        put(why, size, "kernel.cu makes a section of a name that no compiler makes");
+        put(why, size, "kernel.cu creates a section with a name that compilers do not create");
         return false;
     }
     if (sscanf(row, " %d: %*x %*s %15s", &number, s.type) != 2 || number == 0)
@@ -359,7 +362,8 @@ static bool check_row(const char *row, const Lab *lab, Sums *sums, char *why, si
         return true;
     if (fields != 5 || !is_in("DEFAULT HIDDEN INTERNAL PROTECTED", s.visibility) ||
         !is_a_place(s.section)) {
-        put(why, size, "kernel.cu makes a symbol of a kind that no compiler makes:%.200s", row);
+        put(why, size, "kernel.cu creates a symbol of a kind that compilers do not create:%.200s",
+            row);
         return false;
     }
     if (lab->launches && !check_own_launch(&s, lab->function, why, size))

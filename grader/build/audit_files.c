@@ -136,14 +136,14 @@ static bool check_file(const char *name, const char *source, const char *const *
         library = library_in(rest);
     if (!rest)
         put(why, size,
-            "kernel.cu includes %.300s: a lab may include its kernel.h, what is in common/, and "
-            "the "
-            "toolkit's headers only",
+            "kernel.cu includes %.300s: a lab may include only its kernel.h, the headers of "
+            "common/ "
+            "and those of the toolkit",
             real ? real : name);
     else if (library)
         put(why, size,
-            "kernel.cu includes %s, a library: the lab is to write this kernel, not to call a "
-            "library's",
+            "kernel.cu includes %s, a library: the task is to write this kernel, not to call a "
+            "library",
             library);
     free(real);
     return rest && !library;
@@ -164,7 +164,7 @@ bool audit_includes(const char *rule, const char *source, const char *const *roo
             return false;
     }
     if (target)
-        put(why, size, "kernel.cu was compiled, but nvcc did not say which files it read");
+        put(why, size, "kernel.cu was compiled, but nvcc did not report which files it read");
     return !target;
 }
 

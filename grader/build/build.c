@@ -80,7 +80,7 @@ static bool machine_builds(BuildContext *context)
             const char *fault = status == -2 ? "it does not end" : toolchain_fault(context->output);
             char lines[2000];
             complaint(context->output, context->folder, "kernel.cu", lines, sizeof lines);
-            context_fail(context, BUILD_MACHINE, "nvcc fails even on a kernel of one line: %s\n%s",
+            context_fail(context, BUILD_MACHINE, "nvcc fails even on a one-line kernel: %s\n%s",
                          fault ? fault : "see what it says", lines);
         }
     } else {
@@ -126,7 +126,7 @@ static bool check_passes(const BuildContext *context, const char *source, const 
             good = audit_markers(text, source, roots, why, size);
         else if (good) {
             good = false;
-            put(why, size, "kernel.cu reads more text than can be checked");
+            put(why, size, "kernel.cu includes more text than can be checked");
         }
         free(text);
         free(items[i]);
@@ -156,7 +156,7 @@ static bool check_files(BuildContext *context)
             good = audit_includes(rule, source, roots, why, sizeof why);
         else if (errno != ENOENT) {
             good = false;
-            PUT(why, "kernel.cu reads more files than can be checked");
+            PUT(why, "kernel.cu includes more files than can be checked");
         }
         free(rule);
     }
@@ -173,7 +173,7 @@ static bool check_object(BuildContext *context)
     status = compile_list(&context->compile, context->folder, listing, LISTING_BYTES);
     if (status != 0)
         good = context_fail(context, BUILD_MACHINE,
-                            "%s does not list what an object holds: install binutils",
+                            "%s cannot list the contents of an object file: install binutils",
                             context->job->toolchain->readelf);
     else if (strlen(listing) == LISTING_BYTES - 1)
         good = refuse(context, "kernel.cu holds more symbols than can be checked");
@@ -214,8 +214,8 @@ static bool explain_failure(BuildContext *context, int status)
     if (status == -2)
         return context_fail(
             context, BUILD_STUDENT,
-            "%s takes more than %d s to compile: is there a loop unrolled too far, or a "
-            "template or constexpr without end?",
+            "%s takes more than %d s to compile: is a loop unrolled too far, or does a template or "
+            "constexpr never end?",
             shown, COMPILE_LIMIT_S);
     return context_fail(context, BUILD_STUDENT, "%s %s:\n%sAll of it:%s", shown,
                         died(status) ? "makes the compiler crash" : "does not compile", lines,
@@ -248,7 +248,7 @@ static bool finish_entry(BuildContext *context)
 
     context_tidy(context);
     if (!stat(context_path(context, "kernel.so", path), &about) && about.st_size > OBJECT_BYTES)
-        return context_fail(context, BUILD_STUDENT, "%s makes an object of more than %d MiB",
+        return context_fail(context, BUILD_STUDENT, "%s compiles to an object of more than %d MiB",
                             context->job->shown, OBJECT_BYTES >> 20);
     return cache_keep(context->cache, context->folder, context->entry, &context->recipe) ||
            context_cannot_write(context, context->entry);
@@ -275,8 +275,8 @@ static bool link_made(BuildContext *context)
     if (link_object(context) != 0)
         return context_fail(
             context, BUILD_MACHINE,
-            "%s does not link: it was made with another CUDA Toolkit; use the one that the "
-            "course names, or a newer one",
+            "%s does not link: it was built with another CUDA Toolkit; use the one that the course "
+            "names, or a newer one",
             context->job->shown);
     return finish_entry(context);
 }
@@ -296,7 +296,7 @@ static bool build_entry(BuildContext *context)
         return explain_failure(context, status);
     if (!file_exists(context_path(context, "kernel.d", path)))
         return context_fail(context, BUILD_MACHINE,
-                            "nvcc does not say which files it read (-MD): is %s NVIDIA's?",
+                            "nvcc does not report which files it read (-MD): is %s NVIDIA's nvcc?",
                             context->job->toolchain->nvcc);
     if (!check_files(context) || !check_object(context))
         return false;

@@ -29,7 +29,7 @@ bool context_cannot_write(BuildContext *context, const char *path)
     return context_fail(
         context, BUILD_MACHINE, "cannot write %s: %s; %s: make grade B=$HOME/warpbook", path,
         strerror(why),
-        full ? "make room, or name a build folder on another disk"
+        full ? "free some space, or name a build folder on another disk"
              : "copy the workbook to a folder you can write to, or name another build folder");
 }
 

@@ -21,7 +21,9 @@ static bool read_source(BuildContext *context)
 
     /* It may lead to what the student may not read: the compiler would quote from it. */
     if (!lstat(context->job->source, &about) && S_ISLNK(about.st_mode))
-        return context_fail(context, BUILD_STUDENT, "%s is a link: put the kernel there itself",
+        return context_fail(context, BUILD_STUDENT,
+                            "%s is a symbolic link: put the file itself "
+                            "there",
                             shown);
     context->recipe.source =
         read_file(context->job->source, context->job->linked ? OBJECT_BYTES : BUILD_SOURCE_BYTES,
@@ -32,9 +34,11 @@ static bool read_source(BuildContext *context)
                             strerror(errno));
     if (!context->recipe.source && errno == ENOENT)
         return context_fail(context, BUILD_STUDENT,
-                            "%s is not there: the kernel to be graded goes into that file", shown);
+                            "%s does not exist: put the kernel to be graded into that file", shown);
     if (!context->recipe.source && errno == EFBIG)
-        return context_fail(context, BUILD_STUDENT, "%s is larger than %d KiB: a lab needs a few",
+        return context_fail(context, BUILD_STUDENT,
+                            "%s is larger than %d KiB, the limit for a "
+                            "kernel",
                             shown, BUILD_SOURCE_BYTES >> 10);
     if (!context->recipe.source && errno == EINVAL)
         return context_fail(context, BUILD_STUDENT, "%s is not a regular file", shown);

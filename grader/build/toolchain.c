@@ -34,26 +34,25 @@ static const struct Fault {
     { "Unsupported gpu architecture", "this nvcc does not compile for this GPU: use another CUDA "
                                       "Toolkit" },
 #define NO_PLACE                                                                                   \
-    "nvcc cannot write to the build folder: take another one, make grade B=$HOME/warpbook"
+    "nvcc cannot write to the build folder: use another one, make grade B=$HOME/warpbook"
     { "No space left on device",
-      "the disk is full: make room, or build on another one, make grade B=..." },
+      "the disk is full: free some space, or build on another disk, make grade B=..." },
     { "Disk quota exceeded",
-      "the disk quota is used up: make room, or build elsewhere, make grade B=..." },
+      "the disk quota is used up: free some space, or build elsewhere, make grade B=..." },
     { "Could not open output file", NO_PLACE },
     { "Could not open input file", NO_PLACE }, /* one of nvcc's own: the source is there */
     { "Read-only file system", NO_PLACE },
     { "Cannot allocate memory", "the compiler ran out of memory" },
     { "out of memory", "the compiler ran out of memory" },
     { "terminated program", "the compiler was killed: most likely the machine ran out of memory" },
-    { "cannot find -lcudart", "the CUDA Toolkit is incomplete: libcudart.so is not there; install "
+    { "cannot find -lcudart", "the CUDA Toolkit is incomplete: libcudart.so is missing; install "
                               "cuda-cudart-dev" },
     { "cannot find -l",
-      "the C++ compiler's libraries are not there (Debian, Ubuntu: apt install g++)" },
-    { "cuda_runtime.h", "the CUDA Toolkit is incomplete: cuda_runtime.h is not there; install "
+      "the C++ compiler's libraries are missing (Debian, Ubuntu: apt install g++)" },
+    { "cuda_runtime.h", "the CUDA Toolkit is incomplete: cuda_runtime.h is missing; install "
                         "cuda-cudart-dev" },
     { "No such file or directory",
-      "nvcc or a compiler that it calls is not there; reinstall the CUDA "
-      "Toolkit and g++" },
+      "nvcc or a compiler that it calls is missing; reinstall the CUDA Toolkit and g++" },
 };
 
 const char *toolchain_fault(const char *output)

@@ -23,7 +23,8 @@ bool workbook_find(Workbook *book, char *problem, size_t size)
         build = "build";
     if (!getcwd(text, sizeof text) || !file_exists("common/lab.h") || !file_exists("labs")) {
         put(problem, size,
-            "this is not the workbook's folder: run it where labs/ and Makefile are");
+            "this is not the workbook's folder: run it in the folder that holds labs/ and "
+            "Makefile");
         return false;
     }
     PUT(book->root, "%s", text);

@@ -213,8 +213,8 @@ static Verdict run_cases(Trial *trial)
 
     for (int i = 0; i < count && !(*wrong && is_large(trial, &cases[chosen[i]])); i++) {
         Verdict verdict;
-        session_say(trial->session, "%02d %s: is it right? %d of %d", lab_number(trial->entry),
-                    lab_name(trial->entry), i + 1, count);
+        session_say(trial->session, "%02d %s: checking results, case %d of %d",
+                    lab_number(trial->entry), lab_name(trial->entry), i + 1, count);
         verdict = run_or_give_up(trial, &cases[chosen[i]]);
         if (verdict == WRONG && trial->scope->simulated) {
             if (!*wrong) {
@@ -266,7 +266,7 @@ static void look_by_simulation(Session *session, const char *object, Result *res
         result->diagnosis = worker.diagnosis;
     } else if (verdict != PASS)
         add_note(result,
-                 "not looked at for races, since on the simulated GPU it ends so: ", worker.why);
+                 "not checked for races, since it fails on the simulated GPU: ", worker.why);
 }
 
 static void note_printed(const Child *child, Result *result)

@@ -181,6 +181,6 @@ void judge_mechanism(Session *session, const char *object, const char *unjudged,
     if (verdict == PASS)
         PUT(result->why, "simulated: speed is not judged: %s%s", unjudged,
             result->entry->lab->mechanism[0].counter != NO_COUNTER
-                ? "; what it does on the GPU is as the lesson asks for"
+                ? "; all required counts are within the lab's limits"
                 : "");
 }

@@ -80,8 +80,8 @@ static bool separates(TimingContext *j, int i)
     if (s->floor <= s->bar - separated)
         return true;
     PUT(s->why_not,
-        "as this device is modelled, not even the naive kernel is clearly slow: it runs at %.2f of "
-        "the reference's speed, and the bar is %.2f",
+        "on this modelled device not even the naive kernel is clearly slow: it runs at %.2f of the "
+        "reference's speed, and the bar is %.2f",
         s->floor, s->bar);
     s->floor = 0;
     s->blind = true;
@@ -94,7 +94,7 @@ static bool gives_up(const Case *lab_case, Verdict verdict, char *why_not, size_
 {
     if (verdict != TIMEOUT || lab_case->kind != CONTROL)
         return false;
-    put(why_not, size, "given up: it takes too long to simulate, and decides nothing");
+    put(why_not, size, "stopped: it is too large to simulate, and it would not decide the verdict");
     return true;
 }
 
@@ -109,8 +109,8 @@ static bool idle(TimingContext *j, const ModelledCall *call, const ModelledCall 
     j->result->verdict = SLOW;
     j->result->diagnosis = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU), .lab_case = lab_case };
     PUT(j->result->why,
-        "case %s: nothing ran on the GPU. What the host does in its place takes no time here, so "
-        "there is no ratio; the task is for the GPU",
+        "case %s: nothing ran on the GPU. The host's work takes no simulated time, so there is no "
+        "ratio; the lab asks for a kernel on the GPU",
         lab_case->label);
     return true;
 }

@@ -126,11 +126,11 @@ static void say_untouched(Result *result)
     result->verdict = UNCHANGED;
     if (result->as_it_ran == CORRECT_ONLY)
         PUT(result->why,
-            "this is the starter: right, and slow for the reason that labs/%s/README.md tells "
-            "(here its speed was not judged)",
+            "this is the starter: its results are right, and it is slow for the reason in "
+            "labs/%s/README.md (its speed was not judged here)",
             result->entry->folder);
     else
-        PUT(result->why, "this is the starter; as it stands it is not enough%s%s",
+        PUT(result->why, "this is the unchanged starter, which does not solve the lab yet%s%s",
             result->as_it_ran == PASS ? "" : ": ", result->as_it_ran == PASS ? "" : was);
 }
 

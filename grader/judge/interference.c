@@ -65,8 +65,8 @@ bool interfered(TimingContext *j, Sampler *student, int i, const Outcome *finish
     if (suspicion == SLOWED_BY_STUDENT) {
         j->result->verdict = SUSPECT;
         PUT(j->result->why,
-            "while this kernel's process existed the reference took %.0f %% longer, and recovered "
-            "when it was gone, twice",
+            "while this kernel's process ran, the reference took %.0f %% longer, and it recovered "
+            "twice when the process was gone",
             slower * 100);
         timing_flag(j, "interference");
         return true;

@@ -1,9 +1,9 @@
 /* pattern.c - how is a wrong array wrong? One clause that a student recognises a mistake by.
  *
  * The clause has two halves, each the first row of a table that holds: where the wrong elements lie
- * ("all elements from row 32, column 0 on (the tail)"), which must be exactly so, and what they
- * hold instead ("were never written"), which must explain nine tenths of them. The latter is tried
- * on a sample, so that even a large array is explained at once.
+ * ("all elements from row 32, column 0 to the end (the tail)"), which must be exactly so, and what
+ * they hold instead ("were never written"), which must explain nine tenths of them. The latter is
+ * tried on a sample, so that even a large array is explained at once.
  */
 #include "judge/compare.h"
 #include "judge/message.h"
@@ -207,7 +207,7 @@ static bool shifted(const View *v, char *clause)
             if (distance == 1)
                 put(clause, CLAUSE, "are those of their %s neighbours (shifted by 1)", name);
             else
-                put(clause, CLAUSE, "are those from %ld places further %s (shifted by %ld)",
+                put(clause, CLAUSE, "are those of elements %ld places to the %s (shifted by %ld)",
                     distance, name, distance);
             return true;
         }
@@ -243,9 +243,9 @@ static bool copied(const View *v, char *clause)
         if (holds(v, of_input, which)) {
             bool only = which == 0 && !v->inputs->arrays->in[1].rows;
             if (only)
-                put(clause, CLAUSE, "are the input's, copied without change");
+                put(clause, CLAUSE, "are the input's, copied unchanged");
             else
-                put(clause, CLAUSE, "are those of input %d, copied without change", which + 1);
+                put(clause, CLAUSE, "are those of input %d, copied unchanged", which + 1);
             return true;
         }
     return false;
@@ -296,8 +296,8 @@ static bool by_tiles(const View *v, char *clause)
         }
         if (holds(v, of_tile_across, tile)) {
             put(clause, CLAUSE,
-                "belong into the tile across the diagonal (%ld x %ld), at the same place in it",
-                tile, tile);
+                "belong to the tile across the diagonal (%ld x %ld), at the same place in it", tile,
+                tile);
             return true;
         }
     }
@@ -346,7 +346,7 @@ static bool tail(const View *v, char *clause)
     char place[64];
 
     message_place(v->array, v->first, place, sizeof place);
-    put(clause, CLAUSE, "all elements from %s on (the tail)", place);
+    put(clause, CLAUSE, "all elements from %s to the end (the tail)", place);
     return v->first && v->wrong == v->count - v->first;
 }
 

@@ -185,7 +185,7 @@ Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *in
             return verdict;
         if (sized.balance > 0 && !sized.dim[sized.balanced]) {
             plan->sets = 0;
-            put(why_not, size, "takes no longer however much there is to do");
+            put(why_not, size, "takes the same time for any amount of work");
             return PASS;
         }
         plan->sized = sized;

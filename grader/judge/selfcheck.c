@@ -152,9 +152,9 @@ static void prove_starter_text(SelfCheck *proof, const char *rung1)
     else if (!is_subsequence(starter, rung))
         row(proof, false, "0_starter.cu", "has lines that rung 1 lacks: learning must only add");
     else if (!strstr(starter, "TODO"))
-        row(proof, false, "0_starter.cu", "has no TODO: where is the student to begin?");
+        row(proof, false, "0_starter.cu", "has no TODO to show the student where to begin");
     if (starter && handed_out && strcmp(starter, handed_out))
-        printf("  note labs/%s/kernel.cu is no longer the starter: somebody works on it\n",
+        printf("  note labs/%s/kernel.cu is no longer the starter: it has been edited\n",
                proof->entry->folder);
     free(starter);
     free(handed_out);
@@ -260,7 +260,7 @@ static void prove_kernel(SelfCheck *proof, const char *path, bool wrong, Result 
     }
     if (proof->session->gpu.cc < from) {
         row(proof, true, name,
-            PUT(said, "left out: from compute capability %d.%d on", from / 10, from % 10));
+            PUT(said, "left out: it needs compute capability %d.%d", from / 10, from % 10));
         *result = (Result){ .verdict = UNSOUND };
         return;
     }
@@ -316,7 +316,9 @@ static void prove_rungs(SelfCheck *proof, const FileList *rungs)
         for (int c = 0; c < result.speeds; c++)
             if (result.speed[c].lab_case->kind == CONTROL && result.speed[c].measured && i == 0 &&
                 result.speed[c].ratio.median < result.speed[0].bar)
-                row(proof, false, "the control case", "shows a gap: the flaw bites there too");
+                row(proof, false, "the control case",
+                    "shows a gap: the lab's flaw costs time "
+                    "there, too");
     }
 }
 
@@ -332,13 +334,12 @@ static void prove_starter(SelfCheck *proof)
     row(proof, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);
     if (result.as_it_ran == BUILD || result.as_it_ran == CRASH || result.as_it_ran == TIMEOUT ||
         result.as_it_ran == STRAY || result.as_it_ran == SUSPECT)
-        row(proof, false, "0_starter.cu", PUT(said, "is no place to start from: %s", result.why));
+        row(proof, false, "0_starter.cu", PUT(said, "is not a usable starter: %s", result.why));
     if (result.speeds && distance_from_bar(&result, false) >= 0)
         row(proof, false, "0_starter.cu", "reaches a bar as it stands");
     if (result.as_it_ran == CORRECT_ONLY && is_simulated(proof) &&
         proof->entry->lab->mechanism[0].counter != NO_COUNTER)
-        row(proof, false, "0_starter.cu",
-            "no bound of the lab's mechanism sees what is amiss in it");
+        row(proof, false, "0_starter.cu", "it exceeds none of the lab's limits on counts");
 }
 
 /* Right, and slow: the only wrong kernels whose speed is measured. */
@@ -373,7 +374,7 @@ int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *fi
         prove_kernel(&proof, others.path[i], false, &result);
     list_solutions(&session->book, entry, "/wrong", &others);
     if (!others.count)
-        row(&proof, false, "wrong/", "holds no wrong kernel: is the lab's test itself tested?");
+        row(&proof, false, "wrong/", "holds no wrong kernel, so the lab's tests are not tested");
     for (int i = 0; i < others.count; i++)
         if (!timed_only || is_timed(others.path[i]))
             prove_kernel(&proof, others.path[i], true, &result);

@@ -118,7 +118,8 @@ static bool take_sealed(BuildJob *job, Build *result)
         build(job, result);
     } else {
         result->fault = BUILD_MACHINE;
-        PUT(result->message, "%s is not there: its source is sealed, and cannot be built", made);
+        PUT(result->message,
+            "%s does not exist, and it cannot be built, since its source is sealed", made);
     }
     return true;
 }
@@ -207,19 +208,19 @@ static bool lock_gpu(Session *session)
     if (session->lock_fd < 0) /* another user's file: then it can only be read */
         session->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (session->lock_fd < 0) {
-        PUT(session->problem, "cannot open %s, which keeps two gradings apart: %s", path,
+        PUT(session->problem, "cannot open %s, the lock that keeps two gradings apart: %s", path,
             strerror(errno));
         return false;
     }
     if (!flock(session->lock_fd, LOCK_EX | LOCK_NB))
         return true;
     if (errno == EWOULDBLOCK)
-        fprintf(stderr, "Another grading is using this GPU; waiting until it is done.\n");
+        fprintf(stderr, "Another grading is using this GPU; waiting until it has finished.\n");
     while (flock(session->lock_fd, LOCK_EX))
         if (errno != EINTR) {
             PUT(session->problem,
-                "cannot lock %s, which keeps two gradings apart: %s; set TMPDIR "
-                "to a folder on this machine's own disk",
+                "cannot lock %s, which keeps two gradings apart: %s; set TMPDIR to a folder on a "
+                "local disk",
                 path, strerror(errno));
             return false;
         }
@@ -270,7 +271,8 @@ static bool meet_gpu(Session *session)
     if (verdict != PASS)
         PUT(session->problem, "%s", first->why);
     else if (session->gpu.simulated != (*session->simulated != 0)) {
-        PUT(session->problem, "%s has found another GPU than its own", session->book.runner);
+        PUT(session->problem, "%s found a different GPU from the one it was started for",
+            session->book.runner);
         return false;
     }
     return verdict == PASS;
@@ -299,7 +301,7 @@ static bool meet_any(Session *session)
         return true;
     worker_end(&session->next);
     if (!file_exists(session->book.sim_runner)) {
-        APPEND(session->problem, "; and there is no simulated GPU: %s is not there",
+        APPEND(session->problem, "; and there is no simulated GPU: %s does not exist",
                session->book.sim_runner);
         return false;
     }

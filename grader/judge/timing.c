@@ -46,7 +46,7 @@ void timing_decide(Result *result)
     else if (unjudged)
         PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
     else if (close)
-        PUT(result->why, "too close to the bar to tell on this machine; counts as a pass");
+        PUT(result->why, "too close to the bar to decide on this machine; counted as a pass");
 }
 
 void timing_flag(TimingContext *j, const char *flag)

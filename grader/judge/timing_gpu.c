@@ -49,7 +49,8 @@ static bool judge_machine(TimingContext *j, Sampler *twin)
         s->resolution = fmax(fabs(finish.ratio.hi - 1), fabs(1 - finish.ratio.lo));
         if (s->resolution > noisy || finish.blocks < 9) {
             PUT(s->why_not,
-                "this machine is too noisy now: the reference beside itself differs by %.0f %%",
+                "this machine is too noisy now: two measurements of the reference differ by %.0f "
+                "%%",
                 s->resolution * 100);
             j->plan[i].sets = 0;
             j->no_control = too_noisy;
@@ -100,7 +101,8 @@ static bool run_race(TimingContext *j, Sampler *student, int i, int least, Outco
     if (timing_student_failed(j, outputs_check(&student->worker, set, j->random), student, plan))
         return false;
     if (finish->blocks < (least < 3 ? least : 3) && !finish->cut_short) {
-        PUT(s->why_not, "the GPU's clock or another program disturbed nearly every sample");
+        PUT(s->why_not, "changes of the GPU's clock or another program disturbed nearly every "
+                        "sample");
         timing_flag(j, "disturbed");
         j->no_control = too_noisy;
         return true;
@@ -181,7 +183,7 @@ static bool judge_case(TimingContext *j, Sampler *student, int i)
     if (s->why_not[0])
         return true;
     if (finish.cut_short)
-        j->no_control = "left out, since the kernel is far below the bar already";
+        j->no_control = "skipped, since the kernel is far below the bar in another case";
     record(j, &j->plan[i], &finish, s);
     if (!believable(j, i, &finish))
         return false;

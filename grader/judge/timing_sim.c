@@ -70,10 +70,10 @@ bool modelled_idle(const ModelledCall *call)
 bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
 {
     if (call->timed.untimed > 0)
-        put(why_not, size, "the model cannot tell how long %.0f of %.0f launches take",
-            call->timed.untimed, call->timed.launches);
+        put(why_not, size, "the model has no time for %.0f of %.0f launches", call->timed.untimed,
+            call->timed.launches);
     else if (!(call->ms > 0))
-        put(why_not, size, "nothing ran on the GPU; what the host does takes no time here");
+        put(why_not, size, "nothing ran on the GPU; the host's work takes no simulated time");
     else
         return true;
     return false;
@@ -117,8 +117,7 @@ static Verdict grow(TimingContext *j, Case *sized, double scale, double least_ms
         if (kept->call.timed.instructions > most_instructions / 2)
             break;
     }
-    PUT(kept->why_not, "a call is too short for its launches not to count, at any size that can "
-                       "be simulated");
+    PUT(kept->why_not, "launch overhead dominates the call at every size that can be simulated");
     return verdict;
 }
 
@@ -131,10 +130,9 @@ static double balance_factor(const ModelledCall *without, double wanted_ms, Kept
     const double all = base + factor * (kept->call.timed.instructions - base);
 
     if (!(added_ms > 0))
-        PUT(kept->why_not, "takes no longer however much there is to do");
+        PUT(kept->why_not, "takes the same time for any amount of work");
     else if (all > most_instructions)
-        PUT(kept->why_not, "takes too long to simulate: %.0f million warp instructions",
-            all * 1e-6);
+        PUT(kept->why_not, "is too large to simulate: %.0f million warp instructions", all * 1e-6);
     return kept->why_not[0] ? 0 : factor;
 }
 

@@ -29,13 +29,13 @@ static const struct {
     { "memory", UNSOUND, "not enough memory on the GPU: " },
     { "hoards", CRASH, "" },
     { "launch", CRASH, "a kernel could not be launched: ", SAW(SAW_LAUNCH) },
-    { "kernel", CRASH, "a kernel failed while it ran: " },
+    { "kernel", CRASH, "a kernel failed while running: " },
     { "stray", STRAY, "" },
     { "unsafe", UNSAFE, "" },
     { "endless", TIMEOUT, "" },
     { "died", CRASH, "its process " },
     { "garbage", SUSPECT, "its process " },
-    { "limit", UNSUPPORTED, "the simulated GPU cannot do what this kernel does: " },
+    { "limit", UNSUPPORTED, "the simulated GPU does not support this kernel: " },
 };
 
 /* "KIND TEXT" or "KIND.CODE TEXT". */
@@ -214,7 +214,7 @@ Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
     timing->parent_ms = (worker->child.answered_s - worker->go_s) * 1e3;
     if (!field_double(answer, "ms", &timing->event_ms) || !(timing->event_ms >= 0) ||
         !(timing->event_ms < 1e9)) {
-        PUT(worker->why, "its process reported a time that is none: %.40s", answer);
+        PUT(worker->why, "the runner reported an invalid time: '%.40s'", answer);
         return SUSPECT;
     }
     return PASS;
@@ -263,16 +263,19 @@ Verdict worker_check_guards(Worker *worker)
     PUT(worker->diagnosis.array, "%.15s", told);
     worker->diagnosis.element = at < 1e15 ? (size_t) at : 0;
     if (!strcmp(side, "inside"))
-        PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are only to read",
+        PUT(worker->why,
+            "case %s: the input was changed at element %.0f; inputs must not be "
+            "written",
             worker->lab_case.label, at);
     else if (!strcmp(side, "before"))
-        PUT(worker->why, "case %s: memory before the %s array was written, %.0f bytes before it",
+        PUT(worker->why,
+            "case %s: memory in front of the %s array was written, %.0f bytes before "
+            "its start",
             worker->lab_case.label, told, at);
     else
         PUT(worker->why,
-            "case %s: memory after the %s array was written, from %.0f bytes after its last "
-            "element "
-            "on",
+            "case %s: memory was written past the end of the %s array, from %.0f bytes after its "
+            "last element",
             worker->lab_case.label, told, at);
     return STRAY;
 }
@@ -297,7 +300,7 @@ Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counte
         !field_double(answer, "least", &counted->least) ||
         !field_double(answer, "requests", &counted->requests) ||
         !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9)) {
-        PUT(worker->why, "its process reported counts that are none: %.40s", answer);
+        PUT(worker->why, "the runner reported invalid counts: '%.40s'", answer);
         return SUSPECT;
     }
     counted->line = (int) line;
@@ -330,7 +333,7 @@ Verdict worker_timed(Worker *worker, Timed *timed)
     for (size_t i = 0; i < sizeof fields / sizeof *fields && verdict == PASS; i++)
         if (!field_double(answer, fields[i].key, fields[i].value) || !(*fields[i].value >= 0) ||
             !(*fields[i].value < 1e15)) {
-            PUT(worker->why, "its process reported a timing that is none: %.60s", answer);
+            PUT(worker->why, "the runner reported an invalid timing: '%.60s'", answer);
             verdict = SUSPECT;
         }
     return verdict;
@@ -377,7 +380,7 @@ Verdict worker_limits(Worker *worker, Limited *limited)
     if (well && spent_sum(&limits->spent) > 0 && limited->fp32_tflops > 0 &&
         limited->memory_gbps > 0)
         return PASS;
-    PUT(worker->why, "its process reported limits that are none: %.60s", answer);
+    PUT(worker->why, "the runner reported invalid limits: '%.60s'", answer);
     return SUSPECT;
 }
 

@@ -93,7 +93,8 @@ static double ratio_of(const Explained *e)
     return e->yours.ms > 0 ? e->reference.ms / e->yours.ms : 0;
 }
 
-/* Runs the case, and keeps it in `e` if its ratio is the worst so far. False if it could not run. */
+/* Runs the case, and keeps it in `e` if its ratio is the worst so far. False if it could not run.
+ */
 static bool see_case(Explained *e, const Case *lab_case, const char *yours, const char *reference)
 {
     Explained *other = malloc(sizeof *other);
@@ -426,9 +427,10 @@ static void print_refusal(const Explained *e)
     else
         print_wrapped(text, 4, COLUMNS);
     if (result->verdict == UNSOUND)
-        printf("Not explained: mend what is said above; it is the machine's fault or ours.\n");
+        printf("Not explained: fix the problem above. It is a fault of this machine or of the "
+               "grader, not of your kernel.\n");
     else
-        printf("Only a right kernel is explained: mend it, and make grade LAB=%s first.\n",
+        printf("Only a correct kernel can be explained: fix it first (make grade LAB=%s).\n",
                lab_name(e->entry));
 }
 

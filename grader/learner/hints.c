@@ -25,7 +25,7 @@ static int hint_count(const Lab *lab)
 static void note(const char *file, const LabEntry *entry, const Progress *progress)
 {
     if (!progress_save(file, entry, progress))
-        fprintf(stderr, "warpbook: it could not be noted in %s that you saw this hint: %s\n", file,
+        fprintf(stderr, "warpbook: cannot record in %s that you saw this hint: %s\n", file,
                 strerror(errno));
 }
 
@@ -46,7 +46,8 @@ static void print_levels(const LabEntry *entry, int level, int count, bool exhau
         print_wrapped(entry->lab->hints[i], 4, COLUMNS);
     }
     if (exhausted)
-        printf("\nThere are no more hints. The ladder in solutions/%s/ goes step by step.\n",
+        printf("\nThere are no more hints. The ladder in solutions/%s/ shows the solution step by "
+               "step.\n",
                entry->folder);
     else if (level == count)
         printf("\nThat was the last hint.\n");

@@ -123,11 +123,11 @@ static const char *take_line(char *line, const Lab *lab, int count, Guesses *gue
     while (i < count && strcmp(key, lab->predictions[i].key))
         i++;
     if (i == count)
-        return "no number of this name is asked for";
+        return "the lab asks for no number of this name";
     if (!*value || *value == '#')
         return NULL;
     if (!read_number(value, &guesses->value[i], &percent))
-        return "one number, please, worked out: 0.75 rather than 3/4";
+        return "expected one number, worked out: 0.75 rather than 3/4";
     if (percent)
         guesses->value[i] = of_percent(guesses->value[i], lab->predictions[i].answer);
     guesses->filled[i] = true;
@@ -192,8 +192,8 @@ void print_waiting(int labs)
     char text[256];
 
     PUT(text,
-        "%d of these labs ask%s for a few numbers before you look at the speed: "
-        "predictions.txt, beside kernel.cu.",
+        "%d of these labs ask%s for a few predictions before you look at the speed: fill in "
+        "predictions.txt, next to kernel.cu.",
         labs, labs == 1 ? "s" : "");
     print_wrapped(text, 0, COLUMNS);
 }
@@ -235,8 +235,8 @@ int print_predictions(const char *path, const Lab *lab, uint64_t *explained)
     key = key_of(lab, count, &guesses);
     if (*explained == key) {
         PUT(text,
-            "Your predictions are as they were: %d of %d right. make progress LAB=NAME "
-            "explains them again.",
+            "Your predictions have not changed: %d of %d right. make progress LAB=NAME explains "
+            "them again.",
             right, count);
         print_wrapped(text, 0, COLUMNS);
         return filled;

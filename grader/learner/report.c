@@ -122,7 +122,7 @@ static void report_reason(const Policy *policy, const Result *result, bool alone
     if (result->note[0])
         print_wrapped(result->note, 4, 80);
     if (result->flags[0])
-        printf("    for a human to look at: %s\n", result->flags);
+        printf("    for a human to check: %s\n", result->flags);
     if (result->printed[0] && !verdict_passed(result->verdict))
         printf("    your code printed:\n%s%s", result->printed,
                result->printed[strlen(result->printed) - 1] == '\n' ? "" : "\n");
@@ -154,20 +154,21 @@ static void report_next(const Session *session, const Result *results, int count
             unjudged = true;
             if (simulated)
                 continue;
-            printf("Next: make grade LAB=%s again, where its speed can be judged.\n", name);
+            printf("Next: run make grade LAB=%s on a machine where speed can be judged.\n", name);
             return;
         case UNCHANGED:
-            printf("Next: read labs/%s/README.md, then edit kernel.cu beside it.\n",
+            printf("Next: read labs/%s/README.md, then edit kernel.cu in that folder.\n",
                    r->entry->folder);
             return;
         case UNSOUND:
-            printf("Next: mend what is said above; it is the machine's fault or ours.\n");
+            printf("Next: fix the problem above. It is a fault of this machine or of the grader, "
+                   "not of your kernel.\n");
             return;
         case SLOW:
             printf("Next: make hint LAB=%s, then make grade LAB=%s.\n", name, name);
             return;
         default:
-            printf("Next: mend labs/%s/kernel.cu, then make grade LAB=%s.\n", r->entry->folder,
+            printf("Next: fix labs/%s/kernel.cu, then make grade LAB=%s.\n", r->entry->folder,
                    name);
             if (has_remedy(r))
                 printf("      make hint LAB=%s says where to look.\n", name);
@@ -175,7 +176,7 @@ static void report_next(const Session *session, const Result *results, int count
         }
     }
     if (unjudged)
-        printf("Next: another lab. Where it says correct, it takes a GPU to tell how fast.\n");
+        printf("Next: another lab. For labs marked correct, only a GPU can judge the speed.\n");
     else
         printf("Next: %s. make progress shows what is left.\n",
                count == 1 ? "this lab is passed" : "all of these pass");
@@ -201,16 +202,17 @@ void report_reasons(const Session *session, const Result *results, int count, bo
         worst = worst_resolution(&results[i]) > worst ? worst_resolution(&results[i]) : worst;
     }
     if (*session->simulated)
-        printf("\nspeed, simulated: the reference's time over yours, by a model of that GPU.\n");
+        printf("\nspeed, simulated: reference time / your time, from a model of that GPU.\n");
     else
-        printf("\nspeed: the reference's time over yours, both measured now, side by side.\n");
+        printf("\nspeed: reference time / your time, both measured now, in turns.\n");
     if (worst > 0)
-        printf("The reference beside itself came within %.1f %%: finer differences mean nothing.\n",
+        printf("Two measurements of the reference differ by %.1f %%: smaller differences are "
+               "noise.\n",
                worst * 100);
     if (same_seed(results, count))
         printf("The same inputs again: --seed %016" PRIx64 "\n", results[0].seed);
     else
-        printf("The inputs are the course's: the same again each time.\n");
+        printf("The course fixes the inputs: they are the same in each grading.\n");
     if (submission)
         printf("Graded as a submission: not kept in make progress.\n");
     else

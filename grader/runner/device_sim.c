@@ -384,7 +384,8 @@ static int works_unmodelled(char *fault, size_t size)
     if (!has_time || !times.launches || (!share_touched() && !kernels_use_host_arrays()))
         return 0;
     put(fault, size, "limit %s; use kernels and copies instead, or grade on a real GPU",
-        share_touched() ? "its host code reads or writes the arrays, and host time is not modelled"
+        share_touched() ? "its host code reads or writes the arrays, and the time of host code is "
+                          "not modelled"
                         : "its kernels read or write the host's arrays themselves, and the time "
                           "of such accesses is not modelled");
     return 1;

@@ -298,7 +298,7 @@ static void explain_lack(cudaError_t error, size_t bytes, bool host, char *fault
         return;
     close(fd);
     share_close(&share);
-    put(fault, SERVE_ANSWER, "hoards it keeps so much GPU memory that the next arrays do not fit");
+    put(fault, SERVE_ANSWER, "hoards it holds so much GPU memory that the next arrays do not fit");
 }
 
 /* NULL, with the fault: there is none. */

@@ -46,8 +46,8 @@ static bool may_be_used(int device, bool is_first, char *fault)
     if (attribute(device, cudaDevAttrComputeMode) != cudaComputeModeDefault)
         return reason_say(
             fault, "busy",
-            "the GPU is in exclusive or prohibited mode, and two processes must use it "
-            "side by side; nvidia-smi -c DEFAULT allows that");
+            "the GPU is in exclusive or prohibited mode, but two processes must use it at the same "
+            "time; nvidia-smi -c DEFAULT allows that");
     return true;
 }
 

@@ -15,23 +15,24 @@ static const struct {
     { cudaErrorNoDevice, "no-device",
       "no NVIDIA GPU is visible here; see nvidia-smi and CUDA_VISIBLE_DEVICES" },
     { cudaErrorInvalidDevice, "no-device",
-      "there is no GPU of that number here; nvidia-smi lists those that are" },
+      "no GPU has this number; nvidia-smi lists the GPUs of this machine" },
     { cudaErrorDevicesUnavailable, "busy",
-      "the GPU is taken by another program, or in exclusive mode; wait, or nvidia-smi -c DEFAULT" },
+      "another program uses the GPU exclusively, or it is in exclusive mode; wait, or run "
+      "nvidia-smi -c DEFAULT" },
     { cudaErrorMemoryAllocation, "memory",
-      "the GPU has too little free memory to start; nvidia-smi shows who holds it" },
+      "the GPU has too little free memory to start; nvidia-smi shows which programs use it" },
     { cudaErrorNoKernelImageForDevice, "old-gpu",
       "the runner was not built for this GPU; make clean, then build it here" },
     { cudaErrorUnsupportedPtxVersion, "old-driver",
       "the NVIDIA driver is older than the CUDA Toolkit that built the runner; update the driver" },
     { cudaErrorSystemNotReady, "other",
-      "the GPUs' fabric is not up; start nvidia-fabricmanager, or restart the machine" },
+      "the GPUs' fabric is not ready; start nvidia-fabricmanager, or restart the machine" },
     { cudaErrorSystemDriverMismatch, "other",
       "the NVIDIA driver's parts do not match each other; restart the machine" },
     { cudaErrorInitializationError, "other",
       "the NVIDIA driver did not start; does nvidia-smi work?" },
     { cudaErrorCompatNotSupportedOnDevice, "old-driver",
-      "CUDA's forward compatibility does not suit this GPU; update the driver" },
+      "CUDA's forward compatibility does not support this GPU; update the driver" },
 };
 
 bool reason_say(char *fault, const char *reason, const char *what_to_do)
@@ -59,7 +60,7 @@ static bool say_driver(char *fault)
                               CUDART_VERSION % 1000 / 10));
     if (kernel_driver_is_there())
         return reason_say(fault, "no-driver",
-                          "the NVIDIA driver runs, but its library libcuda.so.1 is not here; in a "
+                          "the NVIDIA driver runs, but its library libcuda.so.1 is missing; in a "
                           "container, start it with --gpus all");
     return reason_say(fault, "no-driver",
                       "no NVIDIA driver is installed here; with an NVIDIA GPU, install its driver");

@@ -156,7 +156,7 @@ static void states(void)
         { "crash", CLOSE_PASSES, -1, 0, "failed" },
         { "timeout", CLOSE_PASSES, -1, 0, "did not end in time" },
         { "build", CLOSE_PASSES, -1, 0, "does not compile" },
-        { "suspect", CLOSE_PASSES, -1, 0, "a human has looked" },
+        { "suspect", CLOSE_PASSES, -1, 0, "a human has checked" },
         { "unchanged", CLOSE_PASSES, -1, 0, "not begun" },
         { "missing", CLOSE_PASSES, -1, 0, "nothing was handed in" },
         { "unsound", CLOSE_PASSES, -1, -1, "the machine failed" },
@@ -258,7 +258,7 @@ static void unknown_times_cost_nothing(void)
     policy.late_factor = 0;
     marks_of(&policy, &graded, &marks);
     CU_ASSERT_EQUAL(marks.marks, 100);
-    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "is not known, so nothing is deducted"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(marks.why, "is unknown, so nothing is deducted"));
     graded.marked_late = true;
     marks_of(&policy, &graded, &marks);
     CU_ASSERT_EQUAL(marks.marks, 100);

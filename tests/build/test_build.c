@@ -191,12 +191,13 @@ static void odd_sources_are_named(void)
     static const struct {
         const char *name, *says;
     } rows[] = {
-        { "none.cu", "labs/06_transpose/kernel.cu is not there: the kernel" },
+        { "none.cu", "labs/06_transpose/kernel.cu does not exist: put the kernel" },
         { "large.cu", "is larger than 256 KiB" },
         { "binary.cu", "is not plain text (byte 6 is 0)" },
         { "fifo.cu", "is not a regular file" },
         { "lab", "is not a regular file" },
-        { "link.cu", "is a link: put the kernel there itself" }, /* its lines would be quoted */
+        { "link.cu",
+          "is a symbolic link: put the file itself there" }, /* its lines would be quoted */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Build *result = build_file(in_folder(rows[i].name), in_folder("cache"));
@@ -220,8 +221,8 @@ static void a_broken_compiler_is_the_machines_fault(void)
         { "gcc: fatal error: cannot execute 'cc1plus': execvp: No such file", "apt install g++" },
         { "nvcc fatal   : Unsupported gpu architecture 'compute_90'", "another CUDA Toolkit" },
         { "fatal error: error writing to /tmp/x.s: No space left on device", "the disk is full" },
-        { "nvcc fatal   : Could not open output file './tmpxft_1'", "take another one" },
-        { "fatal   : Could not open input file 6b05fc0_stdout", "take another one" },
+        { "nvcc fatal   : Could not open output file './tmpxft_1'", "use another one" },
+        { "fatal   : Could not open input file 6b05fc0_stdout", "use another one" },
         { "gcc: internal compiler error: Killed signal terminated program cc1",
           "ran out of memory" },
         { "it is Monday", "see what it says\nit is Monday" },
@@ -391,7 +392,7 @@ static const Outcome real_outcomes[] = {
     { "#include <unistd.h>\n" KERNEL LAUNCH "    fork();\n}\n", BUILD_STUDENT,
       "kernel.cu uses `fork`" },
     { KERNEL START "    void *p;\n    cudaMalloc(&p, 4);\n}\n", BUILD_STUDENT,
-      "uses `cudaMalloc`: a lab gets" },
+      "uses `cudaMalloc`: kernel.cu must not" },
     { KERNEL "void transpose(float *out, float *in, int rows, int cols)\n{\n}\n", BUILD_STUDENT,
       "defines a `transpose`, but not the one that kernel.h declares" },
     { "extern \"C\" void transpose(float *out, const float *in, int rows, int cols)\n{\n}\n",
@@ -443,9 +444,9 @@ static void a_launch_that_is_given_stays(void)
         { "__global__ void transpose_kernel(float *out)\n{\n    *out = 1;\n}\n", BUILD_STUDENT,
           "not with the parameters that kernel.h declares" },
         { KERNEL LAUNCH "}\n", BUILD_STUDENT,
-          "kernel.cu defines `transpose`, but its launch is given" },
+          "kernel.cu defines `transpose`, but this lab provides the launch" },
         { "extern \"C\" void transpose(float *out, const float *in, int rows, int cols)\n{\n}\n",
-          BUILD_STUDENT, "kernel.cu defines `transpose`, but its launch is given" },
+          BUILD_STUDENT, "kernel.cu defines `transpose`, but this lab provides the launch" },
     };
 
     toolchain_find(&toolchain);

@@ -31,10 +31,10 @@ static void show_pace(Marking *m)
 static void tell_waiting(Marking *m, Worker *worker)
 {
     if (worker->doing != PREPARES || worker->gpu->told || !worker->program.errors.used ||
-        !strstr(worker->program.errors.text, "waiting until it is done"))
+        !strstr(worker->program.errors.text, "waiting until it has finished"))
         return;
     worker->gpu->told = true;
-    progress_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
+    progress_say(&m->pace, "Another grading is using device %s; waiting until it has finished.",
                  worker->gpu->label);
 }
 

@@ -55,7 +55,8 @@ bool gpu_have_lock(Marking *m, Device *gpu)
     if (errno == EWOULDBLOCK || errno == EINTR) {
         m->waiting++;
         if (!gpu->told)
-            progress_say(&m->pace, "Another grading is using device %s; waiting until it is done.",
+            progress_say(&m->pace,
+                         "Another grading is using device %s; waiting until it has finished.",
                          gpu->label);
         gpu->told = true;
     } else {
