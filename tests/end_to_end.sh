@@ -111,7 +111,7 @@ check "a hopeless one's control is left out" full "$(submission hopeless "ms_cas
 too_noisy() {
     WARPBOOK_FAKE_NOISE=1 "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
     cat "$work/out"
-    grep -q "^verdict:correct$" "$work/out" && grep -q "^case.3.why_not:left out, since the machine was too noisy" "$work/out"
+    grep -q "^verdict:correct$" "$work/out" && grep -q "^case.3.why_not:left out, because the machine was too noisy" "$work/out"
 }
 check "nor is one's whose speed is not known" too_noisy "$(submission unknown "ms_case 15 60000")"
 
@@ -172,7 +172,7 @@ check "a broken compiler is nobody's fault" status_is 3 env WARPBOOK_BUILD="$wor
 # ---- Without a GPU: the simulated one, here a scripted one, too ----
 
 export WARPBOOK_SIM_RUNNER=$work/none
-check "no GPU, no simulated one: what is missing" says "no simulated GPU" no_gpu "$warpbook" grade
+check "no GPU, no simulated one: what is missing" says "simulated GPU is not available" no_gpu "$warpbook" grade
 simulated() { WARPBOOK_FAKE_GPU=none WARPBOOK_SIM_RUNNER=$build/fake_runner "$@"; }
 sim_lines() { "$warpbook" grade 6 --format lines --submission "$1"; }
 sim_row() { # VERDICT PATTERN DIRECTIVE...: of a machine without a GPU
@@ -197,7 +197,7 @@ check "a time that the model lacks" simulated sim_row correct "the model cannot 
 check "then a bound decides" simulated sim_row slow "kernel.cu:24: reads of .in. touch 8.0x" untimed "sectors 8 24"
 check "endless there" simulated sim_row timeout "case flat: " "endless 13"
 check "but not in a control" says "^verdict:pass" simulated sim_lines "$(submission good "endless 15")"
-check "which is told" says "^case.3.why_not:given up" simulated sim_lines "$(submission good "endless 15")"
+check "which is told" says "^case.3.why_not:too large to simulate" simulated sim_lines "$(submission good "endless 15")"
 check "a sample is told" simulated sim_row slow "case flat: timed 12 of 100 blocks" "ms 0.8" "sampled 12"
 check "a time that is none" simulated sim_row suspect "GB/s is more than" "lie 0.0000001"
 check "a race there" simulated sim_row unsafe "kernel.cu:9: race" unsafe
@@ -213,7 +213,7 @@ check "a bad name of a simulated one" status_is 2 "$warpbook" grade --device sim
 real_row() { WARPBOOK_SIM_RUNNER=$build/fake_runner verdict_is "$@"; }
 check "a race that the real GPU has won" real_row unsafe "$(submission race unsafe)" "simulated GPU: .*kernel.cu:9"
 told() { WARPBOOK_SIM_RUNNER=$build/fake_runner "$warpbook" grade 6 --quick --format lines --submission "$1"; }
-check "what it cannot simulate is told" says "^note:not looked at for races.*unknown instruction" told "$(submission limit limit "ms 0.5")"
+check "what it cannot simulate is told" says "^note:not checked for races.*unknown instruction" told "$(submission limit limit "ms 0.5")"
 check "and changes no verdict" says "^verdict:pass" told "$(submission limit limit "ms 0.5")"
 
 # ---- build ----
@@ -259,7 +259,7 @@ check "explain: and ends with status 1" status_is 1 explain 6 --submission "$(su
 check "explain: an unsafe one" says "unsafe: .*kernel.cu:9: race" explain 6 --submission "$(submission race unsafe)"
 check "explain: one that does not build" status_is 1 explain 6 --submission "$(submission broken "#error")"
 for lie in nan minus nothing; do
-    check "explain: $lie is no limit" says "cannot be explained: .*limits that are none" \
+    check "explain: $lie is no limit" says "cannot be explained: .*invalid limits" \
         explain 6 --submission "$(submission lie "limited $lie")"
     check "explain: $lie, status 3" status_is 3 explain 6 --submission "$(submission lie "limited $lie")"
 done

@@ -1,5 +1,4 @@
-/* baselines.c - other kernels of ours beside the reference: rung 1, and the fastest that we know.
- */
+/* baselines.c - workbook kernels other than the reference: rung 1, and the fastest known kernel. */
 #include "judge/baselines.h"
 #include "base/number.h"
 #include "judge/timing_sim.h"
@@ -10,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Faster than the fastest that we know by this: a human should look. */
+/* A kernel faster than the fastest known one by this factor is flagged for a human. */
 static const double beyond_known = 1.1;
 
-/* The ratio of a kernel of ours to the reference, from a short race; 0 if it can't be had. */
+/* The ratio of a workbook kernel to the reference, from a short race; 0 if it cannot be
+ * measured. */
 static double ratio_of_ours(TimingContext *j, const char *source, int i)
 {
     Build built;
@@ -35,8 +35,8 @@ static double ratio_of_ours(TimingContext *j, const char *source, int i)
     return finish.trouble == PASS && finish.blocks ? finish.ratio.median : 0;
 }
 
-/* Where the floor of case i is kept: by all that it hangs on. "": nowhere, since a simulator that
- * cannot be read cannot be told from another. */
+/* The file that keeps the floor of case i, named by everything that the floor depends on. "" if
+ * the simulator's files cannot be read: its versions could then not be distinguished. */
 static char *floor_path(const TimingContext *j, const char *source, int i, char *path, size_t size)
 {
     const Session *session = j->session;
@@ -85,7 +85,7 @@ double baseline_floor(TimingContext *j, int i)
     if (floor > 0)
         return floor;
     PUT(text, "%.4f\n", ratio_of_ours(j, rungs.path[0], i));
-    floor = floor_in(text); /* rounded, as the next grading will read it */
+    floor = floor_in(text); /* rounded as in the file */
     if (floor > 0 && *path && make_folders(j->session->book.floors))
         write_file(path, text, strlen(text));
     return floor;

@@ -1,14 +1,13 @@
-/* baselines.h - other kernels of ours beside the reference: rung 1, and the fastest that we know.
- */
+/* baselines.h - workbook kernels other than the reference: rung 1, and the fastest known kernel. */
 #ifndef JUDGE_BASELINES_H
 #define JUDGE_BASELINES_H
 
 #include "judge/timing.h"
 
-/* What rung 1 reaches on this device in case i: where marks begin; 0 if it can't be had. Measured
- * once, then remembered in the build folder for this GPU, driver and lab. */
+/* The ratio that rung 1 reaches in case i on this device, where marks begin; 0 if it cannot be
+ * measured. Measured once, then kept in the build folder for this GPU, driver and lab. */
 double baseline_floor(TimingContext *j, int i);
-/* Case i was remarkably fast: flags it if nothing that we know is about as fast. */
+/* Flags case i, which was remarkably fast, if no known kernel is about as fast. */
 void baseline_check(TimingContext *j, int i);
 
 #endif

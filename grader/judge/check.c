@@ -1,22 +1,23 @@
-/* check.c - is a kernel right? Every CORRECT case, in a process of its own.
+/* check.c - checks correctness: runs every CORRECT case in a child process.
  *
- * The cases come in an order drawn at random, with one repeated, so that a kernel that is right on
- * its first calls only is seen. Each starts from fresh contents and poisoned outputs; afterwards
- * the guard zones, the inputs and every element of every output are looked at.
+ * The cases run in a random order, with one repeated, so that a kernel that is right only on its
+ * first calls is caught. Each case starts from fresh inputs and poisoned outputs. Afterwards the
+ * guard zones, the inputs and every element of every output are checked.
  *
- * A simulated GPU looks for races and uninitialised reads as well, and tells who wrote outside. It
- * takes a thousand times as long, so that large cases run without those two checks, and are given
- * up where they take too many instructions, which is told; the largest are left out, and some only
- * begun, as their rows say. On a real GPU the small cases run on the simulated one, too, once all
- * is right: a race that this GPU has won is found there.
+ * A simulated GPU also checks for races and uninitialised reads, and reports which access wrote
+ * outside an array. It is a thousand times slower. Large cases therefore run without the race and
+ * initialisation checks, and are skipped (with a note) if they take too many instructions. The
+ * largest cases are left out, and some are only begun, as their rows in the lab's table say. On a
+ * real GPU the small cases also run on the simulated one once everything is right: this finds races
+ * that did not show on the real GPU.
  */
 #include "judge/grade.h"
 #include "judge/outputs.h"
 
 #include <string.h>
 
-/* No case takes a kernel that is anything like the lab's longer than a fraction of this. What a
- * simulated GPU may take is told in instructions, too, which are the same on every machine. */
+/* A kernel that resembles the lab's needs only a fraction of this time for any case. The
+ * simulated GPU also has limits in instructions, which are the same on every machine. */
 static const double case_limit_s = 10, large_limit_s = 8;
 
 static void draw_order(int *order, int count, Draws *random)
@@ -28,25 +29,26 @@ static void draw_order(int *order, int count, Draws *random)
     }
 }
 
-/* A case of very many elements may take so many warp instructions for each: a tree in shared memory
- * takes 3.4 to add up 2^24 + 1. */
+/* Limit of warp instructions per element for a case with very many elements: a tree in shared
+ * memory needs 3.4 to add up 2^24 + 1 elements. */
 static const double instructions_an_element = 3.5;
 
-/* And one that is only begun: a launch that cannot be is refused before its first instruction. */
+/* Limit for a case that is only begun: an impossible launch is refused before its first
+ * instruction. */
 static const int begun_millions = 1;
 
-/* Which cases run, and how, by the elements of all their arrays. */
+/* Which cases run, and how, by the total number of elements in their arrays. */
 typedef struct Scope {
     bool simulated;
-    size_t most, large; /* larger ones are left out; from there on it is a large one */
-    int small_millions, large_millions; /* warp instructions a launch, at least */
+    size_t most, large; /* cases above `most` are left out; cases above `large` are large */
+    int small_millions, large_millions; /* limit of warp instructions per launch, at least this */
 } Scope;
 
 static const Scope on_gpu = { .most = SIZE_MAX };
 static const Scope on_simulated = { true, 36 << 20, 1 << 19, 50, 30 };
 static const Scope beside_gpu = { true, 1 << 18, 1 << 18, 20, 20 };
 
-/* Cases on their way through a worker. */
+/* The cases of one submission in one worker. */
 typedef struct Trial {
     Session *session;
     Worker *worker;
@@ -54,8 +56,8 @@ typedef struct Trial {
     const char *object;
     const Scope *scope;
     Draws *random;
-    char given_up[200]; /* labels of large cases that took too long */
-    Gpu gpu;            /* the worker's, once it is up */
+    char given_up[200]; /* labels of large cases that exceeded their limit */
+    Gpu gpu;            /* the worker's, valid after bring_up() */
 } Trial;
 
 static size_t elements(const Array *arrays, int count)
@@ -76,7 +78,7 @@ static size_t case_elements(const Lab *lab, const Case *lab_case)
            elements(&arrays.scratch, 1);
 }
 
-/* A row of the lab's table, with the dims that it has on this worker's GPU. */
+/* A row of the lab's table, with the dims for this worker's GPU. */
 static Case sized(const Trial *trial, const Case *row)
 {
     Case lab_case = *row;
@@ -86,7 +88,7 @@ static Case sized(const Trial *trial, const Case *row)
     return lab_case;
 }
 
-/* With the case's name, unless it is there already. */
+/* Puts the case's name in front of the worker's message. */
 static void name_case(Worker *worker, const Case *lab_case)
 {
     char why[sizeof worker->why];
@@ -95,7 +97,7 @@ static void name_case(Worker *worker, const Case *lab_case)
     PUT(worker->why, "%s", why);
 }
 
-/* What a launch may take on the simulated GPU, in millions of warp instructions. */
+/* The limit for a launch on the simulated GPU, in millions of warp instructions. */
 static int most_millions(const Trial *trial, const Case *lab_case, bool large)
 {
     const double elements = (double) case_elements(trial->entry->lab, lab_case);
@@ -140,8 +142,8 @@ static Verdict bring_up(Trial *trial)
     return verdict == PASS ? worker_load(trial->worker, trial->entry, trial->object) : verdict;
 }
 
-/* A large case took longer than it may on a simulated GPU: that says nothing against the kernel.
- * The launch was ended in the middle, so the others need a new process. */
+/* A large case exceeded its limit on a simulated GPU, which is no evidence against the kernel.
+ * The launch was killed half-way, so the remaining cases need a new process. */
 static Verdict give_up(Trial *trial, const Case *lab_case)
 {
     Verdict verdict;
@@ -179,8 +181,8 @@ static Verdict run_or_give_up(Trial *trial, const Case *row)
 
 enum { MOST_CASES = 64 };
 
-/* Which cases run, in which order. Those that are checked for everything come first: who races is
- * to be told so, not that he was wrong. The first of all comes again at the end. */
+/* Chooses the cases and their order. Fully checked cases come first, so that a kernel with a
+ * race gets UNSAFE rather than WRONG. The first case is repeated at the end. */
 static int choose_cases(const Trial *trial, int *chosen)
 {
     const Case *cases = trial->entry->lab->cases;
@@ -202,8 +204,8 @@ static int choose_cases(const Trial *trial, int *chosen)
     return placed;
 }
 
-/* All of those that chosen[] names. On a simulated GPU a wrong result does not end it while cases
- * that are checked for everything are left: if the kernel is unsafe, that is why. */
+/* Runs all cases in chosen[]. On a simulated GPU a wrong result does not stop the run while
+ * fully checked cases remain: if the kernel is unsafe, that is the cause to report. */
 static Verdict run_cases(Trial *trial)
 {
     const Case *cases = trial->entry->lab->cases;
@@ -213,7 +215,7 @@ static Verdict run_cases(Trial *trial)
 
     for (int i = 0; i < count && !(*wrong && is_large(trial, &cases[chosen[i]])); i++) {
         Verdict verdict;
-        session_say(trial->session, "%02d %s: checking results, case %d of %d",
+        session_say(trial->session, "%02d %s: checking correctness, %d of %d",
                     lab_number(trial->entry), lab_name(trial->entry), i + 1, count);
         verdict = run_or_give_up(trial, &cases[chosen[i]]);
         if (verdict == WRONG && trial->scope->simulated) {
@@ -233,7 +235,7 @@ static Verdict run_cases(Trial *trial)
     return WRONG;
 }
 
-/* In a runner that has just been started: all of it. */
+/* Runs all cases in a runner that has just been started. */
 static Verdict run_object(Trial *trial)
 {
     Verdict verdict = bring_up(trial);
@@ -246,8 +248,8 @@ static void add_note(Result *result, const char *before, const char *text)
     APPEND(result->note, "%s%s%s", *result->note ? ". " : "", before, text);
 }
 
-/* What a real GPU may hide. Whatever else goes wrong there says nothing about a kernel that was
- * right on the real one: it is told, no more. */
+/* Finds errors that a real GPU may hide. Any other failure on the simulated GPU is no evidence
+ * against a kernel that was right on the real one, and is only noted. */
 static void look_by_simulation(Session *session, const char *object, Result *result, Draws *random)
 {
     Worker worker;
@@ -265,8 +267,8 @@ static void look_by_simulation(Session *session, const char *object, Result *res
         PUT(result->why, "seen on the simulated GPU: %s", worker.why);
         result->diagnosis = worker.diagnosis;
     } else if (verdict != PASS)
-        add_note(result,
-                 "not checked for races, since it fails on the simulated GPU: ", worker.why);
+        add_note(result, "not checked for races, because the run on the simulated GPU failed: ",
+                 worker.why);
 }
 
 static void note_printed(const Child *child, Result *result)

@@ -1,8 +1,8 @@
-/* compare.c - does what a kernel wrote agree with what is right, element by element?
+/* compare.c - compares a kernel's output with the expected values, element by element.
  *
- * Nearly all that is compared is right, so a block of elements is first asked as a whole, in a loop
- * without branches that the compiler turns into vector code; only where it says no is each element
- * looked at. How a wrong array is wrong is for pattern.c.
+ * Nearly all compared elements are right. So a block of elements is first tested as a whole, in
+ * a loop without branches that the compiler vectorises. Its elements are compared one by one
+ * only if that test fails. Patterns in a wrong array are in pattern.c.
  */
 #include "judge/compare.h"
 #include "base/util.h"
@@ -14,9 +14,9 @@
 
 enum { BLOCK = 1024 };
 
-/* What differs from type to type: an element's value, and whether a whole block is surely right,
- * exactly or within a tolerance. NaN fails both, -0 equals 0, and any doubt is a no: an infinite
- * difference or bound, say. */
+/* The functions that depend on the type: an element's value, and whether a whole block is
+ * certainly right, exactly or within a tolerance. NaN fails both tests, -0 equals 0, and any
+ * doubt (such as an infinite difference or bound) counts as a failure. */
 #define TYPE_FUNCTIONS(name, type)                                                                 \
     static double name##_element(const void *data, size_t i)                                       \
     {                                                                                              \
@@ -83,7 +83,7 @@ bool close_enough(double got, double want, double error)
     if (!isfinite(got) || !isfinite(want))
         return got == want; /* the same Inf; NaN equals nothing */
     if (error > DBL_MAX)
-        error = DBL_MAX; /* to be infinitely wrong is too much */
+        error = DBL_MAX; /* an infinite difference is never accepted */
     return fabs(got - want) <= error;
 }
 

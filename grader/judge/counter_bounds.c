@@ -1,11 +1,11 @@
-/* counter_bounds.c - what does a right kernel do? On a simulated GPU, where speed cannot be judged.
+/* counter_bounds.c - compares a kernel's counters on a simulated GPU with the bounds of its lab.
  *
- * Where it can, counter_bounds_check() explains what is slow, and decides nothing. Else each TIMED
- * case is called once, cold, at the sizes that the lab's table gives it, and all of its result is
- * looked at. The simulated GPU has counted what the call did; each bound of the lab's mechanism is
- * held against that. One that is missed makes the kernel `slow`, with the line of it that is most
- * to blame; else it is `correct`: right, and no reason found why it should be slow, which is less
- * than to have measured it.
+ * Where speed can be judged, counter_bounds_check() only explains why a kernel is slow, and
+ * decides nothing. Otherwise each TIMED case is called once with cold caches, at the sizes in
+ * the lab's table, and its whole result is checked. The counters of that call are compared with
+ * each bound of the lab's mechanism. A kernel that misses a bound is `slow`, and the line that
+ * contributes most is named. A kernel that meets all bounds is `correct`: it is right, and
+ * nothing explains why it should be slow, which is weaker than a measurement.
  */
 #include "judge/counter_bounds.h"
 #include "judge/compare.h"
@@ -16,7 +16,7 @@
 
 static const double call_limit_s = 60;
 
-/* Warp instructions a launch; the starters take 5 millions. */
+/* Limit of warp instructions per launch, in millions; the starters take 5. */
 static const int launch_millions = 500;
 
 typedef struct Look {
@@ -26,7 +26,7 @@ typedef struct Look {
     Draws *random;
 } Look;
 
-/* ---- How many there are for each that there must be ---- */
+/* ---- The minimum of a counter ---- */
 
 static const Array *array_of(const Arrays *arrays, const Mechanism *m)
 {
@@ -79,7 +79,7 @@ static void say_missed(Worker *worker, const Mechanism *m, const Counted *counte
     message_counter(d, worker->why, sizeof worker->why);
 }
 
-/* PASS, SLOW, or what went wrong. */
+/* PASS, SLOW, or the verdict of a failure. */
 static Verdict hold_to(Worker *worker, const Mechanism *m)
 {
     Counted counted;
@@ -133,7 +133,7 @@ static Verdict look_at_case(Look *look, const Case *c)
     Result *result = look->result;
     Verdict verdict;
 
-    session_say(look->session, "%02d %s: what it does, %s", lab_number(result->entry),
+    session_say(look->session, "%02d %s: counting operations, %s", lab_number(result->entry),
                 lab_name(result->entry), c->label);
     verdict = call_once(look, c);
     if (verdict != PASS)
@@ -145,7 +145,7 @@ static Verdict look_at_case(Look *look, const Case *c)
     return verdict;
 }
 
-/* ---- All of them ---- */
+/* ---- All cases ---- */
 
 static Verdict bring_up(Look *look, const char *object)
 {
@@ -181,6 +181,6 @@ void judge_mechanism(Session *session, const char *object, const char *unjudged,
     if (verdict == PASS)
         PUT(result->why, "simulated: speed is not judged: %s%s", unjudged,
             result->entry->lab->mechanism[0].counter != NO_COUNTER
-                ? "; all required counts are within the lab's limits"
+                ? "; the kernel's counters meet all bounds of the lesson"
                 : "");
 }

@@ -1,11 +1,15 @@
-/* decide_sim.c - how fast is a right kernel, beside the lab's reference, on a simulated GPU?
+/* decide_sim.c - judges the speed of a correct kernel against the lab's reference on a simulated
+ * GPU.
  *
- * Each case is sized by the reference, whose call is kept (judge/timing_sim.h); the student's is
- * called once, cold, and all of its result is looked at. The ratio of the two modelled times
- * decides: there is no noise, so nothing is too close to tell. What the kernel did is held against
- * the lab's mechanism as well, to say why it is slow; that decides only where speed is not judged:
- * where a call has no time, and where the device, as it is modelled, separates in no case: rung 1
- * is not slow. If it separates in one, that one decides, and the others are left out.
+ * The reference determines the size of each case, and its call is kept (judge/timing_sim.h). The
+ * student's kernel is called once with cold caches, and its whole result is checked. The ratio of
+ * the two modelled times decides; there is no noise, so no result is too close to call.
+ *
+ * The kernel's counters are also compared with the bounds of the lab's mechanism, to explain why
+ * it is slow. The bounds decide only where speed is not judged: where a call has no modelled
+ * time, or where the modelled device is blind in all cases, that is, rung 1 is not slow in any
+ * of them. If rung 1 is slow in at least one case, that case decides, and the blind ones are
+ * left out.
  */
 #include "judge/decide_sim.h"
 #include "judge/baselines.h"
@@ -17,7 +21,7 @@
 
 /* ---- One case ---- */
 
-/* With the case's name, unless that is in it. */
+/* Sets the verdict of a failed call, with the case's name in the message. */
 static bool student_failed(TimingContext *j, const Sampler *student, Verdict verdict, int i)
 {
     return timing_student_failed(j, verdict, student, &j->plan[i]);
@@ -53,8 +57,8 @@ static bool explain(TimingContext *j, Sampler *student, int i, Reason *reason)
     return true;
 }
 
-/* Of the case that misses its bar most, which the verdict names; before anything else is asked of
- * the runner. */
+/* Notes the limiter of the case that misses its bar by most, which is the case that the verdict
+ * names. Call this before any other query to the runner. */
 static void note_limiter(TimingContext *j, Sampler *student, int i, double ratio)
 {
     const CaseSpeed *s = &j->result->speed[i];
@@ -66,8 +70,8 @@ static void note_limiter(TimingContext *j, Sampler *student, int i, double ratio
     worker_limiter(&student->worker, j->result->limiter, sizeof j->result->limiter);
 }
 
-/* Where not even rung 1 is clearly slow, a verdict would say more of the device, or of its model,
- * than of the kernel. (No rung may lie nearer to a bar: judge/selfcheck.c.) */
+/* If not even rung 1 is this far below the bar, a verdict would depend on the device or its
+ * model rather than on the kernel. (No rung may be nearer to a bar: judge/selfcheck.c.) */
 static const double separated = 0.05;
 
 static bool separates(TimingContext *j, int i)
@@ -88,18 +92,18 @@ static bool separates(TimingContext *j, int i)
     return false;
 }
 
-/* A control decides nothing, and may be what the kernel is worst at: beyond what can be simulated,
- * that says nothing against it. */
+/* A control case does not affect the verdict and may be the kernel's worst case. If it is too
+ * large to simulate, that is no evidence against the kernel. */
 static bool gives_up(const Case *lab_case, Verdict verdict, char *why_not, size_t size)
 {
     if (verdict != TIMEOUT || lab_case->kind != CONTROL)
         return false;
-    put(why_not, size, "stopped: it is too large to simulate, and it would not decide the verdict");
+    put(why_not, size, "too large to simulate (a control case does not affect the verdict)");
     return true;
 }
 
-/* Whoever leaves the work to the host has no time here. Beside a GPU that has work he is slow, and
- * no modelled figure is needed to say so. */
+/* A kernel that leaves the work to the host has no modelled time. If the reference does use the
+ * GPU, the kernel is slow, and no ratio is needed to say so. */
 static bool idle(TimingContext *j, const ModelledCall *call, const ModelledCall *reference, int i)
 {
     const Case *lab_case = j->result->speed[i].lab_case;
@@ -109,13 +113,13 @@ static bool idle(TimingContext *j, const ModelledCall *call, const ModelledCall 
     j->result->verdict = SLOW;
     j->result->diagnosis = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU), .lab_case = lab_case };
     PUT(j->result->why,
-        "case %s: nothing ran on the GPU. The host's work takes no simulated time, so there is no "
-        "ratio; the lab asks for a kernel on the GPU",
+        "case %s: nothing ran on the GPU. Work of the host has no simulated time, so there is no "
+        "ratio. Do the work in a kernel",
         lab_case->label);
     return true;
 }
 
-/* False: the verdict is there. */
+/* Returns false once the verdict is set. */
 static bool judge_case(TimingContext *j, Sampler *student, int i, Reason *reason)
 {
     CaseSpeed *s = &j->result->speed[i];
@@ -126,7 +130,7 @@ static bool judge_case(TimingContext *j, Sampler *student, int i, Reason *reason
         return false;
     if (!j->plan[i].sets || !separates(j, i))
         return true;
-    session_say(j->session, "%02d %s: how fast, %s", lab_number(j->entry), lab_name(j->entry),
+    session_say(j->session, "%02d %s: timing, %s", lab_number(j->entry), lab_name(j->entry),
                 s->lab_case->label);
     verdict = modelled_call(j, student, j->object, &j->plan[i].sized,
                             draw(j->random, DRAW_CONTENTS), &call);
@@ -194,7 +198,7 @@ bool judge_modelled_decide(Result *result, const Reason *reasons)
     return slow || !unjudged;
 }
 
-/* "case flat: timed 96 of 4096 blocks" */
+/* For example "case flat: timed 96 of 4096 blocks". */
 static void note_samples(Result *result)
 {
     for (int i = 0; i < result->speeds; i++) {
@@ -205,7 +209,8 @@ static void note_samples(Result *result)
     }
 }
 
-/* Controls have no place in the verdict, and are promised by the lessons: why one is not there. */
+/* Control cases do not affect the verdict, but the lessons announce them: say why one is
+ * missing. */
 static void note_controls(Result *result)
 {
     for (int i = 0; i < result->speeds; i++) {
@@ -216,7 +221,8 @@ static void note_controls(Result *result)
     }
 }
 
-/* Rung 1 where marks need it; what is remarkably fast beside what we know. */
+/* Measures rung 1 where the marks need it, and compares remarkably fast kernels with the fastest
+ * known. */
 static void look_around(TimingContext *j)
 {
     Result *result = j->result;

@@ -1,4 +1,4 @@
-/* figures.c - a head, then a line per figure. */
+/* figures.c - writes a header, then one line per figure. */
 #include "judge/figures.h"
 
 #include <time.h>

@@ -1,4 +1,5 @@
-/* figures.h - what lessons quote: `KERNEL/CASE/UNIT value` lines, for docs/measured. */
+/* figures.h - writes the numbers that lessons quote: `KERNEL/CASE/UNIT value` lines, for
+ * docs/measured. */
 #ifndef JUDGE_FIGURES_H
 #define JUDGE_FIGURES_H
 
@@ -6,9 +7,9 @@
 
 #include <stdio.h>
 
-/* A head on machine and day. */
+/* Writes a header with the machine and the date. */
 void figures_head(FILE *file, const Session *session, const LabEntry *entry);
-/* Of each case that was measured. */
+/* Writes the figures of each case that was measured. */
 void figures_print(FILE *file, const char *name, const Result *result);
 
 #endif

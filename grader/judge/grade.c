@@ -1,4 +1,4 @@
-/* grade.c - one submission against one lab: build, is it right, is it fast, what is it worth. */
+/* grade.c - grades one submission against one lab: build, correctness, speed, marks. */
 #include "judge/grade.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static void end_with(Result *result, Verdict verdict, const char *why)
     PUT(result->why, "%s", why);
 }
 
-/* True if the source is the starter but for comments and blanks. */
+/* True if the source differs from the starter only in comments and whitespace. */
 static bool is_starter(const Session *session, const LabEntry *entry, const char *source)
 {
     char path[PATH];
@@ -27,14 +27,14 @@ static bool is_starter(const Session *session, const LabEntry *entry, const char
     return same;
 }
 
-/* The reference goes the same way as a submission; what is wrong with it is our fault. */
+/* The reference is built like a submission. If that fails, the workbook is at fault. */
 static bool build_reference(const Session *session, Result *result, Build *reference)
 {
     FileList rungs;
 
     list_rungs(&session->book, result->entry, &rungs);
     if (!rungs.count) {
-        PUT(result->why, "the lab has no reference: solutions/%s holds no numbered kernel",
+        PUT(result->why, "the lab has no reference: solutions/%s contains no numbered kernel",
             result->entry->folder);
         result->verdict = UNSOUND;
         return false;
@@ -95,7 +95,7 @@ void graded_of(const Result *result, Graded *graded)
     }
 }
 
-/* Lowest ratio, marks; nothing for the starter. */
+/* Sets the lowest ratio and the marks. The starter gets no marks. */
 static void add_up(const Policy *policy, Result *result)
 {
     double lowest = 0;
@@ -116,7 +116,7 @@ static void add_up(const Policy *policy, Result *result)
     result->marks = marks.marks;
 }
 
-/* The starter is run all the same: what becomes of it is where the lesson begins. */
+/* The starter is run like any kernel, because its result is where the lesson begins. */
 static void say_untouched(Result *result)
 {
     char was[sizeof result->why];
@@ -126,16 +126,16 @@ static void say_untouched(Result *result)
     result->verdict = UNCHANGED;
     if (result->as_it_ran == CORRECT_ONLY)
         PUT(result->why,
-            "this is the starter: its results are right, and it is slow for the reason in "
-            "labs/%s/README.md (its speed was not judged here)",
+            "this is the unchanged starter. Its result is right, but labs/%s/README.md explains "
+            "why it is slow (its speed was not judged here)",
             result->entry->folder);
     else
-        PUT(result->why, "this is the unchanged starter, which does not solve the lab yet%s%s",
+        PUT(result->why, "this is the unchanged starter, which is not a solution yet%s%s",
             result->as_it_ran == PASS ? "" : ": ", result->as_it_ran == PASS ? "" : was);
 }
 
-/* Another text gets other inputs, whatever the seed; what is compared where, only a replay repeats.
- */
+/* A different source gets different inputs, even with the same seed. Only a replay compares the
+ * same places again. */
 static Draws draws_of(const Session *session, const LabEntry *entry, const char *source)
 {
     char *text = read_file(source, BUILD_SOURCE_BYTES, NULL);
@@ -147,7 +147,7 @@ static Draws draws_of(const Session *session, const LabEntry *entry, const char 
     return draws;
 }
 
-/* What comes with the verdict; of a crash, what CUDA_CHECK printed, too. */
+/* Keeps the codes that belong to the verdict. For a crash these include what CUDA_CHECK printed. */
 static void keep_diagnosis(Result *result)
 {
     if (result->verdict == CRASH)

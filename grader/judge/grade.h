@@ -1,4 +1,4 @@
-/* grade.h - one submission against one lab. */
+/* grade.h - grades one submission against one lab. */
 #ifndef JUDGE_GRADE_H
 #define JUDGE_GRADE_H
 
@@ -10,37 +10,42 @@
 
 enum { GRADE_CASES = 8 };
 
-/* What was measured in one timed or control case. */
+/* The measurements of one timed or control case. */
 typedef struct CaseSpeed {
     const Case *lab_case; /* the lab's row */
     long dim[LAB_DIMS];
     double bar;
     bool measured;
     Interval ratio;                  /* the student's speed as a share of the reference's */
-    double student_ms, reference_ms; /* a call */
-    double gbps, gflops;             /* the student's, by the least work */
+    double student_ms, reference_ms; /* per call */
+    double gbps, gflops;             /* the student's, counting only the minimum work of the case */
     double reference_gbps;
-    double resolution; /* half-width of the A/A interval; 0: not taken */
+    double
+        resolution; /* half-width of the A/A interval (reference against itself); 0: not measured */
     int blocks, dropped, pairs;
     bool by_parent;
-    double timed_blocks, simulated_blocks; /* modelled: blocks played, of all; 0: none were */
-    double floor;                          /* rung 1's ratio; 0: not needed */
-    char why_not[200];                     /* measured is false: the reason */
-    bool blind; /* ... which is that not even rung 1 would be slow: left out beside others */
+    double timed_blocks,
+        simulated_blocks; /* modelled: timed blocks, and all blocks; 0: not modelled */
+    double floor;         /* rung 1's ratio; 0: not needed */
+    char why_not[200];    /* the reason if not measured */
+    bool blind; /* the reason is that not even rung 1 is slow here; left out if another case decides
+                 */
 } CaseSpeed;
 
 typedef struct Result {
     const LabEntry *entry;
     Verdict verdict;
-    Verdict as_it_ran;   /* what an UNCHANGED starter would have got */
-    Diagnosis diagnosis; /* what was seen, that comes with this verdict */
-    char why[4700];      /* a sentence or more; "" for a plain pass */
-    char note[512];      /* what else there is to say; "" if nothing */
+    Verdict as_it_ran;   /* the verdict that an UNCHANGED starter would have got */
+    Diagnosis diagnosis; /* the observations that belong to this verdict */
+    char why[4700];      /* one or more sentences; "" for a plain pass */
+    char note[512];      /* further remarks; "" if none */
     char flags[160];     /* words for a human: "clock interference faster-than-known" */
-    char isolation[8];   /* "split": it had a process of its own, or "shared"; as sandbox */
-    char sandbox[24];    /* how the student's process was confined; "" if it never ran */
-    char printed[600];   /* what the student's code printed, its beginning */
-    char limiter[400];   /* what limits a slow one, in a sentence without its end; "": not known */
+    char isolation[8]; /* "split": the kernel had a process of its own; or "shared"; "" if it never
+                          ran */
+    char sandbox[24];  /* how the student's process was confined; "" if it never ran */
+    char printed[600]; /* the beginning of what the student's code printed */
+    char
+        limiter[400]; /* what limits a slow kernel, a sentence without its full stop; "": unknown */
     CaseSpeed speed[GRADE_CASES];
     int speeds;
     double marks; /* 0 .. 100 */
@@ -52,22 +57,24 @@ typedef struct Result {
     double wall_s;
 } Result;
 
-/* Grades the file `source`, called `shown` in messages. Never fails: what goes wrong is a verdict.
- * The starter is run too, and its figure shown; its verdict is UNCHANGED. */
+/* Grades the file `source`, called `shown` in messages. Never fails: every failure becomes a
+ * verdict. The starter is run too, and its figures are shown; its verdict is UNCHANGED. */
 void grade(Session *session, const LabEntry *entry, const char *source, const char *shown,
            Result *result);
 
-/* Its build alone, kept in the cache for a later grading: without a GPU. result->entry is given. */
+/* Only builds the submission, without a GPU. The build stays in the cache for a later grading.
+ * The caller sets result->entry. */
 void grade_build(Session *session, const char *source, Result *result, Build *built);
 
-/* What its marks follow from: its verdict, and the timed cases that were measured. */
+/* Extracts what the marks depend on: the verdict, and the timed cases that were measured. */
 void graded_of(const Result *result, Graded *graded);
 
-/* judge/check.c: every CORRECT case in a process of its own; on a real GPU, then, the small ones on
- * the simulated GPU, which sees what a real one may hide. judge/decide_sim.c: how fast it is on a
- * simulated one, by the model of time. judge/counter_bounds.c: what it does there, which decides
- * where its speed cannot be judged, for the reason `unjudged`. judge/timing_gpu.c: how fast it is
- * on a real GPU. */
+/* judge_correctness (judge/check.c): runs every CORRECT case in a child process. On a real GPU
+ * it then runs the small cases on the simulated GPU, which sees errors that a real one may hide.
+ * judge_mechanism (judge/counter_bounds.c): judges by counters on a simulated GPU, where the
+ * speed cannot be judged for the reason `unjudged`.
+ * judge_modelled (judge/decide_sim.c): judges the speed on a simulated GPU by modelled time.
+ * judge_speed (judge/timing_gpu.c): judges the speed on a real GPU. */
 void judge_correctness(Session *session, const char *object, Result *result, Draws *random);
 void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,
                      Draws *random);

@@ -1,26 +1,26 @@
-/* interference.c - was the reference slower beside the student's process than without it?
+/* interference.c - was the reference slower while the student's process existed?
  *
- * Then the student is killed, and the reference measured once more: if it recovers, it had been
- * interfered with. Something else may have passed by in that second: who is accused has done it
- * twice.
+ * If so, that process is killed and the reference measured again: if it recovers, the student's
+ * process had interfered. Another program might have caused that by coincidence, so a kernel is
+ * accused only if it happens twice.
  */
 #include "judge/interference.h"
 #include "base/util.h"
 
 #include <math.h>
 
-/* A kernel left running beside the reference slows it by 8 % or more; the heat of an honest one by
- * up to 2.6 % (NVIDIA H200, 2026-11-21). The line lies between. */
+/* A kernel left running next to the reference slows it by 8 % or more; the heat of an honest
+ * kernel slows it by up to 2.6 % (NVIDIA H200, 2026-11-21). The threshold is between the two. */
 static const double interference = 1.05;
 
 /* Times at SM clocks that differ by more than this are not compared. */
 static const double same_clock = 0.03;
 
-/* What the reference's times before, beside and after the student's process say. */
+/* The conclusion from the reference's times before, during and after the student's process. */
 typedef enum Suspicion { NO_HARM, SLOWED_BY_STUDENT, GPU_CHANGED, REFERENCE_FAILED } Suspicion;
 
-/* If the reference was slower beside the student: the student is killed, and the reference measured
- * once more. At another SM clock the times say nothing. */
+/* If the reference was slower during the student's process, kills that process and measures the
+ * reference again. Times at a different SM clock are not compared. */
 static Suspicion who_slowed(TimingContext *j, Sampler *student, int i, const Outcome *finish)
 {
     double before_ms = j->alone_ms[i], after_ms, after_mhz;
@@ -65,14 +65,14 @@ bool interfered(TimingContext *j, Sampler *student, int i, const Outcome *finish
     if (suspicion == SLOWED_BY_STUDENT) {
         j->result->verdict = SUSPECT;
         PUT(j->result->why,
-            "while this kernel's process ran, the reference took %.0f %% longer, and it recovered "
-            "twice when the process was gone",
+            "the reference took %.0f %% longer while this kernel's process existed, and recovered "
+            "after that process was killed; this happened twice",
             slower * 100);
         timing_flag(j, "interference");
         return true;
     }
     j->result->verdict = CORRECT_ONLY;
-    PUT(j->result->why, "the GPU became %.0f %% slower while it was measured; grade again",
+    PUT(j->result->why, "the GPU became %.0f %% slower during the measurement; grade again",
         slower * 100);
     return true;
 }

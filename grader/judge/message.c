@@ -1,4 +1,4 @@
-/* message.c - what a grading saw, in sentences for the student. */
+/* message.c - describes a grading's observations to the student. */
 #include "judge/message.h"
 
 #include <string.h>

@@ -1,19 +1,19 @@
-/* message.h - what a grading saw, in sentences for the student: clauses without their end. */
+/* message.h - describes a grading's observations to the student, in clauses without a full stop. */
 #ifndef JUDGE_MESSAGE_H
 #define JUDGE_MESSAGE_H
 
 #include "base/diagnosis.h"
 
-/* "in out, row 3, column 5 is NaN, expected 0.5; 12 of 1023 elements checked are wrong". `array`
- * has the shape of the output; `pattern` says how it is wrong, or is "". */
+/* For example "in out, row 3, column 5 is NaN, expected 0.5; 12 of 1023 elements checked are
+ * wrong". `array` has the shape of the output; `pattern` says how it is wrong, or is "". */
 void message_wrong(const Diagnosis *diagnosis, const Array *array, const char *pattern, char *text,
                    size_t size);
 
-/* "kernel.cu:24: reads of `in` touch 8.0x the minimum number of 32-byte sectors ...": of the one
- * counter that the diagnosis names. */
+/* For example "kernel.cu:24: reads of `in` touch 8.0x the minimum number of 32-byte sectors
+ * ...", for the counter that the diagnosis names. */
 void message_counter(const Diagnosis *diagnosis, char *text, size_t size);
 
-/* "row 3, column 5" or "element 7": a place in an array as a student thinks of it. */
+/* A place in an array, in the student's terms: "row 3, column 5" or "element 7". */
 void message_place(const Array *array, size_t index, char *text, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
-/* outputs.c - are the outputs that a runner holds right? Compared with the lab's truth, here.
+/* outputs.c - compares the outputs that a runner holds with the lab's expected values.
  *
- * Outputs come in windows through the shared memory, are copied once, and compared; large ones by
- * several threads, or by a test of the lab's own where it has one.
+ * Outputs arrive in windows through the shared memory and are copied once before they are
+ * compared. Several threads compare a large output, or the lab's own test does where there is
+ * one.
  */
 #include "judge/outputs.h"
 #include "judge/compare.h"
@@ -19,7 +20,7 @@ static Inputs inputs_of(const Worker *worker, int set)
     return (Inputs){ &worker->arrays, set_seed(worker->seed, set) };
 }
 
-/* `pattern`: how a whole array is wrong, with its codes, or "" and 0. */
+/* `how`: the pattern of the errors in a whole array, and `saw` its codes; or "" and 0. */
 static void say_wrong(Worker *worker, int out, const Difference *d, const char *how, uint64_t saw)
 {
     const Array *array = &worker->arrays.out[out];
@@ -27,7 +28,9 @@ static void say_wrong(Worker *worker, int out, const Difference *d, const char *
 
     if (!saw && d->unwritten == d->wrong)
         saw = SAW(SAW_UNWRITTEN);
-    if (d->got != d->got && !(saw & SAW(SAW_UNWRITTEN))) /* unwritten memory is NaN by our poison */
+    if (d->got != d->got &&
+        !(saw &
+          SAW(SAW_UNWRITTEN))) /* the poison is NaN for floats, so unwritten memory is NaN, too */
         saw |= SAW(SAW_NOT_FINITE);
     worker->diagnosis = (Diagnosis){ .saw = saw,
                                      .lab_case = worker->row,
@@ -48,11 +51,11 @@ static size_t window_of(const Lab *lab)
     return lab->window ? (size_t) lab->window : WINDOW;
 }
 
-/* ---- Comparing on several cores: a core takes half a second for 10^8 elements ---- */
+/* ---- Comparing on several cores: one core takes half a second for 10^8 elements ---- */
 
 enum { THREADS = 16, LEAST_WINDOWS_A_THREAD = 64, STEP = 1 << 14 };
 
-/* How many threads for so much work, of which a thread should have at least `least`. */
+/* The number of threads for `count` items, if each thread should get at least `least`. */
 static int threads_for(size_t count, size_t least)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -62,7 +65,7 @@ static int threads_for(size_t count, size_t least)
     return (size_t) threads <= most ? threads : most ? (int) most : 1;
 }
 
-/* work() of each of `count` items of `size` bytes, at most THREADS, and all of them done. */
+/* Calls work() for each of `count` (at most THREADS) items of `size` bytes, and waits for all. */
 static void in_parallel(void *(*work)(void *), void *items, size_t size, int count)
 {
     pthread_t thread[THREADS];
@@ -79,8 +82,9 @@ static void in_parallel(void *(*work)(void *), void *items, size_t size, int cou
             pthread_join(thread[i], NULL);
 }
 
-/* A control case decides nothing. Where the lab counts more operations in it than this, or its
- * output has more elements, comparing all of them would take longer than running the kernel. */
+/* A control case does not affect the verdict. If it has more operations or more output elements
+ * than this, only some elements are compared: comparing all would take longer than running the
+ * kernel. */
 static const double operations_looked_at = 1e10, elements_looked_at = 1 << 24;
 
 static double output_elements(const Lab *lab, const Case *c)
@@ -109,10 +113,10 @@ typedef struct Slice {
     const Worker *worker;
     const Inputs *inputs;
     int out;
-    size_t one_in;   /* of each STEP such a part is looked at, in one piece, */
-    uint64_t random; /* at a place drawn from this */
+    size_t one_in;   /* 1/one_in of each STEP is compared, in one piece, */
+    uint64_t random; /* at a place drawn at random from this */
     size_t first, count;
-    const char *from; /* as fetched: copied once, and by its thread */
+    const char *from; /* in the shared memory; each thread copies its part once */
     char *got, *want;
     double *error; /* NULL: not kept */
     Difference difference;
@@ -141,7 +145,7 @@ static void *compare_slice(void *argument)
     return NULL;
 }
 
-/* Adds what was found in elements that come after all that `sum` knows. */
+/* Adds the differences in elements that follow all those in `sum`. */
 static void add_difference(Difference *sum, const Difference *part)
 {
     Difference before = *sum;
@@ -157,7 +161,7 @@ static void add_difference(Difference *sum, const Difference *part)
     sum->zeros = before.zeros + part->zeros;
 }
 
-/* Keeps in `got` what the runner has put into the shared memory, and compares it with the truth. */
+/* Copies the shared memory into `got`, and compares it with the expected values. */
 static void compare_by_threads(const Worker *worker, const Inputs *inputs, int out, size_t first,
                                size_t count, char *got, char *want, double *error, size_t one_in,
                                uint64_t random, Difference *difference)
@@ -188,13 +192,14 @@ static void compare_by_threads(const Worker *worker, const Inputs *inputs, int o
 
 /* ---- Whole arrays ---- */
 
-/* Whole arrays up to this size are kept, so that a pattern in their faults can be seen. */
+/* Whole arrays up to this size are kept, to search the wrong elements for a pattern. */
 enum { PATTERN_BYTES = 160 << 20 };
 
-/* Outputs larger than this a lab may test as a whole, by a test of its own. */
+/* A lab's own test, if there is one, checks outputs with more elements than this. */
 enum { CHECKED_BY_TRUTH = 1 << 20 };
 
-/* A large output by the lab's own test; only what that finds is looked at element by element. */
+/* Checks a large output with the lab's own test. Only the range that it rejects is compared
+ * element by element. */
 static Verdict check_by_lab(Worker *worker, int set, int out)
 {
     const Array *array = &worker->arrays.out[out];
@@ -245,7 +250,8 @@ static Verdict check_array(Worker *worker, int set, int out, Draws *random)
         return PASS;
     got = xmalloc((keep ? count : step) * width);
     want = xmalloc((keep ? count : step) * width);
-    error = keep ? xcalloc(count, sizeof *error) : NULL; /* takes memory only where it is written */
+    error = keep ? xcalloc(count, sizeof *error)
+                 : NULL; /* zero pages: uses memory only where it is written */
     for (size_t first = 0; first < count && verdict == PASS; first += step) {
         size_t part = count - first < step ? count - first : step;
         size_t at = keep ? first * width : 0;
@@ -282,7 +288,7 @@ Verdict outputs_check(Worker *worker, int set, Draws *random)
 
 /* ---- Some windows ---- */
 
-/* Elements `first` on of one set's output. */
+/* `count` elements from `first` of an output of one set. */
 typedef struct Window {
     const Worker *worker;
     int set, out;
@@ -305,7 +311,7 @@ static void compare_window(Window *w)
     free(error);
 }
 
-/* Copied once: the child could still change what is shared. */
+/* Copied once, because the child could still change the shared memory. */
 static Verdict fetch_window(Worker *worker, const Window *w, char *to)
 {
     Verdict verdict = worker_fetch(worker, w->set, w->out, w->first, w->count);
@@ -339,7 +345,7 @@ static Verdict check_window(Worker *worker, int set, int out, size_t first, size
     return verdict;
 }
 
-/* Windows, one a set, of which a thread has some. */
+/* The windows of one thread, one per set. */
 typedef struct Share {
     Window *windows;
     int count;
@@ -354,8 +360,8 @@ static void *compare_share(void *argument)
     return NULL;
 }
 
-/* An output this small is looked at whole, after every call; what is right may take long to know,
- * a sum say. */
+/* A small output is checked completely after every call. Threads share the work, because the
+ * expected values may be expensive: a sum, for example. */
 static Verdict check_small(Worker *worker, int calls, int out, size_t count)
 {
     size_t bytes = count * type_bytes(worker->arrays.out[out].type);

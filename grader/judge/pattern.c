@@ -1,9 +1,9 @@
-/* pattern.c - how is a wrong array wrong? One clause that a student recognises a mistake by.
+/* pattern.c - describes a wrong array in a clause by which a student can recognise the mistake.
  *
- * The clause has two halves, each the first row of a table that holds: where the wrong elements lie
- * ("all elements from row 32, column 0 to the end (the tail)"), which must be exactly so, and what
- * they hold instead ("were never written"), which must explain nine tenths of them. The latter is
- * tried on a sample, so that even a large array is explained at once.
+ * The clause has two halves. Each is the first row of a table that applies. The first half says
+ * where the wrong elements are ("all elements from row 32, column 0 on (the tail)") and must be
+ * exact. The second says what they hold instead ("were never written") and must explain nine
+ * tenths of them. It is tested on a sample, so that large arrays take no longer.
  */
 #include "judge/compare.h"
 #include "judge/message.h"
@@ -15,20 +15,20 @@
 enum { LEAST = 4, SAMPLE = 2048, SHIFT_MOST = 32, CLAUSE = 160 };
 static const double most_of_them = 0.9, some_roundings = 1e-5;
 
-/* A wrong array, and what one pass over it found. */
+/* A wrong array, and the findings of one pass over it. */
 typedef struct View {
     const Inputs *inputs;
     const Array *array;
     const void *got, *want;
     const double *error;
-    double slack; /* relative: what rounding may have done to a value found elsewhere */
+    double slack; /* relative rounding error allowed for a value found at another place */
     unsigned char poison;
     size_t count, rows, cols;
     size_t wrong, first, last; /* of the wrong elements */
     size_t first_col;          /* leftmost column with a wrong element */
-    size_t wrong_step;         /* greatest common divisor of their distances */
+    size_t wrong_step;         /* greatest common divisor of the distances between them */
     size_t right, right_first, right_step;
-    size_t rows_reached, cols_reached; /* the corner that all right elements lie in */
+    size_t rows_reached, cols_reached; /* the corner that contains all right elements */
     size_t sample[SAMPLE];             /* indices of some wrong elements, ascending */
     size_t samples;
 } View;
@@ -43,7 +43,7 @@ static double want(const View *v, size_t i)
     return element(v->array->type, v->want, i);
 }
 
-/* True if `g` may be the value `w`, which belongs elsewhere or was scaled. */
+/* True if `g` may be the value `w`, where `w` belongs elsewhere or was scaled. */
 static bool close_here(const View *v, double g, double w)
 {
     return close_enough(g, w, v->slack * fabs(w));
@@ -86,8 +86,8 @@ static void note_wrong(View *v, size_t i)
         v->first_col = col;
 }
 
-/* Every `stride`-th wrong element on average, at uneven distances: a period in the array must not
- * meet one in the sample. */
+/* Samples one wrong element in `stride` on average. The distances are uneven, so that a period
+ * in the array cannot coincide with the sampling. */
 static void look(View *v, size_t wrong)
 {
     size_t stride = wrong / SAMPLE + 1, next = 0;
@@ -109,7 +109,7 @@ static void look(View *v, size_t wrong)
     }
 }
 
-/* ---- What they hold ---- */
+/* ---- What the wrong elements hold ---- */
 
 static bool explains(const View *v, size_t explained)
 {
@@ -160,9 +160,9 @@ static bool constant(const View *v, char *clause)
     return explains(v, n);
 }
 
-/* True if the sampled elements hold other values than their own in a way that is no accident: at
- * least LEAST different values of those found are right by `expect`, a function of the index that
- * returns NaN where it has no opinion. */
+/* True if the sampled elements hold the values that `expect` gives, and not by coincidence: at
+ * least LEAST different values must match. `expect` is a function of the index that returns NaN
+ * where it expects nothing. */
 typedef double Expect(const View *v, size_t i, long parameter);
 
 static bool holds(const View *v, Expect *expect, long parameter)
@@ -173,7 +173,7 @@ static bool holds(const View *v, Expect *expect, long parameter)
     for (size_t s = 0; s < v->samples; s++) {
         double g = got(v, v->sample[s]);
         if (n + (v->samples - s) < most_of_them * (double) v->samples)
-            return false; /* beyond hope */
+            return false; /* too few can still match */
         if (!close_here(v, g, expect(v, v->sample[s], parameter)))
             continue;
         n++;
@@ -186,7 +186,7 @@ static bool holds(const View *v, Expect *expect, long parameter)
     return kinds == LEAST && explains(v, n);
 }
 
-/* The right value at another index, if there is such an index. */
+/* The expected value at another index, or NaN if there is no such index. */
 static double want_at(const View *v, size_t i)
 {
     return i < v->count ? want(v, i) : NAN;
@@ -194,7 +194,7 @@ static double want_at(const View *v, size_t i)
 
 static double of_neighbour(const View *v, size_t i, long shift)
 {
-    return want_at(v, i + (size_t) shift); /* before the beginning: wraps to beyond the end */
+    return want_at(v, i + (size_t) shift); /* a negative index wraps to beyond the end */
 }
 
 static bool shifted(const View *v, char *clause)
@@ -214,7 +214,7 @@ static bool shifted(const View *v, char *clause)
     return false;
 }
 
-/* Rows above or below, of the same column. */
+/* The values of the row above or below, in the same column. */
 static bool row_shifted(const View *v, char *clause)
 {
     for (int side = -1; side <= 1 && v->rows > 1 && v->cols > 1; side += 2)
@@ -251,7 +251,7 @@ static bool copied(const View *v, char *clause)
     return false;
 }
 
-/* As if the array were cols x rows when it was written, or when it was worked out. */
+/* As if the array were cols x rows, either when it was written or when it was computed. */
 static double of_transposed_place(const View *v, size_t i, long other)
 {
     size_t rows = other ? v->cols : v->rows, cols = other ? v->rows : v->cols;
@@ -296,8 +296,7 @@ static bool by_tiles(const View *v, char *clause)
         }
         if (holds(v, of_tile_across, tile)) {
             put(clause, CLAUSE,
-                "belong to the tile across the diagonal (%ld x %ld), at the same place in it", tile,
-                tile);
+                "belong at the same place in the tile across the diagonal (%ld x %ld)", tile, tile);
             return true;
         }
     }
@@ -318,14 +317,14 @@ static bool multiple(const View *v, char *clause)
             if (factors[f] < 0)
                 put(clause, CLAUSE, "have the wrong sign");
             else
-                put(clause, CLAUSE, "are %g times what is right", factors[f]);
+                put(clause, CLAUSE, "are %g times the right value", factors[f]);
             return true;
         }
     }
     return false;
 }
 
-/* Whole differences only: counts that are one too many. */
+/* Integer differences only, such as counts that are one too high. */
 static bool offset(const View *v, char *clause)
 {
     size_t middle = v->sample[v->samples / 2], n = 0;
@@ -339,7 +338,7 @@ static bool offset(const View *v, char *clause)
     return explains(v, n);
 }
 
-/* ---- Where they lie ---- */
+/* ---- Where the wrong elements are ---- */
 
 static bool tail(const View *v, char *clause)
 {
@@ -356,7 +355,7 @@ static bool right_edge(const View *v, char *clause)
     return v->rows > 1 && v->first_col && v->wrong == v->rows * (v->cols - v->first_col);
 }
 
-/* What is right is a rectangle in the corner where all begins. */
+/* The right elements form a rectangle in the first corner. */
 static bool outside_corner(const View *v, char *clause)
 {
     put(clause, CLAUSE, "all elements outside the first %zu rows and %zu columns", v->rows_reached,
@@ -391,14 +390,14 @@ static bool all_but_every_nth(const View *v, char *clause)
            v->right == steps(v, v->right_first, v->right_step);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole clause ---- */
 
 typedef struct Guess {
     bool (*holds)(const View *v, char *clause);
     DiagnosisCode code;
 } Guess;
 
-/* The first that holds is reported; so the plainer and the more telling come first. */
+/* The first guess that holds is reported, so simpler and more specific ones come first. */
 static const Guess what[] = {
     { unwritten, SAW_UNWRITTEN },   { zero, SAW_ZERO },
     { not_finite, SAW_NOT_FINITE }, { constant, SAW_CONSTANT },
@@ -428,7 +427,7 @@ static bool first_of(const Guess *guesses, size_t count, const View *v, char *cl
     return false;
 }
 
-/* The whole array is one value, right or wrong. */
+/* A clause for an array whose elements are all equal, or "". */
 static const char *uniform(const View *v, char *clause, uint64_t *saw)
 {
     size_t bytes = type_bytes(v->array->type);

@@ -1,13 +1,13 @@
-/* race.c - how fast is one kernel beside another: blocks of four samples, and when to stop. */
+/* race.c - compares the speed of two kernels: blocks of four samples, and when to stop. */
 #include "judge/race.h"
 
 #include <math.h>
 
-/* One side's two samples of a block. `extra`: by how much the parent's clock exceeds the events, a
- * pass; the mean of the two, and the greater. */
+/* One side's two samples of a block. `extra`: by how much the parent's clock exceeds the events,
+ * per pass; extra_ms is the mean of the two samples, most_extra_ms the greater. */
 typedef struct Pair {
     double call_ms, pass_ms, extra_ms, most_extra_ms;
-    double between_ms; /* making the arrays of a pass */
+    double between_ms; /* time to fill the arrays of a pass */
 } Pair;
 
 typedef struct Block {
@@ -15,24 +15,25 @@ typedef struct Block {
     double mhz_before, mhz_after;
 } Block;
 
-/* A race takes no longer than this, even if every block of it is dropped. */
+/* A race takes at most this many budgets, even if all its blocks are dropped. */
 static const double most_budgets = 20;
 
-/* A change of the SM clock by more than this between the blocks of a run spoils a block. */
+/* A block is dropped if its SM clock differs from the run's median by more than this. */
 static const double clock_tolerance = 0.03;
 
-/* A sample is disturbed if it is later than usual by this much per pass: 0.3 ms or 2 %. (Answers by
- * way of the guest take 0.15 to 0.4 ms; a context that waits for another one's kernel takes 2.4 ms.
- * NVIDIA H200, 2026-11-23.) */
+/* A sample is disturbed if it is later than usual by more than 0.3 ms or 2 % per pass, whichever is
+ * greater. (A reply through the guest process takes 0.15 to 0.4 ms; a context that waits for
+ * another one's kernel takes 2.4 ms. NVIDIA H200, 2026-11-23.) */
 static const double late_ms = 0.3, late_share = 0.02;
 
-/* Events that lie do it in most samples: a shift of this much per pass between the sides. It is at
- * most half of what makes a sample late, and a block has two samples of a side: so a kernel whose
- * samples are late in most blocks has its blocks counted by the parent's clock, never dropped. */
+/* Dishonest events are wrong in most samples: they shift the student's side by this much per
+ * pass. The shift is at most half of what makes a sample late, and a block has two samples per
+ * side. So if a kernel's samples are late in most blocks, its blocks are counted by the parent's
+ * clock and never dropped. */
 static const double shift_ms = 0.05, shift_share = 0.01;
 
-/* A kernel that shares the GPU while arrays are made takes a time slice of 2 ms of it; without one
- * the same takes up to 0.4 ms more or less (NVIDIA H200, 2026-11-23). */
+/* A kernel that runs while arrays are filled takes a 2 ms time slice of the GPU. Without one,
+ * the filling time varies by up to 0.4 ms (NVIDIA H200, 2026-11-23). */
 static const double between_ms = 0.5;
 
 static void add_sample(Pair *pair, const Sample *sample)
@@ -110,8 +111,8 @@ static double pass_of(const Pair *pair)
     return pair->pass_ms;
 }
 
-/* By how much nearly all of the student's figures exceed nearly all of the reference's. *usual: the
- * reference's. */
+/* By how much nearly all of the student's figures exceed nearly all of the reference's. Sets
+ * *usual to the reference's median. */
 static double shift_of(const Block *blocks, int count, double (*figure)(const Pair *pair),
                        double *usual)
 {
@@ -125,10 +126,11 @@ static double shift_of(const Block *blocks, int count, double (*figure)(const Pa
     return quantile(student, (size_t) count, 0.25) - quantile(reference, (size_t) count, 0.75);
 }
 
-/* Where work was done that the student's events do not see. What the parent's clock sees beyond the
- * events is the same for both sides on any machine: answers, and fetching a piece of the output. So
- * is the time in which the arrays of a pass are made, during which nothing of the student's is
- * asked for: a kernel of his that is still there, or already, shares the GPU with that. */
+/* Where the student's kernel worked unseen by its events. What the parent's clock measures
+ * beyond the events is the same for both sides on any machine: replies, and fetching a part of
+ * the output. The same holds for the time to fill the arrays of a pass. The student's kernel
+ * should not run then; if it still does, or already does, it shares the GPU and slows the
+ * filling. */
 typedef struct Hidden {
     bool in_calls, between;
     double usual_ms, usual_between_ms;
@@ -156,7 +158,7 @@ static bool is_late(const Pair *pair, double usual_ms)
     return pair->most_extra_ms - usual_ms > fmax(late_ms, late_share * pair->pass_ms);
 }
 
-/* The student's call, with the work that was hidden. */
+/* The time of the student's call, including hidden work. */
 static double student_call_ms(const Pair *pair, const Hidden *hidden)
 {
     double hidden_ms = hidden->in_calls ? fmax(pair->extra_ms - hidden->usual_ms, 0) : 0;
@@ -167,12 +169,13 @@ static double student_call_ms(const Pair *pair, const Hidden *hidden)
     return fmax(pair->call_ms + hidden_ms / calls_a_pass, 1e-9);
 }
 
-/* ---- When to look ----
+/* ---- Planned looks ----
  *
- * A race may end whenever somebody looks whether its interval is clear of the bar. Looking after
- * each block would miss the true ratio in one race of five, at 5 % for each look. So there are a
- * few planned looks, at `least` blocks and at each doubling of that, and each may miss by its share
- * of the 5 % (Bonferroni). A race without a bar has one, at its end. */
+ * A race may stop at a look if its interval is clear of the bar. With a look after each block,
+ * each at a 5 % error rate, one race in five would miss the true ratio. So there are only a few
+ * planned looks: at `least` blocks and at each doubling of that. Each may miss by its share of
+ * the 5 % (Bonferroni). A race without a bar has one look, at its end.
+ */
 
 static int planned_looks(const Race *race)
 {
@@ -197,10 +200,11 @@ static double race_miss(const Race *race)
     return 0.05 / planned_looks(race);
 }
 
-/* ---- What blocks say ---- */
+/* ---- Evaluating blocks ---- */
 
-/* From all blocks so far: which count, and what they say. Decided anew each time, so that a rule
- * that only holds from some block on (the events lie) holds for all. */
+/* Decides from all blocks so far which ones count, and computes the result. This starts afresh
+ * each time, so that a rule that first applies at some block (the events are wrong) then applies
+ * to all blocks. */
 static void sum_up(const Race *race, const Block *blocks, int count, Outcome *finish)
 {
     double ratio[SPEED_BLOCKS], reference[SPEED_BLOCKS], student[SPEED_BLOCKS];
@@ -235,8 +239,9 @@ static void sum_up(const Race *race, const Block *blocks, int count, Outcome *fi
     finish->student_ms = median(student, (size_t) used);
 }
 
-/* Enough is known: hopeless after 3 blocks, clear of the bar at one of the planned looks. A kernel
- * that is far from any bar is not run for minutes to tell how far: then one block will do. */
+/* True if enough is known: the kernel is hopeless after 3 blocks, or clear of the bar at a
+ * planned look. A kernel that is far from any bar is not run for minutes just to measure how
+ * far; one block is enough. */
 static bool decided(const Race *race, Outcome *finish, double elapsed_s)
 {
     bool late = elapsed_s > race->budget_s * (race->bar ? 1 : 3) && finish->blocks;
@@ -247,13 +252,14 @@ static bool decided(const Race *race, Outcome *finish, double elapsed_s)
     if (!race->bar)
         return finish->blocks >= race->least;
     if (finish->blocks >= 3 && finish->ratio.hi < race->bar / 2 && finish->blocks < 6)
-        return true; /* so few blocks show their whole range: every ratio is meant */
+        return true; /* with so few blocks the interval is their whole range, so every ratio is
+                        below */
     return is_look(race, finish->blocks) &&
            (finish->ratio.lo > race->bar || finish->ratio.hi < race->bar);
 }
 
-/* Both sides once, not counted: first touches of new buffers are slow. Of samples that take seconds
- * it is counted, since nobody would see the difference. */
+/* Runs both sides once, because first touches of new buffers are slow. This block counts only if
+ * samples take seconds, where the difference is negligible. */
 static bool first_block(Race *race, Block *block, int *count, Outcome *finish)
 {
     double start = now_s();

@@ -1,10 +1,12 @@
-/* race.h - how fast is one kernel beside another: blocks of four samples, and when to stop.
+/* race.h - compares the speed of two kernels: blocks of four samples, and when to stop.
  *
- * A block is R S S R or S R R S, drawn at random: whatever drifts (clocks, heat) hits both alike
- * and cancels. Its ratio is the reference's time over the student's, a call: the student's speed as
- * a share of the reference's. The verdict rests on the median ratio and its 95 % interval, whenever
- * the race ends (judge/race.c, planned looks). Knows
- * nothing of processes: the two sides are functions, so that tests can play them.
+ * A block is R S S R or S R R S, drawn at random: drift (clocks, heat) affects both sides alike and
+ * cancels. The ratio of a block is the reference's time per call over the student's, that is, the
+ * student's speed as a share of the reference's. The verdict depends on the median ratio and its 95
+ * % interval when the race stops (see the planned looks in judge/race.c).
+ *
+ * This module does not know about processes: the two sides are functions, so that tests can
+ * simulate them.
  */
 #ifndef JUDGE_RACE_H
 #define JUDGE_RACE_H
@@ -13,46 +15,46 @@
 #include "base/stats.h"
 #include "base/verdict.h"
 
-/* One sample: all its calls together, by both clocks, and how many answers were waited for. */
+/* One sample: the total time of its calls by both clocks, and how many replies it waited for. */
 typedef struct Sample {
     double event_ms, parent_ms;
-    double between_ms; /* making the arrays, before the calls */
+    double between_ms; /* time to fill the arrays, before the calls */
     int calls, passes;
 } Sample;
 
 typedef struct Candidate {
     void *self;
-    Verdict (*sample)(void *self, Sample *sample); /* PASS, or what went wrong */
+    Verdict (*sample)(void *self, Sample *sample); /* PASS or the verdict of the failure */
 } Candidate;
 
 typedef struct Race {
     Candidate reference, student;
-    double bar;      /* 0: none, measure `least` blocks */
-    int least, most; /* blocks: looks at `least`, twice that, ... up to `most` */
-    double
-        budget_s; /* beyond this a kernel far below the bar is given up; 20 times this is the end */
-    uint64_t random;                            /* state of the draws */
-    bool (*clock_mhz)(void *self, double *mhz); /* NULL: clocks are not looked at */
+    double bar;      /* 0: no bar, measure `least` blocks */
+    int least, most; /* looks at `least` blocks, twice that, ... up to `most` */
+    double budget_s; /* after this time, gives up a kernel far below the bar; stops after 20 times
+                        this */
+    uint64_t random; /* state of the random numbers */
+    bool (*clock_mhz)(void *self, double *mhz); /* NULL: clocks are not checked */
     void *clock_self;
-    void (*progress)(void *self, int blocks); /* NULL: nobody watches */
+    void (*progress)(void *self, int blocks); /* NULL: no progress report */
     void *progress_self;
 } Race;
 
 typedef struct Outcome {
-    Verdict trouble;     /* PASS, or what a side returned; then the rest is not filled */
-    bool student_guilty; /* whose trouble it was */
+    Verdict trouble;     /* PASS, or the verdict of a failed side; then the rest is not set */
+    bool student_guilty; /* the failed side is the student's */
     Interval ratio;
-    double reference_ms, student_ms; /* medians, a call */
-    int blocks;                      /* counted */
-    int disturbed;                   /* dropped: a sample came later than its events say */
-    int unsteady;                    /* dropped: the SM clock moved */
-    bool by_parent;                  /* the student's events lie: the parent's clock counts */
-    bool cut_short;                  /* too slow to go on with: few blocks will do */
-    double mhz;                      /* the SM clock, median; 0: not looked at */
+    double reference_ms, student_ms; /* medians per call */
+    int blocks;                      /* number of blocks counted */
+    int disturbed;                   /* dropped: a sample was later than its events say */
+    int unsteady;                    /* dropped: the SM clock changed */
+    bool by_parent; /* the student's events are wrong, so the parent's clock counts */
+    bool cut_short; /* too slow to continue, so there are few blocks */
+    double mhz;     /* median SM clock; 0: not checked */
 } Outcome;
 
-/* The most blocks, dropped ones included. One more comes before them and is thrown away: the first
- * touches of new buffers are slow. */
+/* The maximum number of blocks, including dropped ones. One more block comes first and is not
+ * counted, because first touches of new buffers are slow. */
 enum { SPEED_BLOCKS = 240 };
 
 void race(Race *race, Outcome *finish);

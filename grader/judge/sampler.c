@@ -7,21 +7,21 @@
 
 static const double sample_ms = 5, least_call_ms = 0.2;
 
-/* Calls that are timed one by one: the parent's clock sees hidden work from 0.05 ms a pass on
- * (judge/race.c), which must be little beside such a call. */
+/* For calls that are timed one by one. The parent's clock detects hidden work from 0.05 ms per
+ * pass (judge/race.c), which must be small compared with such a call. */
 static const double least_single_call_ms = 2;
 static const int most_passes = 16;
 static const double warm_up_s = 0.2, warm_up_limit_s = 3;
 
-/* No sample needs to take longer than this; a kernel that is this slow is far from any bar. */
+/* A sample never needs to take longer than this; a kernel this slow is far from any bar. */
 static const double long_sample_ms = 250;
 
-/* Far beyond what any timed call of a lab takes. */
+/* No timed call of a lab takes nearly this long. */
 static const double call_limit_s = 20;
 
 /* ---- A sample ---- */
 
-/* Every set is called once; of calls that take that long, as many as a sample takes. */
+/* Sets the full number of calls: one per set, or fewer if long calls already fill a sample. */
 static void take_all_calls(Sampler *side, const Plan *plan)
 {
     side->calls = (int) fmin(ceil(sample_ms / plan->reference_ms), plan->sets);
@@ -42,14 +42,14 @@ Verdict sampler_sample(void *self, Sample *sample)
             return verdict;
         sample->event_ms += timing.event_ms;
         sample->between_ms += side->worker.prepare_ms;
-        sample->parent_ms += side->worker.seen_ms; /* a result that is late is work not done */
+        sample->parent_ms += side->worker.seen_ms; /* a late result means unfinished work */
     }
     if (side->plan && sample->parent_ms < sample_ms)
-        take_all_calls(side, side->plan); /* its first call was slow, but it is not */
+        take_all_calls(side, side->plan); /* its first call was slow, but the others are not */
     return PASS;
 }
 
-/* ---- Bringing up a side ---- */
+/* ---- Starting a side ---- */
 
 Verdict sampler_start(Sampler *side, Session *session, const LabEntry *entry, const char *object,
                       Draws *random, GpuInfo *info)
@@ -68,7 +68,7 @@ void sampler_end(Sampler *side)
     worker_end(&side->worker);
 }
 
-/* One call on one set: its time, the faster of two. */
+/* Times one call on one set: the faster of two. */
 static Verdict time_one(Sampler *side, double *ms)
 {
     *ms = 1e9;
@@ -99,7 +99,7 @@ static double set_bytes(const Arrays *arrays)
     return bytes;
 }
 
-/* Bytes of all arrays of one set of a case. */
+/* Bytes of all arrays in one set of a case. */
 static double case_bytes(const Lab *lab, const Case *lab_case)
 {
     Arrays arrays = { 0 };
@@ -108,7 +108,7 @@ static double case_bytes(const Lab *lab, const Case *lab_case)
     return set_bytes(&arrays);
 }
 
-/* Does the data of a case pass by L2, on its way from the host's memory and to it? */
+/* True if a case's data is in host memory, and so bypasses L2. */
 static bool is_in_host_memory(const Lab *lab, const Case *lab_case)
 {
     Arrays arrays = { 0 };
@@ -117,10 +117,10 @@ static bool is_in_host_memory(const Lab *lab, const Case *lab_case)
     return arrays.in[0].host || arrays.out[0].host;
 }
 
-/* How many sets: enough for 5 ms and for three times L2, at least 3, within a quarter of the free
- * memory (there are two sides). Of what passes by L2 one will do, and several passes: to pin 128 MB
- * takes 57 ms and to let go of it 40 more, beside calls of 1.6 ms (H200, driver 580.159,
- * 2026-11-22). */
+/* The number of sets: enough for 5 ms and for three times L2, at least 3, within a quarter of
+ * the free memory (there are two sides). Data that bypasses L2 needs only one set and several
+ * passes: pinning 128 MB takes 57 ms and unpinning it another 40, while a call takes 1.6 ms
+ * (H200, driver 580.159, 2026-11-22). */
 static int choose_sets(const Lab *lab, double one_set, bool in_host_memory, double call_ms,
                        const GpuInfo *info)
 {
@@ -140,9 +140,9 @@ static Verdict time_case(Sampler *reference, const Case *sized, double *call_ms)
 
 enum { BALANCE_FIRST = 16, BALANCE_MOST = 1 << 16 };
 
-/* The dim that is balanced doubles until a call takes four times as long as with none: then most of
- * it is that dim's own work, and the rest hides behind it or is small. It stays 0 if no call does.
- */
+/* Doubles the balanced dim until a call takes four times as long as without it. Most of the time
+ * is then that dim's own work, and the rest is small or overlaps with it. The dim becomes 0 if
+ * no call takes that long. */
 static Verdict balance(Sampler *reference, Case *sized, double *call_ms)
 {
     long *dim = &sized->dim[sized->balanced];
@@ -185,7 +185,7 @@ Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *in
             return verdict;
         if (sized.balance > 0 && !sized.dim[sized.balanced]) {
             plan->sets = 0;
-            put(why_not, size, "takes the same time for any amount of work");
+            put(why_not, size, "its time does not grow with the amount of work");
             return PASS;
         }
         plan->sized = sized;
@@ -196,9 +196,9 @@ Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *in
     }
     plan->sets = 0;
     if (scale > 1024)
-        put(why_not, size, "takes less than %.1f ms at any size", least_ms);
+        put(why_not, size, "takes less than %.1f ms at every size", least_ms);
     else
-        put(why_not, size, "needs %.1f GB of GPU memory twice over, %.1f GB are free",
+        put(why_not, size, "needs 2 x %.1f GB of GPU memory, but only %.1f GB are free",
             3 * bytes / 1e9, info->free_bytes / 1e9);
     return PASS;
 }

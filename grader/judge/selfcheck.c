@@ -1,8 +1,8 @@
-/* selfcheck.c - `warpbook check`: is a lab itself sound on this GPU?
+/* selfcheck.c - `warpbook check`: is a lab sound on this GPU?
  *
- * Starter, rungs, beyond and wrong kernels go the way of a submission; the first line of each says
- * what must come out. Rung 1 and the reference must also keep their distance from the bar, and no
- * rung that promises a verdict may lie beside it: else a lab would grade by luck.
+ * Starter, rungs, beyond and wrong kernels are graded like a submission; the first line of each
+ * states the expected verdict. Rung 1 and the reference must also keep a distance from the bar,
+ * and no rung with an expected verdict may be close to it. Otherwise a lab would grade by luck.
  */
 #include "judge/selfcheck.h"
 #include "judge/grade.h"
@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distances from the bar (CONTRIBUTING.md): rung 1 under it, the reference over it, others off it.
- */
+/* Required distances from the bar (CONTRIBUTING.md): rung 1 below it, the reference above it,
+ * other kernels on either side. */
 static const double rung1_under = 0.15, reference_over = 0.10, off_bar = 0.05;
 
 typedef struct SelfCheck {
     Session *session;
     const LabEntry *entry;
-    FILE *figures; /* NULL: nobody wants them */
+    FILE *figures; /* NULL: no figures file */
     int faults;
 } SelfCheck;
 
@@ -105,9 +105,9 @@ bool is_subsequence(const char *starter, const char *rung)
     return true;
 }
 
-/* ---- Files that must be there ---- */
+/* ---- Required files ---- */
 
-/* Else nothing would be asked of rung 1. */
+/* Without such a case, rung 1 would not have to be slow anywhere. */
 static bool shows_its_flaw(const Lab *lab)
 {
     for (const Case *c = lab->cases; c->label; c++)
@@ -131,7 +131,7 @@ static void prove_files(SelfCheck *proof)
     if (!shows_its_flaw(lab))
         row(proof, false, "lab.c", "has no timed case in which rung 1 must be slow");
     if (hints < LAB_HINTS)
-        row(proof, false, "hints", "three levels are wanted");
+        row(proof, false, "hints", "three levels are required");
     if (lab->predictions[0].key &&
         !file_exists(lab_file(&proof->session->book, proof->entry, "predictions.txt", path)))
         row(proof, false, "predictions.txt", "is missing");
@@ -150,20 +150,20 @@ static void prove_starter_text(SelfCheck *proof, const char *rung1)
     if (!starter || !rung)
         row(proof, false, "0_starter.cu", "it or rung 1 is missing");
     else if (!is_subsequence(starter, rung))
-        row(proof, false, "0_starter.cu", "has lines that rung 1 lacks: learning must only add");
+        row(proof, false, "0_starter.cu", "has lines that rung 1 lacks: rung 1 may only add lines");
     else if (!strstr(starter, "TODO"))
-        row(proof, false, "0_starter.cu", "has no TODO to show the student where to begin");
+        row(proof, false, "0_starter.cu", "has no TODO that shows the student where to begin");
     if (starter && handed_out && strcmp(starter, handed_out))
-        printf("  note labs/%s/kernel.cu is no longer the starter: it has been edited\n",
+        printf("  note labs/%s/kernel.cu differs from the starter: it has been edited\n",
                proof->entry->folder);
     free(starter);
     free(handed_out);
     free(rung);
 }
 
-/* ---- Kernels that are graded ---- */
+/* ---- Graded kernels ---- */
 
-/* "slow  0.062 0.141" or the verdict with the beginning of its reason. */
+/* For example "slow  0.062 0.141"; or the verdict with the beginning of its reason. */
 static void describe(const Result *result, const char *expected, char *text, size_t size)
 {
     put(text, size, "%s", verdict_word(result->verdict));
@@ -176,7 +176,8 @@ static void describe(const Result *result, const char *expected, char *text, siz
         append(text, size, "; expected %s: %.300s", expected, result->why);
 }
 
-/* A simulated GPU may have no verdict on a timed case: of its time or of its device. */
+/* A simulated GPU may give no verdict on a timed case: either the call has no modelled time, or
+ * the modelled device is blind to it. */
 static bool is_unjudged(const SelfCheck *proof, const Result *result)
 {
     for (int i = 0; i < result->speeds; i++)
@@ -186,9 +187,9 @@ static bool is_unjudged(const SelfCheck *proof, const Result *result)
     return false;
 }
 
-/* What a first line promises: `device` lets hardware decide. Where speed is not judged, no more
- * than `correct` can come of a kernel that is right. Of an `unsafe` one a real GPU may show that it
- * fails, before the simulated one looks at it. */
+/* True if the verdict matches the promise in a kernel's first line; with `device` the hardware
+ * decides between slow and pass. Where speed is not judged, a right kernel gets at most
+ * `correct`. An `unsafe` kernel may fail on a real GPU before the simulated one checks it. */
 static bool keeps(const SelfCheck *proof, const char *promise, const Result *result)
 {
     Verdict verdict = result->verdict;
@@ -196,16 +197,16 @@ static bool keeps(const SelfCheck *proof, const char *promise, const Result *res
 
     if (!strcmp(promise, "slow") && unjudged)
         return true;
-    if (!strcmp(promise, "correct") && is_simulated(proof)) /* it does no harm there */
+    if (!strcmp(promise, "correct") && is_simulated(proof)) /* its flaw does not show there */
         return verdict == SLOW || fast || verdict == CORRECT_ONLY;
 
     if (!strcmp(promise, "device"))
         return verdict == SLOW || fast;
     if (!strcmp(promise, "pass"))
         return fast;
-    if (!strcmp(promise, "wrong_or_unsafe")) /* as the order of the cases has it */
+    if (!strcmp(promise, "wrong_or_unsafe")) /* the order of the cases decides */
         return verdict == WRONG || verdict == UNSAFE;
-    if (!strcmp(promise, "unsafe_or_stray")) /* as what it finds in memory has it */
+    if (!strcmp(promise, "unsafe_or_stray")) /* the contents of memory decide */
         return verdict == UNSAFE || verdict == WRONG || verdict == STRAY;
     if (!strcmp(promise, "unsafe") && !is_simulated(proof))
         return verdict == UNSAFE || verdict == WRONG || verdict == CRASH || verdict == TIMEOUT;
@@ -234,7 +235,7 @@ static bool beside_bar(const Result *result)
     return false;
 }
 
-/* `name` without its ".cu" is what the figures' keys begin with. */
+/* Writes the figures. Their keys begin with `name` without its ".cu". */
 static void keep_figures(const SelfCheck *proof, const char *name, const Result *result)
 {
     char key[100];
@@ -254,13 +255,13 @@ static void prove_kernel(SelfCheck *proof, const char *path, bool wrong, Result 
 
     free(text);
     if (!promised) {
-        row(proof, false, name, "its first line does not say `// ... expect: VERDICT`");
+        row(proof, false, name, "its first line lacks `// ... expect: VERDICT`");
         *result = (Result){ .verdict = UNSOUND };
         return;
     }
     if (proof->session->gpu.cc < from) {
         row(proof, true, name,
-            PUT(said, "left out: it needs compute capability %d.%d", from / 10, from % 10));
+            PUT(said, "skipped: requires compute capability %d.%d", from / 10, from % 10));
         *result = (Result){ .verdict = UNSOUND };
         return;
     }
@@ -286,7 +287,7 @@ static void prove_kernel(SelfCheck *proof, const char *path, bool wrong, Result 
     row(proof, true, name, said);
 }
 
-/* What nobody is judged by here, and why. */
+/* Prints which timed cases are not judged here, and why. */
 static void note_unjudged(const Result *reference)
 {
     char text[400];
@@ -308,17 +309,16 @@ static void prove_rungs(SelfCheck *proof, const FileList *rungs)
         if (result.verdict == UNSOUND || !result.speeds)
             continue;
         if (i == 0 && distance_from_bar(&result, false) > -rung1_under)
-            row(proof, false, "rung 1", "lies less than 0.15 under a bar");
+            row(proof, false, "rung 1", "is less than 0.15 below a bar");
         if (i == rungs->count - 1)
             note_unjudged(&result);
         if (i == rungs->count - 1 && distance_from_bar(&result, true) < reference_over)
-            row(proof, false, "the reference", "lies less than 0.10 over a bar");
+            row(proof, false, "the reference", "is less than 0.10 above a bar");
         for (int c = 0; c < result.speeds; c++)
             if (result.speed[c].lab_case->kind == CONTROL && result.speed[c].measured && i == 0 &&
                 result.speed[c].ratio.median < result.speed[0].bar)
                 row(proof, false, "the control case",
-                    "shows a gap: the lab's flaw costs time "
-                    "there, too");
+                    "is slow on rung 1: the flaw affects it, too");
     }
 }
 
@@ -334,15 +334,16 @@ static void prove_starter(SelfCheck *proof)
     row(proof, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);
     if (result.as_it_ran == BUILD || result.as_it_ran == CRASH || result.as_it_ran == TIMEOUT ||
         result.as_it_ran == STRAY || result.as_it_ran == SUSPECT)
-        row(proof, false, "0_starter.cu", PUT(said, "is not a usable starter: %s", result.why));
+        row(proof, false, "0_starter.cu",
+            PUT(said, "is not a usable starting point: %s", result.why));
     if (result.speeds && distance_from_bar(&result, false) >= 0)
-        row(proof, false, "0_starter.cu", "reaches a bar as it stands");
+        row(proof, false, "0_starter.cu", "reaches a bar without changes");
     if (result.as_it_ran == CORRECT_ONLY && is_simulated(proof) &&
         proof->entry->lab->mechanism[0].counter != NO_COUNTER)
-        row(proof, false, "0_starter.cu", "it exceeds none of the lab's limits on counts");
+        row(proof, false, "0_starter.cu", "no bound of the lab's mechanism detects its flaw");
 }
 
-/* Right, and slow: the only wrong kernels whose speed is measured. */
+/* True for slow but right kernels, the only wrong ones whose speed is measured. */
 static bool is_timed(const char *path)
 {
     char promise[16] = "";
@@ -364,7 +365,7 @@ int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *fi
     prove_files(&proof);
     list_rungs(&session->book, entry, &rungs);
     if (rungs.count < 2)
-        row(&proof, false, "solutions/", "a ladder has at least two rungs");
+        row(&proof, false, "solutions/", "at least two rungs are required");
     if (rungs.count)
         prove_starter_text(&proof, rungs.path[0]);
     prove_starter(&proof);
@@ -374,18 +375,19 @@ int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *fi
         prove_kernel(&proof, others.path[i], false, &result);
     list_solutions(&session->book, entry, "/wrong", &others);
     if (!others.count)
-        row(&proof, false, "wrong/", "holds no wrong kernel, so the lab's tests are not tested");
+        row(&proof, false, "wrong/",
+            "contains no wrong kernel, so the lab's own test is not tested");
     for (int i = 0; i < others.count; i++)
         if (!timed_only || is_timed(others.path[i]))
             prove_kernel(&proof, others.path[i], true, &result);
     return proof.faults;
 }
 
-/* ---- Kernels of strangers ---- */
+/* ---- Cheats and honest kernels ---- */
 
 typedef struct Folder {
     const char *path, *title;
-    bool honest; /* they may pass */
+    bool honest; /* kernels in it may pass */
 } Folder;
 
 static const Folder folders[] = {
@@ -401,7 +403,7 @@ static bool asked_for(const LabEntry *entry, const LabEntry *const *labs, int co
     return false;
 }
 
-/* "expect: suspect, interference - why": the flag, or "". */
+/* The flag in "expect: suspect, interference - why", or "". */
 static void promised_flag(const char *source, const char *promise, char *flag, size_t size)
 {
     char key[40];
@@ -454,9 +456,10 @@ int prove_strangers(Session *session, const LabEntry *const *labs, int count, bo
             free(text);
             if (!headed)
                 row(&proof, false, name,
-                    "lacks `// expect: VERDICT` or `// lab: NAME` at its head");
+                    "lacks `// expect: VERDICT` or `// lab: NAME` in its first two lines");
             else if (!strcmp(promise, "skipped"))
-                printf("  --   %-34.34s needs a clock: not tried on a simulated GPU\n", name);
+                printf("  --   %-34.34s skipped: needs a real clock, which a simulated GPU lacks\n",
+                       name);
             else if (asked_for(proof.entry, labs, count) &&
                      (!builds_only || !strcmp(promise, "build")))
                 prove_stranger(&proof, &folders[f], name, files.path[i], promise, flag);

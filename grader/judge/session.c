@@ -1,4 +1,4 @@
-/* session.c - what one run of the program works with: folders, compiler, GPU, options. */
+/* session.c - the environment of one run of the program: folders, compiler, GPU, options. */
 #include "judge/session.h"
 #include "build/stub.h"
 
@@ -13,7 +13,7 @@
 
 static const char sim_default[] = "teaching";
 
-enum { CACHED_BUILDS = 600 }; /* 0.1 MB each; all kernels of the workbook are fewer */
+enum { CACHED_BUILDS = 600 }; /* 0.1 MB each; more than all kernels of the workbook */
 
 /* ---- The live line ---- */
 
@@ -46,7 +46,7 @@ void session_say(const Session *session, const char *format, ...)
     dprintf(2, "\r\033[K%s", line);
 }
 
-/* 0 if it cannot be read. */
+/* Returns 0 if the file cannot be read. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     size_t size;
@@ -59,8 +59,8 @@ static uint64_t hash_file(uint64_t hash, const char *path)
     return hash;
 }
 
-/* Per session, not per run: a course can require another simulated GPU than the one in use, and
- * then one run has both. */
+/* Computed per session, not per run: a course can require a different simulated GPU than the one
+ * in use, and then one run uses both. */
 static uint64_t simulator_hash(const Session *session)
 {
     char folder[PATH * 2], description[PATH * 3];
@@ -98,8 +98,9 @@ char *session_device_word(const Session *session, char *word, size_t size)
 
 /* ---- Builds ---- */
 
-/* What a gradebook's cells are shown in place of our sources was built before; what students are
- * given (make course-kit) is an object, for all devices, that is still to be linked. */
+/* A sealed file stands for a source of the workbook that a gradebook's cells may not see. It was
+ * built beforehand. The students' kit (make course-kit) contains an object for all devices
+ * instead, which must still be linked. */
 static bool take_sealed(BuildJob *job, Build *result)
 {
     char made[sizeof result->object], object[sizeof result->object];
@@ -118,8 +119,8 @@ static bool take_sealed(BuildJob *job, Build *result)
         build(job, result);
     } else {
         result->fault = BUILD_MACHINE;
-        PUT(result->message,
-            "%s does not exist, and it cannot be built, since its source is sealed", made);
+        PUT(result->message, "%s is missing, and its source is sealed, so it cannot be built",
+            made);
     }
     return true;
 }
@@ -143,12 +144,12 @@ void session_build(const Session *session, const LabEntry *entry, const char *so
 
     if (!shown && take_sealed(&job, result))
         return;
-    if (!shown) /* ours: named from the workbook's folder */
+    if (!shown) /* a workbook kernel: shown relative to the workbook's folder */
         job.shown = !strncmp(source, session->book.root, root) ? source + root + 1 : source;
     build(&job, result);
 }
 
-/* One of our kernels, for cells that may not see its text. */
+/* Seals one workbook kernel, for cells that may not see its source. */
 static bool seal_one(const Session *session, const LabEntry *entry, const char *source,
                      const char *folder, const char *name, char *why, size_t size)
 {
@@ -184,7 +185,7 @@ bool session_seal(const Session *session, const LabEntry *entry, const char *fol
         return false;
     }
     list_rungs(&session->book, entry, &rungs);
-    for (int i = 0; i < rungs.count; i++) /* the floor, and the reference */
+    for (int i = 0; i < rungs.count; i++) /* rung 1, and the reference */
         if ((i == 0 || i == rungs.count - 1) &&
             !seal_one(session, entry, rungs.path[i], folder, strrchr(rungs.path[i], '/') + 1, why,
                       size))
@@ -196,7 +197,7 @@ bool session_seal(const Session *session, const LabEntry *entry, const char *fol
 
 /* ---- The GPU ---- */
 
-/* One grading at a time a GPU: two would spoil each other's measurements. */
+/* One grading at a time per GPU: two would disturb each other's measurements. */
 static bool lock_gpu(Session *session)
 {
     const char *folder = getenv("TMPDIR");
@@ -205,22 +206,22 @@ static bool lock_gpu(Session *session)
     PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp",
         session_device_word(session, word, sizeof word));
     session->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (session->lock_fd < 0) /* another user's file: then it can only be read */
+    if (session->lock_fd < 0) /* another user's file, which can only be opened for reading */
         session->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (session->lock_fd < 0) {
-        PUT(session->problem, "cannot open %s, the lock that keeps two gradings apart: %s", path,
+        PUT(session->problem, "cannot open %s, the lock for one grading at a time: %s", path,
             strerror(errno));
         return false;
     }
     if (!flock(session->lock_fd, LOCK_EX | LOCK_NB))
         return true;
     if (errno == EWOULDBLOCK)
-        fprintf(stderr, "Another grading is using this GPU; waiting until it has finished.\n");
+        fprintf(stderr, "Another grading is using this GPU; waiting until it finishes.\n");
     while (flock(session->lock_fd, LOCK_EX))
         if (errno != EINTR) {
             PUT(session->problem,
-                "cannot lock %s, which keeps two gradings apart: %s; set TMPDIR to a folder on a "
-                "local disk",
+                "cannot lock %s, the lock for one grading at a time: %s; set TMPDIR to a folder on "
+                "a local disk of this machine",
                 path, strerror(errno));
             return false;
         }
@@ -231,9 +232,10 @@ void session_prestart(Session *session)
 {
     GpuInfo info;
 
-    if (session->next.child.pid > 0 || *session->simulated) /* a simulated one comes up at once */
+    if (session->next.child.pid > 0 || *session->simulated) /* a simulated GPU starts at once */
         return;
-    /* That the student's process has left no room, say, must not be the next one's trouble. */
+    /* A failure here is ignored (for example, the student's process left no memory); the next
+     * worker then starts anew. */
     if (worker_start(&session->next, session->book.runner, session->device, session->streams) !=
             PASS ||
         worker_hello(&session->next, &info) != PASS)
@@ -255,14 +257,14 @@ Verdict session_simulation(Session *session, Worker *worker)
                         *session->simulated ? session->device : sim_default, session->streams);
 }
 
-/* Asks a runner about the GPU; it then waits for its kernel. */
+/* Queries the GPU through a runner, which then waits for its kernel. */
 static bool meet_gpu(Session *session)
 {
     Worker *first = &session->next;
     Verdict verdict;
 
     if (!file_exists(session->book.runner)) {
-        PUT(session->problem, "%s is not there: run make", session->book.runner);
+        PUT(session->problem, "%s is missing: run make", session->book.runner);
         return false;
     }
     verdict = worker_start(first, session->book.runner, session->device, session->streams);
@@ -271,7 +273,8 @@ static bool meet_gpu(Session *session)
     if (verdict != PASS)
         PUT(session->problem, "%s", first->why);
     else if (session->gpu.simulated != (*session->simulated != 0)) {
-        PUT(session->problem, "%s found a different GPU from the one it was started for",
+        PUT(session->problem,
+            "%s found the wrong kind of GPU (a simulated instead of a real one, or the reverse)",
             session->book.runner);
         return false;
     }
@@ -280,7 +283,7 @@ static bool meet_gpu(Session *session)
 
 /* ---- Which GPU? ---- */
 
-/* From here on the simulated GPU is the one. */
+/* Switches the session to the simulated GPU. */
 static bool meet_simulation(Session *session, const char *name, const char *why)
 {
     PUT(session->simulated, "%s", why);
@@ -292,7 +295,7 @@ static bool meet_simulation(Session *session, const char *name, const char *why)
     return true;
 }
 
-/* No GPU was asked for: a real one if it can be used, else the simulated one. */
+/* No GPU was requested: use a real one if possible, else the simulated one. */
 static bool meet_any(Session *session)
 {
     char why[sizeof session->simulated];
@@ -301,7 +304,7 @@ static bool meet_any(Session *session)
         return true;
     worker_end(&session->next);
     if (!file_exists(session->book.sim_runner)) {
-        APPEND(session->problem, "; and there is no simulated GPU: %s does not exist",
+        APPEND(session->problem, "; the simulated GPU is not available either: %s is missing",
                session->book.sim_runner);
         return false;
     }
@@ -321,7 +324,7 @@ static bool meet_device(Session *session, const char *device)
     return meet_simulation(session, device[3] ? device + 4 : "", "as asked for");
 }
 
-/* All but the GPU. */
+/* Opens everything but the GPU. */
 static bool open_folders(Session *session)
 {
     session->lock_fd = -1;
@@ -352,7 +355,7 @@ bool session_open(Session *session, const char *device)
 {
     if (!open_folders(session))
         return false;
-    /* A simulated GPU is each process's own. */
+    /* Each process has a simulated GPU of its own, so no lock is needed. */
     if (meet_device(session, device) && (*session->simulated || lock_gpu(session)))
         return true;
     session_close(session);

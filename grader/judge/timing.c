@@ -1,4 +1,4 @@
-/* timing.c - one lab's speed while it is judged: whose fault a trouble is, and a race of two. */
+/* timing.c - shared parts of judging a lab's speed: failures, races, the verdict. */
 #include "judge/timing.h"
 #include "base/util.h"
 
@@ -109,7 +109,7 @@ bool timing_student_failed(TimingContext *j, Verdict verdict, const Sampler *stu
         return false;
     j->result->verdict = verdict;
     j->result->diagnosis = student->worker.diagnosis;
-    if (verdict == WRONG || verdict == STRAY) /* these name the case themselves */
+    if (verdict == WRONG || verdict == STRAY) /* these messages already name the case */
         PUT(j->result->why, "%s", student->worker.why);
     else
         PUT(j->result->why, "case %s: %s", plan->sized.label, student->worker.why);
@@ -151,8 +151,8 @@ void timing_say_impossible(TimingContext *j, const Plan *plan, double call_ms)
 {
     j->result->verdict = SUSPECT;
     PUT(j->result->why,
-        "case %s: %.0f GB/s is more than this GPU's memory can do (%.0f GB/s): the work cannot "
-        "have been done",
+        "case %s: %.0f GB/s is more than this GPU's memory bandwidth (%.0f GB/s), so the kernel "
+        "cannot have done the work",
         plan->sized.label, j->entry->lab->work(&plan->sized).bytes / call_ms * 1e-6,
         j->info.peak_gbps);
 }

@@ -1,12 +1,13 @@
-/* timing_gpu.c - how fast is a right kernel, beside the lab's reference on the same GPU, now?
+/* timing_gpu.c - judges the speed of a correct kernel against the lab's reference on the same GPU.
  *
- * In the order of a run: the reference and its twin come up, sizes are chosen, the GPU is warmed
- * until its clock is steady, and the two race (A/A): what they differ by is what this machine can
- * resolve. The twin is killed. Only now does the student's process exist. Each timed case is a race
- * (judge/race.h) of reference and student; within 1 % of the bar five more races of fresh processes
- * follow, since where buffers lie in memory moves a ratio by up to 0.5 %. If the reference was
- * slower beside the student than before, the student is killed and the reference measured again: if
- * it recovers, it had been interfered with.
+ * The order of a run: The reference and its twin start, sizes are chosen, and the GPU is warmed
+ * up until its clock is steady. Reference and twin race (A/A): their difference is the
+ * resolution of this machine. The twin is killed. Only then does the student's process start. Each
+ * timed case is a race (judge/race.h) of reference and student. Within 1 % of the bar, five more
+ * races with fresh processes follow, because the addresses of the buffers change a ratio by up
+ * to 0.5 %. If the reference was slower next to the student's process than before, that process
+ * is killed and the reference is measured again: if it recovers, the student's process had
+ * interfered.
  */
 #include "judge/interference.h"
 #include "judge/timing.h"
@@ -16,16 +17,18 @@
 #include <math.h>
 #include <string.h>
 
-static const double near_bar = 0.01; /* of the bar: then PAIRS pairs of processes */
+static const double near_bar =
+    0.01; /* as a share of the bar; nearer than this, PAIRS pairs of processes run */
 enum { PAIRS = 6 };
-static const double noisy = 0.05; /* A/A half-width at which speed is not judged */
+static const double noisy = 0.05; /* A/A half-width from which speed is not judged */
 
-/* A kernel of which nobody knows how slow it is might take minutes for a control case, and be
- * stopped for that. */
-static const char too_noisy[] = "left out, since the machine was too noisy for a timed case";
+/* When timing was too noisy, we do not know how slow the kernel is, and its control case could
+ * exceed the time limit. */
+static const char too_noisy[] = "left out, because the machine was too noisy for a timed case";
 
-/* Reference against its twin on every timed case: what can this machine tell apart? The last case
- * comes first: then the reference already has the first one's arrays when the student comes. */
+/* Races the reference against its twin on every timed case, to find the resolution of this
+ * machine. The last case comes first, so that the reference already holds the first case's
+ * arrays when the student's process starts. */
 static bool judge_machine(TimingContext *j, Sampler *twin)
 {
     for (int i = j->result->speeds - 1; i >= 0; i--) {
@@ -34,13 +37,13 @@ static bool judge_machine(TimingContext *j, Sampler *twin)
         Verdict verdict;
         if (!j->plan[i].sets || s->lab_case->kind != TIMED)
             continue;
-        j->doing = "the reference beside itself";
+        j->doing = "reference against reference";
         if (timing_reference_failed(j, sampler_take_up(&j->reference, &j->plan[i])))
             return false;
         verdict = sampler_take_up(twin, &j->plan[i]);
         if (timing_ours_failed(j, verdict, "the reference's twin", twin->worker.why))
             return false;
-        timing_race(j, twin, 0, 9, &finish); /* 9: the interval leaves out the extremes */
+        timing_race(j, twin, 0, 9, &finish); /* 9: the interval excludes the extremes */
         if (timing_ours_failed(j, finish.trouble, "the reference",
                                finish.student_guilty ? twin->worker.why : j->reference.worker.why))
             return false;
@@ -49,8 +52,7 @@ static bool judge_machine(TimingContext *j, Sampler *twin)
         s->resolution = fmax(fabs(finish.ratio.hi - 1), fabs(1 - finish.ratio.lo));
         if (s->resolution > noisy || finish.blocks < 9) {
             PUT(s->why_not,
-                "this machine is too noisy now: two measurements of the reference differ by %.0f "
-                "%%",
+                "this machine is too noisy now: two copies of the reference differ by %.0f %%",
                 s->resolution * 100);
             j->plan[i].sets = 0;
             j->no_control = too_noisy;
@@ -77,7 +79,7 @@ static void record(const TimingContext *j, const Plan *plan, const Outcome *fini
     memcpy(s->dim, plan->sized.dim, sizeof s->dim);
 }
 
-/* One race of one case. False: the verdict is there. */
+/* Runs one race of one case. False once the verdict is set. */
 static bool run_race(TimingContext *j, Sampler *student, int i, int least, Outcome *finish)
 {
     const Plan *plan = &j->plan[i];
@@ -95,8 +97,8 @@ static bool run_race(TimingContext *j, Sampler *student, int i, int least, Outco
     if (timing_student_failed(j, finish->trouble, student, plan) ||
         timing_student_failed(j, worker_check_guards(&student->worker), student, plan))
         return false;
-    session_say(j->session, "%02d %s: %s, every element", lab_number(j->entry), lab_name(j->entry),
-                plan->sized.label);
+    session_say(j->session, "%02d %s: %s, checking every element", lab_number(j->entry),
+                lab_name(j->entry), plan->sized.label);
     set = (int) (draw(j->random, DRAW_PLACES) % (uint64_t) student->calls);
     if (timing_student_failed(j, outputs_check(&student->worker, set, j->random), student, plan))
         return false;
@@ -107,13 +109,15 @@ static bool run_race(TimingContext *j, Sampler *student, int i, int least, Outco
         j->no_control = too_noisy;
         return true;
     }
-    /* Who slows the reference to look fast is not that slow; and so few blocks show noise only. */
+    /* A kernel that slows the reference only looks faster. After a cut-short race this is not
+     * checked, because its few blocks show only noise. */
     return finish->cut_short || !interfered(j, student, i, finish);
 }
 
-/* Checks a race's result against the GPU's peak, and flags events that disagree with the parent's
- * clock. A control case is not flagged: it decides nothing, and in its few blocks samples can be
- * late by chance. If the reference exceeds the peak, too, the driver's figure for it is wrong. */
+/* Checks a race's result against the GPU's peak, and flags events that disagree with the
+ * parent's clock. A control case is not flagged: it does not affect the verdict, and in its few
+ * blocks samples can be late at random. If the reference also exceeds the peak, the driver's
+ * peak figure is wrong. */
 static bool believable(TimingContext *j, int i, const Outcome *finish)
 {
     const Plan *plan = &j->plan[i];
@@ -127,9 +131,10 @@ static bool believable(TimingContext *j, int i, const Outcome *finish)
     return false;
 }
 
-/* Within 1 % of the bar the place of the buffers decides: five more pairs of fresh processes, and
- * the median of the six medians. Their range misses the true median if all six lie on one side of
- * it: with a chance of 2 / 2^6, 3 %. A kernel exactly at the bar is `slow` with half of that. */
+/* Within 1 % of the bar, the addresses of the buffers decide. Five more pairs of fresh processes
+ * run, and the median of the six medians counts. Their range misses the true median if all six
+ * are on one side of it, which has a probability of 2 / 2^6, 3 %. A kernel exactly at the bar
+ * gets `slow` with half that probability. */
 static bool add_pairs(TimingContext *j, int i)
 {
     CaseSpeed *s = &j->result->speed[i];
@@ -183,7 +188,7 @@ static bool judge_case(TimingContext *j, Sampler *student, int i)
     if (s->why_not[0])
         return true;
     if (finish.cut_short)
-        j->no_control = "skipped, since the kernel is far below the bar in another case";
+        j->no_control = "left out, because the kernel is already far below the bar";
     record(j, &j->plan[i], &finish, s);
     if (!believable(j, i, &finish))
         return false;
@@ -196,7 +201,7 @@ static bool judge_case(TimingContext *j, Sampler *student, int i)
 
 /* ---- All cases ---- */
 
-/* Reference and twin up, sizes chosen, GPU warm, machine judged. */
+/* Starts the reference and its twin, chooses sizes, warms up the GPU and judges the machine. */
 static bool prepare(TimingContext *j)
 {
     Sampler twin = { 0 };

@@ -1,4 +1,4 @@
-/* timing_sim.c - how long one call takes on a simulated GPU: modelled, so the same each time. */
+/* timing_sim.c - the modelled time of one call on a simulated GPU, which is the same each time. */
 #include "judge/timing_sim.h"
 #include "base/util.h"
 
@@ -7,29 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A launch costs some 2 us; 50 times that, and it hardly counts. Where copies and kernels are to be
- * balanced a call is a row of some thirty of each. */
+/* A launch costs about 2 us. A call 50 times as long hardly depends on it. Where copies and
+ * kernels are to be balanced, a call is a sequence of about thirty of each. */
 static const double least_call_ms = 0.1, least_balanced_ms = 1;
 
-/* Balanced cases begin so small, and a first look at what they balance takes so much of it. Then it
- * is balanced so well, or after so many trials as well as it can be. */
+/* Balanced cases start at this scale, and the first trial gives the balanced dim this value. The
+ * case is balanced once the factor is this close to 1, or after this many trials. */
 static const double balanced_scale = 1.0 / 64, balanced_within = 0.05;
 enum { BALANCE_TRIAL = 16, BALANCE_TRIALS = 4 };
 
-/* Warp instructions of one call of the reference: beyond this it takes too long to simulate. */
+/* Limit of warp instructions in one call of the reference, so that simulation does not take too
+ * long. */
 static const double most_instructions = 150e6;
 
-/* The same of a launch of anyone's, before it counts as endless. */
+/* Limits for any launch before it counts as endless, in millions of warp instructions, and for a
+ * call. */
 static const int launch_millions = 1000;
 static const double call_limit_s = 60;
 
-/* Changed when what is kept changes its meaning. */
+/* Increase this when the meaning of the kept values changes. */
 enum { KEPT_FORMAT = 2 };
 
 /* ---- One call ---- */
 
-/* Each modelled call gets a new process. Earlier calls change the addresses of the arrays, and so
- * which of their cache lines share a set: after another case, lab 06's reference was modelled
+/* Each modelled call gets a new process. Earlier calls change the addresses of the arrays, and
+ * with them which cache lines share a set: after another case, lab 06's reference was modelled
  * 0.02 % slower. */
 static Verdict start_anew(TimingContext *j, Sampler *side, const char *object)
 {
@@ -73,7 +75,7 @@ bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
         put(why_not, size, "the model has no time for %.0f of %.0f launches", call->timed.untimed,
             call->timed.launches);
     else if (!(call->ms > 0))
-        put(why_not, size, "nothing ran on the GPU; the host's work takes no simulated time");
+        put(why_not, size, "nothing ran on the GPU; the model counts no time for work of the host");
     else
         return true;
     return false;
@@ -81,14 +83,15 @@ bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
 
 /* ---- Sizes ---- */
 
-/* What the reference does with a case: chosen dims and its call, or why it is not timed. */
+/* The kept result of the reference on a case: the chosen dims and the call, or why it is not
+ * timed. */
 typedef struct Kept {
     long dim[LAB_DIMS];
     ModelledCall call;
-    char why_not[120]; /* "": it is timed */
+    char why_not[120]; /* "": the case is timed */
 } Kept;
 
-/* Contents of the reference's call: a case has its own, always the same, since it is kept. */
+/* The seed for the reference's call. It is fixed per case, because the result is kept. */
 static uint64_t reference_seed(const TimingContext *j, const Case *sized)
 {
     uint64_t seed = hash_bytes(j->result->hash, "reference", strlen("reference"));
@@ -103,7 +106,7 @@ static Verdict try_reference(TimingContext *j, const Case *sized, Kept *kept)
                          &kept->call);
 }
 
-/* Scale doubles from `scale` until a call of the reference is long enough. */
+/* Doubles the scale from `scale` until a call of the reference is long enough. */
 static Verdict grow(TimingContext *j, Case *sized, double scale, double least_ms, Kept *kept)
 {
     Verdict verdict = PASS;
@@ -117,12 +120,13 @@ static Verdict grow(TimingContext *j, Case *sized, double scale, double least_ms
         if (kept->call.timed.instructions > most_instructions / 2)
             break;
     }
-    PUT(kept->why_not, "launch overhead dominates the call at every size that can be simulated");
+    PUT(kept->why_not,
+        "at every size that can be simulated, a call is so short that launch overhead dominates");
     return verdict;
 }
 
-/* By what the balanced dim is to be multiplied, for what it adds to the kernels' time; 0: why_not
- * says why it cannot be. */
+/* The factor for the balanced dim that gives the kernels the wanted extra time. 0 if no factor can;
+ * why_not then has the reason. */
 static double balance_factor(const ModelledCall *without, double wanted_ms, Kept *kept)
 {
     const double added_ms = kept->call.timed.kernels_ms - without->timed.kernels_ms;
@@ -130,15 +134,15 @@ static double balance_factor(const ModelledCall *without, double wanted_ms, Kept
     const double all = base + factor * (kept->call.timed.instructions - base);
 
     if (!(added_ms > 0))
-        PUT(kept->why_not, "takes the same time for any amount of work");
+        PUT(kept->why_not, "its time does not grow with the amount of work");
     else if (all > most_instructions)
-        PUT(kept->why_not, "is too large to simulate: %.0f million warp instructions", all * 1e-6);
+        PUT(kept->why_not, "too large to simulate: %.0f million warp instructions", all * 1e-6);
     return kept->why_not[0] ? 0 : factor;
 }
 
-/* The kernels' part grows with the balanced dim in proportion as soon as it is mostly arithmetic,
- * so a trial tells how much it takes. Of a small one memory may hide a half: what it says is tried
- * until that is right. */
+/* The kernels' time grows in proportion to the balanced dim once arithmetic dominates, so a
+ * trial shows how large the dim must be. With a small dim, memory accesses may hide half of the
+ * arithmetic, so the prediction is tried and corrected until it is right. */
 static Verdict balance(TimingContext *j, Case *sized, Kept *kept)
 {
     const ModelledCall without = kept->call;
@@ -172,9 +176,9 @@ static Verdict choose(TimingContext *j, const Case *lab_case, Kept *kept)
     return verdict;
 }
 
-/* ---- What is kept ---- */
+/* ---- Kept results ---- */
 
-/* All that the reference's call hangs on. 0: it cannot be told. */
+/* A hash of everything that the reference's call depends on. 0 if it cannot be computed. */
 static uint64_t kept_key(const TimingContext *j, int i)
 {
     uint64_t key = j->session->simulator;

@@ -1,8 +1,8 @@
-/* timing_sim.h - how long one call takes on a simulated GPU: modelled, so the same each time.
+/* timing_sim.h - the modelled time of one call on a simulated GPU, which is the same each time.
  *
- * No warm-up, no repetition, no interval: a call on fresh contents with cold caches is all that
- * there is to know. The reference chooses the sizes and is timed once; both are kept (in the build
- * folder, by everything that they hang on), since nothing can change them.
+ * There is no warm-up, no repetition and no interval: a single call on fresh contents with cold
+ * caches gives the time. The reference determines the sizes and is timed once. Both results are
+ * kept in the build folder under a hash of everything that they depend on.
  */
 #ifndef JUDGE_TIMING_SIM_H
 #define JUDGE_TIMING_SIM_H
@@ -14,27 +14,27 @@ typedef struct ModelledCall {
     Timed timed;
 } ModelledCall;
 
-/* One call of a kernel on a planned case, with contents from this seed, in a new process: nothing
- * that was called before can change its time. PASS, or what went wrong, with the reason in
- * side->worker.why. The side's process stays, for questions, until the next call or sampler_end().
- */
+/* Calls a kernel once on a planned case, with contents from this seed. It uses a new process, so
+ * earlier calls cannot change the time. Returns PASS or the verdict of the failure, with the
+ * reason in side->worker.why. The process of `side` stays available for queries until the next
+ * call or sampler_end(). */
 Verdict modelled_call(TimingContext *j, Sampler *side, const char *object, const Case *sized,
                       uint64_t seed, ModelledCall *call);
 
-/* Nothing was launched, and nothing copied: all was the host's work, which the model has no time
- * for.
- */
+/* True if the call launched and copied nothing: the host did all the work, and the model has no
+ * time for that. */
 bool modelled_idle(const ModelledCall *call);
 
-/* Why a call's time cannot be trusted: false, and the reason. */
+/* False, with the reason in why_not, if the modelled time of a call cannot be used. */
 bool modelled_fine(const ModelledCall *call, char *why_not, size_t size);
 
-/* Plans case i for this device: dims into j->plan[i] (sets 0: not to be timed, with the reason in
- * the case's why_not), and the reference's call. False: the reference failed; the verdict is in. */
+/* Plans case i for this device: stores the dims in j->plan[i] (sets 0: not timed, with the
+ * reason in the case's why_not) and the reference's call in *reference. False if the reference
+ * failed; the verdict is then set. */
 bool modelled_plan(TimingContext *j, int i, ModelledCall *reference);
 
-/* Speed of a kernel of ours on planned case i as a share of the reference's; 0 if it can't be had.
- */
+/* The speed of a kernel of the workbook on planned case i as a share of the reference's; 0 if it
+ * cannot be measured. */
 double modelled_ratio(TimingContext *j, const char *object, int i);
 
 #endif

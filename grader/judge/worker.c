@@ -1,4 +1,4 @@
-/* worker.c - a runner with one kernel in it: the conversation (runner/protocol.h), typed. */
+/* worker.c - a typed interface to a runner with one kernel (runner/protocol.h). */
 #include "judge/worker.h"
 #include "base/number.h"
 #include "judge/compare.h"
@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Starting CUDA on a machine with many GPUs, and compiling PTX for a new one, take their time. */
+/* Starting CUDA on a machine with many GPUs is slow, and so is compiling PTX for a new GPU. */
 static const double start_limit_s = 60, load_limit_s = 60, chore_limit_s = 20;
 
-/* Beyond this a child is not working on a lab any more. */
+/* No lab needs this much host memory. */
 static const size_t host_memory_limit = (size_t) 6 << 30;
-static const size_t simulated_memory_limit = (size_t) 2 << 30; /* the simulated GPU's is in it */
+static const size_t simulated_memory_limit = (size_t) 2
+                                             << 30; /* includes the simulated GPU's memory */
 
-/* What a failure of each kind says about the kernel that was loaded. */
+/* The verdict for each kind of failure, given the kernel that was loaded. */
 static const struct {
     const char *kind;
     Verdict verdict;
@@ -81,8 +82,8 @@ static Verdict from_reply(Worker *worker, Reply reply, const char *answer)
     return UNSOUND;
 }
 
-/* $WARPBOOK_PATIENCE multiplies all time limits: for very slow machines, and for impatient tests.
- */
+/* $WARPBOOK_PATIENCE multiplies all time limits, for very slow machines and for tests that
+ * should not wait. */
 static double patience(void)
 {
     const char *text = getenv("WARPBOOK_PATIENCE");
@@ -140,7 +141,7 @@ Verdict worker_hello(Worker *worker, GpuInfo *info)
         PUT(worker->why, "the runner's description of the GPU cannot be read");
         return UNSOUND;
     }
-    field_double(answer, "simulated", &simulated); /* absent: a real one */
+    field_double(answer, "simulated", &simulated); /* absent: a real GPU */
     info->simulated = simulated != 0;
     info->cc = (int) cc;
     info->gpu = (Gpu){ (int) sms, (size_t) l2_bytes };
@@ -166,7 +167,7 @@ Verdict worker_load(Worker *worker, const LabEntry *entry, const char *object)
     return PASS;
 }
 
-/* The case's place in the lab's table: dims may differ, the label tells which one it is. */
+/* The case's index in the lab's table. The label identifies it, because its dims may differ. */
 static int case_index(const Lab *lab, const Case *lab_case)
 {
     for (int i = 0; lab->cases[i].label; i++)
@@ -214,7 +215,7 @@ Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
     timing->parent_ms = (worker->child.answered_s - worker->go_s) * 1e3;
     if (!field_double(answer, "ms", &timing->event_ms) || !(timing->event_ms >= 0) ||
         !(timing->event_ms < 1e9)) {
-        PUT(worker->why, "the runner reported an invalid time: '%.40s'", answer);
+        PUT(worker->why, "its process reported an invalid time: %.40s", answer);
         return SUSPECT;
     }
     return PASS;
@@ -231,7 +232,7 @@ Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t coun
     return verdict;
 }
 
-/* "in1": what kernel.h calls it, or "input". */
+/* The name in kernel.h for "in1", or "input". */
 static void name_told(const Worker *worker, const char *array, char *told, size_t size)
 {
     const Arrays *all = &worker->arrays;
@@ -244,7 +245,7 @@ static void name_told(const Worker *worker, const char *array, char *told, size_
     put(told, size, "%s", one->name ? one->name : in ? "input" : out ? "output" : array);
 }
 
-/* "set:0 array:out0 side:after offset:12" in words. */
+/* Turns "set:0 array:out0 side:after offset:12" into a sentence. */
 Verdict worker_check_guards(Worker *worker)
 {
     char answer[CHILD_LINE], array[16] = "", side[16] = "", told[32] = "";
@@ -263,9 +264,7 @@ Verdict worker_check_guards(Worker *worker)
     PUT(worker->diagnosis.array, "%.15s", told);
     worker->diagnosis.element = at < 1e15 ? (size_t) at : 0;
     if (!strcmp(side, "inside"))
-        PUT(worker->why,
-            "case %s: the input was changed at element %.0f; inputs must not be "
-            "written",
+        PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are read-only",
             worker->lab_case.label, at);
     else if (!strcmp(side, "before"))
         PUT(worker->why,
@@ -300,7 +299,7 @@ Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counte
         !field_double(answer, "least", &counted->least) ||
         !field_double(answer, "requests", &counted->requests) ||
         !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9)) {
-        PUT(worker->why, "the runner reported invalid counts: '%.40s'", answer);
+        PUT(worker->why, "its process reported invalid counts: %.40s", answer);
         return SUSPECT;
     }
     counted->line = (int) line;
@@ -333,13 +332,13 @@ Verdict worker_timed(Worker *worker, Timed *timed)
     for (size_t i = 0; i < sizeof fields / sizeof *fields && verdict == PASS; i++)
         if (!field_double(answer, fields[i].key, fields[i].value) || !(*fields[i].value >= 0) ||
             !(*fields[i].value < 1e15)) {
-            PUT(worker->why, "the runner reported an invalid timing: '%.60s'", answer);
+            PUT(worker->why, "its process reported an invalid timing: %.60s", answer);
             verdict = SUSPECT;
         }
     return verdict;
 }
 
-/* A figure that may be left out; false: it is none. */
+/* Reads an optional number, 0 if absent. False if it is invalid. */
 static bool take_figure(const char *answer, const char *prefix, const char *key, double *value)
 {
     char name[40];
@@ -380,7 +379,7 @@ Verdict worker_limits(Worker *worker, Limited *limited)
     if (well && spent_sum(&limits->spent) > 0 && limited->fp32_tflops > 0 &&
         limited->memory_gbps > 0)
         return PASS;
-    PUT(worker->why, "the runner reported invalid limits: '%.60s'", answer);
+    PUT(worker->why, "its process reported invalid limits: %.60s", answer);
     return SUSPECT;
 }
 
@@ -389,7 +388,7 @@ void worker_limiter(Worker *worker, char *text, size_t size)
     char why[sizeof worker->why];
     Limited limited;
 
-    PUT(why, "%s", worker->why); /* whatever comes of it is nobody's trouble */
+    PUT(why, "%s", worker->why); /* a failure here is not reported */
     *text = 0;
     if (worker_limits(worker, &limited) == PASS)
         limits_sentence(&limited.limits, text, size);
@@ -427,7 +426,7 @@ Verdict worker_clock(Worker *worker, double *mhz)
     Verdict verdict = ASK(worker, chore_limit_s, answer, "clock");
 
     if (verdict == PASS && !field_double(answer, "mhz", mhz)) {
-        PUT(worker->why, "the runner told no clock");
+        PUT(worker->why, "the runner did not report the SM clock");
         return UNSOUND;
     }
     return verdict;

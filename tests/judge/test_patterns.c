@@ -344,8 +344,7 @@ static const struct {
       "the wrong elements have rows and columns swapped within their tiles of 16 x 16",
       "by_tiles" },
     { 96, 96, swap_tiles, 32,
-      "the wrong elements belong to the tile across the diagonal (32 x 32), at the same place in "
-      "it",
+      "the wrong elements belong at the same place in the tile across the diagonal (32 x 32)",
       "by_tiles" },
     { 70, 50, columns_from, 48, "all columns from 48 on were never written",
       "right_edge,unwritten" },
@@ -356,7 +355,7 @@ static const struct {
     { 1, 1000, every, 4, "elements 1, 5, 9, ... were never written", "every_nth,unwritten" },
     { 1, 1000, all_but_every, 4, "all elements but 0, 4, 8, ... were never written",
       "every_nth,unwritten" },
-    { 1, 1000, times, 2, "the wrong elements are 2 times what is right", "multiple" },
+    { 1, 1000, times, 2, "the wrong elements are 2 times the right value", "multiple" },
     { 1, 1000, plus, 1, "the wrong elements are 1 too large", "offset" },
     { 70, 50, scattered_unwritten, 9, "the wrong elements were never written", "unwritten" },
     { 70, 50, noise, 9, "", "" },
