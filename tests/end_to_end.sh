@@ -59,7 +59,7 @@ row wrong "written" "wrong unwritten"
 row wrong "element" "wrong one"
 row wrong "" "wrong transposed"
 row wrong "" "stop-after 3"
-row stray "after the output array" "stray after"
+row stray "past the end of the output array" "stray after"
 row stray "input was changed" "stray input"
 row crash "launch" "launch-error"
 row crash "signal" "crash at go"
@@ -193,7 +193,7 @@ check "slower there" simulated sim_row slow "case flat runs at 0.62 of the refer
 check "what a bound explains" simulated sim_row slow "the bar is 0.75; kernel.cu:24: reads of .in. touch 8.0x" "ms 0.8" "sectors 8 24"
 check "and does not decide" says "^verdict:pass" simulated sim_lines "$(submission good "ms 0.5" "sectors 8 24")"
 check "marks from rung 1 on" says "^marks:90.4" simulated sim_lines "$(submission good "ms 0.8")"
-check "a time that the model lacks" simulated sim_row correct "the model cannot tell how long 1 of 1 launches take" untimed
+check "a time that the model lacks" simulated sim_row correct "the model has no time for 1 of 1 launches" untimed
 check "then a bound decides" simulated sim_row slow "kernel.cu:24: reads of .in. touch 8.0x" untimed "sectors 8 24"
 check "endless there" simulated sim_row timeout "case flat: " "endless 13"
 check "but not in a control" says "^verdict:pass" simulated sim_lines "$(submission good "endless 15")"
@@ -253,7 +253,7 @@ check "explain: a line that is not in the file" says "kernel.cu:9999, mostly" \
 check "explain: on a real GPU, by the simulator, and says so" says "^Times are modelled on a simulated GPU" \
     explain 6 --device 0 --submission "$(submission good "ms 0.5")"
 check "explain: a wrong kernel" says "06 transpose: wrong: case" explain 6 --submission "$(submission tail "wrong tail")"
-check "explain: is to be graded first" says "^Only a right kernel is explained: .*make grade LAB=transpose first" \
+check "explain: is to be graded first" says "^Only a correct kernel can be explained: .*make grade LAB=transpose" \
     explain 6 --submission "$(submission tail "wrong tail")"
 check "explain: and ends with status 1" status_is 1 explain 6 --submission "$(submission tail "wrong tail")"
 check "explain: an unsafe one" says "unsafe: .*kernel.cu:9: race" explain 6 --submission "$(submission race unsafe)"

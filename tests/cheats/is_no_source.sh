@@ -36,11 +36,11 @@ try() { # NAME [PATTERN]: $kernel gets `build`, within 10 s, and the reason hold
 }
 
 ln -s /etc/passwd "$kernel"
-try "a link to /etc/passwd" "is a link"
+try "a link to /etc/passwd" "is a symbolic link"
 ln -s "$PWD/solutions/06_transpose/5_padded.cu" "$kernel"
-try "a link to the reference" "is a link"
+try "a link to the reference" "is a symbolic link"
 ln -s /dev/zero "$kernel"
-try "a link to /dev/zero" "is a link"
+try "a link to /dev/zero" "is a symbolic link"
 mkfifo "$kernel"
 try "a pipe that nobody writes to" "not a regular file"
 head -c 100000000 /dev/zero | tr '\0' '/' > "$kernel"
