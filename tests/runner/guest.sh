@@ -35,7 +35,7 @@ gets() { # VERDICT PATTERN
 
 WARPBOOK_ROGUE=exits-at-hello check "one that does not start is the machine's fault" says "guest-sim, does not start" grade
 row crash exits-at-load "its process"
-row crash exits "its process ended by itself with status 7"
+row crash exits "its process exited with status 7"
 row suspect hangs-up "closed the channel"
 row timeout is-silent
 row wrong claims-no-time "ever written"
