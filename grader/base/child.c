@@ -1,10 +1,12 @@
-/* child.c - a process of its own: started with limits, spoken to by lines, killed without mercy.
+/* child.c - a child process: resource limits, a line protocol, and always killed with its whole
+ * process group.
  *
- * The child leads a process group, so that whatever it started dies with it, and asks the kernel to
- * be killed when we die. Commands go to its descriptor 3, answers come from 4; each command has a
- * random tag that its answer repeats, so that a line written by student code, who cannot know the
- * tag before the command is sent, is recognised. While we wait we poll without sleeping: the time
- * between command and answer is a measurement (sleeping reads cost 0.2 to 1 ms, polling 15 us).
+ * The child leads a process group, so that everything it started dies with it, and asks the
+ * kernel to kill it when the grader dies. It reads commands from descriptor 3 and writes answers
+ * to descriptor 4. Each command has a random tag that its answer must repeat. Student code cannot
+ * know the tag before the command is sent, so a line that it writes lacks the tag and is
+ * recognised. The grader polls without sleeping while it waits, because the time between command
+ * and answer is a measurement (a sleeping read costs 0.2 to 1 ms, polling 15 us).
  */
 #include "base/child.h"
 #include "base/util.h"
@@ -24,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- Which children there are: the signal handler must find them ---- */
+/* ---- The list of living children, for the signal handler ---- */
 
 enum { LIVING = 256 };
 static volatile pid_t living[LIVING];
@@ -66,7 +68,7 @@ void child_on_signals(void (*before)(void))
         struct sigaction action = { .sa_handler = end_all, .sa_flags = SA_RESETHAND };
         sigaction(signals[i], &action, NULL);
     }
-    signal(SIGPIPE, SIG_IGN); /* a child that is gone shows as EPIPE */
+    signal(SIGPIPE, SIG_IGN); /* writing to a child that has exited then fails with EPIPE */
 }
 
 /* ---- Starting ---- */
@@ -78,7 +80,7 @@ static void close_all(const int *fds, int count)
             close(fds[i]);
 }
 
-/* Blocks the signals that end_all handles while a child is born but not yet remembered. */
+/* Blocks the signals that end_all handles between the fork and child_remember. */
 pid_t child_fork(void)
 {
     sigset_t all, before;
@@ -95,14 +97,15 @@ pid_t child_fork(void)
         setpgid(0, 0);
         signal(SIGPIPE, SIG_DFL);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) /* it died before we asked */
+        if (getppid() != parent) /* the parent died before the prctl above */
             _exit(127);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
 
-/* In the child: descriptor wanted[i] becomes the i-th. All are above 9 before, so none is lost. */
+/* In the child: descriptor wanted[i] becomes the i-th. All of them are above 9 at first, so none
+ * is overwritten. */
 void child_place(const int *fds, const int *wanted, int count)
 {
     int high[8];
@@ -130,7 +133,8 @@ static int shared_memory(size_t bytes)
 
     if (fd < 0)
         return -1;
-    /* Sealed against shrinking: else a child could make our next read of it a bus error. */
+    /* Sealed against shrinking: otherwise a child could turn the grader's next read into a bus
+     * error. */
     if (ftruncate(fd, (off_t) bytes) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
         close(fd);
@@ -178,8 +182,9 @@ bool child_start(Child *child, char *const argv[], size_t shared_bytes)
 
 /* ---- Ending ---- */
 
-/* Keeps the beginning of what it prints and throws the rest away, so that it never blocks on us and
- * never fills our memory. Reads a bounded amount a call: a flood must not hold us up. */
+/* Keeps the beginning of what the child prints and discards the rest, so that the child never
+ * blocks on a full pipe and never fills the grader's memory. Each call reads a bounded amount: a
+ * flood of output must not delay the grader. */
 static void drain(Child *child)
 {
     char piece[16384];
@@ -199,8 +204,8 @@ static void drain(Child *child)
     }
 }
 
-/* $WARPBOOK_TRACE: each command and each ending of a process, when it began, how long it took, and
- * the answer, on stderr. */
+/* With $WARPBOOK_TRACE, prints one line to stderr for each command and each exit of a process:
+ * when it began, how long it took, and the answer. */
 static void trace(pid_t pid, double began_s, const char *command, const char *line)
 {
     static int on = -1;
@@ -237,9 +242,9 @@ void child_say_end(const Child *child, char *text, size_t size)
     end_in_words(child->status, text, size);
 }
 
-/* ---- Speaking ---- */
+/* ---- Commands and answers ---- */
 
-/* Is there a status to be had? It stays a zombie, so that its number stays its own. */
+/* True if the process has exited. It stays a zombie, so that its process id is not reused. */
 static bool has_ended(pid_t pid)
 {
     siginfo_t about = { 0 };
@@ -247,14 +252,14 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t) pid, &about, WEXITED | WNOHANG | WNOWAIT) || about.si_pid;
 }
 
-/* It ended by itself: learn how before anything is killed. */
+/* The child closed its end. Waits for its exit status before anything is killed. */
 static Reply gone(Child *child)
 {
     double until = now_s() + 1;
     pid_t pid = child->pid;
 
     while (!has_ended(pid)) {
-        if (now_s() > until) { /* closed its descriptor and lives on */
+        if (now_s() > until) { /* it closed its descriptor but is still running */
             child_end(child);
             PUT(child->trouble, "closed the channel to the grader");
             return REPLY_GARBAGE;
@@ -263,7 +268,7 @@ static Reply gone(Child *child)
         sleep_s(0.001);
     }
     drain(child);
-    kill(-pid, SIGKILL); /* whatever it left behind in its group */
+    kill(-pid, SIGKILL); /* whatever it left in its process group */
     while (waitpid(pid, &child->status, 0) < 0 && errno == EINTR)
         ;
     child_forget(pid);
@@ -283,7 +288,7 @@ static Reply garbage(Child *child, const char *what)
     return REPLY_GARBAGE;
 }
 
-/* Host memory that it holds, in bytes; 0 if it can't be told. */
+/* Host memory that the process holds, in bytes; 0 if unknown. */
 static size_t resident_bytes(pid_t pid)
 {
     char path[64], text[128];
@@ -316,8 +321,8 @@ static double ran_s(pid_t pid)
 }
 
 /* How long other processes kept the CPU from the process's first thread, in seconds since it
- * started; 0 if unknown (proc(5), schedstat). CPU time of its other threads is subtracted: those
- * may be what the first one waited for. */
+ * started; 0 if unknown (proc(5), schedstat). CPU time of its other threads is subtracted,
+ * because the first thread may have waited for them. */
 static double excused_s(pid_t pid)
 {
     char path[64];
@@ -354,7 +359,7 @@ static double stretched_s(const Child *child, double limit_s)
     return limit_s + (more_s > 0 ? more_s : 0);
 }
 
-/* Reads until a line is whole. A line longer than the buffer is no answer of ours. */
+/* Reads until a line is complete. A line longer than the buffer cannot be a runner's answer. */
 static Reply wait_line(Child *child, double limit_s, char *line)
 {
     size_t used = 0;
@@ -402,7 +407,7 @@ static Reply wait_line(Child *child, double limit_s, char *line)
                 (double) child->memory_limit / 1073741824.0);
             return REPLY_GONE;
         }
-        /* After 50 ms nothing is being timed to a few microseconds any more. */
+        /* After 50 ms, a precision of a few microseconds no longer matters. */
         if (now - child->asked_s > 0.05)
             poll(&(struct pollfd){ child->from, POLLIN, 0 }, 1, 2);
     }
@@ -449,7 +454,7 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
 
 /* ---- Running a program to its end ---- */
 
-/* A compiler that takes more than that a process has been given a bomb. */
+/* A compiler process that needs more than this was given a source that explodes when compiled. */
 enum { GIB = 1 << 30 };
 static const rlim_t PROGRAM_MEMORY = 8ull * GIB, PROGRAM_FILE = GIB / 2;
 
@@ -504,12 +509,14 @@ int child_run(char *const argv[], const char *folder, const Confinement *confine
                 output[used++] = piece[i];
         output[used] = 0;
     }
-    /* It may have closed its output and go on: the deadline still holds. */
+    /* The program may have closed its output and continued: the deadline still holds. */
     while (!late && !has_ended(pid)) {
         late = now_s() > deadline;
         sleep_s(0.0005);
     }
-    kill(-pid, SIGKILL); /* before it is reaped: then its number may be another's */
+    kill(
+        -pid,
+        SIGKILL); /* before it is reaped: afterwards its process id may belong to another process */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     child_forget(pid);

@@ -1,4 +1,5 @@
-/* confine.c - which files a process may still open, by Landlock, as far as the kernel knows it. */
+/* confine.c - restricts which files a process may open, using the part of Landlock that this
+ * kernel supports. */
 #include "base/confine.h"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static const uint64_t making =
     LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_CHAR |
     LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR;
 
-/* What can be said of a file that is no folder. */
+/* The access rights that apply to a file that is not a folder. */
 static const uint64_t of_files =
     LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE;
 

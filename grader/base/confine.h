@@ -1,19 +1,22 @@
-/* confine.h - which files a process may still open, by Landlock (Linux 5.13): a list of folders.
+/* confine.h - restricts which files a process may open to a list of folders, using Landlock
+ * (Linux 5.13).
  *
- * For the calling thread and whatever it starts from then on, for ever. A file is known by what it
- * is, not by its name: no link, no `..` and no /proc/self/cwd leads out of the list.
+ * The restriction covers the calling thread and everything that it starts from then on, and
+ * cannot be lifted. Landlock identifies a file by itself, not by its name: no link, no `..` and
+ * no /proc/self/cwd leads out of the list.
  */
 #ifndef BASE_CONFINE_H
 #define BASE_CONFINE_H
 
 #include <stdbool.h>
 
-/* Folders or files, ended by NULL; those that are not there are passed over. What lies below
- * `readable` may be read and run, what lies below `writable` may also be written, made and removed;
- * `scratch`: written, but nothing made (devices). A list may be NULL. */
+/* Folders or files; each list ends with NULL and may itself be NULL. Those that do not exist are
+ * skipped. Files below `readable` may be read and run. Files below `writable` may also be
+ * written, made and removed. Files below `scratch` (devices) may be written, but none may be
+ * made. */
 typedef struct Confinement {
     const char *const *readable, *const *writable, *const *scratch;
-    bool reads_all; /* nothing is said about reading */
+    bool reads_all; /* reading is not restricted */
 } Confinement;
 
 /* False: this kernel has no Landlock, and nothing has changed. */

@@ -1,9 +1,9 @@
-/* course.c - a course file: what of a lab a course sets otherwise than we do.
+/* course.c - a course file: the settings that a course changes from the labs' defaults.
  *
- * The text becomes a list of settings, each with its line. Those of [course] and [all] are applied
- * first, then those of single labs, wherever they stand. Whatever is not as it should be is a
- * mistake, and the reading goes on, so that all of them can be told at once. What may be set is a
- * row of a table.
+ * The text becomes a list of settings, each with its line. Settings of [course] and [all] are
+ * applied first, then those of single labs, whatever their order in the file. Reading continues
+ * after a mistake, so that all mistakes are reported at once. Each row of a table describes one
+ * key that may be set.
  */
 #include "base/course.h"
 #include "base/course_syntax.h"
@@ -18,7 +18,7 @@
 enum { SETTINGS = 2000, MISTAKES = 100, EVERY_LAB = -1, THE_COURSE = -2, NO_SECTION = -3 };
 
 typedef struct Setting {
-    int line, section; /* a lab's place, or one of the above */
+    int line, section; /* section: the index of a lab, or one of the above */
     char key[100], value[200];
 } Setting;
 
@@ -57,11 +57,11 @@ typedef enum Kind { TEXT, NUMBER, SPAN, TIME, SEED, WORD, BAR } Kind;
 
 typedef struct Key {
     const char *name;
-    bool of_course; /* in [course]; else in [all] and in labs */
+    bool of_course; /* belongs in [course]; otherwise in [all] and in labs */
     Kind kind;
-    size_t offset; /* in Course, or in CourseLab */
+    size_t offset; /* of the value in Course or in CourseLab */
     double least, most;
-    const char *allowed; /* WORD: the words, in the order of their values */
+    const char *allowed; /* for a WORD: the allowed words, in the order of their values */
     bool secret;
 } Key;
 
@@ -95,7 +95,7 @@ enum { KEYS = sizeof keys / sizeof *keys };
 
 _Static_assert(sizeof(Growth) == sizeof(int) && sizeof(Closeness) == sizeof(int), "WORD sets ints");
 
-/* "bar of flat" is the key "bar" for one case. */
+/* "bar of flat" is the key "bar" for the case "flat". */
 static const Key *key_of(const Setting *setting)
 {
     for (int i = 0; i < KEYS; i++) {
@@ -150,7 +150,7 @@ static bool set_value(const Key *key, const char *text, void *at)
     return false;
 }
 
-/* All timed cases, or the one after " of ". */
+/* Sets the bar of all timed cases, or of the one named after " of ". */
 static void set_bars(Reading *r, const Setting *setting, const Key *key, CourseLab *lab, int place)
 {
     const char *of = setting->key[3] ? setting->key + 7 : NULL;
@@ -204,7 +204,7 @@ static bool is_repeated(Reading *r, int at)
     return false;
 }
 
-/* Settings of the course and of all labs (first), or of single labs. */
+/* Applies the settings of the course and of all labs (if `first`), or of single labs. */
 static void apply_all(Reading *r, bool first)
 {
     char names[300];
@@ -259,7 +259,8 @@ static int section_named(Reading *r, int line, const char *name)
     return NO_SECTION;
 }
 
-/* "bar of d = 64 = 0.8": a case's label may hold what ends a key. */
+/* Finds the `=` after the key. In "bar of d = 64 = 0.8" it is the second one: a case's label may
+ * contain " = ". */
 static char *find_equals(char *line)
 {
     return !strncmp(line, "bar of ", 7) ? strrchr(line, '=') : strchr(line, '=');
@@ -295,7 +296,7 @@ static void take_lines(Reading *r, const char *text)
     int number = 0, section = NO_SECTION;
     bool begun = false;
 
-    if (!strncmp(rest, "\xef\xbb\xbf", 3)) /* what some editors begin a text with */
+    if (!strncmp(rest, "\xef\xbb\xbf", 3)) /* the byte order mark that some editors write */
         rest += 3;
     while ((line = strsep(&rest, "\n"))) {
         number++;
@@ -319,7 +320,7 @@ static void take_lines(Reading *r, const char *text)
     free(copy);
 }
 
-/* ---- What must fit together ---- */
+/* ---- Settings that must be consistent with each other ---- */
 
 static int line_of(const Reading *r, int lab, const char *key)
 {
@@ -346,7 +347,7 @@ static void check_together(Reading *r)
     }
 }
 
-/* ---- All of it ---- */
+/* ---- The whole file ---- */
 
 void course_default(Course *course)
 {
@@ -399,7 +400,7 @@ bool course_read(const char *text, const char *shown, Course *course, char **mis
     return fine;
 }
 
-/* What comes on standard input, a pipe perhaps, to its end; NULL with errno set. */
+/* Reads standard input, which may be a pipe, to its end; NULL with errno set. */
 static char *read_stdin(size_t *size)
 {
     char *text = xcalloc(1, COURSE_BYTES + 1);
@@ -436,7 +437,7 @@ bool course_load(const char *path, Course *course, char **text, char **mistakes)
     return false;
 }
 
-/* ---- Texts made of it ---- */
+/* ---- Texts made from a course file ---- */
 
 static const char *section_name(int section)
 {

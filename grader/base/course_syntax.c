@@ -1,4 +1,4 @@
-/* course_syntax.c - values of a course file, as people write them. */
+/* course_syntax.c - parses the values in a course file. */
 #include "base/course_syntax.h"
 #include "base/number.h"
 #include "base/util.h"
@@ -33,7 +33,7 @@ bool take_span(const char *text, double *seconds)
     return true;
 }
 
-/* "Z", "+01:00" or "-0730": seconds east of Greenwich. */
+/* Parses "Z", "+01:00" or "-0730" into seconds east of Greenwich. */
 static bool take_zone(const char *text, long *east_s)
 {
     int hours, minutes, read = 0;

@@ -1,4 +1,4 @@
-/* course_terms.c - what of a course file one grading has to know. */
+/* course_terms.c - the part of a course file that one grading needs. */
 #include "base/course.h"
 #include "base/util.h"
 

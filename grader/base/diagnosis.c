@@ -1,4 +1,4 @@
-/* diagnosis.c - the table of what a grading can see. */
+/* diagnosis.c - the table of diagnosis codes. */
 #include "base/diagnosis.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ const char *diagnosis_clause(DiagnosisCode code)
 uint64_t diagnosis_printed(const char *printed)
 {
     static const struct {
-        const char *text; /* of cudaGetErrorString() */
+        const char *text; /* as cudaGetErrorString() returns it */
         DiagnosisCode code;
     } errors[] = {
         { "cudaGetLastError(): invalid", SAW_LAUNCH },

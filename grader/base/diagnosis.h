@@ -1,8 +1,9 @@
-/* diagnosis.h - what a grading saw, as data: codes, the case, and the numbers that belong to them.
+/* diagnosis.h - what a grading found, as data: codes, the case, and the numbers that belong to
+ * them.
  *
- * The code that detects a fault sets its code here. Sentences are built from codes and numbers; no
- * part of the grader parses a sentence. The words are stable output for programs (docs/lines.md,
- * key `saw`), and a lab's remedies are keyed by them (common/lab.h).
+ * The code that detects a fault sets the code for it. Sentences are built from codes and numbers;
+ * no part of the grader parses a sentence. The words are stable output for programs
+ * (docs/lines.md, key `saw`), and a lab's remedies use them as keys (common/lab.h).
  */
 #ifndef BASE_DIAGNOSIS_H
 #define BASE_DIAGNOSIS_H
@@ -11,9 +12,9 @@
 
 #define WITH(verdict) (1u << (verdict))
 
-/* X(code, word, verdicts that it comes with, clause of a hint). */
+/* X(code, word, verdicts it can come with, clause of a hint). */
 #define DIAGNOSIS_CODES(X)                                                                         \
-    /* a counter of the lab's mechanism exceeds its bound; in the order of lab.h's Counter */      \
+    /* a counter of the lab's mechanism exceeds its limit; in the order of lab.h's Counter */      \
     X(SAW_SECTORS_READ, "sectors_read", WITH(SLOW), "an input is read in too many sectors")        \
     X(SAW_SECTORS_WRITTEN, "sectors_written", WITH(SLOW), "`out` is written in too many sectors")  \
     X(SAW_SHARED_WAVEFRONTS, "shared_wavefronts", WITH(SLOW),                                      \
@@ -23,13 +24,13 @@
     X(SAW_LOADS_PER_FMA, "loads_an_fma", WITH(SLOW), "too many loads for a multiply-add")          \
     X(SAW_IDLE_LANES, "idle_lanes", WITH(SLOW), "most lanes are idle")                             \
     X(SAW_IDLE_GPU, "idle_gpu", WITH(SLOW), "nothing ran on the GPU")                              \
-    /* where wrong elements lie */                                                                 \
+    /* where the wrong elements are */                                                             \
     X(SAW_TAIL, "tail", WITH(WRONG), "the tail")                                                   \
     X(SAW_RIGHT_EDGE, "right_edge", WITH(WRONG), "the columns at the right edge")                  \
     X(SAW_OUTSIDE_CORNER, "outside_corner", WITH(WRONG), "all but one corner")                     \
     X(SAW_ONE_COLUMN, "one_column", WITH(WRONG), "one column")                                     \
     X(SAW_EVERY_NTH, "every_nth", WITH(WRONG), "elements in equal steps")                          \
-    /* what they hold */                                                                           \
+    /* what values they hold */                                                                    \
     X(SAW_UNWRITTEN, "unwritten", WITH(WRONG), "never written")                                    \
     X(SAW_ZERO, "zero", WITH(WRONG), "zero")                                                       \
     X(SAW_NOT_FINITE, "not_finite", WITH(WRONG), "NaN or infinite")                                \
@@ -41,7 +42,7 @@
     X(SAW_BY_TILES, "by_tiles", WITH(WRONG), "only half of each tile's way")                       \
     X(SAW_MULTIPLE, "multiple", WITH(WRONG), "a multiple")                                         \
     X(SAW_OFFSET, "offset", WITH(WRONG), "off by the same number")                                 \
-    /* what a simulated GPU finds, and what ends a kernel */                                       \
+    /* what a simulated GPU reports, and what makes a kernel fail */                               \
     X(SAW_RACE, "race", WITH(UNSAFE), "a race")                                                    \
     X(SAW_UNINITIALISED, "uninitialised", WITH(UNSAFE), "a read of what nobody has written")       \
     X(SAW_OUT_OF_BOUNDS, "out_of_bounds", WITH(UNSAFE) | WITH(STRAY), "an access out of bounds")   \
@@ -65,28 +66,28 @@ typedef enum DiagnosisCode {
 
 typedef struct Diagnosis {
     uint64_t saw;         /* SAW(code) | ... */
-    const Case *lab_case; /* the lab's row; NULL: in none */
-    /* Wrong results: in this output, the first wrong element and its values. */
-    char array[16]; /* as kernel.h calls it; "": not about an array */
+    const Case *lab_case; /* the lab's row; NULL: not about one case */
+    /* Wrong results: the first wrong element of this output, and its values. */
+    char array[16]; /* the name in kernel.h; "": not about an array */
     size_t element, wrong, compared;
     double got, want;
-    /* A counter: how many there are for each that there must be, what the lab allows of that, how
-     * many a request takes, and the line of kernel.cu that is most to blame (0: not known). */
+    /* A counter: its value relative to the minimum, the lab's limit for that, the count per
+     * request, and the line of kernel.cu that contributes most (0: unknown). */
     double value, limit, per_request;
     int line;
 } Diagnosis;
 
-/* Codes as words: "tail,unwritten"; "" for none. And words as codes: unknown words, and words that
- * never come with this verdict, are skipped. */
+/* Converts codes to words: "tail,unwritten"; "" for none. And words to codes: unknown words, and
+ * words that never come with this verdict, are skipped. */
 void diagnosis_words(uint64_t saw, char *text, size_t size);
 uint64_t diagnosis_bits(const char *words, Verdict verdict);
 
 /* SAW(code) of the word with this length; 0 if it is unknown. */
 uint64_t diagnosis_bit(const char *word, size_t length);
-uint64_t diagnosis_possible(Verdict verdict); /* all that come with it */
+uint64_t diagnosis_possible(Verdict verdict); /* all codes that can come with it */
 const char *diagnosis_clause(DiagnosisCode code);
 
-/* What CUDA_CHECK printed about a kernel that failed, by CUDA's own words for its errors. */
+/* The codes for a message that CUDA_CHECK printed, recognised by CUDA's own error strings. */
 uint64_t diagnosis_printed(const char *printed);
 
 #endif

@@ -1,16 +1,19 @@
-/* lockdown.c - what a runner gives up before student code enters it.
+/* lockdown.c - the rights that a runner gives up before student code enters it.
  *
- * First the descriptors it inherited (before CUDA opens its own). Then, when CUDA is up, limits,
- * and two things of which each covers what the other can't. Seccomp filters system calls by number
- * and arguments, for all threads: no processes, no sockets, no tracing, nothing deleted or renamed.
- * The filter is a table of rows, one a system call, made into a BPF program here. Landlock knows
- * files: none outside the system's folders is opened at all but the kernel itself, none outside
- * /proc and the GPU's devices for writing, none is created, and the memory of processes outside is
- * out of reach, for the calling thread and the threads that it starts: those are the ones that
- * student code runs on.
+ * First it closes the descriptors it inherited (before CUDA opens its own). Once CUDA is up, it
+ * sets limits and installs two mechanisms, each of which covers what the other cannot.
  *
- * Nothing here is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening
- * devices. What the sandbox can't stop is seen otherwise: the verdict is made in another process.
+ * Seccomp filters system calls by number and arguments, for all threads: no processes, no
+ * sockets, no tracing, nothing deleted or renamed. The filter is a table with one row per system
+ * call, which this file turns into a BPF program.
+ *
+ * Landlock restricts files. No file outside the system's folders can be opened, except the kernel
+ * itself. No file can be opened for writing outside /proc and the GPU's devices, and none can be
+ * created. The memory of processes outside is out of reach. This holds for the calling thread and
+ * the threads that it starts: those are the ones that student code runs on.
+ *
+ * Nothing is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening devices.
+ * What the sandbox cannot stop is detected in other ways: the verdict is made in another process.
  */
 #include "base/lockdown.h"
 #include "base/confine.h"
@@ -30,7 +33,7 @@
 enum { LAST_KEPT = 5, MORE_FILES = 256, FILE_BYTES = 64 << 20 };
 
 static bool filtered, restricted;
-static uint32_t spared; /* a process of ours that we may end; 0: none */
+static uint32_t spared; /* a child process that this process may still kill; 0: none */
 
 const char *lockdown_state(void)
 {
@@ -72,10 +75,10 @@ static void limit(int what, rlim_t value)
     setrlimit(what, &now);
 }
 
-/* No limit of address space: CUDA reserves far more than it uses. */
+/* No limit on address space: CUDA reserves far more than it uses. */
 static void set_limits(void)
 {
-    int next = fcntl(0, F_DUPFD_CLOEXEC, 0); /* about as many as CUDA holds open */
+    int next = fcntl(0, F_DUPFD_CLOEXEC, 0); /* about as many descriptors as CUDA holds open */
 
     if (next >= 0)
         close(next);
@@ -86,20 +89,20 @@ static void set_limits(void)
 
 /* ---- Files ---- */
 
-/* What CUDA opens once it is up, and what libraries are loaded from. Not the workbook, not
- * anybody's home: solutions, other kernels and earlier results lie there. */
+/* Files that CUDA opens once it is up, and folders that libraries are loaded from. The workbook
+ * and home folders are left out: they hold solutions, other kernels and earlier results. */
 static const char *const readable[] = {
     "/usr",           "/lib",  "/lib64", "/lib32", "/opt", "/etc/ld.so.cache",
     "/etc/localtime", "/proc", "/sys",   NULL,
 };
 
-/* The GPU is a device; threads are named in /proc. Not all of /dev: files that other programs of
- * the user share lie in /dev/shm. */
+/* The GPU is a device, and threads are named in /proc. Not all of /dev: /dev/shm holds files that
+ * other programs of the user share. */
 static const char *const scratch[] = { "/proc",        "/dev/null",    "/dev/zero", "/dev/full",
                                        "/dev/random",  "/dev/urandom", "/dev/tty",  "/dev/dxg",
                                        "/dev/nvidia*", "/dev/dri",     NULL };
 
-/* Which of them are there. Freed by globfree(). */
+/* Collects the paths of `scratch` that exist. The caller frees them with globfree(). */
 static void find_scratch(glob_t *found)
 {
     memset(found, 0, sizeof *found);
@@ -107,8 +110,8 @@ static void find_scratch(glob_t *found)
         glob(scratch[i], i ? GLOB_APPEND : 0, NULL, found);
 }
 
-/* Creating is denied everywhere; writing is allowed to some devices and /proc. That a process
- * restricted at all may not trace one that is not comes with it. */
+/* Creating files is denied everywhere; writing is allowed to some devices and /proc. A process
+ * with any Landlock restriction also may not trace an unrestricted one. */
 static void restrict_files(const char *kernel)
 {
     const char *all[sizeof readable / sizeof *readable + 1];
@@ -139,10 +142,10 @@ static void restrict_files(const char *kernel)
 #include <sys/ioctl.h>
 #include <asm/sockios.h>
 
-/* KILL: always. UNLESS_SPARING: in a process that holds student code (a runner that spares a guest
- * makes arrays). IF_EQUAL: if that argument is the value. UNLESS_BITS: unless it has one of those
- * bits. UNLESS_SELF: unless it is our own pid. UNLESS_SELF_OR_0: or 0, which means us. MISSING:
- * answers that there is no such system call. */
+/* KILL: always. UNLESS_SPARING: in a process that holds student code (a runner that spares a
+ * guest only makes arrays). IF_EQUAL: if that argument has the value. UNLESS_BITS: unless it has
+ * one of those bits. UNLESS_SELF: unless it is this process's pid. UNLESS_SELF_OR_0: the same, or
+ * 0, which also means this process. MISSING: answers that there is no such system call. */
 typedef enum Deed {
     KILL,
     UNLESS_SPARING,
@@ -160,7 +163,7 @@ typedef struct Rule {
     uint32_t value;
 } Rule;
 
-/* Newer than the headers of some systems that we run on. */
+/* Newer than the headers of some systems that the grader is built on. */
 enum {
     NR_pidfd_send_signal = 424,
     NR_io_uring_setup,
@@ -186,7 +189,7 @@ enum {
 };
 
 static const Rule rules[] = {
-    /* Processes. glibc falls back from clone3, whose flags a filter can't see, to clone. */
+    /* Processes. glibc falls back from clone3, whose flags a filter cannot see, to clone. */
     { SYS_clone, UNLESS_BITS, 0, CLONE_THREAD },
     { NR_clone3, MISSING },
     { SYS_fork, KILL },
@@ -196,7 +199,7 @@ static const Rule rules[] = {
     { SYS_setsid, KILL },
     { SYS_setpgid, KILL },
 
-    /* Other processes. abort() needs tgkill of its own. */
+    /* Other processes. abort() needs tgkill on its own thread. */
     { SYS_kill, UNLESS_SELF, 0 },
     { SYS_tgkill, UNLESS_SELF, 0 },
     { SYS_rt_sigqueueinfo, UNLESS_SELF, 0 },
@@ -210,7 +213,7 @@ static const Rule rules[] = {
     { NR_pidfd_getfd, KILL },
     { NR_pidfd_send_signal, KILL },
     { NR_process_madvise, KILL },
-    { SYS_fcntl, IF_EQUAL, 1, F_SETOWN }, /* signals by way of a descriptor */
+    { SYS_fcntl, IF_EQUAL, 1, F_SETOWN }, /* this would send signals through a descriptor */
     { SYS_fcntl, IF_EQUAL, 1, F_SETOWN_EX },
     { SYS_fcntl, IF_EQUAL, 1, F_SETSIG },
     { SYS_ioctl, IF_EQUAL, 1, FIOSETOWN },
@@ -219,7 +222,7 @@ static const Rule rules[] = {
     { SYS_setrlimit, KILL },
     { SYS_prlimit64, UNLESS_SELF_OR_0, 0 },
 
-    /* The network, and its local kin. */
+    /* The network and local sockets. */
     { SYS_socket, KILL },
     { SYS_socketpair, KILL },
     { SYS_connect, KILL },
@@ -228,7 +231,7 @@ static const Rule rules[] = {
     { SYS_accept, KILL },
     { SYS_accept4, KILL },
 
-    /* Files: nothing is moved, deleted or made. (What is opened is Landlock's part.) */
+    /* Files: none is moved, deleted or made. (Landlock restricts which files are opened.) */
     { SYS_truncate, KILL },
     { SYS_unlink, KILL },
     { SYS_unlinkat, KILL },
@@ -252,7 +255,8 @@ static const Rule rules[] = {
     { SYS_fchown, KILL },
     { SYS_lchown, KILL },
     { SYS_fchownat, KILL },
-    { SYS_setxattr, KILL }, /* a note that the next process finds; rights, too (ACLs) */
+    { SYS_setxattr, KILL }, /* attributes could carry a message to the next process; they also hold
+                               rights (ACLs) */
     { SYS_lsetxattr, KILL },
     { SYS_fsetxattr, KILL },
     { NR_setxattrat, KILL },
@@ -266,11 +270,11 @@ static const Rule rules[] = {
     { SYS_futimesat, KILL },
     { SYS_utimensat, KILL },
 
-    /* The terminal we were started from: no typing into it. */
+    /* The terminal that the grader was started from: no typing into it. */
     { SYS_ioctl, IF_EQUAL, 1, TIOCSTI },
     { SYS_ioctl, IF_EQUAL, 1, TIOCLINUX },
 
-    /* The system, and ways around this filter. */
+    /* The system as a whole, and ways around this filter. */
     { SYS_seccomp, KILL },
     { SYS_prctl, IF_EQUAL, 0, PR_SET_SECCOMP },
     { SYS_unshare, KILL },
@@ -315,21 +319,22 @@ static const Rule rules[] = {
     { SYS_ioperm, KILL },
     { SYS_vhangup, KILL },
 
-    /* What outlives a process, or is counted nowhere. */
+    /* Objects that outlive a process, or that no limit counts. */
     { SYS_shmget, KILL },
     { SYS_shmat, KILL },
     { SYS_msgget, KILL },
     { SYS_semget, KILL },
     { SYS_mq_open, KILL },
     { NR_memfd_secret, KILL },
-    { SYS_memfd_create, UNLESS_SPARING }, /* a file in memory that no process's memory includes */
+    { SYS_memfd_create,
+      UNLESS_SPARING }, /* a file in memory that does not count as any process's memory */
     { SYS_sched_setparam, KILL },
     { SYS_sched_setscheduler, KILL },
     { NR_sched_setattr, KILL },
     { SYS_ioprio_set, KILL },
 };
 
-/* ---- Seccomp: rows become a program ---- */
+/* ---- Seccomp: the rows become a program ---- */
 
 enum { RULES = sizeof rules / sizeof *rules, MOST_STEPS = 7 + RULES * 7 };
 
@@ -348,7 +353,7 @@ static void load_word(Program *program, size_t offset)
     step(program, (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t) offset));
 }
 
-/* Goes on `yes` or `no` steps further than the next one. */
+/* Skips `yes` instructions if the test holds, otherwise `no`, and continues after them. */
 static void jump(Program *program, int test, uint32_t value, unsigned char yes, unsigned char no)
 {
     step(program,
@@ -360,15 +365,15 @@ static void answer(Program *program, uint32_t with)
     step(program, (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, with));
 }
 
-/* The lower half of an argument (x86-64 is little-endian): those we look at are ints, of which the
- * kernel takes no more. */
+/* The lower half of an argument (x86-64 is little-endian). The arguments that are tested are
+ * ints, and the kernel reads only that half of them. */
 static size_t argument_at(int i)
 {
     return offsetof(struct seccomp_data, args) + (size_t) i * sizeof(uint64_t);
 }
 
-/* If the condition on the argument holds the call is allowed, unless later rows say otherwise:
- * hence its number is loaded again. */
+/* If the argument passes the test, later rows may still deny the call, so the system call's
+ * number is loaded again for them. */
 static void add_condition(Program *program, const Rule *rule, uint32_t self)
 {
     const bool names_process = rule->deed == UNLESS_SELF || rule->deed == UNLESS_SELF_OR_0;
@@ -405,7 +410,8 @@ static void write_program(Program *program)
 {
     const uint32_t x32_numbers = 0x40000000;
 
-    /* Another instruction set has other numbers for the same calls: none of it is needed. */
+    /* Another instruction set uses other numbers for the same calls; none of its calls is needed.
+     */
     load_word(program, offsetof(struct seccomp_data, arch));
     jump(program, BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0);
     answer(program, SECCOMP_RET_KILL_PROCESS);
@@ -417,7 +423,7 @@ static void write_program(Program *program)
     answer(program, SECCOMP_RET_ALLOW);
 }
 
-/* TSYNC: the threads that CUDA has started are bound as well. */
+/* TSYNC: the filter also binds the threads that CUDA has started. */
 static bool filter_calls(void)
 {
     Program *program = calloc(1, sizeof *program);
@@ -439,13 +445,13 @@ static bool filter_calls(void)
 }
 #endif
 
-/* ---- All of it ---- */
+/* ---- All steps together ---- */
 
 bool lockdown_close(const char *kernel)
 {
     set_limits();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* other children cannot look into us */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* other children cannot read this process's memory */
     restrict_files(kernel);
     filtered = filter_calls();
     return filtered;

@@ -1,7 +1,8 @@
-/* marks.c - what a grading is worth by a lab's policy. Numbers in, marks and a sentence out.
+/* marks.c - the marks that a lab's policy gives for a grading. Numbers in, marks and a sentence
+ * out.
  *
- * First the whole: by the verdict, and where that is `slow` (or `close` goes by the curve) by the
- * timed cases. Then what lateness takes of it.
+ * First the marks before lateness: they follow from the verdict, and for `slow` (or for `close`
+ * where the curve decides) from the timed cases. Then the deduction for lateness.
  */
 #include "base/marks.h"
 #include "base/util.h"
@@ -25,7 +26,7 @@ static double share_of_the_way(const Policy *policy, double ratio, double rung1,
     return (ratio - rung1) / (bar - rung1);
 }
 
-/* 0 at rung 1, which is about what the starter has; 1 from `gain` above it on. */
+/* 0 at the speed of rung 1, which is about the starter's; 1 from `gain` above it. */
 static double share_of_the_gain(const Policy *policy, double ratio, double rung1)
 {
     if (ratio >= rung1 + policy->gain)
@@ -53,8 +54,8 @@ double ratio_shown(double ratio, double bar, int decimals)
     return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : ratio;
 }
 
-/* The mean. Cases that spare rung 1 are worth no more than the others are: what is to be had there
- * for nothing is no merit. */
+/* The mean over the cases. Cases that spare rung 1 get no extra weight: a speed that the starter
+ * already reaches there is no merit. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
 {
     double sum[2] = { 0 };
@@ -85,7 +86,7 @@ static void leave_open(Marks *marks, const char *why)
     PUT(marks->why, "%s", why);
 }
 
-/* The case that is furthest from its bar says why. */
+/* The case that is furthest below its bar gives the reason. */
 static void by_curve(const Policy *policy, const Graded *graded, Marks *marks)
 {
     const MarkedCase *worst = NULL;
@@ -112,7 +113,7 @@ static void by_closeness(const Policy *policy, const Graded *graded, Marks *mark
         settle(marks, 100, "too close to the bar to decide: counts as a pass");
 }
 
-/* States that are no verdicts. */
+/* States that are not verdicts. */
 static const struct {
     const char *state;
     bool open;
@@ -155,7 +156,7 @@ static void judge(const Policy *policy, const Graded *graded, Marks *marks)
 
 /* ---- Lateness ---- */
 
-/* "3 d 4 h", "12 min": rounded down to the smaller unit shown, but never to nothing. */
+/* Formats "3 d 4 h" or "12 min": rounded down to the smaller unit shown, but never to zero. */
 static const char *span(double seconds, char *text, size_t size)
 {
     long long minutes = (long long) (seconds / 60);

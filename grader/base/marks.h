@@ -1,4 +1,5 @@
-/* marks.h - what a grading is worth by a lab's policy. Numbers in, marks and a sentence out. */
+/* marks.h - the marks that a lab's policy gives for a grading. Numbers in, marks and a sentence
+ * out. */
 #ifndef BASE_MARKS_H
 #define BASE_MARKS_H
 
@@ -8,28 +9,28 @@
 
 typedef enum Growth { GROWTH_LINEAR, GROWTH_LOG } Growth;
 
-/* What `close` is worth: all, what the curve says of its ratio, or nothing until a human decides.
- */
+/* The marks for `close`: full marks, the curve's marks for its ratio, or none until a human
+ * decides. */
 typedef enum Closeness { CLOSE_PASSES, CLOSE_BY_CURVE, CLOSE_BY_HUMAN } Closeness;
 
-/* Each unit of lateness takes a share of what is left, or of the whole. */
+/* Each unit of lateness takes a share of the remaining marks, or of the total. */
 typedef enum Lateness { LATE_POWER, LATE_LINEAR } Lateness;
 
 /* How a lab is marked: a section of a course file (course.h). Marks are out of 100. */
 typedef struct Policy {
-    double weight;       /* of the lab in the course's total */
-    double base;         /* earned by what is right and clearly faster than rung 1, */
-    double gain;         /* which is this much of the reference's speed; less of it in between */
-    Growth growth;       /* of the rest, from rung 1's ratio to the bar */
-    double correct;      /* right, speed not judged; negative: the base */
-    Closeness close;     /* within what this machine can tell apart of the bar */
-    bool has_deadline;   /* else nothing is late */
-    int64_t deadline;    /* seconds since 1970: the last one that is on time */
-    double late_grace_s; /* up to so much later is on time, too */
-    double late_unit_s;  /* each begun hour or day after the deadline... */
-    double late_factor;  /* ...leaves this much of the marks */
+    double weight; /* of the lab in the course's total */
+    double base;   /* for a correct kernel that is clearly faster than rung 1, */
+    double gain; /* by this share of the reference's speed; a smaller lead earns part of the base */
+    Growth growth;       /* how the other marks grow from rung 1's ratio to the bar */
+    double correct;      /* for a correct kernel without speed judged; negative: the base */
+    Closeness close;     /* too near the bar for this machine's resolution */
+    bool has_deadline;   /* otherwise nothing is late */
+    int64_t deadline;    /* seconds since 1970: the last second that is on time */
+    double late_grace_s; /* a kernel late by at most this still counts as on time */
+    double late_unit_s;  /* each started hour or day after the deadline... */
+    double late_factor;  /* ...multiplies the marks by this */
     Lateness late_curve;
-    double late_cutoff_s; /* after so much nothing is worth anything; 0: never */
+    double late_cutoff_s; /* after this much lateness there are no marks; 0: never */
 } Policy;
 
 /* Base 50, gain 0.10, growth linear, close passes, no deadline, weight 1. */
@@ -43,43 +44,44 @@ typedef struct MarkedCase {
     bool spares_rung1;        /* lab.h */
 } MarkedCase;
 
-/* A grading, and when its kernel was handed in. */
+/* A grading, and when its kernel was submitted. */
 typedef struct Graded {
     const char *state; /* a verdict's word; or missing, queued, not graded */
     bool unmarked;     /* the lab is a warm-up */
     MarkedCase cases[MARKED_CASES];
     int count;
     int64_t sent;     /* seconds since 1970; 0: unknown */
-    bool marked_late; /* by the learning system, which may not say by how much */
+    bool marked_late; /* by the learning system, which may not report by how much */
 } Graded;
 
 typedef struct Marks {
-    bool known;     /* false: still open (queued, not graded, a human decides), or no marks here */
-    bool open;      /* of those, the ones that marks will come for */
+    bool known; /* false: still open (queued, not graded, a human decides), or this lab has no marks
+                 */
+    bool open;  /* marks are still to come */
     double marks;   /* 0 to 100, lateness deducted */
-    double whole;   /* before that */
-    int64_t late_s; /* after the deadline; 0: on time, or nobody knows */
+    double whole;   /* marks before lateness */
+    int64_t late_s; /* time after the deadline; 0: on time, or unknown */
     char why[400];  /* a sentence; never empty */
 } Marks;
 
 void marks_of(const Policy *policy, const Graded *graded, Marks *marks);
 
-/* The whole alone: without lateness. */
+/* The marks before lateness. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count);
 
-/* A speed as it is shown beside its bar: to so many decimals, and what is below the bar never looks
- * like it. */
+/* A speed as it is shown next to its bar: rounded to `decimals`, but a speed below the bar never
+ * rounds up to the bar. */
 double ratio_shown(double ratio, double bar, int decimals);
 
-/* One timed case, by its ratio, rung 1's and the bar. */
+/* The marks for one timed case, from its ratio, rung 1's ratio and the bar. */
 double marks_for_speed(const Policy *policy, double ratio, double rung1, double bar);
 
-/* A student's labs added up by their weights. */
+/* A student's marks, summed over labs by weight. */
 typedef struct Total {
     double sum, weight;
     int open; /* labs whose marks are still to come */
 } Total;
 void marks_add(Total *total, double weight, const Marks *marks);
-double marks_total(const Total *total); /* 0 to 100; 0 where nothing has a weight */
+double marks_total(const Total *total); /* 0 to 100; 0 if no lab has a weight */
 
 #endif

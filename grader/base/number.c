@@ -1,4 +1,4 @@
-/* number.c - numbers from text. */
+/* number.c - parses numbers. */
 #include "base/number.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ const char *parse_prefix(const char *text, double *value)
     if (!strspn(digits + (*digits == '.'), decimal))
         return NULL;
     if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
-        return digits + 1; /* a zero and the unit x */
+        return digits + 1; /* the digits and the unit x, as in 2x */
     read = strtod(text, &end);
     if (!isfinite(read))
         return NULL;

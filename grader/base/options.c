@@ -1,4 +1,4 @@
-/* options.c - reads a command line. */
+/* options.c - parses a command line. */
 #include "base/options.h"
 #include "base/util.h"
 
@@ -23,7 +23,7 @@ static void list_options(const OptionRow *rows, struct option *list)
     list[count] = (struct option){ 0 };
 }
 
-/* What getopt_long found at argv[optind - 1], or before it. */
+/* Handles what getopt_long found at argv[optind - 1] or before it. */
 static bool take(OptionReader *reader, int found, int row, char **argv)
 {
     if (found == ':')
@@ -49,11 +49,11 @@ int options_read(OptionReader *reader, int argc, char **argv)
     list_options(reader->rows, list);
     reader->why[0] = 0;
     opterr = 0;
-    optind = 0; /* GNU: from the beginning, whatever was read before */
+    optind = 0; /* GNU: restarts getopt_long, whatever it parsed before */
     while ((found = getopt_long(argc, argv, reader->word ? "-:" : "+:", list, &row)) != -1)
         if (!take(reader, found, row, argv))
             return -1;
-    for (; reader->word && optind < argc; optind++) /* behind "--" */
+    for (; reader->word && optind < argc; optind++) /* words after "--" */
         if (!reader->word(reader->self, argv[optind]))
             return -1;
     return optind;

@@ -1,4 +1,5 @@
-/* options.h - the options of a command line, of any of our programs: a row each, by getopt_long. */
+/* options.h - parses the command line of any of the project's programs with getopt_long: one row
+ * per option. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -6,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `set` returns false if that is no value for it; `value` is NULL where none is taken. */
+/* `set` returns false if the value is invalid; `value` is NULL for an option that takes none. */
 typedef struct OptionRow {
     const char *name; /* without its dashes: "seed" */
     bool has_value;
@@ -16,16 +17,17 @@ typedef struct OptionRow {
 enum { MOST_OPTIONS = 64 };
 
 typedef struct OptionReader {
-    const OptionRow *rows;                      /* the last one has no name */
-    void *self;                                 /* for `set` and `word` */
-    bool (*word)(void *self, const char *word); /* an argument that is no option; false: refused.
-                                                 * NULL: the first one ends the options */
-    char why[600];                              /* what is wrong; "" if a callback has said it */
+    const OptionRow *rows; /* the last one has no name */
+    void *self;            /* passed to `set` and `word` */
+    bool (*word)(void *self,
+                 const char *word); /* called for an argument that is not an option; false: refused.
+                                       NULL: the first one ends the options */
+    char why[600];                  /* the error; "" if a callback has already reported it */
 } OptionReader;
 
-/* Reads argv[1] .. argv[argc - 1]: "--name value" or "--name=value", in any order with words.
- * Returns how many arguments were read, argv[0] included; -1 with reader->why set if one is wrong.
- */
+/* Parses argv[1] to argv[argc - 1]: "--name value" or "--name=value", mixed with words in any
+ * order. Returns how many arguments were read, argv[0] included; -1 with reader->why set if one
+ * is invalid. */
 int options_read(OptionReader *reader, int argc, char **argv);
 
 #endif

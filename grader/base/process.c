@@ -1,8 +1,8 @@
-/* process.c - programs that run beside each other, each with limits, none of which we wait for.
+/* process.c - runs programs in parallel, each with limits, without blocking on any of them.
  *
- * Each leads a process group and asks the kernel to be killed when we die (child.c). What it prints
- * is read whenever somebody looks, a bounded amount at a time, and kept up to a size: a flood fills
- * neither our memory nor our time.
+ * Each leads a process group and asks the kernel to kill it when the grader dies (child.c). Its
+ * output is read at each call of program_over, a bounded amount at a time, and kept up to a size,
+ * so a flood of output uses up neither memory nor time.
  */
 #include "base/process.h"
 #include "base/child.h"
@@ -36,7 +36,7 @@ static Printed printed_of(int fd, size_t keep)
     return printed;
 }
 
-/* A descriptor that the text, which lies in no file, can be read from; -1 with errno set. */
+/* A descriptor that reads the text, which is stored in no file; -1 with errno set. */
 static int open_input(const char *input)
 {
     int ends[2];
@@ -49,7 +49,7 @@ static int open_input(const char *input)
         return -1;
     written = write(ends[1], input, length) == (ssize_t) length;
     close(ends[1]);
-    if (written && !fcntl(ends[0], F_SETFL, 0)) /* who reads waits for its end */
+    if (written && !fcntl(ends[0], F_SETFL, 0)) /* a read on this end blocks until the text's end */
         return ends[0];
     close(ends[0]);
     errno = EFBIG;
@@ -99,7 +99,7 @@ bool program_start_with(Program *program, const char *input, char *const argv[],
     return true;
 }
 
-/* At most 1 MiB a call. False at its end. */
+/* Reads at most 1 MiB per call. False at the end of the output. */
 static bool take(Printed *printed)
 {
     char piece[16384];
@@ -126,8 +126,8 @@ static void take_both(Program *program)
         close_one(&program->errors.fd);
 }
 
-/* Has it ended? It is not reaped yet, so its process group cannot be another's when bury() kills
- * it. */
+/* True if it has exited. It is not reaped yet, so its process group cannot belong to another
+ * process when bury() kills it. */
 static bool is_over(const Program *program)
 {
     siginfo_t about = { 0 };
@@ -135,7 +135,8 @@ static bool is_over(const Program *program)
     return !waitid(P_PID, (id_t) program->pid, &about, WEXITED | WNOHANG | WNOWAIT) && about.si_pid;
 }
 
-/* It is over: take what is still in the pipes, which something it left behind may hold open. */
+/* The program has exited. Takes what is still in the pipes; a process it left behind may hold
+ * them open. */
 static void bury(Program *program)
 {
     kill(-program->pid, SIGKILL);
@@ -175,7 +176,8 @@ void program_wait(Program *const programs[], int count, double most_s)
             continue;
         wait[used++] = (struct pollfd){ programs[i]->out.fd, POLLIN, 0 };
         wait[used++] = (struct pollfd){ programs[i]->errors.fd, POLLIN, 0 };
-        if (programs[i]->out.fd < 0) /* closed, and not over yet: look again soon */
+        if (programs[i]->out.fd <
+            0) /* output closed, but the program still runs: check again soon */
             most_s = most_s < 0.02 ? most_s : 0.02;
         if (programs[i]->until_s < until)
             until = programs[i]->until_s;
@@ -196,7 +198,7 @@ void program_kill(Program *program)
 
 void program_free(Program *program)
 {
-    if (!program->out.text) /* it never began */
+    if (!program->out.text) /* it was never started */
         return;
     program_kill(program);
     close_one(&program->out.fd);

@@ -1,4 +1,4 @@
-/* random.c - random numbers that nobody can foretell who has seen others of them. */
+/* random.c - random numbers that cannot be predicted from other ones. */
 #include "base/random.h"
 #include "base/util.h"
 
@@ -21,7 +21,7 @@ static void rounds(uint64_t v[4], int count)
     }
 }
 
-/* A message of eight bytes: one word, then a last one that holds the length. */
+/* SipHash of an eight-byte message: one word, then a last word that holds the length. */
 uint64_t keyed_hash(const uint64_t key[2], uint64_t word)
 {
     const uint64_t message[2] = { word, (uint64_t) sizeof word << 56 };
@@ -46,7 +46,7 @@ static uint64_t word_of(DrawPurpose purpose, uint64_t number)
 /* Makes each guess at a seed expensive. */
 enum { STRETCH = 20000 };
 
-/* The key and a text together: it cannot be chosen so that two texts come to the same. */
+/* Mixes a text into the key, so that nobody can choose two texts that give the same key. */
 static void take_in(uint64_t key[2], const char *text)
 {
     for (size_t length = strlen(text), at = 0; at <= length; at += sizeof(uint64_t)) {

@@ -1,11 +1,11 @@
-/* registry.c - finds a lab by what people type: its folder, its number or its words. */
+/* registry.c - finds a lab by the name that the user typed: its folder, its number or its words. */
 #include "base/registry.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the words begin: "06_transpose" -> "transpose". A folder without a number is all words. */
+/* The part after the number: "06_transpose" -> "transpose". All of a folder without a number. */
 static const char *words(const char *folder)
 {
     size_t digits = strspn(folder, "0123456789");
@@ -23,7 +23,7 @@ const char *lab_name(const LabEntry *entry)
     return words(entry->folder);
 }
 
-/* The number that all of `text` is, or -1; a few digits are enough for labs. */
+/* The number if `text` consists of digits only, or -1; four digits are enough for labs. */
 static int number_of(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
@@ -45,7 +45,7 @@ const LabEntry *lab_find_in(const LabEntry *table, const char *name)
     for (const LabEntry *entry = table; entry->folder; entry++) {
         bool meant = number >= 0 ? number == lab_number(entry) : !strcmp(name, lab_name(entry));
         if (meant && found)
-            return NULL; /* which of the two? */
+            return NULL; /* ambiguous */
         if (meant)
             found = entry;
     }

@@ -1,4 +1,4 @@
-/* registry.h - all labs, in order; build/registry_table.c lists the folders that are there. */
+/* registry.h - all labs, in order; build/registry_table.c is generated from the lab folders. */
 #ifndef BASE_REGISTRY_H
 #define BASE_REGISTRY_H
 
@@ -11,14 +11,14 @@ typedef struct LabEntry {
 
 extern const LabEntry all_labs[]; /* ends with a NULL folder */
 
-/* By folder, number or words ("06_transpose", "6", "06", "transpose"); NULL if there is none or
- * (number, words) more than one. */
+/* Finds a lab by folder, number or words ("06_transpose", "6", "06", "transpose"). NULL if no lab
+ * matches, or if a number or words match more than one. */
 const LabEntry *lab_find(const char *name);
 const LabEntry *lab_find_in(const LabEntry *table, const char *name);
 
 int lab_number(const LabEntry *entry);       /* 6; -1 if the folder has no number */
 const char *lab_name(const LabEntry *entry); /* "transpose" */
 const Case *case_labelled(const Lab *lab,
-                          const char *label); /* NULL: it has none with this label */
+                          const char *label); /* NULL: no case of the lab has this label */
 
 #endif

@@ -134,8 +134,8 @@ static bool show_ilp(const Asked *asked)
 
     printf("in flight   = latency x throughput = %s cycles x %s a cycle = %s\n", text_of(latency),
            text_of(rate), text_of(flight));
-    printf("threads     = %s / %s chain%s per thread = %s per SM\n", text_of(flight), text_of(chains),
-           plural(chains), text_of(threads));
+    printf("threads     = %s / %s chain%s per thread = %s per SM\n", text_of(flight),
+           text_of(chains), plural(chains), text_of(threads));
     printf("warps       = %s / 32 = %s an SM\n", text_of(threads), text_of(warps));
     if (asked->has_device)
         printf("            = %s / %d = %s on each scheduler\n", text_of(warps),

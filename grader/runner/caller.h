@@ -1,8 +1,8 @@
-/* caller.h - loads a kernel, calls it, and times its calls by CUDA events.
+/* caller.h - loads a kernel, calls it, and times its calls with CUDA events.
  *
- * In the guest, a process of its own (guest.c); or, where memory cannot be shared between
- * processes, in the runner's (runner/main.c), whose isolation is then "shared". Faults are "KIND
- * TEXT" as in runner/protocol.h, SERVE_ANSWER bytes.
+ * This runs in the guest (guest.c), a separate process. Where memory cannot be shared between
+ * processes it runs in the runner (runner/main.c), which then reports `isolation:shared`. Faults
+ * are "KIND TEXT" as in runner/protocol.h, SERVE_ANSWER bytes.
  */
 #ifndef RUNNER_CALLER_H
 #define RUNNER_CALLER_H
@@ -11,25 +11,26 @@
 
 #include <cuda_runtime_api.h>
 
-/* The fault of a failed call, by its nature; false, so that it can be returned. */
+/* Writes the fault of a failed call; returns false, so that callers can return it. */
 bool caller_say(char *fault, const char *kind, cudaError_t error);
 
-/* True if a kernel that ran died of it: no call of this process will succeed after. */
+/* True if a kernel failed while it ran, after which no CUDA call of this process succeeds. */
 bool caller_is_fatal(cudaError_t error);
 
-/* Makes the events and whatever else CUDA makes only when it is needed: before the sandbox closes.
- * The device is chosen. */
+/* Creates the events and whatever else CUDA creates only on first use, before the sandbox closes.
+ * The device must be chosen already. */
 cudaError_t caller_begin(void);
 
-/* Closes the sandbox, then loads the object and finds its function: student code is in here. */
+/* Closes the sandbox, then loads the object and finds its function. Student code is here from now
+ * on. */
 bool caller_load(const char *path, const char *function, Kernel **kernel, char *fault);
 bool caller_has_loaded(void);
 
-/* All work is done, and no call finds L2 set aside by an earlier one. */
+/* Waits for all work, and resets the part of L2 that an earlier call may have set aside. */
 bool caller_settle(char *fault);
 
-/* Calls the function once on each set. `returned` is called after the last call has returned, and
- * before its work is waited for; it may be NULL. */
+/* Calls the function once on each set. `returned` (may be NULL) is called after the last call has
+ * returned and before its work is waited for. */
 bool caller_call(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets, int calls,
                  bool (*returned)(void *self), void *self, double *ms, char *fault);
 

@@ -1,12 +1,12 @@
-/* contents.h - what an array of each type holds, made of fill.h's values; the same on host and
- * device. */
+/* contents.h - what an array of each type contains, computed from fill.h's values; the same on host
+ * and device. */
 #ifndef RUNNER_CONTENTS_H
 #define RUNNER_CONTENTS_H
 
 #include "fill.h"
 
-/* lab.h's Type by other names: what is compiled as C++ gets no Type from lab.h. runner/main.c
- * proves that the two agree. */
+/* lab.h's Type under other names, because code compiled as C++ gets no Type from lab.h.
+ * runner/main.c checks that the two agree. */
 typedef enum Element { AS_F32, AS_F64, AS_I32, AS_U32, AS_U8 } Element;
 
 FILL_FN size_t element_bytes(Element type)
@@ -14,7 +14,7 @@ FILL_FN size_t element_bytes(Element type)
     return type == AS_F64 ? 8 : type == AS_U8 ? 1 : 4;
 }
 
-/* The bits of a real as an element of that type. */
+/* The bits of a real number as an element of that type. */
 FILL_FN uint64_t real_bits(Element type, float value)
 {
     double wide = (double) value;
@@ -26,8 +26,8 @@ FILL_FN uint64_t real_bits(Element type, float value)
     return type == AS_F64 ? wide_bits : bits;
 }
 
-/* An input's element as bits, from its word of fill.h's stream: the lowest element_bytes(type)
- * bytes hold it. Not for FILL_SUMMED. */
+/* An input's element as bits, from its word of fill.h's stream; the lowest element_bytes(type)
+ * bytes contain it. Not for FILL_SUMMED. */
 FILL_FN uint64_t element_of(Element type, Fill fill, uint32_t bits)
 {
     if (type == AS_F32 || type == AS_F64)

@@ -1,7 +1,8 @@
-/* device_cuda.h - the few things of the runner that a real and a simulated GPU do differently.
- * runner/device_cuda.cu does them by kernels of its own; runner/device_sim.c on the host, which is
- * faster than simulating kernels, and asks the simulated GPU what it saw of the student's. All
- * arrays are on the current device, all work goes to stream 0; what is found is waited for. */
+/* device_cuda.h - the few parts of the runner that differ between a real and a simulated GPU.
+ * runner/device_cuda.cu does them with kernels. runner/device_sim.c does them on the host, which is
+ * faster than simulating kernels, and asks the simulated GPU what it saw of the student's kernels.
+ * All arrays are on the current device and all work goes to stream 0; functions that return a
+ * result wait for it. */
 #ifndef RUNNER_DEVICE_CUDA_H
 #define RUNNER_DEVICE_CUDA_H
 
@@ -15,47 +16,50 @@ extern "C" {
 /* "Nothing differs." */
 #define DEVICE_NOTHING (~0ull)
 
-/* Allocates what the others need, and runs a kernel whose answer is known: is it right? */
+/* Allocates what the other functions need, and runs a kernel with a known answer. *right: whether
+ * the answer was correct. */
 cudaError_t device_begin(int *right);
 
 /* Fills an array (aligned to 16 bytes) as fast as memory can be written. */
 cudaError_t device_fill(Element type, Fill fill, FillKey key, void *data, size_t bytes);
 
-/* The index of the first element that is not what device_fill wrote, or DEVICE_NOTHING. */
+/* Finds the first element that differs from what device_fill wrote. *index: its index, or
+ * DEVICE_NOTHING. */
 cudaError_t device_find_change(Element type, Fill fill, FillKey key, const void *data, size_t bytes,
                                unsigned long long *index);
 
-/* Looks for bytes other than `whole` in the guards around an array. *distance: of the nearest one
- * from the array's end (0: the very next) or, *before, from its start (1: the one before it); or
- * DEVICE_NOTHING. */
+/* Looks for bytes other than `whole` in the guards around an array. *distance: how far the nearest
+ * one is from the array's end (0: the next byte) or, if *before, from its start (1: the byte before
+ * it). DEVICE_NOTHING: there is no such byte. */
 cudaError_t device_find_stray(const void *data, size_t bytes, size_t guard_bytes,
                               unsigned char whole, unsigned long long *distance, int *before);
 
 /* True if the GPU is a simulated one. */
 extern const int device_simulated;
 
-/* Fills an output or scratch with a byte: nobody has written it yet. */
+/* Fills an output or scratch with a byte, and marks it as uninitialised. */
 cudaError_t device_poison(void *data, size_t bytes, unsigned char byte);
 
-/* What messages are to call an array: the i-th of runner/handlers.c's order. */
+/* Sets the name of an array for messages; i is its number in the order of runner/handlers.c. */
 void device_name(void *data, const char *name, int i);
 
-/* Around calls of the student's function: forgets what was found before; writes "KIND TEXT" of what
- * was found since to `fault`, 1 if there is any. */
+/* These surround calls of the student's function. device_watch() forgets earlier findings.
+ * device_found() writes "KIND TEXT" of a finding since then to `fault` and returns 1, or returns 0
+ * if there is none. */
 void device_watch(void);
 int device_found(char *fault, size_t size);
 
-/* Whether races and uninitialised reads are looked for, and how many warp instructions a launch may
- * execute. 0: this device cannot tell. */
+/* Sets whether races and uninitialised reads are checked for, and how many warp instructions a
+ * launch may execute. Returns 0 if this device cannot check. */
 int device_checks(int on, unsigned long long budget);
 
-/* From here on time is modelled: each device_watch() then begins with cold caches, and events tell
- * modelled milliseconds. 0: this device has a clock of its own. */
+/* Models time from now on: each device_watch() then begins with cold caches, and events give
+ * modelled milliseconds. Returns 0 if this device has a clock of its own. */
 int device_model_time(void);
 
-/* How the calls since device_watch() were timed: launches, those of them that could not be; blocks,
- * those of them that were played; warp instructions; all kernels one after the other. 0: this
- * device has a clock of its own. */
+/* How the calls since device_watch() were timed: launches, and those that could not be timed;
+ * blocks, and those whose time was simulated; warp instructions; the time of all kernels one after
+ * the other. Returns 0 if this device has a clock of its own. */
 typedef struct DeviceTimed {
     unsigned long long launches, untimed, blocks, timed_blocks, instructions;
     double kernels_ms;
@@ -63,27 +67,28 @@ typedef struct DeviceTimed {
 int device_timed(DeviceTimed *timed);
 
 /* What limited those calls, and what the i-th costliest line of a .cu file did, as the fields of
- * runner/protocol.h's answers. 0: this device has a clock of its own, or there is no such line. */
+ * runner/protocol.h's answers. Both return 0 if this device has a clock of its own; device_cost()
+ * also if there is no such line. */
 int device_limits(char *answer, size_t size);
 int device_cost(int i, char *answer, size_t size);
 
-/* With the kernel in a guest. On a simulated GPU device_serve() starts to answer the guest's CUDA
- * calls; only between device_go() and device_gone() may it launch and, in a lab about
- * streams, copy; and where the launch is given, no other is done. device_gone() waits for
- * all streams, and sets *ms to the modelled time since device_go(). On a real GPU all three do
- * nothing: the guest uses the GPU itself, and its events give the time. */
+/* For student code in a guest. On a simulated GPU device_serve() starts to answer the guest's CUDA
+ * calls. The guest may launch only between device_go() and device_gone(), and only the given launch
+ * if the lab gives one; in a lab about streams it may also copy. device_gone() waits for all
+ * streams and sets *ms to the modelled time since device_go(). On a real GPU all three do nothing:
+ * the guest uses the GPU itself, and its events give the time. */
 void device_serve(void);
 struct Lab;
 cudaError_t device_go(const struct Lab *lab);
 cudaError_t device_gone(double *ms);
 
-/* Clock of one SM under no load but its own, in MHz; takes about 0.1 ms. */
+/* The clock of one SM without other load, in MHz; takes about 0.1 ms. */
 cudaError_t device_clock(double *mhz);
 
-/* What the calls since device_watch() did, of one kind: passes through memory (or instructions),
- * how many there would be at best (0: that is not known here), requests, and the source line that
- * is most to blame. `data`: of the array, for kinds that are of one. 0: this device does not count.
- */
+/* Counts one kind of work of the calls since device_watch(): passes through memory (or
+ * instructions), the minimum number of them (0: not known here), requests, and the source line with
+ * the most waste. `data` is the array, for counters that belong to one. Returns 0 if this device
+ * does not count. */
 typedef struct DeviceCount {
     unsigned long long done, least, requests;
     int line;

@@ -1,12 +1,12 @@
-/* device_sim.c - what the runner does by kernels on a real GPU, done on the host for a simulated
- * one; and what a simulated GPU has seen of the student's kernels, in the words of
+/* device_sim.c - for a simulated GPU, does on the host what the runner does with kernels on a real
+ * GPU. It also reports what the simulated GPU found in the student's kernels, in the words of
  * runner/protocol.h.
  *
- * Arrays are filled and compared here, in pieces that are copied: simulating kernels for that would
- * take longer than the student's. They have no guards: the simulated GPU itself knows where an
- * array ends. It is asked after each go (device_found): the first finding that ends a kernel is
- * told, else the first of all (choose() has the exception). Whether a finding is a write decides
- * its verdict, as it would on a real GPU.
+ * Arrays are filled and compared here and copied piece by piece: simulating kernels for that would
+ * take longer than simulating the student's. The arrays have no guards, because the simulated GPU
+ * knows where an array ends. After each go, device_found() reports one finding: the first that
+ * stopped a kernel, else the first of all (choose() has the exception). Whether a finding is a
+ * write decides its verdict, as it would on a real GPU.
  */
 #include "runner/device_cuda.h"
 #include "runner/share.h"
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 20 }; /* bytes; a whole number of chunks of FILL_SUMMED */
+enum { PIECE = 1 << 20 }; /* bytes; a whole number of FILL_SUMMED chunks */
 
 const int device_simulated = 1;
 
@@ -100,7 +100,7 @@ cudaError_t device_poison(void *data, size_t bytes, unsigned char byte)
 {
     cudaError_t error;
 
-    if (is_host(data)) { /* the host's own to write: what nobody has written is not followed */
+    if (is_host(data)) { /* uninitialised host memory is not tracked */
         memset(data, byte, bytes);
         return cudaSuccess;
     }
@@ -118,7 +118,8 @@ void device_name(void *data, const char *name, int i)
     simName(data, name ? name : i < LAB_IN + LAB_OUT ? names[i] : "scratch");
 }
 
-/* Only arrays in the host's memory have guards: beside others the simulated GPU ends a kernel. */
+/* Only arrays in host memory have guards; the simulated GPU stops a kernel that leaves any other.
+ */
 cudaError_t device_find_stray(const void *data, size_t bytes, size_t guard_bytes,
                               unsigned char whole, unsigned long long *distance, int *before)
 {
@@ -150,8 +151,8 @@ cudaError_t device_clock(double *mhz)
     return error;
 }
 
-/* The likeliest reason is told; then it dies as it would have. (The library's own handler makes a
- * copy of the process, which the sandbox forbids.) */
+/* Prints the likeliest reason; the process then dies as it would have without this handler. (The
+ * library's own handler forks the process, which the sandbox forbids.) */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     static const char words[] = "the host's code used an address of the GPU's memory: only kernels "
@@ -161,11 +162,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
     (void) context;
     if (at >= GLOBAL_BASE && at - GLOBAL_BASE < WINDOW_BYTES &&
         write(STDERR_FILENO, words, sizeof words - 1) < 0)
-        _exit(128 + number); /* nobody listens */
+        _exit(128 + number); /* nothing reads stderr */
 }
 
-/* CUDA_CHECK stops the process with CUDA's few words ("invalid argument"); the simulated GPU knows
- * more. It is the caller's thread that is here, in abort(): nothing is interrupted. */
+/* CUDA_CHECK stops the process with CUDA's short text ("invalid argument"); the simulated GPU knows
+ * more. The signal comes from abort() in the calling thread, so it interrupts nothing. */
 static void on_abort(int number)
 {
     Finding found;
@@ -173,10 +174,10 @@ static void on_abort(int number)
     (void) number;
     for (int i = 0; simFinding(i, &found); i++)
         if (found.kind == FINDING_LAUNCH && dprintf(STDERR_FILENO, "%.400s\n", found.text) < 0)
-            return; /* nobody listens */
+            return; /* nothing reads stderr */
 }
 
-/* Nothing to try: no driver, no machine code that might not fit. */
+/* There is nothing to try: no driver, and no machine code that might not fit the GPU. */
 cudaError_t device_begin(int *right)
 {
     struct sigaction action = { .sa_sigaction = on_fault,
@@ -184,7 +185,7 @@ cudaError_t device_begin(int *right)
     cudaError_t error = cudaFree(NULL);
 
     signal(SIGABRT, on_abort);
-    sigaction(SIGSEGV, &action, NULL); /* once the library is there, with its own */
+    sigaction(SIGSEGV, &action, NULL); /* after the library has installed its own */
     *right = 1;
     return error;
 }
@@ -260,10 +261,10 @@ int device_timed(DeviceTimed *timed)
 
 /* ---- Findings ---- */
 
-/* What each is in the words of runner/protocol.h. NULL: nothing to tell. */
+/* The words of runner/protocol.h for each finding. NULL: not reported. */
 static const struct {
     const char *kind, *kind_if_write;
-    const char *code; /* a word of diagnosis.h; NULL: none */
+    const char *code; /* a word of diagnosis.h, or NULL */
 } words[FINDINGS] = {
     [FINDING_OUT_OF_BOUNDS] = { "unsafe", "stray", "out_of_bounds" },
     [FINDING_USE_AFTER_FREE] = { "unsafe", "stray" },
@@ -313,8 +314,9 @@ static int explains(const Finding *race, const Finding *unwritten)
            (race->place.line == line || race->place.other_line == line);
 }
 
-/* The finding to report: the one that ended the kernel, else the first. A read of unwritten memory
- * stays the choice when the kernel failed afterwards because of it, unless a race explains it. */
+/* Chooses the finding to report: the one that stopped the kernel, else the first. A read of
+ * uninitialised memory stays the choice even when the kernel failed afterwards because of it,
+ * unless a race explains it. */
 static int choose(Finding *chosen)
 {
     Finding found;
@@ -374,8 +376,8 @@ static bool kernels_use_host_arrays(void)
     return false;
 }
 
-/* What is done with the host's arrays other than by copies has no modelled time, so it would be
- * free: work of host code, and accesses of kernels, which cross the link. */
+/* Only copies of the host's arrays have a modelled time. Work of host code on them, and accesses of
+ * kernels across the link, would be free. */
 static int works_unmodelled(char *fault, size_t size)
 {
     SimTimes times;
@@ -408,7 +410,7 @@ static double loads_of(const SimLine *line)
     return (double) line->global_load.requests + (double) line->shared.passes;
 }
 
-/* What a line does more than it would at best. */
+/* How much a line does beyond the minimum. */
 static double waste_of(int counter, const SimLine *line)
 {
     switch (counter) {

@@ -1,7 +1,7 @@
-/* guest_link.h - the runner's half of what it says to its guest (guest_wire.h).
+/* guest_link.h - the runner's half of the protocol with its guest (guest_wire.h).
  *
- * Each call returns true, or false with "KIND TEXT" in `fault` (SERVE_ANSWER bytes), where `died`
- * and `garbage` are a guest that is gone or that broke the rules; the guest is then gone for good.
+ * Each call returns true, or false with "KIND TEXT" in `fault` (SERVE_ANSWER bytes). `died` means
+ * that the guest is gone, `garbage` that it broke the rules; in both cases no guest runs any more.
  */
 #ifndef RUNNER_GUEST_LINK_H
 #define RUNNER_GUEST_LINK_H
@@ -11,32 +11,32 @@
 
 #include <sys/types.h>
 
-/* Starts the guest's program, which lies beside this one under that name, and has it bring CUDA up:
- * at once, beside whatever the caller does meanwhile. False: it could not be started. */
+/* Starts the guest's program, the file `name` in this program's folder, and sends HELLO. CUDA comes
+ * up there while the caller continues. False: the program could not be started. */
 bool guest_start(const char *name);
 
-/* Waits until CUDA is up there. */
+/* Waits until CUDA is up in the guest. */
 bool guest_ready(char *fault);
 
-pid_t guest_pid(void); /* 0: there is none */
+pid_t guest_pid(void); /* 0: no guest */
 
-/* `sandbox`: what it is confined by, as the answer to `load` has it. */
+/* `sandbox`: what confines the guest, as in the answer to `load`. */
 bool guest_load(const char *folder, const char *path, char *sandbox, char *fault);
 
-/* An array's memory, with its guards: here, and in the guest. */
+/* Maps an array's memory, with its guards, here and in the guest. */
 bool guest_share(size_t bytes, bool host, void **data, char *fault);
 void guest_unshare(void *data);
 
-/* All of its work is done; and it stands still: it runs only while it is asked something. */
+/* Waits for all of the guest's work. The guest then stands still: it runs only during a request. */
 bool guest_settle(char *fault);
 
-/* Calls the kernel once on each set. `returned` is called once the last call has returned, before
- * its work is waited for, if the outputs are in the host's memory. */
+/* Calls the kernel once on each set. If the outputs are in host memory, `returned` is called when
+ * the last call has returned, before its work is waited for. */
 bool guest_call(const Lab *lab, const Case *lab_case, const Arrays *sets, int calls,
                 void (*returned)(const Arrays *last), double *ms, char *fault);
 
-/* A CUDA call that a guest on a simulated GPU passes on: answers it by wire_send(GUEST_REPLY).
- * False: it broke the rules. */
+/* Handles a CUDA call that a guest on a simulated GPU passes on, and answers it by
+ * wire_send(GUEST_REPLY). False: the guest broke the rules. */
 extern bool (*guest_request)(int socket, const char *payload, size_t bytes);
 
 void guest_end(void);

@@ -1,26 +1,26 @@
-/* guest_wire.h - what a runner and its guest say to each other.
+/* guest_wire.h - the protocol between a runner and its guest.
  *
  * The runner is trusted: it owns the arrays, fills and checks them, and answers the grader. The
  * guest holds the student's kernel.so and nothing else: no seed, no expected result, no channel to
- * the grader. It is told to load, to map, to call; what it answers decides nothing that the runner
- * or the grader does not check by itself.
+ * the grader. The runner sends it commands to load, map and call. No answer of the guest decides
+ * anything that the runner or the grader does not check itself.
  *
- * Frames over a local socket: a header, its bytes of payload, and with MAP one descriptor. Numbers
- * as the machine has them: both are programs of one build on one machine.
+ * Frames go over a local socket: a header, its bytes of payload, and with MAP one descriptor.
+ * Numbers are in the machine's byte order, since both programs are of one build on one machine.
  *
  *   HELLO                      brings CUDA up            OK
  *   LOAD    "folder path"      closes the sandbox and    OK "sandbox:..." | FAIL
  *                              loads the kernel
  *   MAP     GuestMap, fd       maps an array's memory    OK address (8 bytes) | FAIL
- *   UNMAP   address            lets go of it             OK
- *   SETTLE                     all work done, persisting OK | FAIL
- *                              L2 reset
- *   CALL    GuestCall, Arrays[calls]                     RETURNED if an output is in the host's
+ *   UNMAP   address            unmaps it                 OK
+ *   SETTLE                     waits for all work,       OK | FAIL
+ *                              resets persisting L2
+ *   CALL    GuestCall, Arrays[calls]                     RETURNED if an output is in host
  *                                                        memory, answered by GO_ON; then
  *                                                        OK milliseconds (double) | FAIL
  *
  * FAIL has "KIND TEXT", as in runner/protocol.h. REQUEST is a CUDA call that a guest on a simulated
- * GPU passes on to the runner, REPLY its result: sim_calls.h.
+ * GPU passes on to the runner, and REPLY is its result (sim_calls.h).
  */
 #ifndef RUNNER_GUEST_WIRE_H
 #define RUNNER_GUEST_WIRE_H
@@ -30,10 +30,10 @@
 #include <stdint.h>
 #include "lab.h"
 
-/* The guest's end of the socket; it inherits nothing else but 0 to 2. */
+/* The guest's end of the socket; besides it, the guest inherits only descriptors 0 to 2. */
 enum { GUEST_SOCKET = 3 };
 
-/* No frame has more; what is longer is a broken or hostile peer. */
+/* The largest payload of a frame. A longer one means a broken or hostile peer. */
 enum { GUEST_MOST_BYTES = 64 << 20 };
 
 typedef enum GuestKind {
@@ -57,7 +57,7 @@ typedef struct GuestHeader {
 
 typedef struct GuestMap {
     uint64_t bytes;
-    uint64_t address; /* simulated GPU: where the runner has it, and the guest is to name it */
+    uint64_t address; /* simulated GPU: the address in the runner, which the guest uses as well */
     uint32_t host;    /* 1: the host's pinned memory */
     uint32_t padding;
 } GuestMap;
@@ -68,13 +68,13 @@ typedef struct GuestCall {
     int64_t dim[LAB_DIMS];
 } GuestCall;
 
-/* Sends one frame; `fd` goes along unless it is negative. False: the peer is gone. */
+/* Sends one frame, and `fd` with it unless it is negative. False: the peer is gone. */
 bool wire_send(int socket, GuestKind kind, const void *payload, size_t bytes, int fd);
 
-/* Receives one frame into `payload` (`room` bytes; one more is set to 0, so that text ends), and
- * the descriptor that came along to *fd (NULL: none is taken; -1: none came). Returns the payload's
- * bytes; -1: the peer is gone; -2: it sent what is no frame, or one larger than `room`. Spins for
- * `spin_s` before it sleeps: answers that are timed want no wake-up. */
+/* Receives one frame into `payload` (`room` bytes, plus one that is set to 0 to terminate text),
+ * and its descriptor into *fd (NULL: none is accepted; -1: none came). Returns the bytes of
+ * payload; -1: the peer is gone; -2: it sent an invalid frame, or one larger than `room`. Spins for
+ * `spin_s` before it sleeps, since a wake-up would add to a timed answer. */
 long wire_receive(int socket, GuestKind *kind, void *payload, size_t room, int *fd, double spin_s);
 
 #endif

@@ -1,8 +1,8 @@
-/* handlers.c - what a runner does at each command: checks its words, calls the device, answers.
+/* handlers.c - what a runner does for each command: checks its words, calls the device, answers.
  *
- * A command is a row in a table: its word, how many words follow, what it does. Commands come from
- * the grader, which is trusted; they are checked all the same, since a slip there must not become a
- * wild write here.
+ * A command is a row in a table: its name, how many words follow, and its function. Commands come
+ * from the grader, which is trusted. They are checked all the same, since a mistake in the grader
+ * must not become a wild write here.
  */
 #include "runner/handlers.h"
 #include "base/number.h"
@@ -22,7 +22,7 @@ enum { ARRAYS = LAB_IN + LAB_OUT + 1 };
 
 /* ---- Arrays ---- */
 
-/* All arrays of a set in one order: inputs, outputs, scratch. */
+/* All arrays of a set in a fixed order: inputs, outputs, scratch. */
 static Array *array_at(Arrays *arrays, int i)
 {
     if (i < LAB_IN)
@@ -50,7 +50,7 @@ static size_t elements(const Array *array)
     return array->rows * array->cols;
 }
 
-/* Bytes of an array; false if it is absurd. */
+/* The size of an array in bytes; false if it is out of range. */
 static bool size_of(const Array *array, size_t *bytes)
 {
     size_t count;
@@ -61,7 +61,7 @@ static bool size_of(const Array *array, size_t *bytes)
            *bytes <= most_bytes;
 }
 
-/* Keeps the first `sets` of them. */
+/* Frees all sets but the first `sets`. */
 static void drop_sets_from(Server *server, int sets)
 {
     while (server->set_count > sets) {
@@ -130,7 +130,7 @@ static bool read_case(Server *server, char **words, Case *lab_case, uint64_t *se
     return true;
 }
 
-/* Bytes of one set, or a failure if the lab made of these dims what cannot be. */
+/* The bytes of one set; false if the lab's shape for these dims has an invalid array. */
 static bool set_size(Arrays *arrays, size_t *total, char *fault)
 {
     *total = 0;
@@ -161,7 +161,8 @@ static bool allocate_set(Server *server, const Arrays *shape, char *fault)
     return true;
 }
 
-/* Are there sets of such arrays already? Taking pinned memory takes as long as filling it. */
+/* True if arrays of this shape are allocated already. Reuse pays: allocating pinned memory takes as
+ * long as filling it. */
 static bool are_sets_of(const Server *server, const Arrays *shape)
 {
     Arrays wanted = *shape, there = server->sets[0];
@@ -254,7 +255,7 @@ static bool go(Server *server, char **words, char *answer, char *fault)
     return true;
 }
 
-/* "1" is out[1], "in:1" is in[1]; NULL if there is none. */
+/* "1" is out[1], "in:1" is in[1]. NULL: no such array. */
 static const Array *named_array(Arrays *arrays, const char *word)
 {
     bool input = !strncmp(word, "in:", 3);
@@ -294,7 +295,7 @@ static bool stray(char *fault, int set, int i, const char *side, size_t at)
     return false;
 }
 
-/* Array i of a set: its guards, and the inside of an input. */
+/* Checks array i of a set: its guards and, for an input, its contents. */
 static bool check_array(Server *server, int set, int i, const Source *source, char *fault)
 {
     const Array *array = array_at(&server->sets[set], i);
@@ -342,7 +343,7 @@ static bool set_checks(Server *server, char **words, char *answer, char *fault)
     return server->device->checks(on, budget, fault);
 }
 
-/* Of the first set. */
+/* Counts the first set's arrays. */
 static bool count(Server *server, char **words, char *answer, char *fault)
 {
     uint64_t counter, i;
@@ -427,7 +428,7 @@ static bool quit(Server *server, char **words, char *answer, char *fault)
     return true;
 }
 
-/* The last word takes the rest of its line: paths may have blanks in them. */
+/* The last word takes the rest of its line, because paths may contain blanks. */
 const Command commands[] = {
     { "hello", 0, hello },
     { "load", 2, load },

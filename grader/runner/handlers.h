@@ -1,10 +1,10 @@
-/* handlers.h - what a runner does at each command of the conversation. */
+/* handlers.h - what a runner does for each command of the protocol. */
 #ifndef RUNNER_HANDLERS_H
 #define RUNNER_HANDLERS_H
 
 #include "runner/protocol.h"
 
-/* What commands work on. */
+/* The state that commands work on. */
 typedef struct Server {
     const Device *device;
     char *shared;
@@ -14,23 +14,23 @@ typedef struct Server {
     Case lab_case;
     Arrays sets[SERVE_SETS];
     int set_count;
-    bool prepared, done; /* done: it was told to quit */
+    bool prepared, done; /* done: `quit` was received */
 } Server;
 
-/* words[0] is its name. What it does either writes the fields of an `ok` or, false, the text of a
- * `fail`; both have SERVE_ANSWER bytes. */
+/* run() writes the fields of an `ok`, or returns false with the text of a `fail`; both buffers have
+ * SERVE_ANSWER bytes. words[0] is the command's name. */
 typedef struct Command {
     const char *name;
-    int words; /* that follow the name */
+    int words; /* number of words after the name */
     bool (*run)(Server *server, char **words, char *answer, char *fault);
 } Command;
 
-enum { COMMAND_WORDS = 8 }; /* with its name, at most */
+enum { COMMAND_WORDS = 8 }; /* including the name, at most */
 
-/* Ends with no name. */
+/* The last row has no name. */
 extern const Command commands[];
 
-/* Says that a command was not as the conversation has it; false, so that it can be returned. */
+/* Reports that a command broke the protocol; returns false, so that callers can return it. */
 bool command_usage(char *fault, const char *what);
 
 /* Frees all arrays. */

@@ -1,15 +1,16 @@
-/* main.c - the child that owns a case's arrays and answers the grader: the trusted user of CUDA.
+/* main.c - the runner: a child process that owns a case's arrays and answers the grader. It is the
+ * trusted user of CUDA.
  *
- * main() lets go of what it inherited and answers commands (runner/server.c) by what is below: a
- * Device on the CUDA runtime. `hello` (runner/hello.c) brings CUDA up completely (context, memory,
- * a kernel), here and in the guest: a process of its own (guest.c) into which student code is
- * loaded. Arrays are shared with it; what they hold, guards, comparisons and the answers to the
- * grader stay here.
+ * main() drops what it inherited and answers commands (runner/server.c) with the Device below,
+ * which uses the CUDA runtime. `hello` (runner/hello.c) brings CUDA up completely (context, memory,
+ * a kernel), here and in the guest (guest.c), the process into which student code is loaded. Arrays
+ * are shared with the guest. Their contents, guards, comparisons and the answers to the grader stay
+ * here.
  *
- * Where memory cannot be shared between processes (WSL, some containers) student code is loaded
- * into this one, as `isolation:shared` says. Either way nothing that student code says is believed
- * without a look from outside: the grader keeps a clock of its own and checks contents that it
- * alone can foretell.
+ * Where memory cannot be shared between processes (WSL, some containers), student code is loaded
+ * into the runner, and `load` reports `isolation:shared`. In both cases nothing that student code
+ * reports is trusted without an outside check: the grader keeps its own clock and checks contents
+ * that only it can predict.
  */
 #include "runner/caller.h"
 #include "base/number.h"
@@ -40,9 +41,9 @@ _Static_assert((int) AS_F32 == (int) F32 && (int) AS_F64 == (int) F64 &&
 static int device_number;
 static bool many_streams;   /* --streams */
 static bool split;          /* student code is in the guest, not here */
-static bool runs_its_calls; /* CUDA calls come from the guest: their errors are the student's */
+static bool runs_its_calls; /* CUDA calls come from the guest; their errors are the student's */
 
-/* True if there was no error; else says it, whose fault it is being told by its nature. */
+/* True if there was no error; else writes the fault, whose kind follows from the error. */
 static bool fine(cudaError_t error, char *fault)
 {
     if (error == cudaSuccess)
@@ -56,8 +57,8 @@ static bool fine(cudaError_t error, char *fault)
 
 /* ---- hello, load ---- */
 
-/* The guest brings CUDA up while we do. Whether student code gets a process of its own is decided
- * here, before there is any. */
+/* The guest brings CUDA up at the same time. Whether student code gets a process of its own is
+ * decided here, before any is loaded. */
 static bool cuda_hello(char *answer, char *fault)
 {
     static bool is_up;
@@ -127,13 +128,14 @@ static size_t bytes_of(const Array *array)
     return array->rows * array->cols * element_bytes((Element) array->type);
 }
 
-/* A simulated GPU itself tells who touches what is not his, but for the host's memory. */
+/* A simulated GPU itself reports accesses outside arrays, except in host memory. */
 static size_t guard_bytes(const Array *array)
 {
     return device_simulated && !array->host ? 0 : GUARD_BYTES;
 }
 
-/* Pinned memory of the host has the same address on both sides: kernels of ours reach it, too. */
+/* Pinned host memory has the same address on both sides, because the runner's kernels use it too.
+ */
 static bool allocate(const Array *array, size_t bytes, char **block, char *fault)
 {
     if (split)
@@ -149,7 +151,7 @@ static bool cuda_allocate(Array *array, unsigned char guard, char *fault)
     char *block = NULL;
 
     if (!allocate(array, guards + bytes + guards, &block, fault)) {
-        cudaGetLastError(); /* too little memory is no reason to fail later on */
+        cudaGetLastError(); /* too little memory must not fail a later call */
         return false;
     }
     array->data = block + guards;
@@ -193,7 +195,7 @@ static bool cuda_fetch(const Array *array, size_t first, size_t count, void *to,
     size_t width = element_bytes((Element) array->type);
     const char *from = (char *) array->data + first * width;
 
-    if (array->host) { /* all work is done, and nobody else writes */
+    if (array->host) { /* all work is done, and nothing else writes */
         memcpy(to, from, count * width);
         return true;
     }
@@ -232,7 +234,7 @@ static bool cuda_holds(const Array *array, const Source *source, size_t *differs
 
 /* ---- Time ---- */
 
-/* In the context that will be timed. */
+/* Done in the context that will be timed. */
 static bool cuda_settle(char *fault)
 {
     return split ? guest_settle(fault) : caller_settle(fault);
@@ -243,8 +245,9 @@ static bool cuda_filled(char *fault)
     return fine(cudaDeviceSynchronize(), fault);
 }
 
-/* Outputs in the host's memory must be complete when the last call returns. Their ends are kept
- * then, and compared when all work is done: what a copy still under way would write last. */
+/* Outputs in host memory must be complete when the last call returns. At that moment we keep a copy
+ * of both ends of each output, which an unfinished copy would write last, and compare them when all
+ * work is done. */
 enum { END_BYTES = 32 << 10 };
 
 static struct {
@@ -285,7 +288,7 @@ static bool keep_ends_here(void *last)
     return true;
 }
 
-/* On a simulated GPU, device_gone() replaces the guest's time by the runner's. */
+/* On a simulated GPU, device_gone() replaces the guest's time with the runner's. */
 static bool call_guest(const Lab *lab, const Case *lab_case, Arrays *sets, int calls, double *ms,
                        char *fault)
 {
@@ -310,7 +313,7 @@ static bool time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arr
     return done && (!last->out[0].host || ends_kept(lab->function, fault));
 }
 
-/* What a simulated GPU saw says more than the error that came of it. */
+/* A finding of the simulated GPU is more precise than the error that followed from it. */
 static bool cuda_time_calls(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                             int calls, double *ms, char *fault)
 {
@@ -452,7 +455,7 @@ static bool print_version(void *self, const char *value)
     return *(bool *) self = true;
 }
 
-/* True if the program is to go on; else *status is its end. */
+/* True if the program is to continue; else *status is its exit status. */
 static bool read_arguments(int count, char **words, int *status)
 {
     static const OptionRow rows[] = { { "device", true, set_device },
@@ -472,7 +475,7 @@ static bool read_arguments(int count, char **words, int *status)
     return !printed && !*status;
 }
 
-/* Only what the grader wants: no files, and findings to us alone. */
+/* Keeps only what the grader uses: no report files, and nothing printed. */
 static void set_up_simulation(void)
 {
     static const char *const unwanted[] = { "SIM_REPORT", "SIM_TABLE",  "SIM_PTX", "SIM_SCHED",
@@ -483,17 +486,17 @@ static void set_up_simulation(void)
     setenv("SIM_QUIET", "1", 1);
 }
 
-/* How many streams can be at work at once is decided as CUDA comes up: each costs 9 ms then, and 4
- * ms in the end, in which no other process can start (H200, driver 580.159, 2026-11-22;
- * docs/measurements.md). Eight is CUDA's own choice. */
+/* CUDA fixes the number of streams that can work at once when it starts. Each one costs 9 ms at the
+ * start, and 4 ms at the end, during which no other process can start (H200, driver 580.159,
+ * 2026-11-22; docs/measurements.md). Eight is CUDA's default. */
 static void set_queues(void)
 {
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", many_streams ? "8" : "2", 1);
 }
 
-/* Code is loaded whole, not at the first call, which is timed; no cache on disk of compiled PTX
- * that student code of an earlier run may have touched. What is printed is seen even if we are
- * killed. */
+/* EAGER loads code whole, not at the first call, which is timed. The disk cache of compiled PTX is
+ * off, because student code of an earlier run may have changed it. Line buffering keeps the output
+ * even if this process is killed. */
 static void set_up(void)
 {
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
@@ -502,7 +505,7 @@ static void set_up(void)
     if (device_simulated)
         set_up_simulation();
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* the guest cannot look into us */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* the guest cannot read this process */
     lockdown_begin();
 }
 
@@ -518,5 +521,5 @@ int main(int count, char **words)
     set_up();
     status = serve(&cuda_device, CHILD_IN, CHILD_OUT, CHILD_SHARED);
     fflush(stdout);
-    _exit(status); /* no destructors: those of student code, and CUDA's, which may wait for ever */
+    _exit(status); /* no destructors of student code or of CUDA: they may wait forever */
 }

@@ -1,7 +1,7 @@
-/* one_gpu.c - a runner sees the GPU that it is for, and no other.
+/* one_gpu.c - limits a runner to the one GPU that it is for.
  *
- * So student code can't be at work on a GPU on which somebody else is being graded. And CUDA starts
- * sooner: it brings up, for each process, all GPUs that it sees.
+ * Student code then cannot use a GPU on which someone else is being graded. CUDA also starts
+ * sooner, because it brings up every visible GPU for each process.
  */
 #include "runner/one_gpu.h"
 #include "base/util.h"

@@ -1,11 +1,11 @@
-/* one_gpu.h - a runner sees the GPU that it is for, and no other. */
+/* one_gpu.h - limits a runner to the one GPU that it is for. */
 #ifndef RUNNER_ONE_GPU_H
 #define RUNNER_ONE_GPU_H
 
-/* Of the GPUs that CUDA would show this process, by $CUDA_VISIBLE_DEVICES if that is set, leaves
- * number `device` alone: it is number 0 then, which is returned. To be called before CUDA's first
- * call. If the variable does not list that many, nothing is changed and `device` is returned: CUDA
- * will say that it is not there. */
+/* Makes GPU number `device` the only visible one, out of those that CUDA would show this process
+ * ($CUDA_VISIBLE_DEVICES, if set). It is then number 0, which is returned. Call this before the
+ * first CUDA call. If the variable does not list that many GPUs, nothing changes and `device` is
+ * returned; CUDA will report that it does not exist. */
 int see_one_gpu(int device);
 
 #endif

@@ -1,8 +1,8 @@
-/* server.c - the runner's half of the conversation: reads lines, runs commands, answers.
+/* server.c - the runner's half of the protocol: reads lines, runs commands, answers.
  *
- * A line is a tag, a command and its words; the answer is the tag again and what the command said.
- * Whoever asks times us from command to answer, so after an answer we spin for the next command, a
- * few milliseconds, before we sleep.
+ * A line is a tag, a command and its words. The answer is the same tag and the command's result.
+ * The grader measures the time from command to answer. To keep wake-ups out of it, the runner spins
+ * for the next command for a few milliseconds after each answer before it sleeps.
  */
 #include "runner/server.h"
 #include "runner/handlers.h"
@@ -50,7 +50,7 @@ static char *cut_word(char *text)
     return blank[1] ? blank + 1 : NULL;
 }
 
-/* words[0] is the command's name, the others what follows it. */
+/* words[0] is the command's name; its arguments follow. */
 static bool run(Server *server, char *text, char **words, char *answer, char *fault)
 {
     char *rest = cut_word(text);
@@ -69,7 +69,7 @@ static bool run(Server *server, char *text, char **words, char *answer, char *fa
     return command->run(server, words, answer, fault);
 }
 
-/* What a device says may come from anywhere; an answer is one line. */
+/* A device's text may contain anything, but an answer is one line. */
 static void keep_to_one_line(char *text)
 {
     for (; *text; text++)
@@ -93,7 +93,7 @@ static bool write_all(int fd, const char *text, size_t size)
 
 /* ---- Lines ---- */
 
-/* False ends the conversation: what came was no command, or nobody listens. */
+/* False ends the conversation: the line was not a command, or nothing reads the answers. */
 static bool answer_line(Talk *talk, char *line)
 {
     char fields[SERVE_ANSWER] = "", fault[SERVE_ANSWER] = "", reply[SERVE_LINE];
@@ -115,7 +115,7 @@ static bool answer_line(Talk *talk, char *line)
     return true;
 }
 
-/* Reads some bytes; spins at first, then sleeps. 0 at the end of input, negative if it broke. */
+/* Reads some bytes; spins at first, then sleeps. 0: end of input; negative: error. */
 static ssize_t read_some(Talk *talk)
 {
     double until = now_s() + spin_s;
@@ -134,7 +134,7 @@ static ssize_t read_some(Talk *talk)
     }
 }
 
-/* Takes the first whole line out of the buffer. NULL: there is none. */
+/* Takes the first whole line out of the buffer. NULL: no whole line yet. */
 static char *next_command(Talk *talk, char *line)
 {
     char *end = memchr(talk->line, '\n', talk->used);
@@ -147,12 +147,13 @@ static char *next_command(Talk *talk, char *line)
     line[length] = 0;
     talk->used -= length + 1;
     memmove(talk->line, end + 1, talk->used);
-    return strlen(line) == length ? line : put(line, SERVE_LINE, "%s", ""); /* a 0: no command */
+    return strlen(line) == length ? line : put(line, SERVE_LINE, "%s", ""); /* invalid: has a 0 */
 }
 
-/* Seeds came by this line; student code must not find them later: here, in what was read along
- * with it, or in what the functions that worked with them left on the stack below. (What the driver
- * keeps of a launch we can't wipe: docs/integrity.md.) */
+/* Seeds come in these lines, and student code must not find them later. This wipes the line, the
+ * bytes that were read along with it, and what the functions that worked with seeds left on the
+ * stack below. (The driver may keep copies from launches, which cannot be wiped:
+ * docs/integrity.md.) */
 static __attribute__((noinline)) void forget(Talk *talk, char *line)
 {
     char below[STACK_BYTES];

@@ -1,4 +1,4 @@
-/* server.h - the runner's half of the conversation: reads lines, runs commands, answers. */
+/* server.h - the runner's half of the protocol: reads lines, runs commands, answers. */
 #ifndef RUNNER_SERVER_H
 #define RUNNER_SERVER_H
 

@@ -1,8 +1,9 @@
-/* share_sim.c - the simulated GPU's memory: it lies in the runner, and the guest only names it.
+/* share_sim.c - shares the simulated GPU's memory: it is in the runner, and the guest only refers
+ * to it by address.
  *
- * Pinned arrays of the host are memory files. The guest reserves the addresses and holds nothing
- * there: if its host code touches one, it must ask (sim_calls.h, CALL_TOUCH), and so the runner
- * knows.
+ * Pinned arrays of the host are memory files. The guest reserves their addresses without mapping
+ * them. When its host code touches one, it must ask the runner for it (sim_calls.h, CALL_TOUCH), so
+ * the runner knows of every touch.
  */
 #include "runner/share.h"
 #include "runner/sim_calls.h"
@@ -19,7 +20,7 @@
 
 enum { MOST_HOST = 256, PAGE = 4096 };
 
-/* The simulated GPU tells who touches what lies beside an array. */
+/* The simulated GPU checks where each array ends, so arrays must not share a block. */
 const bool share_in_slabs = false;
 
 static struct HostArray {
@@ -62,7 +63,7 @@ static void close_file(struct HostArray *array)
     *array = (struct HostArray){ 0 };
 }
 
-/* A page is left free behind each. */
+/* Leaves a free page after each array. */
 static void *place(const struct HostArray *array)
 {
     static uint64_t next;
@@ -168,7 +169,7 @@ cudaError_t share_open(Share *share, size_t bytes, bool host, int fd, uint64_t a
     return cudaSuccess;
 }
 
-/* ---- Either side's ---- */
+/* ---- Both sides ---- */
 
 void share_close(Share *share)
 {

@@ -1,9 +1,9 @@
 /* sim_calls.h - the CUDA calls that a guest passes on to a runner whose GPU is simulated.
  *
  * The guest's libcudart (sim/client) has no GPU: it sends each call as a GUEST_REQUEST and waits
- * for its GUEST_REPLY (guest_wire.h). The runner (sim_serve.c) does it by the simulated library,
- * once it has checked every number: kernels, streams and events are indices of the runner's own
- * tables, never pointers; an address of memory must lie in an array. Data in the guest's own memory
+ * for its GUEST_REPLY (guest_wire.h). The runner (sim_serve.c) checks every number and then makes
+ * the call in the simulated library. Kernels, streams and events are indices into the runner's own
+ * tables, never pointers; a memory address must be inside an array. Data in the guest's own memory
  * follows the words as bytes.
  */
 #ifndef RUNNER_SIM_CALLS_H
@@ -42,19 +42,19 @@ typedef enum SimCallKind {
 /* In the upper half of a launch's third word. */
 enum { LAUNCH_TOGETHER = 1, LAUNCH_CLUSTERS = 2 };
 
-/* Which sides of a copy are bytes of the guest's own. */
+/* Which sides of a copy are in the guest's own memory. */
 enum { COPY_BLOCKS = 1, COPY_TO_GUEST = 2, COPY_FROM_GUEST = 4 };
 
 enum {
     SIM_WORDS = 8,
-    SIM_MOST_BYTES = 16 << 20, /* behind a call's or a reply's words */
+    SIM_MOST_BYTES = 16 << 20, /* after a call's or a reply's words */
     SIM_MOST_ARGUMENTS = 512,  /* of a kernel */
     SIM_MOST_ARGUMENT_BYTES = 1 << 16,
-    SIM_FIRST_HANDLE = 16, /* streams and events: smaller ones are CUDA's own */
+    SIM_FIRST_HANDLE = 16, /* streams and events; smaller numbers are CUDA's special handles */
 };
 
-/* Where pinned arrays of the host lie, in the runner and in the guest: nothing else is mapped
- * there, away from programs, libraries and the simulated GPU's memory (sim/memory.h). */
+/* The address range of the host's pinned arrays, in the runner and in the guest. Nothing else is
+ * mapped there; programs, libraries and the simulated GPU's memory (sim/memory.h) are elsewhere. */
 #define HOST_ARRAYS_BEGIN 0x6e0000000000ull
 #define HOST_ARRAYS_END   0x6f0000000000ull
 

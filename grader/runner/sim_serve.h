@@ -1,26 +1,25 @@
-/* sim_serve.h - the runner's side of sim_calls.h: does CUDA calls for a guest that is not trusted.
- */
+/* sim_serve.h - the runner's side of sim_calls.h: does CUDA calls for an untrusted guest. */
 #ifndef RUNNER_SIM_SERVE_H
 #define RUNNER_SIM_SERVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From here on guest_request (guest_link.h) is answered. */
+/* Answers guest_request (guest_link.h) from now on. */
 void sim_serve_begin(void);
 
-/* What the guest may ask for now. It puts the GPU to work only while it is called, which is timed;
- * and a lab about kernels gets no streams and no copies, with which host code could take part.
- * Code is registered before the first work only: what runs is what was loaded. */
+/* What the guest may request now. It may use the GPU only during a call, which is timed. A lab
+ * about kernels gets no streams and no copies, with which host code could do part of the work. Code
+ * can be registered only before the first work, so only code that was loaded runs. */
 typedef enum Serves { SERVES_NO_WORK, SERVES_LAUNCHES, SERVES_STREAMS } Serves;
 void sim_serve_work(Serves allowed);
 
-/* The only launch that is done, where the lab gives it: so many blocks of so many threads. 0, 0:
- * any is. Host code of the student's cannot be kept from changing what the lab's own code asks for.
- */
+/* The only launch that is done, if the lab gives it: that many blocks of that many threads. 0, 0:
+ * any launch. Host code of the student could otherwise change the launch that the lab's own code
+ * requests. */
 void sim_serve_launch(unsigned blocks, unsigned threads);
 
-/* One call: `bytes` of `payload`. False: it broke the rules, nothing was answered. */
+/* Does one call: `bytes` of `payload`. False: the guest broke the rules, and got no answer. */
 bool sim_serve(int socket, const char *payload, size_t bytes);
 
 #endif

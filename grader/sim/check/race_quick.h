@@ -1,12 +1,12 @@
-/* race_quick.h - nearly all accesses are to words that nobody has used since the last barrier, or
- * the same thread. For plain loads and stores; false: race_visit() must look closer. Inlined, since
- * they run for each lane. */
+/* race_quick.h - the fast path: nearly all accesses are to words that no thread, or only the
+ * same thread, has used since the last barrier. For plain loads and stores; false: call
+ * race_visit(). Inlined, since these functions run for each lane. */
 #ifndef SIM_CHECK_RACE_QUICK_H
 #define SIM_CHECK_RACE_QUICK_H
 
 #include "sim/check/races.h"
 
-/* The thread's own, and nobody else's. */
+/* The slot belongs to this thread alone. */
 static inline bool race_is_own(const Visit *v, Slot slot, uint32_t who)
 {
     return slot.when > v->mine && (slot.tag & WHO) == who;
@@ -22,7 +22,7 @@ static inline bool race_store_quickly(const Visit *v, Word *word, uint32_t who, 
     return true;
 }
 
-/* The slot of the first reader, when `who` reads, too. */
+/* The slot of the first reader, when `who` is another reader. */
 static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, uint32_t followed)
 {
     if (read->when <= v->old) {

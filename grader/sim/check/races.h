@@ -1,23 +1,25 @@
-/* races.h - what the files of races share: who touched a word, and how two accesses meet. How it
- * all works: races.c. */
+/* races.h - shared by the race checker's files: who accessed a word, and when two accesses race.
+ * The method is described in races.c. */
 #ifndef SIM_CHECK_RACES_H
 #define SIM_CHECK_RACES_H
 
 #include "sim/exec/access.h"
 
-/* One access to a word: its last write, or the first read of those that nothing orders. */
+/* One access to a word: its last write, or the first of the reads that are not ordered with each
+ * other. */
 typedef struct Slot {
-    uint32_t when; /* a moment of its warp; 0: never */
-    uint32_t tag;  /* who, and 16 bits further: where, by races_site() */
+    uint32_t when; /* a moment of its warp; 0: no access yet */
+    uint32_t tag;  /* the thread (WHO_...), and 16 bits higher the place in the code, by
+                    * races_site() */
 } Slot;
 
-/* Who: a thread of its block, and whether others did the same that are not written down. */
+/* The thread within its block, and whether others that are not recorded did the same. */
 enum {
     WHO_THREAD = 0x3ff,
-    WHO_SAME_WARP = 0x400, /* others of that warp, too */
-    WHO_OTHERS = 0x800,    /* others of other warps of the block */
-    WHO_STRONG = 0x1000,   /* all of them atomics, or as strong as such */
-    WHO_BLOCKS = 0x2000,   /* others of other blocks */
+    WHO_SAME_WARP = 0x400, /* other threads of that warp, too */
+    WHO_OTHERS = 0x800,    /* threads of other warps of the block, too */
+    WHO_STRONG = 0x1000,   /* all of them atomics, or as strong as atomics */
+    WHO_BLOCKS = 0x2000,   /* threads of other blocks, too */
     WHO_MORE = WHO_SAME_WARP | WHO_OTHERS | WHO_BLOCKS,
     WHO_SHIFT = 0xc000, /* of a line: see below */
     WHO = 0xffff
@@ -32,7 +34,7 @@ typedef struct Word {
     Slot write, read;
 } Word;
 
-/* Side by side, so that 8 words are looked at at once. */
+/* Side by side, so that 8 words are checked at once. */
 enum { LINE = 32 };
 typedef struct Side {
     uint32_t when[LINE], tag[LINE];
@@ -60,10 +62,10 @@ typedef struct SharedWords {
     Pair pair[];
 } SharedWords;
 
-/* Of global memory a line of 32 words has one Slot a side, as long as whole warps use it in order:
- * the slot's thread is that of word 0, and word i's is i >> shift further (shift: the tag's bits of
- * WHO_SHIFT; 4, 8 or 16 bytes a lane are 0, 1, 2). Else it is LINE_SPREAD: the tag's other bits
- * then number a Side of the pool. */
+/* A line of 32 words of global memory has one Slot per side, as long as whole warps access it in
+ * order: the slot's thread is that of word 0, and the thread of word i is i >> shift higher
+ * (shift: the tag's bits of WHO_SHIFT; 4, 8 or 16 bytes per lane are shifts 0, 1, 2). Otherwise
+ * it is LINE_SPREAD: the tag's other bits are then the number of a Side in the pool. */
 typedef struct Line {
     Slot side[2]; /* writes, reads */
 } Line;
@@ -79,51 +81,54 @@ typedef struct GlobalWords {
 /* The other side of a race. */
 typedef struct Meeting {
     int lane;         /* of this side */
-    bool other_wrote; /* or read */
-    bool somebody;    /* not the slot's thread, but others at the same place */
+    bool other_wrote; /* false: it read */
+    bool somebody;    /* not the slot's thread, but another one at the same place in the code */
     bool one_warp;
-    bool at_once; /* by lanes of one instruction: `other_lane` */
+    bool at_once; /* the lanes of one instruction race with each other: see `other_lane` */
     int other_lane;
     Slot slot;
-    int64_t block; /* global: number of the other block; -1: of the same; or SOMEWHERE */
+    int64_t block; /* global memory: number of the other block; -1: the same block; or SOMEWHERE */
 } Meeting;
 #define SOMEWHERE INT64_MAX
 
-/* block->shared_races: a block's view. Kept for the next block when it ends. */
+/* block->shared_races: what the checker knows of a block. Reused for the next block. */
 typedef struct BlockRaces {
-    struct BlockRaces *next; /* of those that are free */
+    struct BlockRaces *next; /* in the list of free ones */
     SharedWords *words;
-    int epoch;     /* of the block, when it was last looked at */
-    uint32_t full; /* the last moment before the last barrier of all */
-    bool parts;    /* since then, some warps have met without the others */
+    int epoch;     /* of the block, at the last check */
+    uint32_t full; /* the last moment before the last barrier of the whole block */
+    bool parts;    /* since then, some warps have synchronised without the others */
     uint32_t now[WARPS_A_BLOCK];
-    uint32_t seen[WARPS_A_BLOCK][WARPS_A_BLOCK]; /* [v][w]: what v knows of w to be over */
-    uint32_t handed[WARPS_A_BLOCK];              /* what a hand-over inside the block covers */
-    uint32_t fenced;                             /* warps that have, since they last handed over */
+    uint32_t seen[WARPS_A_BLOCK][WARPS_A_BLOCK]; /* [v][w]: the moment of w up to which v is
+                                                  * ordered after w */
+    uint32_t handed[WARPS_A_BLOCK];              /* the moments that a hand-over inside the block
+                                                  * covers */
+    uint32_t fenced;                             /* warps that have executed a fence since their
+                                                  * last hand-over */
     bool ever_fenced;
-    /* Of global memory. */
-    bool fenced_for_all; /* for other blocks, too */
+    /* For global memory. */
+    bool fenced_for_all; /* the fence also applies to other blocks */
     uint32_t first;      /* moment of its newest segment; 0: none yet */
-    uint32_t segment;    /* that, as 1 + index */
-    uint32_t acquired;   /* how many hand-overs it knows of */
+    uint32_t segment;    /* that segment's index + 1 */
+    uint32_t acquired;   /* number of hand-overs it has acquired */
 } BlockRaces;
 
-/* What one access of a warp carries through its words. */
+/* State of one warp access while its words are checked. */
 typedef struct Visit {
     Access *x;
     BlockRaces *r;
     int warp;
     bool strong, is_global;
-    bool observes;      /* an atomic whose answer is used: it has seen those before it */
+    bool observes;      /* an atomic whose result is used: it is ordered after the earlier ones */
     uint32_t now, site; /* the site's bits in a tag */
-    uint32_t old;       /* moments up to it are over for everybody */
-    uint32_t mine;      /* those after it are of this block */
+    uint32_t old;       /* moments up to this one are ordered before everything */
+    uint32_t mine;      /* later moments than this one belong to this block */
     int log2_grain;
-    bool met, same; /* `same`: it wrote what was there */
+    bool met, same; /* `same`: it wrote the value that was there */
     Meeting meeting;
 } Visit;
 
-/* ---- What the observer calls (check.c); all may be called with checks off ---- */
+/* ---- Called by the observer (check.c), also when checks are off ---- */
 
 void races_launch_begin(Launch *launch);
 void races_launch_end(Launch *launch); /* frees */
@@ -133,43 +138,46 @@ void races_warp_sync(Warp *warp, uint32_t lanes);
 void races_fence(Warp *warp, bool of_block);
 void races_global(Access *access);
 void races_shared(Access *access);
-void access_check_written(Access *access); /* written.c: and marks what it writes */
+void access_check_written(Access *access); /* written.c: also marks what the access writes as
+                                            * written */
 
 /* ---- races.c: blocks, warps, moments ---- */
 
-BlockRaces *races_of(Block *block); /* NULL: no memory for it */
+BlockRaces *races_of(Block *block); /* NULL: out of memory */
 uint32_t races_moment(void);        /* the next one */
 uint32_t races_last_moment(void);
 bool history_exhausted(void);                         /* no moments are left in this launch */
 uint32_t races_site(const Access *access);            /* its step's bits in a tag; 0: too many */
-const Step *race_step(int site);                      /* NULL: not known */
-bool race_observed(int site);                         /* its atomics' answers are used */
-bool races_begin_visit(Visit *visit, Access *access); /* but for old and mine; false: no memory */
-/* Strong accesses hand over, and take over, inside the block. */
+const Step *race_step(int site);                      /* NULL: unknown */
+bool race_observed(int site);                         /* the results of its atomics are used */
+bool races_begin_visit(Visit *visit, Access *access); /* sets all but old and mine; false: out of
+                                                       * memory */
+/* Strong accesses release and acquire inside the block. */
 void races_hand_over(Visit *visit);
 
 /* ---- race_rules.c: do two accesses race? ---- */
 
-/* `at`: the word's place in bytes, as the lane's address is. Changes one side of it. */
+/* `at`: the word's byte address, in the same form as the lane's. Updates one side of the word. */
 void race_visit(Visit *visit, Word *word, int lane, uint64_t at);
-bool race_at_once(Visit *visit); /* lanes of one store meet */
+bool race_at_once(Visit *visit); /* lanes of one store write the same word */
 
 /* ---- races_global.c ---- */
 
 void races_global_begin(void); /* a launch */
 void races_global_end(void);
-/* The block that a moment is of, if it is none of `mine`, and whether what it did then was handed
- * over to it: what it wrote, or only what it read; -1: it is of mine. */
+/* The block that a moment belongs to if it is not one of `mine`; -1: it is of this block.
+ * `ordered`: whether what that block wrote then (or only read) was handed over to this block. */
 int64_t races_foreign(const Visit *visit, uint32_t moment, bool wrote, bool *ordered);
-bool races_handed_over(bool wrote); /* has any block, in this launch, what it wrote, or anything? */
+bool races_handed_over(bool wrote); /* has any block in this launch handed over what it wrote
+                                     * (or, if not `wrote`, anything)? */
 
 /* ---- race_pool.c: Sides for lines of global memory that need them ---- */
 
 void pool_begin(void);
 void pool_end(void);
 Side *pool_side(uint32_t number);
-Side *pool_take(uint32_t *number); /* NULL: what may be spent is spent */
-/* So many bytes go to lines; false: too many. */
+Side *pool_take(uint32_t *number); /* NULL: the memory limit is reached */
+/* Reserves this many bytes for lines; false: over the limit. */
 bool pool_spend(size_t bytes);
 
 /* ---- race_tell.c ---- */

@@ -100,7 +100,7 @@ static bool none_written(const uint8_t *written, size_t at, size_t bytes)
     return bits_other(written, at, bytes, false) == at + bytes;
 }
 
-/* For an element with unwritten bytes; `none`: no byte of it is written. */
+/* Whether to report an element with unwritten bytes; `none`: no byte of it is written. */
 static bool element_is_told(const Access *x, int element, bool none)
 {
     const int uses = uses_of(x->warp->code, x->step, element);
@@ -129,7 +129,8 @@ static bool load_is_told(const Access *x, int lane, const uint8_t *written, size
     return told;
 }
 
-/* For a lane with unwritten bytes. An atomicExch() whose result is unused only writes. */
+/* Whether to report a lane with unwritten bytes. An atomicExch() whose result is unused only
+ * writes. */
 static bool is_told(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Instruction *in = x->step->in;
@@ -187,7 +188,7 @@ static void tell_shared(const Access *x, int lane, const uint8_t *written, size_
          (unsigned long long) x->address[lane], which);
 }
 
-/* Only the first lane of those that read what is not there is told. */
+/* Only the first lane that reads unwritten bytes is reported. */
 static void check_lanes(Access *x, bool mark, bool ask)
 {
     bool told = false;
@@ -248,7 +249,7 @@ void access_check_written(Access *x)
 
 /* ---- Copies ---- */
 
-/* The allocation, if it holds all of the bytes and is watched. */
+/* The allocation, if it contains all of the bytes and its writes are tracked. */
 static Allocation *watched(uint64_t address, size_t bytes)
 {
     Allocation *a = memory_find(address);

@@ -1,9 +1,9 @@
-/* access.c - one access of a warp to memory: which allocation, whether it may, what it costs.
+/* access.c - one access of a warp to memory: finds the allocation, checks the access and counts
+ * its cost.
  *
- * Nearly always all lanes are in one allocation: then the lowest and the highest address and the
- * pattern's alignment settle it. Only where that says no, each lane is looked at, in order, so that
- * the lane that is told is the first one at fault.
- */
+ * Nearly always all lanes are in one allocation. Then checking the lowest and highest address
+ * and the alignment of the pattern is enough. Only if that check fails, each lane is checked in
+ * order, so that the finding names the first faulty lane. */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
 #include "sim/exec/ops/handlers.h"
@@ -73,7 +73,7 @@ static uint32_t lanes_in_window(const Access *x, uint32_t mask, uint64_t window)
     return inside & mask;
 }
 
-/* All windows lie below the GPU's memory and, on Linux, away from the host's. */
+/* All windows lie below the GPU's memory and, on Linux, outside the host's. */
 static bool in_any_window(const Access *x)
 {
     uint64_t any = 0;
@@ -140,7 +140,7 @@ static bool is_forbidden(const Allocation *a, size_t at)
     return a->forbidden[at / 8] >> (at & 7) & 1;
 }
 
-/* Bytes begin .. end - 1 of an allocation are an array: as simMark() leaves them. */
+/* Bytes begin .. end - 1 of an allocation are an array, as marked by simMark(). */
 typedef struct Part {
     size_t begin, end;
 } Part;
@@ -173,8 +173,8 @@ static void name_part(const Allocation *a, Part part, char *text, size_t size)
         snprintf(text, size, "the %zu bytes of the array", part.end - part.begin);
 }
 
-/* Inside an allocation, but outside of what simMark lets the kernel use: told against the nearer of
- * the arrays before and after. */
+/* Inside an allocation, but outside the parts that simMark() lets the kernel use. The report
+ * refers to the nearest array before or after the address. */
 static bool forbidden(const Access *x, int lane, const Allocation *a)
 {
     const size_t at = x->address[lane] - a->base, bytes = (size_t) x->bytes;
@@ -210,11 +210,11 @@ static bool write_to_constant(const Access *x, int lane)
     return fault(x, lane, FINDING_FORBIDDEN, what);
 }
 
-/* Of shared or local memory. */
+/* For shared or local memory. */
 static bool outside_window(const Access *x, int lane, const char *memory, const char *whose,
                            uint64_t bytes)
 {
-    const uint64_t address = x->address[lane]; /* of 32 bits: what is below 0 ends up high */
+    const uint64_t address = x->address[lane]; /* 32-bit: an offset below 0 becomes a large one */
     int64_t at = address <= UINT32_MAX ? (int32_t) (uint32_t) address : (int64_t) address;
 
     if (x->address[lane] & (uint64_t) (x->bytes - 1))
@@ -231,7 +231,7 @@ static bool outside_window(const Access *x, int lane, const char *memory, const 
 
 /* ---- Global memory ---- */
 
-/* NULL: told. */
+/* NULL: already reported. */
 static Allocation *find_lane(const Access *x, int lane)
 {
     uint64_t address = x->address[lane];
@@ -251,7 +251,7 @@ static Allocation *find_lane(const Access *x, int lane)
     return a;
 }
 
-/* Lane by lane: somebody is at fault, or the lanes are in different allocations. */
+/* Lane by lane: a lane is faulty, or the lanes are in different allocations. */
 static bool find_each(Access *x)
 {
     x->allocation = NULL;
@@ -323,11 +323,11 @@ static bool find_shared(Access *x)
         if (room < 0 || at > (uint64_t) room || at & (uint64_t) (x->bytes - 1))
             return outside_window(x, lane, "shared", "the block", block->shared_bytes);
     }
-    abort(); /* one of the lanes must be at fault */
+    abort(); /* unreachable: one of the lanes must be faulty */
 }
 
-/* Memory that each lane has its own of, `stride` bytes further than the lane's before; or, if that
- * is 0, all have together. */
+/* Memory private to each lane, at `stride` bytes from the previous lane's; stride 0: shared by
+ * all lanes. */
 static bool find_private(Access *x, uint8_t *memory, uint64_t stride, uint64_t bytes,
                          const char *name, const char *whose)
 {
@@ -356,7 +356,8 @@ static bool find_local(Access *x)
     return find_private(x, x->warp->local, bytes, bytes, "local", "the thread");
 }
 
-/* Those of a kernel are the same for all; those of the calls inside are kept for each lane. */
+/* A kernel's parameters are the same for all lanes; parameters of nested calls are stored per
+ * lane. */
 static bool find_param(Access *x)
 {
     Launch *launch = x->warp->block->launch;

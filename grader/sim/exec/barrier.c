@@ -1,10 +1,9 @@
 /* barrier.c - bar and barrier: warps of a block that wait for each other, and lanes of a warp.
  *
- * A warp counts at a barrier as 32 threads, once all of its living lanes are there. Lanes that come
- * alone are waiting_lanes; then other parts of the warp run, if there are any that wait for nobody.
- * Lanes that would only end do so. If the rest of the warp waits for the waiting_lanes lanes, it
- * will never come.
- */
+ * A warp counts at a barrier as 32 threads, once all of its living lanes have reached it. Lanes
+ * that arrive alone become waiting_lanes; then other parts of the warp run, if any of them is
+ * not waiting. Lanes that would only exit do so. If the rest of the warp waits for the
+ * waiting_lanes, the barrier can never complete, and that is reported. */
 #include "sim/exec/warp.h"
 
 #include <stdio.h>
@@ -58,7 +57,7 @@ static void write_vote(Warp *warp, const Barrier *barrier)
     *d = (*d & ~warp->active) | (all ? warp->active : 0);
 }
 
-/* They go on when it is their turn again. */
+/* The released warps continue at their next turn. */
 static void release(Block *block, Barrier *barrier)
 {
     Barrier passed = *barrier;
@@ -88,7 +87,7 @@ static void check(Block *block, Barrier *barrier)
     if (barrier->expected && barrier->warps && barrier->arrived >= needed)
         release(block, barrier);
     else if (barrier->expected && barrier->arrived >= needed)
-        *barrier = (Barrier){ 0 }; /* all of them only arrived */
+        *barrier = (Barrier){ 0 }; /* all warps used bar.arrive: none waits */
 }
 
 void barrier_warp_done(Warp *warp)
@@ -107,7 +106,7 @@ static uint32_t lane_value(const Warp *warp, int slot, uint32_t mask)
     return values[__builtin_ctz(mask)];
 }
 
-/* 0: told. */
+/* 0: already reported. */
 static int expected_of(Warp *warp, const Step *step, uint32_t mask)
 {
     uint32_t count;
@@ -142,7 +141,7 @@ static void count_votes(Warp *warp, const Step *step, Barrier *barrier)
     barrier->arrivals += (uint32_t) __builtin_popcount(warp->active);
 }
 
-/* False: told. */
+/* False: already reported. */
 static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
 {
     int expected = expected_of(warp, step, warp->active);
@@ -161,8 +160,8 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
     return true;
 }
 
-/* On a GPU since Volta they are not waited for once they have ended; before, and by the letter of
- * the programming guide, that is undefined. */
+/* GPUs since Volta do not wait for lanes that have exited. On older GPUs, and according to the
+ * programming guide, this is undefined behaviour. */
 static void tell_strays(Warp *warp, uint32_t diverged_lanes)
 {
     char here[100], there[100];
@@ -175,7 +174,7 @@ static void tell_strays(Warp *warp, uint32_t diverged_lanes)
          here, warp->number, lanes_end(warp->alive, "es"), there);
 }
 
-/* All living lanes are here. */
+/* All living lanes have reached the barrier. */
 static void arrive(Warp *warp)
 {
     const Step *step = warp->barrier_step;
@@ -202,7 +201,7 @@ static bool is_aligned(const Instruction *in)
     return in->op == OP_bar || has_mod(in, MOD_aligned);
 }
 
-/* The lanes stay behind this step; those of their part that skip it wait there. */
+/* The lanes wait after this step. Lanes of the same part that skipped the step wait there too. */
 static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
 {
     const uint32_t before = warp->waiting_lanes, rest = warp->alive & ~before & ~mask;
@@ -268,7 +267,7 @@ void barrier_resolve(Warp *warp)
     else if (warp_rotate(warp))
         return;
     else if (rest && warp_only_ends(warp, rest))
-        warp_exit(warp, rest); /* and comes back to here */
+        warp_exit(warp, rest); /* which calls this function again */
     else if (rest)
         tell_missing_lanes(warp, warp_sync ? members_of(warp) & rest : rest, !warp_sync);
     else
@@ -325,7 +324,7 @@ static void run_warp_sync(Warp *warp, const Step *step, uint32_t mask)
     if (!(members & ~mask))
         return;
     if (warp->waiting_lanes && warp->barrier != WARP_SYNC)
-        return; /* others wait at a barrier of the block: told there */
+        return; /* other lanes wait at a barrier of the block, which reports the problem */
     park(warp, step, mask, WARP_SYNC);
 }
 
@@ -359,9 +358,9 @@ bool bind_barrier(Step *step, const Instruction *in)
     return step->run;
 }
 
-/* ---- Nobody comes any more ---- */
+/* ---- A barrier that is never filled ---- */
 
-/* What the warps that are not at this barrier do: "32 threads of warp 1 (ended)" ... */
+/* What the warps that are not at this barrier are doing: "32 threads of warp 1 (ended)" ... */
 static void describe_missing(const Block *block, const Warp *waiting, char *text, size_t size)
 {
     size_t used = 0;

@@ -1,16 +1,15 @@
-/* blocks.c - which blocks of a launch run when, in each the warps in turns.
+/* blocks.c - when each block of a launch runs, and the turns of the warps in a block.
  *
- * A block of an ordinary launch runs to its end, then the next one begins, in the same memory
- * (registers, local and shared memory). If all that a block could do is to wait in a loop, the next
- * one begins beside it, as long as there are no more than the GPU holds at once; then all of those
- * take turns. If none gets anywhere then, a GPU would hang, too. Of a cooperative launch all blocks
- * are there from the beginning; where time is modelled, as many as there is room for, of a kernel
- * that may share out its work by atomics.
+ * A block of an ordinary launch runs to its end; then the next one starts in the same memory
+ * (registers, local and shared memory). If all warps of a block only wait in loops, the next
+ * block starts beside it, up to the number that the GPU holds at once; then all of these take
+ * turns. If none of them makes progress, a GPU would hang too. In a cooperative launch all
+ * blocks are present from the start. Where time is modelled and the kernel may distribute its
+ * work by atomics, as many blocks as fit are present from the start.
  *
- * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that waits
- * for the block before). So what SIM_SCHED changes is the order inside a batch: as many of the next
- * ones as there is room for.
- */
+ * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that
+ * waits for the preceding block). So SIM_SCHED changes only the order inside a batch: the next
+ * blocks, as many as fit. */
 #include "sim/exec/warp.h"
 
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include <string.h>
 
 enum {
-    MOST_THERE = 1024, /* where the caller does not say what the GPU holds */
+    MOST_THERE = 1024, /* where the caller does not give the number that the GPU holds */
     SAMPLED = 4,
 };
 
@@ -61,7 +60,8 @@ static uint64_t random_of(uint64_t *state)
     return x ^ x >> 31;
 }
 
-/* One block of sixteen, but at least one and at most SAMPLED: checks take several times as long. */
+/* One block in sixteen, but at least one and at most SAMPLED: checks make a block several times
+ * slower. */
 static bool is_sampled(const Launch *launch, long number)
 {
     const long blocks = (long) launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -96,7 +96,7 @@ static void block_begin(Block *block, long number)
     block->epoch = 0;
     block->ended = false;
     memset(block->barriers, 0, sizeof block->barriers);
-    /* What nobody has written there is no number that anyone could take for a result. */
+    /* Unwritten shared memory must not hold a number that could pass for a result. */
     memset(block->shared, 0xff, block->shared_bytes);
     block->copied_unwritten = false;
     choose_checks(block);
@@ -128,12 +128,12 @@ static void order_warps(const Block *block, uint64_t *seed, int order[WARPS_A_BL
 }
 
 typedef enum Turn {
-    TURN_NONE,  /* no warp could, or a fatal finding ended it */
-    TURN_SPUN,  /* those that could came back to where they were */
-    TURN_MOVED, /* one got somewhere */
+    TURN_NONE,  /* no warp could run, or a fatal finding ended the block */
+    TURN_SPUN,  /* the warps that could run came back to an earlier state */
+    TURN_MOVED, /* a warp made progress */
 } Turn;
 
-/* Each warp that can has its turn. */
+/* Each warp that can run has its turn. */
 static Turn block_turn(Block *block, uint64_t *seed)
 {
     int order[WARPS_A_BLOCK];
@@ -162,13 +162,13 @@ static bool block_is_done(const Block *block)
     return true;
 }
 
-/* It goes round in a loop, with each of its parts, or takes sleeps. */
+/* Each of its parts runs in a loop without progress, or it sleeps. */
 static bool warp_waits(const Warp *warp)
 {
     return warp->spins > warp->depth || warp->sleeps >= NAPS;
 }
 
-/* All of its warps that could go on wait: it is other blocks' turn. */
+/* All of its warps that could run are waiting: other blocks get a turn. */
 static bool block_waits(const Block *block)
 {
     bool any = false;
@@ -182,7 +182,7 @@ static bool block_waits(const Block *block)
     return any;
 }
 
-/* ---- Waiting in vain ---- */
+/* ---- Waiting forever ---- */
 
 static int line_of(const Step *step)
 {
@@ -213,7 +213,7 @@ static void tell_spinning(Warp *warp, const char *hint)
              hint);
 }
 
-/* Told for the first warp of the block that loops; else for the barriers. */
+/* Reports the first warp of the block that loops; if there is none, the barriers. */
 static void tell_hopeless(Block *block, const char *hint)
 {
     for (int i = 0; i < block->warp_count; i++)
@@ -224,25 +224,25 @@ static void tell_hopeless(Block *block, const char *hint)
     barrier_tell_stuck(block);
 }
 
-/* ---- The blocks that are there at once ---- */
+/* ---- The blocks present at once ---- */
 
-/* i -> first + (step * i + start mod count) meets each block of the batch once, if step and count
- * have no common divisor. */
+/* i -> first + (step * i + start mod count) visits each block of the batch once if step and
+ * count have no common divisor. */
 typedef struct Batch {
     long first, count, step, start;
-    long begun; /* of them */
+    long begun; /* blocks of the batch already started */
 } Batch;
 
 typedef struct Residents {
     Launch *launch;
-    Block **blocks; /* `there` of them run, in the order in which they began; the others of `made`
-                     * have ended: memory for the next */
+    Block **blocks; /* the first `there` of them run, in the order in which they started; the
+                     * rest of `made` have ended, and their memory is reused */
     long there, made, most;
     long done, total;
-    bool moved; /* one of them, in this round */
-    int idle;   /* rounds in a row in which none did */
+    bool moved; /* a block made progress in this round */
+    int idle;   /* consecutive rounds in which none did */
     Batch batch;
-    uint64_t seed; /* of the warps' order */
+    uint64_t seed; /* for the order of the warps */
 } Residents;
 
 static long gcd(long a, long b)
@@ -250,7 +250,7 @@ static long gcd(long a, long b)
     return b ? gcd(b, a % b) : a;
 }
 
-/* The next ones, as many as there is room for. */
+/* The next blocks, as many as fit. */
 static Batch next_batch(const Residents *residents)
 {
     const Launch *launch = residents->launch;
@@ -288,7 +288,7 @@ static long not_begun(const Residents *residents)
     return residents->total - residents->done - residents->there;
 }
 
-/* False: no memory. */
+/* False: out of memory. */
 static bool make_block(Residents *residents)
 {
     Block *block = residents->blocks[residents->made] = calloc(1, sizeof *block);
@@ -333,7 +333,7 @@ static void tell_progress(const Residents *residents)
         launch->progress(launch->progress_self, residents->done, residents->total);
 }
 
-/* Of a grid of very many short blocks; a long block is stopped in its own turn (turn.c). */
+/* For a grid of very many short blocks; a long block is stopped in its own turn (turn.c). */
 static void check_budget(Launch *launch, long done, long count)
 {
     char text[300];
@@ -362,14 +362,14 @@ static void leave(Residents *residents, long i)
     check_budget(residents->launch, residents->done, residents->total);
 }
 
-/* All blocks that fit are there from the beginning. */
+/* All blocks that fit are present from the start. */
 static bool side_by_side(const Launch *launch)
 {
     return launch->cooperative || launch->blocks_draw;
 }
 
-/* The i-th block goes on until it ends or waits; where they run side by side, for one turn. True:
- * it has ended, and is not there any more. */
+/* Runs the i-th block until it ends or waits, or for one turn where blocks run side by side.
+ * True: it has ended and was removed. */
 static bool go_on(Residents *residents, long i)
 {
     Block *block = residents->blocks[i];
@@ -399,13 +399,14 @@ static void begin_next(Residents *residents)
                                      : "no memory to run a block");
         return;
     }
-    const long number = next_number(residents); /* before there is one more, by whatever compiler */
+    const long number = next_number(residents); /* in a statement of its own: the count must not
+                                                 * change first */
     block_begin(residents->blocks[residents->there++], number);
     if (!side_by_side(residents->launch))
         go_on(residents, residents->there - 1);
 }
 
-/* Blocks that have not begun can't be waited for. */
+/* Adds a hint if blocks that have not started can never start. */
 static void tell_all_wait(const Residents *residents)
 {
     char hint[200] = "";
@@ -429,8 +430,8 @@ static void take_turns(Residents *residents)
         tell_all_wait(residents);
 }
 
-/* Where warps or blocks share out their work by tickets, who runs first would get all of it: that
- * is right, but takes as long as it would on no GPU. */
+/* Where warps or blocks distribute their work by atomic counters, the first to run would take
+ * all of it. The result would be right, but the modelled time would not be that of any GPU. */
 static void find_draws(Launch *launch)
 {
     const Code *code = launch->kernel;

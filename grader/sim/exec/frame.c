@@ -11,7 +11,7 @@ static size_t round_up(size_t bytes)
     return (bytes + PLANE - 1) / PLANE * PLANE;
 }
 
-/* All of a frame lies in one piece of memory, which is kept for the next call at this depth. */
+/* A frame is one block of memory, which is kept for the next call at this depth. */
 bool frame_make(Frame *frame, const Code *code, uint8_t unwritten)
 {
     size_t planes = (size_t) code->planes * PLANE;
@@ -62,7 +62,7 @@ void frame_use(Warp *warp)
 
 /* ---- Calls ---- */
 
-/* The callee's code: made when it is first called. NULL: told. */
+/* The callee's code, made at the first call. NULL: already reported. */
 static const Code *callee_code(Warp *warp, const Step *step, int lane, int function)
 {
     Launch *launch = warp->block->launch;
@@ -91,7 +91,7 @@ static void copy_lanes(uint8_t *to, int to_stride, const uint8_t *from, int from
     }
 }
 
-/* A call's operand is a variable of the caller, as large as the callee's. */
+/* A call's operand is a variable of the caller, with the same size as the callee's. */
 static bool fits(const Warp *warp, const Operand *operand, int variable)
 {
     const Module *module = warp->code->module;
@@ -138,7 +138,7 @@ static void copy_arguments(Warp *warp, const Step *step, const Frame *callee)
     }
 }
 
-/* Lanes come back at different times; the values are taken when all have. */
+/* Lanes return at different times; the values are copied when all have returned. */
 static void copy_returns(Warp *warp, const Frame *callee)
 {
     const Operand *operands = warp->code->function->operands + callee->call->in->first;
@@ -153,7 +153,7 @@ static void copy_returns(Warp *warp, const Frame *callee)
     }
 }
 
-/* Room for one more frame; NULL: told. */
+/* Room for one more frame; NULL: already reported. */
 static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code)
 {
     int base = warp->local_base + warp->code->local_bytes;

@@ -1,15 +1,14 @@
-/* turn.c - the loop that runs a warp's steps, for the length of a slice at most.
+/* turn.c - the loop that runs a warp's steps, at most one slice at a time.
  *
- * At the end of a slice the warp is watched: if it comes back to the very state that it was in, it
- * waits for something that only others can do, and it is their turn. One that does so turn after
- * turn while nobody else can do anything either waits in vain (exec.c tells).
- */
+ * At the end of a slice the warp is watched: if it returns to exactly the same state, it waits
+ * for something that only others can do, so they get a turn. If this repeats turn after turn
+ * while no other warp makes progress, it waits forever (blocks.c reports that). */
 #include "sim/exec/warp.h"
 #include "sim/exec/trace.h"
 
 #include <stdlib.h>
 
-/* In line: without an option for the processor's own instruction, gcc calls a function for it. */
+/* Inlined: without an option for the processor's popcount instruction, gcc calls a function. */
 static inline unsigned lanes_in(uint32_t mask)
 {
     mask -= mask >> 1 & 0x55555555;
@@ -17,7 +16,7 @@ static inline unsigned lanes_in(uint32_t mask)
     return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
-/* At most `most`. Made twice, so that what is not traced does not pay for what is. */
+/* Runs at most `most` steps. Compiled twice, so that untraced runs do not pay for tracing. */
 static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long most, bool traced)
 {
     Launch *launch = warp->block->launch;
@@ -56,11 +55,11 @@ static void run_steps(Warp *warp, long most)
         run_steps_as(warp, most, false);
 }
 
-/* At how many of its visits to the same step a warp is compared: those that tell loops of up to 6
- * rounds, and some longer ones. */
+/* The visits to the same step at which the warp's state is compared. They detect loops with a
+ * period of up to 6 rounds, and some longer ones. */
 static const unsigned char looks[] = { 1, 2, 3, 4, 5, 6, 8, 12, 24, 60 };
 
-/* What it waits for comes through one of these. */
+/* The warp waits for a value that one of these reads. */
 static void keep_poll(Warp *warp)
 {
     const Step *step = &warp->code->steps[warp->pc];
@@ -94,7 +93,7 @@ static bool meets_again(Warp *warp, const WarpSave *save)
     return false;
 }
 
-/* True if it comes back to the state that it is in now. */
+/* True if the warp returns to its current state. */
 static bool comes_back(Warp *warp)
 {
     WarpSave save;
@@ -124,7 +123,8 @@ static void check_budget(Warp *warp)
     const uint32_t lanes = warp->active ? warp->active : warp->alive;
     char others[120];
 
-    /* A loop with a barrier in it ends its turns there: that does not make it end. */
+    /* A warp in a loop with a barrier ends its turns at the barrier, but the loop may still be
+     * endless. */
     if (!launch->budget || launch->executed < launch->budget || warp->state == WARP_DONE || !lanes)
         return;
     others_text(warp, others, sizeof others);
@@ -150,7 +150,7 @@ void warp_turn(Warp *warp)
     Launch *launch = warp->block->launch;
 
     warp->sleeps = 0;
-    /* Who went round in a loop is only looked at, whether it still does. */
+    /* A warp that was in a loop without progress is only checked for still being in it. */
     if (!warp->spins)
         run_steps(warp, slice_of(launch));
     if (warp->state == WARP_READY) {

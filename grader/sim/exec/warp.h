@@ -1,10 +1,9 @@
-/* warp.h - how a warp moves: its stack of entries (stack.c) and of frames (frame.c), its turns
- * (turn.c), its barriers (barrier.c), what it prints and asserts (syscall.c).
+/* warp.h - how a warp advances: its stack of entries (stack.c) and of frames (frame.c), its
+ * turns (turn.c), its barriers (barrier.c), its printf and assert (syscall.c).
  *
- * Each entry of the stack is a part of the warp, with a pc; the top one runs. An entry whose lanes
- * are all in entries above it waits for them at its pc: there they meet again. The lowest entry of
- * a frame has rpc -1 and waits for nobody.
- */
+ * Each entry of the stack is a part of the warp, with a pc; the top entry runs. An entry whose
+ * lanes are all in entries above it waits for them at its pc, where they reconverge. The lowest
+ * entry of a frame has rpc -1: it has no reconvergence point. */
 #ifndef SIM_EXEC_WARP_H
 #define SIM_EXEC_WARP_H
 
@@ -12,76 +11,79 @@
 
 enum {
     MOST_ENTRIES = 1 << 16,
-    MOST_FRAMES = 1024,         /* of calls within each other */
-    MOST_FRAME_BYTES = 1 << 24, /* of all of them, a warp */
-    SLICE = 1 << 15, /* warp instructions that a warp runs before it is another one's turn */
+    MOST_FRAMES = 1024,         /* nested calls */
+    MOST_FRAME_BYTES = 1 << 24, /* of all frames together, per warp */
+    SLICE = 1 << 15,            /* warp instructions that a warp runs before the next warp's turn */
     COOPERATIVE_SLICE = 1 << 12,
-    WATCH = 1 << 12, /* in the last so many it is watched whether it comes back */
-    HOPELESS = 64,   /* rounds in a row in which nobody got anywhere */
-    NAPS = 8         /* sleeps, or looks at a clock, in a turn: it waits for what others do */
+    WATCH = 1 << 12, /* the last instructions of a slice, in which the warp is watched for
+                      * returning to an earlier state */
+    HOPELESS = 64,   /* consecutive rounds without progress in any block */
+    NAPS = 8         /* sleeps or clock reads per turn that count as waiting for others */
 };
 
 /* ---- stack.c ---- */
 
-bool warp_open(Warp *warp, Block *block, int number); /* false: no memory */
+bool warp_open(Warp *warp, Block *block, int number); /* false: out of memory */
 void warp_close(Warp *warp);
 void warp_begin(Warp *warp, uint32_t lanes); /* at the kernel's first step */
 
-/* The lanes of `first` go to first_pc and run first, those of `then` to then_pc; they meet at rpc,
- * where all others of the top entry are already. */
+/* The lanes of `first` go to first_pc and run first, the lanes of `then` go to then_pc. They
+ * reconverge at rpc, where all other lanes of the top entry already are. */
 void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first_pc, uint32_t then,
                 int then_pc);
-void warp_settle(Warp *warp); /* drops what has arrived or is empty, and takes up what is on top */
+void warp_settle(Warp *warp); /* drops entries that have arrived or are empty, and loads the top
+                               * entry */
 void warp_arrive(Warp *warp); /* the same, after the running part's pc has changed */
-void warp_unpark(Warp *warp); /* what its lanes waited for has come */
-void warp_return(Warp *warp, uint32_t lanes); /* from the function; from the kernel: exit */
+void warp_unpark(Warp *warp); /* the event that its lanes waited for has occurred */
+void warp_return(Warp *warp, uint32_t lanes); /* from the function; in the kernel this is exit */
 void warp_exit(Warp *warp, uint32_t lanes);
-bool warp_rotate(Warp *warp); /* to the top: another part that waits for nobody */
-/* True if all that is before these lanes is the end of the kernel. */
+bool warp_rotate(Warp *warp); /* moves to the top another part that is not waiting */
+/* True if these lanes have nothing left to execute but the end of the kernel. */
 bool warp_only_ends(const Warp *warp, uint32_t lanes);
-/* Where the lane waits or runs. */
+/* The step where the lane waits or runs. */
 const Step *warp_step_of(const Warp *warp, int lane);
 
-/* A copy of its registers and of where its parts wait. */
+/* A copy of the warp's registers and of the positions of its parts. */
 typedef struct WarpSave {
     uint8_t *state;
     size_t bytes;
 } WarpSave;
-bool warp_save(const Warp *warp, WarpSave *save); /* false: no memory; the caller frees `state` */
+bool warp_save(const Warp *warp, WarpSave *save); /* false: out of memory; the caller frees
+                                                   * `state` */
 bool warp_is_as(const Warp *warp, const WarpSave *save);
 
-void warp_take_top(Warp *warp); /* pc, rpc and lanes are those of the entry on top */
-bool warp_push(Warp *warp, const Step *step, Entry entry); /* false: told */
+void warp_take_top(Warp *warp); /* loads pc, rpc and lanes from the top entry */
+bool warp_push(Warp *warp, const Step *step, Entry entry); /* false: already reported */
 
 /* ---- frame.c ---- */
 
-/* Its memory, for this function, cleared. False: there is none. */
+/* Allocates a cleared frame for this function. False: out of memory. */
 bool frame_make(Frame *frame, const Code *code, uint8_t unwritten);
-void frame_use(Warp *warp);   /* warp->frame is the one that runs */
-bool frame_leave(Warp *warp); /* back into the caller; false: this is the kernel */
+void frame_use(Warp *warp);   /* makes warp->frame the running frame */
+bool frame_leave(Warp *warp); /* returns to the caller; false: this frame is the kernel */
 void warp_call(Warp *warp, const Step *step, uint32_t lanes, int function);
 
 /* ---- turn.c ---- */
 
-void warp_turn(Warp *warp); /* until it waits, ends, or has had its slice */
+void warp_turn(Warp *warp); /* runs until the warp waits, ends or has used its slice */
 
 /* ---- exec.c, blocks.c ---- */
 
-/* What is wrong with all of it; false. */
+/* Reports a fault of the whole launch; returns false. */
 bool fail_launch(Launch *launch, FindingKind kind, const char *text);
-void blocks_run(Launch *launch, long count); /* to their ends, or until it has failed */
+void blocks_run(Launch *launch, long count); /* runs the blocks to their ends, or until one fails */
 
 /* ---- barrier.c ---- */
 
 bool bind_barrier(Step *step, const Instruction *in);
-/* Lanes wait for others of their warp that may still come. */
+/* Lanes wait for others of their warp that may still arrive. */
 void barrier_resolve(Warp *warp);
 void barrier_warp_done(Warp *warp);
-/* All warps wait, at barriers that nobody will fill: tells. */
+/* All warps wait at barriers that can never be filled: reports that. */
 void barrier_tell_stuck(Block *block);
-/* "lanes 0-15, 17", at most as long as `size`; "lane 3". */
+/* Writes "lanes 0-15, 17" or "lane 3" into `text`, which has room for `size` bytes. */
 void describe_lanes(uint32_t lanes, char *text, size_t size);
-/* The end of a verb of which they are the subject: `end` for one. */
+/* The ending of a verb whose subject is these lanes: `end` for one lane. */
 static inline const char *lanes_end(uint32_t lanes, const char *end)
 {
     return lanes & (lanes - 1) ? "" : end;
@@ -90,7 +92,7 @@ static inline const char *lanes_end(uint32_t lanes, const char *end)
 /* ---- syscall.c ---- */
 
 void system_call(Warp *warp, const Step *step, uint32_t mask, Name name);
-/* The lane's bytes of a call's n-th argument, and of its return value; NULL: not there. */
+/* The lane's bytes of a call's n-th argument, and of its return value; NULL: no such argument. */
 uint8_t *call_argument(Warp *warp, const Step *step, int n, int lane, size_t bytes);
 uint8_t *call_return(Warp *warp, const Step *step, int lane, size_t bytes);
 

@@ -108,8 +108,8 @@ static void put_global(FILE *out, const Totals *totals)
         const Traffic *t = &totals->global[k];
         if (!t->requests)
             continue;
-        put_row(out, "  %-*s %7s    sectors per request, %s %% of their bytes used", LABEL, labels[k],
-                quotient(t->passes, t->requests, 2).text,
+        put_row(out, "  %-*s %7s    sectors per request, %s %% of their bytes used", LABEL,
+                labels[k], quotient(t->passes, t->requests, 2).text,
                 quotient(t->asked * 100, t->passes * 32, 1).text);
     }
 }
