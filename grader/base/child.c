@@ -514,9 +514,8 @@ int child_run(char *const argv[], const char *folder, const Confinement *confine
         late = now_s() > deadline;
         sleep_s(0.0005);
     }
-    kill(
-        -pid,
-        SIGKILL); /* before it is reaped: afterwards its process id may belong to another process */
+    /* Before it is reaped: afterwards its process id may belong to another process. */
+    kill(-pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     child_forget(pid);

@@ -13,7 +13,7 @@
  * the threads that it starts: those are the ones that student code runs on.
  *
  * Nothing is denied that CUDA needs once it is up: mmap, ioctl, futex, threads, opening devices.
- * What the sandbox cannot stop is detected in other ways: the verdict is made in another process.
+ * Code that escapes the sandbox still cannot write its verdict, which another process decides.
  */
 #include "base/lockdown.h"
 #include "base/confine.h"
@@ -326,8 +326,8 @@ static const Rule rules[] = {
     { SYS_semget, KILL },
     { SYS_mq_open, KILL },
     { NR_memfd_secret, KILL },
-    { SYS_memfd_create,
-      UNLESS_SPARING }, /* a file in memory that does not count as any process's memory */
+    /* A file in memory that does not count as any process's memory. */
+    { SYS_memfd_create, UNLESS_SPARING },
     { SYS_sched_setparam, KILL },
     { SYS_sched_setscheduler, KILL },
     { NR_sched_setattr, KILL },

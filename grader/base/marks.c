@@ -54,8 +54,8 @@ double ratio_shown(double ratio, double bar, int decimals)
     return ratio < bar && rounded > bar - unit / 2 ? (ceil(bar / unit - 1e-9) - 1) * unit : ratio;
 }
 
-/* The mean over the cases. Cases that spare rung 1 get no extra weight: a speed that the starter
- * already reaches there is no merit. */
+/* The mean over the cases. In cases that spare rung 1 the starter is fast, too, so their mean
+ * counts only up to that of the other cases. */
 double marks_for_cases(const Policy *policy, const MarkedCase *cases, int count)
 {
     double sum[2] = { 0 };

@@ -28,7 +28,7 @@ typedef struct Policy {
     int64_t deadline;    /* seconds since 1970: the last second that is on time */
     double late_grace_s; /* a kernel late by at most this still counts as on time */
     double late_unit_s;  /* each started hour or day after the deadline... */
-    double late_factor;  /* ...multiplies the marks by this */
+    double late_factor;  /* ...takes the share 1 - late_factor, as late_curve says */
     Lateness late_curve;
     double late_cutoff_s; /* after this much lateness there are no marks; 0: never */
 } Policy;

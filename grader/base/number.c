@@ -35,7 +35,7 @@ const char *parse_prefix(const char *text, double *value)
     if (!strspn(digits + (*digits == '.'), decimal))
         return NULL;
     if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
-        return digits + 1; /* the digits and the unit x, as in 2x */
+        return digits + 1; /* not hexadecimal: the number is 0, and its unit begins with x */
     read = strtod(text, &end);
     if (!isfinite(read))
         return NULL;

@@ -19,10 +19,10 @@ enum { MOST_OPTIONS = 64 };
 typedef struct OptionReader {
     const OptionRow *rows; /* the last one has no name */
     void *self;            /* passed to `set` and `word` */
-    bool (*word)(void *self,
-                 const char *word); /* called for an argument that is not an option; false: refused.
-                                       NULL: the first one ends the options */
-    char why[600];                  /* the error; "" if a callback has already reported it */
+    /* Called for an argument that is not an option; false: refused. NULL: the first one ends the
+     * options. */
+    bool (*word)(void *self, const char *word);
+    char why[600]; /* the error; "" if a callback has already reported it */
 } OptionReader;
 
 /* Parses argv[1] to argv[argc - 1]: "--name value" or "--name=value", mixed with words in any

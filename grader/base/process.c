@@ -176,8 +176,7 @@ void program_wait(Program *const programs[], int count, double most_s)
             continue;
         wait[used++] = (struct pollfd){ programs[i]->out.fd, POLLIN, 0 };
         wait[used++] = (struct pollfd){ programs[i]->errors.fd, POLLIN, 0 };
-        if (programs[i]->out.fd <
-            0) /* output closed, but the program still runs: check again soon */
+        if (programs[i]->out.fd < 0) /* output closed, still running: check again soon */
             most_s = most_s < 0.02 ? most_s : 0.02;
         if (programs[i]->until_s < until)
             until = programs[i]->until_s;

@@ -45,7 +45,7 @@ void program_wait(Program *const programs[], int count, double most_s);
 void program_kill(Program *program); /* kills all that it started too, and waits for it */
 void program_free(Program *program); /* kills it first if it still runs */
 
-/* "ended by itself with status 3", "was killed by signal 9 (Killed)", "did not end within 60 s". */
+/* "exited with status 3", "was killed by signal 9 (Killed)", "did not end within 60 s". */
 void program_say_end(const Program *program, char *text, size_t size);
 
 #endif

@@ -165,8 +165,9 @@ static bool check_section(const char *name, unsigned long size, unsigned long *a
         !strncmp(name, ".preinit_array", 14) || !strncmp(name, ".ctors", 6)) {
         put(why, why_size,
             "kernel.cu runs code when it is loaded (a constructor, a global variable whose value "
-            "is computed, or "
-            "#include <iostream>): do the work in the lab's function, and print by printf");
+            "is "
+            "computed, or #include <iostream>): do the work in the lab's function, and print by "
+            "printf");
         return false;
     }
     for (size_t i = 0; i < sizeof at_end / sizeof *at_end; i++)
@@ -291,8 +292,8 @@ static bool check_found(Found found, const char *function, char *why, size_t siz
     case OVERLOADED:
         put(why, size,
             "kernel.cu defines a `%s`, but not the one that kernel.h declares: include "
-            "\"kernel.h\" and "
-            "give it the same arguments, of the same types",
+            "\"kernel.h\" "
+            "and give it the same arguments, of the same types",
             function);
         break;
     case ITS_STATIC:

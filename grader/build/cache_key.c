@@ -37,9 +37,8 @@ static bool read_source(BuildContext *context)
                             "%s does not exist: put the kernel to be graded into that file", shown);
     if (!context->recipe.source && errno == EFBIG)
         return context_fail(context, BUILD_STUDENT,
-                            "%s is larger than %d KiB, the limit for a "
-                            "kernel",
-                            shown, BUILD_SOURCE_BYTES >> 10);
+                            "%s is larger than %d KiB, the limit for a kernel", shown,
+                            BUILD_SOURCE_BYTES >> 10);
     if (!context->recipe.source && errno == EINVAL)
         return context_fail(context, BUILD_STUDENT, "%s is not a regular file", shown);
     if (!context->recipe.source)

@@ -126,11 +126,11 @@ static void say_untouched(Result *result)
     result->verdict = UNCHANGED;
     if (result->as_it_ran == CORRECT_ONLY)
         PUT(result->why,
-            "this is the unchanged starter. Its result is right, but labs/%s/README.md explains "
+            "this is the starter. Its result is right, but labs/%s/README.md explains "
             "why it is slow (its speed was not judged here)",
             result->entry->folder);
     else
-        PUT(result->why, "this is the unchanged starter, which is not a solution yet%s%s",
+        PUT(result->why, "this is the starter, which is not a solution yet%s%s",
             result->as_it_ran == PASS ? "" : ": ", result->as_it_ran == PASS ? "" : was);
 }
 

@@ -20,16 +20,13 @@ typedef struct CaseSpeed {
     double student_ms, reference_ms; /* per call */
     double gbps, gflops;             /* the student's, counting only the minimum work of the case */
     double reference_gbps;
-    double
-        resolution; /* half-width of the A/A interval (reference against itself); 0: not measured */
+    double resolution; /* half-width of the A/A interval, reference against itself; 0: not known */
     int blocks, dropped, pairs;
     bool by_parent;
-    double timed_blocks,
-        simulated_blocks; /* modelled: timed blocks, and all blocks; 0: not modelled */
-    double floor;         /* rung 1's ratio; 0: not needed */
-    char why_not[200];    /* the reason if not measured */
-    bool blind; /* the reason is that not even rung 1 is slow here; left out if another case decides
-                 */
+    double timed_blocks, simulated_blocks; /* modelled: timed ones, and all; 0: not modelled */
+    double floor;                          /* rung 1's ratio; 0: not needed */
+    char why_not[200];                     /* the reason if not measured */
+    bool blind; /* the reason: not even rung 1 is slow here; left out if another case decides */
 } CaseSpeed;
 
 typedef struct Result {
@@ -40,12 +37,10 @@ typedef struct Result {
     char why[4700];      /* one or more sentences; "" for a plain pass */
     char note[512];      /* further remarks; "" if none */
     char flags[160];     /* words for a human: "clock interference faster-than-known" */
-    char isolation[8]; /* "split": the kernel had a process of its own; or "shared"; "" if it never
-                          ran */
+    char isolation[8]; /* "split": the kernel had its own process; or "shared"; "": it never ran */
     char sandbox[24];  /* how the student's process was confined; "" if it never ran */
     char printed[600]; /* the beginning of what the student's code printed */
-    char
-        limiter[400]; /* what limits a slow kernel, a sentence without its full stop; "": unknown */
+    char limiter[400]; /* what limits a slow kernel: a sentence, no full stop; "": unknown */
     CaseSpeed speed[GRADE_CASES];
     int speeds;
     double marks; /* 0 .. 100 */

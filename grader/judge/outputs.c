@@ -28,9 +28,9 @@ static void say_wrong(Worker *worker, int out, const Difference *d, const char *
 
     if (!saw && d->unwritten == d->wrong)
         saw = SAW(SAW_UNWRITTEN);
-    if (d->got != d->got &&
-        !(saw &
-          SAW(SAW_UNWRITTEN))) /* the poison is NaN for floats, so unwritten memory is NaN, too */
+    /* The poison is NaN for floats, so a NaN in memory that was never written is not the kernel's.
+     */
+    if (d->got != d->got && !(saw & SAW(SAW_UNWRITTEN)))
         saw |= SAW(SAW_NOT_FINITE);
     worker->diagnosis = (Diagnosis){ .saw = saw,
                                      .lab_case = worker->row,
@@ -250,8 +250,8 @@ static Verdict check_array(Worker *worker, int set, int out, Draws *random)
         return PASS;
     got = xmalloc((keep ? count : step) * width);
     want = xmalloc((keep ? count : step) * width);
-    error = keep ? xcalloc(count, sizeof *error)
-                 : NULL; /* zero pages: uses memory only where it is written */
+    /* Pages of zeros take no memory until they are written. */
+    error = keep ? xcalloc(count, sizeof *error) : NULL;
     for (size_t first = 0; first < count && verdict == PASS; first += step) {
         size_t part = count - first < step ? count - first : step;
         size_t at = keep ? first * width : 0;

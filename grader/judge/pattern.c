@@ -1,9 +1,9 @@
 /* pattern.c - describes a wrong array in a clause by which a student can recognise the mistake.
  *
  * The clause has two halves. Each is the first row of a table that applies. The first half says
- * where the wrong elements are ("all elements from row 32, column 0 on (the tail)") and must be
- * exact. The second says what they hold instead ("were never written") and must explain nine
- * tenths of them. It is tested on a sample, so that large arrays take no longer.
+ * where the wrong elements are ("all elements from row 32, column 0 to the end (the tail)") and
+ * must be exact. The second says what they hold instead ("were never written") and must explain
+ * nine tenths of them. It is tested on a sample, so that large arrays take no longer.
  */
 #include "judge/compare.h"
 #include "judge/message.h"

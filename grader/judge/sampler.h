@@ -13,7 +13,7 @@
 #include "judge/session.h"
 #include "judge/race.h"
 
-/* What a case needs: its dims on this GPU, and how many sets and passes form a sample. */
+/* The size of a case on this GPU, and the number of buffer sets and passes in a sample. */
 typedef struct Plan {
     Case sized;
     int sets, passes;    /* sets 0: the case cannot be timed here */

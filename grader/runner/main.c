@@ -274,8 +274,7 @@ static bool ends_kept(const char *function, char *fault)
         if (ends.bytes[i] && memcmp(ends.kept[i], ends.at[i], ends.bytes[i])) {
             put(fault, SERVE_ANSWER,
                 "unsafe.returned %s() returned before its output was complete: work that it had "
-                "started "
-                "wrote to `out` later",
+                "started wrote to `out` later",
                 function);
             return false;
         }

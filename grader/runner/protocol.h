@@ -25,8 +25,8 @@
  *   TAG checks ON BUDGET           ON: 1 checks for races and uninitialised reads, 0 does not;
  *       ok                         BUDGET: the limit of warp instructions per launch (a simulated
  *                                  GPU only)
- *   TAG count COUNTER ARRAY        what the last go did: COUNTER is a Counter of lab.h, for
- * in[ARRAY] ok done:... least:... requests:... line:...     or out[ARRAY] (a simulated GPU only)
+ *   TAG count COUNTER ARRAY        what the last go did: a Counter of lab.h, for in[ARRAY] or
+ *       ok done:... least:... requests:... line:...     out[ARRAY] (a simulated GPU only)
  *   TAG model                      from now on, go reports modelled times, and each go begins with
  *       ok                         cold caches (a simulated GPU only)
  *   TAG timed                      how the last go was timed (a simulated GPU only)
@@ -78,8 +78,8 @@ enum { GUARD_BYTES = 64 * 1024, GUARD_BYTE = 0xA0 };
 
 typedef void Kernel(void);
 
-/* What an array in device memory is filled with: the seed of its set, and its number among the
- * inputs. Student code may live in this process, so seeds are not kept: they exist only while
+/* Determines the contents of an array in device memory: the seed of its set, and its number among
+ * the inputs. Student code may live in this process, so seeds are not kept: they exist only while
  * inputs are filled or compared, and are then wiped. */
 typedef struct Source {
     uint64_t seed;
@@ -98,7 +98,7 @@ typedef struct Device {
     bool (*poison)(const Array *array, unsigned char byte, char *fault);
     bool (*settle)(char *fault); /* before arrays are filled: resets persisting L2, waits for all
                                   * work, and stops student code where that is possible */
-    bool (*filled)(char *fault); /* after arrays were filled */
+    bool (*filled)(char *fault); /* after arrays were filled: waits until the fills are done */
     bool (*time_calls)(const Lab *lab, const Case *lab_case, Kernel *kernel, Arrays *sets,
                        int calls, double *ms, char *fault);
     bool (*fetch)(const Array *array, size_t first, size_t count, void *to, char *fault);

@@ -8,9 +8,9 @@
 /* Answers guest_request (guest_link.h) from now on. */
 void sim_serve_begin(void);
 
-/* What the guest may request now. It may use the GPU only during a call, which is timed. A lab
- * about kernels gets no streams and no copies, with which host code could do part of the work. Code
- * can be registered only before the first work, so only code that was loaded runs. */
+/* The requests that the guest may make now. It may use the GPU only during a call, which is timed.
+ * A lab about kernels gets no streams and no copies, with which host code could do part of the
+ * work. Code can be registered only before the first work, so only code that was loaded runs. */
 typedef enum Serves { SERVES_NO_WORK, SERVES_LAUNCHES, SERVES_STREAMS } Serves;
 void sim_serve_work(Serves allowed);
 

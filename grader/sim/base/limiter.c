@@ -193,8 +193,7 @@ static void of_units(const Sentence *t)
 {
     say(t,
         "%.0f %% of the time warps wait for units that need several cycles per warp (integers, "
-        "FP64, "
-        "special functions)",
+        "FP64, special functions)",
         t->share);
 }
 

@@ -213,8 +213,7 @@ static void park(Warp *warp, const Step *step, uint32_t mask, int barrier)
     if (before && barrier != WARP_SYNC && is_aligned(step->in))
         warn(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
              "the lanes of a warp reach a barrier in different branches: all threads of a block "
-             "must "
-             "reach the same __syncthreads()");
+             "must reach the same __syncthreads()");
     warp->waiting_lanes |= mask;
     if (barrier != WARP_SYNC && is_aligned(step->in) && !warp_only_ends(warp, rest))
         warp->diverged_lanes |= rest;
@@ -360,7 +359,8 @@ bool bind_barrier(Step *step, const Instruction *in)
 
 /* ---- A barrier that is never filled ---- */
 
-/* What the warps that are not at this barrier are doing: "32 threads of warp 1 (ended)" ... */
+/* Lists the warps that are not at this barrier, each with its state: "32 threads of warp 1
+ * (ended)". */
 static void describe_missing(const Block *block, const Warp *waiting, char *text, size_t size)
 {
     size_t used = 0;

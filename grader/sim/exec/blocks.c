@@ -213,7 +213,7 @@ static void tell_spinning(Warp *warp, const char *hint)
              hint);
 }
 
-/* Reports the first warp of the block that loops; if there is none, the barriers. */
+/* Reports the first warp of the block that loops. If no warp loops, reports its barriers. */
 static void tell_hopeless(Block *block, const char *hint)
 {
     for (int i = 0; i < block->warp_count; i++)
