@@ -68,7 +68,6 @@ void child_on_signals(void (*before)(void))
         struct sigaction action = { .sa_handler = end_all, .sa_flags = SA_RESETHAND };
         sigaction(signals[i], &action, NULL);
     }
-    signal(SIGPIPE, SIG_IGN); /* writing to a child that has exited then fails with EPIPE */
 }
 
 /* ---- Starting ---- */
@@ -90,6 +89,7 @@ pid_t child_fork(void)
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
     if (pid > 0) {
+        signal(SIGPIPE, SIG_IGN); /* writing to a child that has exited then fails with EPIPE */
         setpgid(pid, pid);
         remember(pid);
     }
