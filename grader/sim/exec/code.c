@@ -70,7 +70,9 @@ static void begin_step(Step *step, const Instruction *in)
     step->type = (uint8_t) in->types[0];
     step->type2 = (uint8_t) in->types[1];
     step->class_ = class_of(in);
-    step->rpc = step->target = -1;
+    step->rpc = -1;
+    if (step->class_ == CLASS_CONTROL)
+        step->jump.target = -1;
     fill_mods(step, in);
 }
 

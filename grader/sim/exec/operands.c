@@ -265,8 +265,8 @@ static int fixed_address(Maker *maker, Step *step, const Operand *operand, int64
 
 static int address(Maker *maker, Step *step, const Operand *operand, bool second)
 {
-    int64_t *offset = second ? &step->offset2 : &step->offset;
-    uint8_t *size = second ? &step->address_size2 : &step->address_size;
+    int64_t *offset = second ? &step->copy.offset : &step->offset;
+    uint8_t *size = second ? &step->copy.address_size : &step->address_size;
 
     *size = 8;
     if (operand->kind != OPERAND_ADDRESS)
@@ -349,7 +349,7 @@ static int converted(Maker *maker, Step *step, const Operand *operand, char role
         bytes = natural_bytes(maker, operand, type);
     if (least <= 0 || bytes < least || bytes > 8)
         return NOT_POSSIBLE;
-    *(role == 'd' ? &step->data_size : &step->source_size) = (uint8_t) bytes;
+    *(role == 'd' ? &step->data_size : &step->convert.source_size) = (uint8_t) bytes;
     return slot_of(maker, step, operand, type, bytes);
 }
 
@@ -372,7 +372,7 @@ static int operand_slot(Maker *maker, Step *step, const Operand *operand, char r
     if (role == 'd' || role == 's')
         return converted(maker, step, operand, role);
     if (role == 'i' && is_predicate(maker, operand)) {
-        step->wide = true;
+        step->copy.is_suppressed = true;
         role = 'p';
     }
     if (role == 'v' && operand->kind == OPERAND_VECTOR)
@@ -428,7 +428,7 @@ static bool fill_target(Maker *maker, Step *step)
 {
     const Operand *operand = &maker->function->operands[step->in->first];
 
-    step->target = step->in->count == 1 ? operand->index : -1;
+    step->jump.target = step->in->count == 1 ? operand->index : -1;
     return step->in->count == 1 && operand->kind == OPERAND_LABEL;
 }
 
@@ -439,7 +439,7 @@ static bool fill_call(Maker *maker, Step *step)
     if (in->call_returns >= in->count)
         return false;
     const Operand *target = &maker->function->operands[in->first + in->call_returns];
-    step->target = target->kind == OPERAND_FUNCTION ? target->index : -1;
+    step->jump.target = target->kind == OPERAND_FUNCTION ? target->index : -1;
     return target->kind == OPERAND_FUNCTION || fill_index(maker, step, in->call_returns, 8);
 }
 

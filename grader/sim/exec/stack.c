@@ -238,7 +238,7 @@ static bool ends_from(const Code *code, int pc)
             return true;
         if (step->in->op != OP_bra)
             return false;
-        pc = step->target;
+        pc = step->jump.target;
     }
     return pc >= code->step_count;
 }

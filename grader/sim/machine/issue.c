@@ -151,7 +151,7 @@ static bool is_short(const Code *code, int first, int last)
         if (!step->in || ends(step) || step->class_ == CLASS_BARRIER || step->in->op == OP_call ||
             step->in->op == OP_brx)
             return false;
-        if (step->in->op == OP_bra && (step->guard < 0 || step->target <= i || step->target > last))
+        if (step->in->op == OP_bra && (step->guard < 0 || step->jump.target <= i || step->jump.target > last))
             return false;
         weight += weight_of(code, step).all;
         for_later += is_for_later(code, i, last);
@@ -178,22 +178,22 @@ static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
     const Step *branch = &code->steps[at], *steps = code->steps;
     int second;
 
-    if (!branch->in || branch->in->op != OP_bra || branch->guard < 0 || branch->target <= at + 1 ||
-        ends(&steps[branch->target]))
+    if (!branch->in || branch->in->op != OP_bra || branch->guard < 0 || branch->jump.target <= at + 1 ||
+        ends(&steps[branch->jump.target]))
         return false;
-    *taken = (Arm){ branch->target, branch->target };
-    *other = (Arm){ at + 1, branch->target };
+    *taken = (Arm){ branch->jump.target, branch->jump.target };
+    *other = (Arm){ at + 1, branch->jump.target };
     if (is_short(code, other->first, other->last))
         return true;
     /* "@p bra A; bra.uni B; A: ...; bra.uni C; B: ...; C:", or "@p bra B; ...; bra.uni C; B: ...;
      * C:" */
-    bool leads_on = is_jump(&steps[at + 1]) && branch->target == at + 2;
-    second = leads_on ? steps[at + 1].target : branch->target;
+    bool leads_on = is_jump(&steps[at + 1]) && branch->jump.target == at + 2;
+    second = leads_on ? steps[at + 1].jump.target : branch->jump.target;
     if (second <= at + 2 || second > code->step_count || !is_jump(&steps[second - 1]) ||
-        steps[second - 1].target <= second)
+        steps[second - 1].jump.target <= second)
         return false;
     *(leads_on ? taken : other) = (Arm){ leads_on ? at + 2 : at + 1, second - 1 };
-    *(leads_on ? other : taken) = (Arm){ second, steps[second - 1].target };
+    *(leads_on ? other : taken) = (Arm){ second, steps[second - 1].jump.target };
     return is_short(code, taken->first, taken->last) && is_short(code, other->first, other->last);
 }
 
@@ -202,7 +202,7 @@ static bool is_way_back(const Code *code, int at)
 {
     const Step *before = at && at < code->step_count ? &code->steps[at - 1] : NULL;
 
-    return before && is_jump(&code->steps[at]) && code->steps[at].target < at && before->in &&
+    return before && is_jump(&code->steps[at]) && code->steps[at].jump.target < at && before->in &&
            before->in->op == OP_bra && before->guard >= 0;
 }
 
@@ -210,8 +210,8 @@ static bool is_exit(const Code *code, int at)
 {
     const Step *branch = &code->steps[at];
 
-    return branch->in && branch->in->op == OP_bra && branch->guard >= 0 && branch->target > at &&
-           ends(&code->steps[branch->target]);
+    return branch->in && branch->in->op == OP_bra && branch->guard >= 0 && branch->jump.target > at &&
+           ends(&code->steps[branch->jump.target]);
 }
 
 /* ---- All ---- */
@@ -295,7 +295,7 @@ static void take_away(uint64_t *number, uint64_t less)
 /* A lane that jumps to the end leaves at once, and does not come to the end. */
 static void leave(const Code *code, const Count *counts, int at, Issue *issues)
 {
-    Issue *end = &issues[code->steps[at].target];
+    Issue *end = &issues[code->steps[at].jump.target];
 
     take_away(&end->instructions, counts[at].executed);
     take_away(&end->threads, counts[at].lanes);

@@ -227,8 +227,9 @@ static bool merge_all(Merger *merger)
     const Code *code = merger->maker->code;
 
     for (int i = 0; i < code->step_count; i++)
-        if (code->steps[i].target >= 0 && code->steps[i].target <= code->step_count)
-            merger->target[code->steps[i].target] = true;
+        if (code->steps[i].in && code->steps[i].in->op == OP_bra &&
+            code->steps[i].jump.target >= 0)
+            merger->target[code->steps[i].jump.target] = true;
     for (int i = 0; i < code->step_count; i++) {
         if (is_word(merger->maker, &code->steps[i]))
             add_word(merger, i);

@@ -402,7 +402,7 @@ static void find_stretches(Maker *maker)
     for (int i = 0; i < count; i++)
         operations[i].straight = is_branch(maker, i) || operations[i].memory == MEMORY_ORDERED;
     for (int i = 0; i < count; i++) {
-        const int target = code->steps[i].target;
+        const int target = code->steps[i].jump.target;
         if (is_branch(maker, i) && code->steps[i].in->op == OP_bra && target > 0 && target <= count)
             operations[target - 1].straight = 1;
     }

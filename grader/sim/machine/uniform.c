@@ -52,16 +52,16 @@ static void split_at(Finder *finder, int branch)
     int count = 0;
 
     finder->split[branch] = true;
-    if (is_end(code, code->steps[branch].target))
+    if (is_end(code, code->steps[branch].jump.target))
         return;
     mark(finder, branch, branch + 1, &count);
-    mark(finder, branch, code->steps[branch].target, &count);
+    mark(finder, branch, code->steps[branch].jump.target, &count);
     while (count) {
         const int at = finder->open[--count];
         const Step *step = &code->steps[at];
         finder->work++;
         if (step->in->op == OP_bra) {
-            mark(finder, branch, step->target, &count);
+            mark(finder, branch, step->jump.target, &count);
             if (step->guard >= 0)
                 mark(finder, branch, at + 1, &count);
         } else if (!is_end(code, at)) {

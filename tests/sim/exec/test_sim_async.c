@@ -13,7 +13,7 @@ static Step *async_step(Mod mod, int operands)
     add_mod(step, MOD_async);
     add_mod(step, mod);
     step->b = SOURCE;
-    step->address_size2 = 8;
+    step->copy.address_size = 8;
     if (mod == MOD_wait_group)
         step->a = OPERAND2;
     return bound(step);

@@ -101,7 +101,7 @@ static bool read_part(Access *x, Copy *copy, int lane, uint32_t bytes)
 /* How many bytes a lane reads: the fourth operand, or none where that predicate holds. */
 static uint32_t source_bytes(Warp *warp, const Step *step, int lane, uint32_t bytes)
 {
-    if (step->wide) /* e is a predicate */
+    if (step->copy.is_suppressed)
         return predicate_of(warp, step->e, step->negated_e) >> lane & 1 ? 0 : bytes;
     return value_of(warp, step->e, lane);
 }
@@ -113,7 +113,7 @@ static bool read_source(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
     uint32_t whole = mask;
 
     begin(&x, warp, step, mask, SPACE_GLOBAL, copy->bytes);
-    access_addresses(x.address, warp, step->b, step->address_size2, step->offset2);
+    access_addresses(x.address, warp, step->b, step->copy.address_size, step->copy.offset);
     for (uint32_t left = has_size ? mask : 0; left; left &= left - 1) {
         int lane = first_lane(left);
         uint32_t bytes = source_bytes(warp, step, lane, (uint32_t) copy->bytes);

@@ -157,12 +157,12 @@ static bool change_all(Access *x)
 {
     const Step *step = x->step;
     int size = step->size, wide = step->data_size;
-    Change *change = changes[step->target].change;
+    Change *change = changes[step->atomic.change].change;
 
     if (!access_open(x))
         return false;
-    if (x->space == SPACE_GLOBAL && changes[step->target].change_global)
-        change = changes[step->target].change_global;
+    if (x->space == SPACE_GLOBAL && changes[step->atomic.change].change_global)
+        change = changes[step->atomic.change].change_global;
     for (uint32_t left = x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         char *at = x->host + (ptrdiff_t) x->delta[lane];
@@ -196,7 +196,7 @@ static void run_atomic(Warp *warp, const Step *step, uint32_t mask)
     x.kind = ACCESS_ATOMIC;
     x.bytes = step->size;
     x.strong = true;
-    x.release = step->hi;
+    x.release = step->atomic.release;
     x.value = NULL;
     access_addresses(x.address, warp, step->a, step->address_size, step->offset);
     if (step->space != SPACE_GENERIC) {
@@ -240,8 +240,8 @@ bool bind_atomic(Step *step, const Instruction *in)
         return false;
     step->space = (uint8_t) in->space;
     step->mod = (uint8_t) changes[row].mod;
-    step->hi = is_release(in);
-    step->target = row;
+    step->atomic.release = is_release(in);
+    step->atomic.change = (uint8_t) row;
     step->run = run_atomic;
     return true;
 }

@@ -28,7 +28,7 @@ static int index_of(const Warp *warp, const Step *step)
 static void run_jump(Warp *warp, const Step *step, uint32_t mask)
 {
     (void) mask;
-    warp->pc = step->target;
+    warp->pc = step->jump.target;
 }
 
 static int meeting_point(const Warp *warp, const Step *step)
@@ -41,11 +41,11 @@ static void run_branch(Warp *warp, const Step *step, uint32_t mask)
     uint32_t others = warp->active & ~mask;
 
     if (!others) {
-        warp->pc = step->target;
+        warp->pc = step->jump.target;
         return;
     }
     count_of(warp, step)->divergent++;
-    warp_split(warp, step, meeting_point(warp, step), others, warp->pc, mask, step->target);
+    warp_split(warp, step, meeting_point(warp, step), others, warp->pc, mask, step->jump.target);
 }
 
 static const Table *table_of(const Warp *warp, const Step *step)
@@ -90,7 +90,7 @@ static void run_indexed(Warp *warp, const Step *step, uint32_t mask)
 static bool bind_branch(Step *step, const Instruction *in)
 {
     step->run = in->guard >= 0 ? run_branch : run_jump;
-    return step->target >= 0;
+    return step->jump.target >= 0;
 }
 
 /* ---- Calls ---- */
@@ -116,8 +116,8 @@ static void run_call(Warp *warp, const Step *step, uint32_t mask)
 {
     const Operand *operands = warp->code->function->operands + step->in->first;
 
-    if (step->target >= 0)
-        call_function(warp, step, mask, step->target);
+    if (step->jump.target >= 0)
+        call_function(warp, step, mask, step->jump.target);
     else
         system_call(warp, step, mask, shortened(operands[step->in->call_returns].name));
 }
@@ -147,7 +147,7 @@ static void run_call_register(Warp *warp, const Step *step, uint32_t mask)
 static bool bind_call(Step *step, const Instruction *in)
 {
     /* Without an index a plane holds the address, or it is a system call by name. */
-    step->run = step->target < 0 && step->a != -1 ? run_call_register : run_call;
+    step->run = step->jump.target < 0 && step->a != -1 ? run_call_register : run_call;
     return in->call_returns < in->count;
 }
 

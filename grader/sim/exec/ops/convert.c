@@ -293,7 +293,7 @@ static void convert_any(Warp *warp, const Step *step, uint32_t mask)
 {
     const void *a = plane(warp, step->a);
     void *d = plane(warp, step->d);
-    int from = lane_bytes(step->source_size, step->type2);
+    int from = lane_bytes(step->convert.source_size, step->type2);
     int to = lane_bytes(step->data_size, step->type);
 
     FOR_LANES(i, mask)
@@ -397,7 +397,7 @@ static bool bind_extension(Step *step, const Instruction *in)
 {
     PtxType to = in->types[0], from = in->types[1];
     PtxType by = type_size(to) <= type_size(from) ? to : from;
-    int source = lane_bytes(step->source_size, from) == 8,
+    int source = lane_bytes(step->convert.source_size, from) == 8,
         data = lane_bytes(step->data_size, to) == 8;
 
     if (by == from && type_is_signed(from) && !type_is_signed(to) &&
@@ -425,7 +425,7 @@ static bool bind_any(Step *step, const Instruction *in)
 
 static bool has_plain_registers(const Step *step, const Instruction *in)
 {
-    return (!step->source_size || step->source_size == lane_bytes(0, in->types[1])) &&
+    return (!step->convert.source_size || step->convert.source_size == lane_bytes(0, in->types[1])) &&
            (!step->data_size || step->data_size == lane_bytes(0, in->types[0]));
 }
 

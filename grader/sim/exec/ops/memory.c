@@ -91,20 +91,19 @@ STORER(store_16_64, uint16_t, Lane64)
 STORER(store_32_64, uint32_t, Lane64)
 STORER(store_64_64, uint64_t, Lane64)
 
-/* By log2 of the bytes in memory; whether the register has 8; whether it is a store (1), or its
- * sign goes on (2). */
+enum { MOVER_UNSIGNED, MOVER_STORE, MOVER_SIGNED };
+
+/* By log2 of the bytes in memory; whether the register has 8 bytes; the kind of mover. */
 static Mover *const movers[4][2][3] = {
     { { load_u8_32, store_8_32, load_s8_32 }, { load_u8_64, store_8_64, load_s8_64 } },
     { { load_u16_32, store_16_32, load_s16_32 }, { load_u16_64, store_16_64, load_s16_64 } },
     { { load_u32_32, store_32_32, load_u32_32 }, { load_u32_64, store_32_64, load_s32_64 } },
     { { NULL, NULL, NULL }, { load_u64_64, store_64_64, load_u64_64 } },
 };
-enum { MOVER_STORE = 1, MOVER_SIGNED = 2 };
 
-/* step->type2 says which of the last three. */
 static Mover *mover_of(const Step *step)
 {
-    return movers[__builtin_ctz(step->size)][step->data_size == 8][step->type2];
+    return movers[__builtin_ctz(step->size)][step->data_size == 8][step->memory.mover];
 }
 
 /* ---- ld, st ---- */
@@ -134,8 +133,8 @@ static void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, Access
     x->space = (Space) step->space;
     x->kind = kind;
     x->bytes = step->size * step->vector;
-    x->strong = step->mod;
-    x->release = step->hi;
+    x->strong = step->memory.strong;
+    x->release = step->memory.release;
     x->value = kind == ACCESS_STORE ? lane_value : NULL;
     access_addresses(x->address, warp, step->a, step->address_size, step->offset);
 }
@@ -247,11 +246,11 @@ static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
     step->size = (uint8_t) type_size(in->types[0]);
     step->vector = (uint8_t) (in->vector > 1 ? in->vector : 1);
     step->space = (uint8_t) in->space;
-    step->type2 = kind == ACCESS_STORE           ? MOVER_STORE
-                  : type_is_signed(in->types[0]) ? MOVER_SIGNED
-                                                 : 0;
-    step->mod = is_strong(in);
-    step->hi = is_release(in);
+    step->memory.mover = kind == ACCESS_STORE           ? MOVER_STORE
+                         : type_is_signed(in->types[0]) ? MOVER_SIGNED
+                                                        : MOVER_UNSIGNED;
+    step->memory.strong = is_strong(in);
+    step->memory.release = is_release(in);
     if (!step->data_size)
         step->data_size = step->size == 8 ? 8 : 4;
     if (!step->size || step->size > 8 || step->size * step->vector > 32 || step->vector > 8)
