@@ -37,20 +37,20 @@ static void run_unknown(Warp *warp, const Step *step, uint32_t mask)
 }
 
 /* The mod that says what an instruction does, where one does. */
-static bool is_main(Mod mod)
+static bool is_main(ModGroup group)
 {
-    return (mod >= MOD_eq && mod <= MOD_nan) || (mod >= MOD_and && mod <= MOD_popc) ||
-           (mod >= MOD_up && mod <= MOD_ballot);
+    return group == GROUP_COMPARISON || group == GROUP_REDUCTION || group == GROUP_SHUFFLE ||
+           group == GROUP_VOTE;
 }
 
 static void fill_mods(Step *step, const Instruction *in)
 {
     for (int i = 0; i < in->mod_count; i++) {
-        Mod mod = (Mod) in->mods[i];
-        if (!step->mod && is_main(mod))
-            step->mod = (uint8_t) mod;
-        if (!step->rounding && mod >= MOD_rn && mod <= MOD_rpi)
-            step->rounding = (uint8_t) mod;
+        const ModGroup group = mod_group((Mod) in->mods[i]);
+        if (!step->mod && is_main(group))
+            step->mod = in->mods[i];
+        if (!step->rounding && group == GROUP_ROUNDING)
+            step->rounding = in->mods[i];
     }
     step->ftz = has_mod(in, MOD_ftz);
     step->sat = has_mod(in, MOD_sat);

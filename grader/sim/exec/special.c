@@ -97,10 +97,16 @@ static uint64_t value_in_block(const Warp *warp, Special special, int component)
     }
 }
 
+static bool is_lanemask(Special special)
+{
+    return special == SPECIAL_LANEMASK_EQ || special == SPECIAL_LANEMASK_LE ||
+           special == SPECIAL_LANEMASK_LT || special == SPECIAL_LANEMASK_GE ||
+           special == SPECIAL_LANEMASK_GT;
+}
+
 static bool differs_by_lane(Special special)
 {
-    return special == SPECIAL_TID || special == SPECIAL_LANEID ||
-           (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT);
+    return special == SPECIAL_TID || special == SPECIAL_LANEID || is_lanemask(special);
 }
 
 static uint32_t value_of_lane(const Warp *warp, Special special, int component, int lane)
@@ -173,8 +179,9 @@ void special_fill_block(Warp *warp)
 
 void run_clock(Warp *warp, const Step *step, uint32_t mask)
 {
-    for (int i = SPECIAL_CLOCK; i <= SPECIAL_GLOBALTIMER_HI; i++)
-        fill_special(warp, warp->code, warp->registers, i * COMPONENTS);
+    for (int i = 0; i < SPECIAL_UNKNOWN; i++)
+        if (special_is_clock((Special) i))
+            fill_special(warp, warp->code, warp->registers, i * COMPONENTS);
     warp->sleeps++;
     step->inner(warp, step, mask);
 }

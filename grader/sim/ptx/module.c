@@ -15,7 +15,7 @@ bool name_is(Name name, const char *text)
 
 static const struct {
     int size;
-    bool is_signed, is_float;
+    bool is_signed, is_float, is_half;
 } types[TYPES] = {
     [TYPE_B8] = { 1 },
     [TYPE_B16] = { 2 },
@@ -30,10 +30,10 @@ static const struct {
     [TYPE_S16] = { 2, .is_signed = true },
     [TYPE_S32] = { 4, .is_signed = true },
     [TYPE_S64] = { 8, .is_signed = true },
-    [TYPE_F16] = { 2, .is_float = true },
-    [TYPE_F16X2] = { 4, .is_float = true },
-    [TYPE_BF16] = { 2, .is_float = true },
-    [TYPE_BF16X2] = { 4, .is_float = true },
+    [TYPE_F16] = { 2, .is_float = true, .is_half = true },
+    [TYPE_F16X2] = { 4, .is_float = true, .is_half = true },
+    [TYPE_BF16] = { 2, .is_float = true, .is_half = true },
+    [TYPE_BF16X2] = { 4, .is_float = true, .is_half = true },
     [TYPE_F32] = { 4, .is_float = true },
     [TYPE_F64] = { 8, .is_float = true },
 };
@@ -51,6 +51,41 @@ bool type_is_signed(PtxType type)
 bool type_is_float(PtxType type)
 {
     return types[type].is_float;
+}
+
+bool type_is_half(PtxType type)
+{
+    return types[type].is_half;
+}
+
+/* ---- Mods ---- */
+
+ModGroup mod_group(Mod mod)
+{
+    static const uint8_t groups[MODS] = {
+    /* clang-format off */
+#define MOD(name) [MOD_##name] = GROUP_ROUNDING,
+        PTX_ROUNDINGS(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_COMPARISON,
+        PTX_COMPARISONS(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_REDUCTION,
+        PTX_REDUCTIONS(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_SHUFFLE,
+        PTX_SHUFFLES(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_VOTE,
+        PTX_VOTES(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_PERMUTE,
+        PTX_PERMUTES(MOD)
+#undef MOD
+        /* clang-format on */
+    };
+
+    return (ModGroup) groups[mod];
 }
 
 /* ---- Instructions ---- */
@@ -83,11 +118,6 @@ static bool on_integer_pipe(Op op)
     return ops[op];
 }
 
-static bool is_half(PtxType type)
-{
-    return type >= TYPE_F16 && type <= TYPE_BF16X2;
-}
-
 static OpClass class_of_float(const Instruction *in, OpClass class_)
 {
     PtxType type = in->types[0];
@@ -100,7 +130,7 @@ static OpClass class_of_float(const Instruction *in, OpClass class_)
         return CLASS_SFU;
     if (on_integer_pipe(in->op))
         return CLASS_INT;
-    if (is_half(type))
+    if (type_is_half(type))
         return CLASS_FP16;
     return type == TYPE_F32 ? CLASS_FP32 : class_;
 }

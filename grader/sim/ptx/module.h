@@ -49,6 +49,7 @@ typedef enum PtxType {
 int type_size(PtxType type); /* bytes; 0 for NONE and PRED */
 bool type_is_signed(PtxType type);
 bool type_is_float(PtxType type); /* f16, f16x2, bf16, bf16x2, f32, f64 */
+bool type_is_half(PtxType type);  /* f16, f16x2, bf16, bf16x2 */
 
 typedef enum Space {
     SPACE_GENERIC,
@@ -90,22 +91,31 @@ typedef enum OpClass {
     CLASSES
 } OpClass;
 
-/* Parts of an opcode that are neither type nor space: .rn, .ftz, .lo, .eq ... One row a word. */
+/* Parts of an opcode that are neither type nor space, in groups; mod_group() tells the group. */
 /* clang-format off */
-#define PTX_MODS(MOD) \
-    MOD(rn) MOD(rz) MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi) MOD(ftz) \
-    MOD(sat) MOD(satfinite) MOD(relu) MOD(approx) MOD(full) MOD(lo) MOD(hi) MOD(wide) MOD(cc) \
-    MOD(uni) MOD(eq) MOD(ne) MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) \
-    MOD(ltu) MOD(leu) MOD(gtu) MOD(geu) MOD(num) MOD(nan) MOD(NaN) MOD(xorsign) MOD(and) \
-    MOD(or) MOD(xor) MOD(add) MOD(min) MOD(max) MOD(inc) MOD(dec) MOD(exch) MOD(cas) MOD(popc) \
-    MOD(v2) MOD(v4) MOD(v8) MOD(nc) MOD(volatile) MOD(weak) MOD(relaxed) MOD(acquire) \
-    MOD(release) MOD(acq_rel) MOD(sc) MOD(mmio) MOD(cta) MOD(cluster) MOD(gpu) MOD(sys) \
-    MOD(gl) MOD(ca) MOD(cg) MOD(cs) MOD(lu) MOD(cv) MOD(wb) MOD(wt) MOD(sync) MOD(arrive) \
-    MOD(red) MOD(warp) MOD(aligned) MOD(noinc) MOD(up) MOD(down) MOD(bfly) MOD(idx) MOD(all) \
-    MOD(any) MOD(ballot) MOD(async) MOD(bulk) MOD(commit_group) MOD(wait_group) MOD(wait_all) \
-    MOD(l) MOD(r) MOD(clamp) MOD(wrap) MOD(f4e) MOD(b4e) MOD(rc8) MOD(ecl) MOD(ecr) MOD(rc16) \
+#define PTX_ROUNDINGS(MOD) \
+    MOD(rn) MOD(rz) MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi)
+#define PTX_COMPARISONS(MOD) /* lo and hi are comparisons, too, but also halves of products */ \
+    MOD(eq) MOD(ne) MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) MOD(ltu) \
+    MOD(leu) MOD(gtu) MOD(geu) MOD(num) MOD(nan)
+#define PTX_REDUCTIONS(MOD) \
+    MOD(and) MOD(or) MOD(xor) MOD(add) MOD(min) MOD(max) MOD(inc) MOD(dec) MOD(exch) MOD(cas) \
+    MOD(popc)
+#define PTX_SHUFFLES(MOD) MOD(up) MOD(down) MOD(bfly) MOD(idx)
+#define PTX_VOTES(MOD)    MOD(all) MOD(any) MOD(ballot)
+#define PTX_PERMUTES(MOD) MOD(f4e) MOD(b4e) MOD(rc8) MOD(ecl) MOD(ecr) MOD(rc16)
+#define PTX_OTHER_MODS(MOD) \
+    MOD(ftz) MOD(sat) MOD(satfinite) MOD(relu) MOD(approx) MOD(full) MOD(lo) MOD(hi) MOD(wide) \
+    MOD(cc) MOD(uni) MOD(NaN) MOD(xorsign) MOD(v2) MOD(v4) MOD(v8) MOD(nc) MOD(volatile) \
+    MOD(weak) MOD(relaxed) MOD(acquire) MOD(release) MOD(acq_rel) MOD(sc) MOD(mmio) MOD(cta) \
+    MOD(cluster) MOD(gpu) MOD(sys) MOD(gl) MOD(ca) MOD(cg) MOD(cs) MOD(lu) MOD(cv) MOD(wb) \
+    MOD(wt) MOD(sync) MOD(arrive) MOD(red) MOD(warp) MOD(aligned) MOD(noinc) MOD(async) \
+    MOD(bulk) MOD(commit_group) MOD(wait_group) MOD(wait_all) MOD(l) MOD(r) MOD(clamp) MOD(wrap) \
     MOD(shiftamt) MOD(to) MOD(finite) MOD(infinite) MOD(number) MOD(notanumber) MOD(normal) \
     MOD(subnormal) MOD(entry) MOD(exact) MOD(noftz) MOD(unified) MOD(other)
+#define PTX_MODS(MOD) \
+    PTX_ROUNDINGS(MOD) PTX_COMPARISONS(MOD) PTX_REDUCTIONS(MOD) PTX_SHUFFLES(MOD) PTX_VOTES(MOD) \
+    PTX_PERMUTES(MOD) PTX_OTHER_MODS(MOD)
 /* clang-format on */
 
 typedef enum Mod {
@@ -114,6 +124,18 @@ typedef enum Mod {
 #undef MOD
         MODS
 } Mod;
+
+typedef enum ModGroup {
+    GROUP_OTHER,
+    GROUP_ROUNDING,
+    GROUP_COMPARISON,
+    GROUP_REDUCTION,
+    GROUP_SHUFFLE,
+    GROUP_VOTE,
+    GROUP_PERMUTE
+} ModGroup;
+
+ModGroup mod_group(Mod mod);
 
 /* ---- Operands ---- */
 

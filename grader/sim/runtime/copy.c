@@ -209,33 +209,38 @@ static cudaError_t copy_in(Stream *stream, const Copy *copy, bool blocking)
 
 /* ---- cudaMemcpy ---- */
 
-#define BYTES(call, to, from, bytes, kind)                                                         \
-    &(Copy)                                                                                        \
-    {                                                                                              \
-        call, to, from, bytes, bytes, bytes, 1, kind                                               \
-    }
+static cudaError_t copy_bytes(Stream *stream, const char *call, void *to, const void *from,
+                              size_t bytes, enum cudaMemcpyKind kind, bool blocking)
+{
+    return copy_in(stream, &(Copy){ call, to, from, bytes, bytes, bytes, 1, kind }, blocking);
+}
 
-#define ROWS(call)                                                                                 \
-    &(Copy)                                                                                        \
-    {                                                                                              \
-        call, to, from, to_pitch, from_pitch, width, height, kind                                  \
-    }
+static cudaError_t copy_rows(Stream *stream, const char *call, void *to, size_t to_pitch,
+                             const void *from, size_t from_pitch, size_t width, size_t height,
+                             enum cudaMemcpyKind kind, bool blocking)
+{
+    return copy_in(stream, &(Copy){ call, to, from, to_pitch, from_pitch, width, height, kind },
+                   blocking);
+}
 
-BLOCKING_CALL(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
-              copy_in(stream_of(0, per_thread), BYTES("cudaMemcpy", to, from, bytes, kind), true))
-STREAM_CALL(cudaMemcpyAsync,
+BLOCKING_CALL(cudaMemcpy, per_thread,
+              (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+              copy_bytes(stream_of(0, per_thread), "cudaMemcpy", to, from, bytes, kind, true))
+STREAM_CALL(cudaMemcpyAsync, per_thread,
             (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
              cudaStream_t stream),
-            copy_in(stream_of(stream, per_thread), BYTES("cudaMemcpyAsync", to, from, bytes, kind),
-                    false))
-BLOCKING_CALL(cudaMemcpy2D,
+            copy_bytes(stream_of(stream, per_thread), "cudaMemcpyAsync", to, from, bytes, kind,
+                       false))
+BLOCKING_CALL(cudaMemcpy2D, per_thread,
               (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                size_t height, enum cudaMemcpyKind kind),
-              copy_in(stream_of(0, per_thread), ROWS("cudaMemcpy2D"), true))
-STREAM_CALL(cudaMemcpy2DAsync,
+              copy_rows(stream_of(0, per_thread), "cudaMemcpy2D", to, to_pitch, from, from_pitch,
+                        width, height, kind, true))
+STREAM_CALL(cudaMemcpy2DAsync, per_thread,
             (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
-            copy_in(stream_of(stream, per_thread), ROWS("cudaMemcpy2DAsync"), false))
+            copy_rows(stream_of(stream, per_thread), "cudaMemcpy2DAsync", to, to_pitch, from,
+                      from_pitch, width, height, kind, false))
 
 /* There is one device: to and from a peer is to and from itself. */
 static cudaError_t peer(int to, int from)
@@ -246,21 +251,18 @@ static cudaError_t peer(int to, int from)
 API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                                size_t bytes)
 {
-    return CALL(peer(to_device, from_device)
-                    ? cudaErrorInvalidDevice
-                    : copy_in(rt.streams,
-                              BYTES("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice),
-                              true));
+    return CALL(peer(to_device, from_device) ? cudaErrorInvalidDevice
+                                             : copy_bytes(rt.streams, "cudaMemcpyPeer", to, from,
+                                                          bytes, cudaMemcpyDeviceToDevice, true));
 }
 
 API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                     size_t bytes, cudaStream_t stream)
 {
-    return CALL(peer(to_device, from_device) ? cudaErrorInvalidDevice
-                                             : copy_in(stream_of(stream, false),
-                                                       BYTES("cudaMemcpyPeerAsync", to, from, bytes,
-                                                             cudaMemcpyDeviceToDevice),
-                                                       false));
+    return CALL(peer(to_device, from_device)
+                    ? cudaErrorInvalidDevice
+                    : copy_bytes(stream_of(stream, false), "cudaMemcpyPeerAsync", to, from, bytes,
+                                 cudaMemcpyDeviceToDevice, false));
 }
 
 /* ---- Symbols ---- */
@@ -292,7 +294,7 @@ static cudaError_t to_symbol(Stream *stream, const void *symbol, const void *fro
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
     return error ? error
-                 : copy_in(stream, BYTES("cudaMemcpyToSymbol", to, from, bytes, kind), blocking);
+                 : copy_bytes(stream, "cudaMemcpyToSymbol", to, from, bytes, kind, blocking);
 }
 
 static cudaError_t from_symbol(Stream *stream, void *to, const void *symbol, size_t bytes,
@@ -304,21 +306,21 @@ static cudaError_t from_symbol(Stream *stream, void *to, const void *symbol, siz
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
     return error ? error
-                 : copy_in(stream, BYTES("cudaMemcpyFromSymbol", to, from, bytes, kind), blocking);
+                 : copy_bytes(stream, "cudaMemcpyFromSymbol", to, from, bytes, kind, blocking);
 }
 
-BLOCKING_CALL(cudaMemcpyToSymbol,
+BLOCKING_CALL(cudaMemcpyToSymbol, per_thread,
               (const void *symbol, const void *from, size_t bytes, size_t offset,
                enum cudaMemcpyKind kind),
               to_symbol(stream_of(0, per_thread), symbol, from, bytes, offset, kind, true))
-STREAM_CALL(cudaMemcpyToSymbolAsync,
+STREAM_CALL(cudaMemcpyToSymbolAsync, per_thread,
             (const void *symbol, const void *from, size_t bytes, size_t offset,
              enum cudaMemcpyKind kind, cudaStream_t stream),
             to_symbol(stream_of(stream, per_thread), symbol, from, bytes, offset, kind, false))
-BLOCKING_CALL(cudaMemcpyFromSymbol,
+BLOCKING_CALL(cudaMemcpyFromSymbol, per_thread,
               (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind),
               from_symbol(stream_of(0, per_thread), to, symbol, bytes, offset, kind, true))
-STREAM_CALL(cudaMemcpyFromSymbolAsync,
+STREAM_CALL(cudaMemcpyFromSymbolAsync, per_thread,
             (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
              cudaStream_t stream),
             from_symbol(stream_of(stream, per_thread), to, symbol, bytes, offset, kind, false))
@@ -386,15 +388,16 @@ static cudaError_t fill_in(Stream *stream, const char *call, void *to, size_t pi
                : finish(stream, rt.numbers);
 }
 
-BLOCKING_CALL(cudaMemset, (void *to, int value, size_t bytes),
+BLOCKING_CALL(cudaMemset, per_thread, (void *to, int value, size_t bytes),
               fill_in(stream_of(0, per_thread), "cudaMemset", to, bytes, value, bytes, 1, true))
-STREAM_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
+STREAM_CALL(cudaMemsetAsync, per_thread, (void *to, int value, size_t bytes, cudaStream_t stream),
             fill_in(stream_of(stream, per_thread), "cudaMemsetAsync", to, bytes, value, bytes, 1,
                     false))
-BLOCKING_CALL(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+BLOCKING_CALL(cudaMemset2D, per_thread,
+              (void *to, size_t pitch, int value, size_t width, size_t height),
               fill_in(stream_of(0, per_thread), "cudaMemset2D", to, pitch, value, width, height,
                       true))
-STREAM_CALL(cudaMemset2DAsync,
+STREAM_CALL(cudaMemset2DAsync, per_thread,
             (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
             fill_in(stream_of(stream, per_thread), "cudaMemset2DAsync", to, pitch, value, width,
                     height, false))

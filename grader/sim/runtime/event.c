@@ -76,9 +76,10 @@ static cudaError_t record(Event *event, Stream *stream)
     return issue(stream, work);
 }
 
-STREAM_CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
+STREAM_CALL(cudaEventRecord, per_thread, (cudaEvent_t event, cudaStream_t stream),
             record(event_of(event), stream_of(stream, per_thread)))
-STREAM_CALL(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags),
+STREAM_CALL(cudaEventRecordWithFlags, per_thread,
+            (cudaEvent_t event, cudaStream_t stream, unsigned flags),
             flags & ~(unsigned) cudaEventRecordExternal
                 ? cudaErrorInvalidValue
                 : record(event_of(event), stream_of(stream, per_thread)))
@@ -122,7 +123,8 @@ static cudaError_t stream_wait(Stream *stream, Event *event)
     return issue(stream, work);
 }
 
-STREAM_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+STREAM_CALL(cudaStreamWaitEvent, per_thread,
+            (cudaStream_t stream, cudaEvent_t event, unsigned flags),
             flags & ~(unsigned) cudaEventWaitExternal
                 ? cudaErrorInvalidValue
                 : stream_wait(stream_of(stream, per_thread), event_of(event)))

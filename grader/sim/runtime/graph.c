@@ -178,11 +178,13 @@ static cudaError_t tell_capture(const Stream *stream, enum cudaStreamCaptureStat
     return cudaSuccess;
 }
 
-STREAM_CALL(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+STREAM_CALL(cudaStreamBeginCapture, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureMode mode),
             begin(stream_of(stream, per_thread), mode))
-STREAM_CALL(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph),
+STREAM_CALL(cudaStreamEndCapture, per_thread, (cudaStream_t stream, cudaGraph_t *graph),
             end(stream_of(stream, per_thread), graph))
-STREAM_CALL(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
+STREAM_CALL(cudaStreamIsCapturing, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
             tell_capture(stream_of(stream, per_thread), status, NULL))
 
 API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
@@ -271,9 +273,9 @@ API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t
     return CALL(instantiate(exec, graph));
 }
 
-STREAM_CALL(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream),
+STREAM_CALL(cudaGraphLaunch, per_thread, (cudaGraphExec_t exec, cudaStream_t stream),
             launch(stream_of(stream, per_thread), exec))
-STREAM_CALL(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
+STREAM_CALL(cudaGraphUpload, per_thread, (cudaGraphExec_t exec, cudaStream_t stream),
             !stream_of(stream, per_thread)   ? cudaErrorInvalidResourceHandle
             : !handle_get(HANDLE_EXEC, exec) ? cudaErrorInvalidValue
                                              : cudaSuccess)

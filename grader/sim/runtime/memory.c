@@ -111,7 +111,7 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent exten
 }
 
 /* The memory is there at once; when it may be used is up to the program. */
-STREAM_CALL(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t stream),
+STREAM_CALL(cudaMallocAsync, per_thread, (void **pointer, size_t bytes, cudaStream_t stream),
             stream_of(stream, per_thread) ? allocate(pointer, bytes, ALLOCATED)
                                           : cudaErrorInvalidResourceHandle)
 
@@ -178,7 +178,7 @@ API cudaError_t cudaFree(void *pointer)
     return CALL(release(pointer));
 }
 
-STREAM_CALL(cudaFreeAsync, (void *pointer, cudaStream_t stream),
+STREAM_CALL(cudaFreeAsync, per_thread, (void *pointer, cudaStream_t stream),
             release_later(pointer, stream_of(stream, per_thread)))
 
 /* ---- Pinned memory ---- */
@@ -359,7 +359,7 @@ static cudaError_t accept_hint(const void *pointer, size_t bytes)
 #undef cudaMemPrefetchAsync
 #undef cudaMemAdvise
 #if CUDART_VERSION >= 13000
-STREAM_CALL(cudaMemPrefetchAsync,
+STREAM_CALL(cudaMemPrefetchAsync, per_thread,
             (const void *pointer, size_t bytes, struct cudaMemLocation where, unsigned flags,
              cudaStream_t stream),
             ((void) where, (void) flags, (void) stream, (void) per_thread,
@@ -371,7 +371,7 @@ API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemory
     return CALL(accept_hint(pointer, bytes));
 }
 #else
-STREAM_CALL(cudaMemPrefetchAsync,
+STREAM_CALL(cudaMemPrefetchAsync, per_thread,
             (const void *pointer, size_t bytes, int device, cudaStream_t stream),
             ((void) device, (void) stream, (void) per_thread, accept_hint(pointer, bytes)))
 API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,

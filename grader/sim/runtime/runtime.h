@@ -31,15 +31,16 @@
 /* The same for calls that work after a kernel has failed, too. */
 #define CALL_ALWAYS(expression) rt_leave(rt_enter(false) ? rt.refused : (expression))
 
-/* A call that takes a stream, and its twin for programs whose stream 0 is the thread's own. */
-#define STREAM_CALL(name, parameters, expression)                                                  \
-    TWIN_CALLS(name, name##_ptsz, parameters, expression)
+/* A call that takes a stream, and its twin for programs whose stream 0 is the thread's own:
+ * `per_thread` is the name of a bool that is true in the twin, for `expression`. */
+#define STREAM_CALL(name, per_thread, parameters, expression)                                      \
+    TWIN_CALLS(name, name##_ptsz, per_thread, parameters, expression)
 
 /* A blocking call: it works in stream 0, or in the thread's own. */
-#define BLOCKING_CALL(name, parameters, expression)                                                \
-    TWIN_CALLS(name, name##_ptds, parameters, expression)
+#define BLOCKING_CALL(name, per_thread, parameters, expression)                                    \
+    TWIN_CALLS(name, name##_ptds, per_thread, parameters, expression)
 
-#define TWIN_CALLS(name, twin, parameters, expression)                                             \
+#define TWIN_CALLS(name, twin, per_thread, parameters, expression)                                 \
     API cudaError_t name parameters                                                                \
     {                                                                                              \
         const bool per_thread = false;                                                             \

@@ -195,9 +195,10 @@ static cudaError_t query(Stream *stream)
     return rt.sticky ? rt.sticky : cudaErrorNotReady;
 }
 
-STREAM_CALL(cudaStreamSynchronize, (cudaStream_t stream),
+STREAM_CALL(cudaStreamSynchronize, per_thread, (cudaStream_t stream),
             synchronize(stream_of(stream, per_thread)))
-STREAM_CALL(cudaStreamQuery, (cudaStream_t stream), query(stream_of(stream, per_thread)))
+STREAM_CALL(cudaStreamQuery, per_thread, (cudaStream_t stream),
+            query(stream_of(stream, per_thread)))
 
 static cudaError_t synchronize_device(void)
 {
@@ -234,7 +235,8 @@ static cudaError_t add_host(Stream *stream, HostWork host)
     return issue(stream, work);
 }
 
-STREAM_CALL(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *data),
+STREAM_CALL(cudaLaunchHostFunc, per_thread,
+            (cudaStream_t stream, cudaHostFn_t function, void *data),
             add_host(stream_of(stream, per_thread),
                      (HostWork){ .function = function, .data = data }))
 
@@ -247,7 +249,7 @@ static cudaError_t add_callback(Stream *stream, HostWork host, unsigned flags)
     return add_host(stream, host);
 }
 
-STREAM_CALL(cudaStreamAddCallback,
+STREAM_CALL(cudaStreamAddCallback, per_thread,
             (cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags),
             add_callback(stream_of(stream, per_thread),
                          (HostWork){ .callback = callback, .data = data, .handle = stream }, flags))
@@ -272,13 +274,13 @@ static cudaError_t tell(const Stream *stream, int *priority, unsigned *flags,
     return cudaSuccess;
 }
 
-STREAM_CALL(cudaStreamGetPriority, (cudaStream_t stream, int *priority),
+STREAM_CALL(cudaStreamGetPriority, per_thread, (cudaStream_t stream, int *priority),
             tell(stream_of(stream, per_thread), priority, NULL, NULL, NULL))
-STREAM_CALL(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags),
+STREAM_CALL(cudaStreamGetFlags, per_thread, (cudaStream_t stream, unsigned *flags),
             tell(stream_of(stream, per_thread), NULL, flags, NULL, NULL))
-STREAM_CALL(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id),
+STREAM_CALL(cudaStreamGetId, per_thread, (cudaStream_t stream, unsigned long long *id),
             tell(stream_of(stream, per_thread), NULL, NULL, id, NULL))
-STREAM_CALL(cudaStreamGetDevice, (cudaStream_t stream, int *device),
+STREAM_CALL(cudaStreamGetDevice, per_thread, (cudaStream_t stream, int *device),
             tell(stream_of(stream, per_thread), NULL, NULL, NULL, device))
 
 /* Hints about caches and scheduling change nothing here. */
@@ -287,10 +289,10 @@ static cudaError_t accept(const Stream *stream)
     return stream ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-STREAM_CALL(cudaStreamSetAttribute,
+STREAM_CALL(cudaStreamSetAttribute, per_thread,
             (cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue *value),
             ((void) id, value ? accept(stream_of(stream, per_thread)) : cudaErrorInvalidValue))
-STREAM_CALL(cudaStreamAttachMemAsync,
+STREAM_CALL(cudaStreamAttachMemAsync, per_thread,
             (cudaStream_t stream, void *memory, size_t bytes, unsigned flags),
             ((void) bytes, (void) flags,
              memory ? accept(stream_of(stream, per_thread)) : cudaErrorInvalidValue))

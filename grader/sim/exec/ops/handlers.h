@@ -138,10 +138,17 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
     HANDLER(name, D, SOURCE(A, a); SOURCE(B, b); SOURCE(C, c); SOURCE(E, e), LOAD(A, a);           \
             LOAD(B, b); LOAD(C, c); LOAD(E, e), expression)
 
-/* For what is rare or not to be vectorised: each lane of the mask by itself. */
+/* The first lane of the mask from `lane` on; LANES: none. */
+INLINE uint32_t next_lane(uint32_t mask, uint32_t lane)
+{
+    const uint32_t left = lane < LANES ? mask >> lane << lane : 0;
+
+    return left ? (uint32_t) __builtin_ctz(left) : LANES;
+}
+
+/* For what is rare or not to be vectorised: each lane i of the mask by itself. */
 #define FOR_LANES(i, mask)                                                                         \
-    for (uint32_t left_ = (mask), i; left_ && (i = (uint32_t) __builtin_ctz(left_), true);         \
-         left_ &= left_ - 1)
+    for (uint32_t i = next_lane(mask, 0); i < LANES; i = next_lane(mask, i + 1))
 
 /* Widths of integers: lane, unsigned, signed. */
 #define WIDTHS(X)                                                                                  \

@@ -188,7 +188,7 @@ static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
 static bool bind_shfl(Step *step, const Instruction *in)
 {
     step->run = run_shfl;
-    return step->mod >= MOD_up && step->mod <= MOD_idx && has_mod(in, MOD_sync) &&
+    return mod_group((Mod) step->mod) == GROUP_SHUFFLE && has_mod(in, MOD_sync) &&
            type_size(in->types[0]) == 4;
 }
 
