@@ -29,8 +29,8 @@
 /* ---- What was read, as text ---- */
 
 static const char *const ptx_ops[] = {
-#define OP(name, class)              #name,
-#define OP2(enumerator, name, class) #enumerator,
+#define OP(name, ...)              #name,
+#define OP2(enumerator, name, ...) #enumerator,
 #include "sim/ptx/ops.def"
 #include "rows.h"
 #undef OP

@@ -25,8 +25,8 @@ enum { SOURCES = 4, RIG_PLANES = 64, RIG_OPCODES = 4000 };
 /* ---- Instructions from texts ---- */
 
 static const char *const rig_ops[] = {
-#define OP(name, class)              #name,
-#define OP2(enumerator, name, class) name,
+#define OP(name, ...)              #name,
+#define OP2(enumerator, name, ...) name,
 #include "sim/ptx/ops.def"
 #include "rows.h"
 #undef OP
@@ -116,7 +116,8 @@ static inline bool rig_open(Rig *rig, const char *text, int operands)
     rig->warp.predicates = rig->predicates;
     rig->warp.carry = &rig->carry;
     rig->warp.alive = rig->warp.active = ALL_LANES;
-    if (!roles_of(&rig->in, &rig->roles))
+    rig->roles = roles_of(&rig->in);
+    if (!rig->roles.known)
         return false;
     rig->step = (Step){ .in = &rig->in, .d = 0, .d2 = -1, .vector = 1 };
     int *const slots[] = { &rig->step.a, &rig->step.b, &rig->step.c, &rig->step.e };

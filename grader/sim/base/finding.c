@@ -9,27 +9,12 @@
 
 enum { MOST_FINDINGS = 4096, SLOTS = 2 * MOST_FINDINGS, WIDTH = 80, INDENT = 5 };
 
-static const char *const words[FINDINGS] = {
-    [FINDING_OUT_OF_BOUNDS] = "out of bounds",
-    [FINDING_MISALIGNED] = "misaligned",
-    [FINDING_USE_AFTER_FREE] = "use after free",
-    [FINDING_HOST_POINTER] = "host pointer",
-    [FINDING_FORBIDDEN] = "forbidden",
-    [FINDING_UNINITIALISED] = "uninitialised",
-    [FINDING_RACE] = "race",
-    [FINDING_RACE_BLOCKS] = "race between blocks",
-    [FINDING_BARRIER] = "barrier",
-    [FINDING_SHUFFLE] = "shuffle",
-    [FINDING_LAUNCH] = "launch",
-    [FINDING_TRAP] = "trap",
-    [FINDING_ASSERT] = "assertion",
-    [FINDING_ENDLESS] = "endless",
-    [FINDING_STUCK] = "stuck",
-    [FINDING_UNKNOWN_INSTRUCTION] = "unknown instruction",
-    [FINDING_UNKNOWN_CALL] = "unknown call",
-    [FINDING_LEAK] = "leak",
-    [FINDING_MODULE] = "module",
-    [FINDING_LIMIT] = "limit",
+static const struct {
+    const char *word, *link;
+} kinds[FINDINGS] = {
+#define FINDING(kind, word, link, error) [FINDING_##kind] = { word, link },
+#include "sim/base/findings.def"
+#undef FINDING
 };
 
 static struct {
@@ -42,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 const char *finding_word(FindingKind kind)
 {
-    return (unsigned) kind < FINDINGS ? words[kind] : "finding";
+    return (unsigned) kind < FINDINGS ? kinds[kind].word : "finding";
 }
 
 int finding_count(void)
@@ -169,17 +154,6 @@ static void tell_where(const Place *place)
     fprintf(stderr, "\n");
 }
 
-/* Between the instruction and the text: most texts begin with what it does, some with whose. */
-static const char *link_of(const Finding *f)
-{
-    static const uint32_t verbs = 1u << FINDING_OUT_OF_BOUNDS | 1u << FINDING_MISALIGNED |
-                                  1u << FINDING_USE_AFTER_FREE | 1u << FINDING_HOST_POINTER |
-                                  1u << FINDING_FORBIDDEN | 1u << FINDING_UNINITIALISED |
-                                  1u << FINDING_RACE | 1u << FINDING_RACE_BLOCKS;
-
-    return !f->place.instruction ? "" : verbs >> f->kind & 1 ? " " : ": ";
-}
-
 static void tell(const Finding *f)
 {
     const Place *place = &f->place;
@@ -190,7 +164,8 @@ static void tell(const Finding *f)
     else if (place->line > 0)
         snprintf(where, sizeof where, "PTX line %d: ", place->line);
     snprintf(line, sizeof line, "sim: %s: %s%.100s%s%s", finding_word(f->kind), where,
-             place->instruction ? place->instruction : "", link_of(f), f->text);
+             place->instruction ? place->instruction : "",
+             place->instruction ? kinds[f->kind].link : "", f->text);
     finding_print(line);
     tell_where(place);
 }

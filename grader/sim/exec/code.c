@@ -112,7 +112,7 @@ static bool make_steps(Maker *maker)
 {
     const Function *function = maker->function;
     Code *code = maker->code;
-    static const Instruction end = { .op = OP_ret, .guard = -1 };
+    static const Instruction end = { .op = OP_ret, .guard = -1, .roles = { .known = true } };
     int *rpc = malloc(((size_t) function->instruction_count + 1) * sizeof *rpc);
     uint8_t *treatment = calloc((size_t) function->instruction_count + 1, 1);
 

@@ -445,14 +445,12 @@ static bool fill_call(Maker *maker, Step *step)
 
 bool fill_operands(Maker *maker, Step *step)
 {
-    Roles roles;
-
     if (step->in->op == OP_bra)
         return fill_target(maker, step);
     if (step->in->op == OP_brx)
         return fill_index(maker, step, 0, 4);
     if (step->in->op == OP_call)
         return fill_call(maker, step);
-    return roles_of(step->in, &roles) && fill_destinations(maker, step, &roles) &&
-           fill_sources(maker, step, &roles);
+    return step->in->roles.known && fill_destinations(maker, step, &step->in->roles) &&
+           fill_sources(maker, step, &step->in->roles);
 }

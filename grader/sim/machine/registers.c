@@ -1,7 +1,6 @@
 /* registers.c - which registers each operation waits for, which of them it takes from the
  * register file, and who writes them.
  */
-#include "sim/ptx/roles.h"
 #include "sim/machine/maker.h"
 
 #include <stdlib.h>
@@ -87,8 +86,7 @@ static bool add_operand(Maker *maker, const Operand *o, bool writes)
 
 bool add_registers(Maker *maker, Operation *to, const Instruction *in)
 {
-    Roles roles = { .destinations = 0 };
-    int destinations = roles_of(in, &roles) ? roles.destinations : 0, before;
+    const int destinations = in->roles.destinations;
 
     to->first = (uint32_t) maker->made->register_count;
     if (in->guard >= 0 && !add_register(maker, in->guard))
@@ -96,7 +94,7 @@ bool add_registers(Maker *maker, Operation *to, const Instruction *in)
     for (int i = destinations; i < in->count; i++)
         if (!add_operand(maker, operand_of(maker, in, i), false))
             return false;
-    before = maker->made->register_count;
+    const int before = maker->made->register_count;
     to->reads = (uint8_t) (before - (int) to->first);
     for (int i = 0; i < destinations && i < in->count; i++)
         if (!add_operand(maker, operand_of(maker, in, i), true))
@@ -132,12 +130,10 @@ static bool is_constant_value(const Maker *maker, const Operand *o)
 void find_operands(const Maker *maker, const Step *step, Operation *to)
 {
     const Instruction *in = step->in;
-    Roles roles = { .destinations = 0 };
-    const int destinations = roles_of(in, &roles) ? roles.destinations : 0;
 
     if (to->action != DO_COMPUTE || !in->type_count || type_size(in->types[0]) != 4)
         return;
-    for (int i = destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
+    for (int i = in->roles.destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
         const Operand *o = operand_of(maker, in, i);
         bool known = o->kind != OPERAND_REGISTER || is_constant_value(maker, o) ||
                      !maker->varies[o->index] ||

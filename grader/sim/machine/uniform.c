@@ -5,7 +5,6 @@
  * them on a datapath of their own. What is written where the lanes of a warp may be apart, between
  * a branch that may split them and the place where they meet again, is not among these.
  */
-#include "sim/ptx/roles.h"
 #include "sim/machine/maker.h"
 
 #include <stdlib.h>
@@ -79,36 +78,15 @@ static void split_all(Finder *finder)
 
 /* ---- What varies ---- */
 
-/* What the uniform datapath has an instruction for (sm_90: machine code of ptxas 13.0), and what
- * costs nothing wherever it is. */
+/* The uniform datapath has an instruction for it, or it costs nothing wherever it is. */
 static bool is_for_all(const Instruction *in)
 {
-    switch (in->op) {
-    case OP_add:
-    case OP_sub:
-    case OP_mul:
-    case OP_mad:
-    case OP_shl:
-    case OP_shr:
-    case OP_and:
-    case OP_or:
-    case OP_xor:
-    case OP_not:
-    case OP_neg:
-    case OP_cvt:
-    case OP_selp:
-        return in->type_count && !type_is_float(in->types[0]) &&
-               (in->type_count < 2 || !type_is_float(in->types[1]));
-    case OP_setp:
-        return in->type_count && !type_is_float(in->types[0]);
-    case OP_mov:
-    case OP_cvta:
-        return true;
-    case OP_ld:
+    if (in->op == OP_ld)
         return in->space == SPACE_PARAM || in->space == SPACE_CONST;
-    default:
-        return false;
-    }
+    if (op_is(in->op, ALWAYS_UNIFORM))
+        return true;
+    return op_is(in->op, UNIFORM) && in->type_count && !type_is_float(in->types[0]) &&
+           (in->type_count < 2 || !type_is_float(in->types[1]));
 }
 
 static bool operand_varies(const Maker *maker, const Operand *o)
@@ -124,15 +102,14 @@ static bool result_varies(const Finder *finder, int step)
 {
     const Maker *maker = finder->maker;
     const Instruction *in = maker->code->steps[step].in;
-    Roles roles = { .destinations = 0 };
 
-    if (finder->apart[step] || !is_for_all(in) || !roles_of(in, &roles))
+    if (finder->apart[step] || !is_for_all(in) || !in->roles.known)
         return true;
     if (in->op == OP_ld && in->space == SPACE_PARAM && !maker->code->steps[step].kernel_param)
         return true; /* what a call returns */
     if (in->guard >= 0 && maker->varies[in->guard])
         return true;
-    for (int i = roles.destinations; i < in->count; i++)
+    for (int i = in->roles.destinations; i < in->count; i++)
         if (operand_varies(maker, operand_of(maker, in, i)))
             return true;
     return false;
@@ -155,8 +132,7 @@ static bool set_operand(const Maker *maker, const Operand *o, bool varies)
 /* What it writes; of an instruction of unknown roles, all that it names. */
 static bool set_results(const Maker *maker, const Instruction *in, bool varies)
 {
-    Roles roles = { .destinations = 0 };
-    const int most = roles_of(in, &roles) ? roles.destinations : in->count;
+    const int most = in->roles.known ? in->roles.destinations : in->count;
     bool is_new = false;
 
     for (int i = 0; i < most && i < in->count; i++)

@@ -90,6 +90,21 @@ ModGroup mod_group(Mod mod)
 
 /* ---- Instructions ---- */
 
+static const struct {
+    uint8_t class_, facts;
+} ops[OPS] = {
+#define OP(name, class, facts, ...)              [OP_##name] = { CLASS_##class, facts },
+#define OP2(enumerator, name, class, facts, ...) [OP_##enumerator] = { CLASS_##class, facts },
+#include "sim/ptx/ops.def"
+#undef OP
+#undef OP2
+};
+
+bool op_is(Op op, OpFact fact)
+{
+    return ops[op].facts & fact;
+}
+
 bool has_mod(const Instruction *in, Mod mod)
 {
     for (int i = 0; i < in->mod_count; i++)
@@ -106,18 +121,6 @@ static OpClass class_of_cvt(const Instruction *in)
     return moves && !has_mod(in, MOD_sat) ? CLASS_MOVE : CLASS_CONVERT;
 }
 
-/* What these do to a float is the integer pipe's: comparing, choosing, setting the sign. */
-static bool on_integer_pipe(Op op)
-{
-    static const bool ops[OPS] = {
-        [OP_abs] = true,  [OP_copysign] = true, [OP_max] = true, [OP_min] = true,
-        [OP_neg] = true,  [OP_selp] = true,     [OP_set] = true, [OP_setp] = true,
-        [OP_slct] = true, [OP_testp] = true,
-    };
-
-    return ops[op];
-}
-
 static OpClass class_of_float(const Instruction *in, OpClass class_)
 {
     PtxType type = in->types[0];
@@ -128,7 +131,7 @@ static OpClass class_of_float(const Instruction *in, OpClass class_)
         return in->op == OP_selp || in->op == OP_copysign ? CLASS_INT : CLASS_FP64;
     if (class_ == CLASS_SFU || (in->op == OP_div && type == TYPE_F32))
         return CLASS_SFU;
-    if (on_integer_pipe(in->op))
+    if (op_is(in->op, FLOAT_ON_INT_PIPE))
         return CLASS_INT;
     if (type_is_half(type))
         return CLASS_FP16;
@@ -137,14 +140,7 @@ static OpClass class_of_float(const Instruction *in, OpClass class_)
 
 OpClass class_of(const Instruction *in)
 {
-    static const uint8_t classes[OPS] = {
-#define OP(name, class)              [OP_##name] = CLASS_##class,
-#define OP2(enumerator, name, class) [OP_##enumerator] = CLASS_##class,
-#include "sim/ptx/ops.def"
-#undef OP
-#undef OP2
-    };
-    OpClass class_ = classes[in->op];
+    OpClass class_ = (OpClass) ops[in->op].class_;
 
     switch (class_) {
     case CLASS_CONVERT:

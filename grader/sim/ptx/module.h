@@ -63,13 +63,26 @@ typedef enum Space {
 /* ---- Opcodes and what follows them ---- */
 
 typedef enum Op {
-#define OP(name, class)              OP_##name,
-#define OP2(enumerator, name, class) OP_##enumerator,
+#define OP(name, ...)        OP_##name,
+#define OP2(enumerator, ...) OP_##enumerator,
 #include "sim/ptx/ops.def"
 #undef OP
 #undef OP2
     OPS
 } Op;
+
+/* What is true of all instructions of an opcode; see ops.def. */
+typedef enum OpFact {
+    FLOAT_ON_INT_PIPE = 1, /* of f32 and halves, too: compares, chooses, sets a sign */
+    MOVES_BITS = 2,        /* passes bits on, or takes some of them out */
+    UNIFORM = 4,           /* of whole numbers: the uniform datapath has it (sm_90: machine code of
+                            * ptxas 13.0) */
+    ALWAYS_UNIFORM = 8,    /* of any type: costs nothing wherever it is */
+    ONE_FLOP = 16,         /* of f32, as a roofline counts */
+    TWO_FLOPS = 32
+} OpFact;
+
+bool op_is(Op op, OpFact fact);
 
 /* What an instruction counts as; see ops.def. */
 typedef enum OpClass {
@@ -196,7 +209,16 @@ typedef struct Operand {
 
 /* ---- Instructions ---- */
 
-enum { INSTRUCTION_TYPES = 3, INSTRUCTION_MODS = 8 };
+enum { INSTRUCTION_TYPES = 3, INSTRUCTION_MODS = 8, INSTRUCTION_ROLES = 8 };
+
+/* What each operand is for: the form of ops.def that fits, and one character per operand (roles.h).
+ */
+typedef struct Roles {
+    bool known;       /* false: no such form, or call, bra, brx */
+    int destinations; /* this many of the operands, from the first one on; 0 if not known */
+    int count;
+    char role[INSTRUCTION_ROLES];
+} Roles;
 
 typedef struct Instruction {
     Op op;
@@ -213,9 +235,10 @@ typedef struct Instruction {
                        * call: returns first; see call_returns, call_target */
     int call_returns; /* call: so many of the operands are return parameters; then comes the target
                        * (FUNCTION, REGISTER, or TABLE last for an indirect one), then arguments */
-    int file, line;   /* by .loc: files[file]; 0 0: unknown */
-    int ptx_line;     /* in the PTX text, from 1 */
-    Name text;        /* the whole opcode as written: ld.global.nc.v4.f32 */
+    Roles roles;
+    int file, line; /* by .loc: files[file]; 0 0: unknown */
+    int ptx_line;   /* in the PTX text, from 1 */
+    Name text;      /* the whole opcode as written: ld.global.nc.v4.f32 */
 } Instruction;
 
 bool has_mod(const Instruction *instruction, Mod mod);

@@ -1,5 +1,6 @@
 /* parse_body.c - the body of a function: scopes, labels, instructions. */
 #include "sim/ptx/parse.h"
+#include "sim/ptx/roles.h"
 
 #include <stdlib.h>
 
@@ -129,6 +130,7 @@ static void read_instruction(Parser *p)
     expect_punct(p, ';');
     if (in.op == OP_ret)
         store_results(p, &in);
+    in.roles = roles_of(&in);
     Instruction *added = instruction_add(p);
     if (added)
         *added = in;

@@ -23,8 +23,8 @@ typedef struct Word {
     }
 
 static const Word opcodes[] = {
-#define OP(name, class)              WORD(#name, WORD_OPCODE, OP_##name),
-#define OP2(enumerator, name, class) WORD(name, WORD_OPCODE, OP_##enumerator),
+#define OP(name, ...)              WORD(#name, WORD_OPCODE, OP_##name),
+#define OP2(enumerator, name, ...) WORD(name, WORD_OPCODE, OP_##enumerator),
 #include "sim/ptx/ops.def"
 #undef OP
 #undef OP2

@@ -93,11 +93,7 @@ static bool result_varies(const Function *f, const Instruction *in, int destinat
 
 static int destinations_of(const Instruction *in)
 {
-    Roles roles;
-
-    if (!roles_of(in, &roles))
-        return 0;
-    return roles.destinations < in->count ? roles.destinations : in->count;
+    return in->roles.destinations < in->count ? in->roles.destinations : in->count;
 }
 
 /* ---- Each register that an operand names ---- */

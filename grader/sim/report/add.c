@@ -86,18 +86,11 @@ static uint64_t ffma_of(const Step *step)
 /* Single-precision operations of a lane, as a roofline counts them. */
 static uint64_t flops_of(const Step *step)
 {
-    static const Op ones[] = { OP_add, OP_sub,   OP_mul, OP_div, OP_rcp, OP_sqrt,
-                               OP_ex2, OP_rsqrt, OP_lg2, OP_sin, OP_cos, OP_tanh };
     const Instruction *in = step->in;
 
     if (!in || !in->type_count || in->types[0] != TYPE_F32)
         return 0;
-    if (in->op == OP_fma || in->op == OP_mad)
-        return 2;
-    for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
-        if (in->op == ones[i])
-            return 1;
-    return 0;
+    return op_is(in->op, TWO_FLOPS) ? 2 : op_is(in->op, ONE_FLOP);
 }
 
 /* Of a generic address, a request went to global memory or else to shared. */

@@ -12,24 +12,13 @@
 /* What a GPU's calls return after such a failure. */
 cudaError_t error_of_finding(FindingKind kind)
 {
-    switch (kind) {
-    case FINDING_OUT_OF_BOUNDS:
-    case FINDING_USE_AFTER_FREE:
-    case FINDING_HOST_POINTER:
-    case FINDING_FORBIDDEN:
-        return cudaErrorIllegalAddress;
-    case FINDING_MISALIGNED:
-        return cudaErrorMisalignedAddress;
-    case FINDING_ASSERT:
-        return cudaErrorAssert;
-    case FINDING_ENDLESS:
-    case FINDING_STUCK:
-        return cudaErrorLaunchTimeout;
-    case FINDING_UNKNOWN_INSTRUCTION:
-        return cudaErrorIllegalInstruction;
-    default:
-        return cudaErrorLaunchFailure;
-    }
+    static const cudaError_t errors[FINDINGS] = {
+#define FINDING(kind, word, link, error) [FINDING_##kind] = error,
+#include "sim/base/findings.def"
+#undef FINDING
+    };
+
+    return errors[kind];
 }
 
 /* All calls return it from now on. */
