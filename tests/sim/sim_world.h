@@ -145,7 +145,9 @@ static inline Step *new_step(Op op, Space space, PtxType type, int vector)
                          .file = 1,
                          .line = w.step_count,
                          .text = { "op", 2 } };
+    static uint64_t numbers;
     *step = (Step){ .in = in,
+                    .number = ++numbers,
                     .space = (uint8_t) space,
                     .type = (uint8_t) type,
                     .guard = -1,

@@ -23,7 +23,7 @@ static void count_lines(const Allocation *a, void *self)
     const GlobalWords *words = a->races;
 
     if (words)
-        *(size_t *) self += (words->bytes >> words->log2_grain) / LINE * sizeof(Line);
+        *(size_t *) self += (words->bytes >> words->log2_grain) / LINE * sizeof(RaceLine);
 }
 
 void pool_begin(void)

@@ -239,7 +239,7 @@ static Slot write_same(const Visit *v, Slot slot, int leader, uint32_t flags)
     return own;
 }
 
-void race_visit(Visit *v, Word *word, int leader, uint64_t at)
+void race_visit(Visit *v, RaceWord *word, int leader, uint64_t at)
 {
     const uint32_t followed = v->x->shape->followed >> leader & 1 ? WHO_SAME_WARP : 0;
 

@@ -22,6 +22,7 @@
  * or launch is known as old by its number, and nothing need be cleared.
  */
 #include "sim/check/races.h"
+#include "sim/base/common.h"
 #include "sim/exec/uses.h"
 
 #include <stdlib.h>
@@ -199,11 +200,6 @@ void races_block_end(Block *block)
 }
 
 /* ---- What orders ---- */
-
-static uint32_t later(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
 
 void races_barrier(Block *block, uint32_t warps)
 {

@@ -30,9 +30,9 @@ static inline int slot_site(Slot slot)
     return (int) (slot.tag >> 16);
 }
 
-typedef struct Word {
+typedef struct RaceWord {
     Slot write, read;
-} Word;
+} RaceWord;
 
 /* Side by side, so that 8 words are checked at once. */
 enum { LINE = 32 };
@@ -66,16 +66,16 @@ typedef struct SharedWords {
  * order: the slot's thread is that of word 0, and the thread of word i is i >> shift higher
  * (shift: the tag's bits of WHO_SHIFT; 4, 8 or 16 bytes per lane are shifts 0, 1, 2). Otherwise
  * it is LINE_SPREAD: the tag's other bits are then the number of a Side in the pool. */
-typedef struct Line {
+typedef struct RaceLine {
     Slot side[2]; /* writes, reads */
-} Line;
+} RaceLine;
 enum { WRITES, READS };
 #define LINE_SPREAD 0xc000u
 
 typedef struct GlobalWords {
     size_t bytes;
     int log2_grain;
-    Line line[];
+    RaceLine line[];
 } GlobalWords;
 
 /* The other side of a race. */
@@ -158,7 +158,7 @@ void races_hand_over(Visit *visit);
 /* ---- race_rules.c: do two accesses race? ---- */
 
 /* `at`: the word's byte address, in the same form as the lane's. Updates one side of the word. */
-void race_visit(Visit *visit, Word *word, int lane, uint64_t at);
+void race_visit(Visit *visit, RaceWord *word, int lane, uint64_t at);
 bool race_at_once(Visit *visit); /* lanes of one store write the same word */
 
 /* ---- races_global.c ---- */

@@ -217,7 +217,7 @@ static void copy_lines(GlobalWords *to, const GlobalWords *from)
 
 static GlobalWords *new_words(size_t bytes, int log2_grain)
 {
-    size_t lines = ((bytes >> log2_grain) / LINE + 1) * sizeof(Line);
+    size_t lines = ((bytes >> log2_grain) / LINE + 1) * sizeof(RaceLine);
     GlobalWords *words = pool_spend(lines) ? calloc(1, sizeof *words + lines) : NULL;
 
     if (!words)
@@ -261,9 +261,9 @@ static void tell_full(const Visit *v)
     state.told_full = true;
 }
 
-static void visit_word(Visit *v, Line *line, int i, int lane, uint64_t at)
+static void visit_word(Visit *v, RaceLine *line, int i, int lane, uint64_t at)
 {
-    Word word = { word_of(line->side[WRITES], i), word_of(line->side[READS], i) };
+    RaceWord word = { word_of(line->side[WRITES], i), word_of(line->side[READS], i) };
     const int s = v->x->kind == ACCESS_LOAD ? READS : WRITES;
     const Slot before = s == READS ? word.read : word.write;
 
@@ -301,10 +301,10 @@ static bool fits(const Visit *v, Slot side, uint32_t shift)
 
 /* All of a line, used in order, as if it were one word. False: its words differ, or one must look
  * closer at them. */
-static bool visit_line(Visit *v, Line *line, int lane, uint32_t shift)
+static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;
-    Word word = { line->side[WRITES], line->side[READS] };
+    RaceWord word = { line->side[WRITES], line->side[READS] };
 
     if (!fits(v, word.write, shift) || !fits(v, word.read, shift))
         return false;

@@ -87,7 +87,7 @@ static void visit_word(Visit *v, SharedWords *words, size_t index, int lane)
 {
     Pair *pair = &words->pair[index / LINE];
     const int i = (int) (index % LINE);
-    Word word = { side_get(&pair->write, i), side_get(&pair->read, i) };
+    RaceWord word = { side_get(&pair->write, i), side_get(&pair->read, i) };
 
     race_touch(v, &word, lane, (uint64_t) index << words->log2_grain);
     if (v->x->kind == ACCESS_LOAD)

@@ -7,14 +7,10 @@
  */
 #include "sim/check/races.h"
 #include "sim/base/bits.h"
+#include "sim/base/common.h"
 #include "sim/exec/uses.h"
 
 #include <stdio.h>
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
 
 /* ---- Copies of unwritten bytes ----
  *

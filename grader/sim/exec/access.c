@@ -6,6 +6,7 @@
  * order, so that the finding names the first faulty lane. */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
+#include "sim/base/common.h"
 #include "sim/exec/ops/handlers.h"
 #include "sim/exec/trace.h"
 
@@ -19,11 +20,6 @@ const char *access_verb(const Access *access)
     };
 
     return verbs[access->kind];
-}
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 bool is_release(const Instruction *in)

@@ -227,13 +227,6 @@ static uint32_t members_of(const Warp *warp)
     return lane_value(warp, warp->barrier_step->a, warp->waiting_lanes) & warp->alive;
 }
 
-static int line_of(const Step *step)
-{
-    if (!step)
-        return 0;
-    return step->in->line ? step->in->line : step->in->ptx_line;
-}
-
 static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
 {
     const Step *other = warp_step_of(warp, __builtin_ctz(missing));
@@ -247,11 +240,11 @@ static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
              "%s of warp %d wait%s here, but its %s did not take this branch and wait%s for "
              "them at line %d: all threads must reach the same __syncthreads()",
              here, warp->number, lanes_end(warp->waiting_lanes, "s"), there,
-             lanes_end(missing, "s"), line_of(other));
+             lanes_end(missing, "s"), step_line(other));
     else
         warn(warp, warp->barrier_step, lane, FINDING_SHUFFLE,
              "the mask of this warp barrier names %s, not here but waiting at line %d", there,
-             line_of(other));
+             step_line(other));
 }
 
 void barrier_resolve(Warp *warp)
@@ -287,7 +280,7 @@ static void run_sync(Warp *warp, const Step *step, uint32_t mask)
     if (warp->waiting_lanes && (warp->barrier != number || has_mod(step->in, MOD_red))) {
         fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
              "lanes of one warp wait at different barriers: here and at line %d",
-             line_of(warp->barrier_step));
+             step_line(warp->barrier_step));
         return;
     }
     if (mask != warp->alive) {
@@ -378,7 +371,7 @@ static void describe_missing(const Block *block, const Warp *waiting, char *text
             used += (size_t) snprintf(text + used, size - used, "(ended)");
         else
             used += (size_t) snprintf(text + used, size - used, "(at barrier %d, line %d)",
-                                      warp->barrier, line_of(warp->barrier_step));
+                                      warp->barrier, step_line(warp->barrier_step));
     }
 }
 

@@ -184,13 +184,6 @@ static bool block_waits(const Block *block)
 
 /* ---- Waiting forever ---- */
 
-static int line_of(const Step *step)
-{
-    if (!step)
-        return 0;
-    return step->in->line ? step->in->line : step->in->ptx_line;
-}
-
 static void tell_spinning(Warp *warp, const char *hint)
 {
     const Step *step = warp->polled_step ? warp->polled_step : &warp->code->steps[warp->pc];
@@ -206,7 +199,7 @@ static void tell_spinning(Warp *warp, const char *hint)
              "those holds the lock, release it inside the branch that took it, or let one thread "
              "of a warp take it%s",
              here, lanes_end(lanes, "s"), there, lanes_end(others, "s"),
-             line_of(warp_step_of(warp, __builtin_ctz(others))), hint);
+             step_line(warp_step_of(warp, __builtin_ctz(others))), hint);
     else
         fail(warp, step, __builtin_ctz(lanes), FINDING_ENDLESS,
              "this loop has no end: it waits for what no other thread that can still run will do%s",

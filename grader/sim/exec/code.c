@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool refuse(Maker *maker, const char *format, ...)
+bool refuse(CodeMaker *maker, const char *format, ...)
 {
     va_list arguments;
 
@@ -62,7 +62,17 @@ static void fill_mods(Step *step, const Instruction *in)
 
 static void begin_step(Step *step, const Instruction *in)
 {
-    *step = (Step){ .in = in, .d = -1, .d2 = -1, .a = -1, .b = -1, .c = -1, .e = -1, .guard = -1 };
+    static uint64_t numbers; /* caches know a step by it: addresses are used again */
+
+    *step = (Step){ .number = ++numbers,
+                    .in = in,
+                    .d = -1,
+                    .d2 = -1,
+                    .a = -1,
+                    .b = -1,
+                    .c = -1,
+                    .e = -1,
+                    .guard = -1 };
     step->guard_negated = in->guard_negated;
     step->size = (uint8_t) type_size(in->types[0]);
     step->vector = (uint8_t) (in->vector > 0 ? in->vector : 1);
@@ -88,7 +98,7 @@ static bool bind(Step *step, const Instruction *in)
     return false;
 }
 
-static bool make_step(Maker *maker, Step *step, const Instruction *in)
+static bool make_step(CodeMaker *maker, Step *step, const Instruction *in)
 {
     begin_step(step, in);
     if (in->guard >= 0) {
@@ -108,7 +118,7 @@ static bool make_step(Maker *maker, Step *step, const Instruction *in)
 }
 
 /* Behind the last instruction lies a step that ends the function. */
-static bool make_steps(Maker *maker)
+static bool make_steps(CodeMaker *maker)
 {
     const Function *function = maker->function;
     Code *code = maker->code;
@@ -140,7 +150,7 @@ static bool make_steps(Maker *maker)
 
 /* ---- Codes ---- */
 
-static bool is_runnable(Maker *maker, const Module *module, int function)
+static bool is_runnable(CodeMaker *maker, const Module *module, int function)
 {
     const Function *f =
         function >= 0 && function < module->function_count ? &module->functions[function] : NULL;
@@ -153,7 +163,7 @@ static bool is_runnable(Maker *maker, const Module *module, int function)
     return true;
 }
 
-static bool make(Maker *maker, const Code *kernel, int function)
+static bool make(CodeMaker *maker, const Code *kernel, int function)
 {
     return is_runnable(maker, maker->module, function) && lay_out(maker, kernel) &&
            make_steps(maker) && fill_constants(maker);
@@ -162,7 +172,7 @@ static bool make(Maker *maker, const Code *kernel, int function)
 Code *code_make_for(const Code *kernel, const Module *module, int function,
                     const uint64_t *variable_address, char *why, size_t size)
 {
-    Maker maker = { .module = module, .why = why, .why_size = size };
+    CodeMaker maker = { .module = module, .why = why, .why_size = size };
     Code *code = maker.code = calloc(1, sizeof *code);
 
     if (size)

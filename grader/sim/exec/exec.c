@@ -78,6 +78,13 @@ Count *count_of(Warp *warp, const Step *step)
     return warp->counts + (step - warp->code->steps);
 }
 
+int step_line(const Step *step)
+{
+    if (!step)
+        return 0;
+    return step->in->line ? step->in->line : step->in->ptx_line;
+}
+
 const int32_t *lanes_of(Warp *warp, uint32_t mask)
 {
     if (warp->lane_mask_of != mask) {

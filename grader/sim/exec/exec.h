@@ -32,6 +32,7 @@ typedef void Run(Warp *warp, const Step *step, uint32_t mask);
 struct Step {
     Run *run;
     const Instruction *in;
+    uint64_t number;  /* no other step of the process has it: 1, 2, ... */
     int d, d2;        /* destinations: planes, or predicates where the instruction writes a
                        * predicate */
     int a, b, c, e;   /* sources, in order; < 0: constant plane ~n; predicates where the
@@ -82,7 +83,7 @@ struct Step {
                                   * 8); 0: given by the type */
         } convert;               /* cvt */
     };
-    int rpc;    /* branch: the step where its lanes reconverge; one past the last step: at the end */
+    int rpc; /* branch: the step where its lanes reconverge; one past the last step: at the end */
     int class_; /* OpClass */
     Run *inner; /* for a step that reads a clock: the handler that runs after the clock is read */
 };
@@ -349,6 +350,8 @@ void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
                  const char *text);
 Count *count_of(Warp *warp, const Step *step);
+/* The line of the source, or else of the PTX; 0: no step. */
+int step_line(const Step *step);
 
 /* ---- Families of handlers ----
  *

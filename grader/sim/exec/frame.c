@@ -1,22 +1,18 @@
 /* frame.c - calls: the registers, parameters and local memory of a function that runs. */
 #include "sim/exec/warp.h"
+#include "sim/base/common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Frames ---- */
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + PLANE - 1) / PLANE * PLANE;
-}
-
 /* A frame is one block of memory, which is kept for the next call at this depth. */
 bool frame_make(Frame *frame, const Code *code, uint8_t unwritten)
 {
     size_t planes = (size_t) code->planes * PLANE;
-    size_t masks = round_up(((size_t) code->predicates + 1) * sizeof(uint32_t));
-    size_t bytes = planes + masks + round_up((size_t) code->param_bytes * LANES);
+    size_t masks = round_up(((size_t) code->predicates + 1) * sizeof(uint32_t), PLANE);
+    size_t bytes = planes + masks + round_up((size_t) code->param_bytes * LANES, PLANE);
 
     if (bytes > frame->memory_bytes) {
         free(frame->memory);

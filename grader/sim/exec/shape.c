@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 1024, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
-
-/* Found without a call, in a shared library, too. */
-#define QUICK_TLS _Thread_local __attribute__((tls_model("initial-exec")))
+enum { KEPT = 1024, BANKS = 32, BANK_BYTES = 4 };
 
 /* A table for each thread: blocks may be run by more than one. */
 static _Thread_local struct Patterns {
@@ -30,7 +27,7 @@ static Shape *place_of(const Step *step, Space space)
             return &spare;
         memset(table, 0, sizeof *table);
     }
-    uintptr_t at = (uintptr_t) step / sizeof *step + (space == SPACE_SHARED ? KEPT / 2 : 0);
+    const uint64_t at = step->number + (space == SPACE_SHARED ? KEPT / 2 : 0);
     return &table->kept[at % KEPT];
 }
 
@@ -322,10 +319,10 @@ const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t m
     uint8_t start = (uint8_t) (first % unit);
 
     bool differ = take_deltas(s, mask, first, address);
-    if (!differ && s->step == step && s->mask == mask && s->start == start && s->bytes == bytes &&
-        s->kind == kind && s->space == space)
+    if (!differ && s->step == step->number && s->mask == mask && s->start == start &&
+        s->bytes == bytes && s->kind == kind && s->space == space)
         return s;
-    s->step = step;
+    s->step = step->number;
     s->mask = mask;
     s->start = start;
     s->bytes = (uint8_t) bytes;

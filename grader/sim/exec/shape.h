@@ -12,11 +12,13 @@
 #define WITH_AVX2
 #endif
 
+enum { SECTOR_BYTES = 32, SECTORS = 4, LINE_BYTES = SECTORS * SECTOR_BYTES };
+
 typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
 
 typedef struct Shape {
     /* What it is kept under. */
-    const Step *step;
+    uint64_t step; /* its number */
     uint32_t mask;
     uint8_t bytes; /* a lane */
     uint8_t kind, space;

@@ -30,6 +30,12 @@ typedef enum TraceKind {
 /* Lines of global memory have smaller numbers. */
 #define TRACE_LOCAL_LINES (1ull << 41)
 
+/* How many sectors of a line are in the mask. */
+static inline unsigned sectors_in(unsigned mask)
+{
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
+}
+
 static inline bool trace_is_local(uint64_t line)
 {
     return line & TRACE_LOCAL_LINES;

@@ -151,7 +151,8 @@ static bool is_short(const Code *code, int first, int last)
         if (!step->in || ends(step) || step->class_ == CLASS_BARRIER || step->in->op == OP_call ||
             step->in->op == OP_brx)
             return false;
-        if (step->in->op == OP_bra && (step->guard < 0 || step->jump.target <= i || step->jump.target > last))
+        if (step->in->op == OP_bra &&
+            (step->guard < 0 || step->jump.target <= i || step->jump.target > last))
             return false;
         weight += weight_of(code, step).all;
         for_later += is_for_later(code, i, last);
@@ -178,8 +179,8 @@ static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
     const Step *branch = &code->steps[at], *steps = code->steps;
     int second;
 
-    if (!branch->in || branch->in->op != OP_bra || branch->guard < 0 || branch->jump.target <= at + 1 ||
-        ends(&steps[branch->jump.target]))
+    if (!branch->in || branch->in->op != OP_bra || branch->guard < 0 ||
+        branch->jump.target <= at + 1 || ends(&steps[branch->jump.target]))
         return false;
     *taken = (Arm){ branch->jump.target, branch->jump.target };
     *other = (Arm){ at + 1, branch->jump.target };
@@ -210,19 +211,19 @@ static bool is_exit(const Code *code, int at)
 {
     const Step *branch = &code->steps[at];
 
-    return branch->in && branch->in->op == OP_bra && branch->guard >= 0 && branch->jump.target > at &&
-           ends(&code->steps[branch->jump.target]);
+    return branch->in && branch->in->op == OP_bra && branch->guard >= 0 &&
+           branch->jump.target > at && ends(&code->steps[branch->jump.target]);
 }
 
 /* ---- All ---- */
 
-typedef struct Plan {
+typedef struct IssuePlan {
     uint64_t passed;      /* warps of which no lane came to it, but which issue it all the same */
     bool is_none;         /* it is no instruction */
     bool under_predicate; /* the machine's, where PTX has a branch */
-} Plan;
+} IssuePlan;
 
-static void pass(Plan *plans, int count, uint64_t warps)
+static void pass(IssuePlan *plans, int count, uint64_t warps)
 {
     for (int i = 0; i < count; i++) {
         plans[i].passed += warps;
@@ -230,7 +231,7 @@ static void pass(Plan *plans, int count, uint64_t warps)
     }
 }
 
-static void plan_branch(const Code *code, const Count *counts, int at, Plan *plans)
+static void plan_branch(const Code *code, const Count *counts, int at, IssuePlan *plans)
 {
     uint64_t all = counts[at].executed - counts[at].divergent;
     Arm taken, other;
@@ -252,7 +253,7 @@ static void plan_branch(const Code *code, const Count *counts, int at, Plan *pla
 /* PTX begins with all parameters. The machine reads each where it is first wanted, with as many
  * lanes as there are (LDC, ULDC: ptxas 13.0 for sm_90; if that is under a predicate, mostly where
  * PTX does). */
-static int wanted_at(const Code *code, const Plan *plans, int at)
+static int wanted_at(const Code *code, const IssuePlan *plans, int at)
 {
     const Instruction *in = code->steps[at].in;
     int reg = -1;
@@ -273,7 +274,7 @@ static int wanted_at(const Code *code, const Plan *plans, int at)
 
 /* The first step that goes to global memory, which wants a descriptor of it, or the beginning, if
  * that is under a predicate; -1: none. */
-static int first_global(const Code *code, const Plan *plans)
+static int first_global(const Code *code, const IssuePlan *plans)
 {
     for (int i = 0; i < code->step_count; i++) {
         const Step *step = &code->steps[i];
@@ -308,7 +309,7 @@ static void add(Issue *issue, Weight weight, uint64_t warps, uint64_t lanes)
 }
 
 /* As often as step `at` is issued, with the lanes that step `on` has. */
-static void add_as(const Count *counts, const Plan *plans, Weight weight, int at, int on,
+static void add_as(const Count *counts, const IssuePlan *plans, Weight weight, int at, int on,
                    Issue *issue)
 {
     add(issue, weight, counts[at].executed + counts[at].skipped + plans[at].passed,
@@ -318,7 +319,7 @@ static void add_as(const Count *counts, const Plan *plans, Weight weight, int at
 void estimate_issues(const Code *code, const Count *counts, Issue *issues)
 {
     static const Weight one = { 1, 1 };
-    Plan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
+    IssuePlan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
 
     if (!plans)
         return;
@@ -345,7 +346,7 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
 
 void find_predicated(const Code *code, bool *none)
 {
-    Plan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
+    IssuePlan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
     Count *counts = calloc((size_t) code->step_count + 1, sizeof *counts);
 
     for (int i = 0; plans && counts && i < code->step_count; i++)

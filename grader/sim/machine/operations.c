@@ -95,17 +95,17 @@ static const PipeRow *pipe_row(const Step *step)
 
 static bool is_whole_number(const Instruction *in)
 {
-    return in->type_count && !type_is_float(in->types[0]) && in->types[0] != TYPE_PRED;
+    return in->type_count && type_is_whole(in->types[0]);
 }
 
-static bool is_branch_none(const Maker *maker, const Step *step)
+static bool is_branch_none(const OperationMaker *maker, const Step *step)
 {
     return maker->none[step - maker->code->steps];
 }
 
 /* Of the kernel, at a fixed place; or of a function, if registers can hold it. What is looked up by
  * an index, or larger, lies in memory. */
-static bool is_parameter(const Maker *maker, const Step *step)
+static bool is_parameter(const OperationMaker *maker, const Step *step)
 {
     const size_t in_registers = 16;
     const Module *module = maker->code->module;
@@ -118,14 +118,14 @@ static bool is_parameter(const Maker *maker, const Step *step)
                                   module->variables[at->index].size <= in_registers);
 }
 
-static bool is_constant(const Maker *maker, const Step *step)
+static bool is_constant(const OperationMaker *maker, const Step *step)
 {
     const Operand *from = operand_of(maker, step->in, 1);
 
     return step->in->op == OP_ld && step->space == SPACE_CONST && from && !from->is_register;
 }
 
-static bool is_copy(const Maker *maker, const Step *step)
+static bool is_copy(const OperationMaker *maker, const Step *step)
 {
     const Operand *from = operand_of(maker, step->in, 1);
 
@@ -133,20 +133,20 @@ static bool is_copy(const Maker *maker, const Step *step)
            (from->kind != OPERAND_SPECIAL || is_known_special(from->special));
 }
 
-static bool is_special(const Maker *maker, const Step *step)
+static bool is_special(const OperationMaker *maker, const Step *step)
 {
     const Operand *from = operand_of(maker, step->in, 1);
 
     return step->in->op == OP_mov && from && from->kind == OPERAND_SPECIAL;
 }
 
-static bool is_space_change(const Maker *maker, const Step *step)
+static bool is_space_change(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->in->op == OP_cvta;
 }
 
-static bool is_widening(const Maker *maker, const Step *step)
+static bool is_widening(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
 
@@ -158,7 +158,7 @@ static bool is_widening(const Maker *maker, const Step *step)
 }
 
 /* The product of an address, which an addition takes in; else it is one like any other. */
-static bool is_wide_product(const Maker *maker, const Step *step)
+static bool is_wide_product(const OperationMaker *maker, const Step *step)
 {
     const Operand *to = operand_of(maker, step->in, 0);
 
@@ -166,7 +166,7 @@ static bool is_wide_product(const Maker *maker, const Step *step)
            to->kind == OPERAND_REGISTER && maker->only_added[to->index];
 }
 
-static bool adds_wide_product(const Maker *maker, const Step *step)
+static bool adds_wide_product(const OperationMaker *maker, const Step *step)
 {
     if (step->in->op != OP_add || !is_whole_number(step->in) || type_size(step->in->types[0]) != 8)
         return false;
@@ -179,7 +179,7 @@ static bool adds_wide_product(const Maker *maker, const Step *step)
     return false;
 }
 
-static bool is_shift_added(const Maker *maker, const Step *step)
+static bool is_shift_added(const OperationMaker *maker, const Step *step)
 {
     const Function *f = maker->function;
     const Instruction *in = step->in, *next = in + 1;
@@ -195,20 +195,20 @@ static bool is_shift_added(const Maker *maker, const Step *step)
     return false;
 }
 
-static bool is_long_arithmetic(const Maker *maker, const Step *step)
+static bool is_long_arithmetic(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->class_ == CLASS_INT && is_whole_number(step->in) &&
            type_size(step->in->types[0]) == 8;
 }
 
-static bool is_long_uniform(const Maker *maker, const Step *step)
+static bool is_long_uniform(const OperationMaker *maker, const Step *step)
 {
     return is_long_arithmetic(maker, step) && is_uniform(maker, step);
 }
 
 /* Not one that a shift goes into: that is LEA. */
-static bool is_addition(const Maker *maker, const Step *step)
+static bool is_addition(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
     const bool adds = in->op == OP_add || in->op == OP_sub;
@@ -217,30 +217,30 @@ static bool is_addition(const Maker *maker, const Step *step)
            !(step > maker->code->steps && is_shift_added(maker, step - 1));
 }
 
-static bool is_absorbed(const Maker *maker, const Step *step)
+static bool is_absorbed(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->treatment == ABSORBED;
 }
 
-static bool is_fused(const Maker *maker, const Step *step)
+static bool is_fused(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->treatment == FUSED;
 }
 
-static bool is_quotient(const Maker *maker, const Step *step)
+static bool is_quotient(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return (step->in->op == OP_div || step->in->op == OP_rem) && is_whole_number(step->in);
 }
 
-static bool is_long_quotient(const Maker *maker, const Step *step)
+static bool is_long_quotient(const OperationMaker *maker, const Step *step)
 {
     return is_quotient(maker, step) && type_size(step->in->types[0]) == 8;
 }
 
-static bool is_fraction(const Maker *maker, const Step *step)
+static bool is_fraction(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
 
@@ -249,7 +249,7 @@ static bool is_fraction(const Maker *maker, const Step *step)
            type_is_float(in->types[0]) && !has_mod(in, MOD_approx) && !has_mod(in, MOD_full);
 }
 
-static bool is_predicate_logic(const Maker *maker, const Step *step)
+static bool is_predicate_logic(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->in->type_count && step->in->types[0] == TYPE_PRED && step->in->op != OP_setp &&
@@ -259,7 +259,7 @@ static bool is_predicate_logic(const Maker *maker, const Step *step)
 /* The first row that applies holds. issues: instructions in its place; 0: none. */
 static const struct Correction {
     const char *name;
-    bool (*applies)(const Maker *maker, const Step *step);
+    bool (*applies)(const OperationMaker *maker, const Step *step);
     int issues;
     const PipeRow *row; /* in place of its class's; NULL */
     const char *reason;
@@ -298,7 +298,7 @@ static const struct Correction {
       "uses less" },
 };
 
-static const struct Correction *correction_of(const Maker *maker, const Step *step)
+static const struct Correction *correction_of(const OperationMaker *maker, const Step *step)
 {
     for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++)
         if (corrections[i].applies(maker, step))
@@ -314,7 +314,7 @@ static int least(int value, int most)
 }
 
 /* A warp's 32 lanes, by what one scheduler has; the load/store unit is the SM's. */
-static int cycles_of(const Maker *maker, const PipeRow *row)
+static int cycles_of(const OperationMaker *maker, const PipeRow *row)
 {
     const int schedulers = row->pipe == PIPE_LSU ? 1 : maker->device->schedulers_per_sm;
     const int lanes = row->lanes ? figure(maker->device, row->lanes) : LANES * schedulers;
@@ -323,7 +323,7 @@ static int cycles_of(const Maker *maker, const PipeRow *row)
     return least(cycles, UINT8_MAX);
 }
 
-static int groups_kept(const Maker *maker, const Instruction *in)
+static int groups_kept(const OperationMaker *maker, const Instruction *in)
 {
     const Operand *o = operand_of(maker, in, 0);
 
@@ -360,7 +360,7 @@ static int words_a_lane(const Step *step)
     return bytes > 4 ? bytes / 4 : 1;
 }
 
-static bool make_operation(Maker *maker, const Step *step, Operation *to)
+static bool make_operation(OperationMaker *maker, const Step *step, Operation *to)
 {
     const struct Correction *correction = correction_of(maker, step);
     const PipeRow *row = correction && correction->row ? correction->row : pipe_row(step);
@@ -385,7 +385,7 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     return add_registers(maker, to, step->in);
 }
 
-static bool is_branch(const Maker *maker, int i)
+static bool is_branch(const OperationMaker *maker, int i)
 {
     const Step *step = &maker->code->steps[i];
 
@@ -393,7 +393,7 @@ static bool is_branch(const Maker *maker, int i)
 }
 
 /* A stretch ends with a branch, a barrier, a fence, and before what branches lead to. */
-static void find_stretches(Maker *maker)
+static void find_stretches(OperationMaker *maker)
 {
     const Code *code = maker->code;
     const int count = code->step_count;
@@ -416,7 +416,7 @@ static void find_stretches(Maker *maker)
 
 /* Additions of a stretch, each to the pipe that has less to do in it so far; those that have no
  * choice first. */
-static void share_additions(const Maker *maker)
+static void share_additions(const OperationMaker *maker)
 {
     Operation *operations = maker->made->operations;
     const Pipe product = pipe_on(maker->device, PIPE_IMAD);
@@ -436,7 +436,7 @@ static void share_additions(const Maker *maker)
     }
 }
 
-static bool make_all(Maker *maker)
+static bool make_all(OperationMaker *maker)
 {
     const Code *code = maker->code;
 
@@ -461,7 +461,7 @@ static bool make_all(Maker *maker)
 bool operations_make(Operations *made, const Code *code, const Device *device, int first_register)
 {
     const Function *function = code->function;
-    Maker maker = { .made = made, .code = code, .function = function, .device = device };
+    OperationMaker maker = { .made = made, .code = code, .function = function, .device = device };
     bool well;
 
     *made = (Operations){ .code = code,

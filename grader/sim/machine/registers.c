@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-const Operand *operand_of(const Maker *maker, const Instruction *in, int i)
+const Operand *operand_of(const OperationMaker *maker, const Instruction *in, int i)
 {
     return i < in->count ? &maker->function->operands[in->first + i] : NULL;
 }
@@ -16,7 +16,7 @@ bool is_known_special(Special special)
            special == SPECIAL_DYNAMIC_SMEM_SIZE || special == SPECIAL_TOTAL_SMEM_SIZE;
 }
 
-void find_writers(Maker *maker)
+void find_writers(OperationMaker *maker)
 {
     static const Instruction many;
 
@@ -38,7 +38,7 @@ static bool adds_long(const Instruction *in)
            type_size(in->types[0]) == 8;
 }
 
-void find_addends(Maker *maker)
+void find_addends(OperationMaker *maker)
 {
     for (int i = 0; i < maker->function->register_count; i++)
         maker->only_added[i] = true;
@@ -56,7 +56,7 @@ void find_addends(Maker *maker)
 
 /* ---- Registers ---- */
 
-static bool add_register(Maker *maker, int index)
+static bool add_register(OperationMaker *maker, int index)
 {
     Operations *made = maker->made;
 
@@ -73,7 +73,7 @@ static bool add_register(Maker *maker, int index)
 }
 
 /* Those of an operand; an address's are read, whatever it stands for. */
-static bool add_operand(Maker *maker, const Operand *o, bool writes)
+static bool add_operand(OperationMaker *maker, const Operand *o, bool writes)
 {
     bool well = true;
 
@@ -84,7 +84,7 @@ static bool add_operand(Maker *maker, const Operand *o, bool writes)
     return well;
 }
 
-bool add_registers(Maker *maker, Operation *to, const Instruction *in)
+bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in)
 {
     const int destinations = in->roles.destinations;
 
@@ -103,7 +103,7 @@ bool add_registers(Maker *maker, Operation *to, const Instruction *in)
     return true;
 }
 
-bool add_result(Maker *maker, Operation *to, const Instruction *in)
+bool add_result(OperationMaker *maker, Operation *to, const Instruction *in)
 {
     const int before = maker->made->register_count;
 
@@ -116,7 +116,7 @@ bool add_result(Maker *maker, Operation *to, const Instruction *in)
 /* ---- Operands ---- */
 
 /* What ptxas has as a constant, which is not read from the register file. */
-static bool is_constant_value(const Maker *maker, const Operand *o)
+static bool is_constant_value(const OperationMaker *maker, const Operand *o)
 {
     const Instruction *writer = maker->writer[o->index];
     const Operand *from = writer ? operand_of(maker, writer, 1) : NULL;
@@ -127,7 +127,7 @@ static bool is_constant_value(const Maker *maker, const Operand *o)
 }
 
 /* Different registers of 32 bits that an instruction computes from. */
-void find_operands(const Maker *maker, const Step *step, Operation *to)
+void find_operands(const OperationMaker *maker, const Step *step, Operation *to)
 {
     const Instruction *in = step->in;
 

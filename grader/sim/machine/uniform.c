@@ -14,7 +14,7 @@
 static const long most_work = 20000000;
 
 typedef struct Finder {
-    Maker *maker;
+    OperationMaker *maker;
     bool *apart; /* by step: the lanes of a warp may be elsewhere */
     bool *split; /* by step: a branch that may split them, and what it leads to is `apart` */
     int *open;   /* steps that are still to be looked at */
@@ -89,7 +89,7 @@ static bool is_for_all(const Instruction *in)
            (in->type_count < 2 || !type_is_float(in->types[1]));
 }
 
-static bool operand_varies(const Maker *maker, const Operand *o)
+static bool operand_varies(const OperationMaker *maker, const Operand *o)
 {
     if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register))
         return maker->varies[o->index];
@@ -100,7 +100,7 @@ static bool operand_varies(const Maker *maker, const Operand *o)
 
 static bool result_varies(const Finder *finder, int step)
 {
-    const Maker *maker = finder->maker;
+    const OperationMaker *maker = finder->maker;
     const Instruction *in = maker->code->steps[step].in;
 
     if (finder->apart[step] || !is_for_all(in) || !in->roles.known)
@@ -116,7 +116,7 @@ static bool result_varies(const Finder *finder, int step)
 }
 
 /* True: it is news. */
-static bool set_operand(const Maker *maker, const Operand *o, bool varies)
+static bool set_operand(const OperationMaker *maker, const Operand *o, bool varies)
 {
     bool is_new = false;
 
@@ -130,7 +130,7 @@ static bool set_operand(const Maker *maker, const Operand *o, bool varies)
 }
 
 /* What it writes; of an instruction of unknown roles, all that it names. */
-static bool set_results(const Maker *maker, const Instruction *in, bool varies)
+static bool set_results(const OperationMaker *maker, const Instruction *in, bool varies)
 {
     const int most = in->roles.known ? in->roles.destinations : in->count;
     bool is_new = false;
@@ -143,7 +143,7 @@ static bool set_results(const Maker *maker, const Instruction *in, bool varies)
 /* True: something was found that is not uniform. */
 static bool look_at(Finder *finder, int step)
 {
-    const Maker *maker = finder->maker;
+    const OperationMaker *maker = finder->maker;
     const Step *at = &maker->code->steps[step];
 
     if (at->in->op == OP_brx && !finder->split[step]) {
@@ -159,7 +159,7 @@ static bool look_at(Finder *finder, int step)
     return result_varies(finder, step) && set_results(maker, at->in, true);
 }
 
-static void forget(const Maker *maker)
+static void forget(const OperationMaker *maker)
 {
     memset(maker->varies, true, (size_t) maker->function->register_count);
 }
@@ -168,7 +168,7 @@ static void forget(const Maker *maker)
  * function that is called nothing is known of its callers. */
 static void look_at_all(Finder *finder)
 {
-    const Maker *maker = finder->maker;
+    const OperationMaker *maker = finder->maker;
     const int steps = maker->code->step_count;
     bool more = maker->function->is_entry;
 
@@ -185,7 +185,7 @@ static void look_at_all(Finder *finder)
         forget(maker);
 }
 
-bool find_varying(Maker *maker)
+bool find_varying(OperationMaker *maker)
 {
     const size_t steps = (size_t) maker->code->step_count + 1;
     Finder finder = { .maker = maker,
@@ -206,7 +206,7 @@ bool find_varying(Maker *maker)
 }
 
 /* Comparisons are not: ptxas 13.0 leaves them to the lanes, which read the uniform register. */
-bool is_uniform(const Maker *maker, const Step *step)
+bool is_uniform(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
     const Operand *to = operand_of(maker, in, 0);

@@ -9,6 +9,7 @@
  * One thread at a time: the runtime holds its lock around all of this.
  */
 #include "sim/memory/memory.h"
+#include "sim/base/common.h"
 #include "sim/base/bits.h"
 
 #include <stdio.h>
@@ -38,11 +39,6 @@ static struct {
     int count, capacity, freed;
     Allocation *last; /* where memory_find() found something */
 } memory;
-
-static size_t round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
 
 /* ---- The range ---- */
 

@@ -58,6 +58,11 @@ bool type_is_half(PtxType type)
     return types[type].is_half;
 }
 
+bool type_is_whole(PtxType type)
+{
+    return !type_is_float(type) && type != TYPE_PRED;
+}
+
 /* ---- Mods ---- */
 
 ModGroup mod_group(Mod mod)

@@ -50,6 +50,7 @@ int type_size(PtxType type); /* bytes; 0 for NONE and PRED */
 bool type_is_signed(PtxType type);
 bool type_is_float(PtxType type); /* f16, f16x2, bf16, bf16x2, f32, f64 */
 bool type_is_half(PtxType type);  /* f16, f16x2, bf16, bf16x2 */
+bool type_is_whole(PtxType type); /* neither a float nor a predicate */
 
 typedef enum Space {
     SPACE_GENERIC,

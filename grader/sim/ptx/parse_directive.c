@@ -80,14 +80,14 @@ static bool read_spec(Parser *p, Spec *spec)
 
 /* ---- The shape: name[2][3] ---- */
 
-typedef struct Shape {
+typedef struct ArrayShape {
     size_t of[MOST_DIMENSIONS + 1]; /* the last one may be a vector's */
     int dimensions;
     size_t element; /* bytes */
     size_t size;    /* 0: the first dimension is open */
-} Shape;
+} ArrayShape;
 
-static bool read_dimension(Parser *p, Shape *shape)
+static bool read_dimension(Parser *p, ArrayShape *shape)
 {
     uint64_t value = 0;
 
@@ -101,11 +101,11 @@ static bool read_dimension(Parser *p, Shape *shape)
     return expect_punct(p, ']');
 }
 
-static bool read_shape(Parser *p, const Spec *spec, Shape *shape)
+static bool read_shape(Parser *p, const Spec *spec, ArrayShape *shape)
 {
     int line = p->token.line;
 
-    *shape = (Shape){ .element = (size_t) type_size(spec->type) };
+    *shape = (ArrayShape){ .element = (size_t) type_size(spec->type) };
     if (!shape->element)
         return parse_fail(p, line, "a variable of this type has no size");
     while (take_punct(p, '['))
@@ -182,7 +182,7 @@ static int owner_of(const Parser *p, Space space)
 
 static void read_variable(Parser *p, Space space, const Spec *spec, Linkage linkage)
 {
-    Shape shape;
+    ArrayShape shape;
     Name name;
 
     if (!expect_name(p, &name) || !read_shape(p, spec, &shape))
@@ -225,7 +225,7 @@ static void read_parameter(Parser *p)
     bool is_register = take_dot(p, ".reg");
     int line = p->token.line;
     Spec spec;
-    Shape shape;
+    ArrayShape shape;
     Name name;
 
     if (!is_register && !take_dot(p, ".param")) {

@@ -190,16 +190,11 @@ static void look_for_variation(const Function *f, Known *known)
 
 /* ---- Atomics ---- */
 
-static bool is_whole_number(PtxType type)
-{
-    return !type_is_float(type) && type != TYPE_PRED;
-}
-
 static const Combined *row_of(const Instruction *in)
 {
     for (size_t i = 0; i < sizeof combined / sizeof *combined; i++)
         if (has_mod(in, combined[i].mod) && (int) type_size(in->types[0]) == combined[i].bytes &&
-            is_whole_number(in->types[0]))
+            type_is_whole(in->types[0]))
             return &combined[i];
     return NULL;
 }

@@ -15,7 +15,7 @@ static int place_of_line(const Kernel *kernel, int file, int line)
 
     while (low < high) {
         int middle = (low + high) / 2;
-        const Line *at = &kernel->lines[middle];
+        const SourceLine *at = &kernel->lines[middle];
         if (at->file < file || (at->file == file && at->line < line))
             low = middle + 1;
         else
@@ -24,10 +24,10 @@ static int place_of_line(const Kernel *kernel, int file, int line)
     return low;
 }
 
-static Line *line_of(Kernel *kernel, int file, int line)
+static SourceLine *line_of(Kernel *kernel, int file, int line)
 {
     int place = place_of_line(kernel, file, line);
-    Line *at;
+    SourceLine *at;
 
     if (place < kernel->line_count && kernel->lines[place].file == file &&
         kernel->lines[place].line == line)
@@ -36,7 +36,7 @@ static Line *line_of(Kernel *kernel, int file, int line)
         return NULL;
     at = &kernel->lines[place];
     memmove(at + 1, at, (size_t) (kernel->line_count - place) * sizeof *at);
-    *at = (Line){ .file = file, .line = line };
+    *at = (SourceLine){ .file = file, .line = line };
     kernel->line_count++;
     return at;
 }
@@ -162,7 +162,7 @@ static void add_code(Kernel *kernel, const Launch *launch, int function, const i
                        ? numbers[step->in->file]
                        : 0;
         int line = !step->in ? 0 : file ? step->in->line : step->in->ptx_line;
-        Line *at;
+        SourceLine *at;
         if (is_nothing(&counts[i], &issues[i]))
             continue;
         at = line_of(kernel, file, line);

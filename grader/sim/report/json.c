@@ -220,7 +220,7 @@ static void put_array(FILE *out, const ArrayCount *a)
     putc('}', out);
 }
 
-static void put_line(FILE *out, const Report *report, const Line *line)
+static void put_line(FILE *out, const Report *report, const SourceLine *line)
 {
     fputs("{\"file\":", out);
     put_string(out, line->file ? report->files[line->file] : NULL);

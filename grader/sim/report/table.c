@@ -131,7 +131,7 @@ static void put_shared(FILE *out, const Totals *totals)
 /* ---- The lines that cost most ---- */
 
 /* In time, if that was modelled; else by what it counted. */
-static uint64_t cost_of(const Kernel *kernel, const Line *line)
+static uint64_t cost_of(const Kernel *kernel, const SourceLine *line)
 {
     return kernel->timed ? (uint64_t) (spent_sum(&line->spent) + 0.5) : totals_cost(&line->totals);
 }
@@ -143,12 +143,12 @@ static uint64_t cost_of_all(const Kernel *kernel)
 }
 
 /* The dearest lines, dearest first; of equals the first in the source. */
-static int find_dearest(const Kernel *kernel, const Line *dearest[DEAREST])
+static int find_dearest(const Kernel *kernel, const SourceLine *dearest[DEAREST])
 {
     int count = 0;
 
     for (int i = 0; i < kernel->line_count; i++) {
-        const Line *line = &kernel->lines[i];
+        const SourceLine *line = &kernel->lines[i];
         int place = count;
         while (place > 0 && cost_of(kernel, line) > cost_of(kernel, dearest[place - 1]))
             place--;
@@ -194,11 +194,11 @@ static const char *short_name(const char *path)
 
 static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
 {
-    const Line *dearest[DEAREST + 1];
+    const SourceLine *dearest[DEAREST + 1];
     int count = find_dearest(kernel, dearest);
 
     for (int i = 0; i < count; i++) {
-        const Line *line = dearest[i];
+        const SourceLine *line = dearest[i];
         char most[96];
         main_cost(&line->totals, most, sizeof most);
         put_row(out, "  %-*s %7s %%  %.40s:%d%s%s%s", LABEL, i ? "" : "costs most",

@@ -25,12 +25,12 @@ typedef struct Totals {
     Traffic global[KINDS], shared[KINDS];
 } Totals;
 
-typedef struct Line {
+typedef struct SourceLine {
     int file; /* of report_files; 0: unknown, and the line is the PTX's */
     int line;
     Totals totals;
     Spent spent; /* ns */
-} Line;
+} SourceLine;
 
 typedef struct Kernel {
     char *name;
@@ -42,7 +42,7 @@ typedef struct Kernel {
     KernelResources resources;
     Occupancy occupancy;
     Totals totals;
-    Line *lines; /* by file and line */
+    SourceLine *lines; /* by file and line */
     int line_count, line_room;
     ArrayCount *arrays; /* by number */
     int array_count, array_room;

@@ -11,13 +11,13 @@
 #include <string.h>
 
 /* A call's words. */
-typedef struct Copy {
+typedef struct CopyCall {
     const char *call;
     void *to;
     const void *from;
     size_t to_pitch, from_pitch, width, height;
     enum cudaMemcpyKind kind;
-} Copy;
+} CopyCall;
 
 /* ---- Is it what it says? ---- */
 
@@ -87,7 +87,7 @@ static bool add(size_t *sum, size_t height, size_t pitch, size_t width)
            !__builtin_add_overflow(*sum, width, sum);
 }
 
-static cudaError_t check_copy(const Copy *copy, bool to_device, bool from_device)
+static cudaError_t check_copy(const CopyCall *copy, bool to_device, bool from_device)
 {
     size_t to_bytes, from_bytes;
     cudaError_t error;
@@ -104,7 +104,7 @@ static cudaError_t check_copy(const Copy *copy, bool to_device, bool from_device
 /* ---- From call to work ---- */
 
 /* `kind`: the one that says that this side is on the device and the other is not. */
-static bool on_device_side(const Copy *copy, const char *which, uint64_t address,
+static bool on_device_side(const CopyCall *copy, const char *which, uint64_t address,
                            enum cudaMemcpyKind kind)
 {
     const bool said = copy->kind == kind || copy->kind == cudaMemcpyDeviceToDevice;
@@ -122,7 +122,7 @@ static bool on_device_side(const Copy *copy, const char *which, uint64_t address
     return true;
 }
 
-static cudaError_t new_work(const Copy *copy, Work **work)
+static cudaError_t new_work(const CopyCall *copy, Work **work)
 {
     const uint64_t to = (uint64_t) (uintptr_t) copy->to, from = (uint64_t) (uintptr_t) copy->from;
     const bool to_device = on_device_side(copy, "destination", to, cudaMemcpyHostToDevice);
@@ -185,7 +185,7 @@ static cudaError_t issue_copy(Stream *stream, Work *work, bool blocking)
     return error || captured || !wait ? error : finish(stream, rt.numbers);
 }
 
-static cudaError_t copy_in(Stream *stream, const Copy *copy, bool blocking)
+static cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking)
 {
     Work *work;
     cudaError_t error;
@@ -212,14 +212,14 @@ static cudaError_t copy_in(Stream *stream, const Copy *copy, bool blocking)
 static cudaError_t copy_bytes(Stream *stream, const char *call, void *to, const void *from,
                               size_t bytes, enum cudaMemcpyKind kind, bool blocking)
 {
-    return copy_in(stream, &(Copy){ call, to, from, bytes, bytes, bytes, 1, kind }, blocking);
+    return copy_in(stream, &(CopyCall){ call, to, from, bytes, bytes, bytes, 1, kind }, blocking);
 }
 
 static cudaError_t copy_rows(Stream *stream, const char *call, void *to, size_t to_pitch,
                              const void *from, size_t from_pitch, size_t width, size_t height,
                              enum cudaMemcpyKind kind, bool blocking)
 {
-    return copy_in(stream, &(Copy){ call, to, from, to_pitch, from_pitch, width, height, kind },
+    return copy_in(stream, &(CopyCall){ call, to, from, to_pitch, from_pitch, width, height, kind },
                    blocking);
 }
 

@@ -3,6 +3,7 @@
 #define SIM_TIME_MODEL_H
 
 #include "sim/machine/operations.h"
+#include "sim/base/common.h"
 #include "sim/time/timing.h"
 
 #define NEVER (UINT64_MAX >> 2) /* a cycle that does not come */
@@ -56,8 +57,6 @@ bool order_chains(Planned *steps, int count);
 
 /* ---- Caches: the L2, and each SM's L1 (sim/time/cache.c) ---- */
 
-enum { SECTORS = 4, SECTOR_BYTES = 32, LINE_BYTES = SECTORS * SECTOR_BYTES };
-
 #define NO_LINE UINT64_MAX
 
 typedef struct CacheLine {
@@ -93,11 +92,6 @@ CacheLine *cache_line(Cache *cache, uint64_t line, bool *is_new, CacheLine *disp
 void cache_displace(Cache *cache, double lines);
 /* It will be asked for soon. Changes nothing but how long that takes. */
 void cache_ask(const Cache *cache, uint64_t line);
-
-static inline unsigned sectors_in(unsigned mask)
-{
-    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
-}
 
 /* ---- Memory that all SMs share (sim/time/memory.c) ---- */
 
@@ -220,11 +214,6 @@ typedef struct Sm {
     uint64_t ends;                            /* of its last block so far */
     Meters meters;
 } Sm;
-
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* sim/time/warp.c. To the next step that is an instruction. False: there is none. */
 bool warp_go_on(Sm *sm, PlayedWarp *w);

@@ -19,14 +19,14 @@
 enum { NONE = -1 };
 
 /* What must wait for a step: for its result, or only until it is issued. */
-typedef struct Edge {
+typedef struct OrderEdge {
     int to, next; /* next: of the same step; NONE */
     int latency;
-} Edge;
+} OrderEdge;
 
-typedef struct Reader {
+typedef struct OrderReader {
     int step, next;
-} Reader;
+} OrderReader;
 
 typedef struct Node {
     int edges;      /* NONE: none */
@@ -40,8 +40,8 @@ typedef struct Orderer {
     const Planned *steps;
     int count;
     Node *nodes;
-    Edge *edges;
-    Reader *readers;
+    OrderEdge *edges;
+    OrderReader *readers;
     int edge_count, reader_count;
     int *writer, *reader;
 } Orderer;
@@ -55,7 +55,8 @@ static void add_edge(Orderer *o, int from, int to, int latency)
 {
     if (from == to)
         return;
-    o->edges[o->edge_count] = (Edge){ .to = to, .next = o->nodes[from].edges, .latency = latency };
+    o->edges[o->edge_count] =
+        (OrderEdge){ .to = to, .next = o->nodes[from].edges, .latency = latency };
     o->nodes[from].edges = o->edge_count++;
     o->nodes[to].unmet++;
 }
@@ -74,7 +75,7 @@ static void add_reads(Orderer *o, int i)
         const int writer = o->writer[r];
         if (writer != NONE)
             add_edge(o, writer, i, latency_of(o->steps[writer].operation));
-        o->readers[o->reader_count] = (Reader){ .step = i, .next = o->reader[r] };
+        o->readers[o->reader_count] = (OrderReader){ .step = i, .next = o->reader[r] };
         o->reader[r] = o->reader_count++;
     }
 }

@@ -234,6 +234,9 @@ bool bind_control(Step *step, const Instruction *in)
         return true;
     case OP_griddepcontrol:
     case OP_pmevent:
+    case OP_prefetch:
+    case OP_prefetchu:
+    case OP_discard:
         step->run = run_nothing;
         return true;
     case OP_bar:

@@ -231,11 +231,6 @@ static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
                            plane(warp, data_slot(step, ACCESS_LOAD, e)));
 }
 
-static void run_nothing(Warp *warp, const Step *step, uint32_t mask)
-{
-    (void) warp, (void) step, (void) mask;
-}
-
 /* ---- Binding ---- */
 
 static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
@@ -278,11 +273,6 @@ bool bind_memory(Step *step, const Instruction *in)
         return !has_mod(in, MOD_async) && bind_atomic(step, in);
     case OP_cp_async:
         return bind_async(step, in);
-    case OP_prefetch:
-    case OP_prefetchu:
-    case OP_discard:
-        step->run = run_nothing;
-        return true;
     default:
         return false;
     }

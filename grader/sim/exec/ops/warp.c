@@ -4,12 +4,10 @@
  * hardware the step would wait for them, or worse. That is told, and the step is done without them.
  * Lanes with different masks are groups of their own.
  */
+#include "sim/exec/ops/handlers.h"
 #include "sim/exec/warp.h"
 
 #include <string.h>
-
-typedef uint32_t __attribute__((may_alias)) Lane32;
-typedef uint64_t __attribute__((may_alias)) Lane64;
 
 static int first_of(uint32_t mask)
 {
