@@ -7,7 +7,6 @@
  */
 #include "sim/binary/fatbin.h"
 #include "sim/binary/elf_reader.h"
-#include "sim/binary/lz4_block.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

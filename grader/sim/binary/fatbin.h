@@ -49,4 +49,8 @@ typedef struct KernelResources {
  * malformed. `kernel` is the mangled name. */
 bool fatbin_resources(const Fatbin *fatbin, int arch, const char *kernel, KernelResources *found);
 
+/* sim/binary/lz4.c. Unpacks one LZ4 block, as nvcc --compress-mode=speed writes it: how many bytes
+ * of `out` were filled; -1: the block is malformed or wants more than `room`. */
+long lz4_unpack(const unsigned char *in, size_t size, unsigned char *out, size_t room);
+
 #endif

@@ -1,7 +1,7 @@
 /* lz4.c - a decoder of LZ4 blocks. A block is a row of sequences: a token (two lengths of 4 bits),
  * more of the first length, so many literal bytes, the 2-byte distance of a match, more of the
  * second length. The last sequence ends behind its literals. */
-#include "sim/binary/lz4_block.h"
+#include "sim/binary/fatbin.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * bytes themselves, a bit for each (memory.c), and what is left for races. A launch that spends all
  * of it goes on, but of further words that are not used in order by whole warps nothing is kept.
  */
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 
 #include <stdlib.h>
 

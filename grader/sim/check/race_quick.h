@@ -4,7 +4,7 @@
 #ifndef SIM_CHECK_RACE_QUICK_H
 #define SIM_CHECK_RACE_QUICK_H
 
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 
 /* The slot belongs to this thread alone. */
 static inline bool race_is_own(const Visit *v, Slot slot, uint32_t who)
@@ -33,7 +33,7 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
     if (read->tag & WHO_STRONG || read->when <= v->r->full)
         return false;
     if (read->when <= v->mine)
-        return read->tag & WHO_BLOCKS && !races_handed_over(false);
+        return read->tag & WHO_BLOCKS && !race_handed_over(false);
     if (!((read->tag ^ who) & (WHO_THREAD | WHO_SHIFT))) {
         if (read->when != v->now)
             return false;

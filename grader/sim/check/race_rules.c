@@ -1,14 +1,14 @@
 /* race_rules.c - which accesses to one word race.
  *
- * Two accesses of different threads race if at least one writes, nothing orders them (races.c), and
- * they are not both strong (atomics; volatile, relaxed, acquire, release). Two writes of the same
- * value do no harm in either order and are no race; flags are set that way.
+ * Two accesses of different threads race if at least one writes, nothing orders them
+ * (race_order.c), and they are not both strong (atomics; volatile, relaxed, acquire, release). Two
+ * writes of the same value do no harm in either order and are no race; flags are set that way.
  *
  * Volatile accesses to shared memory count as strong only in blocks that have executed a fence: a
  * hand-over needs one, and volatile alone, as it was used before Volta, orders nothing. Between
  * lanes of one warp they never do.
  */
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 
 #include <string.h>
 
@@ -164,7 +164,7 @@ static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t 
         meeting.somebody = true;
         meeting.one_warp &= !(slot.tag & WHO_OTHERS);
         if (!has_others(v, slot, wrote)) {
-            if (!(slot.tag & WHO_BLOCKS) || races_handed_over(wrote))
+            if (!(slot.tag & WHO_BLOCKS) || race_handed_over(wrote))
                 return;
             meeting.block = SOMEWHERE;
         }
@@ -180,7 +180,7 @@ static void meet(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 
     if (slot.when <= v->old || v->met || both_strong(v, slot))
         return;
-    block = v->is_global ? races_foreign(v, slot.when, wrote, &ordered) : -1;
+    block = v->is_global ? race_foreign(v, slot.when, wrote, &ordered) : -1;
     if (block < 0)
         meet_in_block(v, slot, wrote, leader, at);
     else if (!ordered)
@@ -206,7 +206,7 @@ static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t fla
 
     if (slot.when <= v->old || (slot_strong && !v->strong))
         return own;
-    if (v->is_global && races_foreign(v, slot.when, wrote, &ordered) >= 0) {
+    if (v->is_global && race_foreign(v, slot.when, wrote, &ordered) >= 0) {
         if (ordered)
             return own;
         slot.tag |= slot_strong == v->strong ? WHO_BLOCKS : 0;

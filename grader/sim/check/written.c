@@ -5,7 +5,7 @@
  * memory. Any other copy is not reported: a structure's padding is copied with it, and so is the
  * fourth element of a float4 of which three are used. Its destination becomes unwritten again.
  */
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 #include "sim/base/bits.h"
 #include "sim/base/common.h"
 #include "sim/exec/uses.h"

@@ -165,7 +165,7 @@ static bool block_is_done(const Block *block)
 /* Each of its parts runs in a loop without progress, or it sleeps. */
 static bool warp_waits(const Warp *warp)
 {
-    return warp->spins > warp->depth || warp->sleeps >= NAPS;
+    return warp->spins > warp->depth || warp->sleeps >= MOST_SLEEPS;
 }
 
 /* All of its warps that could run are waiting: other blocks get a turn. */
@@ -419,7 +419,7 @@ static void take_turns(Residents *residents)
     for (long i = 0; i < residents->there && !residents->launch->failed;)
         i += !go_on(residents, i);
     residents->idle = residents->moved ? 0 : residents->idle + 1;
-    if (residents->idle >= HOPELESS && !residents->launch->failed)
+    if (residents->idle >= IDLE_ROUNDS && !residents->launch->failed)
         tell_all_wait(residents);
 }
 

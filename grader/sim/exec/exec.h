@@ -236,7 +236,7 @@ struct Block {
     uint8_t *written_room;   /* the memory for shared_written, kept for the next block */
     bool check_races;        /* check races in shared memory; for global memory, see Launch */
     bool copied_unwritten;   /* a store has copied unwritten bytes to shared memory */
-    void *shared_races;      /* races.c */
+    void *shared_races;      /* race_order.c */
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */
     bool ended;               /* by a fatal finding */

@@ -191,7 +191,7 @@ static bool merge(Merger *merger, const int *steps, int count)
         if (!add_result(merger->maker, to, maker->code->steps[steps[i] - 1].in))
             return false;
         to->wavefronts = count == WORDS ? 2 : 1;
-        *other = (Operation){ .action = DO_NOTHING, .pipe = PIPE_LSU, .spent = other->spent };
+        *other = (Operation){ .action = NO_INSTRUCTION, .pipe = PIPE_LSU, .spent = other->spent };
     }
     return true;
 }

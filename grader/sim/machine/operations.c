@@ -366,7 +366,7 @@ static bool make_operation(OperationMaker *maker, const Step *step, Operation *t
     const PipeRow *row = correction && correction->row ? correction->row : pipe_row(step);
     const int issues = correction ? correction->issues : 1;
 
-    *to = (Operation){ .action = (uint8_t) (issues ? row->action : DO_NOTHING),
+    *to = (Operation){ .action = (uint8_t) (issues ? row->action : NO_INSTRUCTION),
                        .pipe = (uint8_t) pipe_on(maker->device, row->pipe),
                        .issues = (uint8_t) issues,
                        .cycles = (uint8_t) cycles_of(maker, row),
@@ -448,7 +448,7 @@ static bool make_all(OperationMaker *maker)
     for (int i = 0; i < code->step_count; i++)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
             return false;
-    maker->made->operations[code->step_count] = (Operation){ .action = DO_NOTHING };
+    maker->made->operations[code->step_count] = (Operation){ .action = NO_INSTRUCTION };
     for (int i = 0; i <= code->step_count; i++)
         maker->made->operations[i].spent = &maker->made->spent[i];
     if (!merge_loads(maker))

@@ -23,7 +23,7 @@ typedef enum Pipe {
 } Pipe;
 
 typedef enum Action {
-    DO_NOTHING, /* no instruction: its result is there as soon as its sources are */
+    NO_INSTRUCTION, /* no instruction: its result is there as soon as its sources are */
     DO_COMPUTE,
     DO_BRANCH,
     DO_BARRIER,

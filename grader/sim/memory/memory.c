@@ -453,17 +453,17 @@ static bool is_mapped(uint64_t address)
            !mincore((void *) (uintptr_t) (address / PAGE * PAGE), 1, &resident);
 }
 
-AddressKind memory_ground(uint64_t address)
+AddressKind memory_address_kind(uint64_t address)
 {
     const Allocation *a = find_any(address);
 
     if (a)
-        return a->freed ? GROUND_FREED : GROUND_LIVE;
+        return a->freed ? ADDRESS_FREED : ADDRESS_LIVE;
     if (memory.room && is_near(address))
-        return GROUND_GAP;
+        return ADDRESS_GUARD;
     if (address < PAGE)
-        return GROUND_NULL;
-    return is_mapped(address) ? GROUND_HOST : GROUND_NOTHING;
+        return ADDRESS_NULL;
+    return is_mapped(address) ? ADDRESS_HOST : ADDRESS_NOTHING;
 }
 
 static uint64_t distance(const Allocation *a, uint64_t address)

@@ -50,7 +50,7 @@ typedef struct Allocation {
     uint8_t *written;   /* a bit a byte: initialised; NULL while not tracked */
     uint8_t *forbidden; /* a bit a byte: MARK_NO_ACCESS; NULL: none */
     int array;          /* its place in launch->arrays; a guess */
-    void *races;        /* shadow of races.c, one piece of malloc's; NULL: none yet */
+    void *races;        /* shadow of race_order.c, one piece of malloc's; NULL: none yet */
 } Allocation;
 
 /* Reserves the range; false with `why`. `most_bytes`: what cudaMemGetInfo calls total. */
@@ -76,14 +76,14 @@ void memory_name(const Allocation *allocation, char *text, size_t size);
 /* What lies at an address: the live memory; a freed range; a place of the GPU's where nothing is;
  * the host's own memory; the first page; nothing at all. */
 typedef enum AddressKind {
-    GROUND_LIVE,
-    GROUND_FREED,
-    GROUND_GAP,
-    GROUND_HOST,
-    GROUND_NULL,
-    GROUND_NOTHING
+    ADDRESS_LIVE,
+    ADDRESS_FREED,
+    ADDRESS_GUARD,
+    ADDRESS_HOST,
+    ADDRESS_NULL,
+    ADDRESS_NOTHING
 } AddressKind;
-AddressKind memory_ground(uint64_t address);
+AddressKind memory_address_kind(uint64_t address);
 /* The allocation that holds it, freed or not; of an address in a gap the nearest; NULL. */
 const Allocation *memory_nearest(uint64_t address);
 uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that was taken */

@@ -1,8 +1,8 @@
 /* parse.h - what the files of the parser (parse*.c) share; nobody else includes it.
  *
  * parse.c reads what stands at module scope, parse_directive.c declarations, parse_function.c the
- * heads of functions, parse_body.c their statements, parse_opcode.c, parse_operand.c and
- * parse_call.c instructions, parse_constant.c constant expressions, parse_initial.c the values of
+ * heads of functions, parse_body.c their statements, parse_opcode.c and
+ * parse_operand.c instructions, parse_constant.c constant expressions, parse_initial.c the values of
  * variables, parse_line.c .loc and .file, parse_symbol.c keeps the names.
  *
  * There is one kind of error: the text cannot be read. parse_fail() keeps the first message and
@@ -238,7 +238,7 @@ void store_results(Parser *p, const Instruction *ret);
 
 bool read_table(Parser *p, Name name); /* .branchtargets and the like, behind their label */
 
-/* ---- parse_operand.c, parse_call.c ---- */
+/* ---- parse_operand.c ---- */
 
 void read_operands(Parser *p, Instruction *in);
 bool read_operand(Parser *p); /* to p->operands */

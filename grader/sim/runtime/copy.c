@@ -58,7 +58,7 @@ static cudaError_t refuse_range(const char *call, const char *which, const void 
 /* Its first page and its last: a size that is wrong by far ends where nothing is. */
 static bool is_hosts(uint64_t address)
 {
-    return memory_ground(address) == GROUND_HOST || is_host_again(address);
+    return memory_address_kind(address) == ADDRESS_HOST || is_host_again(address);
 }
 
 static bool is_host_range(uint64_t address, size_t bytes)

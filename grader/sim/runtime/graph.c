@@ -88,7 +88,7 @@ Graph *graph_capturing(uint64_t id)
 
 static cudaError_t spoil(Graph *graph, cudaError_t error)
 {
-    graph->spoilt = true;
+    graph->invalidated = true;
     rt_finding(FINDING_LAUNCH, true, NULL,
                "a call that waits, or one in the default stream, was made while a stream captures: "
                "nothing runs before the graph is launched, so there is nothing to wait for. The "
@@ -157,7 +157,7 @@ static cudaError_t end(Stream *stream, cudaGraph_t *handle)
             other->is_origin = false;
         }
     graph->capturing = false;
-    if (graph->spoilt) {
+    if (graph->invalidated) {
         free_graph(graph);
         return cudaErrorStreamCaptureInvalidated;
     }
@@ -170,9 +170,9 @@ static cudaError_t tell_capture(const Stream *stream, enum cudaStreamCaptureStat
 {
     if (!stream || !status)
         return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
-    *status = !stream->capture          ? cudaStreamCaptureStatusNone
-              : stream->capture->spoilt ? cudaStreamCaptureStatusInvalidated
-                                        : cudaStreamCaptureStatusActive;
+    *status = !stream->capture               ? cudaStreamCaptureStatusNone
+              : stream->capture->invalidated ? cudaStreamCaptureStatusInvalidated
+                                             : cudaStreamCaptureStatusActive;
     if (id && stream->capture)
         *id = stream->capture->id;
     return cudaSuccess;

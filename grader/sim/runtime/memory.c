@@ -16,7 +16,8 @@ static const Allocation *allocation_at(const void *pointer)
 /* Pinned memory that was freed is the host's again: malloc may have handed it out since. */
 bool is_host_again(uint64_t address)
 {
-    return memory_ground(address) == GROUND_FREED && memory_nearest(address)->kind == HOST_PINNED;
+    return memory_address_kind(address) == ADDRESS_FREED &&
+           memory_nearest(address)->kind == HOST_PINNED;
 }
 
 bool is_device_side(uint64_t address)
@@ -26,8 +27,8 @@ bool is_device_side(uint64_t address)
 
     if (allocation)
         return allocation->kind != HOST_PINNED;
-    ground = memory_ground(address);
-    return (ground == GROUND_FREED && !is_host_again(address)) || ground == GROUND_GAP;
+    ground = memory_address_kind(address);
+    return (ground == ADDRESS_FREED && !is_host_again(address)) || ground == ADDRESS_GUARD;
 }
 
 bool is_pinned(uint64_t address)
@@ -119,10 +120,10 @@ STREAM_CALL(cudaMallocAsync, per_thread, (void **pointer, size_t bytes, cudaStre
 
 static cudaError_t not_freeable(const void *pointer, const char *call, const char *reason)
 {
-    const AddressKind ground = memory_ground((uint64_t) (uintptr_t) pointer);
-    const FindingKind kind = ground == GROUND_FREED  ? FINDING_USE_AFTER_FREE
-                             : ground == GROUND_HOST ? FINDING_HOST_POINTER
-                                                     : FINDING_FORBIDDEN;
+    const AddressKind ground = memory_address_kind((uint64_t) (uintptr_t) pointer);
+    const FindingKind kind = ground == ADDRESS_FREED  ? FINDING_USE_AFTER_FREE
+                             : ground == ADDRESS_HOST ? FINDING_HOST_POINTER
+                                                      : FINDING_FORBIDDEN;
     char where[200];
 
     memory_describe((uint64_t) (uintptr_t) pointer, 1, where, sizeof where);
@@ -134,7 +135,7 @@ static cudaError_t check_free(const void *pointer, const char *call, bool pinned
 {
     const Allocation *allocation = allocation_at(pointer);
 
-    if (!allocation && memory_ground((uint64_t) (uintptr_t) pointer) == GROUND_FREED)
+    if (!allocation && memory_address_kind((uint64_t) (uintptr_t) pointer) == ADDRESS_FREED)
         return not_freeable(pointer, call, "this was freed already");
     if (!allocation)
         return not_freeable(pointer, call, "nothing is allocated there");

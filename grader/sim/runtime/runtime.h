@@ -184,7 +184,7 @@ struct Graph {
     Work *first, *last;      /* in the order of issue, which is one that fits */
     uint64_t id;             /* 1, 2, ... */
     bool capturing, relaxed; /* relaxed: other calls may wait meanwhile */
-    bool spoilt;             /* something was called that no graph can hold */
+    bool invalidated;        /* something was called that no graph can hold */
 };
 
 typedef struct Event {
@@ -367,7 +367,7 @@ cudaError_t any_capture_refuses(void);
 cudaError_t legacy_refuses(const Stream *stream); /* the default one would wait for a capture */
 void graphs_drop(void);
 
-/* sim/runtime/error.c */
+/* sim/runtime/state.c */
 void last_error_set(cudaError_t error);
 
 #endif

@@ -31,9 +31,9 @@ enum { FAULTS = sizeof faults / sizeof *faults, OTHERS = sizeof others / sizeof 
 static void tell_fault(uint64_t address)
 {
     char where[200];
-    AddressKind ground = memory_ground(address);
+    AddressKind ground = memory_address_kind(address);
 
-    if (ground != GROUND_LIVE && ground != GROUND_FREED && ground != GROUND_GAP)
+    if (ground != ADDRESS_LIVE && ground != ADDRESS_FREED && ground != ADDRESS_GUARD)
         return;
     memory_describe(address, 1, where, sizeof where);
     rt_finding(FINDING_HOST_POINTER, true, NULL,

@@ -6,7 +6,7 @@
  */
 #include "sim/base/finding.h"
 
-int refuse_unsupported(void); /* sim/runtime/error.c */
+int refuse_unsupported(void); /* sim/runtime/state.c */
 
 static int refuse(const char *name)
 {

@@ -63,7 +63,7 @@ static void add_edge(Orderer *o, int from, int to, int latency)
 
 static int latency_of(const Operation *o)
 {
-    return o->action == DO_NOTHING ? 0 : (o->issues - 1) * o->cycles + o->latency;
+    return o->action == NO_INSTRUCTION ? 0 : (o->issues - 1) * o->cycles + o->latency;
 }
 
 static void add_reads(Orderer *o, int i)
@@ -146,7 +146,7 @@ static void put_in_order(Orderer *o, Planned *to)
         const int i = choose(o, first, now);
         now = later(now, o->nodes[i].ready);
         go(o, i, now);
-        now += o->steps[i].operation->action == DO_NOTHING ? 0 : o->steps[i].operation->issues;
+        now += o->steps[i].operation->action == NO_INSTRUCTION ? 0 : o->steps[i].operation->issues;
         to[put] = o->steps[i];
     }
 }

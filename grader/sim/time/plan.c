@@ -173,7 +173,7 @@ static void mark_last(Plan *plan)
 {
     int last = plan->step_count - 1;
 
-    while (last > 0 && plan->steps[last].operation->action == DO_NOTHING)
+    while (last > 0 && plan->steps[last].operation->action == NO_INSTRUCTION)
         last--;
     if (last >= 0)
         plan->steps[last].is_last = true;
@@ -185,7 +185,7 @@ static void time_operands(const Plans *plans, Plan *plan)
 
     for (int i = 0; i < plan->step_count; i++) {
         Planned *step = &plan->steps[i];
-        if (step->operation->action == DO_NOTHING || step->skipped)
+        if (step->operation->action == NO_INSTRUCTION || step->skipped)
             continue;
         step->reading = (uint8_t) reading_cycles(plans, step, NULL);
         step->reading_after = (uint8_t) reading_cycles(plans, step, before);
@@ -199,7 +199,7 @@ static void put_steps(Plan *plan, const Sorter *sorter, bool early)
     for (int i = 0; i < sorter->count; i++) {
         const Planned *step = &sorter->steps[i];
         const Operation *o = step->operation;
-        const bool idle = o->action == DO_NOTHING && (step->skipped || !o->writes);
+        const bool idle = o->action == NO_INSTRUCTION && (step->skipped || !o->writes);
         if (sorter->early[i] == early && !idle)
             plan->steps[plan->step_count++] = *step;
     }

@@ -81,7 +81,7 @@ bool warp_go_on(Sm *sm, PlayedWarp *w)
             continue;
         }
         const Operation *o = w->step->operation;
-        if (o->action != DO_NOTHING)
+        if (o->action != NO_INSTRUCTION)
             return true;
         pass_on(w);
         w->step++;

@@ -1,5 +1,5 @@
 /* test_sim_lz4.c - LZ4 blocks: whole ones are unpacked, damaged ones refused. */
-#include "sim/binary/lz4_block.h"
+#include "sim/binary/fatbin.h"
 #include "rows.h"
 
 #include <CUnit/CUnit.h>

@@ -101,7 +101,7 @@ static bool act_at_random(Space space, uint64_t *seed)
         w.block.epoch++;
         o.epoch++;
     } else if (which < 30) {
-        races_warp_sync(&w.warps[warp], ALL);
+        race_warp_sync(&w.warps[warp], ALL);
         o.syncs[warp]++;
     } else if (which < 33) {
         go_to_block(++o.block);

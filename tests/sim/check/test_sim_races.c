@@ -41,16 +41,16 @@ static void act_once(Space space, const Act *act)
         w.block.epoch++;
         return;
     case 's':
-        races_warp_sync(&w.warps[warp], ALL);
+        race_warp_sync(&w.warps[warp], ALL);
         return;
     case 'p':
-        races_barrier(&w.block, 3);
+        race_barrier(&w.block, 3);
         return;
     case 'f':
-        races_fence(&w.warps[warp], false);
+        race_fence(&w.warps[warp], false);
         return;
     case 'c':
-        races_fence(&w.warps[warp], true);
+        race_fence(&w.warps[warp], true);
         return;
     case 'B':
         go_to_block(act->thread);
@@ -399,9 +399,9 @@ static void launches_are_ordered(void)
     new_world(true, false);
     Act write = { 'w', 3, 8, 1, 0 }, read = { 'r', 4, 8, 0, 0 };
     act_once(SPACE_GLOBAL, &write);
-    races_block_end(&w.block);
-    races_launch_end(&w.launch);
-    races_launch_begin(&w.launch);
+    race_block_end(&w.block);
+    race_launch_end(&w.launch);
+    race_launch_begin(&w.launch);
     go_to_block(1);
     act_once(SPACE_GLOBAL, &read);
     CU_ASSERT_EQUAL(finding_count(), 0);

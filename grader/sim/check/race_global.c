@@ -1,5 +1,5 @@
-/* races_global.c - races for global memory, in a block and between blocks. How they are found:
- * races.c.
+/* race_global.c - races for global memory, in a block and between blocks. How they are found:
+ * race_order.c.
  *
  * Blocks of one launch are ordered by nothing, except where one hands over and another one takes
  * over after that. What a block does up to a hand-over is a segment: it has moments of its own, one
@@ -36,15 +36,15 @@ static struct {
 
 /* ---- Segments ---- */
 
-void races_global_begin(void)
+void race_global_begin(void)
 {
-    races_global_end();
-    state.old = races_last_moment();
-    state.spread = races_moment();
+    race_global_end();
+    state.old = race_last_moment();
+    state.spread = race_moment();
     state.told_full = false;
 }
 
-void races_global_end(void)
+void race_global_end(void)
 {
     free(state.segments);
     state.segments = NULL;
@@ -54,7 +54,7 @@ void races_global_end(void)
     state.handed_over = false;
 }
 
-bool races_handed_over(bool wrote)
+bool race_handed_over(bool wrote)
 {
     return wrote ? state.handed_over : state.releases;
 }
@@ -72,7 +72,7 @@ static bool new_segment(BlockRaces *r, const Block *block)
         state.segments = segments;
         state.room = room;
     }
-    r->first = races_moment();
+    r->first = race_moment();
     state.segments[state.count++] =
         (Segment){ .first = r->first, .block = (uint32_t) block->number, .before = r->segment };
     r->segment = (uint32_t) state.count;
@@ -101,7 +101,7 @@ static bool is_known(const BlockRaces *r, uint32_t released)
     return released && released <= r->acquired;
 }
 
-int64_t races_foreign(const Visit *v, uint32_t moment, bool wrote, bool *ordered)
+int64_t race_foreign(const Visit *v, uint32_t moment, bool wrote, bool *ordered)
 {
     if (moment > v->mine)
         return -1;
@@ -342,11 +342,11 @@ static bool visit_lines(Visit *v)
     return true;
 }
 
-void races_global(Access *x)
+void race_global(Access *x)
 {
     Visit v = { .is_global = true };
 
-    if (!races_begin_visit(&v, x))
+    if (!race_begin_visit(&v, x))
         return;
     if (((state.current != v.r || !v.r->first) && !new_segment(v.r, x->warp->block)) ||
         (x->strong && !hand_over_to_blocks(x, v.r))) {
@@ -354,7 +354,7 @@ void races_global(Access *x)
         return;
     }
     if (x->strong)
-        races_hand_over(&v);
+        race_hand_over(&v);
     v.now = v.r->now[v.warp];
     v.old = state.old;
     v.mine = v.r->first - 1;
@@ -366,5 +366,5 @@ void races_global(Access *x)
             visit_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);
         }
     if (v.met)
-        race_tell_global(x, &v.meeting);
+        race_report_global(x, &v.meeting);
 }

@@ -1,6 +1,6 @@
 /* work.c - streams, events, copies, the device; and the host's arrays, which are not mapped here
  * until the host's code touches them. */
-#include "sim/client/link.h"
+#include "sim/guest/link.h"
 #include "sim/memory/memory.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* link.h - a guest's libcudart has no GPU: it asks the runner (../../sim_calls.h). */
-#ifndef SIM_CLIENT_LINK_H
-#define SIM_CLIENT_LINK_H
+#ifndef SIM_GUEST_LINK_H
+#define SIM_GUEST_LINK_H
 
 #include "runner/sim_calls.h"
 

@@ -1,5 +1,5 @@
 /* code.c - what nvcc's generated code calls: registration, and launches. */
-#include "sim/client/link.h"
+#include "sim/guest/link.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* link.c - one call at a time goes to the runner, and its answer is waited for. */
-#include "sim/client/link.h"
+#include "sim/guest/link.h"
 #include "runner/guest_wire.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* race_tell.c - a race in words: both sides, and what is missing between them. */
-#include "sim/check/races.h"
+/* race_report.c - a race in words: both sides, and what is missing between them. */
+#include "sim/check/race.h"
 #include "sim/exec/uses.h"
 
 #include <stdio.h>
@@ -139,7 +139,7 @@ static void tell(const Access *x, const Meeting *m, const char *where)
                 race_step(slot_site(m->slot)), text);
 }
 
-void race_tell_shared(const Access *x, const Meeting *m)
+void race_report_shared(const Access *x, const Meeting *m)
 {
     char where[80];
 
@@ -148,7 +148,7 @@ void race_tell_shared(const Access *x, const Meeting *m)
     tell(x, m, where);
 }
 
-void race_tell_global(const Access *x, const Meeting *m)
+void race_report_global(const Access *x, const Meeting *m)
 {
     char at[300], where[360];
 

@@ -1,5 +1,5 @@
-/* races_shared.c - races between the threads of a block for its shared memory. How they are found:
- * races.c. */
+/* race_shared.c - races between the threads of a block for its shared memory. How they are found:
+ * race_order.c. */
 #include "sim/check/race_quick.h"
 
 #include <stdlib.h>
@@ -134,16 +134,16 @@ static void visit_linear(Visit *v, SharedWords *words)
     }
 }
 
-void races_shared(Access *x)
+void race_shared(Access *x)
 {
     Block *block = x->warp->block;
     Visit v = { .is_global = false };
     SharedWords *words;
 
-    if (!races_begin_visit(&v, x) || !(words = words_of(v.r, block->shared_bytes, x->bytes)))
+    if (!race_begin_visit(&v, x) || !(words = words_of(v.r, block->shared_bytes, x->bytes)))
         return;
     if (x->strong)
-        races_hand_over(&v);
+        race_hand_over(&v);
     v.old = v.mine = v.r->full;
     v.log2_grain = words->log2_grain;
     if (x->shape->followed)
@@ -155,5 +155,5 @@ void races_shared(Access *x)
             visit_lane(&v, words, first_lane(left));
     }
     if (v.met)
-        race_tell_shared(x, &v.meeting);
+        race_report_shared(x, &v.meeting);
 }
