@@ -1,4 +1,4 @@
-/* finding.c - the table of what is wrong with a program, and how it is told. */
+/* finding.c - the findings of a run: kept once each, and printed. */
 #include "sim/base/finding.h"
 
 #include <pthread.h>
@@ -68,7 +68,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* What has no line, as a launch that is refused, is one for each sentence. */
+/* Findings without a line, such as a refused launch, differ by their sentence. */
 static bool same(const Finding *f, FindingKind kind, const Place *place, const char *format)
 {
     return f->kind == kind && f->place.line == place->line &&
@@ -116,7 +116,7 @@ static Finding *enter(short *slot, FindingKind kind, bool fatal, const Place *pl
     return f;
 }
 
-/* ---- Telling ---- */
+/* ---- Printing ---- */
 
 static const char *base_name(const char *path)
 {
@@ -125,7 +125,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A line of words, broken before the 80th column where a blank allows it. */
+/* Prints a text in lines of 80 columns, broken at blanks. */
 void finding_print(const char *text)
 {
     for (int left = WIDTH; *text; left = WIDTH - INDENT) {
@@ -184,7 +184,7 @@ void finding_note(const char *text)
 static void tell_full(void)
 {
     if (!table.full && !table.quiet)
-        fprintf(stderr, "sim: more than %d different findings: further ones are not told\n",
+        fprintf(stderr, "sim: more than %d different findings: further ones are not reported\n",
                 MOST_FINDINGS);
     table.full = true;
 }

@@ -1,10 +1,10 @@
-/* elf.c - reads ELF files: cubins for what ptxas made of a kernel, programs for where they take the
- * CUDA runtime from.
+/* elf.c - reads ELF files: cubins for what ptxas made of a kernel, programs for where they get the
+ * CUDA runtime.
  *
  * A cubin says about a kernel K: its registers in .nv.info (or, before sm_90, in the top byte of
  * .text.K's sh_info), its stack in .nv.info, its launch bounds in .nv.info.K, its static shared
- * memory as the size of .nv.shared.K (from sm_90 on with the block's reserved KiB in it). Nothing
- * in the file is believed: every offset is checked before it is followed.
+ * memory as the size of .nv.shared.K (from sm_90 on with the block's reserved KiB in it). The file
+ * is not trusted: every offset is checked before it is used.
  */
 #include "sim/binary/elf_reader.h"
 
@@ -118,7 +118,7 @@ static bool find_type(const Elf *elf, uint32_t type, ElfSection *section)
     return false;
 }
 
-/* ---- ElfSymbols ---- */
+/* ---- Symbols ---- */
 
 typedef struct ElfSymbols {
     ElfSection table, names;
@@ -146,7 +146,7 @@ static bool is_undefined(const ElfSymbols *symbols, uint64_t number)
     return !number_at(symbols->table.bytes + number * SYMBOL_BYTES + 6, 2);
 }
 
-/* ---- What ptxas says in .nv.info ---- */
+/* ---- What ptxas writes in .nv.info ---- */
 
 /* Of one kernel; -1: not said. */
 typedef struct Info {

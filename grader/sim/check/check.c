@@ -1,4 +1,4 @@
-/* check.c - which check sees what of a launch: written.c, race_order.c. */
+/* check.c - passes the events of a launch to the checks: written.c, race_order.c. */
 #include "sim/check/check.h"
 #include "sim/check/race.h"
 

@@ -1,13 +1,13 @@
 /* race_global.c - races for global memory, in a block and between blocks. How they are found:
  * race_order.c.
  *
- * Blocks of one launch are ordered by nothing, except where one hands over and another one takes
- * over after that. What a block does up to a hand-over is a segment: it has moments of its own, one
- * after the other, so that a moment's number tells the block. (Blocks that wait for each other take
- * turns; each turn begins a segment.)
+ * Blocks of one launch are not ordered, except where one hands over and another takes over
+ * afterwards. All accesses of a block up to a hand-over form a segment. A segment has consecutive
+ * moments of its own, so the number of a moment identifies the block. (Blocks that wait for each
+ * other take turns; each turn begins a segment.)
  *
- * What was written needs a fence before the flag. What was only read needs none, to be written by
- * others after that, if a barrier lies between: there, what was read has arrived.
+ * Writes need a fence before the flag. Reads need none: others may overwrite the data after a
+ * barrier, since the values have arrived there.
  */
 #include "sim/check/race_quick.h"
 
@@ -17,9 +17,9 @@
 typedef struct Segment {
     uint32_t first; /* moment */
     uint32_t block;
-    uint32_t released; /* the how-manieth hand-over covers it; 0: none yet */
-    uint32_t before;   /* the same block's one before, as 1 + index */
-    /* The same for reads alone: of those up to a moment, and of the rest. */
+    uint32_t released; /* ordinal of the hand-over that covers it; 0: none yet */
+    uint32_t before;   /* the previous segment of the same block, as 1 + index */
+    /* The same for reads alone: up to a moment, and after it. */
     uint32_t reads_until, reads_released, rest_released;
 } Segment;
 
@@ -29,7 +29,7 @@ static struct {
     Segment *segments; /* by moment */
     size_t count, room;
     uint32_t releases;
-    bool handed_over;          /* one of them was of all, not of reads alone */
+    bool handed_over;          /* a hand-over covered writes, too */
     const BlockRaces *current; /* the last segment's */
     bool told_full;
 } state;
@@ -177,7 +177,7 @@ static Slot word_of(Slot side, int i)
     return side;
 }
 
-/* NULL: there is no memory for it. */
+/* NULL: out of memory. */
 static Side *spread(Slot *side)
 {
     uint32_t number;
@@ -194,7 +194,7 @@ static Side *spread(Slot *side)
     return words;
 }
 
-/* Lines of words of 4 bytes become 4 times as many of bytes. */
+/* Replaces lines of 4-byte words by 4 times as many lines of bytes. */
 static void copy_lines(GlobalWords *to, const GlobalWords *from)
 {
     const int more = from->log2_grain - to->log2_grain, lines = 1 << more;
@@ -299,8 +299,8 @@ static bool fits(const Visit *v, Slot side, uint32_t shift)
     return side.when <= v->old || (side.tag & WHO_SHIFT) == shift;
 }
 
-/* All of a line, used in order, as if it were one word. False: its words differ, or one must look
- * closer at them. */
+/* Visits a whole line that is used in order, as if it were one word. False: its words differ, and
+ * each must be visited. */
 static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;

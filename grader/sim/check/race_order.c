@@ -1,25 +1,25 @@
 /* race_order.c - two threads use the same bytes, one of them writes, and nothing orders them.
  *
- * Every word of memory that is used has two Slots: its last write and its first read. (An
- * allocation, or a block's shared memory, that is used in pieces of less than 4 bytes has them for
- * each byte.) race_rules.c says which accesses race, race_shared.c and race_global.c bring an
- * access to its words, race_pool.c bounds what that costs, race_report.c tells.
+ * Every word of memory that is used has two Slots: its last write and its first read. (If an
+ * allocation or a block's shared memory is accessed in less than 4 bytes, each byte has its own
+ * Slots.) race_rules.c decides which accesses race, race_shared.c and race_global.c find the words
+ * of an access, race_pool.c bounds the memory, race_report.c writes the findings.
  *
  * Each warp has a count of moments; a synchronisation begins a new one. seen[v][w] is the last
- * moment of warp w that warp v knows to be over. A barrier gives all that pass it the knowledge of
- * all; bar.warp.sync ends the moment of one warp, and so do shfl.sync and its like: they do not
- * order memory by the letter of PTX, but lanes that have met there can't be ahead of each other any
- * more. An access is ordered after another if its moment is over for the one who asks. Lanes of a
- * warp in different instructions are ordered by nothing else (Volta and later).
+ * moment of warp w that warp v knows to be over. A barrier merges the knowledge of all warps that
+ * pass it. bar.warp.sync ends the moment of one warp, and so do shfl.sync, vote.sync and
+ * match.sync: PTX does not say that they order memory, but lanes that have reconverged there cannot
+ * be ahead of each other. An access is ordered after another if the other's moment is over for its
+ * warp. Lanes of a warp in different instructions are ordered by nothing else (Volta and later).
  *
- * A warp that has executed a fence and then an atomic or other strong write hands over: who makes a
- * strong access after that knows all that it did before. That is more lenient than the memory
- * model, which wants the two to be at the same address; but it never blames a kernel that hands
- * over properly. The same between blocks (race_global.c), where the fence must be for all of the
- * GPU.
+ * A warp that has executed a fence and then an atomic or other strong write hands over: a warp that
+ * makes a strong access afterwards is ordered after everything before the hand-over. The memory
+ * model is stricter and requires both at the same address; this rule never reports a kernel that
+ * hands over correctly. The same holds between blocks (race_global.c), where the fence must have
+ * GPU scope.
  *
- * One launch runs at a time. Moments are never used twice, so that what is left of an earlier block
- * or launch is known as old by its number, and nothing need be cleared.
+ * One launch runs at a time. Moments are never used twice, so that old entries are recognised by
+ * their number, and nothing has to be cleared.
  */
 #include "sim/check/race.h"
 #include "sim/base/common.h"
@@ -31,7 +31,7 @@
 enum {
     SITES = 4096,
     SITE_SLOTS = 2 * SITES,
-    OLDEST_TO_KEEP = 1 << 30, /* then moments begin anew, with the next launch */
+    OLDEST_TO_KEEP = 1 << 30, /* then moments start at 1 again, with the next launch */
     LAST_MOMENT = INT32_MAX   /* vector code compares them as signed numbers */
 };
 
@@ -226,7 +226,7 @@ void race_warp_sync(Warp *warp, uint32_t lanes)
 {
     BlockRaces *r = warp->block->shared_races ? race_of(warp->block) : NULL;
 
-    (void) lanes; /* a part of the warp counts as all of it: rather too few findings */
+    (void) lanes; /* a part of the warp counts as the whole warp: this can only hide findings */
     if (!r || warp->number >= WARPS_A_BLOCK)
         return;
     r->seen[warp->number][warp->number] = r->now[warp->number];

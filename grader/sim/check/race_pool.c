@@ -1,8 +1,8 @@
-/* race_pool.c - Sides for lines of global memory that need one, and what all of that may cost.
+/* race_pool.c - Sides for lines of global memory that need one, within a memory limit.
  *
- * The simulator is to need no more than twice the memory that a program allocates, and 64 MiB: the
- * bytes themselves, a bit for each (memory.c), and what is left for races. A launch that spends all
- * of it goes on, but of further words that are not used in order by whole warps nothing is kept.
+ * The simulator may use twice the memory that a program allocates, plus 64 MiB: the bytes
+ * themselves, one bit per byte (memory.c), and the rest for races. A launch that reaches the limit
+ * continues, but further words that whole warps do not use in order are not tracked.
  */
 #include "sim/check/race.h"
 

@@ -1,4 +1,4 @@
-/* race_report.c - a race in words: both sides, and what is missing between them. */
+/* race_report.c - writes the finding of a race: both accesses, and the missing synchronisation. */
 #include "sim/check/race.h"
 #include "sim/exec/uses.h"
 
@@ -52,7 +52,7 @@ static void put_line(const Access *x, Slot slot, char *text, size_t size)
         snprintf(text, size, " at PTX line %d", step->in->ptx_line);
 }
 
-/* Who is on the other side. */
+/* Describes the thread of the other access. */
 static void put_who(const Access *x, const Meeting *m, char *text, size_t size)
 {
     const Launch *launch = x->warp->block->launch;
@@ -97,7 +97,7 @@ static void tell_at_once(const Access *x, const Meeting *m, const char *where)
          x->value ? ", which writes another value" : "");
 }
 
-/* A word is read, changed and written by one statement on both sides: x++, x += ... */
+/* Both accesses belong to a statement that reads, changes and writes a word: x++, x += ... */
 static bool is_update(const Access *x, const Meeting *m)
 {
     const Step *step = race_step(slot_site(m->slot));
@@ -108,7 +108,7 @@ static bool is_update(const Access *x, const Meeting *m)
            uses_one_place(f, m->other_wrote ? in : other, m->other_wrote ? other : in);
 }
 
-/* What would order two of one block. */
+/* The synchronisation that would order two accesses of one block. */
 static const char *remedy(const Access *x, const Meeting *m)
 {
     if (is_update(x, m))

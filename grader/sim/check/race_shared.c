@@ -12,7 +12,7 @@
 
 /* ---- The words ---- */
 
-/* Of words of 4 bytes become 4 of one. */
+/* Replaces words of 4 bytes by words of one byte. */
 static void copy_words(SharedWords *to, const SharedWords *from)
 {
     for (size_t at = 0; at < from->bytes && at < to->bytes; at += (size_t) 1 << to->log2_grain) {
@@ -54,13 +54,13 @@ typedef struct Run32 {
     uint32_t thread;
 } Run32;
 
-/* Bits that are set where a slot is somebody else's. */
+/* Bits that are set where a slot belongs to another thread. */
 static inline uint32_t foreign_bits(const Visit *v, const Side *side, int i, uint32_t who)
 {
     return (uint32_t) (side->when[i] > v->old) & (uint32_t) ((side->tag[i] & WHO) != who);
 }
 
-/* All of them, or none: false. `mine` is the pair's side that the access is noted on. */
+/* Visits all words, or none (false). `mine` is the side of the pair that records the access. */
 WITH_AVX2 static bool take_run(const Visit *v, const Run32 *run, Side *mine)
 {
     const Side *write = &run->pair->write, *read = &run->pair->read;

@@ -1,7 +1,7 @@
-/* written.c - whether what an access reads was ever written.
+/* written.c - reports reads of bytes that were never written.
  *
- * Each byte that is allocated has a bit; stores, copies and fills set it. A load of bytes that
- * nobody wrote is reported if the kernel computes with them, or stores them from shared to global
+ * Each byte that is allocated has a bit; stores, copies and fills set it. A load of bytes that were
+ * never written is reported if the kernel computes with them, or stores them from shared to global
  * memory. Any other copy is not reported: a structure's padding is copied with it, and so is the
  * fourth element of a float4 of which three are used. Its destination becomes unwritten again.
  */
@@ -138,8 +138,8 @@ static bool is_told(const Access *x, int lane, const uint8_t *written, size_t at
     return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
 }
 
-/* "which nobody has written"; "of which nobody has written 8, from byte 8 on" */
-static const char *put_which(const Access *x, const uint8_t *written, size_t at, const char *nobody,
+/* "which nothing has written"; "of which no thread has written 8, from byte 8 on" */
+static const char *put_which(const Access *x, const uint8_t *written, size_t at, const char *writer,
                              char *text, size_t size)
 {
     size_t count = 0;
@@ -147,9 +147,9 @@ static const char *put_which(const Access *x, const uint8_t *written, size_t at,
     for (size_t i = 0; i < (size_t) x->bytes; i++)
         count += !bits_all(written, at + i, 1, true);
     if (count == (size_t) x->bytes)
-        snprintf(text, size, "which %s has written", nobody);
+        snprintf(text, size, "which %s has written", writer);
     else
-        snprintf(text, size, "of which %s has written %zu, from byte %zu on", nobody, count,
+        snprintf(text, size, "of which %s has written %zu, from byte %zu on", writer, count,
                  bits_other(written, at, (size_t) x->bytes, true) - at);
     return text;
 }
@@ -172,7 +172,7 @@ static void tell_shared(const Access *x, int lane, const uint8_t *written, size_
 
     if (copy && copy->in)
         snprintf(which, sizeof which,
-                 "where the cp.async of line %d is still under way: wait for it first",
+                 "where the cp.async of line %d is still in flight: wait for it first",
                  copy->in->line);
     else
         put_which(x, written, at,

@@ -2,9 +2,9 @@
  * its SMs.
  *
  * A description is lines of `key: value`, with comments from # on. Each figure is there exactly
- * once, within bounds that no GPU leaves, so that whoever writes a wrong one is told where, and
- * nothing that computes with them divides by zero. Numbers are read by hand: strtod would follow
- * the language that the program has set.
+ * once, within bounds that no GPU leaves, so that a wrong one is reported with its line, and no
+ * computation divides by zero. Numbers are not read by strtod, which would follow the program's
+ * locale.
  */
 #include "sim/device/device.h"
 #include "sim/base/common.h"
@@ -304,7 +304,7 @@ static bool check_whole(const DescriptionReader *reader)
     return true;
 }
 
-/* ---- Finding it ---- */
+/* ---- Finding a description ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -400,14 +400,15 @@ void device_slice(Device *device)
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;
-    device->atomic_ns /= share; /* of one address there is one, however small the slice */
+    device->atomic_ns /= share; /* one address has one unit, however small the slice */
     device->integer_atomic_ns /= share;
 }
 
 /* ---- Occupancy ---- */
 
-/* Registers are given to whole warps, in units, out of the schedulers' own parts of the file; and a
- * block is started only if it would fit with as many warps on every scheduler. */
+/* Registers are allocated to whole warps, in units, from the part of the file that belongs to the
+ * warp's scheduler; and a block is started only if it would fit with as many warps on every
+ * scheduler. */
 static long by_registers(const Device *device, int registers, int warps, Occupancy *found)
 {
     long a_warp = (long) round_up((uint64_t) registers * WARP, (uint64_t) device->register_unit);

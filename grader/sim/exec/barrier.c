@@ -388,7 +388,7 @@ void barrier_tell_stuck(Block *block)
              "barrier %d is never full: %d of %d threads wait here; missing: %s", warp->barrier,
              barrier->arrived,
              barrier->expected == ALL_THREADS ? block->warp_count * LANES : barrier->expected,
-             missing[0] ? missing : "nobody, it asks for more threads than the block has");
+             missing[0] ? missing : "none, it waits for more threads than the block has");
         return;
     }
 }

@@ -1,15 +1,15 @@
 /* blocks.c - when each block of a launch runs, and the turns of the warps in a block.
  *
  * A block of an ordinary launch runs to its end; then the next one starts in the same memory
- * (registers, local and shared memory). If all warps of a block only wait in loops, the next
- * block starts beside it, up to the number that the GPU holds at once; then all of these take
- * turns. If none of them makes progress, a GPU would hang too. In a cooperative launch all
- * blocks are present from the start. Where time is modelled and the kernel may distribute its
- * work by atomics, as many blocks as fit are present from the start.
+ * (registers, local and shared memory). If all warps of a block only wait in loops, the next block
+ * starts as well, up to the number that the GPU holds at once; then all of these take turns. If
+ * none of them makes progress, a GPU would hang too. In a cooperative launch all blocks are present
+ * from the start. Where time is modelled and the kernel may distribute its work by atomics, as many
+ * blocks as fit are present from the start.
  *
- * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that
- * waits for the preceding block). So SIM_SCHED changes only the order inside a batch: the next
- * blocks, as many as fit. */
+ * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that waits
+ * for the preceding block). So SIM_SCHED changes only the order inside a batch: the next blocks, as
+ * many as fit. */
 #include "sim/exec/warp.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ static bool block_is_done(const Block *block)
     return true;
 }
 
-/* Each of its parts runs in a loop without progress, or it sleeps. */
+/* Each of its parts runs in a loop without progress or sleeps. */
 static bool warp_waits(const Warp *warp)
 {
     return warp->spins > warp->depth || warp->sleeps >= MOST_SLEEPS;

@@ -1,9 +1,9 @@
 /* code.c - code_make(): a function of a module becomes steps that can be run.
  *
  * First everything gets its place (layout.c), then each instruction becomes a step: its operands
- * are found (operands.c), and one of the families of handlers binds it. A step that nobody binds,
- * or whose operands do not fit, stays: it tells so when it is reached, since a program may never
- * get there.
+ * are found (operands.c), and one of the families of handlers binds it. A step that no family
+ * binds, or whose operands do not fit, stays and is reported only when it is executed, since a
+ * program may never get there.
  */
 #include "sim/ptx/cfg.h"
 #include "sim/exec/code.h"
@@ -62,7 +62,7 @@ static void fill_mods(Step *step, const Instruction *in)
 
 static void begin_step(Step *step, const Instruction *in)
 {
-    static uint64_t numbers; /* caches know a step by it: addresses are used again */
+    static uint64_t numbers; /* caches are keyed by it, since addresses are reused */
 
     *step = (Step){ .number = ++numbers,
                     .in = in,
@@ -117,7 +117,7 @@ static bool make_step(CodeMaker *maker, Step *step, const Instruction *in)
     return true;
 }
 
-/* Behind the last instruction lies a step that ends the function. */
+/* The step after the last instruction ends the function. */
 static bool make_steps(CodeMaker *maker)
 {
     const Function *function = maker->function;

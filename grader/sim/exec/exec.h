@@ -32,7 +32,7 @@ typedef void Run(Warp *warp, const Step *step, uint32_t mask);
 struct Step {
     Run *run;
     const Instruction *in;
-    uint64_t number;  /* no other step of the process has it: 1, 2, ... */
+    uint64_t number;  /* unique in the process: 1, 2, ... */
     int d, d2;        /* destinations: planes, or predicates where the instruction writes a
                        * predicate */
     int a, b, c, e;   /* sources, in order; < 0: constant plane ~n; predicates where the
@@ -85,7 +85,7 @@ struct Step {
     };
     int rpc; /* branch: the step where its lanes reconverge; one past the last step: at the end */
     int class_; /* OpClass */
-    Run *inner; /* for a step that reads a clock: the handler that runs after the clock is read */
+    Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
 };
 
 /* Where operands are stored. An absent source is -1: constant plane 0, which holds 0. An address

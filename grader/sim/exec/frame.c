@@ -157,10 +157,11 @@ static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code
 
     if (next >= MOST_FRAMES || code->local_bytes > room - base ||
         (size_t) next * (size_t) code->planes * PLANE > MOST_FRAME_BYTES) {
-        fail(warp, step, lane, FINDING_LIMIT,
-             "calls are %d deep here and the stack (%d bytes a thread) is full: recursion without "
-             "end, or a larger cudaLimitStackSize is needed",
-             next, room);
+        fail(
+            warp, step, lane, FINDING_LIMIT,
+            "calls are %d deep here and the stack (%d bytes per thread) is full: recursion without "
+            "end, or a larger cudaLimitStackSize is needed",
+            next, room);
         return NULL;
     }
     if (next == warp->frame_room) {

@@ -3,7 +3,7 @@
  * Parameters of a kernel lie in the order and with the alignment in which they are declared, from 0
  * on, as the runtime packs them. Shared memory holds the variables that the kernel can reach: its
  * own, and those of functions that it may call; the external ones, which share the dynamic part,
- * come behind them. A called function takes the kernel's places.
+ * come after them. A called function uses the kernel's layout.
  */
 #include "sim/exec/code.h"
 
@@ -61,7 +61,7 @@ static bool place_params(CodeMaker *maker, int function)
 typedef struct Reach {
     const Module *module;
     bool *variables, *functions;
-    int *open; /* functions that are still to be looked at */
+    int *open; /* functions that are still to be visited */
     int open_count;
 } Reach;
 

@@ -1,7 +1,7 @@
 /* operands.c - the operands of one instruction, into its step: planes, predicates, offsets.
  *
- * Each operand has a role (roles.h), which says how wide its plane must be. What does not fit makes
- * the step one that tells so when it is reached: handlers rely on what they find.
+ * Each operand has a role (roles.h), which says how wide its plane must be. If an operand does not
+ * fit, the step is reported when it is executed, so handlers can rely on their operands.
  */
 #include "sim/exec/code.h"
 
@@ -40,7 +40,7 @@ static bool grow_constants(CodeMaker *maker)
     return true;
 }
 
-/* The planes 0 and 1 are those of absent operands. */
+/* Planes 0 and 1 stand for absent operands. */
 static int constant(CodeMaker *maker, uint64_t bits, int size)
 {
     if (2 * maker->constants_used >= maker->constants_room && !grow_constants(maker))
@@ -206,7 +206,7 @@ static int register_slot(const CodeMaker *maker, const Operand *operand, int siz
     return maker->slot[operand->index];
 }
 
-/* Bytes a lane of the operand's plane, where any will do; 0: it has none. */
+/* Bytes per lane of the operand's plane, where any width is allowed; 0: it has no plane. */
 static int natural_bytes(const CodeMaker *maker, const Operand *operand, PtxType type)
 {
     if (operand->kind == OPERAND_REGISTER)
@@ -214,7 +214,7 @@ static int natural_bytes(const CodeMaker *maker, const Operand *operand, PtxType
     return type == TYPE_PRED ? 0 : type_size(type) < 4 ? 4 : type_size(type);
 }
 
-/* The plane (or predicate, size -1) of one operand that is no address and no vector. */
+/* The plane (or predicate, size -1) of one operand that is neither an address nor a vector. */
 static int slot_of(CodeMaker *maker, Step *step, const Operand *operand, PtxType type, int size)
 {
     uint64_t bits;
@@ -246,7 +246,7 @@ static int slot_of(CodeMaker *maker, Step *step, const Operand *operand, PtxType
 
 /* ---- Addresses and vectors ---- */
 
-/* Of a variable or absolute: all of it is the offset. */
+/* An address of a variable, or an absolute one: all of it is the offset. */
 static int fixed_address(CodeMaker *maker, Step *step, const Operand *operand, int64_t *offset)
 {
     uint64_t at = 0;
@@ -282,7 +282,7 @@ static int address(CodeMaker *maker, Step *step, const Operand *operand, bool se
     return maker->slot[operand->index];
 }
 
-/* Each element is `size` bytes a lane; 0: all alike, as the first register among them. */
+/* Each element has `size` bytes per lane; 0: as many as the first register among them. */
 static bool vector(CodeMaker *maker, Step *step, const Operand *operand, PtxType type, int size)
 {
     const Operand *elements = maker->function->operands + operand->first;
@@ -414,7 +414,7 @@ static bool fill_sources(CodeMaker *maker, Step *step, const Roles *roles)
     return true;
 }
 
-/* A branch's index and a call's are the only operands that these have as planes. */
+/* The index of a branch or call is the only operand of these that is a plane. */
 static bool fill_index(CodeMaker *maker, Step *step, int operand, int bytes)
 {
     if (operand >= step->in->count)

@@ -58,7 +58,7 @@ static uint32_t lanemask(Special special, int lane)
     }
 }
 
-/* Warp instructions stand for cycles and for nanoseconds alike. */
+/* A warp instruction counts as one cycle and as one nanosecond. */
 static uint64_t clock_value(const Launch *launch, Special special)
 {
     bool high = special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI;
@@ -142,7 +142,7 @@ static void fill_plane(const Warp *warp, uint8_t *at, Special special, int compo
         lanes[i] = value_of_lane(warp, special, component, i);
 }
 
-/* The addresses of local variables lie behind the frame's own base. */
+/* The addresses of local variables begin at the frame's base. */
 static void fill_local(const Warp *warp, const Code *code, uint8_t *registers)
 {
     for (int i = 0; i < code->module->variable_count; i++) {

@@ -1,4 +1,4 @@
-/* trace.c - what a warp did, kept for the model of time. */
+/* trace.c - records what a warp executed, for the model of time. */
 #include "sim/exec/trace.h"
 
 #include <stdlib.h>
@@ -94,8 +94,8 @@ static int place_of(TouchedLines *lines, uint64_t line, bool may_be_there)
     return lines->count++;
 }
 
-/* Addresses count from where memory begins; the host's own, which lies elsewhere on each run, by
- * its number. */
+/* Addresses are relative to the beginning of memory. Host memory lies elsewhere in each run, so its
+ * allocation's number stands for its address. */
 static uint64_t origin_of(const Allocation *a)
 {
     if (a->kind == HOST_PINNED || a->kind == MANAGED)
@@ -103,7 +103,7 @@ static uint64_t origin_of(const Allocation *a)
     return memory_base();
 }
 
-/* All lanes side by side: the frequent case. */
+/* Consecutive addresses in all lanes: the frequent case. */
 static void find_linear_lines(const Access *x, TouchedLines *lines)
 {
     const uint64_t begin = x->address[0] - origin_of(x->allocation);
@@ -142,9 +142,9 @@ static void find_lines(const Access *x, TouchedLines *lines)
     }
 }
 
-/* Local memory lies interleaved: a word of all lanes side by side makes a line, so that lanes with
- * the same index share one. `word`: of what a lane accesses. As many blocks as the GPU holds have
- * places of their own, and the next ones take theirs over. */
+/* Local memory is interleaved: the same word of all 32 lanes makes a line, so that lanes with the
+ * same index share it. `word`: which word of the access. As many blocks as the GPU holds at once
+ * have their own places, which later blocks reuse. */
 static void find_local_lines(const Access *x, int word, TouchedLines *lines)
 {
     const Block *block = x->warp->block;

@@ -1,21 +1,21 @@
-/* issue.c - how many instructions of the machine stand behind those of PTX, and with how many
- * threads: an estimate, of which only the ratio is shown, beside a profiler's threads a warp
- * instruction whose predicate is on.
+/* issue.c - estimates how many machine instructions the PTX becomes, and how many threads execute
+ * them. Only the ratio is shown; it corresponds to a profiler's threads per warp instruction with
+ * the predicate on.
  *
- * Three things make PTX's own ratio another one. A machine's instruction is issued even if its
- * predicate is off for all lanes. Where PTX jumps over a few instructions, the machine has
- * predicates in their place, and a warp of which no lane wants them issues them all the same. And
- * much of what all lanes do in PTX (addresses, constants) is no instruction at all, or comes later
+ * The ratio of the PTX itself differs for three reasons. A machine instruction is issued even if
+ * its predicate is off for all lanes. Where PTX branches over a few instructions, machine code has
+ * predicates instead, and a warp issues the instructions even if no lane needs them. And much of
+ * what all lanes do in PTX (addresses, constants) becomes no instruction at all, or a later one
  * (parameters).
  */
 #include "sim/machine/issue.h"
 
 #include <stdlib.h>
 
-/* So much may be under predicates in place of behind a branch. */
+/* At most this many instructions are predicated instead of branched over. */
 enum { MOST_PREDICATED = 8 };
 
-/* ---- What an instruction weighs ---- */
+/* ---- The weight of an instruction ---- */
 
 static bool is_pred(const Instruction *in)
 {
@@ -23,11 +23,11 @@ static bool is_pred(const Instruction *in)
 }
 
 typedef struct Weight {
-    int all, on; /* instructions; those of them whose predicate is on, mostly */
+    int all, on; /* instructions; those whose predicate is usually on */
 } Weight;
 
-/* Constants and copies are part of other instructions; what the hardware knows is read, and the
- * address of a shared variable is put together. */
+/* Constants and copies are part of other instructions. A special register costs one instruction,
+ * the address of a shared variable two. */
 static int weight_of_move(const Code *code, const Instruction *in)
 {
     const Operand *from = in->count > 1 ? &code->function->operands[in->first + 1] : NULL;
@@ -46,7 +46,7 @@ static bool changes_type_only(const Instruction *in)
            type_is_float(in->types[0]) == type_is_float(in->types[1]);
 }
 
-/* Of f32, and of any size: what is very small or very large is multiplied before and after. */
+/* For f32 of any magnitude: very small and very large operands are scaled before and after. */
 static bool is_scaled(const Instruction *in)
 {
     return in->type_count && in->types[0] == TYPE_F32 && has_mod(in, MOD_approx) &&
@@ -69,8 +69,8 @@ static Weight weight_of(const Code *code, const Step *step)
 
     if (!in)
         return one;
-    /* A vote, who is first, how many there are, a predicate, the atomic; a shuffle, whose turn each
-     * would have been, a product (what ptxas 13.0 makes of them for sm_90). */
+    /* A vote, the first lane, the number of lanes, a predicate, the atomic; then a shuffle, the
+     * rank of each lane, a product (ptxas 13.0 for sm_90). */
     if (step->treatment == WARP_REDUCED)
         return one_for_all;
     if (step->treatment == WARP_REDUCED_WITH_RESULT)
@@ -95,8 +95,8 @@ static Weight weight_of(const Code *code, const Step *step)
     return step->class_ == CLASS_NOTHING ? none : one;
 }
 
-/* A round more of the loop that some atomics on shared memory are (an H200's counts: 35 patterns of
- * floats, doubles and long integers). */
+/* One more round of the loop that implements some atomics on shared memory (counters of an H200: 35
+ * patterns of floats, doubles and long integers). */
 static Weight weight_of_round(const Step *step)
 {
     static const Weight word = { 6, 5 }, two_words = { 8, 7 };
@@ -104,7 +104,7 @@ static Weight weight_of_round(const Step *step)
     return step->in && type_size(step->in->types[0]) == 8 ? two_words : word;
 }
 
-/* ---- Branches that are none ---- */
+/* ---- Branches that become predicates ---- */
 
 static bool ends(const Step *step)
 {
@@ -127,7 +127,7 @@ static bool names_any(const Code *code, const Instruction *in, int reg)
     return false;
 }
 
-/* A load of global memory for what comes behind step last - 1. */
+/* A load of global memory whose value is used only after step last - 1. */
 static bool is_for_later(const Code *code, int at, int last)
 {
     const Step *step = &code->steps[at];
@@ -140,8 +140,8 @@ static bool is_for_later(const Code *code, int at, int last)
     return true;
 }
 
-/* Whether steps first .. last - 1 can be under predicates: a few, of which none needs all lanes,
- * from which none leads elsewhere, and of which one at most loads for later. */
+/* Whether steps first .. last - 1 can be predicated: few enough, without a barrier, without a
+ * branch out of them, and with at most one load for later steps. */
 static bool is_short(const Code *code, int first, int last)
 {
     int weight = 0, for_later = 0;
@@ -162,7 +162,7 @@ static bool is_short(const Code *code, int first, int last)
     return true;
 }
 
-/* An if and its else: steps, of which the last may lead over the other's. */
+/* The steps of an if or its else; the last may branch over the other's. */
 typedef struct Arm {
     int first, last; /* last: behind it */
 } Arm;
@@ -172,8 +172,8 @@ static bool is_jump(const Step *step)
     return step->in && step->in->op == OP_bra && step->guard < 0;
 }
 
-/* A branch in whose place there may be predicates: over one arm, or to one of two. taken: what the
- * lanes do that take it; other: those that do not. */
+/* A branch that predicates can replace: over one arm, or to one of two. `taken`: the steps of lanes
+ * that take it; `other`: of those that do not. */
 static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
 {
     const Step *branch = &code->steps[at], *steps = code->steps;
@@ -198,7 +198,8 @@ static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
     return is_short(code, taken->first, taken->last) && is_short(code, other->first, other->last);
 }
 
-/* Out of a loop, and back to its beginning: one branch, which is taken back. */
+/* A branch out of a loop and a jump back to its beginning: machine code has only the branch back.
+ */
 static bool is_way_back(const Code *code, int at)
 {
     const Step *before = at && at < code->step_count ? &code->steps[at - 1] : NULL;
@@ -215,12 +216,12 @@ static bool is_exit(const Code *code, int at)
            branch->jump.target > at && ends(&code->steps[branch->jump.target]);
 }
 
-/* ---- All ---- */
+/* ---- All steps ---- */
 
 typedef struct IssuePlan {
-    uint64_t passed;      /* warps of which no lane came to it, but which issue it all the same */
-    bool is_none;         /* it is no instruction */
-    bool under_predicate; /* the machine's, where PTX has a branch */
+    uint64_t passed;      /* warps that issue it although no lane of them needs it */
+    bool is_none;         /* no machine instruction */
+    bool under_predicate; /* in machine code, where PTX has a branch */
 } IssuePlan;
 
 static void pass(IssuePlan *plans, int count, uint64_t warps)
@@ -248,11 +249,11 @@ static void plan_branch(const Code *code, const Count *counts, int at, IssuePlan
             plans[end].is_none |= is_jump(&code->steps[end]);
 }
 
-/* ---- What is read where it is wanted ---- */
+/* ---- Parameters and descriptors are read at their first use ---- */
 
-/* PTX begins with all parameters. The machine reads each where it is first wanted, with as many
- * lanes as there are (LDC, ULDC: ptxas 13.0 for sm_90; if that is under a predicate, mostly where
- * PTX does). */
+/* PTX begins with all parameters. The machine reads each at its first use, with the lanes that are
+ * active there (LDC, ULDC: ptxas 13.0 for sm_90; if that use is predicated, usually where PTX reads
+ * it). */
 static int wanted_at(const Code *code, const IssuePlan *plans, int at)
 {
     const Instruction *in = code->steps[at].in;
@@ -272,8 +273,8 @@ static int wanted_at(const Code *code, const IssuePlan *plans, int at)
     return at;
 }
 
-/* The first step that goes to global memory, which wants a descriptor of it, or the beginning, if
- * that is under a predicate; -1: none. */
+/* The first step that accesses global memory, which needs a descriptor; step 0 if that access is
+ * predicated; -1: none. */
 static int first_global(const Code *code, const IssuePlan *plans)
 {
     for (int i = 0; i < code->step_count; i++) {
@@ -293,7 +294,7 @@ static void take_away(uint64_t *number, uint64_t less)
     *number -= less < *number ? less : *number; /* a kernel that failed may lack its end */
 }
 
-/* A lane that jumps to the end leaves at once, and does not come to the end. */
+/* A lane that jumps to the end exits at once and does not reach the last step. */
 static void leave(const Code *code, const Count *counts, int at, Issue *issues)
 {
     Issue *end = &issues[code->steps[at].jump.target];
@@ -308,7 +309,7 @@ static void add(Issue *issue, Weight weight, uint64_t warps, uint64_t lanes)
     issue->threads += (uint64_t) weight.on * lanes;
 }
 
-/* As often as step `at` is issued, with the lanes that step `on` has. */
+/* Adds instructions as often as step `at` is issued, with the lanes of step `on`. */
 static void add_as(const Count *counts, const IssuePlan *plans, Weight weight, int at, int on,
                    Issue *issue)
 {
@@ -332,7 +333,7 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
         add_as(counts, plans, weight_of(code, &code->steps[i]), at, on, &issues[i]);
         add(&issues[i], weight_of_round(&code->steps[i]), counts[i].rounds, counts[i].round_lanes);
     }
-    /* Not in PTX at all: the stack's pointer is read first, and what describes global memory. */
+    /* Not in PTX: the stack pointer and the descriptor of global memory are read first. */
     const int global = first_global(code, plans);
     if (code->function->is_entry)
         add_as(counts, plans, one, 0, 0, &issues[0]);

@@ -1,11 +1,11 @@
-/* merge.c - loads of neighbouring words of shared memory that become one wide load.
+/* merge.c - merges loads of neighbouring words of shared memory into one wide load.
  *
- * Where ptxas sees that words lie side by side behind an address that is a multiple of 8 or 16
- * bytes, and nothing is written to shared memory between, it loads two or four of them at once: the
- * steps along a row of a tile of known width, say. The words of one lane's load lie in banks side
- * by side, and those of the others a multiple of that away: so all of it takes as many wavefronts
- * as its first word alone; but two at least if it is of 16 bytes (shape.c: of the four phases of 8
- * lanes two become one where lanes share an address).
+ * If ptxas can tell that words are consecutive from an address that is a multiple of 8 or 16 bytes,
+ * and nothing is written to shared memory in between, it loads two or four of them at once, for
+ * example along a row of a tile of known width. The words of one lane lie in consecutive banks, and
+ * those of other lanes at a multiple of that distance. So the load takes as many wavefronts as its
+ * first word alone, but at least two if it has 16 bytes (shape.c: of the four phases of 8 lanes two
+ * become one where lanes share an address).
  */
 #include "sim/exec/access.h"
 #include "sim/machine/maker.h"
@@ -26,14 +26,14 @@ typedef struct LoadGroup {
 
 typedef struct Merger {
     OperationMaker *maker;
-    LoadGroup *groups; /* a hash table; what is of another block is free */
+    LoadGroup *groups; /* a hash table; entries of other blocks are free */
     size_t room;
     bool *target; /* by step: a branch leads there */
     int block;
     int first; /* of the block's groups; `next` is the table's index + 1 */
 } Merger;
 
-/* ---- What an address is a multiple of ---- */
+/* ---- The alignment of an address ---- */
 
 static int alignment_of_number(uint64_t number)
 {
@@ -83,7 +83,7 @@ static int alignment_of_result(const OperationMaker *maker, const Instruction *i
     }
 }
 
-/* ptxas gives static variables their places; of the external ones it knows what they declare. */
+/* ptxas places static variables; of external ones it knows the declared alignment. */
 static int alignment_of_variable(const OperationMaker *maker, const Operand *o)
 {
     const Variable *v = &maker->code->module->variables[o->index];
@@ -129,7 +129,7 @@ static bool is_word(const OperationMaker *maker, const Step *step)
            at->offset % WORD == 0;
 }
 
-/* Behind it shared memory may hold something else, or not all lanes are here. */
+/* After it, shared memory may have changed, or lanes may have diverged. */
 static bool ends_block(const Merger *merger, int i)
 {
     const Step *step = &merger->maker->code->steps[i];
@@ -171,7 +171,7 @@ static void add_word(Merger *merger, int i)
         group->step[within / WORD] = i + 1;
 }
 
-/* The first of them in the code loads all; the others are nothing. */
+/* The first one in the code loads all words; the others become no instruction. */
 static bool merge(Merger *merger, const int *steps, int count)
 {
     const OperationMaker *maker = merger->maker;

@@ -1,9 +1,8 @@
-/* operations.c - what each step of PTX is on the machine: how many instructions of which pipe, or
- * none, and which registers it waits for.
+/* operations.c - the machine instructions of each step of PTX: how many, on which pipe, and which
+ * registers they wait for.
  *
- * PTX is what ptxas reads, not what it writes. Where it is known what becomes of an instruction,
- * `corrections` says so, a row each with its reason; everything else is one instruction of the pipe
- * that its class names.
+ * ptxas reads PTX and writes something else. Where the result is known, a row of `corrections` has
+ * it, with its reason; every other step is one instruction on the pipe of its class.
  */
 #include "sim/exec/access.h"
 #include "sim/machine/issue.h"
@@ -40,7 +39,7 @@ static const PipeRow pipe_of_class[CLASSES] = {
     [CLASS_ATOMIC] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
 };
 
-/* Of these the opcode decides. */
+/* For these the opcode decides. */
 static const struct {
     Op op;
     Mod mod; /* MODS: any */
@@ -50,7 +49,7 @@ static const struct {
     { OP_mad, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_vote, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_activemask, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    /* A warp's own barrier, and an arrival, wait for nobody. */
+    /* A warp's own barrier and an arrival do not wait for other warps. */
     { OP_bar, MOD_warp, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_bar, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_barrier, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
@@ -66,7 +65,7 @@ static const struct {
 static const PipeRow pipe_of_product = { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes),
                                          FIGURE(alu_latency) };
 static const PipeRow either_pipe = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
-/* Its width is published nowhere: as wide as issue. */
+/* Its width is not published: taken as wide as issue. */
 static const PipeRow uniform_datapath = { DO_COMPUTE, PIPE_UNIFORM, 0, FIGURE(alu_latency) };
 
 static int figure(const Device *device, size_t offset)
@@ -74,8 +73,8 @@ static int figure(const Device *device, size_t offset)
     return *(const int *) ((const char *) device + offset);
 }
 
-/* Products of whole numbers are the multiply-add unit's. Where that takes FP32 twice as wide, it is
- * two halves, one of which does them while the other goes on with FP32. */
+/* The multiply-add unit computes products of whole numbers. Where its FP32 width is doubled, it has
+ * two halves: one computes them while the other continues with FP32. */
 static Pipe pipe_on(const Device *device, Pipe pipe)
 {
     return pipe == PIPE_IMAD && device->int_lanes >= device->fp32_lanes ? PIPE_FMA : pipe;
@@ -103,8 +102,8 @@ static bool is_branch_none(const OperationMaker *maker, const Step *step)
     return maker->none[step - maker->code->steps];
 }
 
-/* Of the kernel, at a fixed place; or of a function, if registers can hold it. What is looked up by
- * an index, or larger, lies in memory. */
+/* A parameter of the kernel at a fixed place, or of a function if registers can hold it. Larger or
+ * indexed parameters lie in memory. */
 static bool is_parameter(const OperationMaker *maker, const Step *step)
 {
     const size_t in_registers = 16;
@@ -150,14 +149,14 @@ static bool is_widening(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
 
-    /* A byte or a half is cut out by an instruction; so is what saturates. */
+    /* Extracting a byte or a half takes an instruction; so does saturating. */
     (void) maker;
     return in->op == OP_cvt && in->type_count > 1 && !type_is_float(in->types[0]) &&
            !type_is_float(in->types[1]) && !has_mod(in, MOD_sat) && type_size(in->types[0]) >= 4 &&
            type_size(in->types[1]) >= 4;
 }
 
-/* The product of an address, which an addition takes in; else it is one like any other. */
+/* The product of an address, if an addition includes it. */
 static bool is_wide_product(const OperationMaker *maker, const Step *step)
 {
     const Operand *to = operand_of(maker, step->in, 0);
@@ -207,7 +206,7 @@ static bool is_long_uniform(const OperationMaker *maker, const Step *step)
     return is_long_arithmetic(maker, step) && is_uniform(maker, step);
 }
 
-/* Not one that a shift goes into: that is LEA. */
+/* Not an addition that includes a shift: that is LEA. */
 static bool is_addition(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
@@ -313,7 +312,7 @@ static int least(int value, int most)
     return value < most ? value : most;
 }
 
-/* A warp's 32 lanes, by what one scheduler has; the load/store unit is the SM's. */
+/* For the 32 lanes of a warp, by the width per scheduler; the load/store unit belongs to the SM. */
 static int cycles_of(const OperationMaker *maker, const PipeRow *row)
 {
     const int schedulers = row->pipe == PIPE_LSU ? 1 : maker->device->schedulers_per_sm;
@@ -414,8 +413,8 @@ static void find_stretches(OperationMaker *maker)
         }
 }
 
-/* Additions of a stretch, each to the pipe that has less to do in it so far; those that have no
- * choice first. */
+/* Assigns each addition of a stretch to the pipe that is less busy so far; instructions without a
+ * choice come first. */
 static void share_additions(const OperationMaker *maker)
 {
     Operation *operations = maker->made->operations;

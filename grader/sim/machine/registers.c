@@ -1,5 +1,5 @@
-/* registers.c - which registers each operation waits for, which of them it takes from the
- * register file, and who writes them.
+/* registers.c - the registers that each operation waits for, those that it reads from the register
+ * file, and their writers.
  */
 #include "sim/machine/maker.h"
 
@@ -31,7 +31,7 @@ void find_writers(OperationMaker *maker)
             maker->writer[i] = NULL;
 }
 
-/* Whether a register's every reader adds it to something of 64 bits, as an address is made. */
+/* Whether all readers of a register add it to 64 bits, as in computing an address. */
 static bool adds_long(const Instruction *in)
 {
     return in->op == OP_add && in->guard < 0 && in->type_count && !type_is_float(in->types[0]) &&
@@ -72,7 +72,7 @@ static bool add_register(OperationMaker *maker, int index)
     return true;
 }
 
-/* Those of an operand; an address's are read, whatever it stands for. */
+/* Adds the registers of an operand; those of an address are always read. */
 static bool add_operand(OperationMaker *maker, const Operand *o, bool writes)
 {
     bool well = true;
@@ -115,7 +115,7 @@ bool add_result(OperationMaker *maker, Operation *to, const Instruction *in)
 
 /* ---- Operands ---- */
 
-/* What ptxas has as a constant, which is not read from the register file. */
+/* A value that is a constant for ptxas, so not read from the register file. */
 static bool is_constant_value(const OperationMaker *maker, const Operand *o)
 {
     const Instruction *writer = maker->writer[o->index];

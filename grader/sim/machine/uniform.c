@@ -1,28 +1,28 @@
-/* uniform.c - which values are the same in all lanes of a warp, as ptxas can tell.
+/* uniform.c - finds values that ptxas knows to be the same in all lanes of a warp.
  *
- * Such are parameters, constants, numbers of blocks, and what whole-number arithmetic makes of
- * these alone: the k of an unrolled loop, say. ptxas keeps them in uniform registers and computes
- * them on a datapath of their own. What is written where the lanes of a warp may be apart, between
- * a branch that may split them and the place where they meet again, is not among these.
+ * These are parameters, constants, block numbers, and the results of integer arithmetic on them,
+ * for example the k of an unrolled loop. ptxas keeps them in uniform registers and computes them on
+ * the uniform datapath. Values written where a warp may have diverged, between a divergent branch
+ * and its reconvergence point, are not uniform.
  */
 #include "sim/machine/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A text made to cost more than this has nothing uniform, which is slower but no error. */
+/* If a text costs more, no value counts as uniform. */
 static const long most_work = 20000000;
 
 typedef struct Finder {
     OperationMaker *maker;
-    bool *apart; /* by step: the lanes of a warp may be elsewhere */
-    bool *split; /* by step: a branch that may split them, and what it leads to is `apart` */
-    int *open;   /* steps that are still to be looked at */
-    int *seen;   /* by step: by the search of this branch + 1 */
+    bool *apart; /* by step: the warp may have diverged */
+    bool *split; /* by step: a divergent branch, whose paths are marked in `apart` */
+    int *open;   /* steps that are still to be visited */
+    int *seen;   /* by step: visited by the search of this branch, + 1 */
     long work;
 } Finder;
 
-/* ---- Where lanes may be apart ---- */
+/* ---- Where a warp may have diverged ---- */
 
 /* Or nowhere. */
 static bool is_end(const Code *code, int step)
@@ -44,7 +44,7 @@ static void mark(Finder *finder, int branch, int step, int *count)
     finder->open[(*count)++] = step;
 }
 
-/* Lanes that end keep nobody waiting: the others are together still. */
+/* If one path ends the thread, the lanes of the other are still converged. */
 static void split_at(Finder *finder, int branch)
 {
     const Code *code = finder->maker->code;
@@ -69,7 +69,7 @@ static void split_at(Finder *finder, int branch)
     }
 }
 
-/* By a table: whoever may be there may be anywhere. */
+/* A branch by a table: the warp may have diverged everywhere. */
 static void split_all(Finder *finder)
 {
     for (int i = 0; i < finder->maker->code->step_count; i++)
@@ -115,7 +115,7 @@ static bool result_varies(const Finder *finder, int step)
     return false;
 }
 
-/* True: it is news. */
+/* True: it has changed. */
 static bool set_operand(const OperationMaker *maker, const Operand *o, bool varies)
 {
     bool is_new = false;
@@ -129,7 +129,7 @@ static bool set_operand(const OperationMaker *maker, const Operand *o, bool vari
     return is_new;
 }
 
-/* What it writes; of an instruction of unknown roles, all that it names. */
+/* The operands that it writes; if its roles are unknown, all operands. */
 static bool set_results(const OperationMaker *maker, const Instruction *in, bool varies)
 {
     const int most = in->roles.known ? in->roles.destinations : in->count;
@@ -140,8 +140,8 @@ static bool set_results(const OperationMaker *maker, const Instruction *in, bool
     return is_new;
 }
 
-/* True: something was found that is not uniform. */
-static bool look_at(Finder *finder, int step)
+/* True: a new value that is not uniform was found. */
+static bool visit(Finder *finder, int step)
 {
     const OperationMaker *maker = finder->maker;
     const Step *at = &maker->code->steps[step];
@@ -164,9 +164,9 @@ static void forget(const OperationMaker *maker)
     memset(maker->varies, true, (size_t) maker->function->register_count);
 }
 
-/* All that is written is taken to be uniform, until nothing is found any more that is not. Of a
- * function that is called nothing is known of its callers. */
-static void look_at_all(Finder *finder)
+/* Assumes that all written values are uniform, and removes those that are not until nothing
+ * changes. Nothing is known about the callers of a function. */
+static void visit_all(Finder *finder)
 {
     const OperationMaker *maker = finder->maker;
     const int steps = maker->code->step_count;
@@ -178,7 +178,7 @@ static void look_at_all(Finder *finder)
     while (more && finder->work < most_work) {
         more = false;
         for (int i = 0; i < steps && finder->work < most_work; i++)
-            more |= maker->code->steps[i].in && look_at(finder, i);
+            more |= maker->code->steps[i].in && visit(finder, i);
         finder->work += steps;
     }
     if (finder->work >= most_work)
@@ -197,7 +197,7 @@ bool find_varying(OperationMaker *maker)
 
     forget(maker);
     if (well)
-        look_at_all(&finder);
+        visit_all(&finder);
     free(finder.apart);
     free(finder.split);
     free(finder.open);

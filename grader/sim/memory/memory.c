@@ -1,10 +1,10 @@
 /* memory.c - the simulated GPU's memory: one reserved range, a sorted table of what lies in it.
  *
  * Both ranges are anonymous memory without reserve: to open them costs two system calls, and only
- * pages that are touched exist. New allocations go to the end of what was ever used, each followed
- * by a gap as long as itself and of 64 KiB at least, so that a mistake by a whole array, or of a
- * small one by a whole grid, still hits nothing. Only when the end of the range is reached, freed
- * places are used again.
+ * pages that are touched exist. New allocations go to the end of all addresses that were used, each
+ * followed by a gap as long as itself and at least 64 KiB, so that an index that is wrong by a
+ * whole array, or by a whole grid in a small array, still hits nothing. Freed addresses are reused
+ * only after the end of the range is reached.
  *
  * One thread at a time: the runtime holds its lock around all of this.
  */
@@ -237,14 +237,14 @@ static bool is_ours(uint64_t address)
     return address - memory.base < memory.room;
 }
 
-/* What is just before the range was meant for its first array. */
+/* An address just before the range belongs to the first array. */
 static bool is_near(uint64_t address)
 {
     return address - (memory.base - LONGEST_GAP) < memory.room + LONGEST_GAP;
 }
 
-/* A place of `bytes` between two live allocations, where freed ones may lie: they are dropped.
- * SIZE_MAX: there is none. */
+/* A place of `bytes` between two live allocations; freed ones there are dropped. SIZE_MAX: none
+ * found. */
 static size_t place_among_freed(size_t bytes, size_t align)
 {
     size_t begin = 0;
@@ -331,7 +331,7 @@ Allocation *memory_allocate(size_t bytes, AllocationKind kind, const char *name)
     return a;
 }
 
-/* Freed ranges of the host's memory may be handed out by malloc again. */
+/* malloc may return a freed range of the host's memory again. */
 static bool clear_for_host(uint64_t base, size_t bytes)
 {
     for (int i = memory.count - 1; i >= 0; i--) {

@@ -1,4 +1,5 @@
-/* memory_words.c - an address in words: against which allocation it is told, and how far off it is.
+/* memory_words.c - describes an address in words: near which allocation it lies, and how far from
+ * it.
  */
 #include "sim/memory/memory.h"
 

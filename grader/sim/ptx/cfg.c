@@ -1,16 +1,15 @@
-/* cfg.c - where the lanes of a warp meet again after a branch that split them.
+/* cfg.c - where the lanes of a warp reconverge after a divergent branch.
  *
- * A branch's lanes meet at its immediate post-dominator: the nearest block that all of them must
- * pass. Basic blocks are nodes, and one node more is the end, where all paths lead that return.
- * Immediate post-dominators are the immediate dominators of the graph with its edges turned around,
- * found by iteration over reverse postorder (Cooper, Harvey and Kennedy).
+ * A branch's lanes reconverge at its immediate post-dominator: the nearest block that all of them
+ * must pass. Basic blocks are nodes, and one more node is the end, to which all returning paths
+ * lead. Immediate post-dominators are the immediate dominators of the graph with its edges turned
+ * around, found by iteration over reverse postorder (Cooper, Harvey and Kennedy).
  *
- * Lanes that return early keep nobody waiting: on hardware a lane that exits leaves the barriers of
- * reconvergence, so
- *     if (a) { if (b) return; x(); }  y();
- * meets again before y() although not all paths pass there. So of all returns only the last one is
- * an edge to the end; a jump to a block that is nothing but that return is an early one, too. Where
- * no path is left (all else is an endless loop, say), all returns count.
+ * Other lanes do not wait for lanes that return early: on hardware a lane that exits leaves the
+ * barriers of reconvergence, so if (a) { if (b) return; x(); }  y(); reconverges before y()
+ * although not all paths pass there. So only the last return is an edge to the end; a jump to a
+ * block that is nothing but that return is an early one, too. If no other path is left (for example
+ * next to an endless loop), all returns count.
  */
 #include "sim/ptx/cfg.h"
 
@@ -23,17 +22,17 @@ typedef struct FlowGraph {
     int *first;    /* by block: its first instruction; [blocks]: instruction_count */
     int blocks;    /* the end is node number `blocks` */
     int last_exit; /* the block whose return counts, or -1 */
-    bool *endless; /* by block: an edge to the end is made up */
+    bool *endless; /* by block: an artificial edge to the end */
     /* Edges turned around: from a block to those that may come before it. */
     int *before, *before_at;   /* before[before_at[b] .. before_at[b + 1] - 1] */
-    int *after, *after_at;     /* the edges as they are */
+    int *after, *after_at;     /* the edges in their direction */
     int *postdominator, *rank; /* rank: place in postorder of the turned graph, -1: none */
     int *order;
     int live; /* blocks in `order` */
     long work;
 } FlowGraph;
 
-/* A text made to cost more than this is run without meeting again, which is slow but right. */
+/* A text that would cost more runs without reconvergence, which is slow but correct. */
 static const long most_work = 5000000;
 
 /* ---- Edges ---- */
@@ -202,7 +201,7 @@ static bool make_blocks(FlowGraph *g)
     return true;
 }
 
-/* The last return that is sure, or the end of the text where control falls off it. */
+/* The last unconditional return, or the end of the text if control falls through. */
 static int find_last_exit(const FlowGraph *g)
 {
     for (int b = g->blocks - 1; b >= 0; b--) {
@@ -264,7 +263,7 @@ static void flood(FlowGraph *g, int block)
     }
 }
 
-/* Of a loop that nothing leaves, the last block in the text leads to the end. */
+/* The last block of a loop without an exit gets an edge to the end. */
 static void find_endless(FlowGraph *g)
 {
     for (int b = g->blocks - 1; b >= 0; b--)
@@ -326,8 +325,8 @@ static bool may_split(const Instruction *in)
     return (in->op == OP_bra && in->guard >= 0) || in->op == OP_brx;
 }
 
-/* Of the branches that have no place yet and from whose block the end is reached. Returns how many
- * have none still. */
+/* Sets the place of the branches that have none yet and whose block reaches the end. Returns how
+ * many remain. */
 static int set_places(const FlowGraph *g, int *rpc)
 {
     int open = 0;

@@ -1,4 +1,4 @@
-/* module.c - a PTX module's types and words, and its end. */
+/* module.c - types, mods and instructions of a PTX module. */
 #include "sim/ptx/module.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* module.h - a PTX module as it was read: functions, variables, instructions.
+/* module.h - a PTX module: functions, variables, instructions.
  *
- * The parser (parse.c) writes it, everything after it only reads. Names and texts point into the
- * PTX text, which the module keeps. Indices are into the arrays that the comments name; -1 is none.
- * Nothing here is trusted: the parser has checked each index, each count and each size.
+ * The parser (parse.c) writes it, all later stages only read it. Names and texts point into the PTX
+ * text, which the module keeps. Comments name the array of each index; -1: no element. The parser
+ * has checked each index, each count and each size.
  */
 #ifndef SIM_PTX_MODULE_H
 #define SIM_PTX_MODULE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A name in the PTX text, not ended by a 0. */
+/* A name in the PTX text, without a 0 at its end. */
 typedef struct Name {
     const char *at;
     int length;
@@ -178,7 +178,8 @@ typedef enum Special {
     SPECIAL_ENVREG,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
-    SPECIAL_CLUSTER, /* any %cluster... register: told when reached, but for rank 0 of size 1 */
+    SPECIAL_CLUSTER, /* any %cluster... register: a cluster of one block; others are reported when
+                        executed */
     SPECIAL_UNKNOWN
 } Special;
 
@@ -234,8 +235,8 @@ typedef struct Instruction {
     bool guard_negated;
     int first, count; /* operands[]: destinations first, as written. d|p are two of them, in order.
                        * call: returns first; see call_returns, call_target */
-    int call_returns; /* call: so many of the operands are return parameters; then comes the target
-                       * (FUNCTION, REGISTER, or TABLE last for an indirect one), then arguments */
+    int call_returns; /* call: number of operands that are return parameters; then comes the target
+                         (FUNCTION, REGISTER, or TABLE last for an indirect one), then arguments */
     Roles roles;
     int file, line; /* by .loc: files[file]; 0 0: unknown */
     int ptx_line;   /* in the PTX text, from 1 */
@@ -309,12 +310,13 @@ typedef struct Module {
     int function_count;
     char **files; /* of .file, by their number; files[0] is NULL */
     int file_count;
-    char **warnings; /* directives that were skipped: said once, where the user wants to know */
+    char *
+        *warnings; /* directives that were skipped; each is reported once, if the user wants that */
     int warning_count;
 } Module;
 
-/* Reads a PTX text (copied). NULL: it is none; `why` then says what and where, in one line. The
- * caller frees with module_free. Instructions that are not known are no error. */
+/* Reads a PTX text (copied). NULL: it is malformed; `why` names the error and the line. The caller
+ * frees with module_free. Unknown instructions are not errors. */
 Module *module_parse(const char *ptx, size_t bytes, char *why, size_t why_size);
 void module_free(Module *module);
 int module_find(const Module *module, const char *function_name); /* -1 */

@@ -1,7 +1,7 @@
 /* parse_directive.c - declarations of variables, parameters and registers. */
 #include "sim/ptx/parse.h"
 
-/* What stands between the space and the name. */
+/* The words between the space and the name. */
 typedef struct Spec {
     PtxType type;
     int vector, align;
@@ -33,7 +33,7 @@ static void read_attribute(Parser *p, Spec *spec)
     } while (depth > 0 && p->token.kind != TOKEN_END);
 }
 
-/* .ptr .global .align 16: what a parameter points to. Nobody needs it. */
+/* .ptr .global .align 16: what a parameter points to. It is not used. */
 static void skip_pointer(Parser *p)
 {
     Space space;
@@ -140,7 +140,7 @@ static int variable_add(Parser *p, Variable variable)
     return module->variable_count++;
 }
 
-/* What .extern announced and what .common may repeat is one variable. -1: failed. */
+/* .extern and .common declarations of one name are one variable. -1: failed. */
 static int merge(Parser *p, const Symbol *symbol, const Variable *variable, Linkage linkage)
 {
     Variable *old;

@@ -1,8 +1,8 @@
-/* parse_opcode.c - the words of an opcode: what they are, and what they make of an instruction.
+/* parse_opcode.c - the words of an opcode: looked up and stored in the instruction.
  *
  * The first word is looked up among ops.def, the dotted ones among types, spaces and mods. Cache
- * hints (.L1::evict_last, .L2::128B) change nothing that a program sees: they are left out, and so
- * is the operand that .L2::cache_hint brings.
+ * hints (.L1::evict_last, .L2::128B) do not change results: they are skipped, and so is the operand
+ * that .L2::cache_hint brings.
  */
 #include "sim/ptx/parse.h"
 

@@ -304,7 +304,7 @@ static bool read_list(Parser *p)
     return expect_punct(p, ')');
 }
 
-/* A function that nobody has declared may be one that the system has. */
+/* A function without a declaration may be a system call. */
 static bool read_target(Parser *p)
 {
     Operand target = { .kind = OPERAND_FUNCTION, .index = -1, .name = p->token.text };

@@ -1,8 +1,8 @@
 /* report.c - keeps what launches counted, by kernel and launch shape, and writes it at the end.
  *
- * The library sits in a program that is not ours, so nothing here ends it: without memory, counts
- * are left out, and the report says so. Order of output is that of first launches, of names and of
- * numbers, never that of addresses: the same run gives the same bytes.
+ * The library runs inside a user's program and never terminates it: without memory, counts are left
+ * out, and the report says so. Output is in the order of first launches, of names and of numbers,
+ * never of addresses: the same run gives the same bytes.
  */
 #include "sim/report/totals.h"
 
@@ -129,7 +129,7 @@ static Kernel *new_kernel(const Launch *launch)
     return kernel;
 }
 
-/* From the latest on: the same kernel is often launched again. */
+/* Searches from the latest one, since the same kernel is often launched again. */
 static Kernel *kernel_of(const Launch *launch)
 {
     for (int i = report.kernel_count - 1; i >= 0; i--)

@@ -1,9 +1,9 @@
 /* copy.c - copies and fills, to and from symbols, too.
  *
- * When a copy is done follows CUDA's rules: a blocking copy is done before it returns, but from
- * device to device; an asynchronous one takes what pageable host memory holds at once and waits
- * where it is to write into such memory; to and from pinned memory it is done when something waits
- * for it, with what is there by then.
+ * Copies are executed by CUDA's rules: a blocking copy before it returns, except from device to
+ * device. An asynchronous copy reads pageable host memory at once, and waits if it writes such
+ * memory; to and from pinned memory it is executed when something waits for it, with the contents
+ * at that time.
  */
 #include "sim/runtime/runtime.h"
 
@@ -19,13 +19,13 @@ typedef struct CopyCall {
     enum cudaMemcpyKind kind;
 } CopyCall;
 
-/* ---- Is it what it says? ---- */
+/* ---- Checks of addresses ---- */
 
 static cudaError_t refuse_host_side(const char *call, const char *which, const void *at)
 {
     if (!at) {
         rt_finding(FINDING_HOST_POINTER, true, call,
-                   "the %s is a null pointer. Did its allocation go well?", which);
+                   "the %s is a null pointer. Did its allocation succeed?", which);
         return cudaErrorInvalidValue;
     }
     rt_finding(
@@ -36,12 +36,12 @@ static cudaError_t refuse_host_side(const char *call, const char *which, const v
     return cudaErrorInvalidValue;
 }
 
-/* A GPU goes by the address of memory that it knows, and says nothing (error_codes.expected). */
+/* A GPU uses the address of memory that it knows, without an error (error_codes.expected). */
 static void tell_device_side(const char *call, const char *which, const void *at)
 {
     rt_finding(FINDING_HOST_POINTER, false, call,
                "the %s %p is device memory, but the kind of the copy (cudaMemcpyHostToDevice ...) "
-               "says otherwise; it is copied all the same",
+               "says otherwise; it is copied anyway",
                which, at);
 }
 
@@ -55,7 +55,7 @@ static cudaError_t refuse_range(const char *call, const char *which, const void 
     return cudaErrorInvalidValue;
 }
 
-/* Its first page and its last: a size that is wrong by far ends where nothing is. */
+/* Checks the first and the last page: a size that is far too large ends in unmapped memory. */
 static bool is_hosts(uint64_t address)
 {
     return memory_address_kind(address) == ADDRESS_HOST || is_host_again(address);
@@ -114,7 +114,7 @@ static bool on_device_side(const CopyCall *copy, const char *which, uint64_t add
     if (copy->kind == cudaMemcpyDefault)
         return known;
     if (allocation &&
-        allocation->kind == HOST_PINNED) /* the driver knows where it lies, whatever is said */
+        allocation->kind == HOST_PINNED) /* the driver knows where it lies, for any kind */
         return false;
     if (said || !known || is_pinned(address))
         return said;

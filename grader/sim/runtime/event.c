@@ -1,4 +1,4 @@
-/* event.c - events: a place in a stream's work that others wait for, and its time. */
+/* event.c - events: a position in a stream's work that others wait for, and its time. */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static cudaError_t record(Event *event, Stream *stream)
     if (!event || !stream)
         return cudaErrorInvalidResourceHandle;
     event->capture = stream->capture ? stream->capture->id : 0;
-    if (stream->capture) /* it only stands for the place in the graph */
+    if (stream->capture) /* it only marks the position in the graph */
         return cudaSuccess;
     work = work_new(WORK_RECORD);
     if (!work)
@@ -86,7 +86,7 @@ STREAM_CALL(cudaEventRecordWithFlags, per_thread,
 
 /* ---- Waiting ---- */
 
-/* A stream that waits for an event of a stream that captures captures, too. */
+/* A stream that waits for an event of a capturing stream joins the capture. */
 static cudaError_t join(Stream *stream, Graph *graph)
 {
     if (!graph)

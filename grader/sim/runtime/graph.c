@@ -1,9 +1,7 @@
-/* graph.c - stream capture: what is issued is kept in a list, which can be issued again and
- * again.
+/* graph.c - stream capture: issued work is recorded in a list, which can be launched repeatedly.
  *
- * The order of issue is an order that fits all the dependencies which streams and events express,
- * so a graph is that list; its branches are not run side by side here. A graph that was
- * instantiated is a copy of the list.
+ * The order of issue satisfies all dependencies of streams and events, so a graph is that list; its
+ * branches do not run concurrently here. An instantiated graph is a copy of the list.
  */
 #include "sim/runtime/runtime.h"
 
@@ -290,7 +288,7 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     return CALL(destroy(HANDLE_EXEC, exec));
 }
 
-/* The nodes are told by number, without edges: enough for programs that count them. */
+/* Nodes are only numbered, without edges: enough for programs that count them. */
 static cudaError_t nodes(cudaGraph_t handle, cudaGraphNode_t *list, size_t *count)
 {
     const Graph *graph = handle_get(HANDLE_GRAPH, handle);

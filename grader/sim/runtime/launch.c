@@ -1,5 +1,5 @@
-/* launch.c - launches: what is asked for is held against the device and the kernel, the
- * arguments are copied, and the kernel becomes work of its stream. */
+/* launch.c - launches: checks the configuration against the device and the kernel, copies the
+ * arguments, and queues the kernel in its stream. */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -15,9 +15,9 @@ typedef struct Request {
     bool cooperative;
 } Request;
 
-/* ---- May it be launched? A finding says what is wrong with which number. The errors are those of
- * CUDA 13 on an H200 (tests/sim/programs/error_codes.expected); CUDA 12 says
- * cudaErrorInvalidConfiguration where the shape is wrong ---- */
+/* ---- Checks of a launch. A finding names the wrong number. The errors are those of CUDA 13 on an
+ * H200 (tests/sim/programs/error_codes.expected); CUDA 12 says cudaErrorInvalidConfiguration where
+ * the shape is wrong ---- */
 
 #define REFUSE(function, error, ...)                                                               \
     do {                                                                                           \
@@ -41,7 +41,7 @@ static cudaError_t check_grid(const RtFunction *function, dim3 grid)
 
 static cudaError_t check_block(const RtFunction *function, dim3 block)
 {
-    uint64_t threads = (uint64_t) block.x * block.y; /* what is too large is told before * z */
+    uint64_t threads = (uint64_t) block.x * block.y; /* too large a value is reported before * z */
 
     if (!block.x || !block.y || !block.z)
         REFUSE(function, cudaErrorInvalidValue, "a block of (%u,%u,%u) threads: none at all",
@@ -74,7 +74,7 @@ static cudaError_t check_bounds(const RtFunction *function, dim3 block)
                             block.y != (unsigned) (required[1] > 0 ? required[1] : 1) ||
                             block.z != (unsigned) (required[2] > 0 ? required[2] : 1)))
         REFUSE(function, cudaErrorInvalidConfiguration,
-               "a block of (%u,%u,%u) threads: __block_size__ of this kernel asks for (%d,%d,%d)",
+               "a block of (%u,%u,%u) threads: __block_size__ of this kernel requires (%d,%d,%d)",
                block.x, block.y, block.z, required[0], required[1], required[2]);
     if (threads > (unsigned) most && entry_of(function)->most_threads[0])
         REFUSE(function, cudaErrorInvalidValue,
@@ -95,7 +95,7 @@ static cudaError_t check_shared(const RtFunction *function, size_t dynamic_bytes
 
     if (dynamic_bytes > (size_t) most)
         REFUSE(function, cudaErrorInvalidValue,
-               "%zu bytes of dynamic shared memory beside %d static ones: at most %d. "
+               "%zu bytes of dynamic shared memory in addition to %d static ones: at most %d. "
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) "
                "allows up to %d on this device",
                dynamic_bytes, fixed, most, rt.device.shared_per_block_optin_bytes - fixed);
@@ -113,7 +113,7 @@ static cudaError_t check_cooperative(const RtFunction *function, dim3 grid, dim3
     if (blocks > (unsigned __int128) most)
         REFUSE(function, cudaErrorCooperativeLaunchTooLarge,
                "a cooperative grid of (%u,%u,%u) blocks: all of them must be on the GPU at once, "
-               "and %d an SM on %d SMs are %lld",
+               "and %d per SM on %d SMs are %lld",
                grid.x, grid.y, grid.z, fits.blocks_per_sm, rt.device.sms, (long long) most);
     return cudaSuccess;
 }
@@ -157,7 +157,7 @@ static cudaError_t copy_arguments(KernelWork *kernel, void *const *arguments)
 
     if (bytes > MOST_PARAM_BYTES || (entry->param_count && !arguments))
         return cudaErrorInvalidValue;
-    kernel->params = calloc(1, bytes + 16); /* a wide load of the last one stays inside */
+    kernel->params = calloc(1, bytes + 16); /* so that a wide load of the last one stays inside */
     if (!kernel->params)
         return cudaErrorMemoryAllocation;
     kernel->param_bytes = bytes;

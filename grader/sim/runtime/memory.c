@@ -1,4 +1,5 @@
-/* memory.c - allocating: on the device, pinned on the host, managed; and what a pointer is. */
+/* memory.c - allocation on the device, pinned on the host, and managed; and attributes of pointers.
+ */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -6,14 +7,14 @@
 
 enum { PITCH_UNIT = 512, HOST_PAGE = 4096 };
 
-/* ---- What an address is ---- */
+/* ---- Kinds of addresses ---- */
 
 static const Allocation *allocation_at(const void *pointer)
 {
     return memory_find((uint64_t) (uintptr_t) pointer);
 }
 
-/* Pinned memory that was freed is the host's again: malloc may have handed it out since. */
+/* Freed pinned memory belongs to the host again: malloc may have returned it since. */
 bool is_host_again(uint64_t address)
 {
     return memory_address_kind(address) == ADDRESS_FREED &&
@@ -38,13 +39,13 @@ bool is_pinned(uint64_t address)
     return allocation && (allocation->kind == HOST_PINNED || allocation->kind == MANAGED);
 }
 
-/* ---- cudaMalloc and its kin ---- */
+/* ---- cudaMalloc, cudaMallocPitch, cudaMallocAsync ---- */
 
 static cudaError_t refuse_for_machine(size_t bytes)
 {
     rt_finding(FINDING_LIMIT, false, NULL,
-               "%zu MiB of device memory beside %zu MiB: the simulated GPU has them, but this "
-               "machine has not. The call returns cudaErrorMemoryAllocation",
+               "%zu MiB of device memory in addition to %zu MiB: the simulated GPU has enough, but "
+               "this machine does not. The call returns cudaErrorMemoryAllocation",
                bytes >> 20, memory_in_use() >> 20);
     return cudaErrorMemoryAllocation;
 }
@@ -111,7 +112,7 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent exten
     return CALL(allocate_box(box, extent));
 }
 
-/* The memory is there at once; when it may be used is up to the program. */
+/* The memory exists at once; the program must order its use. */
 STREAM_CALL(cudaMallocAsync, per_thread, (void **pointer, size_t bytes, cudaStream_t stream),
             stream_of(stream, per_thread) ? allocate(pointer, bytes, ALLOCATED)
                                           : cudaErrorInvalidResourceHandle)
@@ -146,7 +147,7 @@ static cudaError_t check_free(const void *pointer, const char *call, bool pinned
     return cudaSuccess;
 }
 
-/* All work is done before, as on a GPU. */
+/* All work is executed before, as on a GPU. */
 static cudaError_t release(void *pointer)
 {
     cudaError_t error;
@@ -298,7 +299,7 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
     return CALL(host_flags(flags, host));
 }
 
-/* ---- Asking ---- */
+/* ---- Attributes of pointers ---- */
 
 static cudaError_t memory_info(size_t *free_bytes, size_t *total)
 {
@@ -345,7 +346,7 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     return CALL(pointer_attributes(attributes, pointer));
 }
 
-/* ---- Hints: nothing moves here. CUDA 12's take a device where 13's take a location ---- */
+/* ---- Hints: nothing moves here. CUDA 12 takes a device, CUDA 13 a location ---- */
 
 static cudaError_t accept_hint(const void *pointer, size_t bytes)
 {
@@ -383,7 +384,7 @@ API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemory
 }
 #endif
 
-/* ---- All of it, at a reset ---- */
+/* ---- Reset ---- */
 
 typedef struct Bases {
     uint64_t *all;

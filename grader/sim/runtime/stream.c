@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* ---- Making them ---- */
+/* ---- Making streams ---- */
 
 static Stream *new_stream(bool blocking, int priority)
 {
@@ -70,7 +70,7 @@ void streams_drop(void)
     sweep();
 }
 
-/* ---- A thread's own ---- */
+/* ---- The stream of a thread ---- */
 
 static pthread_key_t own_key;
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
@@ -177,7 +177,7 @@ static bool has_work(const Stream *stream)
     return stream->first;
 }
 
-/* No: but one piece of work gets done, so that who asks often enough gets a yes. */
+/* Not yet, but one piece of work is executed, so that repeated queries succeed in the end. */
 static cudaError_t query(Stream *stream)
 {
     cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
@@ -254,7 +254,7 @@ STREAM_CALL(cudaStreamAddCallback, per_thread,
             add_callback(stream_of(stream, per_thread),
                          (HostWork){ .callback = callback, .data = data, .handle = stream }, flags))
 
-/* ---- What a stream is ---- */
+/* ---- Attributes ---- */
 
 static cudaError_t tell(const Stream *stream, int *priority, unsigned *flags,
                         unsigned long long *id, int *device)

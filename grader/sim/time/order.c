@@ -1,15 +1,13 @@
-/* order.c - chains of a stretch side by side, as ptxas puts them.
+/* order.c - interleaves independent chains of a stretch, as ptxas does.
  *
- * A warp issues in order. Where the next step would wait for the result of another, ptxas puts
- * steps before it that need not wait, although PTX has them behind it: so the operations of eight
- * sums, written one sum after the other, take turns. This is list scheduling: step by step the
- * first one, in the order of PTX, whose operands will be there; if there is none, the one whose
- * operands will be there first. How long a load takes ptxas does not know; it is taken to reckon
- * with the L1's latency.
+ * A warp issues in order. If the next step would wait for a result, ptxas moves later steps that
+ * need not wait before it: the operations of eight sums, written one sum after the other, take
+ * turns. This is list scheduling: each time it takes the first step, in the order of PTX, whose
+ * operands are ready, or else the step whose operands are ready first. ptxas does not know how long
+ * a load takes; it is assumed to use the latency of the L1.
  *
- * Loads and stores stay behind all that PTX has before them: how far they may go up hangs on how
- * many registers ptxas gives away for that. (Loads of global memory have gone up before:
- * sim/time/plan.c.)
+ * Loads and stores stay after everything that precedes them in PTX: how far they move up depends on
+ * the registers that ptxas spends on that. (plan.c has already moved up loads of global memory.)
  */
 #include "sim/time/model.h"
 
@@ -30,8 +28,8 @@ typedef struct OrderReader {
 
 typedef struct Node {
     int edges;      /* NONE: none */
-    int unmet;      /* steps that must go before it and have not */
-    uint64_t ready; /* when what it needs is there */
+    int unmet;      /* steps that must come before it and have not been placed */
+    uint64_t ready; /* when its operands are ready */
     bool done;
 } Node;
 
@@ -93,7 +91,7 @@ static void add_writes(Orderer *o, int i)
     }
 }
 
-/* The table of registers is as large as a kernel has them; what a stretch names is less. */
+/* The table has an entry for each register of the kernel; a stretch uses fewer. */
 static void forget_registers(Orderer *o)
 {
     for (int i = 0; i < o->count; i++)
@@ -112,7 +110,7 @@ static void find_edges(Orderer *o)
     }
 }
 
-/* All before `first` have gone. */
+/* All before `first` have been placed. */
 static int choose(const Orderer *o, int first, uint64_t now)
 {
     int best = first;
@@ -151,7 +149,7 @@ static void put_in_order(Orderer *o, Planned *to)
     }
 }
 
-/* Steps that all others stay on their side of. */
+/* Steps that no other step may cross. */
 static bool is_fixed(const Planned *step)
 {
     return step->operation->action == DO_BRANCH || step->operation->memory == MEMORY_ORDERED;
@@ -167,8 +165,8 @@ static void count_registers(const Planned *steps, int count, size_t *named, size
                 *registers = steps[i].registers[k] + 1;
 }
 
-/* A step waits for what it reads, for who wrote what it writes, and for each that has read that:
- * so there are at most two edges each time that a register is named. */
+/* A step depends on the writers of the registers that it reads, and on the writer and the readers
+ * of those that it writes: so each use of a register adds at most two edges. */
 static bool orderer_open(Orderer *o, const Planned *steps, int count)
 {
     size_t named, registers;

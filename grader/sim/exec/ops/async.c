@@ -1,9 +1,9 @@
-/* async.c - cp.async: copies from global to shared memory that arrive when they are waited
- * for.
+/* async.c - cp.async: copies from global to shared memory that arrive at a wait.
  *
- * On hardware a copy may arrive at any time up to the wait; here always as late as it may, so that
- * a kernel that does not wait computes with what lay there before. Until then the bytes also count
- * as not written. The source is read, and both sides are checked, when the copy is issued.
+ * On hardware a copy may arrive at any time up to the wait; here it always arrives as late as
+ * allowed, so that a kernel that does not wait computes with the old bytes. Until then the bytes
+ * also count as not written. The source is read, and both sides are checked, when the copy is
+ * issued.
  */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
@@ -25,7 +25,7 @@ typedef struct AsyncCopy {
 
 typedef struct Async {
     uint32_t open[LANES]; /* the number of the group that a lane's next copy joins */
-    AsyncCopy *copies;    /* under way, in their order */
+    AsyncCopy *copies;    /* in flight, in their order */
     int count, room;
 } Async;
 
@@ -82,7 +82,7 @@ static bool read_whole(Access *x, AsyncCopy *copy)
     return true;
 }
 
-/* A lane that reads less than it writes, the rest being zeros: rare, so byte by byte. */
+/* A lane that reads fewer bytes than it writes; the rest are zeros. Rare, so byte by byte. */
 static bool read_part(Access *x, AsyncCopy *copy, int lane, uint32_t bytes)
 {
     Access byte = *x;
@@ -98,7 +98,8 @@ static bool read_part(Access *x, AsyncCopy *copy, int lane, uint32_t bytes)
     return true;
 }
 
-/* How many bytes a lane reads: the fourth operand, or none where that predicate holds. */
+/* The number of bytes that a lane reads: the fourth operand; none if that is a predicate which is
+ * true. */
 static uint32_t source_bytes(Warp *warp, const Step *step, int lane, uint32_t bytes)
 {
     if (step->copy.is_suppressed)
@@ -127,7 +128,8 @@ static bool read_source(Warp *warp, const Step *step, uint32_t mask, AsyncCopy *
     return !whole || read_whole(&x, copy);
 }
 
-/* From now on its bytes are nobody's, and others' accesses to them race with it. */
+/* From now on the target bytes count as unwritten, and accesses of other threads to them race with
+ * the copy. */
 static bool claim_target(Warp *warp, const Step *step, uint32_t mask, AsyncCopy *copy)
 {
     Block *block = warp->block;

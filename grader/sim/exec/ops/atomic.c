@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What becomes of the old bits, given the operands' bits. */
+/* The new bits, from the old bits and the operands' bits. */
 typedef uint64_t Change(uint64_t old, uint64_t b, uint64_t c);
 
 #define CHANGE(name, T, expression)                                                                \
@@ -62,7 +62,7 @@ static uint64_t no_subnormal(uint64_t bits)
     return bits & 0x7f800000u ? bits : bits & 0x80000000u;
 }
 
-/* On global memory subnormal operands and sums count as zeros: so says PTX. */
+/* PTX: on global memory subnormal operands and sums count as zeros. */
 static uint64_t add_f32_global(uint64_t old, uint64_t b, uint64_t c)
 {
     return no_subnormal(add_f32(no_subnormal(old), no_subnormal(b), c));
@@ -93,7 +93,7 @@ static uint64_t add_f64(uint64_t old, uint64_t b, uint64_t c)
 HALF_CHANGES(f16)
 HALF_CHANGES(bf16)
 
-/* ---- Which change an instruction means ---- */
+/* ---- The change that an instruction makes ---- */
 
 #define BITS32 (T(B32) | T(U32) | T(S32))
 #define BITS64 (T(B64) | T(U64) | T(S64))
@@ -177,7 +177,8 @@ static bool change_all(Access *x)
     return true;
 }
 
-/* It may be the ticket for its next piece of work: others are to draw theirs before it draws again.
+/* The result may be a ticket for the next piece of work: other warps draw a ticket before this one
+ * draws again.
  */
 static void let_others_draw(Warp *warp, const Step *step)
 {

@@ -1,4 +1,4 @@
-/* bits.c - logic, shifts, bit fields, and what finds, counts and permutes bits. */
+/* bits.c - logic, shifts, bit fields; finding, counting and permuting bits. */
 #include "sim/exec/ops/handlers.h"
 
 /* ---- Values ---- */
@@ -114,7 +114,7 @@ INLINE uint32_t brev_of_32(uint32_t a)
     return __builtin_bswap32(a);
 }
 
-/* b ones from bit a on. Beyond 32: nothing of them is left (clamp), or both are taken modulo 32. */
+/* b ones from bit a on. Beyond 32 no bit is left (clamp), or both are taken modulo 32. */
 INLINE uint32_t bmsk_of(uint32_t a, uint32_t b, bool clamp)
 {
     uint32_t ones = clamp && b >= 32 ? ~0u : low_bits_32(b & 31);

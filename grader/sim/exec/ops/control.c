@@ -1,8 +1,7 @@
-/* control.c - branches, calls and ends, and what does nothing here.
+/* control.c - branches, calls, ends, and instructions without an effect here.
  *
- * Lanes that go different ways become parts of the warp (stack.c). A branch by index or a call
- * through a register takes the lanes that agree with the first one; the others meet the same step
- * again.
+ * Lanes that diverge become parts of the warp (stack.c). An indexed branch or an indirect call
+ * takes the lanes with the same target as the first one; the others execute the same step again.
  */
 #include "sim/exec/warp.h"
 
@@ -83,7 +82,7 @@ static void run_indexed(Warp *warp, const Step *step, uint32_t mask)
                    index_of(warp, step));
         return;
     }
-    /* The guarded form: those that skip it part first; the others come back to it. */
+    /* The guarded form: lanes that skip it diverge first; the others execute it again. */
     warp_split(warp, step, meeting_point(warp, step), mask, index_of(warp, step), skip, warp->pc);
 }
 
@@ -130,7 +129,7 @@ static void run_call_register(Warp *warp, const Step *step, uint32_t mask)
     uint64_t index = (a[lane] - FUNCTION_WINDOW) / 16;
 
     if (a[lane] % 16 || index >= (uint64_t) warp->code->module->function_count) {
-        fail(warp, step, lane, FINDING_UNKNOWN_CALL, "calls 0x%llx, where no function is",
+        fail(warp, step, lane, FINDING_UNKNOWN_CALL, "calls 0x%llx, which is not a function",
              (unsigned long long) a[lane]);
         return;
     }
@@ -146,7 +145,7 @@ static void run_call_register(Warp *warp, const Step *step, uint32_t mask)
 
 static bool bind_call(Step *step, const Instruction *in)
 {
-    /* Without an index a plane holds the address, or it is a system call by name. */
+    /* Without a target index, a plane holds the address, or it is a system call by name. */
     step->run = step->jump.target < 0 && step->a != -1 ? run_call_register : run_call;
     return in->call_returns < in->count;
 }
@@ -176,7 +175,7 @@ static void run_trap(Warp *warp, const Step *step, uint32_t mask)
          step->in->op == OP_brkpt ? "a breakpoint ended the kernel" : "a trap ended the kernel");
 }
 
-/* ---- What does nothing ---- */
+/* ---- Instructions without an effect ---- */
 
 static void run_nothing(Warp *warp, const Step *step, uint32_t mask)
 {

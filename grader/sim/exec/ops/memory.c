@@ -1,9 +1,8 @@
-/* memory.c - ld and st of all spaces, types and widths; prefetch and discard, which do
- * nothing.
+/* memory.c - ld and st of all spaces, types and widths; prefetch and discard, which do nothing.
  *
  * A handler makes an Access of its operands, access_open() finds and checks the memory, and a mover
- * for the type and the register's width brings the bytes into the planes or out of them. Cache
- * hints and .nc change nothing that can be seen here.
+ * for the type and the register's width copies the bytes to or from the planes. Cache hints and .nc
+ * have no effect here.
  */
 #include "sim/exec/access.h"
 #include "sim/exec/ops/handlers.h"
@@ -12,7 +11,7 @@
 
 typedef void Mover(const Access *access, size_t at, void *plane);
 
-/* Lanes that are off have the first lane's address, so all may be read. */
+/* Inactive lanes have the first lane's address, so all lanes may be read. */
 #define LOADER(name, M, R)                                                                         \
     static void name(const Access *x, size_t at, void *to)                                         \
     {                                                                                              \
@@ -45,7 +44,7 @@ typedef void Mover(const Access *access, size_t at, void *plane);
         }                                                                                          \
     }
 
-/* Where lanes write to one address, the last one wins. */
+/* If lanes write to one address, the last one wins. */
 #define STORER(name, M, R)                                                                         \
     static void name(const Access *x, size_t at, void *from)                                       \
     {                                                                                              \

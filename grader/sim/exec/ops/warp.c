@@ -1,8 +1,8 @@
 /* warp.c - lanes that exchange values: shfl, vote, match, redux, elect, activemask.
  *
- * All but activemask have a mask of members. Living members that are not here wait elsewhere: on
- * hardware the step would wait for them, or worse. That is told, and the step is done without them.
- * Lanes with different masks are groups of their own.
+ * All except activemask have a mask of members. If a member that has not exited is absent, hardware
+ * waits for it, or the result is undefined. Here that is reported, and the step is executed without
+ * it. Lanes with different masks form separate groups.
  */
 #include "sim/exec/ops/handlers.h"
 #include "sim/exec/warp.h"
@@ -24,7 +24,7 @@ static void check_members(Warp *warp, const Step *step, uint32_t lanes, uint32_t
     if (missing) {
         describe_lanes(missing, text, sizeof text);
         warn(warp, step, first_of(lanes), FINDING_SHUFFLE,
-             "the mask 0x%08x names %s, not here but in another branch", members, text);
+             "the mask 0x%08x names %s, which are in another branch", members, text);
     }
     if (outside) {
         describe_lanes(outside, text, sizeof text);
@@ -74,9 +74,9 @@ static void set_bits(Warp *warp, int predicate, uint32_t lanes, uint32_t value)
 
 /* ---- shfl ---- */
 
-/* Whom each lane reads, and the lanes for which that is inside their segment. */
+/* The lane that each lane reads, and the lanes whose source is inside their segment. */
 typedef struct Route {
-    uint32_t mode, b, c; /* kept under these, where they are the same for all lanes */
+    uint32_t mode, b, c; /* the key of the cache, if it is the same for all lanes */
     uint32_t inside;
     uint8_t source[LANES];
 } Route;
@@ -112,7 +112,7 @@ static const Route *varying_route(Warp *warp, const Step *step)
     return &route;
 }
 
-/* Constant distances are the rule; there are few of them. */
+/* Distances are mostly constant, and few. */
 static const Route *constant_route(Warp *warp, const Step *step)
 {
     static _Thread_local Route routes[256];
@@ -134,11 +134,11 @@ static void tell_absent_sources(Warp *warp, const Step *step, uint32_t readers, 
     describe_lanes(readers, who, sizeof who);
     describe_lanes(absent, whom, sizeof whom);
     warn(warp, step, first_of(readers), FINDING_SHUFFLE,
-         "%s read%s from %s, not active here: what comes is undefined", who,
-         lanes_end(readers, "s"), whom);
+         "%s read%s from %s, not active here: the value is undefined", who, lanes_end(readers, "s"),
+         whom);
 }
 
-/* Lanes that read from one that is not here keep their own value: they are left out. */
+/* The lanes without those that read from an absent lane: these keep their own value. */
 static uint32_t with_source(Warp *warp, const Step *step, uint32_t lanes, const Route *route)
 {
     uint32_t readers = 0, absent = 0;
