@@ -276,7 +276,7 @@ static inline int rig_bits(const Rig *rig)
     return rig->bytes[0] < 0 ? 1 : 8 * type_size(type);
 }
 
-static int rig_wrong; /* told in full only a few times */
+static int rig_wrong; /* only the first few are printed in full */
 
 static inline void rig_tell(const Rig *rig, const uint64_t *x, uint64_t got, uint64_t want)
 {

@@ -1,4 +1,4 @@
-/* test_sim_races.c - what is told as a race, and what is none: scripts of a few accesses. */
+/* test_sim_races.c - what is reported as a race, and what is not: scripts of a few accesses. */
 #include "sim/sim_world.h"
 
 /* ---- Races: scripts of a few words. Each: who does what where; | is a barrier ---- */
@@ -91,7 +91,7 @@ static void races_in_shared_memory(void)
         { "with barrier",
           { { 'w', 3, 8, 1, 0 }, { 'b', 0, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "warp sync is none for others",
+        { "a warp sync orders no other warps",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 's', 40, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
           "__syncthreads() between" },
@@ -286,7 +286,7 @@ static void races_between_blocks(void)
             { 'a', 3, 64, 1, 0 },
             { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "the last block adds up, but nobody fences",
+        { "the last block adds up, but no fence comes before",
           { { 'w', 3, 8, 1, 0 },
             { 'a', 3, 64, 1, 0 },
             { 'B', 1, 0, 0, 0 },
@@ -367,7 +367,7 @@ static void races_between_blocks(void)
             { 'w', 40, 8, 1, 0 } },
           "writes 4 bytes " ARRAY_AT_8
           ", which block (0,0,0), thread (3,0,0) read at line 2" ANY_ORDER },
-        { "read before a flag that nobody looks at",
+        { "read before a flag that no thread reads",
           { { 'r', 3, 8, 0, 0 },
             { 'b', 0, 0, 0, 0 },
             { 'v', 40, 64, 1, 0 },

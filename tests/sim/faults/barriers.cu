@@ -1,4 +1,4 @@
-/* barriers.cu - threads that wait for each other, and in vain; shuffles; loops without end.
+/* barriers.cu - threads that wait for each other forever; shuffles; endless loops.
  *
  * case half_a_warp
  *   reported: barrier @half
@@ -29,8 +29,7 @@
  *   reported: shuffle @ended
  * case shuffle_mask_without_me
  *   reported: shuffle @mask
- * case vote_in_branch
- * case endless
+ * case vote_in_branch case endless
  *   reported: endless @endless_loop
  *   says: cudaErrorLaunchTimeout
  * case endless_budget SIM_BUDGET=100000

@@ -1,37 +1,6 @@
-/* clean.cu - kernels that are right, and look as if they were not: nothing may be told of them.
+/* clean.cu - correct kernels that look wrong: no findings may be reported.
  *
- * case flag
- * case found
- * case same_in_one_instruction
- * case same_from_blocks
- * case last_block
- * case warp_sync
- * case shuffles
- * case warp_reads
- * case async_copy
- * case atomics
- * case atomic_flag
- * case spin_flag
- * case early_exit
- * case early_return_barrier
- * case barrier_in_uniform_branch
- * case named_barriers
- * case double_buffer
- * case scan
- * case own_words
- * case global_after_barrier
- * case vector_and_scalar
- * case ticket_lock
- * case grid_stride_twice
- * case neighbours_of_a_byte
- * case last_block_resets
- * case last_thread_resets
- * case greatest_by_swaps
- * case pairs_by_swaps
- * case lanes_in_turn
- * case exchanged_for_nothing
- * case copied_only
- * case halo
+ * case flag case found case same_in_one_instruction case same_from_blocks case last_block case warp_sync case shuffles case warp_reads case async_copy case atomics case atomic_flag case spin_flag case early_exit case early_return_barrier case barrier_in_uniform_branch case named_barriers case double_buffer case scan case own_words case global_after_barrier case vector_and_scalar case ticket_lock case grid_stride_twice case neighbours_of_a_byte case last_block_resets case last_thread_resets case greatest_by_swaps case pairs_by_swaps case lanes_in_turn case exchanged_for_nothing case copied_only case halo
  */
 #include "faults.h"
 
@@ -380,7 +349,7 @@ __global__ void last_thread_resets_kernel(unsigned *out)
     }
 }
 
-/* What the first look found is looked at again by the swap. */
+/* The swap checks the value of the first read again. */
 __global__ void greatest_by_swaps_kernel(unsigned *greatest, const float *in)
 {
     float x = in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -433,7 +402,7 @@ __global__ void copy_kernel(float *to, const float *from)
     to[threadIdx.x] = from[threadIdx.x];
 }
 
-/* The tile's corners hold what nobody has written, and nobody uses them. */
+/* The tile's corners are never written and never used. */
 __global__ void halo_kernel(float *out, const float *in)
 {
     __shared__ float s[34];

@@ -133,7 +133,7 @@ static void shared_static()
     shared_static_kernel<<<1, 64>>>(zeros<int>(64), 2);
 }
 
-/* Two bytes an element were reckoned. */
+/* The size was computed with two bytes per element. */
 static void shared_dynamic()
 {
     shared_dynamic_kernel<<<1, 64, 64 * 2>>>(zeros<int>(64));

@@ -1,4 +1,4 @@
-/* uninitialised.cu - reads of what nothing has written; and copies that are none.
+/* uninitialised.cu - reads of unwritten memory; and copies, which are no such reads.
  *
  * case global
  *   reported: uninitialised @sum
@@ -14,20 +14,9 @@
  *   reported: uninitialised @four
  * case atomic
  *   reported: uninitialised @count
- * case struct_padding
- * case padded_in_shared
- * case float4_of_three
- * case float3_in_float4
- * case memset
- * case memcpy
- * case memcpy_async
- * case device_to_device
- * case device_to_device_unwritten
+ * case struct_padding case padded_in_shared case float4_of_three case float3_in_float4 case memset case memcpy case memcpy_async case device_to_device case device_to_device_unwritten
  *   reported: uninitialised @sum
- * case copied_to_the_host
- * case variables
- * case pinned
- * case managed
+ * case copied_to_the_host case variables case pinned case managed
  */
 #include "faults.h"
 
@@ -267,7 +256,7 @@ static void device_to_device_unwritten()
     sum_all<<<1, 32>>>(b, array<float>(32), 100);
 }
 
-/* Not told: more is copied than is used in many a right program, and padding goes with it. */
+/* Not reported: many correct programs copy more than they use, for example padding. */
 static void copied_to_the_host()
 {
     float host[100], *a = array<float>(100);

@@ -68,8 +68,7 @@ static void allocations_are_aligned_and_apart(void)
     memory_close();
 }
 
-/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps as long as the
- * arrays alone that was the inside of the next one, and nothing was told. */
+/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps only as long as the arrays, that was inside the next array, and nothing was reported. */
 static void the_next_array_is_far(void)
 {
     open_memory(64 * MIB, false);
@@ -466,7 +465,7 @@ static CU_TestInfo tests[] = {
     { "bits of any length", bits_of_any_length },
     { "addresses in words", addresses_in_words },
     { "leaks are those not freed", leaks_are_those_not_freed },
-    { "told once, counted after", told_once_counted_after },
+    { "reported once, counted after", told_once_counted_after },
     { "how it looks", how_it_looks },
     { "how others look", how_others_look },
     { "the table ends", the_table_ends },

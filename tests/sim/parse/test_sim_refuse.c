@@ -170,8 +170,8 @@ CU_SuiteInfo test_sim_refuse = {
     .pName = "sim_refuse",
     .pTests =
         (CU_TestInfo[]){
-            { "malformed text is told", malformed_text_is_told },
-            { "too much is told", too_much_is_told },
+            { "malformed text is reported", malformed_text_is_told },
+            { "too much is reported", too_much_is_told },
             { "cut off text is refused", cut_off_text_is_refused },
             CU_TEST_INFO_NULL,
         },

@@ -1,7 +1,6 @@
-/* last_error.cu - when an error is told, how long it stays, and what a failed kernel leaves behind.
+/* last_error.cu - when an error is returned, how long it stays, and what remains after a failed kernel.
  *
- * expect: ok
- * stderr: out of bounds
+ * expect: ok stderr: out of bounds
  */
 #include "check.h"
 
@@ -14,7 +13,7 @@ int main()
 {
     int *x, *y, value;
 
-    /* an error stays until it is asked for, over calls that go well */
+    /* an error stays until it is read, over calls that succeed */
     EXPECT(cudaErrorInvalidValue, cudaMalloc((void **) NULL, 4));
     OK(cudaMalloc(&x, 4));
     EXPECT(cudaErrorInvalidValue, cudaPeekAtLastError());

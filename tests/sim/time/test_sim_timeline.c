@@ -165,7 +165,7 @@ static void as_many_chunks_as_buffers_are_on_their_way(void)
     }
 }
 
-/* U 4 | D 4 of two streams: with an engine for both, or none beside the SMs, one after the other.
+/* U 4 | D 4 of two streams: with one engine for both, or none but the SMs, one after the other.
  */
 static void copy_engines_are_by_direction(void)
 {
@@ -242,7 +242,7 @@ static void a_lead_keeps_no_engine(void)
 
 /* ---- Kernels ---- */
 
-/* Halves fit side by side, a third one and a whole do not; nobody overtakes. */
+/* Two halves fit at once, a third one and a whole do not; no kernel overtakes. */
 static void kernels_share_the_sms_if_they_fit(void)
 {
     Program p = begin(2);
@@ -271,7 +271,7 @@ static void fills_run_beside_copies_not_beside_kernels(void)
 
 /* ---- Waiting ---- */
 
-/* A mark of stream 1 between two kernels; stream 2 goes on after the mark, not after the stream. */
+/* A mark of stream 1 between two kernels; stream 2 continues after the mark, not after the stream. */
 static void a_mark_is_where_it_was_put(void)
 {
     Program p = begin(2);
@@ -297,7 +297,7 @@ static void what_the_host_issues_comes_after_its_waits(void)
 
     wait_for(&p, up);
     ENDS(up, 2);
-    ENDS(kernel, -1); /* nobody has waited that long */
+    ENDS(kernel, -1); /* the host has not waited that long */
     second = issue(&p, 3, 'U', 3);
     timeline_play(p.timeline, NULL);
     ENDS(second, 5);
@@ -305,7 +305,7 @@ static void what_the_host_issues_comes_after_its_waits(void)
     finish(&p);
 }
 
-/* What runs when the host's wait is over goes on at its speed of before. */
+/* Work that runs when the host's wait ends continues at its previous speed. */
 static void a_pause_changes_nothing(void)
 {
     double ends[2][2];
@@ -444,13 +444,13 @@ static void the_report_tells_when_work_ran(void)
 static CU_TestInfo tests[] = {
     { "a stream is a queue", a_stream_is_a_queue },
     { "two streams overlap", two_streams_overlap },
-    { "as many chunks as buffers are on their way", as_many_chunks_as_buffers_are_on_their_way },
+    { "as many chunks as buffers are in flight", as_many_chunks_as_buffers_are_on_their_way },
     { "copy engines are by direction", copy_engines_are_by_direction },
     { "an engine takes what is ready", an_engine_takes_what_is_ready },
     { "both ways at once are slower", both_ways_at_once_are_slower },
     { "a lead keeps no engine", a_lead_keeps_no_engine },
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
-    { "fills run beside copies, not beside kernels", fills_run_beside_copies_not_beside_kernels },
+    { "fills overlap with copies, not with kernels", fills_run_beside_copies_not_beside_kernels },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
     { "what the host issues comes after its waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },

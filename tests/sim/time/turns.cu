@@ -1,5 +1,5 @@
-// turns.cu - how an SM places a block's warps, and whose accesses it serves first: what the model
-// of time has from a GPU, with the GPU's own clock and warp slots.
+// turns.cu - how an SM assigns warps to slots, and whose accesses it serves first: facts for the
+// model of time, measured with the GPU's own clock and warp slots.
 //
 //     nvcc -O3 -arch=native -o turns tests/sim/time/turns.cu && ./turns
 //
@@ -167,8 +167,7 @@ __global__ void load_then_read(float *out, const float *in, Steps *steps)
         steps[blockIdx.x * TILE + threadIdx.y].at[i] = at[i];
 }
 
-// With as many blocks an SM as there is room for, or one: a block may have all shared memory of a
-// block.
+// With as many blocks per SM as fit, or one: a block may use all shared memory that a block can have.
 static void serve(const char *name, bool alone)
 {
     const int blocks = 128 * 128;
