@@ -374,8 +374,8 @@ bool device_read(const char *folder, const char *key, Device *device, char *why,
     file = fopen(path, "re");
     if (!file && errno == ENOENT && !strchr(key, '/')) {
         list_devices(folder, known, sizeof known);
-        snprintf(why, size, "there is no device `%s`; there are%s%s", key,
-                 *known ? ":" : " none in ", *known ? known : folder);
+        snprintf(why, size, "there is no device `%s`; %s%s", key,
+                 *known ? "there are:" : "no descriptions were found in ", *known ? known : folder);
         return false;
     }
     if (!file)

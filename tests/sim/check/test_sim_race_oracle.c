@@ -3,7 +3,9 @@
 
 /* ---- Races against an oracle that keeps every access, and compares all pairs ----
  *
- * Two warps of consecutive blocks use 160 words in patterns that take each of the fast paths: whole lines, unaligned runs, 4, 8 and 16 bytes per lane, parts of a warp, reversed and broadcast lanes. Each write writes another value. */
+ * Two warps of consecutive blocks use 160 words in patterns that take each of the fast paths: whole
+ * lines, unaligned runs, 4, 8 and 16 bytes per lane, parts of a warp, reversed and broadcast lanes.
+ * Each write writes another value. */
 
 enum { RACE_WORDS = 160, MOST_USES = 1 << 13 };
 

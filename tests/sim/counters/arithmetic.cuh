@@ -70,7 +70,8 @@ __global__ void dot(void *out, const void *in, const int *index, int n)
     ((float *) out)[thread_number()] = sum;
 }
 
-/* y = A x for n x n: one row per thread, and a column of threads per row, as inside a small SGEMM. */
+/* y = A x for n x n: one row per thread, and a column of threads per row, as inside a small SGEMM.
+ */
 __global__ void matrix_vector(void *out, const void *in, const int *index, int n)
 {
     const float *matrix = (const float *) in;

@@ -29,7 +29,8 @@ static void every_file_is_sound(void)
         CU_ASSERT_EQUAL(d.slice, 1);
         CU_ASSERT_EQUAL(d.registers_per_sm, 65536);
         CU_ASSERT_EQUAL(d.shared_reserved_bytes, d.cc >= 80 ? 1024 : 0);
-        /* Figures that follow from each other agree: two transfers per cycle; 64 or 128 multiply-adds per SM. */
+        /* Figures that follow from each other agree: two transfers per cycle; 64 or 128
+         * multiply-adds per SM. */
         peak = 2 * d.memory_mhz * 1e6 * d.memory_bus_bits / 8 / 1e9;
         CU_ASSERT_DOUBLE_EQUAL(d.memory_gbps / peak, 1, 0.01);
         lanes = d.fp32_tflops * 1e12 / 2 / (d.sm_mhz * 1e6) / d.sms;
@@ -277,7 +278,7 @@ static void devices_that_are_not_there(void)
           "there is no device `a101`; there are: a100 b200 h100 h200 rtx3060 rtx4060-laptop "
           "rtx4090 "
           "t4 teaching" },
-        { "nowhere", "a100", "there is no device `a100`; there are none in nowhere" },
+        { "nowhere", "a100", "there is no device `a100`; no descriptions were found in nowhere" },
         { folder, "", "`` is no name of a device" },
         { folder, "./none.txt", "./none.txt: No such file or directory" },
         { folder, "/tmp/", "`/tmp/` is no name of a device" },

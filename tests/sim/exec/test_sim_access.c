@@ -1,4 +1,5 @@
-/* test_sim_access.c - ld and st on steps and warps made by hand: the bytes that they move, and their findings. */
+/* test_sim_access.c - ld and st on steps and warps made by hand: the bytes that they move, and
+ * their findings. */
 #include "sim/sim_world.h"
 
 /* ---- What is moved ---- */

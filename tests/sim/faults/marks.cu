@@ -1,4 +1,5 @@
-/* marks.cu - simMark: arrays inside an allocation, with zones around them that kernels may not access.
+/* marks.cu - simMark: arrays inside an allocation, with zones around them that kernels may not
+ * access.
  *
  * case inside case after_the_array
  *   reported: out of bounds @fill

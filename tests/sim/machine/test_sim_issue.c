@@ -57,7 +57,10 @@ static const struct {
     const char *ptx;
     int instructions, threads;
 } exits[] = {
-    /* On the way: the pointer of the stack, out (its address is computed before), n, which is unused, tid, laneid, ctaid, ntid, the index, the address, and the two of SOME_LANES, of which the second is on for those that leave. Then 8 lanes store, with a descriptor of the memory, and end. */
+    /* On the way: the pointer of the stack, out (its address is computed before), n, which is
+       unused, tid, laneid, ctaid, ntid, the index, the address, and the two of SOME_LANES, of which
+       the second is on for those that leave. Then 8 lanes store, with a descriptor of the memory,
+       and end. */
     { HEAD BEGIN SOME_LANES STORE "OUT:\nret;\n}\n", 14, 10 * 32 + 24 + 3 * 8 },
     /* n is read where it is wanted: by 8 lanes. */
     { HEAD BEGIN SOME_LANES "add.u32 %r9, %r3, %r1;\n" STORE "OUT:\nret;\n}\n", 15,
@@ -110,7 +113,9 @@ static void instructions_of_the_machine(void)
         expect(exits[i].ptx, sum_of(exits[i].ptx), exits[i].instructions, exits[i].threads);
 }
 
-/* A step that no lane had reached was left out of the report, though the machine issues it: for example the loads past an array's end in lab 04, which gave 30 threads per instruction instead of 20. */
+/* A step that no lane had reached was left out of the report, though the machine issues it: for
+ * example the loads past an array's end in lab 04, which gave 30 threads per instruction instead
+ * of 20. */
 static void what_no_lane_came_to_is_reported(void)
 {
     Trial trial = { .ptx = KERNEL(NO_LANE ADD ADD "BEHIND:\n") };

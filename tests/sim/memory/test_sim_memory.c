@@ -68,7 +68,8 @@ static void allocations_are_aligned_and_apart(void)
     memory_close();
 }
 
-/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps only as long as the arrays, that was inside the next array, and nothing was reported. */
+/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps only as long as the
+ * arrays, that was inside the next array, and nothing was reported. */
 static void the_next_array_is_far(void)
 {
     open_memory(64 * MIB, false);

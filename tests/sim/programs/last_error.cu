@@ -1,4 +1,5 @@
-/* last_error.cu - when an error is returned, how long it stays, and what remains after a failed kernel.
+/* last_error.cu - when an error is returned, how long it stays, and what remains after a failed
+ * kernel.
  *
  * expect: ok stderr: out of bounds
  */

@@ -1,4 +1,5 @@
-/* test_sim_time_cache.c - compares the caches of the model of time with a plain list of the lines in the order of use.
+/* test_sim_time_cache.c - compares the caches of the model of time with a plain list of the lines
+ * in the order of use.
  */
 #include <CUnit/CUnit.h>
 
@@ -7,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one set: the lines in it, last used first. Lines of several sets are distinguished by the lines that the cache displaces: here each cache has one set, and one of many sets follows below. */
+/* Of one set: the lines in it, last used first. Lines of several sets are distinguished by the
+ * lines that the cache displaces: here each cache has one set, and one of many sets follows below.
+ */
 typedef struct List {
     uint64_t line[MOST_WAYS];
     int count;

@@ -157,7 +157,9 @@ static void the_eldest_blocks_accesses_come_first(void)
 
 /* ---- Operands ---- */
 
-/* 15 warps per scheduler, more than the latency: what counts is how long each occupies it. The register file delivers two operands per cycle; operands of the same warp's previous instruction are still available. */
+/* 15 warps per scheduler, more than the latency: what counts is how long each occupies it. The
+ * register file delivers two operands per cycle; operands of the same warp's previous instruction
+ * are still available. */
 enum { WARPS = 15, ROUNDS = 100 };
 
 static double operands_cycles(const Device *device, const char *before, const char *round)

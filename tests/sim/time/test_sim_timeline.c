@@ -271,7 +271,8 @@ static void fills_run_beside_copies_not_beside_kernels(void)
 
 /* ---- Waiting ---- */
 
-/* A mark of stream 1 between two kernels; stream 2 continues after the mark, not after the stream. */
+/* A mark of stream 1 between two kernels; stream 2 continues after the mark, not after the stream.
+ */
 static void a_mark_is_where_it_was_put(void)
 {
     Program p = begin(2);
