@@ -15,6 +15,7 @@
 #
 # The sentences are in faults/sentences.expected, one finding per line: "PROGRAM CASE: SENTENCE", less
 # "sim: " and line breaks. There addresses are 0x..., PROGRAM.cu:LINE is @MARK, and LINE alone @@MARK.
+# faults/table.expected is the table at the end of a run (SIM_TABLE=1 SIM_TIME=1) of races tree.
 # No line on stderr may be longer than 80 columns. BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin faults "simulated faults" "${1:?the build folder}"
@@ -84,6 +85,13 @@ kinds()
     sed -E 's/^([a-z ]+): (@[a-z_0-9]+): .*/\1 \2/; t; s/^([a-z ]+): .*/\1/'
 }
 
+# table: of races tree; lines of the source as N, so that the program may grow.
+table()
+{
+    env -u SIM_REPORT -u SIM_QUIET SIM_TABLE=1 SIM_TIME=1 LD_PRELOAD="$library" \
+        timeout 60 "$work/races" tree 2>&1 > /dev/null | sed -n '/^simulated/,$p' | sed -E 's/\.cu:[0-9]+/.cu:N/'
+}
+
 # judge SOURCE PROGRAM CASE SETTINGS...: prints what is wrong.
 judge()
 {
@@ -124,5 +132,11 @@ for source in "$here"/faults/*.cu; do
         fi
     done < <(sed -n '/ \*\//q; s/^ \* case //p' "$source")
 done
-[ "$accept" ] && cp "$work/sentences" "$sentences"
+if [ -n "$accept" ]; then
+    cp "$work/sentences" "$sentences"
+    table > "$here/faults/table.expected"
+elif [ $# = 0 ] && ! diff "$here/faults/table.expected" <(table); then
+    failed=$((failed + 1))
+    echo "the table differs"
+fi
 finish

@@ -143,7 +143,7 @@ void finding_print(const char *text)
     }
 }
 
-static void tell_where(const Place *place)
+static void print_where(const Place *place)
 {
     if (!place->kernel)
         return;
@@ -154,7 +154,7 @@ static void tell_where(const Place *place)
     fprintf(stderr, "\n");
 }
 
-static void tell(const Finding *f)
+static void print_finding(const Finding *f)
 {
     const Place *place = &f->place;
     char line[2048], where[512] = "";
@@ -167,7 +167,7 @@ static void tell(const Finding *f)
              place->instruction ? place->instruction : "",
              place->instruction ? kinds[f->kind].link : "", f->text);
     finding_print(line);
-    tell_where(place);
+    print_where(place);
 }
 
 void finding_note(const char *text)
@@ -181,7 +181,7 @@ void finding_note(const char *text)
     pthread_mutex_unlock(&lock);
 }
 
-static void tell_full(void)
+static void print_full(void)
 {
     if (!table.full && !table.quiet)
         fprintf(stderr, "sim: more than %d different findings: further ones are not reported\n",
@@ -198,7 +198,7 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
     short *slot = find_slot(kind, place, format);
     Finding *f = *slot ? &table.all[*slot - 1] : enter(slot, kind, fatal, place);
     if (!f) {
-        tell_full();
+        print_full();
     } else if (f->count++) {
         f->fatal |= fatal;
     } else {
@@ -208,7 +208,7 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
         vsnprintf(f->text, sizeof f->text, format, args);
         va_end(args);
         if (!table.quiet)
-            tell(f);
+            print_finding(f);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -31,7 +31,7 @@ static struct {
     uint32_t releases;
     bool handed_over;          /* a hand-over covered writes, too */
     const BlockRaces *current; /* the last segment's */
-    bool told_full;
+    bool reported_full;
 } state;
 
 /* ---- Segments ---- */
@@ -41,7 +41,7 @@ void race_global_begin(void)
     race_global_end();
     state.old = race_last_moment();
     state.spread = race_moment();
-    state.told_full = false;
+    state.reported_full = false;
 }
 
 void race_global_end(void)
@@ -245,12 +245,12 @@ static GlobalWords *words_of(Allocation *a, int width)
 
 /* ---- Visits ---- */
 
-static void tell_full(const Visit *v)
+static void report_full(const Visit *v)
 {
     const Launch *launch = v->x->warp->block->launch;
     char text[300];
 
-    if (!state.told_full) {
+    if (!state.reported_full) {
         snprintf(
             text, sizeof text,
             "%.100s uses much memory in other than whole lines: from block %lld on, not all of "
@@ -258,7 +258,7 @@ static void tell_full(const Visit *v)
             launch->name ? launch->name : "a kernel", (long long) v->x->warp->block->number);
         finding_note(text);
     }
-    state.told_full = true;
+    state.reported_full = true;
 }
 
 static void visit_word(Visit *v, RaceLine *line, int i, int lane, uint64_t at)
@@ -275,7 +275,7 @@ static void visit_word(Visit *v, RaceLine *line, int i, int lane, uint64_t at)
     if (words)
         side_put(words, i, after);
     else
-        tell_full(v);
+        report_full(v);
 }
 
 static void visit_lane(Visit *v, Allocation *a, int lane)
@@ -284,7 +284,7 @@ static void visit_lane(Visit *v, Allocation *a, int lane)
     uint64_t first = v->x->address[lane] - a->base;
 
     if (!words) {
-        tell_full(v);
+        report_full(v);
         return;
     }
     v->log2_grain = words->log2_grain;
@@ -350,7 +350,7 @@ void race_global(Access *x)
         return;
     if (((state.current != v.r || !v.r->first) && !new_segment(v.r, x->warp->block)) ||
         (x->strong && !hand_over_to_blocks(x, v.r))) {
-        tell_full(&v);
+        report_full(&v);
         return;
     }
     if (x->strong)

@@ -86,7 +86,7 @@ static void put_other(const Access *x, const Meeting *m, char *text, size_t size
 }
 
 /* Several lanes of one instruction. */
-static void tell_at_once(const Access *x, const Meeting *m, const char *where)
+static void report_at_once(const Access *x, const Meeting *m, const char *where)
 {
     char other[64];
 
@@ -121,7 +121,7 @@ static const char *remedy(const Access *x, const Meeting *m)
                : ", with no __syncthreads() between (at least __syncwarp(): both are of one warp)";
 }
 
-static void tell(const Access *x, const Meeting *m, const char *where)
+static void report_pair(const Access *x, const Meeting *m, const char *where)
 {
     const bool in_block = m->block < 0;
     const char *remedied =
@@ -129,7 +129,7 @@ static void tell(const Access *x, const Meeting *m, const char *where)
     char other[300], text[480];
 
     if (m->at_once) {
-        tell_at_once(x, m, where);
+        report_at_once(x, m, where);
         return;
     }
     put_other(x, m, other, sizeof other);
@@ -145,7 +145,7 @@ void race_report_shared(const Access *x, const Meeting *m)
 
     snprintf(where, sizeof where, "of shared memory at %llu",
              (unsigned long long) x->address[m->lane]);
-    tell(x, m, where);
+    report_pair(x, m, where);
 }
 
 void race_report_global(const Access *x, const Meeting *m)
@@ -154,5 +154,5 @@ void race_report_global(const Access *x, const Meeting *m)
 
     memory_describe(x->address[m->lane], (size_t) x->bytes, at, sizeof at);
     snprintf(where, sizeof where, "at 0x%llx (%s)", (unsigned long long) x->address[m->lane], at);
-    tell(x, m, where);
+    report_pair(x, m, where);
 }

@@ -97,7 +97,7 @@ static bool none_written(const uint8_t *written, size_t at, size_t bytes)
 }
 
 /* Whether to report an element with unwritten bytes; `none`: no byte of it is written. */
-static bool element_is_told(const Access *x, int element, bool none)
+static bool element_is_reported(const Access *x, int element, bool none)
 {
     const int uses = uses_of(x->warp->code, x->step, element);
 
@@ -107,32 +107,32 @@ static bool element_is_told(const Access *x, int element, bool none)
            (uses & USE_STORES && x->space == SPACE_SHARED && !x->warp->block->copied_unwritten);
 }
 
-static bool load_is_told(const Access *x, int lane, const uint8_t *written, size_t at)
+static bool load_is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const size_t size = x->step->size;
-    bool told = false;
+    bool reported = false;
 
     for (int e = 0; e < x->step->vector; e++) {
         const size_t from = at + (size_t) e * size;
         const bool none = none_written(written, from, size);
         if (bits_all(written, from, size, true))
             continue;
-        if (element_is_told(x, e, none))
-            told = true;
+        if (element_is_reported(x, e, none))
+            reported = true;
         else if (none)
             note_unwritten(x, e, lane);
     }
-    return told;
+    return reported;
 }
 
 /* Whether to report a lane with unwritten bytes. An atomicExch() whose result is unused only
  * writes. */
-static bool is_told(const Access *x, int lane, const uint8_t *written, size_t at)
+static bool is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Instruction *in = x->step->in;
 
     if (in->op == OP_ld && (size_t) x->bytes == (size_t) x->step->size * x->step->vector)
-        return load_is_told(x, lane, written, at);
+        return load_is_reported(x, lane, written, at);
     if (in->op == OP_atom && has_mod(in, MOD_exch))
         return uses_of(x->warp->code, x->step, 0) != 0;
     return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
@@ -154,7 +154,7 @@ static const char *put_which(const Access *x, const uint8_t *written, size_t at,
     return text;
 }
 
-static void tell_global(const Access *x, int lane, const uint8_t *written, size_t at)
+static void report_global(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     char where[300], which[100];
 
@@ -165,7 +165,7 @@ static void tell_global(const Access *x, int lane, const uint8_t *written, size_
          put_which(x, written, at, "nothing", which, sizeof which));
 }
 
-static void tell_shared(const Access *x, int lane, const uint8_t *written, size_t at)
+static void report_shared(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Step *copy = async_pending(x->warp->block, x->address[lane], x->bytes);
     char which[200];
@@ -187,19 +187,19 @@ static void tell_shared(const Access *x, int lane, const uint8_t *written, size_
 /* Only the first lane that reads unwritten bytes is reported. */
 static void check_lanes(Access *x, bool mark, bool ask)
 {
-    bool told = false;
+    bool reported = false;
 
     for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         size_t at;
         uint8_t *written = written_of(x, lane, &at);
         if (written && ask && !bits_all(written, at, (size_t) x->bytes, true) &&
-            is_told(x, lane, written, at) && !told) {
-            told = true;
+            is_reported(x, lane, written, at) && !reported) {
+            reported = true;
             if (x->space == SPACE_SHARED)
-                tell_shared(x, lane, written, at);
+                report_shared(x, lane, written, at);
             else
-                tell_global(x, lane, written, at);
+                report_global(x, lane, written, at);
         }
         if (written && mark)
             bits_fill(written, at, (size_t) x->bytes, true);

@@ -162,7 +162,7 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
 
 /* GPUs since Volta do not wait for lanes that have exited. On older GPUs, and according to the
  * programming guide, this is undefined behaviour. */
-static void tell_strays(Warp *warp, uint32_t diverged_lanes)
+static void report_absent_lanes(Warp *warp, uint32_t diverged_lanes)
 {
     char here[100], there[100];
 
@@ -183,7 +183,7 @@ static void arrive(Warp *warp)
 
     warp->diverged_lanes = 0;
     if (ended)
-        tell_strays(warp, ended);
+        report_absent_lanes(warp, ended);
 
     if (!add_warp(warp, step, barrier))
         return;
@@ -227,7 +227,7 @@ static uint32_t members_of(const Warp *warp)
     return lane_value(warp, warp->barrier_step->a, warp->waiting_lanes) & warp->alive;
 }
 
-static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
+static void report_missing_lanes(Warp *warp, uint32_t missing, bool ends)
 {
     const Step *other = warp_step_of(warp, __builtin_ctz(missing));
     int lane = __builtin_ctz(warp->waiting_lanes);
@@ -261,7 +261,7 @@ void barrier_resolve(Warp *warp)
     else if (rest && warp_only_ends(warp, rest))
         warp_exit(warp, rest); /* which calls this function again */
     else if (rest)
-        tell_missing_lanes(warp, warp_sync ? members_of(warp) & rest : rest, !warp_sync);
+        report_missing_lanes(warp, warp_sync ? members_of(warp) & rest : rest, !warp_sync);
     else
         arrive(warp);
     if (warp_sync && warp->waiting_lanes && warp->state == WARP_READY && !warp_rotate(warp))
@@ -375,7 +375,7 @@ static void describe_missing(const Block *block, const Warp *waiting, char *text
     }
 }
 
-void barrier_tell_stuck(Block *block)
+void barrier_report_stuck(Block *block)
 {
     for (int i = 0; i < block->warp_count; i++) {
         Warp *warp = &block->warps[i];

@@ -184,7 +184,7 @@ static bool block_waits(const Block *block)
 
 /* ---- Waiting forever ---- */
 
-static void tell_spinning(Warp *warp, const char *hint)
+static void report_spinning(Warp *warp, const char *hint)
 {
     const Step *step = warp->polled_step ? warp->polled_step : &warp->code->steps[warp->pc];
     const uint32_t lanes = warp->polled_step ? warp->polled_lanes : warp->active;
@@ -207,14 +207,14 @@ static void tell_spinning(Warp *warp, const char *hint)
 }
 
 /* Reports the first warp of the block that loops. If no warp loops, reports its barriers. */
-static void tell_hopeless(Block *block, const char *hint)
+static void report_endless(Block *block, const char *hint)
 {
     for (int i = 0; i < block->warp_count; i++)
         if (block->warps[i].state == WARP_READY) {
-            tell_spinning(&block->warps[i], hint);
+            report_spinning(&block->warps[i], hint);
             return;
         }
-    barrier_tell_stuck(block);
+    barrier_report_stuck(block);
 }
 
 /* ---- The blocks present at once ---- */
@@ -318,7 +318,7 @@ static void crew_close(Residents *residents)
 
 /* ---- Turns ---- */
 
-static void tell_progress(const Residents *residents)
+static void report_progress(const Residents *residents)
 {
     Launch *launch = residents->launch;
 
@@ -351,7 +351,7 @@ static void leave(Residents *residents, long i)
             (size_t) (residents->there - i) * sizeof *residents->blocks);
     residents->blocks[residents->there] = block;
     residents->done++;
-    tell_progress(residents);
+    report_progress(residents);
     check_budget(residents->launch, residents->done, residents->total);
 }
 
@@ -371,7 +371,7 @@ static bool go_on(Residents *residents, long i)
     do {
         turn = block_turn(block, &residents->seed);
         residents->moved |= turn == TURN_MOVED;
-        tell_progress(residents);
+        report_progress(residents);
     } while (turn && !side_by_side(residents->launch) && !block_waits(block));
     if (residents->launch->failed)
         return false;
@@ -380,7 +380,7 @@ static bool go_on(Residents *residents, long i)
         return true;
     }
     if (turn == TURN_NONE)
-        tell_hopeless(block, "");
+        report_endless(block, "");
     return false;
 }
 
@@ -400,7 +400,7 @@ static void begin_next(Residents *residents)
 }
 
 /* Adds a hint if blocks that have not started can never start. */
-static void tell_all_wait(const Residents *residents)
+static void report_all_wait(const Residents *residents)
 {
     char hint[200] = "";
 
@@ -410,7 +410,7 @@ static void tell_all_wait(const Residents *residents)
                  "before one of those has ended",
                  residents->there, residents->there == 1 ? " waits" : "s wait",
                  not_begun(residents), not_begun(residents) == 1 ? "has" : "have");
-    tell_hopeless(residents->blocks[0], hint);
+    report_endless(residents->blocks[0], hint);
 }
 
 static void take_turns(Residents *residents)
@@ -420,7 +420,7 @@ static void take_turns(Residents *residents)
         i += !go_on(residents, i);
     residents->idle = residents->moved ? 0 : residents->idle + 1;
     if (residents->idle >= IDLE_ROUNDS && !residents->launch->failed)
-        tell_all_wait(residents);
+        report_all_wait(residents);
 }
 
 /* Where warps or blocks distribute their work by atomic counters, the first to run would take

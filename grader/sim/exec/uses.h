@@ -22,7 +22,7 @@ int uses_of(const Code *code, const Step *step, int element);
 /* Whether the loaded value is the one that an atom.cas expects at the same address. */
 bool uses_for_swap(const Function *f, const Instruction *load);
 
-/* Whether a load and a store have the same address, as far as their operands tell. */
+/* Whether a load and a store have the same address, as far as their operands show. */
 bool uses_one_place(const Function *f, const Instruction *load, const Instruction *store);
 
 /* The register of that element of an operand: operand 0 of a load is its result, operand 1 of a

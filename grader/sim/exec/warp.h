@@ -80,7 +80,7 @@ bool bind_barrier(Step *step, const Instruction *in);
 void barrier_resolve(Warp *warp);
 void barrier_warp_done(Warp *warp);
 /* All warps wait at barriers that can never be filled: reports that. */
-void barrier_tell_stuck(Block *block);
+void barrier_report_stuck(Block *block);
 /* Writes "lanes 0-15, 17" or "lane 3" into `text`, which has room for `size` bytes. */
 void describe_lanes(uint32_t lanes, char *text, size_t size);
 /* The ending of a verb whose subject is these lanes: `end` for one lane. */

@@ -63,8 +63,9 @@ static bool is_quick_fraction(const Instruction *in)
 static Weight weight_of(const Code *code, const Step *step)
 {
     static const Weight none = { 0, 0 }, one = { 1, 1 }, two = { 2, 2 }, long_quotient = { 91, 89 },
-                        quotient = { 18, 14 }, fraction = { 8, 8 }, one_for_all = { 7, 6 },
-                        one_tells_all = { 12, 11 }, scaled = { 4, 2 }, quick_fraction = { 5, 3 };
+                        quotient = { 18, 14 }, fraction = { 8, 8 }, reduced = { 7, 6 },
+                        reduced_with_result = { 12, 11 }, scaled = { 4, 2 },
+                        quick_fraction = { 5, 3 };
     const Instruction *in = step->in;
 
     if (!in)
@@ -72,9 +73,9 @@ static Weight weight_of(const Code *code, const Step *step)
     /* A vote, the first lane, the number of lanes, a predicate, the atomic; then a shuffle, the
      * rank of each lane, a product (ptxas 13.0 for sm_90). */
     if (step->treatment == WARP_REDUCED)
-        return one_for_all;
+        return reduced;
     if (step->treatment == WARP_REDUCED_WITH_RESULT)
-        return one_tells_all;
+        return reduced_with_result;
     if (step->treatment == FUSED || step->treatment == ABSORBED || step->treatment == JOINED)
         return none;
     if (step->treatment == COPIED)

@@ -105,7 +105,7 @@ typedef enum OpClass {
     CLASSES
 } OpClass;
 
-/* Parts of an opcode that are neither type nor space, in groups; mod_group() tells the group. */
+/* Parts of an opcode that are neither type nor space, in groups; mod_group() returns the group. */
 /* clang-format off */
 #define PTX_ROUNDINGS(MOD) \
     MOD(rn) MOD(rz) MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi)

@@ -168,7 +168,7 @@ static void read_directive(Parser *p)
     }
 }
 
-/* A name may be a label or an opcode: what follows it tells. */
+/* A name may be a label or an opcode: what follows decides. */
 static bool is_label(const Parser *p)
 {
     Lexer ahead = p->lexer;

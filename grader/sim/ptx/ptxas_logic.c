@@ -108,8 +108,8 @@ static int sum_of(const Function *f, const Known *known, const Instruction *in)
                : -1;
 }
 
-/* LOP3 also tells whether its result is 0. */
-static bool is_told(const Function *f, const Known *known, const Instruction *in)
+/* LOP3 also tests whether its result is 0. */
+static bool is_tested(const Function *f, const Known *known, const Instruction *in)
 {
     const Operand *o = &f->operands[in->first];
     const bool asks = in->op == OP_setp && in->guard < 0 && in->count == 3 &&
@@ -129,7 +129,7 @@ static void find_joined(const Function *f, const Known *known, uint8_t *treatmen
 
     for (int i = 0; i < f->instruction_count; i++) {
         const int sum = sum_of(f, known, &f->instructions[i]);
-        if (is_told(f, known, &f->instructions[i]) || (sum >= 0 && sum != last_sum))
+        if (is_tested(f, known, &f->instructions[i]) || (sum >= 0 && sum != last_sum))
             treatment[i] = JOINED;
         if (sum >= 0)
             last_sum = sum;

@@ -151,7 +151,7 @@ static void put_sentence(const char *sentence, FILE *out)
         if (length > ROOM)
             for (length = ROOM; length > 1 && sentence[length] != ' '; length--)
                 ;
-        put_row(out, "  %-*s %.*s", LABEL, first ? "so" : "", (int) length, sentence);
+        put_row(out, "  %-*s %.*s", LABEL, first ? "summary" : "", (int) length, sentence);
         sentence += length;
         sentence += *sentence == ' ';
     }

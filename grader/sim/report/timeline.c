@@ -110,7 +110,7 @@ void timeline_write_chart(const Timeline *timeline, FILE *out)
     if (chart.end_ps - chart.start_ps < COLUMNS * 1000) /* nothing to see below a nanosecond */
         return;
     put_row(out, "%s", "");
-    put_row(out, "timeline: %s us, a column %s us, simulated; digits are streams",
+    put_row(out, "timeline: %s us, %s us per column, simulated; digits are streams",
             quotient((uint64_t) (chart.end_ps - chart.start_ps), 1000000, 2).text,
             quotient((uint64_t) (chart.end_ps - chart.start_ps), 1000000 * COLUMNS, 2).text);
     for (int row = 0; row < ROW_MARK; row++)

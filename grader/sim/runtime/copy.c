@@ -37,7 +37,7 @@ static cudaError_t refuse_host_side(const char *call, const char *which, const v
 }
 
 /* A GPU uses the address of memory that it knows, without an error (error_codes.expected). */
-static void tell_device_side(const char *call, const char *which, const void *at)
+static void report_device_side(const char *call, const char *which, const void *at)
 {
     rt_finding(FINDING_HOST_POINTER, false, call,
                "the %s %p is device memory, but the kind of the copy (cudaMemcpyHostToDevice ...) "
@@ -118,7 +118,7 @@ static bool on_device_side(const CopyCall *copy, const char *which, uint64_t add
         return false;
     if (said || !known || is_pinned(address))
         return said;
-    tell_device_side(copy->call, which, (const void *) (uintptr_t) address);
+    report_device_side(copy->call, which, (const void *) (uintptr_t) address);
     return true;
 }
 

@@ -32,7 +32,7 @@ static void count_leak(const Allocation *allocation, void *self)
     leaks->bytes += allocation->bytes;
 }
 
-static void tell_leaks(void)
+static void report_leaks(void)
 {
     Leaks leaks = { 0 };
     char first[200];
@@ -50,7 +50,7 @@ static void tell_leaks(void)
 }
 
 /* Nothing waited for this work: on a GPU it may or may not have run. */
-static void tell_unfinished(void)
+static void report_unfinished(void)
 {
     const Work *first = NULL;
     int count = 0;
@@ -101,8 +101,8 @@ static void end(void)
     if (!rt.open || rt.forked || rt.ended)
         return;
     rt.ended = true;
-    tell_unfinished();
-    tell_leaks();
+    report_unfinished();
+    report_leaks();
     clock_report();
     end_report();
 }

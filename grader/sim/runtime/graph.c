@@ -163,8 +163,8 @@ static cudaError_t end(Stream *stream, cudaGraph_t *handle)
     return cudaSuccess;
 }
 
-static cudaError_t tell_capture(const Stream *stream, enum cudaStreamCaptureStatus *status,
-                                unsigned long long *id)
+static cudaError_t report_capture(const Stream *stream, enum cudaStreamCaptureStatus *status,
+                                  unsigned long long *id)
 {
     if (!stream || !status)
         return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
@@ -183,7 +183,7 @@ STREAM_CALL(cudaStreamEndCapture, per_thread, (cudaStream_t stream, cudaGraph_t 
             end(stream_of(stream, per_thread), graph))
 STREAM_CALL(cudaStreamIsCapturing, per_thread,
             (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
-            tell_capture(stream_of(stream, per_thread), status, NULL))
+            report_capture(stream_of(stream, per_thread), status, NULL))
 
 API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {

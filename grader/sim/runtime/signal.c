@@ -27,7 +27,7 @@ enum { FAULTS = sizeof faults / sizeof *faults, OTHERS = sizeof others / sizeof 
 
 /* ---- In the copy ---- */
 
-static void tell_fault(uint64_t address)
+static void report_fault(uint64_t address)
 {
     char where[200];
     AddressKind ground = memory_address_kind(address);
@@ -41,7 +41,7 @@ static void tell_fault(uint64_t address)
                (unsigned long long) address, where);
 }
 
-static void tell_inside(int number)
+static void report_inside(int number)
 {
     if (rt.running)
         rt_say("the program died by %s while kernel %s ran; what that launch counted is lost",
@@ -58,9 +58,9 @@ static void work_of_copy(int number, uint64_t address)
     alarm(COPY_SECONDS);
     report_died(number);
     if (rt_inside)
-        tell_inside(number);
+        report_inside(number);
     else if (number == SIGSEGV || number == SIGBUS)
-        tell_fault(address);
+        report_fault(address);
     _exit(!end_report());
 }
 

@@ -256,8 +256,8 @@ STREAM_CALL(cudaStreamAddCallback, per_thread,
 
 /* ---- Attributes ---- */
 
-static cudaError_t tell(const Stream *stream, int *priority, unsigned *flags,
-                        unsigned long long *id, int *device)
+static cudaError_t report_stream(const Stream *stream, int *priority, unsigned *flags,
+                                 unsigned long long *id, int *device)
 {
     if (!stream)
         return cudaErrorInvalidResourceHandle;
@@ -275,13 +275,13 @@ static cudaError_t tell(const Stream *stream, int *priority, unsigned *flags,
 }
 
 STREAM_CALL(cudaStreamGetPriority, per_thread, (cudaStream_t stream, int *priority),
-            tell(stream_of(stream, per_thread), priority, NULL, NULL, NULL))
+            report_stream(stream_of(stream, per_thread), priority, NULL, NULL, NULL))
 STREAM_CALL(cudaStreamGetFlags, per_thread, (cudaStream_t stream, unsigned *flags),
-            tell(stream_of(stream, per_thread), NULL, flags, NULL, NULL))
+            report_stream(stream_of(stream, per_thread), NULL, flags, NULL, NULL))
 STREAM_CALL(cudaStreamGetId, per_thread, (cudaStream_t stream, unsigned long long *id),
-            tell(stream_of(stream, per_thread), NULL, NULL, id, NULL))
+            report_stream(stream_of(stream, per_thread), NULL, NULL, id, NULL))
 STREAM_CALL(cudaStreamGetDevice, per_thread, (cudaStream_t stream, int *device),
-            tell(stream_of(stream, per_thread), NULL, NULL, NULL, device))
+            report_stream(stream_of(stream, per_thread), NULL, NULL, NULL, device))
 
 /* Hints about caches and scheduling change nothing here. */
 static cudaError_t accept(const Stream *stream)

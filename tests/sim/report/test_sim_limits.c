@@ -359,7 +359,7 @@ static void the_table_has_them(void)
         "                        40.0 %  DRAM; busy 70.0 %\n"
         "                        10.0 %  launches, idle GPU\n"
         "  roofline               0.5    flop per byte; ridge at 20; 2.0 % of the roof\n"
-        "  so                 shared memory is busy 80 % of the time, and bank\n"
+        "  summary            shared memory is busy 80 % of the time, and bank\n"
         "                     conflicts cost 1.3 times the wavefronts\n";
     Capture capture;
 

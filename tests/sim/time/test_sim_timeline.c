@@ -384,13 +384,13 @@ static void without_memory_nothing_happens(void)
 
 /* ---- The chart ---- */
 
-/* 58 us, a column each. In the column 38 stream 1 has a quarter, stream 2 the rest; in the next
+/* 58 us, one per column. In the column 38 stream 1 has a quarter, stream 2 the rest; in the next
  * stream 2 has a quarter. */
 static void a_chart_is_drawn(void)
 {
     static const char want[] =
         "\n"
-        "timeline: 58.00 us, a column 1.00 us, simulated; digits are streams\n"
+        "timeline: 58.00 us, 1.00 us per column, simulated; digits are streams\n"
         "  H2D        1111111111..............................................22  20.7 %\n"
         "  kernels    ..........11111111111111111111111111112:..................  50.4 %\n"
         "  D2H        .......................................22222222222222222..  28.9 %\n";

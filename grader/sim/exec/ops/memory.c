@@ -217,7 +217,7 @@ static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
     x.mask = mask;
     x.bytes = step->size * step->vector;
     if (at >= launch->param_bytes || (size_t) x.bytes > launch->param_bytes - at) {
-        run_load(warp, step, mask); /* which tells it */
+        run_load(warp, step, mask); /* which reports it */
         return;
     }
     x.host = (char *) launch->params + at;

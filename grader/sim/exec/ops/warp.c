@@ -127,7 +127,7 @@ static const Route *constant_route(Warp *warp, const Step *step)
     return route;
 }
 
-static void tell_absent_sources(Warp *warp, const Step *step, uint32_t readers, uint32_t absent)
+static void report_absent_sources(Warp *warp, const Step *step, uint32_t readers, uint32_t absent)
 {
     char who[100], whom[100];
 
@@ -151,7 +151,7 @@ static uint32_t with_source(Warp *warp, const Step *step, uint32_t lanes, const 
         absent |= 1u << route->source[i];
     }
     if (readers)
-        tell_absent_sources(warp, step, readers, absent);
+        report_absent_sources(warp, step, readers, absent);
     return lanes & ~readers;
 }
 
