@@ -29,7 +29,8 @@
  *   reported: shuffle @ended
  * case shuffle_mask_without_me
  *   reported: shuffle @mask
- * case vote_in_branch case endless
+ * case vote_in_branch
+ * case endless
  *   reported: endless @endless_loop
  *   says: cudaErrorLaunchTimeout
  * case endless_budget SIM_BUDGET=100000

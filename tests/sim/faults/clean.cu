@@ -1,12 +1,37 @@
 /* clean.cu - correct kernels that look wrong: no findings may be reported.
  *
- * case flag case found case same_in_one_instruction case same_from_blocks case last_block case
- * warp_sync case shuffles case warp_reads case async_copy case atomics case atomic_flag case
- * spin_flag case early_exit case early_return_barrier case barrier_in_uniform_branch case
- * named_barriers case double_buffer case scan case own_words case global_after_barrier case
- * vector_and_scalar case ticket_lock case grid_stride_twice case neighbours_of_a_byte case
- * last_block_resets case last_thread_resets case greatest_by_swaps case pairs_by_swaps case
- * lanes_in_turn case exchanged_for_nothing case copied_only case halo
+ * case flag
+ * case found
+ * case same_in_one_instruction
+ * case same_from_blocks
+ * case last_block
+ * case warp_sync
+ * case shuffles
+ * case warp_reads
+ * case async_copy
+ * case atomics
+ * case atomic_flag
+ * case spin_flag
+ * case early_exit
+ * case early_return_barrier
+ * case barrier_in_uniform_branch
+ * case named_barriers
+ * case double_buffer
+ * case scan
+ * case own_words
+ * case global_after_barrier
+ * case vector_and_scalar
+ * case ticket_lock
+ * case grid_stride_twice
+ * case neighbours_of_a_byte
+ * case last_block_resets
+ * case last_thread_resets
+ * case greatest_by_swaps
+ * case pairs_by_swaps
+ * case lanes_in_turn
+ * case exchanged_for_nothing
+ * case copied_only
+ * case halo
  */
 #include "faults.h"
 

@@ -1,7 +1,8 @@
 /* marks.cu - simMark: arrays inside an allocation, with zones around them that kernels may not
  * access.
  *
- * case inside case after_the_array
+ * case inside
+ * case after_the_array
  *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case before_the_array
@@ -20,7 +21,8 @@
  *   reported: uninitialised @add
  * case poisoned_part
  *   reported: uninitialised @add
- * case opened_again case shared_guard_atomic
+ * case opened_again
+ * case shared_guard_atomic
  *   reported: out of bounds @count
  *   says: cudaErrorIllegalAddress
  */

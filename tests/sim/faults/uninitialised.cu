@@ -14,9 +14,20 @@
  *   reported: uninitialised @four
  * case atomic
  *   reported: uninitialised @count
- * case struct_padding case padded_in_shared case float4_of_three case float3_in_float4 case memset
- * case memcpy case memcpy_async case device_to_device case device_to_device_unwritten reported:
- * uninitialised @sum case copied_to_the_host case variables case pinned case managed
+ * case struct_padding
+ * case padded_in_shared
+ * case float4_of_three
+ * case float3_in_float4
+ * case memset
+ * case memcpy
+ * case memcpy_async
+ * case device_to_device
+ * case device_to_device_unwritten
+ *   reported: uninitialised @sum
+ * case copied_to_the_host
+ * case variables
+ * case pinned
+ * case managed
  */
 #include "faults.h"
 

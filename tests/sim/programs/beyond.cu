@@ -1,6 +1,7 @@
 /* beyond.cu - an instruction that is not simulated is reported when it is reached, not before.
  *
- * expect: ok stderr: this instruction in multiply, block (0,0,0)
+ * expect: ok
+ * stderr: this instruction in multiply, block (0,0,0)
  */
 #include "check.h"
 

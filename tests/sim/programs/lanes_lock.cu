@@ -3,7 +3,8 @@
  * Since Volta a GPU lets such lanes run on by themselves, and the kernel ends; here a warp's lanes
  * run together, as far as they can, and what can then never end is said.
  *
- * expect: ok stderr-any: yes
+ * expect: ok
+ * stderr-any: yes
  */
 #include "check.h"
 

@@ -1,7 +1,8 @@
 /* last_error.cu - when an error is returned, how long it stays, and what remains after a failed
  * kernel.
  *
- * expect: ok stderr: out of bounds
+ * expect: ok
+ * stderr: out of bounds
  */
 #include "check.h"
 
