@@ -145,7 +145,7 @@ static inline Step *new_step(Op op, Space space, PtxType type, int vector)
                          .file = 1,
                          .line = w.step_count,
                          .text = { "op", 2 } };
-    static uint64_t numbers;
+    static uint32_t numbers;
     *step = (Step){ .in = in,
                     .number = ++numbers,
                     .space = (uint8_t) space,

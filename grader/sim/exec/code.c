@@ -62,7 +62,7 @@ static void fill_mods(Step *step, const Instruction *in)
 
 static void begin_step(Step *step, const Instruction *in)
 {
-    static uint64_t numbers; /* caches are keyed by it, since addresses are reused */
+    static uint32_t numbers; /* caches are keyed by it, since addresses are reused */
 
     *step = (Step){ .number = ++numbers,
                     .in = in,

@@ -32,7 +32,6 @@ typedef void Run(Warp *warp, const Step *step, uint32_t mask);
 struct Step {
     Run *run;
     const Instruction *in;
-    uint64_t number;  /* unique in the process: 1, 2, ... */
     int d, d2;        /* destinations: planes, or predicates where the instruction writes a
                        * predicate */
     int a, b, c, e;   /* sources, in order; < 0: constant plane ~n; predicates where the
@@ -60,6 +59,7 @@ struct Step {
                            * 8); 0: given by the type. d or vector_at[] of a load < 0: value
                            * discarded. cvt: the same for d's plane */
     uint8_t treatment;    /* Treatment */
+    uint32_t number;      /* unique in the process: 1, 2, ... */
     int64_t offset;       /* of an address, or of a variable */
     union {               /* what only one family of instructions needs */
         struct {

@@ -27,7 +27,7 @@ static Shape *place_of(const Step *step, Space space)
             return &spare;
         memset(table, 0, sizeof *table);
     }
-    const uint64_t at = step->number + (space == SPACE_SHARED ? KEPT / 2 : 0);
+    const uint32_t at = step->number + (space == SPACE_SHARED ? KEPT / 2 : 0);
     return &table->kept[at % KEPT];
 }
 

@@ -18,7 +18,7 @@ typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
 
 typedef struct Shape {
     /* The key of the cache. */
-    uint64_t step; /* its number */
+    uint32_t step; /* its number */
     uint32_t mask;
     uint8_t bytes; /* per lane */
     uint8_t kind, space;
