@@ -286,6 +286,7 @@ static const struct {
     [FINDING_MODULE] = { "limit", "limit" },
     [FINDING_LIMIT] = { "limit", "limit" },
 };
+_Static_assert(FINDINGS == 20, "each kind of finding has a row above, or is not reported (LEAK)");
 
 static int is_write(const Finding *found)
 {

@@ -24,9 +24,9 @@ $(B)/runner-sim: $(child_o) $(call objects,$(addprefix grader/runner/,share_sim.
 	$(say)
 	$(at)$(link) $(call sim_l,sim)
 
-$(B)/guest-sim: $(guest_o) $(call objects,grader/runner/share_sim.c) $(B)/sim/client/$(CUDART)
+$(B)/guest-sim: $(guest_o) $(call objects,grader/runner/share_sim.c) $(B)/sim/guest/$(CUDART)
 	$(say)
-	$(at)$(link) $(call sim_l,sim/client)
+	$(at)$(link) $(call sim_l,sim/guest)
 
 # The runner's own kernels: machine code for the GPUs that are here, PTX for any other (which the driver
 # then compiles at each start).

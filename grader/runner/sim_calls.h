@@ -1,6 +1,6 @@
 /* sim_calls.h - the CUDA calls that a guest passes on to a runner whose GPU is simulated.
  *
- * The guest's libcudart (sim/client) has no GPU: it sends each call as a GUEST_REQUEST and waits
+ * The guest's libcudart (sim/guest) has no GPU: it sends each call as a GUEST_REQUEST and waits
  * for its GUEST_REPLY (guest_wire.h). The runner (sim_serve.c) checks every number and then makes
  * the call in the simulated library. Kernels, streams and events are indices into the runner's own
  * tables, never pointers; a memory address must be inside an array. Data in the guest's own memory

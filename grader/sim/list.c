@@ -1,4 +1,4 @@
-/* list.c - `warpbook sim --list`: the described devices, those that exist by their size. */
+/* list.c - `warpbook sim --list`: the described devices; real GPUs by their size. */
 #include "sim/list.h"
 #include "base/util.h"
 
@@ -20,7 +20,7 @@ static int by_size(const void *a, const void *b)
     return strcmp(one->key, two->key);
 }
 
-/* Those that can be read; of the others is told what is wrong. */
+/* Reads the descriptions; reports the errors of those that cannot be read. */
 static int read_all(const char *folder, Device *devices)
 {
     char pattern[4200], why[900];

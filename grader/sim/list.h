@@ -1,10 +1,11 @@
-/* list.h - what there is to simulate. */
+/* list.h - lists the devices that can be simulated. */
 #ifndef SIM_LIST_H
 #define SIM_LIST_H
 
 #include <stdbool.h>
 
-/* A line a device of the folder, on stdout, as it is simulated. False: there is none; said. */
+/* Prints one line per device of the folder, as it is simulated. False: no description found;
+ * already reported. */
 bool sim_list(const char *folder);
 
 #endif

@@ -36,9 +36,9 @@ $(B)/sim/libcudart.so.%: $(sim_o) $(B)/sim/libcudart.so.%.map $(sim_devices)
 	$(at)$(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
 
 # What a guest of the simulated GPU has in its place: calls, passed on to the runner.
-client_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/client/*.c) grader/sim/runtime/error_text.c grader/sim/runtime/configuration.c grader/runner/guest_wire.c grader/base/util.c grader/base/number.c)
+guest_sim_o := $(patsubst %.c,$(B)/%.pic.o,$(wildcard grader/sim/guest/*.c) grader/sim/runtime/error_text.c grader/sim/runtime/configuration.c grader/runner/guest_wire.c grader/base/util.c grader/base/number.c)
 
-$(B)/sim/client/libcudart.so.%: $(client_o) $(B)/sim/libcudart.so.%.map
+$(B)/sim/guest/libcudart.so.%: $(guest_sim_o) $(B)/sim/libcudart.so.%.map
 	@mkdir -p $(@D)
 	$(say)
 	$(at)$(sim_link) -Wl,-soname,libcudart.so.$* -Wl,--version-script=$(B)/sim/libcudart.so.$*.map
@@ -47,7 +47,7 @@ $(B)/sim/libcudart.so.%.map: grader/sim/sim.mk
 	@mkdir -p $(@D)
 	@echo 'libcudart.so.$* { global: __cuda*; cuda*; sim[A-Z]*; local: *; };' > $@
 
-.SECONDARY: $(client_o) $(B)/sim/libcudart.so.12.map $(B)/sim/libcudart.so.13.map
+.SECONDARY: $(guest_sim_o) $(B)/sim/libcudart.so.12.map $(B)/sim/libcudart.so.13.map
 
 all: $(if $(wildcard $(CUDA)/include/cuda_runtime_api.h),$(sim_libs))
 

@@ -1,9 +1,9 @@
-/* tool.c - `warpbook sim`: puts the simulated GPU in the place of a program's CUDA runtime, and
- * becomes that program; or waits for it, if what was found is to decide the exit status.
+/* tool.c - `warpbook sim`: replaces a program's CUDA runtime by the simulated GPU, and executes the
+ * program; or waits for it, if findings decide the exit status.
  *
- * The loader is told by LD_PRELOAD to take the runtime's functions from libcudart-sim.so first.
- * That does nothing for a program that brings its runtime along (nvcc's default), so the program's
- * file is looked at before: better a word now than error 35 from a driver that is not there.
+ * LD_PRELOAD makes the loader take the runtime's functions from libcudart-sim.so first. That has no
+ * effect on a program with a static runtime (nvcc's default), so the program's file is inspected
+ * first: a clear message is better than error 35 from a missing driver.
  */
 #include "sim/tool.h"
 #include "sim/list.h"
@@ -27,14 +27,14 @@
 
 enum { USAGE = 2, COULD_NOT = 3, CANNOT_EXECUTE = 126, NOT_FOUND = 127, PROGRAM_BYTES = 1 << 30 };
 
-/* In the environment they need no change of a Makefile, and no quotes against the shell. */
+/* As environment variables they need no change of a Makefile and no quoting. */
 #define FLAGS                                                                                      \
     "-lineinfo -cudart shared --no-compress -gencode arch=compute_80,code=[sm_80,compute_80]"
 
 static const char usage[] =
     "usage: warpbook sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
-    "Runs a CUDA program without a GPU: on a simulated one, which tells what is wrong with its "
+    "Runs a CUDA program without a GPU: on a simulated one, which reports what is wrong with its "
     "kernels\n"
     "and counts what they do. The program is to be compiled with\n"
     "\n"
@@ -43,7 +43,7 @@ static const char usage[] =
     "  --device NAME       the GPU: teaching (if not given), another that --list names, or the "
     "path\n"
     "                      of a description\n"
-    "  --list              what there is to simulate\n"
+    "  --list              lists the devices that can be simulated\n"
     "  --report FILE       writes all counts to it, as JSON lines (docs/simulator.md)\n"
     "  --checks LIST       all (if not given), none, or some of races,uninitialised,leaks\n"
     "  --sched HOW         the order of blocks and warps: forward, reverse, random:SEED\n"
@@ -59,7 +59,7 @@ static const char usage[] =
     "otherwise; 2 wrong usage, 3 it cannot be simulated, 126 it cannot be executed, 127 it was not "
     "found.\n";
 
-/* ---- Small steps ---- */
+/* ---- Helpers ---- */
 
 __attribute__((format(printf, 3, 4))) static bool refuse(SimPlan *plan, int status,
                                                          const char *format, ...)
@@ -73,7 +73,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(SimPlan *plan, int stat
     return false;
 }
 
-/* A setting that is given twice is the later one. */
+/* If a setting is given twice, the later one counts. */
 static char *setting(SimPlan *plan, const char *name)
 {
     for (int i = 0; i < plan->setting_count; i++)
@@ -96,8 +96,8 @@ static bool set_device(void *self, const char *value)
     return *value;
 }
 
-/* The program may go to another folder before its end. The file is made now, so that a path that
- * cannot be written is told before all the work; what an earlier run wrote goes. */
+/* The program may change its folder before its end. The file is created now, so that a path that
+ * cannot be written is reported at once; an earlier report is deleted. */
 static bool set_report(void *self, const char *value)
 {
     SimPlan *plan = self;
@@ -228,7 +228,7 @@ static bool is_file(const char *path)
     return !stat(path, &about) && S_ISREG(about.st_mode);
 }
 
-/* As a shell finds it. */
+/* Finds the program as a shell does. */
 static bool find_program(SimPlan *plan)
 {
     const char *name = plan->arguments[0], *folders = getenv("PATH");
@@ -251,7 +251,7 @@ static bool find_program(SimPlan *plan)
     return refuse(plan, NOT_FOUND, "%.300s: not found in $PATH", name);
 }
 
-/* Of an ELF file. What has no section table cannot be told about, and is let run. */
+/* Checks an ELF file. One without a section table cannot be checked, and runs. */
 static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_libcudart)
 {
     ElfHost host;
@@ -268,7 +268,7 @@ static bool check_elf(SimPlan *plan, const Elf *elf, bool *needs_libcudart)
                   plan->program);
 }
 
-/* Scripts and the like are let run: what they start finds the simulated GPU, too. */
+/* Scripts may run: the programs that they start use the simulated GPU, too. */
 static bool check_program(SimPlan *plan, bool *needs_libcudart)
 {
     struct stat about;
@@ -321,7 +321,7 @@ static bool find_library(SimPlan *plan, const char *build, bool needs_libcudart)
                       path);
     set_list(plan, "LD_PRELOAD", path);
     PUT(path, "%s/sim", build);
-    if (needs_libcudart && file_exists(path)) /* where there is no toolkit to take it from */
+    if (needs_libcudart && file_exists(path)) /* if there is no toolkit to take it from */
         set_list(plan, "LD_LIBRARY_PATH", path);
     return true;
 }
@@ -398,7 +398,8 @@ static void pass_on(int number)
         kill(started, number);
 }
 
-/* What ends us is to end the program; what a terminal sends, it gets itself. */
+/* A signal that stops warpbook also stops the program; the program receives the terminal's signals
+ * itself. */
 static void mind_signals(void)
 {
     signal(SIGINT, SIG_IGN);
@@ -417,8 +418,7 @@ static int wait_for_it(void)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The library, wherever in the program or in what that starts, writes to a file of ours that has no
- * name but this. */
+/* The library, in the program or its children, writes to a file that only this path names. */
 static int run_and_judge(SimPlan *plan)
 {
     int found = memfd_create("found", 0), status;

@@ -7,7 +7,7 @@
 
 enum { SIM_PATH = 4096, SIM_SETTINGS = 16 };
 
-/* What is about to be run, and with which environment. */
+/* The program to run, and its environment. */
 typedef struct SimPlan {
     char program[SIM_PATH]; /* where it was found */
     char **arguments;       /* its argv, NULL at the end */
@@ -16,8 +16,8 @@ typedef struct SimPlan {
         char value[2 * SIM_PATH];
     } settings[SIM_SETTINGS];
     int setting_count;
-    bool help, list;    /* only that was asked for */
-    int error_exitcode; /* if there are findings; 0: they decide nothing */
+    bool help, list;    /* only this was requested */
+    int error_exitcode; /* the exit status if there are findings; 0: findings do not matter */
     int status;         /* with which to exit if it can't be run */
     char why[800];      /* what is wrong, and what to do */
 } SimPlan;

@@ -4,7 +4,6 @@
 #include "sim/binary/elf_reader.h"
 #include "sim/binary/fatbin.h"
 #include "fuzz.h"
-#include "sim/binary/lz4_block.h"
 
 #include <string.h>
 

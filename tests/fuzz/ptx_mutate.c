@@ -96,8 +96,8 @@ static size_t line_end(const Text *text, size_t at)
 static void change_opcode(Text *text, const Text *other)
 {
     /* clang-format off */
-#define OP(name, class) #name,
-#define OP2(enumerator, name, class) name,
+#define OP(name, ...) #name,
+#define OP2(enumerator, name, ...) name,
 #define MOD(name) "." #name,
     static const char *const ops[] = {
 #include "sim/ptx/ops.def"

@@ -48,7 +48,7 @@ static const char *const kind_words[KINDS] = {
     [COPY] = "copy",
 };
 
-/* By log2 of the bytes a lane; atomics and copies are all in the first. */
+/* By log2 of the bytes per lane; atomics and copies are all in the first. */
 typedef struct Counts {
     char name[NAME];
     bool calls; /* a function, whose accesses are elsewhere */
@@ -262,7 +262,7 @@ static void print_ptx(const Text *text)
     stop("the object", "there is no PTX in it, or it is compressed");
 }
 
-/* ---- Machine code: 16 bytes an instruction, from Volta on ---- */
+/* ---- Machine code: 16 bytes per instruction, from Volta on ---- */
 
 /* The lowest 9 bits of an opcode, and whether a width is in bits 73 to 75. */
 static const struct {
@@ -378,7 +378,7 @@ static const char *difference(const int ptx[WIDTHS], const int code[WIDTHS])
     return wider(ptx, code) ? "mixed" : fewer ? "fewer" : NULL;
 }
 
-/* "32 x 4" a width, its bytes a lane last; atomics and copies have none. */
+/* "32 x 4" per width, with the bytes per lane last; atomics and copies have none. */
 static void print_counts(const int count[WIDTHS], bool has_width)
 {
     const char *comma = "";

@@ -1,13 +1,13 @@
 #!/bin/bash
-# merged.sh - where machine code has other memory accesses than the PTX that the simulated GPU counts.
+# merged.sh - lists kernels whose machine code has other memory accesses than the PTX that is counted.
 #
 #     tests/sim/merged.sh BUILD [--list]
 #
 # From the repository's root. Compiles the PTX of every lab kernel and of the patterns for sm_80 and
 # sm_90, counts the accesses in both (accesses.c says how, and what the words mean), and compares
-# what differs with merged.expected; --list prints it instead. Where a lab asks for bank conflicts, or
-# grades them, accesses to shared memory may not be merged at all: pitches there are known only at
-# run time.
+# what differs with merged.expected; --list prints it instead. If a lab
+# asks about bank conflicts or grades them, no accesses to shared memory may be merged: pitches there
+# are known only at run time.
 set -u
 build=$(cd "${1:?the build folder}" && pwd)
 here=tests/sim
@@ -23,7 +23,7 @@ mkdir -p "$work/merged"
 [ "$work/accesses" -nt $here/accesses.c ] ||
     gcc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -o "$work/accesses" $here/accesses.c || exit 1
 
-# differences LABEL OBJECT: a line each. What was found for the same PTX stands.
+# differences LABEL OBJECT: one line each. Results for the same PTX are reused.
 differences()
 {
     local sm at

@@ -1,4 +1,4 @@
-# prelude.sh - how the scripts of this folder begin and end.
+# prelude.sh - start and end of the scripts of this folder.
 #
 #     . "$(dirname "$0")/prelude.sh"
 #     begin faults "simulated faults" "${1:?the build folder}"    to work in: BUILD/sim/faults

@@ -1,11 +1,11 @@
 #!/bin/bash
-# ptxas_accepts.sh - the PTX of the unit tests is PTX: ptxas accepts it. And all of it is there.
+# ptxas_accepts.sh - ptxas accepts the PTX of the unit tests, and it covers all opcodes.
 #
 #     tests/sim/ptxas_accepts.sh UNIT_TESTS
 #
-# Has the tests keep what they run (tests/sim/sim_snippets.h) and gives each text to ptxas; a text that
-# is wrong on purpose says so in a comment, and must be refused. Then each row of ops.def must occur
-# in one of the texts that were accepted.
+# The tests store the texts that they run (tests/sim/sim_snippets.h), and ptxas compiles each; a text
+# that is wrong on purpose has a comment that says so, and must be refused. Each row of ops.def must
+# occur in one of the accepted texts.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$(realpath "${1:?the program of unit tests}")
@@ -31,7 +31,7 @@ judge()
     fi
 }
 
-# Whether the tests pass is told elsewhere.
+# Whether the tests pass is checked elsewhere.
 SIM_SNIPPETS=$work "$tests" > "$work/log" 2>&1
 export ptxas
 export -f judge
@@ -47,7 +47,7 @@ grep -hv '// wrong' "$work"/*.ptx | sed -E 's/^([A-Za-z0-9_]+:)? *(@!?%[a-z0-9]+
     grep -oE '^[a-z0-9]+[. ;]' | tr -d '. ;' | sort -u > "$work/there"
 sed -nE 's/^OP\(([a-z0-9_]+),.*/\1/p; s/^OP2\([a-z_]+, "([a-z]+)".*/\1/p' "$ops" |
     sort -u > "$work/must"
-# alloca and istypep are known by name, to be told when they are reached.
+# alloca and istypep are known only by name, and reported when they are reached.
 missing=$(comm -13 "$work/there" "$work/must" | grep -vx -e alloca -e istypep | tr '\n' ' ')
 if [ -n "$missing" ]; then
     echo "no snippet of: $missing"

@@ -1,24 +1,32 @@
 #!/bin/bash
-# run_faults.sh - faulty programs, and some that only look faulty, under the simulated GPU: what is
-# told of them is compared word by word.
+# run_faults.sh - runs faulty programs, and some that only look faulty, on the simulated GPU, and
+# compares what it reports.
 #
 #     tests/sim/run_faults.sh BUILD [PROGRAM[:CASE]...]
+#     tests/sim/run_faults.sh BUILD --accept      rewrites faults/sentences.expected; read its diff
 #
-# A program of faults/ says in its head comment, for each of its cases:
+# The head comment of a program of faults/ describes its cases:
 #
-#      * case NAME [VARIABLE=VALUE ...]    it is run as PROGRAM NAME, with these in the environment
-#      *   told: TEXT                      a finding, as on stderr, less "sim: " and line breaks;
-#      *         MORE OF IT                addresses are 0x...; several of them in their order;
-#      *                                   none: nothing may be on stderr
-#      *   says: TEXT                      all of stdout, less its end: cudaSuccess unless said
-#      *   status: N                       of the program; 0 unless said
+#      * case NAME [VARIABLE=VALUE ...]    runs PROGRAM NAME, with these in the environment
+#      *   reported: KIND [@MARK]          a finding, and the line that ends with // @MARK; several of
+#      *                                   them in their order; none: stderr must be empty
+#      *   says: TEXT                      all of stdout, less its end; default cudaSuccess
+#      *   status: N                       of the program; default 0
 #
-# @WORD in a text is PROGRAM.cu:LINE of the line that ends with // @WORD; @@WORD is the LINE alone.
+# The sentences are in faults/sentences.expected, one finding per line: "PROGRAM CASE: SENTENCE", less
+# "sim: " and line breaks. There addresses are 0x..., PROGRAM.cu:LINE is @MARK, and LINE alone @@MARK.
+# faults/table.expected is the table at the end of a run (SIM_TABLE=1 SIM_TIME=1) of races tree.
 # No line on stderr may be longer than 80 columns. BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin faults "simulated faults" "${1:?the build folder}"
 shift
 need_nvcc
+sentences=$here/faults/sentences.expected
+accept=
+if [ "${1:-}" = --accept ]; then
+    accept=1
+    shift
+fi
 
 compile()
 {
@@ -28,34 +36,12 @@ compile()
             -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$(basename "$1")"
 }
 
-# wanted SOURCE CASE: what must be told, a finding a line.
+# wanted SOURCE CASE: what must be reported, one "KIND [@MARK]" per line.
 wanted()
 {
-    awk -v wanted="$2" -v name="$(basename "$1")" '
-        FNR == NR {
-            if (match($0, /\/\/ @[a-z_0-9]+$/))
-                line[substr($0, RSTART + 4)] = FNR
-            next
-        }
-        function flush() {
-            if (text == "")
-                return
-            while (match(text, /@@?[a-z_0-9]+/)) {
-                word = substr(text, RSTART, RLENGTH)
-                at = line[substr(word, 2 + (word ~ /^@@/))]
-                text = substr(text, 1, RSTART - 1) (word ~ /^@@/ ? at : name ":" at) \
-                       substr(text, RSTART + RLENGTH)
-            }
-            print text
-            text = ""
-        }
-        / \*\// { exit }
-        $2 == "case" { flush(); inside = $3 == wanted; next }
-        !inside { next }
-        $2 == "told:" { flush(); sub(/^ \* *told: /, ""); text = $0; more = 1; next }
-        $2 == "says:" || $2 == "status:" { more = 0; next }
-        more { sub(/^ \* +/, " "); text = text $0 }
-        END { flush() }' "$1" "$1"
+    awk -v wanted="$2" '/ \*\// { exit }
+        $2 == "case" { inside = $3 == wanted }
+        inside && $2 == "reported:" { sub(/^ \* *reported: /, ""); print }' "$1"
 }
 
 # said SOURCE CASE WORD DEFAULT
@@ -68,12 +54,42 @@ said()
         END { print otherwise }' "$1"
 }
 
-# told ERR: what was told, a finding a line.
-told()
+# reported SOURCE ERR: the sentences that were reported, one finding per line, with marks for lines.
+reported()
 {
     awk '/^sim: / { if (text) print text; text = substr($0, 6); next }
          { sub(/^ +/, ""); text = text " " $0 }
-         END { if (text) print text }' "$1" | sed -E 's/0x[0-9a-f]{9,}/0x.../g'
+         END { if (text) print text }' "$2" | sed -E 's/0x[0-9a-f]{9,}/0x.../g' |
+    awk -v name="$(basename "$1")" '
+        FNR == NR {
+            if (match($0, /\/\/ @[a-z_0-9]+$/))
+                mark[FNR] = substr($0, RSTART + 3)
+            next
+        }
+        # Replaces numbers after `before`, where they have a mark.
+        function put_marks(text, before, instead,    done, number) {
+            while (match(text, before "[0-9]+")) {
+                number = substr(text, RSTART + length(before), RLENGTH - length(before))
+                done = done substr(text, 1, RSTART - 1) \
+                       (number in mark ? instead mark[number] : before number)
+                text = substr(text, RSTART + RLENGTH)
+            }
+            return done text
+        }
+        { print put_marks(put_marks($0, name ":", ""), "line ", "line @") }' "$1" -
+}
+
+# kinds: of these sentences, one "KIND [@MARK]" per line.
+kinds()
+{
+    sed -E 's/^([a-z ]+): (@[a-z_0-9]+): .*/\1 \2/; t; s/^([a-z ]+): .*/\1/'
+}
+
+# table: of races tree; lines of the source as N, so that the program may grow.
+table()
+{
+    env -u SIM_REPORT -u SIM_QUIET SIM_TABLE=1 SIM_TIME=1 LD_PRELOAD="$library" \
+        timeout 60 "$work/races" tree 2>&1 > /dev/null | sed -n '/^simulated/,$p' | sed -E 's/\.cu:[0-9]+/.cu:N/'
 }
 
 # judge SOURCE PROGRAM CASE SETTINGS...: prints what is wrong.
@@ -87,10 +103,15 @@ judge()
     [ "$status" = "$(said "$source" "$case" status 0)" ] || echo "status $status"
     [ "$(cat "$program.out")" = "$(said "$source" "$case" says cudaSuccess)" ] ||
         echo "says: $(head -3 "$program.out")"
-    diff <(wanted "$source" "$case") <(told "$program.err") | grep '^[<>]'
+    reported "$source" "$program.err" > "$program.reported"
+    diff <(wanted "$source" "$case") <(kinds < "$program.reported") | grep '^[<>]'
+    sed "s/^/$(basename "$source" .cu) $case: /" "$program.reported" >> "$work/sentences"
+    [ "$accept" ] || diff <(sed -n "s/^$(basename "$source" .cu) $case: //p" "$sentences") "$program.reported" |
+        grep '^[<>]'
     awk 'length > 80 { print "too long: " $0 }' "$program.err"
 }
 
+: > "$work/sentences"
 for source in "$here"/faults/*.cu; do
     name=$(basename "$source" .cu)
     [ $# = 0 ] || [[ " $*" == *" $name"[:\ ]* || " $* " == *" $name "* ]] || continue
@@ -111,4 +132,11 @@ for source in "$here"/faults/*.cu; do
         fi
     done < <(sed -n '/ \*\//q; s/^ \* case //p' "$source")
 done
+if [ -n "$accept" ]; then
+    cp "$work/sentences" "$sentences"
+    table > "$here/faults/table.expected"
+elif [ $# = 0 ] && ! diff "$here/faults/table.expected" <(table); then
+    failed=$((failed + 1))
+    echo "the table differs"
+fi
 finish

@@ -3,17 +3,18 @@
 #
 #     tests/sim/run_programs.sh BUILD [PROGRAM...]
 #
-# A program's comment says what must be on stdout (expect: one line; or all of NAME.expected), on
-# stderr (stderr: a part of it; otherwise nothing; stderr-any: anything) and which exit status
-# (status: 0 unless said), and in which orders of blocks it is run (schedules: forward unless said). Lines of digests (programs/digest.h) do not count there; they must be
-# those that a real GPU printed (outputs.expected, made by outputs.sh). BUILD holds the library.
+# A program's head comment says what must be on stdout (expect: one line; or all of NAME.expected),
+# what on stderr (stderr: a part of it; stderr-any: anything; default: nothing), the exit status
+# (status: default 0), and the orders of blocks (schedules: default forward). Lines of digests
+# (programs/digest.h) are compared with those that a real GPU printed (outputs.expected, made by
+# outputs.sh). BUILD holds the library.
 . "$(dirname "$0")/prelude.sh"
 begin programs "simulated programs" "${1:?the build folder}"
 shift
 need_nvcc
 : > "$work/unasked"
 
-# said WORD FILE: what the program's comment says under that word.
+# said WORD FILE: the text after that word in the program's comment.
 said()
 {
     sed -n "s/^ \* $1: //p" "$2"
@@ -28,9 +29,9 @@ compile()
         -gencode 'arch=compute_80,code=[sm_80,compute_80]' -o "$2" "$1"
 }
 
-# digests NAME OUTPUT: how its digests differ from the GPU's. Of digest~ each value may differ by
-# 1e-5 of itself: both sides may be wrong by some units in the last place of a float (2^-24). Those
-# that no GPU has been asked for yet are named in $work/unasked.
+# digests NAME OUTPUT: how its digests differ from the GPU's. The values of digest~ may
+# differ by 1e-5, relative: both sides may be wrong by some units in the last place of a float
+# (2^-24). Digests that no GPU has computed yet are listed in $work/unasked.
 digests()
 {
     [ -e "$here/outputs.expected" ] || return 0

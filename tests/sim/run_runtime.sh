@@ -1,18 +1,18 @@
 #!/bin/bash
-# run_runtime.sh - the simulated GPU as a library in a program: how it gets there, what a program's
-# process may do to it, and `warpbook sim`. Programs: runtime/.
+# run_runtime.sh - the simulated GPU as a library in a program: how it is loaded, what a process may do
+# to it, and `warpbook sim`. Programs: runtime/.
 #
 #     tests/sim/run_runtime.sh BUILD      BUILD holds the libraries and warpbook
 #
 # Of libraries built with -fsanitize=address, SANITIZER is the path of libasan.so, which must be loaded
-# first; then what memory and start-up cost is not judged.
+# first; then the cost of memory and start-up is not checked.
 . "$(dirname "$0")/prelude.sh"
 begin runtime "simulated runtime" "${1:?the build folder}"
 preload=${SANITIZER:+$SANITIZER:}$library
 unset SIM_REPORT SIM_QUIET SIM_SCHED SIM_DEVICE SIM_DEVICES SIM_CHECKS SIM_BUDGET SIM_TABLE \
     SIM_TIME LD_PRELOAD
 
-# A program's own signals are what is tested, and nobody else is to take them.
+# A program's own signals are what is tested, and no other process may receive them.
 [ -z "${SANITIZER:-}" ] || export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0:verify_asan_link_order=0:allocator_may_return_null=1
 
 cd "$work" || exit 1
@@ -90,7 +90,7 @@ exports()
         missing=$(comm -23 <(sed -n "/^only_12='/,/'$/p" "$root/grader/sim/runtime/calls.sh" |
             tr -c 'A-Za-z0-9_\n' '\n' | grep '^_*cuda' | sort -u) <(names "$library") | tr '\n' ' ')
         holds "$library lacks $missing" [ -z "$missing" ]
-        # Nothing else of ours may come between a program and its own functions.
+        # The library may export no other symbols, which could replace the program's own functions.
         missing=$(nm -D --defined-only "$library" | awk '{ print $3 }' |
             grep -v -e '^_*cuda' -e '^sim[A-Z]' -e '^libcudart' | tr '\n' ' ')
         holds "$library exports $missing" [ -z "$missing" ]
@@ -120,7 +120,7 @@ links()
     fi
 }
 
-# Without libzstd the message says what to do; LZ4 needs nobody.
+# Without libzstd the message says what to do; LZ4 needs no library.
 compressed()
 {
     local vectors=$here/programs/vector_add.cu
@@ -138,7 +138,7 @@ compressed()
     try "LZ4" 0 ok '' env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$work/no_zstd" ./lz4
 }
 
-# A build folder may be moved: descriptions are found beside the library.
+# A build folder may be moved: descriptions are found next to the library.
 moved()
 {
     rm -rf elsewhere
@@ -148,13 +148,13 @@ moved()
     sed -i 's/^name: .*/name: Moved GPU/' elsewhere/devices/teaching.txt
     rm -f report
     try "moved" 0 ok '' env LD_PRELOAD="${SANITIZER:+$SANITIZER:}$work/elsewhere/libcudart-sim.so" SIM_REPORT=report ./shared
-    holds "moved: descriptions beside it" in_report '"name":"Moved GPU"'
+    holds "moved: descriptions next to it" in_report '"name":"Moved GPU"'
     rm -f report
     try "moved, by name" 0 ok '' env LD_LIBRARY_PATH="$work/elsewhere/sim" SIM_REPORT=report ./shared
-    holds "moved, by name: descriptions beside it" in_report '"name":"Moved GPU"'
+    holds "moved, by name: descriptions next to it" in_report '"name":"Moved GPU"'
 }
 
-# ---- What is asked of it, and what is done to it ----
+# ---- Calls, limits and faults ----
 
 runtime()
 {
@@ -178,7 +178,7 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
     try "sizes" 0 ok 'out of bounds: 18446744073709551615 bytes of the destination' ./sizes
     try "sizes on an H200" 1 '*' '*' env SIM_DEVICE=h200 ./sizes
     try "grids" 0 ok 'in block 750000 of 9223090559730712575' env SIM_BUDGET=3000000 ./grids
-    holds "grids: each reason is told" grep -q 'a block of (0,1,1) threads: none at all' err
+    holds "grids: each reason is reported" grep -q 'a block of (0,1,1) threads: none at all' err
     try "endless" 0 ok 'is this loop without end' env SIM_BUDGET=3000000 ./endless
     try "endless with a barrier" 0 ok 'is this loop without end' \
         env SIM_BUDGET=3000000 ./endless barrier
@@ -187,8 +187,8 @@ one for all: wrong" "" env SIM_CHECKS=races ./turns
     unset LD_PRELOAD
 }
 
-# The machine's memory ends before an H200's: that is a word, and no death. What is allocated and
-# touched costs at most twice as much, and 64 MiB.
+# The machine has less memory than an H200: that is a finding, and the process survives. Touched
+# memory costs at most twice as much, plus 64 MiB.
 memory()
 {
     local peak
@@ -239,7 +239,7 @@ ends()
     end_of thread_in_kernel 23 none 'the program ended while a thread of it was inside' 0
     end_of cancelled 22 '"findings":2' 'null pointer'
     end_of unfinished 20 '"findings":2' 'the program ended before 1 launch ran'
-    # A signal in the middle of a kernel: what was counted before it is in the report.
+    # A signal during a kernel: the counts of earlier launches are in the report.
     rm -f report
     try "ends: terminated in a kernel" 143 '' 'while kernel endless ran' bash -c "
         LD_PRELOAD=$preload SIM_REPORT=report SIM_BUDGET=0 ./ends in_kernel &
@@ -268,7 +268,7 @@ command_line()
     try "signal" 139 '' 'Only kernels may; copy with cudaMemcpy' $sim ./ends device_pointer
     try "findings do not decide" 25 '' 'leak' $sim ./ends quick_exit
     try "no leaks" 25 '' 'occupancy' $sim --checks races,uninitialised ./ends quick_exit
-    holds "no leaks: none told" [ "$(grep -c leak err)" = 0 ]
+    holds "no leaks: none reported" [ "$(grep -c leak err)" = 0 ]
     try "error exit code: nothing found" 0 ok '*' $sim --error-exitcode 9 ./shared
     try "error exit code: found" 9 ok 'out of bounds' $sim --error-exitcode 9 ./sticky
     try "error exit code: through a script" 9 ok '*' $sim --error-exitcode 9 sh -c './sticky; exit 0'

@@ -1,7 +1,7 @@
 #!/bin/bash
-# same_report.sh - the same program on the same described device gives the same bytes: of results, of
-# the report and of what is told; on a second run, and on processors without AVX2. The addresses of
-# the program's own memory are the system's to choose: here it is asked for the same ones each time.
+# same_report.sh - the same program on the same described device gives the same bytes of results,
+# report and findings: on a second run, and on processors without AVX2. The system chooses the
+# addresses of the program's own memory, so setarch -R fixes them.
 #
 #     tests/sim/same_report.sh BUILD      after run_programs.sh, whose programs are run
 set -u

@@ -192,7 +192,7 @@ static bool lane_call_step(Lane *lane, LaneFrame *frame, const Instruction *in,
     return true;
 }
 
-/* Where it goes on; -1: back to the caller. */
+/* Where it continues; -1: back to the caller. */
 static int lane_step(Lane *lane, LaneFrame *frame, int pc)
 {
     const Function *f = frame->function;

@@ -1,4 +1,4 @@
-/* sim_launch.h - for tests: a kernel as PTX text, run, with what it wrote and what was told. */
+/* sim_launch.h - for tests: runs a kernel from PTX text, and keeps its output and findings. */
 #ifndef SIM_SIM_LAUNCH_H
 #define SIM_SIM_LAUNCH_H
 
@@ -41,7 +41,7 @@ typedef struct Trial {
     bool cooperative, check_races;
     long resident;
     size_t shared_bytes;
-    Gpu *gpu;         /* that says how long it takes; NULL: nobody does */
+    Gpu *gpu;         /* models its time; NULL: no time */
     int blocks_an_sm; /* for that; 0: 1 */
     uint64_t most_played;
     /* Out. */

@@ -1,7 +1,6 @@
 /* sim_ptx.h - PTX around the snippets of the tests, and what was read from it, as text.
  *
- * An instruction is written down in a short form of its own, so that a row of a table is a text
- * beside what it means.
+ * An instruction has a short textual form, so that a row of a table is a text and its meaning.
  */
 #ifndef SIM_SIM_PTX_H
 #define SIM_SIM_PTX_H
@@ -29,8 +28,8 @@
 /* ---- What was read, as text ---- */
 
 static const char *const ptx_ops[] = {
-#define OP(name, class)              #name,
-#define OP2(enumerator, name, class) #enumerator,
+#define OP(name, ...)              #name,
+#define OP2(enumerator, name, ...) #enumerator,
 #include "sim/ptx/ops.def"
 #include "rows.h"
 #undef OP

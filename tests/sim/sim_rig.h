@@ -25,8 +25,8 @@ enum { SOURCES = 4, RIG_PLANES = 64, RIG_OPCODES = 4000 };
 /* ---- Instructions from texts ---- */
 
 static const char *const rig_ops[] = {
-#define OP(name, class)              #name,
-#define OP2(enumerator, name, class) name,
+#define OP(name, ...)              #name,
+#define OP2(enumerator, name, ...) name,
 #include "sim/ptx/ops.def"
 #include "rows.h"
 #undef OP
@@ -116,7 +116,8 @@ static inline bool rig_open(Rig *rig, const char *text, int operands)
     rig->warp.predicates = rig->predicates;
     rig->warp.carry = &rig->carry;
     rig->warp.alive = rig->warp.active = ALL_LANES;
-    if (!roles_of(&rig->in, &rig->roles))
+    rig->roles = roles_of(&rig->in);
+    if (!rig->roles.known)
         return false;
     rig->step = (Step){ .in = &rig->in, .d = 0, .d2 = -1, .vector = 1 };
     int *const slots[] = { &rig->step.a, &rig->step.b, &rig->step.c, &rig->step.e };
@@ -275,7 +276,7 @@ static inline int rig_bits(const Rig *rig)
     return rig->bytes[0] < 0 ? 1 : 8 * type_size(type);
 }
 
-static int rig_wrong; /* told in full only a few times */
+static int rig_wrong; /* only the first few are printed in full */
 
 static inline void rig_tell(const Rig *rig, const uint64_t *x, uint64_t got, uint64_t want)
 {

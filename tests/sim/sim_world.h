@@ -4,7 +4,7 @@
 #define SIM_SIM_WORLD_H
 
 #include "sim/check/check.h"
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 #include "sim/base/bits.h"
 #include "rows.h"
 
@@ -106,15 +106,15 @@ static inline void new_world(bool races, bool uninitialised)
                        .shared_written = uninitialised ? w.shared_written : NULL };
     for (int i = 0; i < WARPS; i++)
         set_warp(i);
-    races_launch_begin(&w.launch);
+    race_launch_begin(&w.launch);
 }
 
 static inline void end_world(void)
 {
     for (int i = 0; i < WARPS; i++)
         async_end(&w.warps[i]);
-    races_block_end(&w.block);
-    races_launch_end(&w.launch);
+    race_block_end(&w.block);
+    race_launch_end(&w.launch);
     free(w.launch.arrays);
     memory_close();
     finding_reset();
@@ -123,7 +123,7 @@ static inline void end_world(void)
 /* Another block of the same launch, or the same block after its barriers. */
 static inline void go_to_block(int number)
 {
-    races_block_end(&w.block);
+    race_block_end(&w.block);
     w.block.id[0] = number;
     w.block.number = number;
     w.block.epoch = 0;
@@ -145,7 +145,9 @@ static inline Step *new_step(Op op, Space space, PtxType type, int vector)
                          .file = 1,
                          .line = w.step_count,
                          .text = { "op", 2 } };
+    static uint32_t numbers;
     *step = (Step){ .in = in,
+                    .number = ++numbers,
                     .space = (uint8_t) space,
                     .type = (uint8_t) type,
                     .guard = -1,

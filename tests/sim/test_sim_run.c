@@ -306,7 +306,7 @@ static void programs(void)
     end();
 }
 
-/* Damaged anywhere, a program is looked at without harm. */
+/* A program that is damaged anywhere is inspected safely. */
 static void damaged_programs(void)
 {
     static char *bytes;
@@ -371,7 +371,7 @@ CU_SuiteInfo test_sim_run = {
             { "reports", reports },
             { "programs", programs },
             { "damaged programs", damaged_programs },
-            { "the program's status is ours", the_programs_status_is_ours },
+            { "the program's status is returned", the_programs_status_is_ours },
             CU_TEST_INFO_NULL,
         },
 };

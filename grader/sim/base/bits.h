@@ -1,4 +1,4 @@
-/* bits.h - a bit a byte: which bytes of a memory are written, or forbidden. */
+/* bits.h - one bit per byte: which bytes of a memory are written, or forbidden. */
 #ifndef SIM_BASE_BITS_H
 #define SIM_BASE_BITS_H
 

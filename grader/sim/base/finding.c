@@ -1,4 +1,4 @@
-/* finding.c - the table of what is wrong with a program, and how it is told. */
+/* finding.c - the findings of a run: kept once each, and printed. */
 #include "sim/base/finding.h"
 
 #include <pthread.h>
@@ -9,27 +9,12 @@
 
 enum { MOST_FINDINGS = 4096, SLOTS = 2 * MOST_FINDINGS, WIDTH = 80, INDENT = 5 };
 
-static const char *const words[FINDINGS] = {
-    [FINDING_OUT_OF_BOUNDS] = "out of bounds",
-    [FINDING_MISALIGNED] = "misaligned",
-    [FINDING_USE_AFTER_FREE] = "use after free",
-    [FINDING_HOST_POINTER] = "host pointer",
-    [FINDING_FORBIDDEN] = "forbidden",
-    [FINDING_UNINITIALISED] = "uninitialised",
-    [FINDING_RACE] = "race",
-    [FINDING_RACE_BLOCKS] = "race between blocks",
-    [FINDING_BARRIER] = "barrier",
-    [FINDING_SHUFFLE] = "shuffle",
-    [FINDING_LAUNCH] = "launch",
-    [FINDING_TRAP] = "trap",
-    [FINDING_ASSERT] = "assertion",
-    [FINDING_ENDLESS] = "endless",
-    [FINDING_STUCK] = "stuck",
-    [FINDING_UNKNOWN_INSTRUCTION] = "unknown instruction",
-    [FINDING_UNKNOWN_CALL] = "unknown call",
-    [FINDING_LEAK] = "leak",
-    [FINDING_MODULE] = "module",
-    [FINDING_LIMIT] = "limit",
+static const struct {
+    const char *word, *link;
+} kinds[FINDINGS] = {
+#define FINDING(kind, word, link, error) [FINDING_##kind] = { word, link },
+#include "sim/base/findings.def"
+#undef FINDING
 };
 
 static struct {
@@ -42,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 const char *finding_word(FindingKind kind)
 {
-    return (unsigned) kind < FINDINGS ? words[kind] : "finding";
+    return (unsigned) kind < FINDINGS ? kinds[kind].word : "finding";
 }
 
 int finding_count(void)
@@ -83,7 +68,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* What has no line, as a launch that is refused, is one for each sentence. */
+/* Findings without a line, such as a refused launch, differ by their sentence. */
 static bool same(const Finding *f, FindingKind kind, const Place *place, const char *format)
 {
     return f->kind == kind && f->place.line == place->line &&
@@ -131,7 +116,7 @@ static Finding *enter(short *slot, FindingKind kind, bool fatal, const Place *pl
     return f;
 }
 
-/* ---- Telling ---- */
+/* ---- Printing ---- */
 
 static const char *base_name(const char *path)
 {
@@ -140,7 +125,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A line of words, broken before the 80th column where a blank allows it. */
+/* Prints a text in lines of 80 columns, broken at blanks. */
 void finding_print(const char *text)
 {
     for (int left = WIDTH; *text; left = WIDTH - INDENT) {
@@ -158,7 +143,7 @@ void finding_print(const char *text)
     }
 }
 
-static void tell_where(const Place *place)
+static void print_where(const Place *place)
 {
     if (!place->kernel)
         return;
@@ -169,18 +154,7 @@ static void tell_where(const Place *place)
     fprintf(stderr, "\n");
 }
 
-/* Between the instruction and the text: most texts begin with what it does, some with whose. */
-static const char *link_of(const Finding *f)
-{
-    static const uint32_t verbs = 1u << FINDING_OUT_OF_BOUNDS | 1u << FINDING_MISALIGNED |
-                                  1u << FINDING_USE_AFTER_FREE | 1u << FINDING_HOST_POINTER |
-                                  1u << FINDING_FORBIDDEN | 1u << FINDING_UNINITIALISED |
-                                  1u << FINDING_RACE | 1u << FINDING_RACE_BLOCKS;
-
-    return !f->place.instruction ? "" : verbs >> f->kind & 1 ? " " : ": ";
-}
-
-static void tell(const Finding *f)
+static void print_finding(const Finding *f)
 {
     const Place *place = &f->place;
     char line[2048], where[512] = "";
@@ -190,9 +164,10 @@ static void tell(const Finding *f)
     else if (place->line > 0)
         snprintf(where, sizeof where, "PTX line %d: ", place->line);
     snprintf(line, sizeof line, "sim: %s: %s%.100s%s%s", finding_word(f->kind), where,
-             place->instruction ? place->instruction : "", link_of(f), f->text);
+             place->instruction ? place->instruction : "",
+             place->instruction ? kinds[f->kind].link : "", f->text);
     finding_print(line);
-    tell_where(place);
+    print_where(place);
 }
 
 void finding_note(const char *text)
@@ -206,10 +181,10 @@ void finding_note(const char *text)
     pthread_mutex_unlock(&lock);
 }
 
-static void tell_full(void)
+static void print_full(void)
 {
     if (!table.full && !table.quiet)
-        fprintf(stderr, "sim: more than %d different findings: further ones are not told\n",
+        fprintf(stderr, "sim: more than %d different findings: further ones are not reported\n",
                 MOST_FINDINGS);
     table.full = true;
 }
@@ -223,7 +198,7 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
     short *slot = find_slot(kind, place, format);
     Finding *f = *slot ? &table.all[*slot - 1] : enter(slot, kind, fatal, place);
     if (!f) {
-        tell_full();
+        print_full();
     } else if (f->count++) {
         f->fatal |= fatal;
     } else {
@@ -233,7 +208,7 @@ void finding(FindingKind kind, bool fatal, const Place *place, const char *forma
         vsnprintf(f->text, sizeof f->text, format, args);
         va_end(args);
         if (!table.quiet)
-            tell(f);
+            print_finding(f);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -1,8 +1,8 @@
-/* finding.h - what is wrong with a program: told once for each place, kept for the report.
+/* finding.h - what is wrong with a program: printed once per place, and kept for the report.
  *
  * A finding is fatal (the kernel ends there and the next call returns its error, as on a GPU) or a
- * warning (races, uninitialised reads: a GPU would go on). Many threads that do the same are one
- * finding with a count.
+ * warning (races, uninitialised reads: a GPU would continue). Many threads with the same fault are
+ * one finding with a count.
  */
 #ifndef SIM_BASE_FINDING_H
 #define SIM_BASE_FINDING_H
@@ -12,26 +12,9 @@
 #include <stdint.h>
 
 typedef enum FindingKind {
-    FINDING_OUT_OF_BOUNDS,
-    FINDING_MISALIGNED,
-    FINDING_USE_AFTER_FREE,
-    FINDING_HOST_POINTER,
-    FINDING_FORBIDDEN,
-    FINDING_UNINITIALISED,
-    FINDING_RACE,
-    FINDING_RACE_BLOCKS,
-    FINDING_BARRIER,
-    FINDING_SHUFFLE,
-    FINDING_LAUNCH,
-    FINDING_TRAP,
-    FINDING_ASSERT,
-    FINDING_ENDLESS,
-    FINDING_STUCK,
-    FINDING_UNKNOWN_INSTRUCTION,
-    FINDING_UNKNOWN_CALL,
-    FINDING_LEAK,
-    FINDING_MODULE,
-    FINDING_LIMIT,
+#define FINDING(kind, ...) FINDING_##kind,
+#include "sim/base/findings.def"
+#undef FINDING
     FINDINGS
 } FindingKind;
 
@@ -42,9 +25,9 @@ typedef struct Place {
     int line;           /* of `file`, else of the PTX */
     int block[3], thread[3];
     bool has_thread;
-    const char *instruction; /* the opcode; not ended by 0: instruction_length */
+    const char *instruction; /* the opcode; not terminated; see instruction_length */
     int instruction_length;
-    int other_line; /* of a race: the other side's, in whichever file; 0: not known */
+    int other_line; /* of the other access of a race; 0: unknown */
 } Place;
 
 typedef struct Finding {
@@ -56,12 +39,12 @@ typedef struct Finding {
     const char *format; /* of the text: which sentence it is */
 } Finding;
 
-/* Tells (to stderr, unless quiet) the first time that this kind comes up at this line of a kernel;
- * counts after. Texts are printf formats. */
+/* Prints to stderr (unless quiet) the first finding of a kind at a line of a kernel, and counts the
+ * next ones. Texts are printf formats. */
 void finding(FindingKind kind, bool fatal, const Place *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Says something that is no fault of the program's, unless quiet. It is not kept. */
+/* Prints a note that is not a fault of the program, unless quiet. It is not kept. */
 void finding_note(const char *text);
 
 const char *finding_word(FindingKind kind); /* "out of bounds", for the table and the JSON */
@@ -69,6 +52,6 @@ int finding_count(void);
 const Finding *finding_at(int i);
 void finding_print(const char *text); /* on stderr, in lines of 80 columns */
 void finding_quiet(bool quiet);
-void finding_reset(void); /* forgets all of them */
+void finding_reset(void); /* forgets all findings */
 
 #endif

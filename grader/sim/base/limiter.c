@@ -320,7 +320,7 @@ static void of_transfer(const Sentence *t)
 
 void limits_sentence(const Limits *limits, char *text, size_t size)
 {
-    static void (*const tell[LIMITS])(const Sentence *) = {
+    static void (*const describe[LIMITS])(const Sentence *) = {
         [AT_ISSUE] = of_issue,   [AT_FP32] = of_fp32,       [AT_UNITS] = of_units,
         [AT_SHARED] = of_shared, [AT_L1] = of_l1,           [AT_L2] = of_l2,
         [AT_DRAM] = of_dram,     [AT_ATOMICS] = of_atomics, [AT_LATENCY] = of_latency,
@@ -333,5 +333,5 @@ void limits_sentence(const Limits *limits, char *text, size_t size)
     if (sentence.all <= 0)
         return;
     sentence.share = 100 * limits->spent.at[limit] / sentence.all;
-    tell[limit](&sentence);
+    describe[limit](&sentence);
 }

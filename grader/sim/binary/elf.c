@@ -1,10 +1,10 @@
-/* elf.c - reads ELF files: cubins for what ptxas made of a kernel, programs for where they take the
- * CUDA runtime from.
+/* elf.c - reads ELF files: cubins for what ptxas made of a kernel, programs for where they get the
+ * CUDA runtime.
  *
  * A cubin says about a kernel K: its registers in .nv.info (or, before sm_90, in the top byte of
  * .text.K's sh_info), its stack in .nv.info, its launch bounds in .nv.info.K, its static shared
- * memory as the size of .nv.shared.K (from sm_90 on with the block's reserved KiB in it). Nothing
- * in the file is believed: every offset is checked before it is followed.
+ * memory as the size of .nv.shared.K (from sm_90 on with the block's reserved KiB in it). The file
+ * is not trusted: every offset is checked before it is used.
  */
 #include "sim/binary/elf_reader.h"
 
@@ -120,12 +120,12 @@ static bool find_type(const Elf *elf, uint32_t type, ElfSection *section)
 
 /* ---- Symbols ---- */
 
-typedef struct Symbols {
+typedef struct ElfSymbols {
     ElfSection table, names;
     uint64_t count;
-} Symbols;
+} ElfSymbols;
 
-static bool find_symbols(const Elf *elf, uint32_t type, Symbols *symbols)
+static bool find_symbols(const Elf *elf, uint32_t type, ElfSymbols *symbols)
 {
     if (!find_type(elf, type, &symbols->table) || !symbols->table.bytes ||
         !read_section(elf, symbols->table.link, &symbols->names))
@@ -134,19 +134,19 @@ static bool find_symbols(const Elf *elf, uint32_t type, Symbols *symbols)
     return true;
 }
 
-static const char *symbol_name(const Symbols *symbols, uint64_t number)
+static const char *symbol_name(const ElfSymbols *symbols, uint64_t number)
 {
     if (number >= symbols->count)
         return "";
     return elf_string(&symbols->names, number_at(symbols->table.bytes + number * SYMBOL_BYTES, 4));
 }
 
-static bool is_undefined(const Symbols *symbols, uint64_t number)
+static bool is_undefined(const ElfSymbols *symbols, uint64_t number)
 {
     return !number_at(symbols->table.bytes + number * SYMBOL_BYTES + 6, 2);
 }
 
-/* ---- What ptxas says in .nv.info ---- */
+/* ---- What ptxas writes in .nv.info ---- */
 
 /* Of one kernel; -1: not said. */
 typedef struct Info {
@@ -162,7 +162,7 @@ static int64_t product(const unsigned char *at)
 
 /* One attribute of `size` bytes. In a kernel's own section nothing names a symbol. */
 static void take_attribute(Info *info, int attribute, const unsigned char *at, size_t size,
-                           const Symbols *symbols, const char *kernel)
+                           const ElfSymbols *symbols, const char *kernel)
 {
     if (!symbols && size >= 12 && (attribute == MAX_THREADS || attribute == REQUIRED_THREADS))
         info->threads = product(at);
@@ -177,7 +177,7 @@ static void take_attribute(Info *info, int attribute, const unsigned char *at, s
 }
 
 /* Walks over a section of attributes; false: the last one is cut off. */
-static bool take_attributes(Info *info, const ElfSection *section, const Symbols *symbols,
+static bool take_attributes(Info *info, const ElfSection *section, const ElfSymbols *symbols,
                             const char *kernel)
 {
     const unsigned char *at = section->bytes, *end;
@@ -207,7 +207,7 @@ bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources
 {
     Info info = { -1, -1, -1, -1 };
     ElfSection text, section;
-    Symbols symbols;
+    ElfSymbols symbols;
     uint64_t shared = 0;
 
     if (!*kernel || !find_section(elf, ".text.", kernel, &text) ||
@@ -255,7 +255,7 @@ static bool needs(const Elf *elf, const char *library)
 bool elf_host(const Elf *elf, ElfHost *host)
 {
     ElfSection section;
-    Symbols symbols;
+    ElfSymbols symbols;
 
     *host = (ElfHost){ 0 };
     if (!elf->count)

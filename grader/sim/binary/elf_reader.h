@@ -1,4 +1,4 @@
-/* elf_reader.h - the sections of a 64-bit little-endian ELF file in memory, which may say anything.
+/* elf_reader.h - the sections of a 64-bit little-endian ELF file in memory, which is not trusted.
  */
 #ifndef SIM_BINARY_ELF_READER_H
 #define SIM_BINARY_ELF_READER_H
@@ -29,7 +29,7 @@ typedef struct ElfSection {
 /* False: no such file, or its section table lies outside of it. Keeps the pointer. */
 bool elf_open(Elf *elf, const void *bytes, size_t size);
 
-/* False: there is none of that number, or its bytes lie outside of the file. */
+/* False: the number is too large, or its bytes lie outside of the file. */
 bool elf_section(const Elf *elf, uint32_t number, ElfSection *section);
 bool elf_find(const Elf *elf, const char *name, ElfSection *section);
 
@@ -39,7 +39,7 @@ const char *elf_string(const ElfSection *table, uint64_t offset);
 /* What ptxas made of a kernel, from its cubin. False: it is not in there, or malformed. */
 bool elf_resources(const Elf *elf, int arch, const char *kernel, KernelResources *found);
 
-/* How a host program comes to its CUDA runtime. */
+/* How a host program gets its CUDA runtime. */
 typedef struct ElfHost {
     bool has_kernels;      /* a fat binary is in it */
     bool needs_libcudart;  /* by name */

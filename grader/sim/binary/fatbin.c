@@ -1,13 +1,11 @@
 /* fatbin.c - reads a fat binary: a header, then entries of a header, a name, options and a payload
  * each, which is PTX or a cubin, raw or packed by zstd (nvcc's default) or LZ4.
  *
- * The program that brings it may be anybody's: sizes and offsets are checked before they are
- * followed, what is unpacked is bounded in sum, and of fatbin_read_bytes' input nothing beyond its
- * end is touched.
+ * The program is not trusted: sizes and offsets are checked before they are used, the sum of all
+ * unpacked bytes is bounded, and fatbin_read_bytes() reads nothing beyond the end of its input.
  */
 #include "sim/binary/fatbin.h"
 #include "sim/binary/elf_reader.h"
-#include "sim/binary/lz4_block.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -53,7 +51,7 @@ enum {
 #define ADVICE                                                                                     \
     "build with nvcc -cudart shared --no-compress -gencode arch=compute_80,code=compute_80"
 
-/* ---- Saying why ---- */
+/* ---- Reasons for a refusal ---- */
 
 typedef struct Reader {
     Fatbin *fatbin;
@@ -76,7 +74,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(Reader *reader, const c
 
 typedef size_t Decompress(void *out, size_t room, const void *in, size_t size);
 
-/* libzstd's function, if that library is here; it stays loaded. */
+/* libzstd's function, if that library is installed; it stays loaded. */
 static Decompress *zstd(void)
 {
     static Decompress *found;
@@ -153,7 +151,7 @@ static char *contents(Reader *reader, const EntryHeader *entry, const unsigned c
     return (char *) out;
 }
 
-/* Keeps an entry that is PTX or a cubin. A cubin that can't be unpacked costs figures, not the run.
+/* Keeps an entry that is PTX or a cubin. Without a cubin the run continues with fewer figures.
  */
 static bool keep(Reader *reader, const EntryHeader *entry, const unsigned char *payload)
 {
@@ -278,7 +276,7 @@ void fatbin_free(Fatbin *fatbin)
     fatbin->count = 0;
 }
 
-/* ---- What is asked for ---- */
+/* ---- Lookups ---- */
 
 /* True if an entry of `arch` serves better than one of `than`, on a device of `wanted`. */
 static bool serves_better(int arch, int than, int wanted)

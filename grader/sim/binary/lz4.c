@@ -1,12 +1,12 @@
-/* lz4.c - a decoder of LZ4 blocks. A block is a row of sequences: a token (two lengths of 4 bits),
- * more of the first length, so many literal bytes, the 2-byte distance of a match, more of the
- * second length. The last sequence ends behind its literals. */
-#include "sim/binary/lz4_block.h"
+/* lz4.c - a decoder of LZ4 blocks. A block is a series of sequences: a token (two lengths of 4
+ * bits), more of the first length, so many literal bytes, the 2-byte distance of a match, more of
+ * the second length. The last sequence ends after its literals. */
+#include "sim/binary/fatbin.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { LONG = 15 /* in 4 bits: the length goes on */, SHORTEST_MATCH = 4 };
+enum { LONG = 15 /* in 4 bits: the length continues in the next bytes */, SHORTEST_MATCH = 4 };
 
 /* The rest of a length that did not fit into its token. False: the input ends, or it is absurd. */
 static bool more_length(const unsigned char **at, const unsigned char *end, size_t *length)
@@ -52,5 +52,5 @@ long lz4_unpack(const unsigned char *in, size_t size, unsigned char *out, size_t
         for (size_t i = 0; i < match; i++, used++) /* may overlap what it writes: byte by byte */
             out[used] = out[used - distance];
     }
-    return -1; /* a block never ends behind a match */
+    return -1; /* a block never ends with a match */
 }

@@ -1,10 +1,10 @@
-/* check.h - the checks of a launch, as an observer: races, and reads of what was never written. */
+/* check.h - the checks of a launch, as an observer: races, and reads of unwritten memory. */
 #ifndef SIM_CHECK_CHECK_H
 #define SIM_CHECK_CHECK_H
 
 #include "sim/exec/exec.h"
 
-/* For launch->observers. Does what launch->check_races, check_uninitialised and sample say. */
+/* For launch->observers. launch->check_races, check_uninitialised and sample select the checks. */
 extern const Observer check_observer;
 
 #endif

@@ -1,10 +1,10 @@
-/* race_pool.c - Sides for lines of global memory that need one, and what all of that may cost.
+/* race_pool.c - Sides for lines of global memory that need one, within a memory limit.
  *
- * The simulator is to need no more than twice the memory that a program allocates, and 64 MiB: the
- * bytes themselves, a bit for each (memory.c), and what is left for races. A launch that spends all
- * of it goes on, but of further words that are not used in order by whole warps nothing is kept.
+ * The simulator may use twice the memory that a program allocates, plus 64 MiB: the bytes
+ * themselves, one bit per byte (memory.c), and the rest for races. A launch that reaches the limit
+ * continues, but further words that whole warps do not use in order are not tracked.
  */
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static void count_lines(const Allocation *a, void *self)
     const GlobalWords *words = a->races;
 
     if (words)
-        *(size_t *) self += (words->bytes >> words->log2_grain) / LINE * sizeof(Line);
+        *(size_t *) self += (words->bytes >> words->log2_grain) / LINE * sizeof(RaceLine);
 }
 
 void pool_begin(void)

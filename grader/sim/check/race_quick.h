@@ -4,7 +4,7 @@
 #ifndef SIM_CHECK_RACE_QUICK_H
 #define SIM_CHECK_RACE_QUICK_H
 
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 
 /* The slot belongs to this thread alone. */
 static inline bool race_is_own(const Visit *v, Slot slot, uint32_t who)
@@ -12,7 +12,8 @@ static inline bool race_is_own(const Visit *v, Slot slot, uint32_t who)
     return slot.when > v->mine && (slot.tag & WHO) == who;
 }
 
-static inline bool race_store_quickly(const Visit *v, Word *word, uint32_t who, uint32_t followed)
+static inline bool race_store_quickly(const Visit *v, RaceWord *word, uint32_t who,
+                                      uint32_t followed)
 {
     if (word->write.when > v->old && !race_is_own(v, word->write, who))
         return false;
@@ -32,7 +33,7 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
     if (read->tag & WHO_STRONG || read->when <= v->r->full)
         return false;
     if (read->when <= v->mine)
-        return read->tag & WHO_BLOCKS && !races_handed_over(false);
+        return read->tag & WHO_BLOCKS && !race_handed_over(false);
     if (!((read->tag ^ who) & (WHO_THREAD | WHO_SHIFT))) {
         if (read->when != v->now)
             return false;
@@ -51,7 +52,8 @@ static inline bool race_join_quickly(const Visit *v, Slot *read, uint32_t who, u
     return true;
 }
 
-static inline bool race_load_quickly(const Visit *v, Word *word, uint32_t who, uint32_t followed)
+static inline bool race_load_quickly(const Visit *v, RaceWord *word, uint32_t who,
+                                     uint32_t followed)
 {
     if (word->write.when > v->old && (followed || !race_is_own(v, word->write, who)))
         return false;
@@ -59,7 +61,7 @@ static inline bool race_load_quickly(const Visit *v, Word *word, uint32_t who, u
 }
 
 /* Any access of one lane to one word. */
-static inline void race_touch(Visit *v, Word *word, int lane, uint64_t at)
+static inline void race_touch(Visit *v, RaceWord *word, int lane, uint64_t at)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane);
     const uint32_t followed = v->x->shape->followed >> lane & 1 ? WHO_SAME_WARP : 0;

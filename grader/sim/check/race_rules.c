@@ -1,18 +1,18 @@
 /* race_rules.c - which accesses to one word race.
  *
- * Two accesses of different threads race if at least one writes, nothing orders them (races.c), and
- * they are not both strong (atomics; volatile, relaxed, acquire, release). Two writes of the same
- * value do no harm in either order and are no race; flags are set that way.
+ * Two accesses of different threads race if at least one writes, nothing orders them
+ * (race_order.c), and they are not both strong (atomics; volatile, relaxed, acquire, release). Two
+ * writes of the same value are not a race: their order does not matter, and flags are set that way.
  *
  * Volatile accesses to shared memory count as strong only in blocks that have executed a fence: a
- * hand-over needs one, and volatile alone, as it was used before Volta, orders nothing. Between
- * lanes of one warp they never do.
+ * hand-over needs one, and volatile alone, as code before Volta used it, orders nothing. Between
+ * lanes of one warp they never count as strong.
  */
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 
 #include <string.h>
 
-/* ---- Two strong ones ---- */
+/* ---- Two strong accesses ---- */
 
 static bool is_volatile(const Visit *v)
 {
@@ -28,7 +28,7 @@ static bool both_strong(const Visit *v, Slot slot)
     return v->r->ever_fenced && (int) (slot.tag & WHO_THREAD) / LANES != v->warp;
 }
 
-/* ---- One value ---- */
+/* ---- Writes of one value ---- */
 
 /* Whether the lane writes to the word what it holds: of racing writes, the last one's value. */
 static bool same_value(const Visit *v, int lane, uint64_t at)
@@ -90,7 +90,7 @@ bool race_at_once(Visit *v)
     return false;
 }
 
-/* ---- Meeting ---- */
+/* ---- Comparing an access with a slot ---- */
 
 static bool is_over(const Visit *v, Slot slot)
 {
@@ -120,7 +120,7 @@ static bool is_update(Slot slot)
            (!step || !step->in || step->in->op == OP_atom || step->in->op == OP_red);
 }
 
-/* Whether the slot stands for others, too, whom nothing orders with this warp. */
+/* Whether the slot also stands for other threads that are not ordered with this warp. */
 static bool has_others(const Visit *v, Slot slot, bool wrote)
 {
     int warp = (slot.tag & WHO_THREAD) / LANES;
@@ -131,8 +131,8 @@ static bool has_others(const Visit *v, Slot slot, bool wrote)
            (!wrote || is_update(slot));
 }
 
-/* Of writes, the last one's thread and those that are not written down wrote the same value.
- * Who was among them, as all of a warp that write to one address are, reads it back. */
+/* The thread of the last write and the threads that are not recorded wrote the same value. Such a
+ * thread may read it back, like all lanes of a warp that write to one address. */
 static bool reads_own(const Visit *v, Slot slot, bool wrote, int lane)
 {
     int other = slot.tag & WHO_THREAD;
@@ -164,7 +164,7 @@ static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t 
         meeting.somebody = true;
         meeting.one_warp &= !(slot.tag & WHO_OTHERS);
         if (!has_others(v, slot, wrote)) {
-            if (!(slot.tag & WHO_BLOCKS) || races_handed_over(wrote))
+            if (!(slot.tag & WHO_BLOCKS) || race_handed_over(wrote))
                 return;
             meeting.block = SOMEWHERE;
         }
@@ -172,7 +172,7 @@ static void meet_in_block(Visit *v, Slot slot, bool wrote, int leader, uint64_t 
     note(v, slot, wrote, lane, at, meeting);
 }
 
-/* Whether the lane, or one at the same address, meets what the slot says. */
+/* Whether the lane, or one at the same address, races with the access in the slot. */
 static void meet(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 {
     bool ordered = false;
@@ -180,14 +180,14 @@ static void meet(Visit *v, Slot slot, bool wrote, int leader, uint64_t at)
 
     if (slot.when <= v->old || v->met || both_strong(v, slot))
         return;
-    block = v->is_global ? races_foreign(v, slot.when, wrote, &ordered) : -1;
+    block = v->is_global ? race_foreign(v, slot.when, wrote, &ordered) : -1;
     if (block < 0)
         meet_in_block(v, slot, wrote, leader, at);
     else if (!ordered)
         note(v, slot, wrote, leader, at, (Meeting){ .block = block });
 }
 
-/* ---- Writing down ---- */
+/* ---- Recording ---- */
 
 static Slot slot_for(const Visit *v, int leader, uint32_t flags)
 {
@@ -196,8 +196,8 @@ static Slot slot_for(const Visit *v, int leader, uint32_t flags)
     return (Slot){ v->now, thread | flags | (v->strong ? WHO_STRONG : 0) | v->site };
 }
 
-/* One slot for many that do not race with each other: the first one of those that nothing orders
- * stays, with a note that there are more; a plain one rather than a strong one. */
+/* One slot stands for many accesses that do not race with each other: the first of those that are
+ * not ordered stays, marked as having others; a plain access is kept rather than a strong one. */
 static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t flags)
 {
     uint32_t thread = (uint32_t) (v->warp * LANES + leader), other = slot.tag & WHO_THREAD;
@@ -206,7 +206,7 @@ static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t fla
 
     if (slot.when <= v->old || (slot_strong && !v->strong))
         return own;
-    if (v->is_global && races_foreign(v, slot.when, wrote, &ordered) >= 0) {
+    if (v->is_global && race_foreign(v, slot.when, wrote, &ordered) >= 0) {
         if (ordered)
             return own;
         slot.tag |= slot_strong == v->strong ? WHO_BLOCKS : 0;
@@ -227,7 +227,7 @@ static Slot join(const Visit *v, Slot slot, bool wrote, int leader, uint32_t fla
     return own;
 }
 
-/* The last one of those that write the same stays: it may read it back. */
+/* Of writes of the same value the last one stays: its thread may read it back. */
 static Slot write_same(const Visit *v, Slot slot, int leader, uint32_t flags)
 {
     const bool other_block = v->is_global && slot.when <= v->mine;
@@ -239,7 +239,7 @@ static Slot write_same(const Visit *v, Slot slot, int leader, uint32_t flags)
     return own;
 }
 
-void race_visit(Visit *v, Word *word, int leader, uint64_t at)
+void race_visit(Visit *v, RaceWord *word, int leader, uint64_t at)
 {
     const uint32_t followed = v->x->shape->followed >> leader & 1 ? WHO_SAME_WARP : 0;
 

@@ -1,20 +1,16 @@
-/* written.c - whether what an access reads was ever written.
+/* written.c - reports reads of bytes that were never written.
  *
- * Each byte that is allocated has a bit; stores, copies and fills set it. A load of bytes that
- * nobody wrote is reported if the kernel computes with them, or stores them from shared to global
+ * Each byte that is allocated has a bit; stores, copies and fills set it. A load of bytes that were
+ * never written is reported if the kernel computes with them, or stores them from shared to global
  * memory. Any other copy is not reported: a structure's padding is copied with it, and so is the
  * fourth element of a float4 of which three are used. Its destination becomes unwritten again.
  */
-#include "sim/check/races.h"
+#include "sim/check/race.h"
 #include "sim/base/bits.h"
+#include "sim/base/common.h"
 #include "sim/exec/uses.h"
 
 #include <stdio.h>
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
 
 /* ---- Copies of unwritten bytes ----
  *
@@ -101,7 +97,7 @@ static bool none_written(const uint8_t *written, size_t at, size_t bytes)
 }
 
 /* Whether to report an element with unwritten bytes; `none`: no byte of it is written. */
-static bool element_is_told(const Access *x, int element, bool none)
+static bool element_is_reported(const Access *x, int element, bool none)
 {
     const int uses = uses_of(x->warp->code, x->step, element);
 
@@ -111,39 +107,39 @@ static bool element_is_told(const Access *x, int element, bool none)
            (uses & USE_STORES && x->space == SPACE_SHARED && !x->warp->block->copied_unwritten);
 }
 
-static bool load_is_told(const Access *x, int lane, const uint8_t *written, size_t at)
+static bool load_is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const size_t size = x->step->size;
-    bool told = false;
+    bool reported = false;
 
     for (int e = 0; e < x->step->vector; e++) {
         const size_t from = at + (size_t) e * size;
         const bool none = none_written(written, from, size);
         if (bits_all(written, from, size, true))
             continue;
-        if (element_is_told(x, e, none))
-            told = true;
+        if (element_is_reported(x, e, none))
+            reported = true;
         else if (none)
             note_unwritten(x, e, lane);
     }
-    return told;
+    return reported;
 }
 
 /* Whether to report a lane with unwritten bytes. An atomicExch() whose result is unused only
  * writes. */
-static bool is_told(const Access *x, int lane, const uint8_t *written, size_t at)
+static bool is_reported(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Instruction *in = x->step->in;
 
     if (in->op == OP_ld && (size_t) x->bytes == (size_t) x->step->size * x->step->vector)
-        return load_is_told(x, lane, written, at);
+        return load_is_reported(x, lane, written, at);
     if (in->op == OP_atom && has_mod(in, MOD_exch))
         return uses_of(x->warp->code, x->step, 0) != 0;
     return in->op != OP_cp_async || none_written(written, at, (size_t) x->bytes);
 }
 
-/* "which nobody has written"; "of which nobody has written 8, from byte 8 on" */
-static const char *put_which(const Access *x, const uint8_t *written, size_t at, const char *nobody,
+/* "which nothing has written"; "of which no thread has written 8, from byte 8 on" */
+static const char *put_which(const Access *x, const uint8_t *written, size_t at, const char *writer,
                              char *text, size_t size)
 {
     size_t count = 0;
@@ -151,14 +147,14 @@ static const char *put_which(const Access *x, const uint8_t *written, size_t at,
     for (size_t i = 0; i < (size_t) x->bytes; i++)
         count += !bits_all(written, at + i, 1, true);
     if (count == (size_t) x->bytes)
-        snprintf(text, size, "which %s has written", nobody);
+        snprintf(text, size, "which %s has written", writer);
     else
-        snprintf(text, size, "of which %s has written %zu, from byte %zu on", nobody, count,
+        snprintf(text, size, "of which %s has written %zu, from byte %zu on", writer, count,
                  bits_other(written, at, (size_t) x->bytes, true) - at);
     return text;
 }
 
-static void tell_global(const Access *x, int lane, const uint8_t *written, size_t at)
+static void report_global(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     char where[300], which[100];
 
@@ -169,14 +165,14 @@ static void tell_global(const Access *x, int lane, const uint8_t *written, size_
          put_which(x, written, at, "nothing", which, sizeof which));
 }
 
-static void tell_shared(const Access *x, int lane, const uint8_t *written, size_t at)
+static void report_shared(const Access *x, int lane, const uint8_t *written, size_t at)
 {
     const Step *copy = async_pending(x->warp->block, x->address[lane], x->bytes);
     char which[200];
 
     if (copy && copy->in)
         snprintf(which, sizeof which,
-                 "where the cp.async of line %d is still under way: wait for it first",
+                 "where the cp.async of line %d is still in flight: wait for it first",
                  copy->in->line);
     else
         put_which(x, written, at,
@@ -191,19 +187,19 @@ static void tell_shared(const Access *x, int lane, const uint8_t *written, size_
 /* Only the first lane that reads unwritten bytes is reported. */
 static void check_lanes(Access *x, bool mark, bool ask)
 {
-    bool told = false;
+    bool reported = false;
 
     for (uint32_t left = x->shape->leaders & x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         size_t at;
         uint8_t *written = written_of(x, lane, &at);
         if (written && ask && !bits_all(written, at, (size_t) x->bytes, true) &&
-            is_told(x, lane, written, at) && !told) {
-            told = true;
+            is_reported(x, lane, written, at) && !reported) {
+            reported = true;
             if (x->space == SPACE_SHARED)
-                tell_shared(x, lane, written, at);
+                report_shared(x, lane, written, at);
             else
-                tell_global(x, lane, written, at);
+                report_global(x, lane, written, at);
         }
         if (written && mark)
             bits_fill(written, at, (size_t) x->bytes, true);

@@ -2,11 +2,12 @@
  * its SMs.
  *
  * A description is lines of `key: value`, with comments from # on. Each figure is there exactly
- * once, within bounds that no GPU leaves, so that whoever writes a wrong one is told where, and
- * nothing that computes with them divides by zero. Numbers are read by hand: strtod would follow
- * the language that the program has set.
+ * once, within bounds that no GPU leaves, so that a wrong one is reported with its line, and no
+ * computation divides by zero. Numbers are not read by strtod, which would follow the program's
+ * locale.
  */
 #include "sim/device/device.h"
+#include "sim/base/common.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -173,17 +174,17 @@ static bool number_of(const Field *field, const char *text, double *value)
 
 /* ---- A file ---- */
 
-typedef struct Reader {
+typedef struct DescriptionReader {
     const char *path;
     int line;
     Device *device;
     bool seen[FIELD_COUNT];
     char *why;
     size_t why_size;
-} Reader;
+} DescriptionReader;
 
-__attribute__((format(printf, 2, 3))) static bool refuse(const Reader *reader, const char *format,
-                                                         ...)
+__attribute__((format(printf, 2, 3))) static bool refuse(const DescriptionReader *reader,
+                                                         const char *format, ...)
 {
     int used = reader->line
                    ? snprintf(reader->why, reader->why_size, "%s:%d: ", reader->path, reader->line)
@@ -209,7 +210,7 @@ static char *trim(char *text)
     return text + strspn(text, " \t");
 }
 
-static bool set_text(const Reader *reader, const Field *field, const char *value)
+static bool set_text(const DescriptionReader *reader, const Field *field, const char *value)
 {
     size_t length = strlen(value);
 
@@ -222,7 +223,7 @@ static bool set_text(const Reader *reader, const Field *field, const char *value
     return true;
 }
 
-static bool set_number(const Reader *reader, const Field *field, const char *value)
+static bool set_number(const DescriptionReader *reader, const Field *field, const char *value)
 {
     char *place = (char *) reader->device + field->offset;
     double number;
@@ -243,7 +244,7 @@ static bool set_number(const Reader *reader, const Field *field, const char *val
     return true;
 }
 
-static bool take_line(Reader *reader, char *line)
+static bool take_line(DescriptionReader *reader, char *line)
 {
     char *key = trim(line), *colon = strchr(key, ':');
     const Field *field;
@@ -263,7 +264,7 @@ static bool take_line(Reader *reader, char *line)
     return field->kind == TEXT ? set_text(reader, field, colon) : set_number(reader, field, colon);
 }
 
-static bool take_lines(Reader *reader, FILE *file)
+static bool take_lines(DescriptionReader *reader, FILE *file)
 {
     char line[LINE];
 
@@ -279,7 +280,7 @@ static bool take_lines(Reader *reader, FILE *file)
 }
 
 /* What one figure alone cannot show. */
-static bool check_whole(const Reader *reader)
+static bool check_whole(const DescriptionReader *reader)
 {
     const Device *d = reader->device;
 
@@ -303,7 +304,7 @@ static bool check_whole(const Reader *reader)
     return true;
 }
 
-/* ---- Finding it ---- */
+/* ---- Finding a description ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -359,7 +360,7 @@ static bool find_file(const char *folder, const char *key, char *path, char *sho
 
 bool device_read(const char *folder, const char *key, Device *device, char *why, size_t size)
 {
-    Reader reader = { .device = device, .why = why, .why_size = size };
+    DescriptionReader reader = { .device = device, .why = why, .why_size = size };
     char path[PLACE], known[LINE];
     FILE *file;
     bool fine;
@@ -373,8 +374,8 @@ bool device_read(const char *folder, const char *key, Device *device, char *why,
     file = fopen(path, "re");
     if (!file && errno == ENOENT && !strchr(key, '/')) {
         list_devices(folder, known, sizeof known);
-        snprintf(why, size, "there is no device `%s`; there are%s%s", key,
-                 *known ? ":" : " none in ", *known ? known : folder);
+        snprintf(why, size, "there is no device `%s`; %s%s", key,
+                 *known ? "there are:" : "no descriptions were found in ", *known ? known : folder);
         return false;
     }
     if (!file)
@@ -399,23 +400,19 @@ void device_slice(Device *device)
     device->memory_bus_bits = (int) (device->memory_bus_bits * share + 0.5);
     device->pcie_gbps *= share;
     device->fp32_tflops *= share;
-    device->atomic_ns /= share; /* of one address there is one, however small the slice */
+    device->atomic_ns /= share; /* one address has one unit, however small the slice */
     device->integer_atomic_ns /= share;
 }
 
 /* ---- Occupancy ---- */
 
-static long round_up(long value, long unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
-/* Registers are given to whole warps, in units, out of the schedulers' own parts of the file; and a
- * block is started only if it would fit with as many warps on every scheduler. */
+/* Registers are allocated to whole warps, in units, from the part of the file that belongs to the
+ * warp's scheduler; and a block is started only if it would fit with as many warps on every
+ * scheduler. */
 static long by_registers(const Device *device, int registers, int warps, Occupancy *found)
 {
-    long a_warp = round_up((long) registers * WARP, device->register_unit);
-    long rounded = round_up(warps, device->schedulers_per_sm);
+    long a_warp = (long) round_up((uint64_t) registers * WARP, (uint64_t) device->register_unit);
+    long rounded = (long) round_up((uint64_t) warps, (uint64_t) device->schedulers_per_sm);
 
     found->warp_registers = a_warp;
     if (registers > 256 || a_warp * rounded > device->registers_per_sm)
@@ -436,7 +433,7 @@ static long by_shared(const Device *device, size_t bytes, Occupancy *found)
     found->shared_unit = unit;
     if (bytes > (size_t) most)
         return 0;
-    a_block = round_up((long) bytes + device->shared_reserved_bytes, unit);
+    a_block = (long) round_up(bytes + (uint64_t) device->shared_reserved_bytes, (uint64_t) unit);
     found->block_shared_bytes = a_block;
     if (a_block > most)
         return 0;

@@ -1,4 +1,5 @@
-/* device.h - a described GPU: a small text file of published figures, each with its source. */
+/* device.h - the description of a GPU: a small text file of published figures, each with its
+ * source. */
 #ifndef SIM_DEVICE_DEVICE_H
 #define SIM_DEVICE_DEVICE_H
 
@@ -13,7 +14,7 @@ typedef struct Device {
     int threads_per_sm, blocks_per_sm, registers_per_sm, threads_per_block;
     int shared_per_sm_bytes, shared_per_block_bytes, shared_per_block_optin_bytes;
     int shared_reserved_bytes; /* a block: 1024 from cc 8.0 on, else 0 */
-    int register_unit;         /* registers are given to a warp in such steps: 256 */
+    int register_unit;         /* registers are allocated to a warp in such steps: 256 */
     int schedulers_per_sm;     /* 4 */
     int copy_engines;
     double sm_mhz, memory_mhz;

@@ -6,6 +6,7 @@
  * order, so that the finding names the first faulty lane. */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
+#include "sim/base/common.h"
 #include "sim/exec/ops/handlers.h"
 #include "sim/exec/trace.h"
 
@@ -19,11 +20,6 @@ const char *access_verb(const Access *access)
     };
 
     return verbs[access->kind];
-}
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 bool is_release(const Instruction *in)
@@ -125,14 +121,14 @@ static bool misaligned(const Access *x, int lane)
 static bool not_there(const Access *x, int lane)
 {
     static const FindingKind kinds[] = {
-        [GROUND_LIVE] = FINDING_OUT_OF_BOUNDS, [GROUND_FREED] = FINDING_USE_AFTER_FREE,
-        [GROUND_GAP] = FINDING_OUT_OF_BOUNDS,  [GROUND_HOST] = FINDING_HOST_POINTER,
-        [GROUND_NULL] = FINDING_OUT_OF_BOUNDS, [GROUND_NOTHING] = FINDING_OUT_OF_BOUNDS,
+        [ADDRESS_LIVE] = FINDING_OUT_OF_BOUNDS,  [ADDRESS_FREED] = FINDING_USE_AFTER_FREE,
+        [ADDRESS_GUARD] = FINDING_OUT_OF_BOUNDS, [ADDRESS_HOST] = FINDING_HOST_POINTER,
+        [ADDRESS_NULL] = FINDING_OUT_OF_BOUNDS,  [ADDRESS_NOTHING] = FINDING_OUT_OF_BOUNDS,
     };
     char what[300];
 
     memory_describe(x->address[lane], (size_t) x->bytes, what, sizeof what);
-    return fault(x, lane, kinds[memory_ground(x->address[lane])], what);
+    return fault(x, lane, kinds[memory_address_kind(x->address[lane])], what);
 }
 
 static bool is_forbidden(const Allocation *a, size_t at)

@@ -162,7 +162,7 @@ static bool add_warp(Warp *warp, const Step *step, Barrier *barrier)
 
 /* GPUs since Volta do not wait for lanes that have exited. On older GPUs, and according to the
  * programming guide, this is undefined behaviour. */
-static void tell_strays(Warp *warp, uint32_t diverged_lanes)
+static void report_absent_lanes(Warp *warp, uint32_t diverged_lanes)
 {
     char here[100], there[100];
 
@@ -183,7 +183,7 @@ static void arrive(Warp *warp)
 
     warp->diverged_lanes = 0;
     if (ended)
-        tell_strays(warp, ended);
+        report_absent_lanes(warp, ended);
 
     if (!add_warp(warp, step, barrier))
         return;
@@ -227,14 +227,7 @@ static uint32_t members_of(const Warp *warp)
     return lane_value(warp, warp->barrier_step->a, warp->waiting_lanes) & warp->alive;
 }
 
-static int line_of(const Step *step)
-{
-    if (!step)
-        return 0;
-    return step->in->line ? step->in->line : step->in->ptx_line;
-}
-
-static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
+static void report_missing_lanes(Warp *warp, uint32_t missing, bool ends)
 {
     const Step *other = warp_step_of(warp, __builtin_ctz(missing));
     int lane = __builtin_ctz(warp->waiting_lanes);
@@ -247,11 +240,11 @@ static void tell_missing_lanes(Warp *warp, uint32_t missing, bool ends)
              "%s of warp %d wait%s here, but its %s did not take this branch and wait%s for "
              "them at line %d: all threads must reach the same __syncthreads()",
              here, warp->number, lanes_end(warp->waiting_lanes, "s"), there,
-             lanes_end(missing, "s"), line_of(other));
+             lanes_end(missing, "s"), step_line(other));
     else
         warn(warp, warp->barrier_step, lane, FINDING_SHUFFLE,
              "the mask of this warp barrier names %s, not here but waiting at line %d", there,
-             line_of(other));
+             step_line(other));
 }
 
 void barrier_resolve(Warp *warp)
@@ -268,7 +261,7 @@ void barrier_resolve(Warp *warp)
     else if (rest && warp_only_ends(warp, rest))
         warp_exit(warp, rest); /* which calls this function again */
     else if (rest)
-        tell_missing_lanes(warp, warp_sync ? members_of(warp) & rest : rest, !warp_sync);
+        report_missing_lanes(warp, warp_sync ? members_of(warp) & rest : rest, !warp_sync);
     else
         arrive(warp);
     if (warp_sync && warp->waiting_lanes && warp->state == WARP_READY && !warp_rotate(warp))
@@ -287,7 +280,7 @@ static void run_sync(Warp *warp, const Step *step, uint32_t mask)
     if (warp->waiting_lanes && (warp->barrier != number || has_mod(step->in, MOD_red))) {
         fail(warp, step, __builtin_ctz(mask), FINDING_BARRIER,
              "lanes of one warp wait at different barriers: here and at line %d",
-             line_of(warp->barrier_step));
+             step_line(warp->barrier_step));
         return;
     }
     if (mask != warp->alive) {
@@ -378,11 +371,11 @@ static void describe_missing(const Block *block, const Warp *waiting, char *text
             used += (size_t) snprintf(text + used, size - used, "(ended)");
         else
             used += (size_t) snprintf(text + used, size - used, "(at barrier %d, line %d)",
-                                      warp->barrier, line_of(warp->barrier_step));
+                                      warp->barrier, step_line(warp->barrier_step));
     }
 }
 
-void barrier_tell_stuck(Block *block)
+void barrier_report_stuck(Block *block)
 {
     for (int i = 0; i < block->warp_count; i++) {
         Warp *warp = &block->warps[i];
@@ -395,7 +388,7 @@ void barrier_tell_stuck(Block *block)
              "barrier %d is never full: %d of %d threads wait here; missing: %s", warp->barrier,
              barrier->arrived,
              barrier->expected == ALL_THREADS ? block->warp_count * LANES : barrier->expected,
-             missing[0] ? missing : "nobody, it asks for more threads than the block has");
+             missing[0] ? missing : "none, it waits for more threads than the block has");
         return;
     }
 }

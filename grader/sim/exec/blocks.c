@@ -1,15 +1,15 @@
 /* blocks.c - when each block of a launch runs, and the turns of the warps in a block.
  *
  * A block of an ordinary launch runs to its end; then the next one starts in the same memory
- * (registers, local and shared memory). If all warps of a block only wait in loops, the next
- * block starts beside it, up to the number that the GPU holds at once; then all of these take
- * turns. If none of them makes progress, a GPU would hang too. In a cooperative launch all
- * blocks are present from the start. Where time is modelled and the kernel may distribute its
- * work by atomics, as many blocks as fit are present from the start.
+ * (registers, local and shared memory). If all warps of a block only wait in loops, the next block
+ * starts as well, up to the number that the GPU holds at once; then all of these take turns. If
+ * none of them makes progress, a GPU would hang too. In a cooperative launch all blocks are present
+ * from the start. Where time is modelled and the kernel may distribute its work by atomics, as many
+ * blocks as fit are present from the start.
  *
- * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that
- * waits for the preceding block). So SIM_SCHED changes only the order inside a batch: the next
- * blocks, as many as fit. */
+ * A GPU starts blocks in the order of their numbers, and programs rely on that (a scan that waits
+ * for the preceding block). So SIM_SCHED changes only the order inside a batch: the next blocks, as
+ * many as fit. */
 #include "sim/exec/warp.h"
 
 #include <stdio.h>
@@ -162,10 +162,10 @@ static bool block_is_done(const Block *block)
     return true;
 }
 
-/* Each of its parts runs in a loop without progress, or it sleeps. */
+/* Each of its parts runs in a loop without progress or sleeps. */
 static bool warp_waits(const Warp *warp)
 {
-    return warp->spins > warp->depth || warp->sleeps >= NAPS;
+    return warp->spins > warp->depth || warp->sleeps >= MOST_SLEEPS;
 }
 
 /* All of its warps that could run are waiting: other blocks get a turn. */
@@ -184,14 +184,7 @@ static bool block_waits(const Block *block)
 
 /* ---- Waiting forever ---- */
 
-static int line_of(const Step *step)
-{
-    if (!step)
-        return 0;
-    return step->in->line ? step->in->line : step->in->ptx_line;
-}
-
-static void tell_spinning(Warp *warp, const char *hint)
+static void report_spinning(Warp *warp, const char *hint)
 {
     const Step *step = warp->polled_step ? warp->polled_step : &warp->code->steps[warp->pc];
     const uint32_t lanes = warp->polled_step ? warp->polled_lanes : warp->active;
@@ -206,7 +199,7 @@ static void tell_spinning(Warp *warp, const char *hint)
              "those holds the lock, release it inside the branch that took it, or let one thread "
              "of a warp take it%s",
              here, lanes_end(lanes, "s"), there, lanes_end(others, "s"),
-             line_of(warp_step_of(warp, __builtin_ctz(others))), hint);
+             step_line(warp_step_of(warp, __builtin_ctz(others))), hint);
     else
         fail(warp, step, __builtin_ctz(lanes), FINDING_ENDLESS,
              "this loop has no end: it waits for what no other thread that can still run will do%s",
@@ -214,14 +207,14 @@ static void tell_spinning(Warp *warp, const char *hint)
 }
 
 /* Reports the first warp of the block that loops. If no warp loops, reports its barriers. */
-static void tell_hopeless(Block *block, const char *hint)
+static void report_endless(Block *block, const char *hint)
 {
     for (int i = 0; i < block->warp_count; i++)
         if (block->warps[i].state == WARP_READY) {
-            tell_spinning(&block->warps[i], hint);
+            report_spinning(&block->warps[i], hint);
             return;
         }
-    barrier_tell_stuck(block);
+    barrier_report_stuck(block);
 }
 
 /* ---- The blocks present at once ---- */
@@ -325,7 +318,7 @@ static void crew_close(Residents *residents)
 
 /* ---- Turns ---- */
 
-static void tell_progress(const Residents *residents)
+static void report_progress(const Residents *residents)
 {
     Launch *launch = residents->launch;
 
@@ -358,7 +351,7 @@ static void leave(Residents *residents, long i)
             (size_t) (residents->there - i) * sizeof *residents->blocks);
     residents->blocks[residents->there] = block;
     residents->done++;
-    tell_progress(residents);
+    report_progress(residents);
     check_budget(residents->launch, residents->done, residents->total);
 }
 
@@ -378,7 +371,7 @@ static bool go_on(Residents *residents, long i)
     do {
         turn = block_turn(block, &residents->seed);
         residents->moved |= turn == TURN_MOVED;
-        tell_progress(residents);
+        report_progress(residents);
     } while (turn && !side_by_side(residents->launch) && !block_waits(block));
     if (residents->launch->failed)
         return false;
@@ -387,7 +380,7 @@ static bool go_on(Residents *residents, long i)
         return true;
     }
     if (turn == TURN_NONE)
-        tell_hopeless(block, "");
+        report_endless(block, "");
     return false;
 }
 
@@ -407,7 +400,7 @@ static void begin_next(Residents *residents)
 }
 
 /* Adds a hint if blocks that have not started can never start. */
-static void tell_all_wait(const Residents *residents)
+static void report_all_wait(const Residents *residents)
 {
     char hint[200] = "";
 
@@ -417,7 +410,7 @@ static void tell_all_wait(const Residents *residents)
                  "before one of those has ended",
                  residents->there, residents->there == 1 ? " waits" : "s wait",
                  not_begun(residents), not_begun(residents) == 1 ? "has" : "have");
-    tell_hopeless(residents->blocks[0], hint);
+    report_endless(residents->blocks[0], hint);
 }
 
 static void take_turns(Residents *residents)
@@ -426,8 +419,8 @@ static void take_turns(Residents *residents)
     for (long i = 0; i < residents->there && !residents->launch->failed;)
         i += !go_on(residents, i);
     residents->idle = residents->moved ? 0 : residents->idle + 1;
-    if (residents->idle >= HOPELESS && !residents->launch->failed)
-        tell_all_wait(residents);
+    if (residents->idle >= IDLE_ROUNDS && !residents->launch->failed)
+        report_all_wait(residents);
 }
 
 /* Where warps or blocks distribute their work by atomic counters, the first to run would take

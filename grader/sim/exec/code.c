@@ -1,9 +1,9 @@
 /* code.c - code_make(): a function of a module becomes steps that can be run.
  *
  * First everything gets its place (layout.c), then each instruction becomes a step: its operands
- * are found (operands.c), and one of the families of handlers binds it. A step that nobody binds,
- * or whose operands do not fit, stays: it tells so when it is reached, since a program may never
- * get there.
+ * are found (operands.c), and one of the families of handlers binds it. A step that no family
+ * binds, or whose operands do not fit, stays and is reported only when it is executed, since a
+ * program may never get there.
  */
 #include "sim/ptx/cfg.h"
 #include "sim/exec/code.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool refuse(Maker *maker, const char *format, ...)
+bool refuse(CodeMaker *maker, const char *format, ...)
 {
     va_list arguments;
 
@@ -37,20 +37,20 @@ static void run_unknown(Warp *warp, const Step *step, uint32_t mask)
 }
 
 /* The mod that says what an instruction does, where one does. */
-static bool is_main(Mod mod)
+static bool is_main(ModGroup group)
 {
-    return (mod >= MOD_eq && mod <= MOD_nan) || (mod >= MOD_and && mod <= MOD_popc) ||
-           (mod >= MOD_up && mod <= MOD_ballot);
+    return group == GROUP_COMPARISON || group == GROUP_REDUCTION || group == GROUP_SHUFFLE ||
+           group == GROUP_VOTE;
 }
 
 static void fill_mods(Step *step, const Instruction *in)
 {
     for (int i = 0; i < in->mod_count; i++) {
-        Mod mod = (Mod) in->mods[i];
-        if (!step->mod && is_main(mod))
-            step->mod = (uint8_t) mod;
-        if (!step->rounding && mod >= MOD_rn && mod <= MOD_rpi)
-            step->rounding = (uint8_t) mod;
+        const ModGroup group = mod_group((Mod) in->mods[i]);
+        if (!step->mod && is_main(group))
+            step->mod = in->mods[i];
+        if (!step->rounding && group == GROUP_ROUNDING)
+            step->rounding = in->mods[i];
     }
     step->ftz = has_mod(in, MOD_ftz);
     step->sat = has_mod(in, MOD_sat);
@@ -62,7 +62,17 @@ static void fill_mods(Step *step, const Instruction *in)
 
 static void begin_step(Step *step, const Instruction *in)
 {
-    *step = (Step){ .in = in, .d = -1, .d2 = -1, .a = -1, .b = -1, .c = -1, .e = -1, .guard = -1 };
+    static uint32_t numbers; /* caches are keyed by it, since addresses are reused */
+
+    *step = (Step){ .number = ++numbers,
+                    .in = in,
+                    .d = -1,
+                    .d2 = -1,
+                    .a = -1,
+                    .b = -1,
+                    .c = -1,
+                    .e = -1,
+                    .guard = -1 };
     step->guard_negated = in->guard_negated;
     step->size = (uint8_t) type_size(in->types[0]);
     step->vector = (uint8_t) (in->vector > 0 ? in->vector : 1);
@@ -70,7 +80,9 @@ static void begin_step(Step *step, const Instruction *in)
     step->type = (uint8_t) in->types[0];
     step->type2 = (uint8_t) in->types[1];
     step->class_ = class_of(in);
-    step->rpc = step->target = -1;
+    step->rpc = -1;
+    if (step->class_ == CLASS_CONTROL)
+        step->jump.target = -1;
     fill_mods(step, in);
 }
 
@@ -86,7 +98,7 @@ static bool bind(Step *step, const Instruction *in)
     return false;
 }
 
-static bool make_step(Maker *maker, Step *step, const Instruction *in)
+static bool make_step(CodeMaker *maker, Step *step, const Instruction *in)
 {
     begin_step(step, in);
     if (in->guard >= 0) {
@@ -105,12 +117,12 @@ static bool make_step(Maker *maker, Step *step, const Instruction *in)
     return true;
 }
 
-/* Behind the last instruction lies a step that ends the function. */
-static bool make_steps(Maker *maker)
+/* The step after the last instruction ends the function. */
+static bool make_steps(CodeMaker *maker)
 {
     const Function *function = maker->function;
     Code *code = maker->code;
-    static const Instruction end = { .op = OP_ret, .guard = -1 };
+    static const Instruction end = { .op = OP_ret, .guard = -1, .roles = { .known = true } };
     int *rpc = malloc(((size_t) function->instruction_count + 1) * sizeof *rpc);
     uint8_t *treatment = calloc((size_t) function->instruction_count + 1, 1);
 
@@ -138,7 +150,7 @@ static bool make_steps(Maker *maker)
 
 /* ---- Codes ---- */
 
-static bool is_runnable(Maker *maker, const Module *module, int function)
+static bool is_runnable(CodeMaker *maker, const Module *module, int function)
 {
     const Function *f =
         function >= 0 && function < module->function_count ? &module->functions[function] : NULL;
@@ -151,7 +163,7 @@ static bool is_runnable(Maker *maker, const Module *module, int function)
     return true;
 }
 
-static bool make(Maker *maker, const Code *kernel, int function)
+static bool make(CodeMaker *maker, const Code *kernel, int function)
 {
     return is_runnable(maker, maker->module, function) && lay_out(maker, kernel) &&
            make_steps(maker) && fill_constants(maker);
@@ -160,7 +172,7 @@ static bool make(Maker *maker, const Code *kernel, int function)
 Code *code_make_for(const Code *kernel, const Module *module, int function,
                     const uint64_t *variable_address, char *why, size_t size)
 {
-    Maker maker = { .module = module, .why = why, .why_size = size };
+    CodeMaker maker = { .module = module, .why = why, .why_size = size };
     Code *code = maker.code = calloc(1, sizeof *code);
 
     if (size)

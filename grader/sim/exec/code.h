@@ -18,35 +18,35 @@ enum {
     MOST_LOCAL = 1 << 19 /* CUDA's own limit */
 };
 
-typedef struct Constant {
+typedef struct PlaneConstant {
     uint64_t bits;
     int size, plane; /* size 0: a free slot of the table */
-} Constant;
+} PlaneConstant;
 
-typedef struct Maker {
+typedef struct CodeMaker {
     Code *code;
     const Module *module;
     const Function *function;
-    int *slot;           /* by register: plane, or predicate */
-    int unwanted;        /* plane that receives unused results */
-    Constant *constants; /* hash table */
+    int *slot;                /* by register: plane, or predicate */
+    int unwanted;             /* plane that receives unused results */
+    PlaneConstant *constants; /* hash table */
     int constants_room, constants_used, constant_planes;
     char *why;
     size_t why_size;
     bool refused;
-} Maker;
+} CodeMaker;
 
 /* Returns false, with `why` filled in. */
-bool refuse(Maker *maker, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool refuse(CodeMaker *maker, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* layout.c: places of param, shared and local variables, of registers and of special registers. */
-bool lay_out(Maker *maker, const Code *kernel);
-bool is_kernel_param(const Maker *maker, int variable);
+bool lay_out(CodeMaker *maker, const Code *kernel);
+bool is_kernel_param(const CodeMaker *maker, int variable);
 
 /* operands.c: returns false if this instruction is not supported (that is reported when it is
  * executed), or with `why` filled in. */
-bool fill_operands(Maker *maker, Step *step);
-bool fill_constants(Maker *maker); /* the planes, once all constants are known */
+bool fill_operands(CodeMaker *maker, Step *step);
+bool fill_constants(CodeMaker *maker); /* the planes, once all constants are known */
 
 /* sim/exec/ops/control.c: the step after the last instruction. */
 void run_end(Warp *warp, const Step *step, uint32_t mask);

@@ -1,4 +1,4 @@
-/* exec.c - running a launch: what it needs, and what is told while it runs. */
+/* exec.c - running a launch: what it needs, and its findings. */
 #include "sim/exec/warp.h"
 
 #include <fenv.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_BYTES = 16384 }; /* a thread, for the functions that a kernel calls */
+enum { STACK_BYTES = 16384 }; /* bytes per thread, for the functions that a kernel calls */
 
 /* ---- Findings ---- */
 
@@ -78,6 +78,13 @@ Count *count_of(Warp *warp, const Step *step)
     return warp->counts + (step - warp->code->steps);
 }
 
+int step_line(const Step *step)
+{
+    if (!step)
+        return 0;
+    return step->in->line ? step->in->line : step->in->ptx_line;
+}
+
 const int32_t *lanes_of(Warp *warp, uint32_t mask)
 {
     if (warp->lane_mask_of != mask) {
@@ -108,7 +115,7 @@ static bool has_calls(const Code *code)
     return false;
 }
 
-/* What the caller has left open. */
+/* Creates what the caller has not set. */
 static bool complete(Launch *launch)
 {
     const Code *kernel = launch->kernel;
@@ -156,10 +163,10 @@ bool launch_run(Launch *launch)
     launch->failed = false;
     if (count < 0)
         return fail_launch(launch, FINDING_LAUNCH,
-                           "a launch needs 1 to 1024 threads a block, and at least one block");
+                           "a launch needs 1 to 1024 threads per block, and at least one block");
     if (!complete(launch))
         return false;
-    /* A program may have chosen another rounding, or zeros for subnormal numbers: for itself. */
+    /* A program may have set another rounding, or flush-to-zero, for its own computations. */
     fegetenv(&programs);
     fesetenv(FE_DFL_ENV);
     OBSERVE(launch, launch_begin, launch);

@@ -49,29 +49,43 @@ struct Step {
     uint8_t type2;
     uint8_t mod;      /* the main variant: comparison, atomic operation, shuffle mode ... (a Mod) */
     uint8_t rounding; /* MOD_rn, rz, rm, rp, rni ..., or 0 */
-    bool ftz, sat, approx, wide, hi, cc; /* cp.async: wide: e is a predicate that suppresses the
-                                          * read */
-    int64_t offset;                      /* of an address, or of a variable */
-    int64_t offset2;                     /* cp.async: offset of the source address, whose plane
-                                          * is b */
-    uint8_t address_size, address_size2; /* ld st atom cp.async: bytes per lane in the planes of
-                                          * a, and of b (cp.async): 4 or 8; 0: 8. Constant planes
-                                          * always have 8 */
-    uint8_t data_size;   /* ld st: bytes per lane in the data planes: 4 or 8 (ld.param.s32 %rd4:
-                          * 8); 0: given by the type. d or vector_at[] of a load < 0: value
-                          * discarded */
-    uint8_t source_size; /* cvt: bytes per lane in a's plane: 4 or 8 (cvt.s64.s32 %rd2, %rd1: 8);
-                          * data_size is the same for d's plane. 0: given by the types */
-    int target;          /* bra, call: step index, or index into code->launch's codes */
-    int rpc;             /* branch: the step where its lanes reconverge; one past the last step:
-                          * at the end */
-    int class_;          /* OpClass */
-    bool kernel_param;   /* ld.param: true: from launch->params, the same for all lanes; false:
-                          * from the frame's params. Both at `offset`, plus the lane's value in
-                          * plane a unless a is -1 */
-    uint8_t treatment;   /* Treatment */
-    Run *inner;          /* for a step that reads a clock: the handler that runs after the clock is
-                          * read */
+    bool ftz, sat, approx, wide, hi, cc;
+    bool kernel_param;    /* ld.param: true: from launch->params, the same for all lanes; false:
+                           * from the frame's params. Both at `offset`, plus the lane's value in
+                           * plane a unless a is -1 */
+    uint8_t address_size; /* ld st atom cp.async: bytes per lane in a's plane: 4 or 8; 0: 8.
+                           * Constant planes always have 8 */
+    uint8_t data_size;    /* ld st: bytes per lane in the data planes: 4 or 8 (ld.param.s32 %rd4:
+                           * 8); 0: given by the type. d or vector_at[] of a load < 0: value
+                           * discarded. cvt: the same for d's plane */
+    uint8_t treatment;    /* Treatment */
+    uint32_t number;      /* unique in the process: 1, 2, ... */
+    int64_t offset;       /* of an address, or of a variable */
+    union {               /* what only one family of instructions needs */
+        struct {
+            int target; /* step index, or index into code->launch's codes */
+        } jump;         /* bra, call */
+        struct {
+            bool strong, release; /* as in Access */
+            uint8_t mover;        /* MOVER_STORE ... */
+        } memory;                 /* ld, st */
+        struct {
+            bool release;
+            uint8_t change; /* a row of the table in ops/atomic.c */
+        } atomic;           /* atom, red */
+        struct {
+            int64_t offset; /* of the source address, whose plane is b */
+            uint8_t address_size;
+            bool is_suppressed; /* by e, a predicate; otherwise e is a number of bytes */
+        } copy;                 /* cp.async */
+        struct {
+            uint8_t source_size; /* bytes per lane in a's plane: 4 or 8 (cvt.s64.s32 %rd2, %rd1:
+                                  * 8); 0: given by the type */
+        } convert;               /* cvt */
+    };
+    int rpc; /* branch: the step where its lanes reconverge; one past the last step: at the end */
+    int class_; /* OpClass */
+    Run *inner; /* of a step with a clock operand: the handler that runs after the clock is read */
 };
 
 /* Where operands are stored. An absent source is -1: constant plane 0, which holds 0. An address
@@ -222,7 +236,7 @@ struct Block {
     uint8_t *written_room;   /* the memory for shared_written, kept for the next block */
     bool check_races;        /* check races in shared memory; for global memory, see Launch */
     bool copied_unwritten;   /* a store has copied unwritten bytes to shared memory */
-    void *shared_races;      /* races.c */
+    void *shared_races;      /* race_order.c */
     Barrier barriers[BARRIERS];
     int epoch;                /* barriers passed by all threads so far */
     bool ended;               /* by a fatal finding */
@@ -336,6 +350,8 @@ void warn(Warp *warp, const Step *step, int lane, FindingKind kind, const char *
 void warn_of_two(Warp *warp, const Step *step, int lane, FindingKind kind, const Step *other,
                  const char *text);
 Count *count_of(Warp *warp, const Step *step);
+/* The line of the source, or else of the PTX; 0: no step. */
+int step_line(const Step *step);
 
 /* ---- Families of handlers ----
  *

@@ -1,22 +1,18 @@
 /* frame.c - calls: the registers, parameters and local memory of a function that runs. */
 #include "sim/exec/warp.h"
+#include "sim/base/common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Frames ---- */
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + PLANE - 1) / PLANE * PLANE;
-}
-
 /* A frame is one block of memory, which is kept for the next call at this depth. */
 bool frame_make(Frame *frame, const Code *code, uint8_t unwritten)
 {
     size_t planes = (size_t) code->planes * PLANE;
-    size_t masks = round_up(((size_t) code->predicates + 1) * sizeof(uint32_t));
-    size_t bytes = planes + masks + round_up((size_t) code->param_bytes * LANES);
+    size_t masks = round_up(((size_t) code->predicates + 1) * sizeof(uint32_t), PLANE);
+    size_t bytes = planes + masks + round_up((size_t) code->param_bytes * LANES, PLANE);
 
     if (bytes > frame->memory_bytes) {
         free(frame->memory);
@@ -161,10 +157,11 @@ static Frame *new_frame(Warp *warp, const Step *step, int lane, const Code *code
 
     if (next >= MOST_FRAMES || code->local_bytes > room - base ||
         (size_t) next * (size_t) code->planes * PLANE > MOST_FRAME_BYTES) {
-        fail(warp, step, lane, FINDING_LIMIT,
-             "calls are %d deep here and the stack (%d bytes a thread) is full: recursion without "
-             "end, or a larger cudaLimitStackSize is needed",
-             next, room);
+        fail(
+            warp, step, lane, FINDING_LIMIT,
+            "calls are %d deep here and the stack (%d bytes per thread) is full: recursion without "
+            "end, or a larger cudaLimitStackSize is needed",
+            next, room);
         return NULL;
     }
     if (next == warp->frame_room) {

@@ -3,14 +3,14 @@
  * Parameters of a kernel lie in the order and with the alignment in which they are declared, from 0
  * on, as the runtime packs them. Shared memory holds the variables that the kernel can reach: its
  * own, and those of functions that it may call; the external ones, which share the dynamic part,
- * come behind them. A called function takes the kernel's places.
+ * come after them. A called function uses the kernel's layout.
  */
 #include "sim/exec/code.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool is_kernel_param(const Maker *maker, int variable)
+bool is_kernel_param(const CodeMaker *maker, int variable)
 {
     if (!maker->function->is_entry)
         return false;
@@ -21,7 +21,7 @@ bool is_kernel_param(const Maker *maker, int variable)
 }
 
 /* Puts the variable at the end of `bytes`. */
-static bool place(Maker *maker, int variable, int *bytes, int most)
+static bool place(CodeMaker *maker, int variable, int *bytes, int most)
 {
     const Variable *v = &maker->module->variables[variable];
     int align = v->align > 0 && v->align <= 1024 ? v->align : 1;
@@ -36,7 +36,7 @@ static bool place(Maker *maker, int variable, int *bytes, int most)
 
 /* ---- Parameters ---- */
 
-static bool place_params(Maker *maker, int function)
+static bool place_params(CodeMaker *maker, int function)
 {
     const Function *f = maker->function;
     Code *code = maker->code;
@@ -61,7 +61,7 @@ static bool place_params(Maker *maker, int function)
 typedef struct Reach {
     const Module *module;
     bool *variables, *functions;
-    int *open; /* functions that are still to be looked at */
+    int *open; /* functions that are still to be visited */
     int open_count;
 } Reach;
 
@@ -105,7 +105,7 @@ static bool is_dynamic(const Variable *v)
     return v->space == SPACE_SHARED && v->is_extern;
 }
 
-static void place_dynamic(Maker *maker)
+static void place_dynamic(CodeMaker *maker)
 {
     const Module *module = maker->module;
     int align = 16, at = maker->code->static_shared_bytes;
@@ -121,7 +121,7 @@ static void place_dynamic(Maker *maker)
     maker->code->dynamic_shared_at = at;
 }
 
-static bool place_reached(Maker *maker, const bool *reached)
+static bool place_reached(CodeMaker *maker, const bool *reached)
 {
     for (int i = 0; i < maker->module->variable_count; i++) {
         const Variable *v = &maker->module->variables[i];
@@ -133,7 +133,7 @@ static bool place_reached(Maker *maker, const bool *reached)
     return true;
 }
 
-static bool place_shared(Maker *maker, int function)
+static bool place_shared(CodeMaker *maker, int function)
 {
     const Module *module = maker->module;
     Reach reach = { .module = module,
@@ -156,7 +156,7 @@ static bool place_shared(Maker *maker, int function)
     return well;
 }
 
-static void copy_shared(Maker *maker, const Code *kernel)
+static void copy_shared(CodeMaker *maker, const Code *kernel)
 {
     for (int i = 0; i < maker->module->variable_count; i++)
         if (maker->module->variables[i].space == SPACE_SHARED)
@@ -168,7 +168,7 @@ static void copy_shared(Maker *maker, const Code *kernel)
 
 /* ---- Local memory ---- */
 
-static bool place_local(Maker *maker, int function)
+static bool place_local(CodeMaker *maker, int function)
 {
     Code *code = maker->code;
 
@@ -188,7 +188,7 @@ static bool place_local(Maker *maker, int function)
 
 /* ---- Registers ---- */
 
-static void place_specials(Maker *maker)
+static void place_specials(CodeMaker *maker)
 {
     Code *code = maker->code;
 
@@ -206,7 +206,7 @@ static void place_specials(Maker *maker)
     }
 }
 
-static bool place_registers(Maker *maker)
+static bool place_registers(CodeMaker *maker)
 {
     Code *code = maker->code;
 
@@ -234,7 +234,7 @@ static bool place_registers(Maker *maker)
 
 /* ---- All of it ---- */
 
-static bool make_tables(Maker *maker)
+static bool make_tables(CodeMaker *maker)
 {
     Code *code = maker->code;
     size_t variables = (size_t) maker->module->variable_count + 1;
@@ -249,7 +249,7 @@ static bool make_tables(Maker *maker)
     return true;
 }
 
-bool lay_out(Maker *maker, const Code *kernel)
+bool lay_out(CodeMaker *maker, const Code *kernel)
 {
     int function = (int) (maker->function - maker->module->functions);
 

@@ -1,7 +1,7 @@
 /* operands.c - the operands of one instruction, into its step: planes, predicates, offsets.
  *
- * Each operand has a role (roles.h), which says how wide its plane must be. What does not fit makes
- * the step one that tells so when it is reached: handlers rely on what they find.
+ * Each operand has a role (roles.h), which says how wide its plane must be. If an operand does not
+ * fit, the step is reported when it is executed, so handlers can rely on their operands.
  */
 #include "sim/exec/code.h"
 
@@ -12,7 +12,7 @@ enum { CONSTANT_ABSENT = -1, NOT_POSSIBLE = INT32_MIN };
 
 /* ---- Constants: a hash table from value and width to plane ---- */
 
-static Constant *find_constant(Constant *table, int room, uint64_t bits, int size)
+static PlaneConstant *find_constant(PlaneConstant *table, int room, uint64_t bits, int size)
 {
     size_t i = (bits * 0x9e3779b97f4a7c15ull >> 20) + (size_t) size;
 
@@ -22,15 +22,15 @@ static Constant *find_constant(Constant *table, int room, uint64_t bits, int siz
     return &table[i % (size_t) room];
 }
 
-static bool grow_constants(Maker *maker)
+static bool grow_constants(CodeMaker *maker)
 {
     int room = maker->constants_room ? 2 * maker->constants_room : 64;
-    Constant *table = calloc((size_t) room, sizeof *table);
+    PlaneConstant *table = calloc((size_t) room, sizeof *table);
 
     if (!table)
         return refuse(maker, "no memory");
     for (int i = 0; i < maker->constants_room; i++) {
-        const Constant *old = &maker->constants[i];
+        const PlaneConstant *old = &maker->constants[i];
         if (old->size)
             *find_constant(table, room, old->bits, old->size) = *old;
     }
@@ -40,14 +40,14 @@ static bool grow_constants(Maker *maker)
     return true;
 }
 
-/* The planes 0 and 1 are those of absent operands. */
-static int constant(Maker *maker, uint64_t bits, int size)
+/* Planes 0 and 1 stand for absent operands. */
+static int constant(CodeMaker *maker, uint64_t bits, int size)
 {
     if (2 * maker->constants_used >= maker->constants_room && !grow_constants(maker))
         return NOT_POSSIBLE;
     if (size == 4)
         bits = (uint32_t) bits;
-    Constant *place = find_constant(maker->constants, maker->constants_room, bits, size);
+    PlaneConstant *place = find_constant(maker->constants, maker->constants_room, bits, size);
     if (place->size)
         return ~place->plane;
     if (maker->constant_planes > MOST_CONSTANTS) {
@@ -56,13 +56,13 @@ static int constant(Maker *maker, uint64_t bits, int size)
     }
     if (!maker->constant_planes)
         maker->constant_planes = 2;
-    *place = (Constant){ bits, size, maker->constant_planes };
+    *place = (PlaneConstant){ bits, size, maker->constant_planes };
     maker->constant_planes += size / 4;
     maker->constants_used++;
     return ~place->plane;
 }
 
-static void fill_plane(uint8_t *at, const Constant *constant)
+static void fill_plane(uint8_t *at, const PlaneConstant *constant)
 {
     uint32_t low = (uint32_t) constant->bits;
 
@@ -73,7 +73,7 @@ static void fill_plane(uint8_t *at, const Constant *constant)
     }
 }
 
-bool fill_constants(Maker *maker)
+bool fill_constants(CodeMaker *maker)
 {
     int planes = maker->constant_planes > 2 ? maker->constant_planes : 2;
     size_t bytes = (size_t) (planes + SPARE_PLANES) * PLANE;
@@ -135,7 +135,7 @@ static uint64_t integer_bits(uint64_t bits, PtxType type)
 }
 
 /* Where a variable is, in its space; false: it has no address. */
-static bool variable_at(Maker *maker, int variable, uint64_t *at)
+static bool variable_at(CodeMaker *maker, int variable, uint64_t *at)
 {
     const Variable *v = &maker->module->variables[variable];
 
@@ -154,7 +154,7 @@ static bool variable_at(Maker *maker, int variable, uint64_t *at)
     }
 }
 
-static int variable_plane(Maker *maker, const Operand *operand, int size)
+static int variable_plane(CodeMaker *maker, const Operand *operand, int size)
 {
     uint64_t at;
     int plane = maker->code->local_plane[operand->index];
@@ -172,7 +172,7 @@ static bool begins(Name name, const char *text)
 }
 
 /* Each block is a cluster of its own. */
-static int cluster_plane(Maker *maker, const Operand *operand, int size)
+static int cluster_plane(CodeMaker *maker, const Operand *operand, int size)
 {
     if (begins(operand->name, "%cluster_nctaid") || begins(operand->name, "%cluster_nctarank"))
         return constant(maker, 1, size);
@@ -181,7 +181,7 @@ static int cluster_plane(Maker *maker, const Operand *operand, int size)
     return NOT_POSSIBLE;
 }
 
-static int special_plane(Maker *maker, Step *step, const Operand *operand, int size)
+static int special_plane(CodeMaker *maker, Step *step, const Operand *operand, int size)
 {
     int component = operand->component;
 
@@ -196,7 +196,7 @@ static int special_plane(Maker *maker, Step *step, const Operand *operand, int s
     return maker->code->special_plane[operand->special * 3 + component];
 }
 
-static int register_slot(const Maker *maker, const Operand *operand, int size)
+static int register_slot(const CodeMaker *maker, const Operand *operand, int size)
 {
     PtxType type = maker->function->registers[operand->index].type;
     int bytes = type_size(type) < 4 ? 4 : type_size(type);
@@ -206,16 +206,16 @@ static int register_slot(const Maker *maker, const Operand *operand, int size)
     return maker->slot[operand->index];
 }
 
-/* Bytes a lane of the operand's plane, where any will do; 0: it has none. */
-static int natural_bytes(const Maker *maker, const Operand *operand, PtxType type)
+/* Bytes per lane of the operand's plane, where any width is allowed; 0: it has no plane. */
+static int natural_bytes(const CodeMaker *maker, const Operand *operand, PtxType type)
 {
     if (operand->kind == OPERAND_REGISTER)
         type = maker->function->registers[operand->index].type;
     return type == TYPE_PRED ? 0 : type_size(type) < 4 ? 4 : type_size(type);
 }
 
-/* The plane (or predicate, size -1) of one operand that is no address and no vector. */
-static int slot_of(Maker *maker, Step *step, const Operand *operand, PtxType type, int size)
+/* The plane (or predicate, size -1) of one operand that is neither an address nor a vector. */
+static int slot_of(CodeMaker *maker, Step *step, const Operand *operand, PtxType type, int size)
 {
     uint64_t bits;
 
@@ -246,8 +246,8 @@ static int slot_of(Maker *maker, Step *step, const Operand *operand, PtxType typ
 
 /* ---- Addresses and vectors ---- */
 
-/* Of a variable or absolute: all of it is the offset. */
-static int fixed_address(Maker *maker, Step *step, const Operand *operand, int64_t *offset)
+/* An address of a variable, or an absolute one: all of it is the offset. */
+static int fixed_address(CodeMaker *maker, Step *step, const Operand *operand, int64_t *offset)
 {
     uint64_t at = 0;
 
@@ -263,10 +263,10 @@ static int fixed_address(Maker *maker, Step *step, const Operand *operand, int64
     return CONSTANT_ABSENT;
 }
 
-static int address(Maker *maker, Step *step, const Operand *operand, bool second)
+static int address(CodeMaker *maker, Step *step, const Operand *operand, bool second)
 {
-    int64_t *offset = second ? &step->offset2 : &step->offset;
-    uint8_t *size = second ? &step->address_size2 : &step->address_size;
+    int64_t *offset = second ? &step->copy.offset : &step->offset;
+    uint8_t *size = second ? &step->copy.address_size : &step->address_size;
 
     *size = 8;
     if (operand->kind != OPERAND_ADDRESS)
@@ -282,8 +282,8 @@ static int address(Maker *maker, Step *step, const Operand *operand, bool second
     return maker->slot[operand->index];
 }
 
-/* Each element is `size` bytes a lane; 0: all alike, as the first register among them. */
-static bool vector(Maker *maker, Step *step, const Operand *operand, PtxType type, int size)
+/* Each element has `size` bytes per lane; 0: as many as the first register among them. */
+static bool vector(CodeMaker *maker, Step *step, const Operand *operand, PtxType type, int size)
 {
     const Operand *elements = maker->function->operands + operand->first;
 
@@ -307,7 +307,7 @@ static bool vector(Maker *maker, Step *step, const Operand *operand, PtxType typ
 }
 
 /* Data of loads, stores and atomics: all of one width. */
-static int data(Maker *maker, Step *step, const Operand *operand)
+static int data(CodeMaker *maker, Step *step, const Operand *operand)
 {
     PtxType type = step->in->types[0];
     int size = natural_bytes(maker, operand, type);
@@ -325,7 +325,7 @@ static int data(Maker *maker, Step *step, const Operand *operand)
 }
 
 /* mov packs or unpacks: elements of the whole's width over their count. */
-static int packed(Maker *maker, Step *step, const Operand *operand)
+static int packed(CodeMaker *maker, Step *step, const Operand *operand)
 {
     static const PtxType types[] = {
         [1] = TYPE_B8, [2] = TYPE_B16, [4] = TYPE_B32, [8] = TYPE_B64
@@ -340,7 +340,7 @@ static int packed(Maker *maker, Step *step, const Operand *operand)
 }
 
 /* cvt: a register may be wider than the type, and the step then says so. */
-static int converted(Maker *maker, Step *step, const Operand *operand, char role)
+static int converted(CodeMaker *maker, Step *step, const Operand *operand, char role)
 {
     PtxType type = role_type(step->in, role);
     int least = role_bytes(step->in, role), bytes = least;
@@ -349,11 +349,11 @@ static int converted(Maker *maker, Step *step, const Operand *operand, char role
         bytes = natural_bytes(maker, operand, type);
     if (least <= 0 || bytes < least || bytes > 8)
         return NOT_POSSIBLE;
-    *(role == 'd' ? &step->data_size : &step->source_size) = (uint8_t) bytes;
+    *(role == 'd' ? &step->data_size : &step->convert.source_size) = (uint8_t) bytes;
     return slot_of(maker, step, operand, type, bytes);
 }
 
-static bool is_predicate(const Maker *maker, const Operand *operand)
+static bool is_predicate(const CodeMaker *maker, const Operand *operand)
 {
     return operand->kind == OPERAND_REGISTER &&
            maker->function->registers[operand->index].type == TYPE_PRED;
@@ -361,7 +361,7 @@ static bool is_predicate(const Maker *maker, const Operand *operand)
 
 /* ---- The instruction ---- */
 
-static int operand_slot(Maker *maker, Step *step, const Operand *operand, char role, int source)
+static int operand_slot(CodeMaker *maker, Step *step, const Operand *operand, char role, int source)
 {
     const Instruction *in = step->in;
 
@@ -372,7 +372,7 @@ static int operand_slot(Maker *maker, Step *step, const Operand *operand, char r
     if (role == 'd' || role == 's')
         return converted(maker, step, operand, role);
     if (role == 'i' && is_predicate(maker, operand)) {
-        step->wide = true;
+        step->copy.is_suppressed = true;
         role = 'p';
     }
     if (role == 'v' && operand->kind == OPERAND_VECTOR)
@@ -380,7 +380,7 @@ static int operand_slot(Maker *maker, Step *step, const Operand *operand, char r
     return slot_of(maker, step, operand, role_type(in, role), role_bytes(in, role));
 }
 
-static bool fill_destinations(Maker *maker, Step *step, const Roles *roles)
+static bool fill_destinations(CodeMaker *maker, Step *step, const Roles *roles)
 {
     const Operand *operands = maker->function->operands + step->in->first;
 
@@ -396,7 +396,7 @@ static bool fill_destinations(Maker *maker, Step *step, const Roles *roles)
     return true;
 }
 
-static bool fill_sources(Maker *maker, Step *step, const Roles *roles)
+static bool fill_sources(CodeMaker *maker, Step *step, const Roles *roles)
 {
     const Operand *operands = maker->function->operands + step->in->first;
     int *const slots[] = { &step->a, &step->b, &step->c, &step->e };
@@ -414,8 +414,8 @@ static bool fill_sources(Maker *maker, Step *step, const Roles *roles)
     return true;
 }
 
-/* A branch's index and a call's are the only operands that these have as planes. */
-static bool fill_index(Maker *maker, Step *step, int operand, int bytes)
+/* The index of a branch or call is the only operand of these that is a plane. */
+static bool fill_index(CodeMaker *maker, Step *step, int operand, int bytes)
 {
     if (operand >= step->in->count)
         return false;
@@ -424,35 +424,33 @@ static bool fill_index(Maker *maker, Step *step, int operand, int bytes)
     return step->a != NOT_POSSIBLE;
 }
 
-static bool fill_target(Maker *maker, Step *step)
+static bool fill_target(CodeMaker *maker, Step *step)
 {
     const Operand *operand = &maker->function->operands[step->in->first];
 
-    step->target = step->in->count == 1 ? operand->index : -1;
+    step->jump.target = step->in->count == 1 ? operand->index : -1;
     return step->in->count == 1 && operand->kind == OPERAND_LABEL;
 }
 
-static bool fill_call(Maker *maker, Step *step)
+static bool fill_call(CodeMaker *maker, Step *step)
 {
     const Instruction *in = step->in;
 
     if (in->call_returns >= in->count)
         return false;
     const Operand *target = &maker->function->operands[in->first + in->call_returns];
-    step->target = target->kind == OPERAND_FUNCTION ? target->index : -1;
+    step->jump.target = target->kind == OPERAND_FUNCTION ? target->index : -1;
     return target->kind == OPERAND_FUNCTION || fill_index(maker, step, in->call_returns, 8);
 }
 
-bool fill_operands(Maker *maker, Step *step)
+bool fill_operands(CodeMaker *maker, Step *step)
 {
-    Roles roles;
-
     if (step->in->op == OP_bra)
         return fill_target(maker, step);
     if (step->in->op == OP_brx)
         return fill_index(maker, step, 0, 4);
     if (step->in->op == OP_call)
         return fill_call(maker, step);
-    return roles_of(step->in, &roles) && fill_destinations(maker, step, &roles) &&
-           fill_sources(maker, step, &roles);
+    return step->in->roles.known && fill_destinations(maker, step, &step->in->roles) &&
+           fill_sources(maker, step, &step->in->roles);
 }

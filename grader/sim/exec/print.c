@@ -1,4 +1,4 @@
-/* print.c - print_format(): each conversion is read, checked and handed to snprintf by itself. */
+/* print.c - print_format(): each conversion is read, checked and passed to snprintf separately. */
 #include "sim/exec/print.h"
 
 #include <stdio.h>
@@ -174,7 +174,7 @@ static void put_pointer(Printer *printer, const Conversion *c)
     put_bytes(printer, text, strlen(text));
 }
 
-/* What is no conversion is printed as it stands. */
+/* Text that is not a conversion is printed unchanged. */
 static void put_conversion(Printer *printer)
 {
     const char *start = printer->at++;

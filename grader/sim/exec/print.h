@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_PRINTED = 4096 }; /* bytes by one call, its 0 included: what is longer is cut */
+enum { MOST_PRINTED = 4096 }; /* bytes per call, with the 0; longer output is cut */
 
 /* The next value of 4 or 8 bytes; false: there are no more. */
 typedef bool NextValue(void *self, int bytes, uint64_t *value);

@@ -1,20 +1,17 @@
-/* shape.c - how the lanes of one access lie to each other, and what that costs the hardware.
+/* shape.c - the pattern of the addresses of one access, and what it costs the hardware.
  *
- * A step mostly meets the same pattern again and again, at another address: the last one of each
- * step is kept, so that only 32 subtractions and comparisons remain. Sectors depend on the pattern
- * and on where in a 32-byte sector it begins, bank conflicts on the pattern alone.
+ * A step mostly repeats one pattern at other addresses. The last pattern of each step is kept, so
+ * that only 32 subtractions and comparisons remain. Sectors depend on the pattern and on where in a
+ * 32-byte sector it begins, bank conflicts on the pattern alone.
  */
 #include "sim/exec/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 1024, SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
+enum { KEPT = 1024, BANKS = 32, BANK_BYTES = 4 };
 
-/* Found without a call, in a shared library, too. */
-#define QUICK_TLS _Thread_local __attribute__((tls_model("initial-exec")))
-
-/* A table for each thread: blocks may be run by more than one. */
+/* One table per thread: several threads may run blocks. */
 static _Thread_local struct Patterns {
     Shape kept[KEPT];
 } * table;
@@ -30,13 +27,13 @@ static Shape *place_of(const Step *step, Space space)
             return &spare;
         memset(table, 0, sizeof *table);
     }
-    uintptr_t at = (uintptr_t) step / sizeof *step + (space == SPACE_SHARED ? KEPT / 2 : 0);
+    const uint32_t at = step->number + (space == SPACE_SHARED ? KEPT / 2 : 0);
     return &table->kept[at % KEPT];
 }
 
 /* ---- Equal and different ---- */
 
-/* The first lane with each value. `followed`: those of them whose value others have, too. */
+/* The first lane with each value. `followed`: those whose value other lanes have, too. */
 static uint32_t first_of_each(const int64_t value[LANES], uint32_t mask, uint32_t *followed)
 {
     uint8_t slot[2 * LANES] = { 0 }; /* by hash: 1 + lane */
@@ -72,8 +69,8 @@ static int64_t sector_of(const Shape *s, int lane)
 }
 
 /* Measured on an H200 (204 patterns, no exception): a request costs the different 32-byte sectors
- * that the whole warp touches, whatever a lane's width. Atomics go in passes, one lane an address
- * in each: pass p costs the sectors with an address that at least p lanes share. */
+ * that the whole warp touches, for any width of the lanes. Atomics go in passes, each with one lane
+ * per address: pass p costs the sectors with an address that at least p lanes share. */
 static int count_sectors(const Shape *s, uint32_t lanes)
 {
     int64_t sector[LANES];
@@ -153,13 +150,13 @@ static int passes_of(const Shape *s, uint32_t phase, int unit_bytes, bool each_l
     return most;
 }
 
-/* Measured on an H200 (390 patterns: 4, 8 and 16 bytes a lane, loads and stores; no exception):
+/* Measured on an H200 (390 patterns: 4, 8 and 16 bytes per lane, loads and stores; no exception):
  *
- * The warp is cut into phases of 32 lanes (up to 4 bytes a lane), 16 (8 bytes) or 8 (16 bytes). In
- * loads only, neighbouring phases become one if for the whole warp each active lane n has the same
- * address as lane n^1, or for the whole warp as n^2, lanes that are off agreeing with all. A phase
- * with an active lane then takes as many wavefronts as there are different 4-byte words in the bank
- * that has most of them. Without conflicts each phase takes one.
+ * The warp is cut into phases of 32 lanes (up to 4 bytes per lane), 16 (8 bytes) or 8 (16 bytes).
+ * In loads only, neighbouring phases become one if for the whole warp each active lane n has the
+ * same address as lane n^1, or for the whole warp as n^2, where inactive lanes match every address.
+ * A phase with an active lane then takes as many wavefronts as there are different 4-byte words in
+ * the bank that has most of them. Without conflicts each phase takes one.
  *
  * Atomics on integers: as many as there are lanes in the bank that has most of them, equal
  * addresses not being merged (`each_lane`); of a compare-and-swap twice that, and the profiler has
@@ -183,8 +180,8 @@ static void count_wavefronts(Shape *s, bool each_lane)
     }
 }
 
-/* Whether two lanes of one round of the loop below are in each other's way: at one address, or in
- * one bank in the same phase. */
+/* Whether two lanes of one round of the loop below conflict: at one address, or in one bank in the
+ * same phase. */
 static bool in_the_way(const Shape *s, int one, int other)
 {
     int unit = s->bytes < BANK_BYTES ? BANK_BYTES : s->bytes, columns = BANKS * BANK_BYTES / unit;
@@ -211,7 +208,7 @@ static uint32_t winners_of(const Shape *s, uint32_t waiting)
 
 /* Some atomics on shared memory are a loop of load, compute, compare and swap. Measured on an H200
  * (28 patterns of 4 and 8 bytes): in each round one lane of each bank has its turn, all that wait
- * load, and the swap takes 2 wavefronts a phase in which a lane waits, none of them a conflict. */
+ * load, and the swap takes 2 wavefronts per phase with a waiting lane, none of them a conflict. */
 static void count_loop_wavefronts(Shape *s)
 {
     Shape round = *s;
@@ -260,8 +257,8 @@ int shape_sectors(const Shape *shape, uint32_t lanes)
     return part.kind == ACCESS_ATOMIC ? count_atomic_sectors(&part) : count_sectors(&part, lanes);
 }
 
-/* ptxas makes a loop of an atomic on shared memory that hardware does not have: floating-point
- * numbers, halves of words, and 64 bits but for exchanges (tried: sm_80, sm_90). */
+/* ptxas makes a loop of atomics on shared memory that the hardware lacks: floating-point numbers,
+ * halves of words, and 64 bits but for exchanges (tried: sm_80, sm_90). */
 static bool is_loop(const Step *step, int bytes)
 {
     return type_is_float((PtxType) step->type) || bytes < BANK_BYTES ||
@@ -283,7 +280,7 @@ static void work_out(Shape *s, const Step *step)
         else
             count_wavefronts(s, s->kind == ACCESS_ATOMIC && step->treatment != ADDRESS_REDUCED);
         if (s->kind == ACCESS_ATOMIC && step->mod == MOD_cas && !s->loop_loads) {
-            s->ideal += s->wavefronts; /* what is not conflicts */
+            s->ideal += s->wavefronts; /* these are not conflicts */
             s->wavefronts *= 2;
         }
     } else {
@@ -322,10 +319,10 @@ const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t m
     uint8_t start = (uint8_t) (first % unit);
 
     bool differ = take_deltas(s, mask, first, address);
-    if (!differ && s->step == step && s->mask == mask && s->start == start && s->bytes == bytes &&
-        s->kind == kind && s->space == space)
+    if (!differ && s->step == step->number && s->mask == mask && s->start == start &&
+        s->bytes == bytes && s->kind == kind && s->space == space)
         return s;
-    s->step = step;
+    s->step = step->number;
     s->mask = mask;
     s->start = start;
     s->bytes = (uint8_t) bytes;

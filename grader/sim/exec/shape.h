@@ -1,32 +1,34 @@
-/* shape.h - how the lanes of one access lie to each other, and what that costs the hardware. */
+/* shape.h - the pattern of the addresses of one access, and what it costs the hardware. */
 #ifndef SIM_EXEC_SHAPE_H
 #define SIM_EXEC_SHAPE_H
 
 #include "sim/exec/exec.h"
 
-/* Compiled twice: gcc chooses by the processor, when the library is loaded. Of integers only.
- * (What clang 14 makes of it cannot be called from another file.) */
+/* Compiled twice: the processor decides when the library is loaded. For integer code only. (With
+ * clang 14 such functions cannot be called from another file.) */
 #if defined __x86_64__ && !defined __clang__
 #define WITH_AVX2 __attribute__((target_clones("avx2", "default")))
 #else
 #define WITH_AVX2
 #endif
 
+enum { SECTOR_BYTES = 32, SECTORS = 4, LINE_BYTES = SECTORS * SECTOR_BYTES };
+
 typedef enum AccessKind { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC } AccessKind;
 
 typedef struct Shape {
-    /* What it is kept under. */
-    const Step *step;
+    /* The key of the cache. */
+    uint32_t step; /* its number */
     uint32_t mask;
-    uint8_t bytes; /* a lane */
+    uint8_t bytes; /* per lane */
     uint8_t kind, space;
     uint8_t start; /* the first active lane's place in a sector; of shared memory: in 4 bytes, or in
                     * `bytes` if those are more */
-    _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for lanes that are off */
-    /* What follows from it. */
+    _Alignas(64) uint64_t delta[LANES]; /* from the first active lane; 0 for inactive lanes */
+    /* Derived from the key. */
     int64_t low, high; /* of delta */
     bool aligned;      /* each lane to `bytes` */
-    bool linear;       /* all lanes on, side by side in their order */
+    bool linear;       /* all lanes active, with consecutive addresses in their order */
     bool uniform;      /* one address */
     uint32_t leaders;  /* the first lane at each address */
     uint32_t followed; /* leaders with others at their address */
@@ -34,11 +36,11 @@ typedef struct Shape {
     int sectors;
     int wavefronts, ideal, loop_loads, loop_ideal;
     int rounds,
-        round_lanes; /* of the loop, beyond the first; lanes that wait in these, all added up */
+        round_lanes; /* of the loop, after the first one; sum of the lanes that wait in these */
 } Shape;
 
 /* The shape of the addresses, of global or of shared memory. It stays valid until the next call.
- * `address` of lanes that are off: anything. */
+ * `address` of inactive lanes may be anything. */
 const Shape *shape_of(const Step *step, Space space, AccessKind kind, uint32_t mask, int bytes,
                       const uint64_t address[LANES]);
 

@@ -58,7 +58,7 @@ static uint32_t lanemask(Special special, int lane)
     }
 }
 
-/* Warp instructions stand for cycles and for nanoseconds alike. */
+/* A warp instruction counts as one cycle and as one nanosecond. */
 static uint64_t clock_value(const Launch *launch, Special special)
 {
     bool high = special == SPECIAL_CLOCK_HI || special == SPECIAL_GLOBALTIMER_HI;
@@ -97,10 +97,16 @@ static uint64_t value_in_block(const Warp *warp, Special special, int component)
     }
 }
 
+static bool is_lanemask(Special special)
+{
+    return special == SPECIAL_LANEMASK_EQ || special == SPECIAL_LANEMASK_LE ||
+           special == SPECIAL_LANEMASK_LT || special == SPECIAL_LANEMASK_GE ||
+           special == SPECIAL_LANEMASK_GT;
+}
+
 static bool differs_by_lane(Special special)
 {
-    return special == SPECIAL_TID || special == SPECIAL_LANEID ||
-           (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT);
+    return special == SPECIAL_TID || special == SPECIAL_LANEID || is_lanemask(special);
 }
 
 static uint32_t value_of_lane(const Warp *warp, Special special, int component, int lane)
@@ -136,7 +142,7 @@ static void fill_plane(const Warp *warp, uint8_t *at, Special special, int compo
         lanes[i] = value_of_lane(warp, special, component, i);
 }
 
-/* The addresses of local variables lie behind the frame's own base. */
+/* The addresses of local variables begin at the frame's base. */
 static void fill_local(const Warp *warp, const Code *code, uint8_t *registers)
 {
     for (int i = 0; i < code->module->variable_count; i++) {
@@ -173,8 +179,9 @@ void special_fill_block(Warp *warp)
 
 void run_clock(Warp *warp, const Step *step, uint32_t mask)
 {
-    for (int i = SPECIAL_CLOCK; i <= SPECIAL_GLOBALTIMER_HI; i++)
-        fill_special(warp, warp->code, warp->registers, i * COMPONENTS);
+    for (int i = 0; i < SPECIAL_UNKNOWN; i++)
+        if (special_is_clock((Special) i))
+            fill_special(warp, warp->code, warp->registers, i * COMPONENTS);
     warp->sleeps++;
     step->inner(warp, step, mask);
 }

@@ -1,4 +1,4 @@
-/* stack.c - the parts into which a warp splits, where they meet, and where they end. */
+/* stack.c - the parts into which a warp diverges, where they reconverge, and where they end. */
 #include "sim/exec/warp.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void warp_close(Warp *warp)
     free(warp->local);
 }
 
-/* The special registers stay from block to block, but for those that name the block. */
+/* The special registers keep their values for the next block, except those that name the block. */
 static void clear_registers(Warp *warp)
 {
     const Code *code = warp->code;
@@ -100,7 +100,7 @@ void warp_split(Warp *warp, const Step *step, int rpc, uint32_t first, int first
 {
     Entry *top = &warp->stack[warp->depth - 1];
 
-    /* The one below waits at the same place already: loops do not grow the stack. */
+    /* The entry below already waits at the same place: loops do not grow the stack. */
     if (rpc == top->rpc)
         warp->depth--;
     else
@@ -238,7 +238,7 @@ static bool ends_from(const Code *code, int pc)
             return true;
         if (step->in->op != OP_bra)
             return false;
-        pc = step->target;
+        pc = step->jump.target;
     }
     return pc >= code->step_count;
 }
@@ -254,8 +254,8 @@ bool warp_only_ends(const Warp *warp, uint32_t lanes)
     return true;
 }
 
-/* ---- All that decides what a warp does next, memory aside; the running part's pc and lanes are in
- * the warp itself ---- */
+/* ---- The state that decides what a warp does next, except memory; the running part's pc and lanes
+ * are in the warp itself ---- */
 
 typedef struct Piece {
     const void *at;

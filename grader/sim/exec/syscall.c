@@ -1,4 +1,4 @@
-/* syscall.c - what a kernel can ask the runtime for: printf and assert. */
+/* syscall.c - the system calls of a kernel: printf and assert. */
 #include "sim/exec/warp.h"
 
 #include "sim/exec/print.h"
@@ -71,7 +71,7 @@ static const uint8_t *bytes_at(const Warp *warp, int lane, uint64_t address, siz
     return a ? (const uint8_t *) a->host + (address - a->base) : NULL;
 }
 
-/* A string, cut where it is too long. False: there is none. */
+/* A string, cut if it is too long. False: no readable text there. */
 static bool text_at(const Warp *warp, int lane, uint64_t address, char *text, size_t size)
 {
     size_t room, length;

@@ -1,10 +1,10 @@
-/* trace.c - what a warp did, kept for the model of time. */
+/* trace.c - records what a warp executed, for the model of time. */
 #include "sim/exec/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, WORD_BYTES = 4 };
+enum { WORD_BYTES = 4 };
 
 /* ---- Memory ---- */
 
@@ -76,14 +76,14 @@ void trace_run(Warp *warp, int pc, bool skipped)
 /* ---- Accesses ---- */
 
 /* The lines that its lanes touch, in the order of the lanes. */
-typedef struct Lines {
+typedef struct TouchedLines {
     int count;
     uint64_t line[2 * LANES];
     uint8_t sectors[2 * LANES];
     uint16_t bytes[2 * LANES];
-} Lines;
+} TouchedLines;
 
-static int place_of(Lines *lines, uint64_t line, bool may_be_there)
+static int place_of(TouchedLines *lines, uint64_t line, bool may_be_there)
 {
     for (int i = lines->count - 1; may_be_there && i >= 0; i--)
         if (lines->line[i] == line)
@@ -94,8 +94,8 @@ static int place_of(Lines *lines, uint64_t line, bool may_be_there)
     return lines->count++;
 }
 
-/* Addresses count from where memory begins; the host's own, which lies elsewhere on each run, by
- * its number. */
+/* Addresses are relative to the beginning of memory. Host memory lies elsewhere in each run, so its
+ * allocation's number stands for its address. */
 static uint64_t origin_of(const Allocation *a)
 {
     if (a->kind == HOST_PINNED || a->kind == MANAGED)
@@ -103,8 +103,8 @@ static uint64_t origin_of(const Allocation *a)
     return memory_base();
 }
 
-/* All lanes side by side: the frequent case. */
-static void find_linear_lines(const Access *x, Lines *lines)
+/* Consecutive addresses in all lanes: the frequent case. */
+static void find_linear_lines(const Access *x, TouchedLines *lines)
 {
     const uint64_t begin = x->address[0] - origin_of(x->allocation);
     const uint64_t end = begin + (uint64_t) (LANES * x->bytes);
@@ -121,7 +121,7 @@ static void find_linear_lines(const Access *x, Lines *lines)
     }
 }
 
-static void find_lines(const Access *x, Lines *lines)
+static void find_lines(const Access *x, TouchedLines *lines)
 {
     const int bytes = x->bytes;
     uint64_t highest = 0;
@@ -142,10 +142,10 @@ static void find_lines(const Access *x, Lines *lines)
     }
 }
 
-/* Local memory lies interleaved: a word of all lanes side by side makes a line, so that lanes with
- * the same index share one. `word`: of what a lane accesses. As many blocks as the GPU holds have
- * places of their own, and the next ones take theirs over. */
-static void find_local_lines(const Access *x, int word, Lines *lines)
+/* Local memory is interleaved: the same word of all 32 lanes makes a line, so that lanes with the
+ * same index share it. `word`: which word of the access. As many blocks as the GPU holds at once
+ * have their own places, which later blocks reuse. */
+static void find_local_lines(const Access *x, int word, TouchedLines *lines)
 {
     const Block *block = x->warp->block;
     const Launch *launch = block->launch;
@@ -163,11 +163,6 @@ static void find_local_lines(const Access *x, int word, Lines *lines)
         lines->sectors[at] |= (uint8_t) (1u << lane * WORD_BYTES / SECTOR_BYTES);
         lines->bytes[at] = LINE_BYTES; /* merged in the L1: no sector is read for the rest of it */
     }
-}
-
-static unsigned sectors_in(unsigned mask)
-{
-    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
 }
 
 /* How often the busiest address is updated. */
@@ -188,7 +183,7 @@ static unsigned passes_of(const Access *x)
 }
 
 /* Written into each of the line's sectors. */
-static unsigned bytes_of(const Lines *lines, int i)
+static unsigned bytes_of(const TouchedLines *lines, int i)
 {
     unsigned bytes = lines->bytes[i] / sectors_in(lines->sectors[i]);
 
@@ -214,7 +209,7 @@ static TraceKind kind_of(const Access *x)
     return type_is_float(x->step->in->types[0]) ? TRACE_ATOMIC : TRACE_INTEGER_ATOMIC;
 }
 
-static bool put_lines(const Access *x, Trace *trace, const Lines *lines)
+static bool put_lines(const Access *x, Trace *trace, const TouchedLines *lines)
 {
     const unsigned passes = x->kind == ACCESS_ATOMIC ? passes_of(x) : 0;
 
@@ -231,7 +226,7 @@ static bool put_lines(const Access *x, Trace *trace, const Lines *lines)
 
 static bool keep_lines(const Access *x, Trace *trace)
 {
-    Lines lines;
+    TouchedLines lines;
 
     if (x->linear && x->allocation)
         find_linear_lines(x, &lines);
@@ -242,7 +237,7 @@ static bool keep_lines(const Access *x, Trace *trace)
 
 static bool keep_local(const Access *x, Trace *trace)
 {
-    Lines lines;
+    TouchedLines lines;
 
     for (int word = 0; word * WORD_BYTES < x->bytes; word++) {
         find_local_lines(x, word, &lines);

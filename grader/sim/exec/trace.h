@@ -1,6 +1,6 @@
 /* trace.h - what each warp of a block did, kept for the model of time (timing.h).
  *
- * A warp whose `trace` is NULL keeps nothing, and that costs nothing.
+ * A warp whose `trace` is NULL records nothing, at no cost.
  */
 #ifndef SIM_EXEC_TRACE_H
 #define SIM_EXEC_TRACE_H
@@ -8,7 +8,8 @@
 #include "sim/exec/access.h"
 
 /* Steps first .. first + count - 1 of a code, executed one after another. The last of them made
- * `accesses`; all of them were skipped, their guards being off for all lanes, or none. */
+ * `accesses`; either all of them were skipped, since their guards were false for all lanes, or
+ * none. */
 typedef struct TraceRun {
     uint32_t first;
     int32_t function; /* index in the module; -1: the kernel */
@@ -17,7 +18,7 @@ typedef struct TraceRun {
     bool skipped;
 } TraceRun;
 
-/* What an access touched: one word, then for global memory one a line. */
+/* What an access touched: one word, then for global memory one per line. */
 typedef enum TraceKind {
     TRACE_SHARED,
     TRACE_LOAD,
@@ -30,6 +31,12 @@ typedef enum TraceKind {
 /* Lines of global memory have smaller numbers. */
 #define TRACE_LOCAL_LINES (1ull << 41)
 
+/* How many sectors of a line are in the mask. */
+static inline unsigned sectors_in(unsigned mask)
+{
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1);
+}
+
 static inline bool trace_is_local(uint64_t line)
 {
     return line & TRACE_LOCAL_LINES;
@@ -40,8 +47,8 @@ static inline uint64_t trace_head(TraceKind kind, int lines, int wavefronts)
     return (uint64_t) wavefronts << 16 | (uint64_t) lines << 8 | (uint64_t) kind;
 }
 
-/* `sectors`: a bit each. amount: of a store the bytes in each sector (32: all of it); of an atomic
- * how often its busiest address is updated. */
+/* `sectors`: one bit each. amount: of a store the bytes in each sector (32: all of it); of an
+ * atomic how often its busiest address is updated. */
 static inline uint64_t trace_line(uint64_t line, unsigned sectors, unsigned amount)
 {
     return line << 16 | amount << 8 | sectors;
@@ -51,7 +58,7 @@ typedef struct Trace {
     TraceRun *runs;
     uint64_t *words;
     int run_count, run_room, word_count, word_room;
-    const Code *code; /* of the last run, and where it would go on; NULL: it is over */
+    const Code *code; /* of the last run, and its next step; NULL: the run is over */
     uint32_t next;
     bool skipped;
 } Trace;
@@ -60,7 +67,7 @@ typedef struct BlockTrace {
     struct BlockTrace *next;
     Trace *warps;
     int warp_count;
-    bool incomplete; /* there was no memory */
+    bool incomplete; /* out of memory */
 } BlockTrace;
 
 void trace_run(Warp *warp, int pc, bool skipped); /* begins one */

@@ -1,8 +1,8 @@
-/* turn.c - the loop that runs a warp's steps, at most one slice at a time.
+/* turn.c - the loop over a warp's steps, at most one slice at a time.
  *
- * At the end of a slice the warp is watched: if it returns to exactly the same state, it waits
- * for something that only others can do, so they get a turn. If this repeats turn after turn
- * while no other warp makes progress, it waits forever (blocks.c reports that). */
+ * At the end of a slice the warp is watched: if it returns to exactly the same state, it waits for
+ * something that only others can do, so they get a turn. If this repeats turn after turn while no
+ * other warp makes progress, it waits forever (blocks.c reports that). */
 #include "sim/exec/warp.h"
 #include "sim/exec/trace.h"
 

@@ -1,6 +1,5 @@
 /* uses.c - what a function does with the value that a load or an atomic gives. */
 #include "sim/exec/uses.h"
-#include "sim/ptx/roles.h"
 
 #include <stdlib.h>
 
@@ -9,17 +8,6 @@ enum { NEVER = -1 };
 static const Operand *operand_of(const Function *f, const Instruction *in, int i)
 {
     return i < in->count && in->first + i < f->operand_count ? &f->operands[in->first + i] : NULL;
-}
-
-/* Instructions that pass bits on, or take some of them out. */
-static bool only_moves(Op op)
-{
-    static const Op ops[] = { OP_mov, OP_and, OP_shr, OP_bfe, OP_prmt, OP_cvt, OP_selp };
-
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (op == ops[i])
-            return true;
-    return false;
 }
 
 /* ---- All registers of a function ---- */
@@ -45,7 +33,7 @@ static int use_of(const Instruction *in, int i)
 {
     if (in->op == OP_st && i == 1)
         return in->space == SPACE_SHARED || in->space == SPACE_LOCAL ? USE_KEEPS : USE_STORES;
-    return only_moves(in->op) ? USE_COMPUTES : USE_COMPUTES | USE_ALL_OF_IT;
+    return op_is(in->op, MOVES_BITS) ? USE_COMPUTES : USE_COMPUTES | USE_ALL_OF_IT;
 }
 
 uint8_t *uses_make(const Function *f)
@@ -54,10 +42,8 @@ uint8_t *uses_make(const Function *f)
 
     for (int k = 0; uses && k < f->instruction_count; k++) {
         const Instruction *in = &f->instructions[k];
-        Roles roles;
-        const bool known = roles_of(in, &roles);
         add(uses, f, in->guard, USE_COMPUTES | USE_ALL_OF_IT);
-        for (int i = known ? roles.destinations : 0; i < in->count; i++)
+        for (int i = in->roles.destinations; i < in->count; i++)
             if (operand_of(f, in, i))
                 add_operand(uses, f, operand_of(f, in, i), use_of(in, i));
     }

@@ -12,20 +12,21 @@ enum {
     USE_KEEPS = 8,     /* stored to shared or local memory */
 };
 
-/* Of each register, by its number: for code_make(). For the caller to free; NULL: no memory. */
+/* The uses of each register, by its number, for code_make(). The caller frees it; NULL: out of
+ * memory. */
 uint8_t *uses_make(const Function *f);
 
-/* Of element `element` (0 but of vectors) of what the step of that code loads. */
+/* The uses of element `element` (0 if not a vector) that this step of the code loads. */
 int uses_of(const Code *code, const Step *step, int element);
 
-/* Whether it is what an atom.cas expects at the same address. */
+/* Whether the loaded value is the one that an atom.cas expects at the same address. */
 bool uses_for_swap(const Function *f, const Instruction *load);
 
-/* Whether a load and a store have the same address, as far as their operands tell. */
+/* Whether a load and a store have the same address, as far as their operands show. */
 bool uses_one_place(const Function *f, const Instruction *load, const Instruction *store);
 
-/* The register of that element of an operand: of a load's 0, what it gives; of a store's 1, what it
- * stores. -1: it is none, or not to be known. */
+/* The register of that element of an operand: operand 0 of a load is its result, operand 1 of a
+ * store its data. -1: not a register, or unknown. */
 int uses_register(const Function *f, const Instruction *in, int operand, int element);
 
 #endif

@@ -15,10 +15,10 @@ enum {
     MOST_FRAME_BYTES = 1 << 24, /* of all frames together, per warp */
     SLICE = 1 << 15,            /* warp instructions that a warp runs before the next warp's turn */
     COOPERATIVE_SLICE = 1 << 12,
-    WATCH = 1 << 12, /* the last instructions of a slice, in which the warp is watched for
-                      * returning to an earlier state */
-    HOPELESS = 64,   /* consecutive rounds without progress in any block */
-    NAPS = 8         /* sleeps or clock reads per turn that count as waiting for others */
+    WATCH = 1 << 12,  /* the last instructions of a slice, in which the warp is watched for
+                       * returning to an earlier state */
+    IDLE_ROUNDS = 64, /* consecutive rounds without progress in any block */
+    MOST_SLEEPS = 8   /* sleeps or clock reads per turn that count as waiting for others */
 };
 
 /* ---- stack.c ---- */
@@ -80,7 +80,7 @@ bool bind_barrier(Step *step, const Instruction *in);
 void barrier_resolve(Warp *warp);
 void barrier_warp_done(Warp *warp);
 /* All warps wait at barriers that can never be filled: reports that. */
-void barrier_tell_stuck(Block *block);
+void barrier_report_stuck(Block *block);
 /* Writes "lanes 0-15, 17" or "lane 3" into `text`, which has room for `size` bytes. */
 void describe_lanes(uint32_t lanes, char *text, size_t size);
 /* The ending of a verb whose subject is these lanes: `end` for one lane. */

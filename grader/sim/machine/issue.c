@@ -1,21 +1,21 @@
-/* issue.c - how many instructions of the machine stand behind those of PTX, and with how many
- * threads: an estimate, of which only the ratio is shown, beside a profiler's threads a warp
- * instruction whose predicate is on.
+/* issue.c - estimates how many machine instructions the PTX becomes, and how many threads execute
+ * them. Only the ratio is shown; it corresponds to a profiler's threads per warp instruction with
+ * the predicate on.
  *
- * Three things make PTX's own ratio another one. A machine's instruction is issued even if its
- * predicate is off for all lanes. Where PTX jumps over a few instructions, the machine has
- * predicates in their place, and a warp of which no lane wants them issues them all the same. And
- * much of what all lanes do in PTX (addresses, constants) is no instruction at all, or comes later
+ * The ratio of the PTX itself differs for three reasons. A machine instruction is issued even if
+ * its predicate is off for all lanes. Where PTX branches over a few instructions, machine code has
+ * predicates instead, and a warp issues the instructions even if no lane needs them. And much of
+ * what all lanes do in PTX (addresses, constants) becomes no instruction at all, or a later one
  * (parameters).
  */
 #include "sim/machine/issue.h"
 
 #include <stdlib.h>
 
-/* So much may be under predicates in place of behind a branch. */
+/* At most this many instructions are predicated instead of branched over. */
 enum { MOST_PREDICATED = 8 };
 
-/* ---- What an instruction weighs ---- */
+/* ---- The weight of an instruction ---- */
 
 static bool is_pred(const Instruction *in)
 {
@@ -23,11 +23,11 @@ static bool is_pred(const Instruction *in)
 }
 
 typedef struct Weight {
-    int all, on; /* instructions; those of them whose predicate is on, mostly */
+    int all, on; /* instructions; those whose predicate is usually on */
 } Weight;
 
-/* Constants and copies are part of other instructions; what the hardware knows is read, and the
- * address of a shared variable is put together. */
+/* Constants and copies are part of other instructions. A special register costs one instruction,
+ * the address of a shared variable two. */
 static int weight_of_move(const Code *code, const Instruction *in)
 {
     const Operand *from = in->count > 1 ? &code->function->operands[in->first + 1] : NULL;
@@ -46,7 +46,7 @@ static bool changes_type_only(const Instruction *in)
            type_is_float(in->types[0]) == type_is_float(in->types[1]);
 }
 
-/* Of f32, and of any size: what is very small or very large is multiplied before and after. */
+/* For f32 of any magnitude: very small and very large operands are scaled before and after. */
 static bool is_scaled(const Instruction *in)
 {
     return in->type_count && in->types[0] == TYPE_F32 && has_mod(in, MOD_approx) &&
@@ -63,18 +63,19 @@ static bool is_quick_fraction(const Instruction *in)
 static Weight weight_of(const Code *code, const Step *step)
 {
     static const Weight none = { 0, 0 }, one = { 1, 1 }, two = { 2, 2 }, long_quotient = { 91, 89 },
-                        quotient = { 18, 14 }, fraction = { 8, 8 }, one_for_all = { 7, 6 },
-                        one_tells_all = { 12, 11 }, scaled = { 4, 2 }, quick_fraction = { 5, 3 };
+                        quotient = { 18, 14 }, fraction = { 8, 8 }, reduced = { 7, 6 },
+                        reduced_with_result = { 12, 11 }, scaled = { 4, 2 },
+                        quick_fraction = { 5, 3 };
     const Instruction *in = step->in;
 
     if (!in)
         return one;
-    /* A vote, who is first, how many there are, a predicate, the atomic; a shuffle, whose turn each
-     * would have been, a product (what ptxas 13.0 makes of them for sm_90). */
+    /* A vote, the first lane, the number of lanes, a predicate, the atomic; then a shuffle, the
+     * rank of each lane, a product (ptxas 13.0 for sm_90). */
     if (step->treatment == WARP_REDUCED)
-        return one_for_all;
+        return reduced;
     if (step->treatment == WARP_REDUCED_WITH_RESULT)
-        return one_tells_all;
+        return reduced_with_result;
     if (step->treatment == FUSED || step->treatment == ABSORBED || step->treatment == JOINED)
         return none;
     if (step->treatment == COPIED)
@@ -95,8 +96,8 @@ static Weight weight_of(const Code *code, const Step *step)
     return step->class_ == CLASS_NOTHING ? none : one;
 }
 
-/* A round more of the loop that some atomics on shared memory are (an H200's counts: 35 patterns of
- * floats, doubles and long integers). */
+/* One more round of the loop that implements some atomics on shared memory (counters of an H200: 35
+ * patterns of floats, doubles and long integers). */
 static Weight weight_of_round(const Step *step)
 {
     static const Weight word = { 6, 5 }, two_words = { 8, 7 };
@@ -104,7 +105,7 @@ static Weight weight_of_round(const Step *step)
     return step->in && type_size(step->in->types[0]) == 8 ? two_words : word;
 }
 
-/* ---- Branches that are none ---- */
+/* ---- Branches that become predicates ---- */
 
 static bool ends(const Step *step)
 {
@@ -127,7 +128,7 @@ static bool names_any(const Code *code, const Instruction *in, int reg)
     return false;
 }
 
-/* A load of global memory for what comes behind step last - 1. */
+/* A load of global memory whose value is used only after step last - 1. */
 static bool is_for_later(const Code *code, int at, int last)
 {
     const Step *step = &code->steps[at];
@@ -140,8 +141,8 @@ static bool is_for_later(const Code *code, int at, int last)
     return true;
 }
 
-/* Whether steps first .. last - 1 can be under predicates: a few, of which none needs all lanes,
- * from which none leads elsewhere, and of which one at most loads for later. */
+/* Whether steps first .. last - 1 can be predicated: few enough, without a barrier, without a
+ * branch out of them, and with at most one load for later steps. */
 static bool is_short(const Code *code, int first, int last)
 {
     int weight = 0, for_later = 0;
@@ -151,7 +152,8 @@ static bool is_short(const Code *code, int first, int last)
         if (!step->in || ends(step) || step->class_ == CLASS_BARRIER || step->in->op == OP_call ||
             step->in->op == OP_brx)
             return false;
-        if (step->in->op == OP_bra && (step->guard < 0 || step->target <= i || step->target > last))
+        if (step->in->op == OP_bra &&
+            (step->guard < 0 || step->jump.target <= i || step->jump.target > last))
             return false;
         weight += weight_of(code, step).all;
         for_later += is_for_later(code, i, last);
@@ -161,7 +163,7 @@ static bool is_short(const Code *code, int first, int last)
     return true;
 }
 
-/* An if and its else: steps, of which the last may lead over the other's. */
+/* The steps of an if or its else; the last may branch over the other's. */
 typedef struct Arm {
     int first, last; /* last: behind it */
 } Arm;
@@ -171,38 +173,39 @@ static bool is_jump(const Step *step)
     return step->in && step->in->op == OP_bra && step->guard < 0;
 }
 
-/* A branch in whose place there may be predicates: over one arm, or to one of two. taken: what the
- * lanes do that take it; other: those that do not. */
+/* A branch that predicates can replace: over one arm, or to one of two. `taken`: the steps of lanes
+ * that take it; `other`: of those that do not. */
 static bool is_predicated(const Code *code, int at, Arm *taken, Arm *other)
 {
     const Step *branch = &code->steps[at], *steps = code->steps;
     int second;
 
-    if (!branch->in || branch->in->op != OP_bra || branch->guard < 0 || branch->target <= at + 1 ||
-        ends(&steps[branch->target]))
+    if (!branch->in || branch->in->op != OP_bra || branch->guard < 0 ||
+        branch->jump.target <= at + 1 || ends(&steps[branch->jump.target]))
         return false;
-    *taken = (Arm){ branch->target, branch->target };
-    *other = (Arm){ at + 1, branch->target };
+    *taken = (Arm){ branch->jump.target, branch->jump.target };
+    *other = (Arm){ at + 1, branch->jump.target };
     if (is_short(code, other->first, other->last))
         return true;
     /* "@p bra A; bra.uni B; A: ...; bra.uni C; B: ...; C:", or "@p bra B; ...; bra.uni C; B: ...;
      * C:" */
-    bool leads_on = is_jump(&steps[at + 1]) && branch->target == at + 2;
-    second = leads_on ? steps[at + 1].target : branch->target;
+    bool leads_on = is_jump(&steps[at + 1]) && branch->jump.target == at + 2;
+    second = leads_on ? steps[at + 1].jump.target : branch->jump.target;
     if (second <= at + 2 || second > code->step_count || !is_jump(&steps[second - 1]) ||
-        steps[second - 1].target <= second)
+        steps[second - 1].jump.target <= second)
         return false;
     *(leads_on ? taken : other) = (Arm){ leads_on ? at + 2 : at + 1, second - 1 };
-    *(leads_on ? other : taken) = (Arm){ second, steps[second - 1].target };
+    *(leads_on ? other : taken) = (Arm){ second, steps[second - 1].jump.target };
     return is_short(code, taken->first, taken->last) && is_short(code, other->first, other->last);
 }
 
-/* Out of a loop, and back to its beginning: one branch, which is taken back. */
+/* A branch out of a loop and a jump back to its beginning: machine code has only the branch back.
+ */
 static bool is_way_back(const Code *code, int at)
 {
     const Step *before = at && at < code->step_count ? &code->steps[at - 1] : NULL;
 
-    return before && is_jump(&code->steps[at]) && code->steps[at].target < at && before->in &&
+    return before && is_jump(&code->steps[at]) && code->steps[at].jump.target < at && before->in &&
            before->in->op == OP_bra && before->guard >= 0;
 }
 
@@ -210,19 +213,19 @@ static bool is_exit(const Code *code, int at)
 {
     const Step *branch = &code->steps[at];
 
-    return branch->in && branch->in->op == OP_bra && branch->guard >= 0 && branch->target > at &&
-           ends(&code->steps[branch->target]);
+    return branch->in && branch->in->op == OP_bra && branch->guard >= 0 &&
+           branch->jump.target > at && ends(&code->steps[branch->jump.target]);
 }
 
-/* ---- All ---- */
+/* ---- All steps ---- */
 
-typedef struct Plan {
-    uint64_t passed;      /* warps of which no lane came to it, but which issue it all the same */
-    bool is_none;         /* it is no instruction */
-    bool under_predicate; /* the machine's, where PTX has a branch */
-} Plan;
+typedef struct IssuePlan {
+    uint64_t passed;      /* warps that issue it although no lane of them needs it */
+    bool is_none;         /* no machine instruction */
+    bool under_predicate; /* in machine code, where PTX has a branch */
+} IssuePlan;
 
-static void pass(Plan *plans, int count, uint64_t warps)
+static void pass(IssuePlan *plans, int count, uint64_t warps)
 {
     for (int i = 0; i < count; i++) {
         plans[i].passed += warps;
@@ -230,7 +233,7 @@ static void pass(Plan *plans, int count, uint64_t warps)
     }
 }
 
-static void plan_branch(const Code *code, const Count *counts, int at, Plan *plans)
+static void plan_branch(const Code *code, const Count *counts, int at, IssuePlan *plans)
 {
     uint64_t all = counts[at].executed - counts[at].divergent;
     Arm taken, other;
@@ -247,12 +250,12 @@ static void plan_branch(const Code *code, const Count *counts, int at, Plan *pla
             plans[end].is_none |= is_jump(&code->steps[end]);
 }
 
-/* ---- What is read where it is wanted ---- */
+/* ---- Parameters and descriptors are read at their first use ---- */
 
-/* PTX begins with all parameters. The machine reads each where it is first wanted, with as many
- * lanes as there are (LDC, ULDC: ptxas 13.0 for sm_90; if that is under a predicate, mostly where
- * PTX does). */
-static int wanted_at(const Code *code, const Plan *plans, int at)
+/* PTX begins with all parameters. The machine reads each at its first use, with the lanes that are
+ * active there (LDC, ULDC: ptxas 13.0 for sm_90; if that use is predicated, usually where PTX reads
+ * it). */
+static int wanted_at(const Code *code, const IssuePlan *plans, int at)
 {
     const Instruction *in = code->steps[at].in;
     int reg = -1;
@@ -271,9 +274,9 @@ static int wanted_at(const Code *code, const Plan *plans, int at)
     return at;
 }
 
-/* The first step that goes to global memory, which wants a descriptor of it, or the beginning, if
- * that is under a predicate; -1: none. */
-static int first_global(const Code *code, const Plan *plans)
+/* The first step that accesses global memory, which needs a descriptor; step 0 if that access is
+ * predicated; -1: none. */
+static int first_global(const Code *code, const IssuePlan *plans)
 {
     for (int i = 0; i < code->step_count; i++) {
         const Step *step = &code->steps[i];
@@ -292,10 +295,10 @@ static void take_away(uint64_t *number, uint64_t less)
     *number -= less < *number ? less : *number; /* a kernel that failed may lack its end */
 }
 
-/* A lane that jumps to the end leaves at once, and does not come to the end. */
+/* A lane that jumps to the end exits at once and does not reach the last step. */
 static void leave(const Code *code, const Count *counts, int at, Issue *issues)
 {
-    Issue *end = &issues[code->steps[at].target];
+    Issue *end = &issues[code->steps[at].jump.target];
 
     take_away(&end->instructions, counts[at].executed);
     take_away(&end->threads, counts[at].lanes);
@@ -307,8 +310,8 @@ static void add(Issue *issue, Weight weight, uint64_t warps, uint64_t lanes)
     issue->threads += (uint64_t) weight.on * lanes;
 }
 
-/* As often as step `at` is issued, with the lanes that step `on` has. */
-static void add_as(const Count *counts, const Plan *plans, Weight weight, int at, int on,
+/* Adds instructions as often as step `at` is issued, with the lanes of step `on`. */
+static void add_as(const Count *counts, const IssuePlan *plans, Weight weight, int at, int on,
                    Issue *issue)
 {
     add(issue, weight, counts[at].executed + counts[at].skipped + plans[at].passed,
@@ -318,7 +321,7 @@ static void add_as(const Count *counts, const Plan *plans, Weight weight, int at
 void estimate_issues(const Code *code, const Count *counts, Issue *issues)
 {
     static const Weight one = { 1, 1 };
-    Plan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
+    IssuePlan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
 
     if (!plans)
         return;
@@ -331,7 +334,7 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
         add_as(counts, plans, weight_of(code, &code->steps[i]), at, on, &issues[i]);
         add(&issues[i], weight_of_round(&code->steps[i]), counts[i].rounds, counts[i].round_lanes);
     }
-    /* Not in PTX at all: the stack's pointer is read first, and what describes global memory. */
+    /* Not in PTX: the stack pointer and the descriptor of global memory are read first. */
     const int global = first_global(code, plans);
     if (code->function->is_entry)
         add_as(counts, plans, one, 0, 0, &issues[0]);
@@ -345,7 +348,7 @@ void estimate_issues(const Code *code, const Count *counts, Issue *issues)
 
 void find_predicated(const Code *code, bool *none)
 {
-    Plan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
+    IssuePlan *plans = calloc((size_t) code->step_count + 1, sizeof *plans);
     Count *counts = calloc((size_t) code->step_count + 1, sizeof *counts);
 
     for (int i = 0; plans && counts && i < code->step_count; i++)

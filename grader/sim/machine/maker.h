@@ -1,4 +1,4 @@
-/* maker.h - what the parts of operations_make() share: sim/machine/operations.c,
+/* maker.h - shared by the parts of operations_make(): sim/machine/operations.c,
  * sim/machine/registers.c, sim/machine/uniform.c, sim/machine/merge.c.
  */
 #ifndef SIM_MACHINE_MAKER_H
@@ -6,43 +6,45 @@
 
 #include "sim/machine/operations.h"
 
-typedef struct Maker {
+typedef struct OperationMaker {
     Operations *made;
     const Code *code;
     const Function *function;
     const Device *device;
     const Instruction **writer; /* by register: its only one; NULL */
     bool *only_added;           /* by register: its readers add it to 64 bits, and nothing else */
-    bool *none;                 /* by step: a branch that is none */
+    bool *none;                 /* by step: a branch that predicates replace */
     bool *either;               /* by step: an addition, on either of two pipes */
     bool *varies;               /* by register: it may differ from lane to lane */
-} Maker;
+} OperationMaker;
 
 /* ---- Operands (sim/machine/registers.c) ---- */
 
-/* NULL: it has not so many. */
-const Operand *operand_of(const Maker *maker, const Instruction *in, int i);
-/* ptxas has these in constant memory, or knows them. */
+/* NULL: the instruction has fewer operands. */
+const Operand *operand_of(const OperationMaker *maker, const Instruction *in, int i);
+/* ptxas knows these, or reads them from constant memory. */
 bool is_known_special(Special special);
-void find_addends(Maker *maker);
-void find_writers(Maker *maker);
-/* Those that the instruction reads, then those that it writes. False: no memory. */
-bool add_registers(Maker *maker, Operation *to, const Instruction *in);
-/* And those that another one writes: `to` was the last that registers were added to. */
-bool add_result(Maker *maker, Operation *to, const Instruction *in);
+void find_addends(OperationMaker *maker);
+void find_writers(OperationMaker *maker);
+/* Adds the registers that the instruction reads, then those that it writes. False: out of memory.
+ */
+bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in);
+/* Adds those that another instruction writes; `to` must be the last operation that got registers.
+ */
+bool add_result(OperationMaker *maker, Operation *to, const Instruction *in);
 /* Different registers of 32 bits that an instruction computes from. */
-void find_operands(const Maker *maker, const Step *step, Operation *to);
+void find_operands(const OperationMaker *maker, const Step *step, Operation *to);
 
 /* ---- Values that all lanes share (sim/machine/uniform.c) ---- */
 
 /* Fills in `varies`. False: no memory. */
-bool find_varying(Maker *maker);
+bool find_varying(OperationMaker *maker);
 /* The uniform datapath computes it, once for the warp. */
-bool is_uniform(const Maker *maker, const Step *step);
+bool is_uniform(const OperationMaker *maker, const Step *step);
 
-/* ---- Loads that become one (sim/machine/merge.c) ---- */
+/* ---- Loads that are merged (sim/machine/merge.c) ---- */
 
 /* After operations are made, before stretches are found. False: no memory. */
-bool merge_loads(Maker *maker);
+bool merge_loads(OperationMaker *maker);
 
 #endif

@@ -1,11 +1,11 @@
-/* merge.c - loads of neighbouring words of shared memory that become one wide load.
+/* merge.c - merges loads of neighbouring words of shared memory into one wide load.
  *
- * Where ptxas sees that words lie side by side behind an address that is a multiple of 8 or 16
- * bytes, and nothing is written to shared memory between, it loads two or four of them at once: the
- * steps along a row of a tile of known width, say. The words of one lane's load lie in banks side
- * by side, and those of the others a multiple of that away: so all of it takes as many wavefronts
- * as its first word alone; but two at least if it is of 16 bytes (shape.c: of the four phases of 8
- * lanes two become one where lanes share an address).
+ * If ptxas can tell that words are consecutive from an address that is a multiple of 8 or 16 bytes,
+ * and nothing is written to shared memory in between, it loads two or four of them at once, for
+ * example along a row of a tile of known width. The words of one lane lie in consecutive banks, and
+ * those of other lanes at a multiple of that distance. So the load takes as many wavefronts as its
+ * first word alone, but at least two if it has 16 bytes (shape.c: of the four phases of 8 lanes two
+ * become one where lanes share an address).
  */
 #include "sim/exec/access.h"
 #include "sim/machine/maker.h"
@@ -17,23 +17,23 @@ enum { WORD = 4, WORDS = 4, MOST_DEPTH = 6 };
 static const int most_alignment = WORD * WORDS;
 
 /* Words of one quad: at a register's address + WORD * WORDS * quad. */
-typedef struct Group {
+typedef struct LoadGroup {
     int block; /* in which it was made; 0: none */
     int base, next;
     int64_t quad;
     int step[WORDS]; /* + 1; 0: none */
-} Group;
+} LoadGroup;
 
 typedef struct Merger {
-    Maker *maker;
-    Group *groups; /* a hash table; what is of another block is free */
+    OperationMaker *maker;
+    LoadGroup *groups; /* a hash table; entries of other blocks are free */
     size_t room;
     bool *target; /* by step: a branch leads there */
     int block;
     int first; /* of the block's groups; `next` is the table's index + 1 */
 } Merger;
 
-/* ---- What an address is a multiple of ---- */
+/* ---- The alignment of an address ---- */
 
 static int alignment_of_number(uint64_t number)
 {
@@ -48,9 +48,9 @@ static int lesser(int a, int b)
     return a < b ? a : b;
 }
 
-static int alignment_of(const Maker *maker, const Operand *o, int depth);
+static int alignment_of(const OperationMaker *maker, const Operand *o, int depth);
 
-static int alignment_of_result(const Maker *maker, const Instruction *in, int depth)
+static int alignment_of_result(const OperationMaker *maker, const Instruction *in, int depth)
 {
     const Operand *a = operand_of(maker, in, 1), *b = operand_of(maker, in, 2);
     const Operand *c = operand_of(maker, in, 3);
@@ -83,8 +83,8 @@ static int alignment_of_result(const Maker *maker, const Instruction *in, int de
     }
 }
 
-/* ptxas gives static variables their places; of the external ones it knows what they declare. */
-static int alignment_of_variable(const Maker *maker, const Operand *o)
+/* ptxas places static variables; of external ones it knows the declared alignment. */
+static int alignment_of_variable(const OperationMaker *maker, const Operand *o)
 {
     const Variable *v = &maker->code->module->variables[o->index];
     const uint64_t offset =
@@ -94,7 +94,7 @@ static int alignment_of_variable(const Maker *maker, const Operand *o)
 }
 
 /* A power of two, most_alignment at most. */
-static int alignment_of(const Maker *maker, const Operand *o, int depth)
+static int alignment_of(const OperationMaker *maker, const Operand *o, int depth)
 {
     if (!o || depth == MOST_DEPTH)
         return 1;
@@ -111,12 +111,12 @@ static int alignment_of(const Maker *maker, const Operand *o, int depth)
 
 /* ---- Which loads ---- */
 
-static const Operand *address_of(const Maker *maker, const Step *step)
+static const Operand *address_of(const OperationMaker *maker, const Step *step)
 {
     return operand_of(maker, step->in, 1);
 }
 
-static bool is_word(const Maker *maker, const Step *step)
+static bool is_word(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
     const Operand *to = in ? operand_of(maker, in, 0) : NULL;
@@ -129,7 +129,7 @@ static bool is_word(const Maker *maker, const Step *step)
            at->offset % WORD == 0;
 }
 
-/* Behind it shared memory may hold something else, or not all lanes are here. */
+/* After it, shared memory may have changed, or lanes may have diverged. */
 static bool ends_block(const Merger *merger, int i)
 {
     const Step *step = &merger->maker->code->steps[i];
@@ -143,16 +143,16 @@ static bool ends_block(const Merger *merger, int i)
 
 /* ---- Merging ---- */
 
-static Group *group_at(Merger *merger, int base, int64_t quad)
+static LoadGroup *group_at(Merger *merger, int base, int64_t quad)
 {
     size_t at = ((uint64_t) base * 0x9e3779b97f4a7c15ull ^ (uint64_t) quad * 0xbf58476d1ce4e5b9ull);
 
     for (at = (at ^ at >> 29) % merger->room;; at = (at + 1) % merger->room) {
-        Group *group = &merger->groups[at];
+        LoadGroup *group = &merger->groups[at];
         if (group->block == merger->block && group->base == base && group->quad == quad)
             return group;
         if (group->block != merger->block) {
-            *group = (Group){
+            *group = (LoadGroup){
                 .block = merger->block, .base = base, .quad = quad, .next = merger->first
             };
             merger->first = (int) at + 1;
@@ -165,16 +165,16 @@ static void add_word(Merger *merger, int i)
 {
     const Operand *at = address_of(merger->maker, &merger->maker->code->steps[i]);
     const int64_t within = ((at->offset % most_alignment) + most_alignment) % most_alignment;
-    Group *group = group_at(merger, at->index, (at->offset - within) / most_alignment);
+    LoadGroup *group = group_at(merger, at->index, (at->offset - within) / most_alignment);
 
     if (!group->step[within / WORD])
         group->step[within / WORD] = i + 1;
 }
 
-/* The first of them in the code loads all; the others are nothing. */
+/* The first one in the code loads all words; the others become no instruction. */
 static bool merge(Merger *merger, const int *steps, int count)
 {
-    const Maker *maker = merger->maker;
+    const OperationMaker *maker = merger->maker;
     Operation *operations = maker->made->operations;
     int first = steps[0];
 
@@ -191,14 +191,14 @@ static bool merge(Merger *merger, const int *steps, int count)
         if (!add_result(merger->maker, to, maker->code->steps[steps[i] - 1].in))
             return false;
         to->wavefronts = count == WORDS ? 2 : 1;
-        *other = (Operation){ .action = DO_NOTHING, .pipe = PIPE_LSU, .spent = other->spent };
+        *other = (Operation){ .action = NO_INSTRUCTION, .pipe = PIPE_LSU, .spent = other->spent };
     }
     return true;
 }
 
-static bool merge_group(Merger *merger, const Group *group)
+static bool merge_group(Merger *merger, const LoadGroup *group)
 {
-    const Maker *maker = merger->maker;
+    const OperationMaker *maker = merger->maker;
     const Operand base = { .kind = OPERAND_REGISTER, .index = group->base };
     const int *step = group->step, alignment = alignment_of(maker, &base, 0);
     bool well = true;
@@ -227,8 +227,8 @@ static bool merge_all(Merger *merger)
     const Code *code = merger->maker->code;
 
     for (int i = 0; i < code->step_count; i++)
-        if (code->steps[i].target >= 0 && code->steps[i].target <= code->step_count)
-            merger->target[code->steps[i].target] = true;
+        if (code->steps[i].in && code->steps[i].in->op == OP_bra && code->steps[i].jump.target >= 0)
+            merger->target[code->steps[i].jump.target] = true;
     for (int i = 0; i < code->step_count; i++) {
         if (is_word(merger->maker, &code->steps[i]))
             add_word(merger, i);
@@ -238,7 +238,7 @@ static bool merge_all(Merger *merger)
     return end_block(merger);
 }
 
-bool merge_loads(Maker *maker)
+bool merge_loads(OperationMaker *maker)
 {
     const size_t steps = (size_t) maker->code->step_count + 1;
     Merger merger = { .maker = maker, .block = 1, .room = 2 * steps };

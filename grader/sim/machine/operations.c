@@ -1,9 +1,8 @@
-/* operations.c - what each step of PTX is on the machine: how many instructions of which pipe, or
- * none, and which registers it waits for.
+/* operations.c - the machine instructions of each step of PTX: how many, on which pipe, and which
+ * registers they wait for.
  *
- * PTX is what ptxas reads, not what it writes. Where it is known what becomes of an instruction,
- * `corrections` says so, a row each with its reason; everything else is one instruction of the pipe
- * that its class names.
+ * ptxas reads PTX and writes something else. Where the result is known, a row of `corrections` has
+ * it, with its reason; every other step is one instruction on the pipe of its class.
  */
 #include "sim/exec/access.h"
 #include "sim/machine/issue.h"
@@ -40,7 +39,7 @@ static const PipeRow pipe_of_class[CLASSES] = {
     [CLASS_ATOMIC] = { DO_ACCESS, PIPE_LSU, FIGURE(lsu_lanes), FIGURE(l1_latency) },
 };
 
-/* Of these the opcode decides. */
+/* For these the opcode decides. */
 static const struct {
     Op op;
     Mod mod; /* MODS: any */
@@ -50,7 +49,7 @@ static const struct {
     { OP_mad, MODS, { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_vote, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_activemask, MODS, { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) } },
-    /* A warp's own barrier, and an arrival, wait for nobody. */
+    /* A warp's own barrier and an arrival do not wait for other warps. */
     { OP_bar, MOD_warp, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_bar, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
     { OP_barrier, MOD_arrive, { DO_COMPUTE, PIPE_BRANCH, FIGURE(int_lanes), FIGURE(alu_latency) } },
@@ -66,7 +65,7 @@ static const struct {
 static const PipeRow pipe_of_product = { DO_COMPUTE, PIPE_IMAD, FIGURE(int_lanes),
                                          FIGURE(alu_latency) };
 static const PipeRow either_pipe = { DO_COMPUTE, PIPE_ALU, FIGURE(int_lanes), FIGURE(alu_latency) };
-/* Its width is published nowhere: as wide as issue. */
+/* Its width is not published: taken as wide as issue. */
 static const PipeRow uniform_datapath = { DO_COMPUTE, PIPE_UNIFORM, 0, FIGURE(alu_latency) };
 
 static int figure(const Device *device, size_t offset)
@@ -74,8 +73,8 @@ static int figure(const Device *device, size_t offset)
     return *(const int *) ((const char *) device + offset);
 }
 
-/* Products of whole numbers are the multiply-add unit's. Where that takes FP32 twice as wide, it is
- * two halves, one of which does them while the other goes on with FP32. */
+/* The multiply-add unit computes products of whole numbers. Where its FP32 width is doubled, it has
+ * two halves: one computes them while the other continues with FP32. */
 static Pipe pipe_on(const Device *device, Pipe pipe)
 {
     return pipe == PIPE_IMAD && device->int_lanes >= device->fp32_lanes ? PIPE_FMA : pipe;
@@ -95,17 +94,17 @@ static const PipeRow *pipe_row(const Step *step)
 
 static bool is_whole_number(const Instruction *in)
 {
-    return in->type_count && !type_is_float(in->types[0]) && in->types[0] != TYPE_PRED;
+    return in->type_count && type_is_whole(in->types[0]);
 }
 
-static bool is_branch_none(const Maker *maker, const Step *step)
+static bool is_branch_none(const OperationMaker *maker, const Step *step)
 {
     return maker->none[step - maker->code->steps];
 }
 
-/* Of the kernel, at a fixed place; or of a function, if registers can hold it. What is looked up by
- * an index, or larger, lies in memory. */
-static bool is_parameter(const Maker *maker, const Step *step)
+/* A parameter of the kernel at a fixed place, or of a function if registers can hold it. Larger or
+ * indexed parameters lie in memory. */
+static bool is_parameter(const OperationMaker *maker, const Step *step)
 {
     const size_t in_registers = 16;
     const Module *module = maker->code->module;
@@ -118,14 +117,14 @@ static bool is_parameter(const Maker *maker, const Step *step)
                                   module->variables[at->index].size <= in_registers);
 }
 
-static bool is_constant(const Maker *maker, const Step *step)
+static bool is_constant(const OperationMaker *maker, const Step *step)
 {
     const Operand *from = operand_of(maker, step->in, 1);
 
     return step->in->op == OP_ld && step->space == SPACE_CONST && from && !from->is_register;
 }
 
-static bool is_copy(const Maker *maker, const Step *step)
+static bool is_copy(const OperationMaker *maker, const Step *step)
 {
     const Operand *from = operand_of(maker, step->in, 1);
 
@@ -133,32 +132,32 @@ static bool is_copy(const Maker *maker, const Step *step)
            (from->kind != OPERAND_SPECIAL || is_known_special(from->special));
 }
 
-static bool is_special(const Maker *maker, const Step *step)
+static bool is_special(const OperationMaker *maker, const Step *step)
 {
     const Operand *from = operand_of(maker, step->in, 1);
 
     return step->in->op == OP_mov && from && from->kind == OPERAND_SPECIAL;
 }
 
-static bool is_space_change(const Maker *maker, const Step *step)
+static bool is_space_change(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->in->op == OP_cvta;
 }
 
-static bool is_widening(const Maker *maker, const Step *step)
+static bool is_widening(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
 
-    /* A byte or a half is cut out by an instruction; so is what saturates. */
+    /* Extracting a byte or a half takes an instruction; so does saturating. */
     (void) maker;
     return in->op == OP_cvt && in->type_count > 1 && !type_is_float(in->types[0]) &&
            !type_is_float(in->types[1]) && !has_mod(in, MOD_sat) && type_size(in->types[0]) >= 4 &&
            type_size(in->types[1]) >= 4;
 }
 
-/* The product of an address, which an addition takes in; else it is one like any other. */
-static bool is_wide_product(const Maker *maker, const Step *step)
+/* The product of an address, if an addition includes it. */
+static bool is_wide_product(const OperationMaker *maker, const Step *step)
 {
     const Operand *to = operand_of(maker, step->in, 0);
 
@@ -166,7 +165,7 @@ static bool is_wide_product(const Maker *maker, const Step *step)
            to->kind == OPERAND_REGISTER && maker->only_added[to->index];
 }
 
-static bool adds_wide_product(const Maker *maker, const Step *step)
+static bool adds_wide_product(const OperationMaker *maker, const Step *step)
 {
     if (step->in->op != OP_add || !is_whole_number(step->in) || type_size(step->in->types[0]) != 8)
         return false;
@@ -179,7 +178,7 @@ static bool adds_wide_product(const Maker *maker, const Step *step)
     return false;
 }
 
-static bool is_shift_added(const Maker *maker, const Step *step)
+static bool is_shift_added(const OperationMaker *maker, const Step *step)
 {
     const Function *f = maker->function;
     const Instruction *in = step->in, *next = in + 1;
@@ -195,20 +194,20 @@ static bool is_shift_added(const Maker *maker, const Step *step)
     return false;
 }
 
-static bool is_long_arithmetic(const Maker *maker, const Step *step)
+static bool is_long_arithmetic(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->class_ == CLASS_INT && is_whole_number(step->in) &&
            type_size(step->in->types[0]) == 8;
 }
 
-static bool is_long_uniform(const Maker *maker, const Step *step)
+static bool is_long_uniform(const OperationMaker *maker, const Step *step)
 {
     return is_long_arithmetic(maker, step) && is_uniform(maker, step);
 }
 
-/* Not one that a shift goes into: that is LEA. */
-static bool is_addition(const Maker *maker, const Step *step)
+/* Not an addition that includes a shift: that is LEA. */
+static bool is_addition(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
     const bool adds = in->op == OP_add || in->op == OP_sub;
@@ -217,30 +216,30 @@ static bool is_addition(const Maker *maker, const Step *step)
            !(step > maker->code->steps && is_shift_added(maker, step - 1));
 }
 
-static bool is_absorbed(const Maker *maker, const Step *step)
+static bool is_absorbed(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->treatment == ABSORBED;
 }
 
-static bool is_fused(const Maker *maker, const Step *step)
+static bool is_fused(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->treatment == FUSED;
 }
 
-static bool is_quotient(const Maker *maker, const Step *step)
+static bool is_quotient(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return (step->in->op == OP_div || step->in->op == OP_rem) && is_whole_number(step->in);
 }
 
-static bool is_long_quotient(const Maker *maker, const Step *step)
+static bool is_long_quotient(const OperationMaker *maker, const Step *step)
 {
     return is_quotient(maker, step) && type_size(step->in->types[0]) == 8;
 }
 
-static bool is_fraction(const Maker *maker, const Step *step)
+static bool is_fraction(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
 
@@ -249,7 +248,7 @@ static bool is_fraction(const Maker *maker, const Step *step)
            type_is_float(in->types[0]) && !has_mod(in, MOD_approx) && !has_mod(in, MOD_full);
 }
 
-static bool is_predicate_logic(const Maker *maker, const Step *step)
+static bool is_predicate_logic(const OperationMaker *maker, const Step *step)
 {
     (void) maker;
     return step->in->type_count && step->in->types[0] == TYPE_PRED && step->in->op != OP_setp &&
@@ -259,7 +258,7 @@ static bool is_predicate_logic(const Maker *maker, const Step *step)
 /* The first row that applies holds. issues: instructions in its place; 0: none. */
 static const struct Correction {
     const char *name;
-    bool (*applies)(const Maker *maker, const Step *step);
+    bool (*applies)(const OperationMaker *maker, const Step *step);
     int issues;
     const PipeRow *row; /* in place of its class's; NULL */
     const char *reason;
@@ -298,7 +297,7 @@ static const struct Correction {
       "uses less" },
 };
 
-static const struct Correction *correction_of(const Maker *maker, const Step *step)
+static const struct Correction *correction_of(const OperationMaker *maker, const Step *step)
 {
     for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++)
         if (corrections[i].applies(maker, step))
@@ -313,8 +312,8 @@ static int least(int value, int most)
     return value < most ? value : most;
 }
 
-/* A warp's 32 lanes, by what one scheduler has; the load/store unit is the SM's. */
-static int cycles_of(const Maker *maker, const PipeRow *row)
+/* For the 32 lanes of a warp, by the width per scheduler; the load/store unit belongs to the SM. */
+static int cycles_of(const OperationMaker *maker, const PipeRow *row)
 {
     const int schedulers = row->pipe == PIPE_LSU ? 1 : maker->device->schedulers_per_sm;
     const int lanes = row->lanes ? figure(maker->device, row->lanes) : LANES * schedulers;
@@ -323,7 +322,7 @@ static int cycles_of(const Maker *maker, const PipeRow *row)
     return least(cycles, UINT8_MAX);
 }
 
-static int groups_kept(const Maker *maker, const Instruction *in)
+static int groups_kept(const OperationMaker *maker, const Instruction *in)
 {
     const Operand *o = operand_of(maker, in, 0);
 
@@ -360,13 +359,13 @@ static int words_a_lane(const Step *step)
     return bytes > 4 ? bytes / 4 : 1;
 }
 
-static bool make_operation(Maker *maker, const Step *step, Operation *to)
+static bool make_operation(OperationMaker *maker, const Step *step, Operation *to)
 {
     const struct Correction *correction = correction_of(maker, step);
     const PipeRow *row = correction && correction->row ? correction->row : pipe_row(step);
     const int issues = correction ? correction->issues : 1;
 
-    *to = (Operation){ .action = (uint8_t) (issues ? row->action : DO_NOTHING),
+    *to = (Operation){ .action = (uint8_t) (issues ? row->action : NO_INSTRUCTION),
                        .pipe = (uint8_t) pipe_on(maker->device, row->pipe),
                        .issues = (uint8_t) issues,
                        .cycles = (uint8_t) cycles_of(maker, row),
@@ -385,7 +384,7 @@ static bool make_operation(Maker *maker, const Step *step, Operation *to)
     return add_registers(maker, to, step->in);
 }
 
-static bool is_branch(const Maker *maker, int i)
+static bool is_branch(const OperationMaker *maker, int i)
 {
     const Step *step = &maker->code->steps[i];
 
@@ -393,7 +392,7 @@ static bool is_branch(const Maker *maker, int i)
 }
 
 /* A stretch ends with a branch, a barrier, a fence, and before what branches lead to. */
-static void find_stretches(Maker *maker)
+static void find_stretches(OperationMaker *maker)
 {
     const Code *code = maker->code;
     const int count = code->step_count;
@@ -402,7 +401,7 @@ static void find_stretches(Maker *maker)
     for (int i = 0; i < count; i++)
         operations[i].straight = is_branch(maker, i) || operations[i].memory == MEMORY_ORDERED;
     for (int i = 0; i < count; i++) {
-        const int target = code->steps[i].target;
+        const int target = code->steps[i].jump.target;
         if (is_branch(maker, i) && code->steps[i].in->op == OP_bra && target > 0 && target <= count)
             operations[target - 1].straight = 1;
     }
@@ -414,9 +413,9 @@ static void find_stretches(Maker *maker)
         }
 }
 
-/* Additions of a stretch, each to the pipe that has less to do in it so far; those that have no
- * choice first. */
-static void share_additions(const Maker *maker)
+/* Assigns each addition of a stretch to the pipe that is less busy so far; instructions without a
+ * choice come first. */
+static void share_additions(const OperationMaker *maker)
 {
     Operation *operations = maker->made->operations;
     const Pipe product = pipe_on(maker->device, PIPE_IMAD);
@@ -436,7 +435,7 @@ static void share_additions(const Maker *maker)
     }
 }
 
-static bool make_all(Maker *maker)
+static bool make_all(OperationMaker *maker)
 {
     const Code *code = maker->code;
 
@@ -448,7 +447,7 @@ static bool make_all(Maker *maker)
     for (int i = 0; i < code->step_count; i++)
         if (!make_operation(maker, &code->steps[i], &maker->made->operations[i]))
             return false;
-    maker->made->operations[code->step_count] = (Operation){ .action = DO_NOTHING };
+    maker->made->operations[code->step_count] = (Operation){ .action = NO_INSTRUCTION };
     for (int i = 0; i <= code->step_count; i++)
         maker->made->operations[i].spent = &maker->made->spent[i];
     if (!merge_loads(maker))
@@ -461,7 +460,7 @@ static bool make_all(Maker *maker)
 bool operations_make(Operations *made, const Code *code, const Device *device, int first_register)
 {
     const Function *function = code->function;
-    Maker maker = { .made = made, .code = code, .function = function, .device = device };
+    OperationMaker maker = { .made = made, .code = code, .function = function, .device = device };
     bool well;
 
     *made = (Operations){ .code = code,

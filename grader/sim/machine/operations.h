@@ -1,4 +1,4 @@
-/* operations.h - what each step of PTX is on the machine: its instructions, pipe, registers. */
+/* operations.h - the machine instructions of each step of PTX: number, pipe, registers. */
 #ifndef SIM_MACHINE_OPERATIONS_H
 #define SIM_MACHINE_OPERATIONS_H
 
@@ -6,11 +6,11 @@
 #include "sim/exec/exec.h"
 #include "sim/base/limiter.h"
 
-/* Those before the load/store unit are a scheduler's own; that is the SM's, and has a row for warps
- * of the oldest block and one for those of younger ones. */
+/* Each scheduler has its own pipes, except for the load/store unit, which belongs to the SM. It has
+ * one row for warps of the oldest block and one for younger ones. */
 typedef enum Pipe {
     PIPE_FMA,
-    PIPE_IMAD, /* products of whole numbers, where these do not keep all of the one before */
+    PIPE_IMAD, /* products of whole numbers, where these do not occupy all of PIPE_FMA */
     PIPE_ALU,
     PIPE_UNIFORM, /* what is computed once for all lanes */
     PIPE_FP64,
@@ -23,13 +23,13 @@ typedef enum Pipe {
 } Pipe;
 
 typedef enum Action {
-    DO_NOTHING, /* no instruction: its result is there as soon as its sources are */
+    NO_INSTRUCTION, /* no instruction: its result is ready as soon as its sources are */
     DO_COMPUTE,
     DO_BRANCH,
     DO_BARRIER,
     DO_FENCE,   /* waits for the warp's stores */
     DO_SHUFFLE, /* by the load/store unit */
-    DO_ACCESS,  /* load, store, atomic: its words say of what */
+    DO_ACCESS,  /* load, store, atomic: described by its words in the trace */
     DO_LOCAL,   /* local memory: taken as hits of the L1 */
     DO_COPY,    /* cp.async */
     DO_COMMIT,
@@ -42,7 +42,7 @@ typedef enum MemoryUse {
     MEMORY_FAR_LOAD,
     MEMORY_FAR_STORE, /* atomics, too */
     MEMORY_NEAR,
-    MEMORY_ORDERED /* volatile, and what has an order by itself */
+    MEMORY_ORDERED /* volatile accesses and others with an order */
 } MemoryUse;
 
 enum { MOST_OPERANDS = 3 };
@@ -50,27 +50,28 @@ enum { MOST_OPERANDS = 3 };
 typedef struct Operation {
     uint8_t action, pipe, memory;
     uint8_t issues;   /* instructions */
-    uint8_t cycles;   /* that one of them keeps its pipe */
+    uint8_t cycles;   /* for which one of them occupies its pipe */
     uint16_t latency; /* from issue to result */
     uint8_t reads, writes;
     uint32_t first;     /* registers[first ..]: those read, then those written */
     uint16_t straight;  /* steps from this one on, up to the end of its stretch (sim/time/plan.c) */
     uint8_t wavefronts; /* of shared memory, at least */
-    int keep;           /* DO_WAIT: groups that may be under way still */
-    uint8_t operand_count; /* what it takes from the register file, if it computes */
+    int keep;           /* DO_WAIT: groups that may still be in flight */
+    uint8_t operand_count; /* its operands from the register file, if it computes */
     uint32_t operands[MOST_OPERANDS];
-    uint8_t issue_limit, unit_limit; /* what its issue counts as; what waiting for its pipe does */
-    Spent *spent;                    /* cycles of schedulers, on it or waiting for it */
+    uint8_t issue_limit,
+        unit_limit; /* the limit that its issue counts for; the limit of waiting for its pipe */
+    Spent *spent;   /* cycles of schedulers, on it or waiting for it */
 } Operation;
 
-/* Of one code. Registers are numbered from 0 on. */
+/* The operations of one code. Registers are numbered from 0 on. */
 typedef struct Operations {
     const Code *code;
-    Operation *operations; /* a step each, and the one that ends the code */
+    Operation *operations; /* one per step, and one for the end of the code */
     Spent *spent;          /* of each */
     uint32_t *registers;
     int register_count, register_room;
-    int first_register; /* what numbers of this code begin with */
+    int first_register; /* the first register number of this code */
     int registers_used; /* by its steps */
 } Operations;
 

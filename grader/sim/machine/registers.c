@@ -1,12 +1,11 @@
-/* registers.c - which registers each operation waits for, which of them it takes from the
- * register file, and who writes them.
+/* registers.c - the registers that each operation waits for, those that it reads from the register
+ * file, and their writers.
  */
-#include "sim/ptx/roles.h"
 #include "sim/machine/maker.h"
 
 #include <stdlib.h>
 
-const Operand *operand_of(const Maker *maker, const Instruction *in, int i)
+const Operand *operand_of(const OperationMaker *maker, const Instruction *in, int i)
 {
     return i < in->count ? &maker->function->operands[in->first + i] : NULL;
 }
@@ -17,7 +16,7 @@ bool is_known_special(Special special)
            special == SPECIAL_DYNAMIC_SMEM_SIZE || special == SPECIAL_TOTAL_SMEM_SIZE;
 }
 
-void find_writers(Maker *maker)
+void find_writers(OperationMaker *maker)
 {
     static const Instruction many;
 
@@ -32,14 +31,14 @@ void find_writers(Maker *maker)
             maker->writer[i] = NULL;
 }
 
-/* Whether a register's every reader adds it to something of 64 bits, as an address is made. */
+/* Whether all readers of a register add it to 64 bits, as in computing an address. */
 static bool adds_long(const Instruction *in)
 {
     return in->op == OP_add && in->guard < 0 && in->type_count && !type_is_float(in->types[0]) &&
            type_size(in->types[0]) == 8;
 }
 
-void find_addends(Maker *maker)
+void find_addends(OperationMaker *maker)
 {
     for (int i = 0; i < maker->function->register_count; i++)
         maker->only_added[i] = true;
@@ -57,7 +56,7 @@ void find_addends(Maker *maker)
 
 /* ---- Registers ---- */
 
-static bool add_register(Maker *maker, int index)
+static bool add_register(OperationMaker *maker, int index)
 {
     Operations *made = maker->made;
 
@@ -73,8 +72,8 @@ static bool add_register(Maker *maker, int index)
     return true;
 }
 
-/* Those of an operand; an address's are read, whatever it stands for. */
-static bool add_operand(Maker *maker, const Operand *o, bool writes)
+/* Adds the registers of an operand; those of an address are always read. */
+static bool add_operand(OperationMaker *maker, const Operand *o, bool writes)
 {
     bool well = true;
 
@@ -85,10 +84,9 @@ static bool add_operand(Maker *maker, const Operand *o, bool writes)
     return well;
 }
 
-bool add_registers(Maker *maker, Operation *to, const Instruction *in)
+bool add_registers(OperationMaker *maker, Operation *to, const Instruction *in)
 {
-    Roles roles = { .destinations = 0 };
-    int destinations = roles_of(in, &roles) ? roles.destinations : 0, before;
+    const int destinations = in->roles.destinations;
 
     to->first = (uint32_t) maker->made->register_count;
     if (in->guard >= 0 && !add_register(maker, in->guard))
@@ -96,7 +94,7 @@ bool add_registers(Maker *maker, Operation *to, const Instruction *in)
     for (int i = destinations; i < in->count; i++)
         if (!add_operand(maker, operand_of(maker, in, i), false))
             return false;
-    before = maker->made->register_count;
+    const int before = maker->made->register_count;
     to->reads = (uint8_t) (before - (int) to->first);
     for (int i = 0; i < destinations && i < in->count; i++)
         if (!add_operand(maker, operand_of(maker, in, i), true))
@@ -105,7 +103,7 @@ bool add_registers(Maker *maker, Operation *to, const Instruction *in)
     return true;
 }
 
-bool add_result(Maker *maker, Operation *to, const Instruction *in)
+bool add_result(OperationMaker *maker, Operation *to, const Instruction *in)
 {
     const int before = maker->made->register_count;
 
@@ -117,8 +115,8 @@ bool add_result(Maker *maker, Operation *to, const Instruction *in)
 
 /* ---- Operands ---- */
 
-/* What ptxas has as a constant, which is not read from the register file. */
-static bool is_constant_value(const Maker *maker, const Operand *o)
+/* A value that is a constant for ptxas, so not read from the register file. */
+static bool is_constant_value(const OperationMaker *maker, const Operand *o)
 {
     const Instruction *writer = maker->writer[o->index];
     const Operand *from = writer ? operand_of(maker, writer, 1) : NULL;
@@ -129,15 +127,13 @@ static bool is_constant_value(const Maker *maker, const Operand *o)
 }
 
 /* Different registers of 32 bits that an instruction computes from. */
-void find_operands(const Maker *maker, const Step *step, Operation *to)
+void find_operands(const OperationMaker *maker, const Step *step, Operation *to)
 {
     const Instruction *in = step->in;
-    Roles roles = { .destinations = 0 };
-    const int destinations = roles_of(in, &roles) ? roles.destinations : 0;
 
     if (to->action != DO_COMPUTE || !in->type_count || type_size(in->types[0]) != 4)
         return;
-    for (int i = destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
+    for (int i = in->roles.destinations; i < in->count && to->operand_count < MOST_OPERANDS; i++) {
         const Operand *o = operand_of(maker, in, i);
         bool known = o->kind != OPERAND_REGISTER || is_constant_value(maker, o) ||
                      !maker->varies[o->index] ||

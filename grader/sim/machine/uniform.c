@@ -1,29 +1,28 @@
-/* uniform.c - which values are the same in all lanes of a warp, as ptxas can tell.
+/* uniform.c - finds values that ptxas knows to be the same in all lanes of a warp.
  *
- * Such are parameters, constants, numbers of blocks, and what whole-number arithmetic makes of
- * these alone: the k of an unrolled loop, say. ptxas keeps them in uniform registers and computes
- * them on a datapath of their own. What is written where the lanes of a warp may be apart, between
- * a branch that may split them and the place where they meet again, is not among these.
+ * These are parameters, constants, block numbers, and the results of integer arithmetic on them,
+ * for example the k of an unrolled loop. ptxas keeps them in uniform registers and computes them on
+ * the uniform datapath. Values written where a warp may have diverged, between a divergent branch
+ * and its reconvergence point, are not uniform.
  */
-#include "sim/ptx/roles.h"
 #include "sim/machine/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A text made to cost more than this has nothing uniform, which is slower but no error. */
+/* If a text costs more, no value counts as uniform. */
 static const long most_work = 20000000;
 
 typedef struct Finder {
-    Maker *maker;
-    bool *apart; /* by step: the lanes of a warp may be elsewhere */
-    bool *split; /* by step: a branch that may split them, and what it leads to is `apart` */
-    int *open;   /* steps that are still to be looked at */
-    int *seen;   /* by step: by the search of this branch + 1 */
+    OperationMaker *maker;
+    bool *apart; /* by step: the warp may have diverged */
+    bool *split; /* by step: a divergent branch, whose paths are marked in `apart` */
+    int *open;   /* steps that are still to be visited */
+    int *seen;   /* by step: visited by the search of this branch, + 1 */
     long work;
 } Finder;
 
-/* ---- Where lanes may be apart ---- */
+/* ---- Where a warp may have diverged ---- */
 
 /* Or nowhere. */
 static bool is_end(const Code *code, int step)
@@ -45,23 +44,23 @@ static void mark(Finder *finder, int branch, int step, int *count)
     finder->open[(*count)++] = step;
 }
 
-/* Lanes that end keep nobody waiting: the others are together still. */
+/* If one path ends the thread, the lanes of the other are still converged. */
 static void split_at(Finder *finder, int branch)
 {
     const Code *code = finder->maker->code;
     int count = 0;
 
     finder->split[branch] = true;
-    if (is_end(code, code->steps[branch].target))
+    if (is_end(code, code->steps[branch].jump.target))
         return;
     mark(finder, branch, branch + 1, &count);
-    mark(finder, branch, code->steps[branch].target, &count);
+    mark(finder, branch, code->steps[branch].jump.target, &count);
     while (count) {
         const int at = finder->open[--count];
         const Step *step = &code->steps[at];
         finder->work++;
         if (step->in->op == OP_bra) {
-            mark(finder, branch, step->target, &count);
+            mark(finder, branch, step->jump.target, &count);
             if (step->guard >= 0)
                 mark(finder, branch, at + 1, &count);
         } else if (!is_end(code, at)) {
@@ -70,7 +69,7 @@ static void split_at(Finder *finder, int branch)
     }
 }
 
-/* By a table: whoever may be there may be anywhere. */
+/* A branch by a table: the warp may have diverged everywhere. */
 static void split_all(Finder *finder)
 {
     for (int i = 0; i < finder->maker->code->step_count; i++)
@@ -79,39 +78,18 @@ static void split_all(Finder *finder)
 
 /* ---- What varies ---- */
 
-/* What the uniform datapath has an instruction for (sm_90: machine code of ptxas 13.0), and what
- * costs nothing wherever it is. */
+/* The uniform datapath has an instruction for it, or it costs nothing wherever it is. */
 static bool is_for_all(const Instruction *in)
 {
-    switch (in->op) {
-    case OP_add:
-    case OP_sub:
-    case OP_mul:
-    case OP_mad:
-    case OP_shl:
-    case OP_shr:
-    case OP_and:
-    case OP_or:
-    case OP_xor:
-    case OP_not:
-    case OP_neg:
-    case OP_cvt:
-    case OP_selp:
-        return in->type_count && !type_is_float(in->types[0]) &&
-               (in->type_count < 2 || !type_is_float(in->types[1]));
-    case OP_setp:
-        return in->type_count && !type_is_float(in->types[0]);
-    case OP_mov:
-    case OP_cvta:
-        return true;
-    case OP_ld:
+    if (in->op == OP_ld)
         return in->space == SPACE_PARAM || in->space == SPACE_CONST;
-    default:
-        return false;
-    }
+    if (op_is(in->op, ALWAYS_UNIFORM))
+        return true;
+    return op_is(in->op, UNIFORM) && in->type_count && !type_is_float(in->types[0]) &&
+           (in->type_count < 2 || !type_is_float(in->types[1]));
 }
 
-static bool operand_varies(const Maker *maker, const Operand *o)
+static bool operand_varies(const OperationMaker *maker, const Operand *o)
 {
     if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->is_register))
         return maker->varies[o->index];
@@ -122,24 +100,23 @@ static bool operand_varies(const Maker *maker, const Operand *o)
 
 static bool result_varies(const Finder *finder, int step)
 {
-    const Maker *maker = finder->maker;
+    const OperationMaker *maker = finder->maker;
     const Instruction *in = maker->code->steps[step].in;
-    Roles roles = { .destinations = 0 };
 
-    if (finder->apart[step] || !is_for_all(in) || !roles_of(in, &roles))
+    if (finder->apart[step] || !is_for_all(in) || !in->roles.known)
         return true;
     if (in->op == OP_ld && in->space == SPACE_PARAM && !maker->code->steps[step].kernel_param)
         return true; /* what a call returns */
     if (in->guard >= 0 && maker->varies[in->guard])
         return true;
-    for (int i = roles.destinations; i < in->count; i++)
+    for (int i = in->roles.destinations; i < in->count; i++)
         if (operand_varies(maker, operand_of(maker, in, i)))
             return true;
     return false;
 }
 
-/* True: it is news. */
-static bool set_operand(const Maker *maker, const Operand *o, bool varies)
+/* True: it has changed. */
+static bool set_operand(const OperationMaker *maker, const Operand *o, bool varies)
 {
     bool is_new = false;
 
@@ -152,11 +129,10 @@ static bool set_operand(const Maker *maker, const Operand *o, bool varies)
     return is_new;
 }
 
-/* What it writes; of an instruction of unknown roles, all that it names. */
-static bool set_results(const Maker *maker, const Instruction *in, bool varies)
+/* The operands that it writes; if its roles are unknown, all operands. */
+static bool set_results(const OperationMaker *maker, const Instruction *in, bool varies)
 {
-    Roles roles = { .destinations = 0 };
-    const int most = roles_of(in, &roles) ? roles.destinations : in->count;
+    const int most = in->roles.known ? in->roles.destinations : in->count;
     bool is_new = false;
 
     for (int i = 0; i < most && i < in->count; i++)
@@ -164,10 +140,10 @@ static bool set_results(const Maker *maker, const Instruction *in, bool varies)
     return is_new;
 }
 
-/* True: something was found that is not uniform. */
-static bool look_at(Finder *finder, int step)
+/* True: a new value that is not uniform was found. */
+static bool visit(Finder *finder, int step)
 {
-    const Maker *maker = finder->maker;
+    const OperationMaker *maker = finder->maker;
     const Step *at = &maker->code->steps[step];
 
     if (at->in->op == OP_brx && !finder->split[step]) {
@@ -183,16 +159,16 @@ static bool look_at(Finder *finder, int step)
     return result_varies(finder, step) && set_results(maker, at->in, true);
 }
 
-static void forget(const Maker *maker)
+static void forget(const OperationMaker *maker)
 {
     memset(maker->varies, true, (size_t) maker->function->register_count);
 }
 
-/* All that is written is taken to be uniform, until nothing is found any more that is not. Of a
- * function that is called nothing is known of its callers. */
-static void look_at_all(Finder *finder)
+/* Assumes that all written values are uniform, and removes those that are not until nothing
+ * changes. Nothing is known about the callers of a function. */
+static void visit_all(Finder *finder)
 {
-    const Maker *maker = finder->maker;
+    const OperationMaker *maker = finder->maker;
     const int steps = maker->code->step_count;
     bool more = maker->function->is_entry;
 
@@ -202,14 +178,14 @@ static void look_at_all(Finder *finder)
     while (more && finder->work < most_work) {
         more = false;
         for (int i = 0; i < steps && finder->work < most_work; i++)
-            more |= maker->code->steps[i].in && look_at(finder, i);
+            more |= maker->code->steps[i].in && visit(finder, i);
         finder->work += steps;
     }
     if (finder->work >= most_work)
         forget(maker);
 }
 
-bool find_varying(Maker *maker)
+bool find_varying(OperationMaker *maker)
 {
     const size_t steps = (size_t) maker->code->step_count + 1;
     Finder finder = { .maker = maker,
@@ -221,7 +197,7 @@ bool find_varying(Maker *maker)
 
     forget(maker);
     if (well)
-        look_at_all(&finder);
+        visit_all(&finder);
     free(finder.apart);
     free(finder.split);
     free(finder.open);
@@ -230,7 +206,7 @@ bool find_varying(Maker *maker)
 }
 
 /* Comparisons are not: ptxas 13.0 leaves them to the lanes, which read the uniform register. */
-bool is_uniform(const Maker *maker, const Step *step)
+bool is_uniform(const OperationMaker *maker, const Step *step)
 {
     const Instruction *in = step->in;
     const Operand *to = operand_of(maker, in, 0);

@@ -1,14 +1,15 @@
 /* memory.c - the simulated GPU's memory: one reserved range, a sorted table of what lies in it.
  *
  * Both ranges are anonymous memory without reserve: to open them costs two system calls, and only
- * pages that are touched exist. New allocations go to the end of what was ever used, each followed
- * by a gap as long as itself and of 64 KiB at least, so that a mistake by a whole array, or of a
- * small one by a whole grid, still hits nothing. Only when the end of the range is reached, freed
- * places are used again.
+ * pages that are touched exist. New allocations go to the end of all addresses that were used, each
+ * followed by a gap as long as itself and at least 64 KiB, so that an index that is wrong by a
+ * whole array, or by a whole grid in a small array, still hits nothing. Freed addresses are reused
+ * only after the end of the range is reached.
  *
  * One thread at a time: the runtime holds its lock around all of this.
  */
 #include "sim/memory/memory.h"
+#include "sim/base/common.h"
 #include "sim/base/bits.h"
 
 #include <stdio.h>
@@ -38,11 +39,6 @@ static struct {
     int count, capacity, freed;
     Allocation *last; /* where memory_find() found something */
 } memory;
-
-static size_t round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
 
 /* ---- The range ---- */
 
@@ -241,14 +237,14 @@ static bool is_ours(uint64_t address)
     return address - memory.base < memory.room;
 }
 
-/* What is just before the range was meant for its first array. */
+/* An address just before the range belongs to the first array. */
 static bool is_near(uint64_t address)
 {
     return address - (memory.base - LONGEST_GAP) < memory.room + LONGEST_GAP;
 }
 
-/* A place of `bytes` between two live allocations, where freed ones may lie: they are dropped.
- * SIZE_MAX: there is none. */
+/* A place of `bytes` between two live allocations; freed ones there are dropped. SIZE_MAX: none
+ * found. */
 static size_t place_among_freed(size_t bytes, size_t align)
 {
     size_t begin = 0;
@@ -335,7 +331,7 @@ Allocation *memory_allocate(size_t bytes, AllocationKind kind, const char *name)
     return a;
 }
 
-/* Freed ranges of the host's memory may be handed out by malloc again. */
+/* malloc may return a freed range of the host's memory again. */
 static bool clear_for_host(uint64_t base, size_t bytes)
 {
     for (int i = memory.count - 1; i >= 0; i--) {
@@ -457,17 +453,17 @@ static bool is_mapped(uint64_t address)
            !mincore((void *) (uintptr_t) (address / PAGE * PAGE), 1, &resident);
 }
 
-AddressKind memory_ground(uint64_t address)
+AddressKind memory_address_kind(uint64_t address)
 {
     const Allocation *a = find_any(address);
 
     if (a)
-        return a->freed ? GROUND_FREED : GROUND_LIVE;
+        return a->freed ? ADDRESS_FREED : ADDRESS_LIVE;
     if (memory.room && is_near(address))
-        return GROUND_GAP;
+        return ADDRESS_GUARD;
     if (address < PAGE)
-        return GROUND_NULL;
-    return is_mapped(address) ? GROUND_HOST : GROUND_NOTHING;
+        return ADDRESS_NULL;
+    return is_mapped(address) ? ADDRESS_HOST : ADDRESS_NOTHING;
 }
 
 static uint64_t distance(const Allocation *a, uint64_t address)

@@ -1,14 +1,13 @@
-/* memory.h - the simulated GPU's memory: what is allocated, where, by whom, and what it holds.
+/* memory.h - the simulated GPU's memory: what is allocated, where, and by which call.
  *
  * Global memory is one range of addresses, reserved at a fixed place where nothing may be touched,
- * so that a host that reads a device pointer faults at once, as with a real GPU. The simulator
- * keeps the bytes in a second range; of both, only what was touched takes memory. (Managed memory
- * is the exception: both sides use it at its own address.) Between allocations lie gaps. A freed
- * range keeps its place until its addresses are needed again, so that use after free is told as
- * such.
+ * so that host code that reads a device pointer faults at once, as with a real GPU. The simulator
+ * keeps the bytes in a second range; only touched pages of both take memory. (Managed memory is the
+ * exception: both sides use it at its own address.) Between allocations lie gaps. A freed range
+ * keeps its place until its addresses are needed again, so that use after free is reported as such.
  *
  * Generic addresses: shared and local memory have windows of their own (SHARED_WINDOW,
- * LOCAL_WINDOW); all else is global.
+ * LOCAL_WINDOW); all other addresses are global.
  */
 #ifndef SIM_MEMORY_MEMORY_H
 #define SIM_MEMORY_MEMORY_H
@@ -35,7 +34,7 @@ typedef enum AllocationKind {
     MANAGED
 } AllocationKind;
 
-/* What simMark says of bytes inside an allocation. */
+/* What simMark() sets for bytes inside an allocation. */
 typedef enum MarkKind { MARK_OK, MARK_NO_ACCESS, MARK_UNINIT } MarkKind;
 
 typedef struct Allocation {
@@ -47,10 +46,10 @@ typedef struct Allocation {
     const char *name;  /* of a variable; else NULL */
     const char *label; /* what simName() says it is called; NULL */
     bool freed;
-    uint8_t *written;   /* a bit a byte: initialised; NULL while not tracked */
-    uint8_t *forbidden; /* a bit a byte: MARK_NO_ACCESS; NULL: none */
+    uint8_t *written;   /* one bit per byte: initialised; NULL while not tracked */
+    uint8_t *forbidden; /* one bit per byte: MARK_NO_ACCESS; NULL: none */
     int array;          /* its place in launch->arrays; a guess */
-    void *races;        /* shadow of races.c, one piece of malloc's; NULL: none yet */
+    void *races;        /* shadow of race_order.c, one piece of malloc's; NULL: none yet */
 } Allocation;
 
 /* Reserves the range; false with `why`. `most_bytes`: what cudaMemGetInfo calls total. */
@@ -67,7 +66,7 @@ size_t memory_in_use(void);
 /* The live allocation that holds the byte; NULL. */
 Allocation *memory_find(uint64_t address);
 
-/* The one that is nearest, freed ones included, for messages. "4 bytes after the 4000 bytes of
+/* The nearest allocation, freed ones included, for messages. "4 bytes after the 4000 bytes of
  * allocation 3 (cudaMalloc)" */
 void memory_describe(uint64_t address, size_t bytes, char *text, size_t size);
 /* "allocation 3 (4000 bytes, cudaMalloc)", "`table` (16 bytes, __constant__)" */
@@ -76,14 +75,14 @@ void memory_name(const Allocation *allocation, char *text, size_t size);
 /* What lies at an address: the live memory; a freed range; a place of the GPU's where nothing is;
  * the host's own memory; the first page; nothing at all. */
 typedef enum AddressKind {
-    GROUND_LIVE,
-    GROUND_FREED,
-    GROUND_GAP,
-    GROUND_HOST,
-    GROUND_NULL,
-    GROUND_NOTHING
+    ADDRESS_LIVE,
+    ADDRESS_FREED,
+    ADDRESS_GUARD,
+    ADDRESS_HOST,
+    ADDRESS_NULL,
+    ADDRESS_NOTHING
 } AddressKind;
-AddressKind memory_ground(uint64_t address);
+AddressKind memory_address_kind(uint64_t address);
 /* The allocation that holds it, freed or not; of an address in a gap the nearest; NULL. */
 const Allocation *memory_nearest(uint64_t address);
 uint64_t memory_base(void); /* where the range begins: GLOBAL_BASE, unless that was taken */

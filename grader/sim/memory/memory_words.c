@@ -1,4 +1,5 @@
-/* memory_words.c - an address in words: against which allocation it is told, and how far off it is.
+/* memory_words.c - describes an address in words: near which allocation it lies, and how far from
+ * it.
  */
 #include "sim/memory/memory.h"
 
@@ -50,15 +51,15 @@ static void describe_against(const Allocation *a, uint64_t address, size_t bytes
 
 void memory_describe(uint64_t address, size_t bytes, char *text, size_t size)
 {
-    static const char *const words[] = { [GROUND_HOST] = "a host pointer",
-                                         [GROUND_NULL] = "a null pointer",
-                                         [GROUND_NOTHING] = "nothing is allocated there" };
-    AddressKind ground = memory_ground(address);
+    static const char *const words[] = { [ADDRESS_HOST] = "a host pointer",
+                                         [ADDRESS_NULL] = "a null pointer",
+                                         [ADDRESS_NOTHING] = "nothing is allocated there" };
+    AddressKind ground = memory_address_kind(address);
     const Allocation *a = memory_nearest(address);
 
     if (a)
         describe_against(a, address, bytes, text, size);
-    else if (ground == GROUND_GAP)
+    else if (ground == ADDRESS_GUARD)
         snprintf(text, size, "nothing is allocated there");
     else
         snprintf(text, size, "%s", words[ground]);

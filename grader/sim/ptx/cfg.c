@@ -1,39 +1,38 @@
-/* cfg.c - where the lanes of a warp meet again after a branch that split them.
+/* cfg.c - where the lanes of a warp reconverge after a divergent branch.
  *
- * A branch's lanes meet at its immediate post-dominator: the nearest block that all of them must
- * pass. Basic blocks are nodes, and one node more is the end, where all paths lead that return.
- * Immediate post-dominators are the immediate dominators of the graph with its edges turned around,
- * found by iteration over reverse postorder (Cooper, Harvey and Kennedy).
+ * A branch's lanes reconverge at its immediate post-dominator: the nearest block that all of them
+ * must pass. Basic blocks are nodes, and one more node is the end, to which all returning paths
+ * lead. Immediate post-dominators are the immediate dominators of the graph with its edges turned
+ * around, found by iteration over reverse postorder (Cooper, Harvey and Kennedy).
  *
- * Lanes that return early keep nobody waiting: on hardware a lane that exits leaves the barriers of
- * reconvergence, so
- *     if (a) { if (b) return; x(); }  y();
- * meets again before y() although not all paths pass there. So of all returns only the last one is
- * an edge to the end; a jump to a block that is nothing but that return is an early one, too. Where
- * no path is left (all else is an endless loop, say), all returns count.
+ * Other lanes do not wait for lanes that return early: on hardware a lane that exits leaves the
+ * barriers of reconvergence, so if (a) { if (b) return; x(); }  y(); reconverges before y()
+ * although not all paths pass there. So only the last return is an edge to the end; a jump to a
+ * block that is nothing but that return is an early one, too. If no other path is left (for example
+ * next to an endless loop), all returns count.
  */
 #include "sim/ptx/cfg.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Graph {
+typedef struct FlowGraph {
     const Function *f;
     int *block_of; /* by instruction; [instruction_count]: the end */
     int *first;    /* by block: its first instruction; [blocks]: instruction_count */
     int blocks;    /* the end is node number `blocks` */
     int last_exit; /* the block whose return counts, or -1 */
-    bool *endless; /* by block: an edge to the end is made up */
+    bool *endless; /* by block: an artificial edge to the end */
     /* Edges turned around: from a block to those that may come before it. */
     int *before, *before_at;   /* before[before_at[b] .. before_at[b + 1] - 1] */
-    int *after, *after_at;     /* the edges as they are */
+    int *after, *after_at;     /* the edges in their direction */
     int *postdominator, *rank; /* rank: place in postorder of the turned graph, -1: none */
     int *order;
     int live; /* blocks in `order` */
     long work;
-} Graph;
+} FlowGraph;
 
-/* A text made to cost more than this is run without meeting again, which is slow but right. */
+/* A text that would cost more runs without reconvergence, which is slow but correct. */
 static const long most_work = 5000000;
 
 /* ---- Edges ---- */
@@ -76,16 +75,16 @@ static bool goes_on(const Instruction *in)
 }
 
 /* Only a return and nothing else. */
-static bool is_bare_exit(const Graph *g, int block)
+static bool is_bare_exit(const FlowGraph *g, int block)
 {
     const Instruction *in = &g->f->instructions[g->first[block]];
 
     return is_exit(in) && in->guard < 0;
 }
 
-typedef void Visit(Graph *g, int from, int to);
+typedef void Visit(FlowGraph *g, int from, int to);
 
-static void visit_jump(Graph *g, int from, int to, Visit *visit)
+static void visit_jump(FlowGraph *g, int from, int to, Visit *visit)
 {
     bool early = to == g->last_exit && to != g->blocks && is_bare_exit(g, to);
 
@@ -94,7 +93,7 @@ static void visit_jump(Graph *g, int from, int to, Visit *visit)
 }
 
 /* All edges of a block. `last_exit` -1: all returns count. */
-static void each_edge(Graph *g, int block, Visit *visit)
+static void each_edge(FlowGraph *g, int block, Visit *visit)
 {
     const Function *f = g->f;
     const Instruction *in = &f->instructions[g->first[block + 1] - 1];
@@ -111,14 +110,14 @@ static void each_edge(Graph *g, int block, Visit *visit)
         visit(g, block, g->blocks);
 }
 
-static void count_edge(Graph *g, int from, int to)
+static void count_edge(FlowGraph *g, int from, int to)
 {
     g->after_at[from + 1]++;
     g->before_at[to + 1]++;
 }
 
 /* The ends of the lists move on; make_edges() sets them back. */
-static void add_edge(Graph *g, int from, int to)
+static void add_edge(FlowGraph *g, int from, int to)
 {
     g->after[g->after_at[from]++] = to;
     g->before[g->before_at[to]++] = from;
@@ -136,7 +135,7 @@ static void shift_back(int *at, int nodes)
     at[0] = 0;
 }
 
-static bool make_edges(Graph *g)
+static bool make_edges(FlowGraph *g)
 {
     int nodes = g->blocks + 1;
     size_t bytes = (size_t) (nodes + 1) * sizeof(int);
@@ -163,7 +162,7 @@ static bool make_edges(Graph *g)
 /* ---- Blocks ---- */
 
 /* Marks where blocks begin in block_of: 1 or 0. */
-static void mark_leaders(Graph *g)
+static void mark_leaders(FlowGraph *g)
 {
     const Function *f = g->f;
     const int *targets;
@@ -179,7 +178,7 @@ static void mark_leaders(Graph *g)
     }
 }
 
-static bool make_blocks(Graph *g)
+static bool make_blocks(FlowGraph *g)
 {
     int instructions = g->f->instruction_count, block = -1;
 
@@ -202,8 +201,8 @@ static bool make_blocks(Graph *g)
     return true;
 }
 
-/* The last return that is sure, or the end of the text where control falls off it. */
-static int find_last_exit(const Graph *g)
+/* The last unconditional return, or the end of the text if control falls through. */
+static int find_last_exit(const FlowGraph *g)
 {
     for (int b = g->blocks - 1; b >= 0; b--) {
         const Instruction *in = &g->f->instructions[g->first[b + 1] - 1];
@@ -219,7 +218,7 @@ static int find_last_exit(const Graph *g)
 
 /* Postorder of the turned graph from the end, without recursion: postdominator[] holds the way
  * back, rank[] how many edges of a node were followed, as -2 - n. */
-static void make_order(Graph *g)
+static void make_order(FlowGraph *g)
 {
     int node = g->blocks;
 
@@ -248,7 +247,7 @@ static void make_order(Graph *g)
 }
 
 /* Marks what leads to the block: rank 0. `order` serves as the stack. */
-static void flood(Graph *g, int block)
+static void flood(FlowGraph *g, int block)
 {
     int depth = 0;
 
@@ -264,8 +263,8 @@ static void flood(Graph *g, int block)
     }
 }
 
-/* Of a loop that nothing leaves, the last block in the text leads to the end. */
-static void find_endless(Graph *g)
+/* The last block of a loop without an exit gets an edge to the end. */
+static void find_endless(FlowGraph *g)
 {
     for (int b = g->blocks - 1; b >= 0; b--)
         if (g->rank[b] < 0) {
@@ -274,7 +273,7 @@ static void find_endless(Graph *g)
         }
 }
 
-static int meet(Graph *g, int a, int b)
+static int meet(FlowGraph *g, int a, int b)
 {
     for (; a != b; g->work++)
         if (g->rank[a] < g->rank[b])
@@ -284,7 +283,7 @@ static int meet(Graph *g, int a, int b)
     return a;
 }
 
-static int meet_of_successors(Graph *g, int node)
+static int meet_of_successors(FlowGraph *g, int node)
 {
     int found = -1;
 
@@ -297,7 +296,7 @@ static int meet_of_successors(Graph *g, int node)
 }
 
 /* False: too much work, or no memory. */
-static bool find_postdominators(Graph *g)
+static bool find_postdominators(FlowGraph *g)
 {
     bool changed = true;
 
@@ -326,9 +325,9 @@ static bool may_split(const Instruction *in)
     return (in->op == OP_bra && in->guard >= 0) || in->op == OP_brx;
 }
 
-/* Of the branches that have no place yet and from whose block the end is reached. Returns how many
- * have none still. */
-static int set_places(const Graph *g, int *rpc)
+/* Sets the place of the branches that have none yet and whose block reaches the end. Returns how
+ * many remain. */
+static int set_places(const FlowGraph *g, int *rpc)
 {
     int open = 0;
 
@@ -344,7 +343,7 @@ static int set_places(const Graph *g, int *rpc)
     return open;
 }
 
-static bool make_graph(Graph *g)
+static bool make_graph(FlowGraph *g)
 {
     if (!make_blocks(g))
         return false;
@@ -358,7 +357,7 @@ static bool make_graph(Graph *g)
     return g->endless && g->after_at && g->before_at && g->postdominator && g->rank && g->order;
 }
 
-static void free_graph(Graph *g)
+static void free_graph(FlowGraph *g)
 {
     free(g->block_of);
     free(g->first);
@@ -372,7 +371,7 @@ static void free_graph(Graph *g)
     free(g->order);
 }
 
-static void find_places(Graph *g, int *rpc)
+static void find_places(FlowGraph *g, int *rpc)
 {
     g->last_exit = -1;
     if (!make_edges(g))
@@ -389,7 +388,7 @@ static void find_places(Graph *g, int *rpc)
 
 void find_reconvergence(const Function *function, int *rpc)
 {
-    Graph g = { .f = function };
+    FlowGraph g = { .f = function };
     int count = function->instruction_count;
 
     for (int i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* cfg.h - where the lanes of a divergent branch come together again. */
+/* cfg.h - where the lanes of a divergent branch reconverge. */
 #ifndef SIM_PTX_CFG_H
 #define SIM_PTX_CFG_H
 

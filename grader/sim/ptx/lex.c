@@ -1,5 +1,5 @@
-/* lex.c - PTX text cut into tokens. The text ends with a 0, so that looking one character ahead is
- * always allowed; no token reaches over it.
+/* lex.c - splits PTX text into tokens. The text ends with a 0, so one character of lookahead is
+ * always allowed; no token extends beyond it.
  */
 #include "sim/ptx/lex.h"
 
@@ -125,7 +125,7 @@ static bool read_decimal(Lexer *lexer, Token *token)
         freelocale(c);
     }
     if (end == text || *end || is(lexer->at[length], LETTER | DIGIT))
-        return bad(lexer, token, "a number that is none");
+        return bad(lexer, token, "a malformed number");
     token->kind = TOKEN_FLOAT;
     memcpy(&token->bits, &value, sizeof value);
     lexer->at += length;
@@ -153,7 +153,7 @@ static bool read_integer(Lexer *lexer, Token *token, int base)
     bool empty = at == first;
     at += *at == 'U';
     if (empty || is(*at, LETTER | DIGIT))
-        return bad(lexer, token, "a number that is none");
+        return bad(lexer, token, "a malformed number");
     if (!fits)
         return bad(lexer, token, "a number of more than 64 bits");
     token->kind = TOKEN_INTEGER;

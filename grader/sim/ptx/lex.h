@@ -1,6 +1,6 @@
-/* lex.h - PTX text cut into tokens.
+/* lex.h - splits PTX text into tokens.
  *
- * A dot and the word behind it are one token: .global, .v4, .L2::128B. So an opcode is a name and
+ * A dot and the word after it are one token: .global, .v4, .L2::128B. So an opcode is a name and
  * the dotted words that follow, and %tid.x is two tokens.
  */
 #ifndef SIM_PTX_LEX_H
@@ -27,7 +27,7 @@ typedef struct Token {
     int line; /* from 1 */
     Name text;
     uint64_t bits;
-    bool single, is_unsigned; /* is_unsigned: U behind it, or too large for 63 bits */
+    bool single, is_unsigned; /* is_unsigned: followed by U, or too large for 63 bits */
     int punct;
     const char *bad;
 } Token;
@@ -37,7 +37,7 @@ typedef struct Lexer {
     int line;
 } Lexer;
 
-/* At the end of the text, and behind what is bad, the same again and again. */
+/* At the end of the text, and after an error, it returns the same token again. */
 void lex_next(Lexer *lexer, Token *token);
 
 #endif

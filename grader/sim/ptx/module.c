@@ -1,4 +1,4 @@
-/* module.c - a PTX module's types and words, and its end. */
+/* module.c - types, mods and instructions of a PTX module. */
 #include "sim/ptx/module.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ bool name_is(Name name, const char *text)
 
 static const struct {
     int size;
-    bool is_signed, is_float;
+    bool is_signed, is_float, is_half;
 } types[TYPES] = {
     [TYPE_B8] = { 1 },
     [TYPE_B16] = { 2 },
@@ -30,10 +30,10 @@ static const struct {
     [TYPE_S16] = { 2, .is_signed = true },
     [TYPE_S32] = { 4, .is_signed = true },
     [TYPE_S64] = { 8, .is_signed = true },
-    [TYPE_F16] = { 2, .is_float = true },
-    [TYPE_F16X2] = { 4, .is_float = true },
-    [TYPE_BF16] = { 2, .is_float = true },
-    [TYPE_BF16X2] = { 4, .is_float = true },
+    [TYPE_F16] = { 2, .is_float = true, .is_half = true },
+    [TYPE_F16X2] = { 4, .is_float = true, .is_half = true },
+    [TYPE_BF16] = { 2, .is_float = true, .is_half = true },
+    [TYPE_BF16X2] = { 4, .is_float = true, .is_half = true },
     [TYPE_F32] = { 4, .is_float = true },
     [TYPE_F64] = { 8, .is_float = true },
 };
@@ -53,7 +53,62 @@ bool type_is_float(PtxType type)
     return types[type].is_float;
 }
 
+bool type_is_half(PtxType type)
+{
+    return types[type].is_half;
+}
+
+bool type_is_whole(PtxType type)
+{
+    return !type_is_float(type) && type != TYPE_PRED;
+}
+
+/* ---- Mods ---- */
+
+ModGroup mod_group(Mod mod)
+{
+    static const uint8_t groups[MODS] = {
+    /* clang-format off */
+#define MOD(name) [MOD_##name] = GROUP_ROUNDING,
+        PTX_ROUNDINGS(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_COMPARISON,
+        PTX_COMPARISONS(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_REDUCTION,
+        PTX_REDUCTIONS(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_SHUFFLE,
+        PTX_SHUFFLES(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_VOTE,
+        PTX_VOTES(MOD)
+#undef MOD
+#define MOD(name) [MOD_##name] = GROUP_PERMUTE,
+        PTX_PERMUTES(MOD)
+#undef MOD
+        /* clang-format on */
+    };
+
+    return (ModGroup) groups[mod];
+}
+
 /* ---- Instructions ---- */
+
+static const struct {
+    uint8_t class_, facts;
+} ops[OPS] = {
+#define OP(name, class, facts, ...)              [OP_##name] = { CLASS_##class, facts },
+#define OP2(enumerator, name, class, facts, ...) [OP_##enumerator] = { CLASS_##class, facts },
+#include "sim/ptx/ops.def"
+#undef OP
+#undef OP2
+};
+
+bool op_is(Op op, OpFact fact)
+{
+    return ops[op].facts & fact;
+}
 
 bool has_mod(const Instruction *in, Mod mod)
 {
@@ -71,23 +126,6 @@ static OpClass class_of_cvt(const Instruction *in)
     return moves && !has_mod(in, MOD_sat) ? CLASS_MOVE : CLASS_CONVERT;
 }
 
-/* What these do to a float is the integer pipe's: comparing, choosing, setting the sign. */
-static bool on_integer_pipe(Op op)
-{
-    static const bool ops[OPS] = {
-        [OP_abs] = true,  [OP_copysign] = true, [OP_max] = true, [OP_min] = true,
-        [OP_neg] = true,  [OP_selp] = true,     [OP_set] = true, [OP_setp] = true,
-        [OP_slct] = true, [OP_testp] = true,
-    };
-
-    return ops[op];
-}
-
-static bool is_half(PtxType type)
-{
-    return type >= TYPE_F16 && type <= TYPE_BF16X2;
-}
-
 static OpClass class_of_float(const Instruction *in, OpClass class_)
 {
     PtxType type = in->types[0];
@@ -98,23 +136,16 @@ static OpClass class_of_float(const Instruction *in, OpClass class_)
         return in->op == OP_selp || in->op == OP_copysign ? CLASS_INT : CLASS_FP64;
     if (class_ == CLASS_SFU || (in->op == OP_div && type == TYPE_F32))
         return CLASS_SFU;
-    if (on_integer_pipe(in->op))
+    if (op_is(in->op, FLOAT_ON_INT_PIPE))
         return CLASS_INT;
-    if (is_half(type))
+    if (type_is_half(type))
         return CLASS_FP16;
     return type == TYPE_F32 ? CLASS_FP32 : class_;
 }
 
 OpClass class_of(const Instruction *in)
 {
-    static const uint8_t classes[OPS] = {
-#define OP(name, class)              [OP_##name] = CLASS_##class,
-#define OP2(enumerator, name, class) [OP_##enumerator] = CLASS_##class,
-#include "sim/ptx/ops.def"
-#undef OP
-#undef OP2
-    };
-    OpClass class_ = classes[in->op];
+    OpClass class_ = (OpClass) ops[in->op].class_;
 
     switch (class_) {
     case CLASS_CONVERT:

@@ -1,8 +1,8 @@
-/* module.h - a PTX module as it was read: functions, variables, instructions.
+/* module.h - a PTX module: functions, variables, instructions.
  *
- * The parser (parse.c) writes it, everything after it only reads. Names and texts point into the
- * PTX text, which the module keeps. Indices are into the arrays that the comments name; -1 is none.
- * Nothing here is trusted: the parser has checked each index, each count and each size.
+ * The parser (parse.c) writes it, all later stages only read it. Names and texts point into the PTX
+ * text, which the module keeps. Comments name the array of each index; -1: no element. The parser
+ * has checked each index, each count and each size.
  */
 #ifndef SIM_PTX_MODULE_H
 #define SIM_PTX_MODULE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A name in the PTX text, not ended by a 0. */
+/* A name in the PTX text, without a 0 at its end. */
 typedef struct Name {
     const char *at;
     int length;
@@ -49,6 +49,8 @@ typedef enum PtxType {
 int type_size(PtxType type); /* bytes; 0 for NONE and PRED */
 bool type_is_signed(PtxType type);
 bool type_is_float(PtxType type); /* f16, f16x2, bf16, bf16x2, f32, f64 */
+bool type_is_half(PtxType type);  /* f16, f16x2, bf16, bf16x2 */
+bool type_is_whole(PtxType type); /* neither a float nor a predicate */
 
 typedef enum Space {
     SPACE_GENERIC,
@@ -62,13 +64,26 @@ typedef enum Space {
 /* ---- Opcodes and what follows them ---- */
 
 typedef enum Op {
-#define OP(name, class)              OP_##name,
-#define OP2(enumerator, name, class) OP_##enumerator,
+#define OP(name, ...)        OP_##name,
+#define OP2(enumerator, ...) OP_##enumerator,
 #include "sim/ptx/ops.def"
 #undef OP
 #undef OP2
     OPS
 } Op;
+
+/* What is true of all instructions of an opcode; see ops.def. */
+typedef enum OpFact {
+    FLOAT_ON_INT_PIPE = 1, /* of f32 and halves, too: compares, chooses, sets a sign */
+    MOVES_BITS = 2,        /* passes bits on, or takes some of them out */
+    UNIFORM = 4,           /* of whole numbers: the uniform datapath has it (sm_90: machine code of
+                            * ptxas 13.0) */
+    ALWAYS_UNIFORM = 8,    /* of any type: costs nothing wherever it is */
+    ONE_FLOP = 16,         /* of f32, as a roofline counts */
+    TWO_FLOPS = 32
+} OpFact;
+
+bool op_is(Op op, OpFact fact);
 
 /* What an instruction counts as; see ops.def. */
 typedef enum OpClass {
@@ -90,22 +105,31 @@ typedef enum OpClass {
     CLASSES
 } OpClass;
 
-/* Parts of an opcode that are neither type nor space: .rn, .ftz, .lo, .eq ... One row a word. */
+/* Parts of an opcode that are neither type nor space, in groups; mod_group() returns the group. */
 /* clang-format off */
-#define PTX_MODS(MOD) \
-    MOD(rn) MOD(rz) MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi) MOD(ftz) \
-    MOD(sat) MOD(satfinite) MOD(relu) MOD(approx) MOD(full) MOD(lo) MOD(hi) MOD(wide) MOD(cc) \
-    MOD(uni) MOD(eq) MOD(ne) MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) \
-    MOD(ltu) MOD(leu) MOD(gtu) MOD(geu) MOD(num) MOD(nan) MOD(NaN) MOD(xorsign) MOD(and) \
-    MOD(or) MOD(xor) MOD(add) MOD(min) MOD(max) MOD(inc) MOD(dec) MOD(exch) MOD(cas) MOD(popc) \
-    MOD(v2) MOD(v4) MOD(v8) MOD(nc) MOD(volatile) MOD(weak) MOD(relaxed) MOD(acquire) \
-    MOD(release) MOD(acq_rel) MOD(sc) MOD(mmio) MOD(cta) MOD(cluster) MOD(gpu) MOD(sys) \
-    MOD(gl) MOD(ca) MOD(cg) MOD(cs) MOD(lu) MOD(cv) MOD(wb) MOD(wt) MOD(sync) MOD(arrive) \
-    MOD(red) MOD(warp) MOD(aligned) MOD(noinc) MOD(up) MOD(down) MOD(bfly) MOD(idx) MOD(all) \
-    MOD(any) MOD(ballot) MOD(async) MOD(bulk) MOD(commit_group) MOD(wait_group) MOD(wait_all) \
-    MOD(l) MOD(r) MOD(clamp) MOD(wrap) MOD(f4e) MOD(b4e) MOD(rc8) MOD(ecl) MOD(ecr) MOD(rc16) \
+#define PTX_ROUNDINGS(MOD) \
+    MOD(rn) MOD(rz) MOD(rm) MOD(rp) MOD(rna) MOD(rni) MOD(rzi) MOD(rmi) MOD(rpi)
+#define PTX_COMPARISONS(MOD) /* lo and hi are comparisons, too, but also halves of products */ \
+    MOD(eq) MOD(ne) MOD(lt) MOD(le) MOD(gt) MOD(ge) MOD(ls) MOD(hs) MOD(equ) MOD(neu) MOD(ltu) \
+    MOD(leu) MOD(gtu) MOD(geu) MOD(num) MOD(nan)
+#define PTX_REDUCTIONS(MOD) \
+    MOD(and) MOD(or) MOD(xor) MOD(add) MOD(min) MOD(max) MOD(inc) MOD(dec) MOD(exch) MOD(cas) \
+    MOD(popc)
+#define PTX_SHUFFLES(MOD) MOD(up) MOD(down) MOD(bfly) MOD(idx)
+#define PTX_VOTES(MOD)    MOD(all) MOD(any) MOD(ballot)
+#define PTX_PERMUTES(MOD) MOD(f4e) MOD(b4e) MOD(rc8) MOD(ecl) MOD(ecr) MOD(rc16)
+#define PTX_OTHER_MODS(MOD) \
+    MOD(ftz) MOD(sat) MOD(satfinite) MOD(relu) MOD(approx) MOD(full) MOD(lo) MOD(hi) MOD(wide) \
+    MOD(cc) MOD(uni) MOD(NaN) MOD(xorsign) MOD(v2) MOD(v4) MOD(v8) MOD(nc) MOD(volatile) \
+    MOD(weak) MOD(relaxed) MOD(acquire) MOD(release) MOD(acq_rel) MOD(sc) MOD(mmio) MOD(cta) \
+    MOD(cluster) MOD(gpu) MOD(sys) MOD(gl) MOD(ca) MOD(cg) MOD(cs) MOD(lu) MOD(cv) MOD(wb) \
+    MOD(wt) MOD(sync) MOD(arrive) MOD(red) MOD(warp) MOD(aligned) MOD(noinc) MOD(async) \
+    MOD(bulk) MOD(commit_group) MOD(wait_group) MOD(wait_all) MOD(l) MOD(r) MOD(clamp) MOD(wrap) \
     MOD(shiftamt) MOD(to) MOD(finite) MOD(infinite) MOD(number) MOD(notanumber) MOD(normal) \
     MOD(subnormal) MOD(entry) MOD(exact) MOD(noftz) MOD(unified) MOD(other)
+#define PTX_MODS(MOD) \
+    PTX_ROUNDINGS(MOD) PTX_COMPARISONS(MOD) PTX_REDUCTIONS(MOD) PTX_SHUFFLES(MOD) PTX_VOTES(MOD) \
+    PTX_PERMUTES(MOD) PTX_OTHER_MODS(MOD)
 /* clang-format on */
 
 typedef enum Mod {
@@ -114,6 +138,18 @@ typedef enum Mod {
 #undef MOD
         MODS
 } Mod;
+
+typedef enum ModGroup {
+    GROUP_OTHER,
+    GROUP_ROUNDING,
+    GROUP_COMPARISON,
+    GROUP_REDUCTION,
+    GROUP_SHUFFLE,
+    GROUP_VOTE,
+    GROUP_PERMUTE
+} ModGroup;
+
+ModGroup mod_group(Mod mod);
 
 /* ---- Operands ---- */
 
@@ -142,7 +178,8 @@ typedef enum Special {
     SPECIAL_ENVREG,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
-    SPECIAL_CLUSTER, /* any %cluster... register: told when reached, but for rank 0 of size 1 */
+    SPECIAL_CLUSTER, /* any %cluster... register: a cluster of one block; others are reported when
+                        executed */
     SPECIAL_UNKNOWN
 } Special;
 
@@ -174,7 +211,16 @@ typedef struct Operand {
 
 /* ---- Instructions ---- */
 
-enum { INSTRUCTION_TYPES = 3, INSTRUCTION_MODS = 8 };
+enum { INSTRUCTION_TYPES = 3, INSTRUCTION_MODS = 8, INSTRUCTION_ROLES = 8 };
+
+/* What each operand is for: the form of ops.def that fits, and one character per operand (roles.h).
+ */
+typedef struct Roles {
+    bool known;       /* false: no such form, or call, bra, brx */
+    int destinations; /* this many of the operands, from the first one on; 0 if not known */
+    int count;
+    char role[INSTRUCTION_ROLES];
+} Roles;
 
 typedef struct Instruction {
     Op op;
@@ -189,11 +235,12 @@ typedef struct Instruction {
     bool guard_negated;
     int first, count; /* operands[]: destinations first, as written. d|p are two of them, in order.
                        * call: returns first; see call_returns, call_target */
-    int call_returns; /* call: so many of the operands are return parameters; then comes the target
-                       * (FUNCTION, REGISTER, or TABLE last for an indirect one), then arguments */
-    int file, line;   /* by .loc: files[file]; 0 0: unknown */
-    int ptx_line;     /* in the PTX text, from 1 */
-    Name text;        /* the whole opcode as written: ld.global.nc.v4.f32 */
+    int call_returns; /* call: number of operands that are return parameters; then comes the target
+                         (FUNCTION, REGISTER, or TABLE last for an indirect one), then arguments */
+    Roles roles;
+    int file, line; /* by .loc: files[file]; 0 0: unknown */
+    int ptx_line;   /* in the PTX text, from 1 */
+    Name text;      /* the whole opcode as written: ld.global.nc.v4.f32 */
 } Instruction;
 
 bool has_mod(const Instruction *instruction, Mod mod);
@@ -263,12 +310,13 @@ typedef struct Module {
     int function_count;
     char **files; /* of .file, by their number; files[0] is NULL */
     int file_count;
-    char **warnings; /* directives that were skipped: said once, where the user wants to know */
+    char *
+        *warnings; /* directives that were skipped; each is reported once, if the user wants that */
     int warning_count;
 } Module;
 
-/* Reads a PTX text (copied). NULL: it is none; `why` then says what and where, in one line. The
- * caller frees with module_free. Instructions that are not known are no error. */
+/* Reads a PTX text (copied). NULL: it is malformed; `why` names the error and the line. The caller
+ * frees with module_free. Unknown instructions are not errors. */
 Module *module_parse(const char *ptx, size_t bytes, char *why, size_t why_size);
 void module_free(Module *module);
 int module_find(const Module *module, const char *function_name); /* -1 */

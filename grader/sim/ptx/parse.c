@@ -1,4 +1,4 @@
-/* parse.c - reads a PTX text: tokens to look at, errors, and what stands at module scope. */
+/* parse.c - reads a PTX text: tokens, errors, and module scope. */
 #include "sim/ptx/parse.h"
 
 #include <limits.h>
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What is wrong ---- */
+/* ---- Errors ---- */
 
-/* Texts may hold anything; what a terminal could take for a command is not shown. */
+/* The text is not trusted: control characters are not printed. */
 static void make_printable(char *text)
 {
     for (; *text; text++)
@@ -51,7 +51,7 @@ bool parse_expected(Parser *p, const char *what)
                       length < 40 ? length : 40, token->text.at, length < 40 ? "" : "...");
 }
 
-/* A word is told once, with the line where it is first. */
+/* A word is reported once, with its first line. */
 void parse_warn(Parser *p, int line, Name what)
 {
     Module *module = p->module;
@@ -180,7 +180,7 @@ void skip_statement(Parser *p)
     take_punct(p, ';');
 }
 
-/* What is not known may end with a semicolon, with a block in braces, or with its line. */
+/* An unknown directive may end with a semicolon, with a block in braces, or with its line. */
 void skip_directive(Parser *p)
 {
     int line = p->token.line;
@@ -232,7 +232,7 @@ bool read_common_directive(Parser *p)
 
 /* ---- Module scope ---- */
 
-/* 9.0 was read as a number: its text says more. */
+/* 9.0 was read as a number; its text keeps the digits. */
 static void read_version(Parser *p)
 {
     int major = 0, minor = 0;

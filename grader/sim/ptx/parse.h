@@ -1,13 +1,13 @@
-/* parse.h - what the files of the parser (parse*.c) share; nobody else includes it.
+/* parse.h - shared by the files of the parser (parse*.c) only.
  *
- * parse.c reads what stands at module scope, parse_directive.c declarations, parse_function.c the
- * heads of functions, parse_body.c their statements, parse_opcode.c, parse_operand.c and
- * parse_call.c instructions, parse_constant.c constant expressions, parse_initial.c the values of
- * variables, parse_line.c .loc and .file, parse_symbol.c keeps the names.
+ * parse.c reads module scope, parse_directive.c declarations, parse_function.c the heads of
+ * functions, parse_body.c their statements, parse_opcode.c and parse_operand.c instructions,
+ * parse_constant.c constant expressions, parse_initial.c the values of variables, parse_line.c .loc
+ * and .file, parse_symbol.c keeps the names.
  *
  * There is one kind of error: the text cannot be read. parse_fail() keeps the first message and
- * makes every token from then on the end of the text; since all loops end there, callers need not
- * look at each result, only before they index by it.
+ * makes every later token the end of the text. All loops end there, so callers check a result only
+ * before they use it as an index.
  */
 #ifndef SIM_PTX_PARSE_H
 #define SIM_PTX_PARSE_H
@@ -36,7 +36,7 @@ enum {
 
 typedef enum SymbolKind {
     SYMBOL_REGISTER, /* index: the function's registers */
-    SYMBOL_RANGE,    /* %r<44>; index: its number in the module; registers come to be when named */
+    SYMBOL_RANGE,    /* %r<44>; index: its number in the module; registers are added when named */
     SYMBOL_VECTOR,   /* .reg .v4: count components, numbered as a range is */
     SYMBOL_VARIABLE,
     SYMBOL_FUNCTION,
@@ -112,7 +112,7 @@ typedef struct WordTable {
 
 typedef struct Parser {
     Lexer lexer;
-    Token token; /* the one to be looked at */
+    Token token; /* the current one */
     Module *module;
     char *why;
     size_t why_size;
@@ -145,7 +145,7 @@ bool parse_fail(Parser *p, int line, const char *format, ...) __attribute__((for
 bool parse_fail_name(Parser *p, int line, Name name, const char *what);
 /* "expected X, found Y" at the token. */
 bool parse_expected(Parser *p, const char *what);
-/* Something was skipped that programs do not need; told once each. */
+/* Reports, once each, something that was skipped and that programs do not need. */
 void parse_warn(Parser *p, int line, Name what);
 
 /* Makes room for one more: array[count]. Zeroes nothing. */
@@ -176,7 +176,7 @@ const Symbol *symbol_find(const Parser *p, Name name, int *number);
 /* A label or a table; only these. */
 const Symbol *symbol_find_target(const Parser *p, Name name);
 void symbols_drop(Parser *p, int first);
-/* The register of a range or vector; comes to be if it is new. -1: failed. */
+/* The register of a range or vector, added if it is new. -1: failed. */
 int symbol_register(Parser *p, const Symbol *symbol, int number, Name name);
 int register_add(Parser *p, Name name, PtxType type);
 
@@ -236,9 +236,10 @@ void store_results(Parser *p, const Instruction *ret);
 
 /* ---- parse_table.c ---- */
 
-bool read_table(Parser *p, Name name); /* .branchtargets and the like, behind their label */
+bool read_table(Parser *p,
+                Name name); /* .branchtargets, .calltargets and .callprototype, after their label */
 
-/* ---- parse_operand.c, parse_call.c ---- */
+/* ---- parse_operand.c ---- */
 
 void read_operands(Parser *p, Instruction *in);
 bool read_operand(Parser *p); /* to p->operands */

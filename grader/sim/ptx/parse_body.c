@@ -1,5 +1,6 @@
 /* parse_body.c - the body of a function: scopes, labels, instructions. */
 #include "sim/ptx/parse.h"
+#include "sim/ptx/roles.h"
 
 #include <stdlib.h>
 
@@ -129,6 +130,7 @@ static void read_instruction(Parser *p)
     expect_punct(p, ';');
     if (in.op == OP_ret)
         store_results(p, &in);
+    in.roles = roles_of(&in);
     Instruction *added = instruction_add(p);
     if (added)
         *added = in;
@@ -166,7 +168,7 @@ static void read_directive(Parser *p)
     }
 }
 
-/* A name may be a label or an opcode: what follows it tells. */
+/* A name may be a label or an opcode: what follows decides. */
 static bool is_label(const Parser *p)
 {
     Lexer ahead = p->lexer;

@@ -1,7 +1,7 @@
 /* parse_directive.c - declarations of variables, parameters and registers. */
 #include "sim/ptx/parse.h"
 
-/* What stands between the space and the name. */
+/* The words between the space and the name. */
 typedef struct Spec {
     PtxType type;
     int vector, align;
@@ -33,7 +33,7 @@ static void read_attribute(Parser *p, Spec *spec)
     } while (depth > 0 && p->token.kind != TOKEN_END);
 }
 
-/* .ptr .global .align 16: what a parameter points to. Nobody needs it. */
+/* .ptr .global .align 16: what a parameter points to. It is not used. */
 static void skip_pointer(Parser *p)
 {
     Space space;
@@ -80,14 +80,14 @@ static bool read_spec(Parser *p, Spec *spec)
 
 /* ---- The shape: name[2][3] ---- */
 
-typedef struct Shape {
+typedef struct ArrayShape {
     size_t of[MOST_DIMENSIONS + 1]; /* the last one may be a vector's */
     int dimensions;
     size_t element; /* bytes */
     size_t size;    /* 0: the first dimension is open */
-} Shape;
+} ArrayShape;
 
-static bool read_dimension(Parser *p, Shape *shape)
+static bool read_dimension(Parser *p, ArrayShape *shape)
 {
     uint64_t value = 0;
 
@@ -101,11 +101,11 @@ static bool read_dimension(Parser *p, Shape *shape)
     return expect_punct(p, ']');
 }
 
-static bool read_shape(Parser *p, const Spec *spec, Shape *shape)
+static bool read_shape(Parser *p, const Spec *spec, ArrayShape *shape)
 {
     int line = p->token.line;
 
-    *shape = (Shape){ .element = (size_t) type_size(spec->type) };
+    *shape = (ArrayShape){ .element = (size_t) type_size(spec->type) };
     if (!shape->element)
         return parse_fail(p, line, "a variable of this type has no size");
     while (take_punct(p, '['))
@@ -140,7 +140,7 @@ static int variable_add(Parser *p, Variable variable)
     return module->variable_count++;
 }
 
-/* What .extern announced and what .common may repeat is one variable. -1: failed. */
+/* .extern and .common declarations of one name are one variable. -1: failed. */
 static int merge(Parser *p, const Symbol *symbol, const Variable *variable, Linkage linkage)
 {
     Variable *old;
@@ -182,7 +182,7 @@ static int owner_of(const Parser *p, Space space)
 
 static void read_variable(Parser *p, Space space, const Spec *spec, Linkage linkage)
 {
-    Shape shape;
+    ArrayShape shape;
     Name name;
 
     if (!expect_name(p, &name) || !read_shape(p, spec, &shape))
@@ -225,7 +225,7 @@ static void read_parameter(Parser *p)
     bool is_register = take_dot(p, ".reg");
     int line = p->token.line;
     Spec spec;
-    Shape shape;
+    ArrayShape shape;
     Name name;
 
     if (!is_register && !take_dot(p, ".param")) {

@@ -1,8 +1,8 @@
-/* parse_function.c - heads of functions: results, name, parameters, what is said of the launch.
+/* parse_function.c - heads of functions: results, name, parameters, launch bounds.
  *
  * A prototype and its definition are one Function, and their parameters the same Variables.
- * Parameters in registers (.reg, the form without an ABI) become parameters in memory that the
- * function's first instructions load and that stores before each ret write back.
+ * Parameters in registers (.reg, the form without an ABI) become parameters in memory: instructions
+ * at the function's start load them, and stores before each ret write the results.
  */
 #include "sim/ptx/parse.h"
 

@@ -1,9 +1,9 @@
 /* parse_line.c - .loc and .file: which line of the source an instruction comes from.
  *
- * What was inlined says where: .loc 2 440 9, function_name X, inlined_at 1 26 3. A line in one of
- * the toolkit's own headers tells a user nothing; then the place where it was inlined is taken, and
- * so on outwards. The names of files come last, so instructions first keep the number of their
- * SourceLine.
+ * Inlined code names the place of the call: .loc 2 440 9, function_name X, inlined_at 1 26 3. A
+ * line in one of the toolkit's headers does not help a user, so the place where it was inlined is
+ * used instead, and so on outwards. The names of files come last, so instructions first keep the
+ * number of their SourceLine.
  */
 #include "sim/ptx/parse.h"
 
@@ -21,8 +21,8 @@ static int *bucket_of(Lines *lines, int file, int line, int column)
     return &lines->buckets[(hash >> 40) & (uint64_t) (lines->bucket_count - 1)];
 }
 
-/* The newest at this place, or -1. One place a bucket is enough: an older one only means a line of
- * a header is told. */
+/* The newest line with this hash, or -1. One entry per bucket is enough: a lost entry only means
+ * that a line of a header is reported. */
 static int find_line(Lines *lines, int file, int line, int column)
 {
     if (!lines->bucket_count)

@@ -1,8 +1,8 @@
-/* parse_opcode.c - the words of an opcode: what they are, and what they make of an instruction.
+/* parse_opcode.c - the words of an opcode: looked up and stored in the instruction.
  *
  * The first word is looked up among ops.def, the dotted ones among types, spaces and mods. Cache
- * hints (.L1::evict_last, .L2::128B) change nothing that a program sees: they are left out, and so
- * is the operand that .L2::cache_hint brings.
+ * hints (.L1::evict_last, .L2::128B) do not change results: they are skipped, and so is the operand
+ * that .L2::cache_hint brings.
  */
 #include "sim/ptx/parse.h"
 
@@ -12,51 +12,51 @@
 
 typedef enum WordKind { WORD_OPCODE, WORD_TYPE, WORD_SPACE, WORD_MOD } WordKind;
 
-typedef struct Word {
+typedef struct OpcodeWord {
     const char *text;
     uint8_t length, kind, value;
-} Word;
+} OpcodeWord;
 
 #define WORD(text, kind, value)                                                                    \
     {                                                                                              \
         text, sizeof(text) - 1, kind, value                                                        \
     }
 
-static const Word opcodes[] = {
-#define OP(name, class)              WORD(#name, WORD_OPCODE, OP_##name),
-#define OP2(enumerator, name, class) WORD(name, WORD_OPCODE, OP_##enumerator),
+static const OpcodeWord opcodes[] = {
+#define OP(name, ...)              WORD(#name, WORD_OPCODE, OP_##name),
+#define OP2(enumerator, name, ...) WORD(name, WORD_OPCODE, OP_##enumerator),
 #include "sim/ptx/ops.def"
 #undef OP
 #undef OP2
 };
 
-static const Word parts[] = { WORD("pred", WORD_TYPE, TYPE_PRED),
-                              WORD("b8", WORD_TYPE, TYPE_B8),
-                              WORD("b16", WORD_TYPE, TYPE_B16),
-                              WORD("b32", WORD_TYPE, TYPE_B32),
-                              WORD("b64", WORD_TYPE, TYPE_B64),
-                              WORD("b128", WORD_TYPE, TYPE_B128),
-                              WORD("u8", WORD_TYPE, TYPE_U8),
-                              WORD("u16", WORD_TYPE, TYPE_U16),
-                              WORD("u32", WORD_TYPE, TYPE_U32),
-                              WORD("u64", WORD_TYPE, TYPE_U64),
-                              WORD("s8", WORD_TYPE, TYPE_S8),
-                              WORD("s16", WORD_TYPE, TYPE_S16),
-                              WORD("s32", WORD_TYPE, TYPE_S32),
-                              WORD("s64", WORD_TYPE, TYPE_S64),
-                              WORD("f16", WORD_TYPE, TYPE_F16),
-                              WORD("f16x2", WORD_TYPE, TYPE_F16X2),
-                              WORD("bf16", WORD_TYPE, TYPE_BF16),
-                              WORD("bf16x2", WORD_TYPE, TYPE_BF16X2),
-                              WORD("f32", WORD_TYPE, TYPE_F32),
-                              WORD("f64", WORD_TYPE, TYPE_F64),
-                              WORD("param", WORD_SPACE, SPACE_PARAM),
-                              WORD("const", WORD_SPACE, SPACE_CONST),
-                              WORD("global", WORD_SPACE, SPACE_GLOBAL),
-                              WORD("shared", WORD_SPACE, SPACE_SHARED),
-                              WORD("local", WORD_SPACE, SPACE_LOCAL),
+static const OpcodeWord parts[] = { WORD("pred", WORD_TYPE, TYPE_PRED),
+                                    WORD("b8", WORD_TYPE, TYPE_B8),
+                                    WORD("b16", WORD_TYPE, TYPE_B16),
+                                    WORD("b32", WORD_TYPE, TYPE_B32),
+                                    WORD("b64", WORD_TYPE, TYPE_B64),
+                                    WORD("b128", WORD_TYPE, TYPE_B128),
+                                    WORD("u8", WORD_TYPE, TYPE_U8),
+                                    WORD("u16", WORD_TYPE, TYPE_U16),
+                                    WORD("u32", WORD_TYPE, TYPE_U32),
+                                    WORD("u64", WORD_TYPE, TYPE_U64),
+                                    WORD("s8", WORD_TYPE, TYPE_S8),
+                                    WORD("s16", WORD_TYPE, TYPE_S16),
+                                    WORD("s32", WORD_TYPE, TYPE_S32),
+                                    WORD("s64", WORD_TYPE, TYPE_S64),
+                                    WORD("f16", WORD_TYPE, TYPE_F16),
+                                    WORD("f16x2", WORD_TYPE, TYPE_F16X2),
+                                    WORD("bf16", WORD_TYPE, TYPE_BF16),
+                                    WORD("bf16x2", WORD_TYPE, TYPE_BF16X2),
+                                    WORD("f32", WORD_TYPE, TYPE_F32),
+                                    WORD("f64", WORD_TYPE, TYPE_F64),
+                                    WORD("param", WORD_SPACE, SPACE_PARAM),
+                                    WORD("const", WORD_SPACE, SPACE_CONST),
+                                    WORD("global", WORD_SPACE, SPACE_GLOBAL),
+                                    WORD("shared", WORD_SPACE, SPACE_SHARED),
+                                    WORD("local", WORD_SPACE, SPACE_LOCAL),
 #define MOD(name) WORD(#name, WORD_MOD, MOD_##name),
-                              PTX_MODS(MOD)
+                                    PTX_MODS(MOD)
 #undef MOD
 };
 
@@ -74,7 +74,7 @@ static unsigned slot_of(const char *text, int length)
     return (hash ^ hash >> 10) % SLOTS;
 }
 
-static void fill_table(WordTable *table, const Word *words, size_t count)
+static void fill_table(WordTable *table, const OpcodeWord *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         unsigned slot = slot_of(words[i].text, words[i].length);
@@ -90,33 +90,33 @@ void words_open(Parser *p)
     fill_table(&p->parts, parts, sizeof parts / sizeof *parts);
 }
 
-static const Word *find_word(const WordTable *table, const Word *words, Name name)
+static const OpcodeWord *find_word(const WordTable *table, const OpcodeWord *words, Name name)
 {
     unsigned slot = slot_of(name.at, name.length);
 
     for (; table->slots[slot]; slot = (slot + 1) % SLOTS) {
-        const Word *word = &words[table->slots[slot] - 1];
+        const OpcodeWord *word = &words[table->slots[slot] - 1];
         if (word->length == name.length && !memcmp(word->text, name.at, word->length))
             return word;
     }
     return NULL;
 }
 
-static const Word *find_part(const Parser *p, Name dotted)
+static const OpcodeWord *find_part(const Parser *p, Name dotted)
 {
     return find_word(&p->parts, parts, (Name){ dotted.at + 1, dotted.length - 1 });
 }
 
 PtxType type_word(const Parser *p, Name dotted)
 {
-    const Word *word = find_part(p, dotted);
+    const OpcodeWord *word = find_part(p, dotted);
 
     return word && word->kind == WORD_TYPE ? (PtxType) word->value : TYPE_NONE;
 }
 
 bool space_word(const Parser *p, Name dotted, Space *space)
 {
-    const Word *word = find_part(p, dotted);
+    const OpcodeWord *word = find_part(p, dotted);
 
     if (!word || word->kind != WORD_SPACE)
         return false;
@@ -137,7 +137,7 @@ static void add_mod(Instruction *in, Mod mod)
     in->to |= mod == MOD_to;
 }
 
-static void add_word(Instruction *in, const Word *word)
+static void add_word(Instruction *in, const OpcodeWord *word)
 {
     if (!word)
         add_mod(in, MOD_other);
@@ -199,7 +199,7 @@ static bool is_known_cp(Name text)
 
 void read_opcode(Parser *p, Instruction *in)
 {
-    const Word *word = find_word(&p->opcodes, opcodes, p->token.text);
+    const OpcodeWord *word = find_word(&p->opcodes, opcodes, p->token.text);
     const char *end = p->token.text.at + p->token.text.length;
 
     in->text = p->token.text;

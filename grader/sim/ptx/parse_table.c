@@ -1,4 +1,4 @@
-/* parse_table.c - what stands behind a label and is no instruction:
+/* parse_table.c - directives after a label:
  * targets: .branchtargets A, B;   functions: .calltargets f, g;
  * prototype: .callprototype (.param .b32 _) _ (.param .b64 _);
  */

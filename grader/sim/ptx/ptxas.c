@@ -1,19 +1,20 @@
-/* ptxas.c - what the assembler makes of some instructions, where that changes what is counted.
+/* ptxas.c - instructions for which the assembler emits something else, where that changes counters.
  *
  * WARP_REDUCED: where ptxas sees that all lanes update one address, and their updates can be
  * combined beforehand, it combines them (REDUX, or a count of lanes) and one lane sends the sum:
- * the hardware then counts an access of one lane. WARP_REDUCED_WITH_RESULT: somebody wants the
- * result, which each lane then works out from that one's. ADDRESS_REDUCED: adding 1 to shared
- * memory has an instruction that counts the lanes of each address. FUSED: an addition of a product
- * is a multiply-add, unless a rounding is written. ABSORBED, JOINED: ptxas_logic.c. COPIED: below.
- * PTX does not show any of these, so we look for them as ptxas does. Found by what ptxas 13.0
- * makes, for sm_80 and sm_90 alike, of each operation, its address uniform or not, its result used
- * or not, its operand a constant or not; ADDRESS_REDUCED, FUSED, JOINED and COPIED also by the
- * counters of an H200. JOINED and COPIED are counted so; the time model was fitted with them as
- * written.
+ * the hardware then counts an access of one lane. WARP_REDUCED_WITH_RESULT: the result is used, and
+ * each lane computes its own from that lane's. ADDRESS_REDUCED: adding 1 to shared memory has an
+ * instruction that counts the lanes of each address. FUSED: an addition of a product is a
+ * multiply-add, unless a rounding is written. ABSORBED, JOINED: ptxas_logic.c. COPIED: below. PTX
+ * does not show these, so they are found here by the rules of ptxas. The rules come from the
+ * machine code of ptxas 13.0 for sm_80 and sm_90: for each operation, with a uniform address or
+ * not, with a used result or not, with a constant operand or not; ADDRESS_REDUCED, FUSED, JOINED
+ * and COPIED also by the counters of an H200. JOINED and COPIED are counted so; the time model was
+ * fitted with them as written.
  *
  * A register is uniform if it is written once, for all lanes alike, from parameters, constants and
- * what the lanes of a block share. That is less than could be known, on the safe side for most.
+ * what the lanes of a block share. ptxas may know more; missing a case is the safe side for most
+ * rules.
  */
 #include "sim/ptx/ptxas.h"
 #include "sim/ptx/roles.h"
@@ -93,11 +94,7 @@ static bool result_varies(const Function *f, const Instruction *in, int destinat
 
 static int destinations_of(const Instruction *in)
 {
-    Roles roles;
-
-    if (!roles_of(in, &roles))
-        return 0;
-    return roles.destinations < in->count ? roles.destinations : in->count;
+    return in->roles.destinations < in->count ? in->roles.destinations : in->count;
 }
 
 /* ---- Each register that an operand names ---- */
@@ -178,8 +175,8 @@ static bool look_once(const Function *f, Known *known)
     return news;
 }
 
-/* Until nothing new is found: what varies only becomes more. A text whose registers are written
- * after they are read, again and again, could take as many rounds as it has lines: then all vary.
+/* Repeats until nothing new is found; varying values only increase. A text could take as many
+ * rounds as it has lines; after MOST_ROUNDS all registers vary.
  */
 static void look_for_variation(const Function *f, Known *known)
 {
@@ -194,16 +191,11 @@ static void look_for_variation(const Function *f, Known *known)
 
 /* ---- Atomics ---- */
 
-static bool is_whole_number(PtxType type)
-{
-    return !type_is_float(type) && type != TYPE_PRED;
-}
-
 static const Combined *row_of(const Instruction *in)
 {
     for (size_t i = 0; i < sizeof combined / sizeof *combined; i++)
         if (has_mod(in, combined[i].mod) && (int) type_size(in->types[0]) == combined[i].bytes &&
-            is_whole_number(in->types[0]))
+            type_is_whole(in->types[0]))
             return &combined[i];
     return NULL;
 }
@@ -275,8 +267,8 @@ static Treatment treatment_of_sum(const Function *f, const Instruction *in, cons
 
 /* ---- Copies ---- */
 
-/* Of two registers one can mostly be spared, unless the first goes on being read while the other is
- * given another value: then the machine has two of them. */
+/* One of two registers is usually not needed, unless the first is still read after the other gets a
+ * new value: then the machine code has both. */
 static Treatment treatment_of_copy(const Function *f, const Instruction *in, const Known *known)
 {
     const Operand *to = &f->operands[in->first], *from = to + 1;

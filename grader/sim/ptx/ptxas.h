@@ -1,19 +1,19 @@
-/* ptxas.h - what ptxas, the assembler behind nvcc, makes of instructions that it does not keep. */
+/* ptxas.h - instructions for which ptxas, the assembler behind nvcc, emits something else. */
 #ifndef SIM_PTX_PTXAS_H
 #define SIM_PTX_PTXAS_H
 
 #include "sim/ptx/module.h"
 
-/* What the machine has in an instruction's place, as far as it is counted otherwise. */
+/* The machine code for an instruction, where that changes counters. */
 typedef enum Treatment {
     AS_WRITTEN,
     WARP_REDUCED,             /* an atomic: one lane does it for all */
-    WARP_REDUCED_WITH_RESULT, /* and tells each what it would have read */
+    WARP_REDUCED_WITH_RESULT, /* and each lane computes what it would have read */
     ADDRESS_REDUCED,          /* an atomic: equal addresses cost no more than one */
     FUSED,                    /* an addition: with the multiplication before it, one instruction */
     ABSORBED, /* a logical operation: with the one that it goes into, one instruction */
     JOINED,   /* a shift with the addition it goes into, a test with the logic it asks */
-    COPIED,   /* a copy for which two registers are needed indeed */
+    COPIED,   /* a copy that really needs two registers */
 } Treatment;
 
 static inline bool is_warp_reduced(Treatment treatment)

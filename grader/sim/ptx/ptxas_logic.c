@@ -1,8 +1,8 @@
-/* ptxas_logic.c - operations that ptxas puts together.
+/* ptxas_logic.c - operations that ptxas merges.
  *
- * LOP3 computes any function of three words: a logical operation whose only use is to go into
- * another one is part of that, if the two have no more than three different words to be computed
- * from. It tells whether the result is 0, too. LEA adds, and shifts one of what it adds.
+ * LOP3 computes any function of three words: a logical operation whose only reader is another one
+ * is merged into it if both together have at most three different input words. LOP3 also tests the
+ * result for 0. LEA adds, and shifts one of what it adds.
  */
 #include "sim/ptx/ptxas.h"
 
@@ -93,7 +93,7 @@ static void take_in(const Logic *logic, int at, uint8_t *treatment)
     }
 }
 
-/* Of a shift: the addition that nobody else shares with it, and which does both (LEA); -1: none. */
+/* The addition that is the only reader of a shift and includes it (LEA); -1: none. */
 static int sum_of(const Function *f, const Known *known, const Instruction *in)
 {
     const Operand *o = &f->operands[in->first];
@@ -108,8 +108,8 @@ static int sum_of(const Function *f, const Known *known, const Instruction *in)
                : -1;
 }
 
-/* LOP3 also tells whether its result is 0. */
-static bool is_told(const Function *f, const Known *known, const Instruction *in)
+/* LOP3 also tests whether its result is 0. */
+static bool is_tested(const Function *f, const Known *known, const Instruction *in)
 {
     const Operand *o = &f->operands[in->first];
     const bool asks = in->op == OP_setp && in->guard < 0 && in->count == 3 &&
@@ -129,7 +129,7 @@ static void find_joined(const Function *f, const Known *known, uint8_t *treatmen
 
     for (int i = 0; i < f->instruction_count; i++) {
         const int sum = sum_of(f, known, &f->instructions[i]);
-        if (is_told(f, known, &f->instructions[i]) || (sum >= 0 && sum != last_sum))
+        if (is_tested(f, known, &f->instructions[i]) || (sum >= 0 && sum != last_sum))
             treatment[i] = JOINED;
         if (sum >= 0)
             last_sum = sum;

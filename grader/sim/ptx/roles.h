@@ -5,28 +5,21 @@
 #include "sim/ptx/module.h"
 
 /* clang-format off */
-/* One character an operand:
+/* One character per operand:
  *   0 1   of the first, second type        w   of twice the first type's width
  *   d s   the same, in a register that may be wider (cvt)
  *   4 8   of 4, 8 bytes                    p   a predicate
  *   a     an address                       m   data of a load, store, atomic: any width, or a vector
  *   i     of 4 bytes, or a predicate       v   of the first type, or a vector */
 /* clang-format on */
-enum { MOST_ROLES = 8 };
 
-typedef struct Roles {
-    int destinations; /* so many of the operands, from the first on */
-    int count;
-    char role[MOST_ROLES];
-} Roles;
+/* For the parser, which keeps them in the instruction: needs its opcode, mods and number of
+ * operands. */
+Roles roles_of(const Instruction *in);
 
-/* False: no such instruction, or not with so many operands. Of call, bra and brx nothing is said.
- */
-bool roles_of(const Instruction *in, Roles *roles);
-
-/* The bytes a lane that a register must have (4, 8, 16), -1 for a predicate, 0 for any. */
+/* The bytes per lane that a register must have (4, 8, 16), -1 for a predicate, 0 for any. */
 int role_bytes(const Instruction *in, char role);
-/* What a constant in its place is a constant of. */
+/* The type of a constant in its place. */
 PtxType role_type(const Instruction *in, char role);
 
 #endif

@@ -1,5 +1,4 @@
-/* add.c - adds what a launch counted, and where its time went, to its kernel's row: by
- * source line, by array. */
+/* add.c - adds the counters and times of a launch to its kernel's row: by source line, by array. */
 #include "sim/machine/issue.h"
 #include "sim/report/totals.h"
 
@@ -8,14 +7,14 @@
 
 /* ---- Lines ---- */
 
-/* Where a line is in the kernel's list, or is to be put. */
+/* The place of a line in the kernel's list, or where to insert it. */
 static int place_of_line(const Kernel *kernel, int file, int line)
 {
     int low = 0, high = kernel->line_count;
 
     while (low < high) {
         int middle = (low + high) / 2;
-        const Line *at = &kernel->lines[middle];
+        const LineTotals *at = &kernel->lines[middle];
         if (at->file < file || (at->file == file && at->line < line))
             low = middle + 1;
         else
@@ -24,10 +23,10 @@ static int place_of_line(const Kernel *kernel, int file, int line)
     return low;
 }
 
-static Line *line_of(Kernel *kernel, int file, int line)
+static LineTotals *line_of(Kernel *kernel, int file, int line)
 {
     int place = place_of_line(kernel, file, line);
-    Line *at;
+    LineTotals *at;
 
     if (place < kernel->line_count && kernel->lines[place].file == file &&
         kernel->lines[place].line == line)
@@ -36,7 +35,7 @@ static Line *line_of(Kernel *kernel, int file, int line)
         return NULL;
     at = &kernel->lines[place];
     memmove(at + 1, at, (size_t) (kernel->line_count - place) * sizeof *at);
-    *at = (Line){ .file = file, .line = line };
+    *at = (LineTotals){ .file = file, .line = line };
     kernel->line_count++;
     return at;
 }
@@ -61,8 +60,8 @@ static MemoryKind kind_of(const Step *step)
                                           : KIND_LOAD;
 }
 
-/* Single-precision multiply-adds of a lane. Division and roots are made of some, where no operand
- * is close to the ends of the range (ptxas 13.0, sm_80 and sm_90; an H200 counts as many). */
+/* Single-precision multiply-adds of a lane. Division and roots consist of several, if no operand is
+ * close to the limits of its range (ptxas 13.0, sm_80 and sm_90; an H200 counts as many). */
 static uint64_t ffma_of(const Step *step)
 {
     static const struct {
@@ -86,18 +85,11 @@ static uint64_t ffma_of(const Step *step)
 /* Single-precision operations of a lane, as a roofline counts them. */
 static uint64_t flops_of(const Step *step)
 {
-    static const Op ones[] = { OP_add, OP_sub,   OP_mul, OP_div, OP_rcp, OP_sqrt,
-                               OP_ex2, OP_rsqrt, OP_lg2, OP_sin, OP_cos, OP_tanh };
     const Instruction *in = step->in;
 
     if (!in || !in->type_count || in->types[0] != TYPE_F32)
         return 0;
-    if (in->op == OP_fma || in->op == OP_mad)
-        return 2;
-    for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
-        if (in->op == ones[i])
-            return 1;
-    return 0;
+    return op_is(in->op, TWO_FLOPS) ? 2 : op_is(in->op, ONE_FLOP);
 }
 
 /* Of a generic address, a request went to global memory or else to shared. */
@@ -169,7 +161,7 @@ static void add_code(Kernel *kernel, const Launch *launch, int function, const i
                        ? numbers[step->in->file]
                        : 0;
         int line = !step->in ? 0 : file ? step->in->line : step->in->ptx_line;
-        Line *at;
+        LineTotals *at;
         if (is_nothing(&counts[i], &issues[i]))
             continue;
         at = line_of(kernel, file, line);

@@ -1,4 +1,4 @@
-/* json.c - the report as JSON lines: a header, then a line a kernel, then a line a finding.
+/* json.c - the report as JSON lines: a header, then one line per kernel, then one per finding.
  */
 #include "sim/report/totals.h"
 #include "base/util.h" /* WARPBOOK_VERSION; nothing of it is called here */
@@ -11,7 +11,7 @@ typedef unsigned long long ull;
 
 /* ---- Strings ---- */
 
-/* The length of the UTF-8 character at `at`, 0: it is none. `left`: bytes that are there. */
+/* The length of the UTF-8 character at `at`; 0: invalid. `left`: bytes available. */
 static int character(const unsigned char *at, size_t left)
 {
     static const struct {
@@ -220,7 +220,7 @@ static void put_array(FILE *out, const ArrayCount *a)
     putc('}', out);
 }
 
-static void put_line(FILE *out, const Report *report, const Line *line)
+static void put_line(FILE *out, const Report *report, const LineTotals *line)
 {
     fputs("{\"file\":", out);
     put_string(out, line->file ? report->files[line->file] : NULL);

@@ -1,5 +1,5 @@
-/* limits.c - what limits a kernel, or a whole program: put together from the report's sums,
- * as rows of the table and as an object of the JSON report. */
+/* limits.c - what limits a kernel, or a whole program: computed from the report's sums, for the
+ * table and the JSON report. */
 #include "sim/report/totals.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { LABEL = 18, SHOWN = 3 };
 
-/* ---- Putting together ---- */
+/* ---- Sums ---- */
 
 static void add_traffic(const Totals *totals, Limits *limits)
 {
@@ -21,7 +21,7 @@ static void add_traffic(const Totals *totals, Limits *limits)
     }
 }
 
-/* Warps that an SM has at once: those that fit, or fewer if the grid has no more. */
+/* Warps resident per SM: those that fit, or fewer if the grid is smaller. */
 static double warps_at_once(const Kernel *kernel, const Device *device)
 {
     const double fit = kernel->occupancy.warps_per_sm;
@@ -33,7 +33,7 @@ static double warps_at_once(const Kernel *kernel, const Device *device)
                                                  : fit;
 }
 
-/* What all kernels add up to but their launches' overhead, which may pass beside other work. */
+/* Adds a kernel without the overhead of its launches, which may overlap with other work. */
 static void add_kernel(const Kernel *kernel, const Device *device, Limits *limits)
 {
     const TimingResult *time = &kernel->time;
@@ -62,7 +62,7 @@ bool kernel_limits(const Kernel *kernel, const Device *device, Limits *limits)
     return true;
 }
 
-/* The kernels' share of the time is split as their own times are; the others stand as they are. */
+/* Splits the kernels' share of the time like their own times; other shares stay. */
 static void lay_on(const int64_t ps[ROWS], Limits *limits)
 {
     const double kernels = spent_sum(&limits->spent) - limits->spent.at[AT_LAUNCH];
@@ -103,7 +103,7 @@ static Decimal percent(double part, double all)
     return quotient((uint64_t) (fmax(part, 0) + 0.5) * 100, (uint64_t) (all + 0.5), 1);
 }
 
-/* The largest, largest first; of equals in their order. */
+/* The largest ones, in descending order; equal ones in their order. */
 static int find_largest(const Spent *spent, Limit largest[SHOWN])
 {
     Spent left = *spent;
@@ -151,7 +151,7 @@ static void put_sentence(const char *sentence, FILE *out)
         if (length > ROOM)
             for (length = ROOM; length > 1 && sentence[length] != ' '; length--)
                 ;
-        put_row(out, "  %-*s %.*s", LABEL, first ? "so" : "", (int) length, sentence);
+        put_row(out, "  %-*s %.*s", LABEL, first ? "summary" : "", (int) length, sentence);
         sentence += length;
         sentence += *sentence == ' ';
     }
@@ -206,5 +206,5 @@ void limits_write_json(const Limits *limits, const Device *device, FILE *out)
     fprintf(out, ",\"intensity\":%s", decimal(roof.intensity).text);
     fprintf(out, ",\"ridge\":%s", decimal(roof.ridge).text);
     fprintf(out, ",\"roof_share\":%s", decimal(roof.reached).text);
-    fprintf(out, ",\"sentence\":\"%s\"}", sentence); /* ours: nothing in it needs escaping */
+    fprintf(out, ",\"sentence\":\"%s\"}", sentence); /* contains nothing that needs escaping */
 }

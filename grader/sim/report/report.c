@@ -1,13 +1,14 @@
 /* report.c - keeps what launches counted, by kernel and launch shape, and writes it at the end.
  *
- * The library sits in a program that is not ours, so nothing here ends it: without memory, counts
- * are left out, and the report says so. Order of output is that of first launches, of names and of
- * numbers, never that of addresses: the same run gives the same bytes.
+ * The library runs inside a user's program and never terminates it: without memory, counts are left
+ * out, and the report says so. Output is in the order of first launches, of names and of numbers,
+ * never of addresses: the same run gives the same bytes.
  */
 #include "sim/report/totals.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static Kernel *new_kernel(const Launch *launch)
     return kernel;
 }
 
-/* From the latest on: the same kernel is often launched again. */
+/* Searches from the latest one, since the same kernel is often launched again. */
 static Kernel *kernel_of(const Launch *launch)
 {
     for (int i = report.kernel_count - 1; i >= 0; i--)
@@ -224,4 +225,58 @@ bool report_at_exit(const char *json_path, bool table)
         report_write_table(&report, stderr);
     pthread_mutex_unlock(&lock);
     return fine;
+}
+
+/* ---- Words and numbers as both forms of the report write them ---- */
+
+const char *const class_words[CLASSES] = {
+    [CLASS_NOTHING] = "nothing", [CLASS_MOVE] = "move",       [CLASS_INT] = "int",
+    [CLASS_FP32] = "fp32",       [CLASS_FP64] = "fp64",       [CLASS_FP16] = "fp16",
+    [CLASS_SFU] = "sfu",         [CLASS_CONVERT] = "convert", [CLASS_CONTROL] = "control",
+    [CLASS_BARRIER] = "barrier", [CLASS_FENCE] = "fence",     [CLASS_SHUFFLE] = "shuffle",
+    [CLASS_LOAD] = "load",       [CLASS_STORE] = "store",     [CLASS_ATOMIC] = "atomic",
+};
+
+const char *const kind_words[KINDS] = {
+    [KIND_LOAD] = "load",
+    [KIND_STORE] = "store",
+    [KIND_ATOMIC] = "atomic",
+    [KIND_COPY] = "copy",
+};
+
+/* ---- Numbers as text ---- */
+
+Decimal quotient(uint64_t n, uint64_t d, int decimals)
+{
+    uint64_t scale = 1, whole, part;
+    Decimal text;
+
+    for (int i = 0; i < decimals; i++)
+        scale *= 10;
+    if (!d)
+        n = 0, d = 1;
+    for (; d > UINT64_MAX / 2 / scale; d >>= 1) /* far beyond what any run counts */
+        n >>= 1;
+    whole = n / d;
+    part = (n % d * scale + d / 2) / d;
+    whole += part / scale;
+    part %= scale;
+    if (decimals)
+        snprintf(text.text, sizeof text.text, "%llu.%0*llu", (unsigned long long) whole, decimals,
+                 (unsigned long long) part);
+    else
+        snprintf(text.text, sizeof text.text, "%llu", (unsigned long long) whole);
+    return text;
+}
+
+Decimal decimal(double value)
+{
+    Decimal text = quotient((uint64_t) (fmin(fmax(value, 0), 1e15) * 1000 + 0.5), 1000, 3);
+    char *end = text.text + strlen(text.text);
+
+    while (end[-1] == '0')
+        *--end = 0;
+    if (end[-1] == '.')
+        *--end = 0;
+    return text;
 }

@@ -1,17 +1,17 @@
-/* table.c - the report for the eye, 80 columns wide: what each kernel did, and which three
- * of its source lines cost most. */
+/* table.c - the report as a table of 80 columns: each kernel's counters, and its three most
+ * expensive source lines. */
 #include "sim/report/totals.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-enum { WIDTH = 80, MOST_KERNELS = 40, DEAREST = 3, LABEL = 18 };
+enum { WIDTH = 80, MOST_KERNELS = 40, COSTLIEST = 3, LABEL = 18 };
 
 typedef unsigned long long ull;
 
 /* ---- Lines of text ---- */
 
-/* Prints at most WIDTH columns: what is longer loses its end, what would move the cursor is a ?. */
+/* Prints at most WIDTH columns: longer text is cut, control characters become ?. */
 void put_row(FILE *out, const char *format, ...)
 {
     char text[512];
@@ -130,8 +130,8 @@ static void put_shared(FILE *out, const Totals *totals)
 
 /* ---- The lines that cost most ---- */
 
-/* In time, if that was modelled; else by what it counted. */
-static uint64_t cost_of(const Kernel *kernel, const Line *line)
+/* In time if that was modelled, else by counters. */
+static uint64_t cost_of(const Kernel *kernel, const LineTotals *line)
 {
     return kernel->timed ? (uint64_t) (spent_sum(&line->spent) + 0.5) : totals_cost(&line->totals);
 }
@@ -142,27 +142,27 @@ static uint64_t cost_of_all(const Kernel *kernel)
                          : totals_cost(&kernel->totals);
 }
 
-/* The dearest lines, dearest first; of equals the first in the source. */
-static int find_dearest(const Kernel *kernel, const Line *dearest[DEAREST])
+/* The most expensive lines in descending order; of equals, the first in the source. */
+static int find_costliest(const Kernel *kernel, const LineTotals *costliest[COSTLIEST])
 {
     int count = 0;
 
     for (int i = 0; i < kernel->line_count; i++) {
-        const Line *line = &kernel->lines[i];
+        const LineTotals *line = &kernel->lines[i];
         int place = count;
-        while (place > 0 && cost_of(kernel, line) > cost_of(kernel, dearest[place - 1]))
+        while (place > 0 && cost_of(kernel, line) > cost_of(kernel, costliest[place - 1]))
             place--;
-        if (place == DEAREST)
+        if (place == COSTLIEST)
             continue;
-        count += count < DEAREST;
-        memmove(&dearest[place + 1], &dearest[place],
-                (size_t) (count - place - 1) * sizeof *dearest);
-        dearest[place] = line;
+        count += count < COSTLIEST;
+        memmove(&costliest[place + 1], &costliest[place],
+                (size_t) (count - place - 1) * sizeof *costliest);
+        costliest[place] = line;
     }
     return count;
 }
 
-/* What most of the line's cost is. */
+/* The largest part of the line's cost. */
 static void main_cost(const Totals *totals, char *text, size_t size)
 {
     uint64_t most = totals->executed, requests = 0;
@@ -194,11 +194,11 @@ static const char *short_name(const char *path)
 
 static void put_dearest(FILE *out, const Report *report, const Kernel *kernel)
 {
-    const Line *dearest[DEAREST + 1];
-    int count = find_dearest(kernel, dearest);
+    const LineTotals *costliest[COSTLIEST + 1];
+    int count = find_costliest(kernel, costliest);
 
     for (int i = 0; i < count; i++) {
-        const Line *line = dearest[i];
+        const LineTotals *line = costliest[i];
         char most[96];
         main_cost(&line->totals, most, sizeof most);
         put_row(out, "  %-*s %7s %%  %.40s:%d%s%s%s", LABEL, i ? "" : "costs most",
@@ -245,7 +245,8 @@ void report_write_table(const Report *report, FILE *out)
         put_row(out, "and %d more kernels, which the JSON report has",
                 report->kernel_count - MOST_KERNELS);
     if (finding_count())
-        put_row(out, "%d finding%s, told above", finding_count(), finding_count() == 1 ? "" : "s");
+        put_row(out, "%d finding%s, reported above", finding_count(),
+                finding_count() == 1 ? "" : "s");
     if (report->incomplete)
         put_row(out, "There was not enough memory to count all of it.");
 }

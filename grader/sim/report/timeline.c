@@ -1,8 +1,8 @@
-/* timeline.c - when work ran, as a chart of text: a row an engine, time to the right.
+/* timeline.c - when work ran, as a text chart: one row per engine, time to the right.
  *
  * A column shows the stream whose work took most of it, as a digit or letter: 0 is the default
- * stream, 1 the first that was made. A row that was busy for less than half of a column has a :
- * there, one that was not busy at all a point.
+ * stream, 1 the first that was made. A row that was busy for less than half of a column has a colon
+ * there, an idle one a dot.
  */
 #include "sim/report/totals.h"
 
@@ -23,7 +23,7 @@ typedef struct Chart {
     int64_t start_ps, end_ps;
 } Chart;
 
-/* What two stretches of time have in common. */
+/* The overlap of two spans of time. */
 static int64_t shared_ps(int64_t from, int64_t to, int64_t start, int64_t end)
 {
     const int64_t first = from > start ? from : start, last = to < end ? to : end;
@@ -31,7 +31,8 @@ static int64_t shared_ps(int64_t from, int64_t to, int64_t start, int64_t end)
     return last > first ? last - first : 0;
 }
 
-/* No product of times that could overflow: a column's share of the whole, and of the rest. */
+/* Avoids products of times, which could overflow: a column's share of the whole, and of the rest.
+ */
 static int64_t column_ps(const Chart *chart, int column)
 {
     const int64_t all = chart->end_ps - chart->start_ps;
@@ -64,8 +65,8 @@ static int sign_of(const Chart *chart, TimelineRow row, int column)
     return !all ? '.' : all < (to - from) - all ? ':' : letter_of(most);
 }
 
-/* While one of these rows was at work: what runs side by side counts once. Spans come in the order
- * of their starts. */
+/* The time in which any of these rows was busy: overlapping work counts once. Spans come in the
+ * order of their starts. */
 static int64_t union_ps(const TimelineSpan *spans, long count, unsigned rows)
 {
     int64_t busy = 0, until = 0;
@@ -109,7 +110,7 @@ void timeline_write_chart(const Timeline *timeline, FILE *out)
     if (chart.end_ps - chart.start_ps < COLUMNS * 1000) /* nothing to see below a nanosecond */
         return;
     put_row(out, "%s", "");
-    put_row(out, "timeline: %s us, a column %s us, simulated; digits are streams",
+    put_row(out, "timeline: %s us, %s us per column, simulated; digits are streams",
             quotient((uint64_t) (chart.end_ps - chart.start_ps), 1000000, 2).text,
             quotient((uint64_t) (chart.end_ps - chart.start_ps), 1000000 * COLUMNS, 2).text);
     for (int row = 0; row < ROW_MARK; row++)

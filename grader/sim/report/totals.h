@@ -1,4 +1,4 @@
-/* totals.h - what report.c keeps, for those that write it. */
+/* totals.h - the data of the report, for the files that write it. */
 #ifndef SIM_REPORT_TOTALS_H
 #define SIM_REPORT_TOTALS_H
 
@@ -16,7 +16,7 @@ typedef struct Traffic {
     uint64_t asked;  /* bytes of global memory, wavefronts without conflicts of shared */
 } Traffic;
 
-/* Of one line, or of a kernel. */
+/* Sums of one line or kernel. */
 typedef struct Totals {
     uint64_t executed, lanes, divergent, ffma_lanes, loop_loads, loop_ideal;
     uint64_t flops;                /* single precision, of all lanes */
@@ -25,12 +25,12 @@ typedef struct Totals {
     Traffic global[KINDS], shared[KINDS];
 } Totals;
 
-typedef struct Line {
+typedef struct LineTotals {
     int file; /* of report_files; 0: unknown, and the line is the PTX's */
     int line;
     Totals totals;
     Spent spent; /* ns */
-} Line;
+} LineTotals;
 
 typedef struct Kernel {
     char *name;
@@ -42,7 +42,7 @@ typedef struct Kernel {
     KernelResources resources;
     Occupancy occupancy;
     Totals totals;
-    Line *lines; /* by file and line */
+    LineTotals *lines; /* by file and line */
     int line_count, line_room;
     ArrayCount *arrays; /* by number */
     int array_count, array_room;
@@ -56,18 +56,18 @@ typedef struct Report {
     Timeline *timeline; /* NULL: time was not modelled */
     Device device;
     bool has_device;
-    bool incomplete; /* there was no memory for all of it */
+    bool incomplete; /* out of memory: the counts are incomplete */
     int process;     /* which the counts are of */
     int signal;      /* that ended the program; 0: none */
 } Report;
 
-/* What a line costs: its instructions, and the passes through memory that they took. */
+/* The cost of a line: its instructions, and the passes through memory that they took. */
 uint64_t totals_cost(const Totals *totals);
 
 extern const char *const class_words[CLASSES]; /* "move" */
 extern const char *const kind_words[KINDS];    /* "load" */
 
-/* n / d, and a tenth-power part, as decimal digits, whatever language the program has set. */
+/* n / d in decimal digits, in any locale. */
 typedef struct Decimal {
     char text[48];
 } Decimal;
@@ -75,11 +75,11 @@ typedef struct Decimal {
 Decimal quotient(uint64_t n, uint64_t d, int decimals); /* 0 if d is */
 Decimal decimal(double value); /* of at most 3 decimals, as few as needed */
 
-/* What was added up until now. Not while another thread launches. */
+/* The sums so far. Must not be called while another thread launches. */
 const Report *report_so_far(void);
 
-/* report.c, for the next: room for one more of `size` bytes in an array (false: there is none); the
- * number of a file, 0: it has no name, or there is no memory; that there was none. */
+/* report.c: makes room for one more element of `size` bytes (false: out of memory); returns the
+ * number of a file (0: no name, or out of memory); records that memory was short. */
 bool report_grow(void *array, int count, int *room, size_t size);
 int report_file(const char *name);
 void report_lacks_memory(void);
@@ -104,8 +104,8 @@ void put_row(FILE *out, const char *format, ...) __attribute__((format(printf, 2
 /* sim/report/timeline.c */
 extern const char *const row_words[ROWS]; /* "H2D" */
 void timeline_write_chart(const Timeline *timeline, FILE *out);
-/* Each moment is that row's which, of those at work then, is at work longest in all; at [ROW_MARK]:
- * nothing was. In sum from the first start to the last end. */
+/* Attributes each moment to one row: of those busy then, the one with the longest total busy time;
+ * [ROW_MARK]: none was busy. The sum is the time from the first start to the last end. */
 void timeline_shares(const Timeline *timeline, int64_t ps[ROWS]);
 int64_t timeline_transfer_ps(const Timeline *timeline); /* of copies up, or down: the longer */
 

@@ -1,16 +1,16 @@
 /* clock.c - the simulated clock.
  *
  * With SIM_TIME it is a timeline (timeline.h). Each piece of work becomes an item of it when it is
- * issued, after all that CUDA's rules say it waits for; how long it takes is known when it was
- * done. Between calls the host takes no time: it is a chain of marks, one for each call that waited
- * for work, and what is issued comes after the last of them. Threads of the host share that chain.
+ * issued, after everything that CUDA's rules make it wait for; its duration is known when it is
+ * done. Between calls the host takes no time: it is a chain of marks, one per call that waited for
+ * work, and new work comes after the last mark. Threads of the host share that chain.
  *
- * What is done, and in which order, does not depend on the timeline; so it is laid out late, when
- * nothing is left to be done, or a time is asked for. Work that was issued before, but is done
- * after that, is laid out behind.
+ * The order of execution does not depend on the timeline, so work is scheduled late: when nothing
+ * is left to execute, or when a program reads a time. Work that was issued before but is executed
+ * after that is scheduled later.
  *
- * Without SIM_TIME there is one clock that only goes on: a kernel takes a microsecond and a
- * nanosecond a warp instruction, a copy a microsecond and 10 GB/s.
+ * Without SIM_TIME there is one clock: a kernel takes 1 us plus 1 ns per warp instruction, a copy 1
+ * us plus its bytes at 10 GB/s.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -30,7 +30,7 @@ static bool is_open(void)
     return timeline;
 }
 
-/* What several threads issue comes in another order on each run: that is not reported. */
+/* Work of several threads has another order in each run, so it is not reported. */
 static void note_thread(void)
 {
     static int threads;
@@ -69,7 +69,7 @@ static TimelineItem *add(Stream *stream)
     return item;
 }
 
-/* The host itself fills the buffer from which a pageable copy goes up. It returns then, though the
+/* The host itself fills the staging buffer of a pageable upload. The call returns then, though the
  * stream may have other work before the copy. */
 static void stage(const Work *work)
 {
@@ -204,9 +204,9 @@ void clock_waited_piece(TimelineItem **piece)
     timeline_keep(piece, NULL);
 }
 
-/* ---- Asking ---- */
+/* ---- Times of events ---- */
 
-/* Who gets an answer knows that both are over. */
+/* A caller that gets a time knows that both events are over. */
 double clock_between(const Record *start, const Record *end)
 {
     int64_t from, to;

@@ -1,5 +1,5 @@
-/* configuration.c - <<<grid, block, shared, stream>>>: what nvcc's code stores before a launch
- * and takes back inside it. For the library, and for the guest's client of it (client/). */
+/* configuration.c - <<<grid, block, shared, stream>>>: nvcc's code pushes the configuration before
+ * a launch and pops it inside the stub. For the library, and for the guest's runtime (guest/). */
 #include <cuda_runtime_api.h>
 
 #include <stddef.h>

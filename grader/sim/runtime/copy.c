@@ -1,9 +1,9 @@
 /* copy.c - copies and fills, to and from symbols, too.
  *
- * When a copy is done follows CUDA's rules: a blocking copy is done before it returns, but from
- * device to device; an asynchronous one takes what pageable host memory holds at once and waits
- * where it is to write into such memory; to and from pinned memory it is done when something waits
- * for it, with what is there by then.
+ * Copies are executed by CUDA's rules: a blocking copy before it returns, except from device to
+ * device. An asynchronous copy reads pageable host memory at once, and waits if it writes such
+ * memory; to and from pinned memory it is executed when something waits for it, with the contents
+ * at that time.
  */
 #include "sim/runtime/runtime.h"
 
@@ -11,21 +11,21 @@
 #include <string.h>
 
 /* A call's words. */
-typedef struct Copy {
+typedef struct CopyCall {
     const char *call;
     void *to;
     const void *from;
     size_t to_pitch, from_pitch, width, height;
     enum cudaMemcpyKind kind;
-} Copy;
+} CopyCall;
 
-/* ---- Is it what it says? ---- */
+/* ---- Checks of addresses ---- */
 
 static cudaError_t refuse_host_side(const char *call, const char *which, const void *at)
 {
     if (!at) {
         rt_finding(FINDING_HOST_POINTER, true, call,
-                   "the %s is a null pointer. Did its allocation go well?", which);
+                   "the %s is a null pointer. Did its allocation succeed?", which);
         return cudaErrorInvalidValue;
     }
     rt_finding(
@@ -36,12 +36,12 @@ static cudaError_t refuse_host_side(const char *call, const char *which, const v
     return cudaErrorInvalidValue;
 }
 
-/* A GPU goes by the address of memory that it knows, and says nothing (error_codes.expected). */
-static void tell_device_side(const char *call, const char *which, const void *at)
+/* A GPU uses the address of memory that it knows, without an error (error_codes.expected). */
+static void report_device_side(const char *call, const char *which, const void *at)
 {
     rt_finding(FINDING_HOST_POINTER, false, call,
                "the %s %p is device memory, but the kind of the copy (cudaMemcpyHostToDevice ...) "
-               "says otherwise; it is copied all the same",
+               "says otherwise; it is copied anyway",
                which, at);
 }
 
@@ -55,10 +55,10 @@ static cudaError_t refuse_range(const char *call, const char *which, const void 
     return cudaErrorInvalidValue;
 }
 
-/* Its first page and its last: a size that is wrong by far ends where nothing is. */
+/* Checks the first and the last page: a size that is far too large ends in unmapped memory. */
 static bool is_hosts(uint64_t address)
 {
-    return memory_ground(address) == GROUND_HOST || is_host_again(address);
+    return memory_address_kind(address) == ADDRESS_HOST || is_host_again(address);
 }
 
 static bool is_host_range(uint64_t address, size_t bytes)
@@ -87,7 +87,7 @@ static bool add(size_t *sum, size_t height, size_t pitch, size_t width)
            !__builtin_add_overflow(*sum, width, sum);
 }
 
-static cudaError_t check_copy(const Copy *copy, bool to_device, bool from_device)
+static cudaError_t check_copy(const CopyCall *copy, bool to_device, bool from_device)
 {
     size_t to_bytes, from_bytes;
     cudaError_t error;
@@ -104,7 +104,7 @@ static cudaError_t check_copy(const Copy *copy, bool to_device, bool from_device
 /* ---- From call to work ---- */
 
 /* `kind`: the one that says that this side is on the device and the other is not. */
-static bool on_device_side(const Copy *copy, const char *which, uint64_t address,
+static bool on_device_side(const CopyCall *copy, const char *which, uint64_t address,
                            enum cudaMemcpyKind kind)
 {
     const bool said = copy->kind == kind || copy->kind == cudaMemcpyDeviceToDevice;
@@ -114,15 +114,15 @@ static bool on_device_side(const Copy *copy, const char *which, uint64_t address
     if (copy->kind == cudaMemcpyDefault)
         return known;
     if (allocation &&
-        allocation->kind == HOST_PINNED) /* the driver knows where it lies, whatever is said */
+        allocation->kind == HOST_PINNED) /* the driver knows where it lies, for any kind */
         return false;
     if (said || !known || is_pinned(address))
         return said;
-    tell_device_side(copy->call, which, (const void *) (uintptr_t) address);
+    report_device_side(copy->call, which, (const void *) (uintptr_t) address);
     return true;
 }
 
-static cudaError_t new_work(const Copy *copy, Work **work)
+static cudaError_t new_work(const CopyCall *copy, Work **work)
 {
     const uint64_t to = (uint64_t) (uintptr_t) copy->to, from = (uint64_t) (uintptr_t) copy->from;
     const bool to_device = on_device_side(copy, "destination", to, cudaMemcpyHostToDevice);
@@ -185,7 +185,7 @@ static cudaError_t issue_copy(Stream *stream, Work *work, bool blocking)
     return error || captured || !wait ? error : finish(stream, rt.numbers);
 }
 
-static cudaError_t copy_in(Stream *stream, const Copy *copy, bool blocking)
+static cudaError_t copy_in(Stream *stream, const CopyCall *copy, bool blocking)
 {
     Work *work;
     cudaError_t error;
@@ -209,33 +209,38 @@ static cudaError_t copy_in(Stream *stream, const Copy *copy, bool blocking)
 
 /* ---- cudaMemcpy ---- */
 
-#define BYTES(call, to, from, bytes, kind)                                                         \
-    &(Copy)                                                                                        \
-    {                                                                                              \
-        call, to, from, bytes, bytes, bytes, 1, kind                                               \
-    }
+static cudaError_t copy_bytes(Stream *stream, const char *call, void *to, const void *from,
+                              size_t bytes, enum cudaMemcpyKind kind, bool blocking)
+{
+    return copy_in(stream, &(CopyCall){ call, to, from, bytes, bytes, bytes, 1, kind }, blocking);
+}
 
-#define ROWS(call)                                                                                 \
-    &(Copy)                                                                                        \
-    {                                                                                              \
-        call, to, from, to_pitch, from_pitch, width, height, kind                                  \
-    }
+static cudaError_t copy_rows(Stream *stream, const char *call, void *to, size_t to_pitch,
+                             const void *from, size_t from_pitch, size_t width, size_t height,
+                             enum cudaMemcpyKind kind, bool blocking)
+{
+    return copy_in(stream, &(CopyCall){ call, to, from, to_pitch, from_pitch, width, height, kind },
+                   blocking);
+}
 
-BLOCKING_CALL(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
-              copy_in(stream_of(0, per_thread), BYTES("cudaMemcpy", to, from, bytes, kind), true))
-STREAM_CALL(cudaMemcpyAsync,
+BLOCKING_CALL(cudaMemcpy, per_thread,
+              (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+              copy_bytes(stream_of(0, per_thread), "cudaMemcpy", to, from, bytes, kind, true))
+STREAM_CALL(cudaMemcpyAsync, per_thread,
             (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
              cudaStream_t stream),
-            copy_in(stream_of(stream, per_thread), BYTES("cudaMemcpyAsync", to, from, bytes, kind),
-                    false))
-BLOCKING_CALL(cudaMemcpy2D,
+            copy_bytes(stream_of(stream, per_thread), "cudaMemcpyAsync", to, from, bytes, kind,
+                       false))
+BLOCKING_CALL(cudaMemcpy2D, per_thread,
               (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                size_t height, enum cudaMemcpyKind kind),
-              copy_in(stream_of(0, per_thread), ROWS("cudaMemcpy2D"), true))
-STREAM_CALL(cudaMemcpy2DAsync,
+              copy_rows(stream_of(0, per_thread), "cudaMemcpy2D", to, to_pitch, from, from_pitch,
+                        width, height, kind, true))
+STREAM_CALL(cudaMemcpy2DAsync, per_thread,
             (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
-            copy_in(stream_of(stream, per_thread), ROWS("cudaMemcpy2DAsync"), false))
+            copy_rows(stream_of(stream, per_thread), "cudaMemcpy2DAsync", to, to_pitch, from,
+                      from_pitch, width, height, kind, false))
 
 /* There is one device: to and from a peer is to and from itself. */
 static cudaError_t peer(int to, int from)
@@ -246,21 +251,18 @@ static cudaError_t peer(int to, int from)
 API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                                size_t bytes)
 {
-    return CALL(peer(to_device, from_device)
-                    ? cudaErrorInvalidDevice
-                    : copy_in(rt.streams,
-                              BYTES("cudaMemcpyPeer", to, from, bytes, cudaMemcpyDeviceToDevice),
-                              true));
+    return CALL(peer(to_device, from_device) ? cudaErrorInvalidDevice
+                                             : copy_bytes(rt.streams, "cudaMemcpyPeer", to, from,
+                                                          bytes, cudaMemcpyDeviceToDevice, true));
 }
 
 API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                     size_t bytes, cudaStream_t stream)
 {
-    return CALL(peer(to_device, from_device) ? cudaErrorInvalidDevice
-                                             : copy_in(stream_of(stream, false),
-                                                       BYTES("cudaMemcpyPeerAsync", to, from, bytes,
-                                                             cudaMemcpyDeviceToDevice),
-                                                       false));
+    return CALL(peer(to_device, from_device)
+                    ? cudaErrorInvalidDevice
+                    : copy_bytes(stream_of(stream, false), "cudaMemcpyPeerAsync", to, from, bytes,
+                                 cudaMemcpyDeviceToDevice, false));
 }
 
 /* ---- Symbols ---- */
@@ -292,7 +294,7 @@ static cudaError_t to_symbol(Stream *stream, const void *symbol, const void *fro
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
     return error ? error
-                 : copy_in(stream, BYTES("cudaMemcpyToSymbol", to, from, bytes, kind), blocking);
+                 : copy_bytes(stream, "cudaMemcpyToSymbol", to, from, bytes, kind, blocking);
 }
 
 static cudaError_t from_symbol(Stream *stream, void *to, const void *symbol, size_t bytes,
@@ -304,21 +306,21 @@ static cudaError_t from_symbol(Stream *stream, void *to, const void *symbol, siz
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
     return error ? error
-                 : copy_in(stream, BYTES("cudaMemcpyFromSymbol", to, from, bytes, kind), blocking);
+                 : copy_bytes(stream, "cudaMemcpyFromSymbol", to, from, bytes, kind, blocking);
 }
 
-BLOCKING_CALL(cudaMemcpyToSymbol,
+BLOCKING_CALL(cudaMemcpyToSymbol, per_thread,
               (const void *symbol, const void *from, size_t bytes, size_t offset,
                enum cudaMemcpyKind kind),
               to_symbol(stream_of(0, per_thread), symbol, from, bytes, offset, kind, true))
-STREAM_CALL(cudaMemcpyToSymbolAsync,
+STREAM_CALL(cudaMemcpyToSymbolAsync, per_thread,
             (const void *symbol, const void *from, size_t bytes, size_t offset,
              enum cudaMemcpyKind kind, cudaStream_t stream),
             to_symbol(stream_of(stream, per_thread), symbol, from, bytes, offset, kind, false))
-BLOCKING_CALL(cudaMemcpyFromSymbol,
+BLOCKING_CALL(cudaMemcpyFromSymbol, per_thread,
               (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind),
               from_symbol(stream_of(0, per_thread), to, symbol, bytes, offset, kind, true))
-STREAM_CALL(cudaMemcpyFromSymbolAsync,
+STREAM_CALL(cudaMemcpyFromSymbolAsync, per_thread,
             (void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
              cudaStream_t stream),
             from_symbol(stream_of(stream, per_thread), to, symbol, bytes, offset, kind, false))
@@ -386,15 +388,16 @@ static cudaError_t fill_in(Stream *stream, const char *call, void *to, size_t pi
                : finish(stream, rt.numbers);
 }
 
-BLOCKING_CALL(cudaMemset, (void *to, int value, size_t bytes),
+BLOCKING_CALL(cudaMemset, per_thread, (void *to, int value, size_t bytes),
               fill_in(stream_of(0, per_thread), "cudaMemset", to, bytes, value, bytes, 1, true))
-STREAM_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
+STREAM_CALL(cudaMemsetAsync, per_thread, (void *to, int value, size_t bytes, cudaStream_t stream),
             fill_in(stream_of(stream, per_thread), "cudaMemsetAsync", to, bytes, value, bytes, 1,
                     false))
-BLOCKING_CALL(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+BLOCKING_CALL(cudaMemset2D, per_thread,
+              (void *to, size_t pitch, int value, size_t width, size_t height),
               fill_in(stream_of(0, per_thread), "cudaMemset2D", to, pitch, value, width, height,
                       true))
-STREAM_CALL(cudaMemset2DAsync,
+STREAM_CALL(cudaMemset2DAsync, per_thread,
             (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
             fill_in(stream_of(stream, per_thread), "cudaMemset2DAsync", to, pitch, value, width,
                     height, false))

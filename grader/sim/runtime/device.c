@@ -1,7 +1,7 @@
-/* device.c - the device: how many, what it can, its limits, its end.
+/* device.c - the device: number, attributes, limits, reset.
  *
- * One table says what the attributes are; properties are filled from the same. Where a description
- * has no figure, it is the one that all GPUs of these years share, or 0 for what is not simulated.
+ * One table has the attributes; properties are filled from it. If a description has no figure, it
+ * is the one that all current GPUs share, or 0 for features that are not simulated.
  */
 #include "sim/runtime/runtime.h"
 
@@ -23,7 +23,7 @@ static int registers_per_block(void)
     return rt.device.registers_per_sm < 65536 ? rt.device.registers_per_sm : 65536;
 }
 
-/* Device figures first, then constants. What is in neither list is 0. */
+/* Device figures first, then constants. Attributes in neither list are 0. */
 #define FIGURES(X)                                                                                 \
     X(cudaDevAttrMaxThreadsPerBlock, rt.device.threads_per_block)                                  \
     X(cudaDevAttrMaxSharedMemoryPerBlock, rt.device.shared_per_block_bytes)                        \
@@ -431,8 +431,8 @@ API cudaError_t cudaProfilerStop(void)
 
 /* ---- The end ---- */
 
-/* All that the program had on the device is gone. After a failed kernel a process gets no device
- * any more: only a new one does. */
+/* Everything that the program had on the device is gone. After a failed kernel only a new process
+ * gets a device again. */
 static cudaError_t reset(void)
 {
     const bool failed = rt.sticky != cudaSuccess;

@@ -1,6 +1,7 @@
-/* end.c - the end of the process: what was never waited for and never freed is told, the report
- * is written. A destructor does it, after all the program's own, and quick_exit() comes here, too;
- * death by a signal is sim/runtime/signal.c's. _exit() cannot be seen: it leaves no report.
+/* end.c - the end of the process: reports work that was never waited for and memory that was never
+ * freed, and writes the report. A destructor does it, after all destructors of the program, and
+ * quick_exit() calls it, too; signal.c handles fatal signals. _exit() cannot be intercepted: it
+ * leaves no report.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- What was left ---- */
+/* ---- Leftovers ---- */
 
 typedef struct Leaks {
     int count;
@@ -31,7 +32,7 @@ static void count_leak(const Allocation *allocation, void *self)
     leaks->bytes += allocation->bytes;
 }
 
-static void tell_leaks(void)
+static void report_leaks(void)
 {
     Leaks leaks = { 0 };
     char first[200];
@@ -48,8 +49,8 @@ static void tell_leaks(void)
                    leaks.count, leaks.bytes, first);
 }
 
-/* Nothing waited for it: on a GPU it may or may not have run. */
-static void tell_unfinished(void)
+/* Nothing waited for this work: on a GPU it may or may not have run. */
+static void report_unfinished(void)
 {
     const Work *first = NULL;
     int count = 0;
@@ -70,7 +71,7 @@ static void tell_unfinished(void)
 
 /* ---- The report ---- */
 
-/* `warpbook sim` looks into that file for a byte, if findings are to decide its exit status. */
+/* `warpbook sim` checks that file for a byte if findings decide its exit status. */
 static void note_found(void)
 {
     int fd =
@@ -79,7 +80,7 @@ static void note_found(void)
     if (fd < 0)
         return;
     if (write(fd, "x", 1) != 1)
-        rt_say("findings cannot be told to warpbook sim: %s", strerror(errno));
+        rt_say("findings cannot be passed on to warpbook sim: %s", strerror(errno));
     close(fd);
 }
 
@@ -94,19 +95,19 @@ bool end_report(void)
     return false;
 }
 
-/* Of a process that has used the GPU; once. */
+/* For a process that has used the GPU; once. */
 static void end(void)
 {
     if (!rt.open || rt.forked || rt.ended)
         return;
     rt.ended = true;
-    tell_unfinished();
-    tell_leaks();
+    report_unfinished();
+    report_leaks();
     clock_report();
     end_report();
 }
 
-/* Another thread may be inside still, and its counts would change: it is given a second. */
+/* Another thread may still be inside and change counts: it has one second to leave. */
 __attribute__((destructor)) static void leave(void)
 {
     if (rt_lock_at_end()) {

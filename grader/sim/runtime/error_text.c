@@ -1,5 +1,5 @@
-/* error_text.c - the names and texts of CUDA's errors: for the library, and for the guest's
- * client of it (client/), which has neither streams nor devices. */
+/* error_text.c - the names and texts of CUDA's errors: for the library and for the guest's runtime
+ * (sim/guest). */
 #include <cuda_runtime_api.h>
 
 #include <stddef.h>

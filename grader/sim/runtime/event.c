@@ -1,4 +1,4 @@
-/* event.c - events: a place in a stream's work that others wait for, and its time. */
+/* event.c - events: a position in a stream's work that others wait for, and its time. */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static cudaError_t record(Event *event, Stream *stream)
     if (!event || !stream)
         return cudaErrorInvalidResourceHandle;
     event->capture = stream->capture ? stream->capture->id : 0;
-    if (stream->capture) /* it only stands for the place in the graph */
+    if (stream->capture) /* it only marks the position in the graph */
         return cudaSuccess;
     work = work_new(WORK_RECORD);
     if (!work)
@@ -76,16 +76,17 @@ static cudaError_t record(Event *event, Stream *stream)
     return issue(stream, work);
 }
 
-STREAM_CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
+STREAM_CALL(cudaEventRecord, per_thread, (cudaEvent_t event, cudaStream_t stream),
             record(event_of(event), stream_of(stream, per_thread)))
-STREAM_CALL(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags),
+STREAM_CALL(cudaEventRecordWithFlags, per_thread,
+            (cudaEvent_t event, cudaStream_t stream, unsigned flags),
             flags & ~(unsigned) cudaEventRecordExternal
                 ? cudaErrorInvalidValue
                 : record(event_of(event), stream_of(stream, per_thread)))
 
 /* ---- Waiting ---- */
 
-/* A stream that waits for an event of a stream that captures captures, too. */
+/* A stream that waits for an event of a capturing stream joins the capture. */
 static cudaError_t join(Stream *stream, Graph *graph)
 {
     if (!graph)
@@ -122,7 +123,8 @@ static cudaError_t stream_wait(Stream *stream, Event *event)
     return issue(stream, work);
 }
 
-STREAM_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+STREAM_CALL(cudaStreamWaitEvent, per_thread,
+            (cudaStream_t stream, cudaEvent_t event, unsigned flags),
             flags & ~(unsigned) cudaEventWaitExternal
                 ? cudaErrorInvalidValue
                 : stream_wait(stream_of(stream, per_thread), event_of(event)))

@@ -1,10 +1,9 @@
-/* function.c - what can be asked about a kernel and set for it, and how many blocks fit on an
- * SM. */
+/* function.c - attributes of a kernel, and how many blocks fit on an SM. */
 #include "sim/runtime/runtime.h"
 
 #include <string.h>
 
-/* Kernel and code; what all calls here begin with. */
+/* Finds the kernel and its code; all calls here begin with it. */
 static cudaError_t get(const void *host, RtFunction **function)
 {
     cudaError_t error = function_find(host, function);

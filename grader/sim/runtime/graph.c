@@ -1,9 +1,7 @@
-/* graph.c - stream capture: what is issued is kept in a list, which can be issued again and
- * again.
+/* graph.c - stream capture: issued work is recorded in a list, which can be launched repeatedly.
  *
- * The order of issue is an order that fits all the dependencies which streams and events express,
- * so a graph is that list; its branches are not run side by side here. A graph that was
- * instantiated is a copy of the list.
+ * The order of issue satisfies all dependencies of streams and events, so a graph is that list; its
+ * branches do not run concurrently here. An instantiated graph is a copy of the list.
  */
 #include "sim/runtime/runtime.h"
 
@@ -88,7 +86,7 @@ Graph *graph_capturing(uint64_t id)
 
 static cudaError_t spoil(Graph *graph, cudaError_t error)
 {
-    graph->spoilt = true;
+    graph->invalidated = true;
     rt_finding(FINDING_LAUNCH, true, NULL,
                "a call that waits, or one in the default stream, was made while a stream captures: "
                "nothing runs before the graph is launched, so there is nothing to wait for. The "
@@ -157,7 +155,7 @@ static cudaError_t end(Stream *stream, cudaGraph_t *handle)
             other->is_origin = false;
         }
     graph->capturing = false;
-    if (graph->spoilt) {
+    if (graph->invalidated) {
         free_graph(graph);
         return cudaErrorStreamCaptureInvalidated;
     }
@@ -165,25 +163,27 @@ static cudaError_t end(Stream *stream, cudaGraph_t *handle)
     return cudaSuccess;
 }
 
-static cudaError_t tell_capture(const Stream *stream, enum cudaStreamCaptureStatus *status,
-                                unsigned long long *id)
+static cudaError_t report_capture(const Stream *stream, enum cudaStreamCaptureStatus *status,
+                                  unsigned long long *id)
 {
     if (!stream || !status)
         return stream ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
-    *status = !stream->capture          ? cudaStreamCaptureStatusNone
-              : stream->capture->spoilt ? cudaStreamCaptureStatusInvalidated
-                                        : cudaStreamCaptureStatusActive;
+    *status = !stream->capture               ? cudaStreamCaptureStatusNone
+              : stream->capture->invalidated ? cudaStreamCaptureStatusInvalidated
+                                             : cudaStreamCaptureStatusActive;
     if (id && stream->capture)
         *id = stream->capture->id;
     return cudaSuccess;
 }
 
-STREAM_CALL(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+STREAM_CALL(cudaStreamBeginCapture, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureMode mode),
             begin(stream_of(stream, per_thread), mode))
-STREAM_CALL(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph),
+STREAM_CALL(cudaStreamEndCapture, per_thread, (cudaStream_t stream, cudaGraph_t *graph),
             end(stream_of(stream, per_thread), graph))
-STREAM_CALL(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
-            tell_capture(stream_of(stream, per_thread), status, NULL))
+STREAM_CALL(cudaStreamIsCapturing, per_thread,
+            (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
+            report_capture(stream_of(stream, per_thread), status, NULL))
 
 API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
@@ -271,9 +271,9 @@ API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t
     return CALL(instantiate(exec, graph));
 }
 
-STREAM_CALL(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream),
+STREAM_CALL(cudaGraphLaunch, per_thread, (cudaGraphExec_t exec, cudaStream_t stream),
             launch(stream_of(stream, per_thread), exec))
-STREAM_CALL(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
+STREAM_CALL(cudaGraphUpload, per_thread, (cudaGraphExec_t exec, cudaStream_t stream),
             !stream_of(stream, per_thread)   ? cudaErrorInvalidResourceHandle
             : !handle_get(HANDLE_EXEC, exec) ? cudaErrorInvalidValue
                                              : cudaSuccess)
@@ -288,7 +288,7 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     return CALL(destroy(HANDLE_EXEC, exec));
 }
 
-/* The nodes are told by number, without edges: enough for programs that count them. */
+/* Nodes are only numbered, without edges: enough for programs that count them. */
 static cudaError_t nodes(cudaGraph_t handle, cudaGraphNode_t *list, size_t *count)
 {
     const Graph *graph = handle_get(HANDLE_GRAPH, handle);

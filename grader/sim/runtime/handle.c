@@ -1,6 +1,6 @@
-/* handle.c - what a pointer that the program hands in stands for: a function, a variable, a
- * stream, an event, a graph. A hash table by pointer; what is not in it is no valid handle, so that
- * no pointer of the program's is followed before it is known.
+/* handle.c - what a pointer from the program stands for: a function, a variable, a stream, an
+ * event, a graph. A hash table by pointer; any other pointer is an invalid handle, so no unknown
+ * pointer is dereferenced.
  */
 #include "sim/runtime/runtime.h"
 

@@ -1,9 +1,10 @@
-/* idle.c - what is done while the program makes no call.
+/* idle.c - executes work while the program makes no call.
  *
- * Work is done when a call waits for it. A program may wait elsewhere: for a semaphore, say, that a
- * host function of a stream posts. So once there is such a function, a thread looks now and then
- * whether there are no calls any more while one is queued, and does the work up to it. As long as
- * the program makes calls nothing is done here, and each run does the same in the same order.
+ * Work is executed when a call waits for it. But a program may wait elsewhere, for example for a
+ * semaphore that a host function of a stream posts. So once a host function is queued, a thread
+ * checks from time to time whether the program has stopped making calls, and executes the work up
+ * to that function. As long as the program makes calls, nothing happens here, and each run has the
+ * same order.
  */
 #include "sim/runtime/runtime.h"
 

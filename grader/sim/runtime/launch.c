@@ -1,5 +1,5 @@
-/* launch.c - launches: what is asked for is held against the device and the kernel, the
- * arguments are copied, and the kernel becomes work of its stream. */
+/* launch.c - launches: checks the configuration against the device and the kernel, copies the
+ * arguments, and queues the kernel in its stream. */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -15,25 +15,25 @@ typedef struct Request {
     bool cooperative;
 } Request;
 
-/* ---- May it be launched? A finding says what is wrong with which number. The errors are those of
- * CUDA 13 on an H200 (tests/sim/programs/error_codes.expected); CUDA 12 says
- * cudaErrorInvalidConfiguration where the shape is wrong ---- */
+/* ---- Checks of a launch. A finding names the wrong number. The errors are those of CUDA 13 on an
+ * H200 (tests/sim/programs/error_codes.expected); CUDA 12 says cudaErrorInvalidConfiguration where
+ * the shape is wrong ---- */
 
-#define REFUSE(error, ...)                                                                         \
+#define REFUSE(function, error, ...)                                                               \
     do {                                                                                           \
-        rt_finding(FINDING_LAUNCH, true, function->plain, __VA_ARGS__);                            \
+        rt_finding(FINDING_LAUNCH, true, (function)->plain, __VA_ARGS__);                          \
         return error;                                                                              \
     } while (0)
 
 static cudaError_t check_grid(const RtFunction *function, dim3 grid)
 {
     if (!grid.x || !grid.y || !grid.z)
-        REFUSE(cudaErrorInvalidValue,
+        REFUSE(function, cudaErrorInvalidValue,
                "a grid of (%u,%u,%u) blocks: none at all. Is a size 0, or a division rounded down? "
                "(n + threads - 1) / threads rounds up",
                grid.x, grid.y, grid.z);
     if (grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
-        REFUSE(cudaErrorInvalidValue,
+        REFUSE(function, cudaErrorInvalidValue,
                "a grid of (%u,%u,%u) blocks: at most (2147483647,65535,65535) are allowed", grid.x,
                grid.y, grid.z);
     return cudaSuccess;
@@ -41,18 +41,18 @@ static cudaError_t check_grid(const RtFunction *function, dim3 grid)
 
 static cudaError_t check_block(const RtFunction *function, dim3 block)
 {
-    uint64_t threads = (uint64_t) block.x * block.y; /* what is too large is told before * z */
+    uint64_t threads = (uint64_t) block.x * block.y; /* too large a value is reported before * z */
 
     if (!block.x || !block.y || !block.z)
-        REFUSE(cudaErrorInvalidValue, "a block of (%u,%u,%u) threads: none at all", block.x,
-               block.y, block.z);
+        REFUSE(function, cudaErrorInvalidValue, "a block of (%u,%u,%u) threads: none at all",
+               block.x, block.y, block.z);
     if (block.x > 1024 || block.y > 1024 || block.z > 64)
-        REFUSE(cudaErrorInvalidValue,
+        REFUSE(function, cudaErrorInvalidValue,
                "a block of (%u,%u,%u) threads: at most (1024,1024,64) are allowed, and %d in all",
                block.x, block.y, block.z, rt.device.threads_per_block);
     threads *= block.z;
     if (threads > (uint64_t) rt.device.threads_per_block)
-        REFUSE(cudaErrorInvalidValue,
+        REFUSE(function, cudaErrorInvalidValue,
                "a block of (%u,%u,%u) = %llu threads: at most %d are allowed", block.x, block.y,
                block.z, (unsigned long long) threads, rt.device.threads_per_block);
     return cudaSuccess;
@@ -73,15 +73,15 @@ static cudaError_t check_bounds(const RtFunction *function, dim3 block)
     if (required[0] > 0 && (block.x != (unsigned) required[0] ||
                             block.y != (unsigned) (required[1] > 0 ? required[1] : 1) ||
                             block.z != (unsigned) (required[2] > 0 ? required[2] : 1)))
-        REFUSE(cudaErrorInvalidConfiguration,
-               "a block of (%u,%u,%u) threads: __block_size__ of this kernel asks for (%d,%d,%d)",
+        REFUSE(function, cudaErrorInvalidConfiguration,
+               "a block of (%u,%u,%u) threads: __block_size__ of this kernel requires (%d,%d,%d)",
                block.x, block.y, block.z, required[0], required[1], required[2]);
     if (threads > (unsigned) most && entry_of(function)->most_threads[0])
-        REFUSE(cudaErrorInvalidValue,
+        REFUSE(function, cudaErrorInvalidValue,
                "a block of %u threads: __launch_bounds__ of this kernel promises at most %d",
                threads, most);
     if (threads > (unsigned) most)
-        REFUSE(cudaErrorLaunchOutOfResources,
+        REFUSE(function, cudaErrorLaunchOutOfResources,
                "a block of %u threads with %d registers each: an SM has %d registers. At most %d "
                "threads; or __launch_bounds__(%u) lets the compiler use fewer registers",
                threads, function_registers(function), rt.device.registers_per_sm, most, threads);
@@ -94,8 +94,8 @@ static cudaError_t check_shared(const RtFunction *function, size_t dynamic_bytes
     const int most = function_most_dynamic(function);
 
     if (dynamic_bytes > (size_t) most)
-        REFUSE(cudaErrorInvalidValue,
-               "%zu bytes of dynamic shared memory beside %d static ones: at most %d. "
+        REFUSE(function, cudaErrorInvalidValue,
+               "%zu bytes of dynamic shared memory in addition to %d static ones: at most %d. "
                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) "
                "allows up to %d on this device",
                dynamic_bytes, fixed, most, rt.device.shared_per_block_optin_bytes - fixed);
@@ -111,9 +111,9 @@ static cudaError_t check_cooperative(const RtFunction *function, dim3 grid, dim3
     unsigned __int128 blocks = (unsigned __int128) grid.x * grid.y * grid.z;
 
     if (blocks > (unsigned __int128) most)
-        REFUSE(cudaErrorCooperativeLaunchTooLarge,
+        REFUSE(function, cudaErrorCooperativeLaunchTooLarge,
                "a cooperative grid of (%u,%u,%u) blocks: all of them must be on the GPU at once, "
-               "and %d an SM on %d SMs are %lld",
+               "and %d per SM on %d SMs are %lld",
                grid.x, grid.y, grid.z, fits.blocks_per_sm, rt.device.sms, (long long) most);
     return cudaSuccess;
 }
@@ -157,7 +157,7 @@ static cudaError_t copy_arguments(KernelWork *kernel, void *const *arguments)
 
     if (bytes > MOST_PARAM_BYTES || (entry->param_count && !arguments))
         return cudaErrorInvalidValue;
-    kernel->params = calloc(1, bytes + 16); /* a wide load of the last one stays inside */
+    kernel->params = calloc(1, bytes + 16); /* so that a wide load of the last one stays inside */
     if (!kernel->params)
         return cudaErrorMemoryAllocation;
     kernel->param_bytes = bytes;
@@ -218,15 +218,22 @@ static cudaError_t launch(Stream *stream, const Request *request)
     return error ? error : enqueue(stream, function, request);
 }
 
-#define LAUNCH_PARAMETERS                                                                          \
-    (const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,                   \
-     cudaStream_t stream)
-#define LAUNCH(together)                                                                           \
-    launch(stream_of(stream, per_thread),                                                          \
-           &(Request){ kernel, grid, block, arguments, shared, together })
+static cudaError_t launch_kernel(Stream *stream, const void *kernel, dim3 grid, dim3 block,
+                                 void **arguments, size_t shared, bool cooperative)
+{
+    return launch(stream, &(Request){ kernel, grid, block, arguments, shared, cooperative });
+}
 
-STREAM_CALL(cudaLaunchKernel, LAUNCH_PARAMETERS, LAUNCH(false))
-STREAM_CALL(cudaLaunchCooperativeKernel, LAUNCH_PARAMETERS, LAUNCH(true))
+STREAM_CALL(cudaLaunchKernel, per_thread,
+            (const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+             cudaStream_t stream),
+            launch_kernel(stream_of(stream, per_thread), kernel, grid, block, arguments, shared,
+                          false))
+STREAM_CALL(cudaLaunchCooperativeKernel, per_thread,
+            (const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+             cudaStream_t stream),
+            launch_kernel(stream_of(stream, per_thread), kernel, grid, block, arguments, shared,
+                          true))
 
 /* What <<< >>> becomes with nvcc 13. */
 API cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
@@ -285,6 +292,6 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *kerne
     return launch(stream_of(config->stream, per_thread), &request);
 }
 
-STREAM_CALL(cudaLaunchKernelExC,
+STREAM_CALL(cudaLaunchKernelExC, per_thread,
             (const cudaLaunchConfig_t *config, const void *kernel, void **arguments),
             launch_ex(config, kernel, arguments, per_thread))

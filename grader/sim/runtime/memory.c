@@ -1,4 +1,5 @@
-/* memory.c - allocating: on the device, pinned on the host, managed; and what a pointer is. */
+/* memory.c - allocation on the device, pinned on the host, and managed; and attributes of pointers.
+ */
 #include "sim/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -6,17 +7,18 @@
 
 enum { PITCH_UNIT = 512, HOST_PAGE = 4096 };
 
-/* ---- What an address is ---- */
+/* ---- Kinds of addresses ---- */
 
 static const Allocation *allocation_at(const void *pointer)
 {
     return memory_find((uint64_t) (uintptr_t) pointer);
 }
 
-/* Pinned memory that was freed is the host's again: malloc may have handed it out since. */
+/* Freed pinned memory belongs to the host again: malloc may have returned it since. */
 bool is_host_again(uint64_t address)
 {
-    return memory_ground(address) == GROUND_FREED && memory_nearest(address)->kind == HOST_PINNED;
+    return memory_address_kind(address) == ADDRESS_FREED &&
+           memory_nearest(address)->kind == HOST_PINNED;
 }
 
 bool is_device_side(uint64_t address)
@@ -26,8 +28,8 @@ bool is_device_side(uint64_t address)
 
     if (allocation)
         return allocation->kind != HOST_PINNED;
-    ground = memory_ground(address);
-    return (ground == GROUND_FREED && !is_host_again(address)) || ground == GROUND_GAP;
+    ground = memory_address_kind(address);
+    return (ground == ADDRESS_FREED && !is_host_again(address)) || ground == ADDRESS_GUARD;
 }
 
 bool is_pinned(uint64_t address)
@@ -37,13 +39,13 @@ bool is_pinned(uint64_t address)
     return allocation && (allocation->kind == HOST_PINNED || allocation->kind == MANAGED);
 }
 
-/* ---- cudaMalloc and its kin ---- */
+/* ---- cudaMalloc, cudaMallocPitch, cudaMallocAsync ---- */
 
 static cudaError_t refuse_for_machine(size_t bytes)
 {
     rt_finding(FINDING_LIMIT, false, NULL,
-               "%zu MiB of device memory beside %zu MiB: the simulated GPU has them, but this "
-               "machine has not. The call returns cudaErrorMemoryAllocation",
+               "%zu MiB of device memory in addition to %zu MiB: the simulated GPU has enough, but "
+               "this machine does not. The call returns cudaErrorMemoryAllocation",
                bytes >> 20, memory_in_use() >> 20);
     return cudaErrorMemoryAllocation;
 }
@@ -110,8 +112,8 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent exten
     return CALL(allocate_box(box, extent));
 }
 
-/* The memory is there at once; when it may be used is up to the program. */
-STREAM_CALL(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t stream),
+/* The memory exists at once; the program must order its use. */
+STREAM_CALL(cudaMallocAsync, per_thread, (void **pointer, size_t bytes, cudaStream_t stream),
             stream_of(stream, per_thread) ? allocate(pointer, bytes, ALLOCATED)
                                           : cudaErrorInvalidResourceHandle)
 
@@ -119,10 +121,10 @@ STREAM_CALL(cudaMallocAsync, (void **pointer, size_t bytes, cudaStream_t stream)
 
 static cudaError_t not_freeable(const void *pointer, const char *call, const char *reason)
 {
-    const AddressKind ground = memory_ground((uint64_t) (uintptr_t) pointer);
-    const FindingKind kind = ground == GROUND_FREED  ? FINDING_USE_AFTER_FREE
-                             : ground == GROUND_HOST ? FINDING_HOST_POINTER
-                                                     : FINDING_FORBIDDEN;
+    const AddressKind ground = memory_address_kind((uint64_t) (uintptr_t) pointer);
+    const FindingKind kind = ground == ADDRESS_FREED  ? FINDING_USE_AFTER_FREE
+                             : ground == ADDRESS_HOST ? FINDING_HOST_POINTER
+                                                      : FINDING_FORBIDDEN;
     char where[200];
 
     memory_describe((uint64_t) (uintptr_t) pointer, 1, where, sizeof where);
@@ -134,7 +136,7 @@ static cudaError_t check_free(const void *pointer, const char *call, bool pinned
 {
     const Allocation *allocation = allocation_at(pointer);
 
-    if (!allocation && memory_ground((uint64_t) (uintptr_t) pointer) == GROUND_FREED)
+    if (!allocation && memory_address_kind((uint64_t) (uintptr_t) pointer) == ADDRESS_FREED)
         return not_freeable(pointer, call, "this was freed already");
     if (!allocation)
         return not_freeable(pointer, call, "nothing is allocated there");
@@ -145,7 +147,7 @@ static cudaError_t check_free(const void *pointer, const char *call, bool pinned
     return cudaSuccess;
 }
 
-/* All work is done before, as on a GPU. */
+/* All work is executed before, as on a GPU. */
 static cudaError_t release(void *pointer)
 {
     cudaError_t error;
@@ -178,7 +180,7 @@ API cudaError_t cudaFree(void *pointer)
     return CALL(release(pointer));
 }
 
-STREAM_CALL(cudaFreeAsync, (void *pointer, cudaStream_t stream),
+STREAM_CALL(cudaFreeAsync, per_thread, (void *pointer, cudaStream_t stream),
             release_later(pointer, stream_of(stream, per_thread)))
 
 /* ---- Pinned memory ---- */
@@ -297,7 +299,7 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
     return CALL(host_flags(flags, host));
 }
 
-/* ---- Asking ---- */
+/* ---- Attributes of pointers ---- */
 
 static cudaError_t memory_info(size_t *free_bytes, size_t *total)
 {
@@ -344,7 +346,7 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     return CALL(pointer_attributes(attributes, pointer));
 }
 
-/* ---- Hints: nothing moves here. CUDA 12's take a device where 13's take a location ---- */
+/* ---- Hints: nothing moves here. CUDA 12 takes a device, CUDA 13 a location ---- */
 
 static cudaError_t accept_hint(const void *pointer, size_t bytes)
 {
@@ -359,7 +361,7 @@ static cudaError_t accept_hint(const void *pointer, size_t bytes)
 #undef cudaMemPrefetchAsync
 #undef cudaMemAdvise
 #if CUDART_VERSION >= 13000
-STREAM_CALL(cudaMemPrefetchAsync,
+STREAM_CALL(cudaMemPrefetchAsync, per_thread,
             (const void *pointer, size_t bytes, struct cudaMemLocation where, unsigned flags,
              cudaStream_t stream),
             ((void) where, (void) flags, (void) stream, (void) per_thread,
@@ -371,7 +373,7 @@ API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemory
     return CALL(accept_hint(pointer, bytes));
 }
 #else
-STREAM_CALL(cudaMemPrefetchAsync,
+STREAM_CALL(cudaMemPrefetchAsync, per_thread,
             (const void *pointer, size_t bytes, int device, cudaStream_t stream),
             ((void) device, (void) stream, (void) per_thread, accept_hint(pointer, bytes)))
 API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
@@ -382,7 +384,7 @@ API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemory
 }
 #endif
 
-/* ---- All of it, at a reset ---- */
+/* ---- Reset ---- */
 
 typedef struct Bases {
     uint64_t *all;

@@ -1,5 +1,5 @@
-/* module.c - a registered fat binary becomes a module when it is first used: its PTX is parsed,
- * its variables get their places and first values; its functions get their code one by one.
+/* module.c - a registered fat binary becomes a module when it is first used: its PTX is parsed, its
+ * variables get addresses and initial values; its functions get their code one by one.
  */
 #include "sim/runtime/runtime.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a kernel is taken to need whose machine code for the device is not in the program. */
+/* The assumed resources of a kernel without machine code for the device. */
 enum { USUAL_REGISTERS = 32, MOST_A_THREAD = 255 }; /* registers */
 
 /* ---- Names ---- */
@@ -243,7 +243,7 @@ cudaError_t function_prepare(RtFunction *function)
     return cudaSuccess;
 }
 
-/* ---- After cudaDeviceReset all begins anew; codes hold addresses ---- */
+/* ---- After cudaDeviceReset everything is reloaded, since codes hold addresses ---- */
 
 static void unload_function(RtFunction *function)
 {
@@ -277,7 +277,7 @@ void modules_unload(void)
             unload(module);
 }
 
-/* ---- What it needs of the device ---- */
+/* ---- Resources ---- */
 
 int function_registers(const RtFunction *function)
 {
@@ -290,9 +290,9 @@ Occupancy function_occupancy(const RtFunction *function, int threads, size_t dyn
                             (size_t) function->code->static_shared_bytes + dynamic_bytes);
 }
 
-/* The PTX that is simulated has no spills. A kernel whose launch bounds force many would have the
- * occupancy of few registers and pay nothing for it; so it has its registers back. ptxas spills a
- * few where that costs little: an eighth is free. */
+/* The PTX that is simulated has no spills. A kernel whose launch bounds force many spills would get
+ * the occupancy of few registers without their cost; so its spilled registers are added again.
+ * ptxas spills a few where that costs little: an eighth is free. */
 static int unspilled_registers(const RtFunction *function)
 {
     const int registers = function_registers(function);

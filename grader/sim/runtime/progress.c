@@ -1,5 +1,5 @@
-/* progress.c - while a kernel runs long, a word on how far it is: on a terminal in one line that
- * changes and goes, elsewhere in a line now and then. Short kernels show nothing.
+/* progress.c - shows the progress of a long kernel: on a terminal in one line that is updated and
+ * erased, elsewhere in occasional lines. Short kernels show nothing.
  */
 #include "sim/runtime/runtime.h"
 
@@ -11,7 +11,7 @@ enum { QUIET_MS = 2000, TERMINAL_MS = 200, LINES_MS = 10000, CALLS_A_LOOK = 16 }
 
 static struct {
     bool terminal, shown;
-    int calls; /* until the clock is looked at again */
+    int calls; /* until the clock is read again */
     double begun_ms, next_ms;
 } progress;
 
@@ -25,7 +25,7 @@ static double now_ms(void)
 
 static void show(const Launch *launch, long done, long blocks, double ms)
 {
-    /* A terminal's line is left at its beginning: what else is told goes over it. */
+    /* On a terminal the cursor returns to the start of the line, so other output overwrites it. */
     fprintf(stderr, "%ssim: %.60s: %ld of %ld blocks, %.0f M warp instructions, %.0f s%s",
             progress.terminal ? "\033[K" : "", launch->name, done, blocks,
             (double) launch->executed / 1e6, ms / 1e3, progress.terminal ? "\r" : "\n");
@@ -33,7 +33,7 @@ static void show(const Launch *launch, long done, long blocks, double ms)
     progress.shown = true;
 }
 
-/* Called often: after each block, and each time that a block's warps have had their turn. */
+/* Called often: after each block, and after each round of a block's warps. */
 static void step(void *self, long done, long blocks)
 {
     const Launch *launch = self;

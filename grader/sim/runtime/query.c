@@ -137,7 +137,7 @@ static void add(SimTraffic *sum, const Traffic *more)
     sum->asked += more->asked;
 }
 
-static SimLine line_of(const Report *report, const Line *from)
+static SimLine line_of(const Report *report, const LineTotals *from)
 {
     const Totals *totals = &from->totals;
     SimLine line = {

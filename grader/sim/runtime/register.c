@@ -1,9 +1,8 @@
-/* register.c - what nvcc's generated code calls: registration from constructors, the launch
+/* register.c - the calls of nvcc's generated code: registration from constructors, the launch
  * configuration between <<< >>> and the stub, the handle of a kernel.
  *
- * All of this happens before main() and must be quick: it only notes pointers. The texts belong to
- * the program and stay until it unregisters; a shared object that is closed takes its kernels
- * along.
+ * All of this happens before main() and must be quick: it only stores pointers. The texts belong to
+ * the program until it unregisters; a shared object that is closed removes its kernels.
  */
 #include "sim/runtime/runtime.h"
 
@@ -45,7 +44,7 @@ API void __cudaRegisterFatBinaryEnd(void **handle)
     (void) handle;
 }
 
-/* What pointed into the shared object means nothing any more. */
+/* Pointers into the shared object are invalid now. */
 static void forget_names(const RtModule *module)
 {
     for (RtFunction *function = rt.functions; function; function = function->next)

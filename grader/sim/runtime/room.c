@@ -1,14 +1,14 @@
-/* room.c - how much this machine can hold of the simulated GPU's memory. A described GPU may
- * have more than the machine: its memory exists page by page as it is touched, so to allocate is
- * free; but what the machine could never hold is refused, with a word on whose limit it was, rather
- * than have the system end the program when the pages are used.
+/* room.c - how much of the simulated GPU's memory this machine can hold. A described GPU may have
+ * more memory than the machine. Pages exist only once they are touched, so allocating is free; but
+ * an allocation that the machine could never hold is refused, and the finding names the machine's
+ * limit. Otherwise the system would kill the program when it uses the pages.
  */
 #include "sim/runtime/runtime.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A number of kB behind a word of /proc/meminfo; 0: it is not there. */
+/* The number of kB after a word of /proc/meminfo; 0: not found. */
 static uint64_t meminfo(const char *word)
 {
     FILE *file = fopen("/proc/meminfo", "re");
@@ -63,7 +63,7 @@ static uint64_t machine_room(void)
     return room;
 }
 
-/* Looked at only when much is asked for, so that small programs do not depend on it. */
+/* Read only for large requests, so that small programs do not depend on it. */
 bool room_for(size_t bytes)
 {
     enum { SMALL = 64 << 20 };

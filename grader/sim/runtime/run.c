@@ -9,27 +9,16 @@
 
 /* ---- Failing ---- */
 
-/* What a GPU's calls return after such a failure. */
+/* What CUDA calls return after such a failure. */
 cudaError_t error_of_finding(FindingKind kind)
 {
-    switch (kind) {
-    case FINDING_OUT_OF_BOUNDS:
-    case FINDING_USE_AFTER_FREE:
-    case FINDING_HOST_POINTER:
-    case FINDING_FORBIDDEN:
-        return cudaErrorIllegalAddress;
-    case FINDING_MISALIGNED:
-        return cudaErrorMisalignedAddress;
-    case FINDING_ASSERT:
-        return cudaErrorAssert;
-    case FINDING_ENDLESS:
-    case FINDING_STUCK:
-        return cudaErrorLaunchTimeout;
-    case FINDING_UNKNOWN_INSTRUCTION:
-        return cudaErrorIllegalInstruction;
-    default:
-        return cudaErrorLaunchFailure;
-    }
+    static const cudaError_t errors[FINDINGS] = {
+#define FINDING(kind, word, link, error) [FINDING_##kind] = error,
+#include "sim/base/findings.def"
+#undef FINDING
+    };
+
+    return errors[kind];
 }
 
 /* All calls return it from now on. */
@@ -41,7 +30,7 @@ void run_fail(cudaError_t error)
 
 /* ---- Kernels ---- */
 
-/* grid.sync() counts arrivals in a word that the driver gives: its size, then the barrier. */
+/* grid.sync() counts arrivals in a workspace from the driver: its size, then the barrier. */
 static uint64_t workspace(void)
 {
     enum { BYTES = 64 };
@@ -55,7 +44,7 @@ static uint64_t workspace(void)
     return rt.workspace;
 }
 
-/* Another one in each launch, so that no kernel knows which blocks are checked. */
+/* A different one for each launch, so that no kernel knows which blocks are checked. */
 static uint64_t next_sample(void)
 {
     if (rt.settings.races || rt.settings.uninitialised || !rt.settings.sample)
@@ -65,7 +54,7 @@ static uint64_t next_sample(void)
 
 static Launch launch_of(const KernelWork *kernel)
 {
-    /* A kernel that relies on what nobody has written gives another result in another order. */
+    /* A kernel that relies on unwritten memory gets different values in different orders. */
     static const uint8_t unwritten[] = { [SCHEDULE_REVERSE] = 0xa5, [SCHEDULE_RANDOM] = 0x5a };
     RtFunction *function = kernel->function;
     Launch launch = { .module = function->owner->module,
@@ -142,7 +131,8 @@ static char *device_bytes(uint64_t address, size_t bytes, bool writing)
 
 static char *side(uint64_t address, bool on_device, size_t bytes, bool writing)
 {
-    /* Pinned memory is the host's, but an uninitialised read of a kernel's looks there. */
+    /* Pinned memory belongs to the host, but uninitialised reads of kernels are checked there, too.
+     */
     if (on_device)
         return device_bytes(address, bytes, writing);
     if (writing)

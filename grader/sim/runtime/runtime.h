@@ -1,16 +1,15 @@
-/* runtime.h - what the parts of the runtime library (rt_*.c) share: the calls that a CUDA program
- * makes.
+/* runtime.h - shared by the parts of the runtime library: the calls that a CUDA program makes.
  *
  * A program registers its fat binaries from constructors; nothing is read then. The first call that
  * needs the GPU reads the environment and the device's description and opens the memory; a module
  * is parsed when one of its kernels or variables is first used.
  *
- * Launches and asynchronous copies become Work in the queue of a stream. It is done when something
- * must wait for it (finish()), in the calling thread: not earlier, so that a host that reads
- * without waiting sees what it would see on a slow GPU, each time.
+ * Launches and asynchronous copies become Work in the queue of a stream. It is executed when
+ * something must wait for it (finish()), in the calling thread, and not earlier: a host that reads
+ * without waiting sees old values every time, as on a slow GPU.
  *
- * One lock is held around each call (CALL below), and let go only while a host function of the
- * program runs. What a call returns other than cudaSuccess is kept for cudaGetLastError.
+ * One lock is held during each call (CALL below), and released only while a host function of the
+ * program runs. Errors of calls are kept for cudaGetLastError.
  */
 #ifndef SIM_RUNTIME_RUNTIME_H
 #define SIM_RUNTIME_RUNTIME_H
@@ -31,15 +30,16 @@
 /* The same for calls that work after a kernel has failed, too. */
 #define CALL_ALWAYS(expression) rt_leave(rt_enter(false) ? rt.refused : (expression))
 
-/* A call that takes a stream, and its twin for programs whose stream 0 is the thread's own. */
-#define STREAM_CALL(name, parameters, expression)                                                  \
-    TWIN_CALLS(name, name##_ptsz, parameters, expression)
+/* A call that takes a stream, and its twin for programs whose stream 0 is the thread's own:
+ * `per_thread` is the name of a bool that is true in the twin, for `expression`. */
+#define STREAM_CALL(name, per_thread, parameters, expression)                                      \
+    TWIN_CALLS(name, name##_ptsz, per_thread, parameters, expression)
 
 /* A blocking call: it works in stream 0, or in the thread's own. */
-#define BLOCKING_CALL(name, parameters, expression)                                                \
-    TWIN_CALLS(name, name##_ptds, parameters, expression)
+#define BLOCKING_CALL(name, per_thread, parameters, expression)                                    \
+    TWIN_CALLS(name, name##_ptds, per_thread, parameters, expression)
 
-#define TWIN_CALLS(name, twin, parameters, expression)                                             \
+#define TWIN_CALLS(name, twin, per_thread, parameters, expression)                                 \
     API cudaError_t name parameters                                                                \
     {                                                                                              \
         const bool per_thread = false;                                                             \
@@ -58,7 +58,7 @@ typedef struct RtModule {
     struct RtModule *next;
     const void *wrapper; /* as registered */
     bool loaded, unregistered;
-    cudaError_t error; /* why it could not be loaded; told when it happened */
+    cudaError_t error; /* why it could not be loaded; already reported */
     Fatbin fatbin;
     Module *module;
     uint64_t *addresses; /* of its variables, by index; 0: none */
@@ -82,7 +82,7 @@ typedef struct RtFunction {
 typedef struct RtVariable {
     struct RtVariable *next;
     const void *host;
-    void **managed; /* where the program keeps the pointer to a __managed__ variable */
+    void **managed; /* where the program stores the pointer to a __managed__ variable */
     char *name;
     RtModule *owner;
     size_t bytes;
@@ -94,7 +94,7 @@ typedef struct Stream Stream;
 typedef struct Graph Graph;
 struct TimelineItem;
 
-/* An event's recording: events are recorded again and again, waits mean the last one at their time.
+/* An event's recording: events are recorded repeatedly, and a wait means the latest recording.
  */
 typedef struct Record {
     Stream *stream;
@@ -180,10 +180,10 @@ struct Stream {
 
 struct Graph {
     Graph *next;
-    Work *first, *last;      /* in the order of issue, which is one that fits */
+    Work *first, *last;      /* in the order of issue, which satisfies all dependencies */
     uint64_t id;             /* 1, 2, ... */
     bool capturing, relaxed; /* relaxed: other calls may wait meanwhile */
-    bool spoilt;             /* something was called that no graph can hold */
+    bool invalidated;        /* something was called that no graph can hold */
 };
 
 typedef struct Event {
@@ -225,7 +225,7 @@ typedef struct Runtime {
     int process;            /* that opened them */
     uint64_t machine_bytes; /* that this machine could hold when first asked; 0: not yet */
     const char *running;    /* the kernel that runs; NULL */
-    cudaError_t refusal;    /* why no call works at all; told already */
+    cudaError_t refusal;    /* why no call works at all; already reported */
     cudaError_t sticky;     /* a kernel failed: calls return this until cudaDeviceReset */
     cudaError_t refused;    /* what the call that has just entered is to return */
     RtModule *modules;
@@ -236,7 +236,7 @@ typedef struct Runtime {
     uint64_t calls;     /* of the program, so far */
     uint64_t numbers;   /* of work, given so far */
     double clock_ms;    /* how long all work took so far, if time is not modelled */
-    uint64_t chance;    /* which stream has its turn, where races are looked for */
+    uint64_t chance;    /* draws the stream that runs next, if races are checked */
     uint64_t workspace; /* of cooperative launches; 0: none yet */
     size_t limits[16];  /* cudaDeviceSetLimit */
     unsigned device_flags;
@@ -251,7 +251,7 @@ bool rt_enter(bool refuse_if_failed);
 cudaError_t rt_leave(cudaError_t error);
 void rt_unlock(void); /* around host functions */
 void rt_lock(void);
-bool rt_lock_at_end(void); /* false: after a second somebody else still had it */
+bool rt_lock_at_end(void); /* false: another thread still had it after a second */
 extern _Thread_local bool rt_in_host_function;
 extern _Thread_local bool rt_inside; /* this thread has the lock */
 void rt_wait(void);                  /* until another thread's host function is over */
@@ -261,12 +261,12 @@ void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define rt_finding(kind, fatal, name, ...)                                                         \
     finding(kind, fatal, &(Place){ .kernel = (name) }, __VA_ARGS__)
 
-/* sim/runtime/settings.c: from the environment; what is wrong there is said. */
+/* sim/runtime/settings.c: from the environment; invalid values are reported. */
 void settings_read(Settings *settings);
-/* The folder of the descriptions: as set, else beside the library, else where it was built. */
+/* The folder of the descriptions: as set, else next to the library, else where it was built. */
 void settings_devices(const Settings *settings, char *folder, size_t size);
 
-/* sim/runtime/idle.c: from now on host functions are called, too, while the program makes no call.
+/* sim/runtime/idle.c: from now on host functions also run while the program makes no call.
  */
 void idle_watch(void);
 
@@ -275,7 +275,7 @@ void progress_begin(Launch *launch);
 void progress_end(void);
 
 /* sim/runtime/end.c, sim/runtime/signal.c */
-bool end_report(void);  /* false: it cannot be written; said */
+bool end_report(void);  /* false: it cannot be written; already reported */
 void watch_death(void); /* from now on the report is written, too, if a signal ends the program */
 
 /* sim/runtime/handle.c: what a pointer of the program's stands for. */
@@ -309,7 +309,7 @@ cudaError_t finish_record(const Record *record);
 cudaError_t finish_all(void);
 void finish_one(Stream *stream);
 
-/* A query: a program that asks again and again gets on by one piece of work each time. */
+/* For a query: executes one piece of work, so that repeated queries make progress. */
 void finish_asked(Stream *stream);
 Record *record_new(void);
 void record_drop(Record *record);
@@ -345,12 +345,12 @@ void run_fail(cudaError_t error);
 cudaError_t error_of_finding(FindingKind kind);
 
 /* sim/runtime/stream.c */
-Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: there is none */
+Stream *stream_of(cudaStream_t handle, bool per_thread); /* NULL: no such stream */
 void streams_drop(void);                                 /* with all work */
 Stream *stream_first(void);                              /* the default stream */
 
 /* sim/runtime/room.c */
-bool room_for(size_t bytes); /* so much more device memory: could this machine hold it? */
+bool room_for(size_t bytes); /* whether this machine could hold this much more device memory */
 
 /* sim/runtime/memory.c */
 bool is_device_side(uint64_t address); /* device or managed memory */
@@ -360,13 +360,13 @@ void memory_drop_all(void);
 
 /* sim/runtime/graph.c */
 cudaError_t graph_capture(Stream *stream, Work *work); /* takes the work */
-Graph *graph_capturing(uint64_t id);                   /* NULL: that capture is over */
-cudaError_t capture_refuses(const Stream *stream);     /* what waits can't be captured */
+Graph *graph_capturing(uint64_t id);                   /* NULL: that capture has ended */
+cudaError_t capture_refuses(const Stream *stream);     /* a call that waits cannot be captured */
 cudaError_t any_capture_refuses(void);
 cudaError_t legacy_refuses(const Stream *stream); /* the default one would wait for a capture */
 void graphs_drop(void);
 
-/* sim/runtime/error.c */
+/* sim/runtime/state.c */
 void last_error_set(cudaError_t error);
 
 #endif

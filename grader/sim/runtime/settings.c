@@ -1,5 +1,5 @@
-/* settings.c - what the environment asks for, read once. A value that means nothing is
- * said on stderr, and the default is used: the program itself is not to fail for that.
+/* settings.c - the settings from the environment, read once. An invalid value is reported on
+ * stderr, and the default is used: the program itself does not fail.
  *
  *     SIM_DEVICE=KEY|PATH                    the described device; teaching
  *     SIM_DEVICES=FOLDER                     where descriptions are
@@ -7,15 +7,15 @@
  *     SIM_REPORT=FILE                        counters and findings as JSON lines
  *     SIM_TABLE=1                            the table of kernels at the end, on stderr
  *     SIM_SCHED=forward|reverse|random:SEED  order of blocks and warps
- *     SIM_BUDGET=N                           warp instructions a launch may execute; 0: any number
- *     SIM_CHECKS=all|none|LIST               of races, uninitialised, leaks: what is looked for
- *                                            beside bounds and the like; all
- *     SIM_QUIET=1                            findings are not told on stderr
- *     SIM_PROGRESS=1                         a line now and then while a kernel runs long
+ *     SIM_BUDGET=N                           most warp instructions per launch; 0: no limit
+ *     SIM_CHECKS=all|none|LIST               races, uninitialised, leaks: what is checked in
+ *                                            addition to bounds; default all
+ *     SIM_QUIET=1                            findings are not printed on stderr
+ *     SIM_PROGRESS=1                         occasional lines while a kernel runs long
  *     SIM_PTX=FILE                           this PTX text instead of that in the program
  *     SIM_FOUND=FILE                         a byte is written to it if there are findings
  *     SIM_AVX2=0                             no vector instructions beyond SSE2, for tests: all
- *                                            results and reports are to be the same
+ * results and reports must be the same
  *
  * `warpbook sim` sets them from its options, by the same words (grader/sim/tool.c).
  */
@@ -59,7 +59,7 @@ static bool copy_text(char *to, size_t size, const char *text)
     return true;
 }
 
-/* ---- One function a variable: false if the value is none ---- */
+/* ---- One function per variable: false if the value is invalid ---- */
 
 static bool set_device(Settings *settings, const char *text)
 {
@@ -203,8 +203,8 @@ static const struct Setting {
     { "SIM_SCHED", set_schedule, "forward, reverse or random:SEED", "forward is used" },
     { "SIM_BUDGET", set_budget, "a number of warp instructions", "the default is used" },
     { "SIM_CHECKS", set_checks, "all, none, or some of races,uninitialised,leaks",
-      "all are looked for" },
-    { "SIM_QUIET", set_quiet, "0 or 1", "findings are told" },
+      "all are checked" },
+    { "SIM_QUIET", set_quiet, "0 or 1", "findings are reported" },
     { "SIM_TABLE", set_table, "0 or 1", "there is no table" },
     { "SIM_TIME", set_time, "0, 1 or all", "no time is modelled" },
     { "SIM_WHOLE", set_whole, "0 or 1", "a large device is simulated as a slice" },
@@ -233,7 +233,7 @@ void settings_read(Settings *settings)
 
 /* ---- Where descriptions are ---- */
 
-/* A build folder can be moved, or packed with the program: first beside the library, or one folder
+/* A build folder can be moved, or packed with the program: first next to the library, or one folder
  * up (sim/libcudart.so.13), then where it was built. */
 void settings_devices(const Settings *settings, char *folder, size_t size)
 {

@@ -1,11 +1,10 @@
-/* signal.c - a program that dies by a signal: why it did is told, if it is for the use of device
- * memory on the host, and the report is written with what was counted until then.
+/* signal.c - fatal signals: explains host code that used device memory, and writes the report with
+ * the counts until then.
  *
- * A handler may do next to nothing: the program may have been in the middle of malloc() or of a
- * message. So it makes a copy of the process, which does the work; the original waits for it and
- * then dies as it was about to. If the copy stands still at a lock that nobody will ever open, its
- * alarm ends it, and there is no report, which is said. A program that looks after a signal itself
- * is left alone.
+ * A handler may call almost nothing: the program may have been inside malloc() or printf(). So it
+ * forks a copy of the process, which does the work; the original waits for it and then dies by the
+ * same signal. If the copy hangs at a lock, its alarm kills it, and a message says that there is no
+ * report. A program's own signal handlers are kept.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -28,12 +27,12 @@ enum { FAULTS = sizeof faults / sizeof *faults, OTHERS = sizeof others / sizeof 
 
 /* ---- In the copy ---- */
 
-static void tell_fault(uint64_t address)
+static void report_fault(uint64_t address)
 {
     char where[200];
-    AddressKind ground = memory_ground(address);
+    AddressKind ground = memory_address_kind(address);
 
-    if (ground != GROUND_LIVE && ground != GROUND_FREED && ground != GROUND_GAP)
+    if (ground != ADDRESS_LIVE && ground != ADDRESS_FREED && ground != ADDRESS_GUARD)
         return;
     memory_describe(address, 1, where, sizeof where);
     rt_finding(FINDING_HOST_POINTER, true, NULL,
@@ -42,7 +41,7 @@ static void tell_fault(uint64_t address)
                (unsigned long long) address, where);
 }
 
-static void tell_inside(int number)
+static void report_inside(int number)
 {
     if (rt.running)
         rt_say("the program died by %s while kernel %s ran; what that launch counted is lost",
@@ -59,15 +58,15 @@ static void work_of_copy(int number, uint64_t address)
     alarm(COPY_SECONDS);
     report_died(number);
     if (rt_inside)
-        tell_inside(number);
+        report_inside(number);
     else if (number == SIGSEGV || number == SIGBUS)
-        tell_fault(address);
+        report_fault(address);
     _exit(!end_report());
 }
 
 /* ---- In the program ---- */
 
-/* What a signal does by default; it comes once more when its handler is left. */
+/* Restores the default action; the signal is delivered again when the handler returns. */
 static void die_by(int number)
 {
     struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -84,8 +83,8 @@ static bool has_something_to_do(int number)
             *rt.settings.found);
 }
 
-/* As fork() does, but without the handlers that libraries have asked for: one of them takes our
- * lock. */
+/* Like fork(), but without the handlers that libraries have registered: one of them takes the lock.
+ */
 static pid_t copy_process(void)
 {
     return (pid_t) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -109,12 +108,12 @@ static void on_death(int number, siginfo_t *info, void *context)
     while (copy > 0 && waitpid(copy, &status, 0) < 0 && errno == EINTR)
         ;
     if ((copy < 0 || status) && write(2, sorry, sizeof sorry - 1) < 0)
-        status = 1; /* nobody is there to be told */
+        status = 1; /* no one can receive the message */
     errno = error;
     die_by(number);
 }
 
-/* A stack that has overflowed cannot be the handler's. */
+/* The handler needs a stack of its own in case the stack has overflowed. */
 static void give_stack(void)
 {
     stack_t now, ours = { .ss_size = STACK_BYTES };

@@ -1,9 +1,8 @@
-/* state.c - the library's one state: its lock, how it begins, and what each call does first and
- * last.
+/* state.c - the library's state: its lock, its start, and what each call does first and last.
  *
- * Begin: at the first call that needs the GPU; the end is sim/runtime/end.c's. A child that was
- * forked from a process with an open GPU has none, as with CUDA: it is told so, and writes no
- * report. While a thread is inside it cannot be cancelled, or the lock would stay shut.
+ * It starts at the first call that needs the GPU; end.c has its end. A child forked from a process
+ * with an open GPU has no GPU, as with CUDA: a finding says so, and it writes no report. A thread
+ * cannot be cancelled during a call, or the lock would stay locked.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
@@ -17,7 +16,7 @@
 Runtime rt;
 _Thread_local bool rt_in_host_function, rt_inside;
 
-static _Thread_local int cancelling; /* how the program wants it */
+static _Thread_local int cancelling; /* as the program has set it */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
@@ -29,7 +28,7 @@ void rt_lock(void)
     pthread_mutex_lock(&lock);
 }
 
-/* A thread that is in an endless kernel does not keep the program from ending. */
+/* A thread in an endless kernel does not prevent the program from ending. */
 bool rt_lock_at_end(void)
 {
     static bool in_vain;
@@ -56,7 +55,7 @@ void rt_wake(void)
     pthread_cond_broadcast(&woken);
 }
 
-/* ---- Saying ---- */
+/* ---- Messages ---- */
 
 void rt_say(const char *format, ...)
 {
@@ -162,4 +161,35 @@ cudaError_t rt_leave(cudaError_t error)
     rt_unlock();
     pthread_setcancelstate(cancelling, NULL);
     return error;
+}
+
+/* ---- The last error of each thread ---- */
+
+static _Thread_local cudaError_t last;
+
+void last_error_set(cudaError_t error)
+{
+    last = error;
+}
+
+int refuse_unsupported(void); /* for sim/runtime/stubs.c, which cannot include the header */
+int refuse_unsupported(void)
+{
+    last = cudaErrorNotSupported;
+    return cudaErrorNotSupported;
+}
+
+/* Neither needs the lock or opens the GPU. After a failed kernel, too, the first one resets the
+ * error; the next call returns it again. */
+API cudaError_t cudaGetLastError(void)
+{
+    cudaError_t error = last;
+
+    last = cudaSuccess;
+    return error;
+}
+
+API cudaError_t cudaPeekAtLastError(void)
+{
+    return last;
 }

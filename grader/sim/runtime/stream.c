@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* ---- Making them ---- */
+/* ---- Making streams ---- */
 
 static Stream *new_stream(bool blocking, int priority)
 {
@@ -70,7 +70,7 @@ void streams_drop(void)
     sweep();
 }
 
-/* ---- A thread's own ---- */
+/* ---- The stream of a thread ---- */
 
 static pthread_key_t own_key;
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
@@ -177,7 +177,7 @@ static bool has_work(const Stream *stream)
     return stream->first;
 }
 
-/* No: but one piece of work gets done, so that who asks often enough gets a yes. */
+/* Not yet, but one piece of work is executed, so that repeated queries succeed in the end. */
 static cudaError_t query(Stream *stream)
 {
     cudaError_t error = stream ? capture_refuses(stream) : cudaErrorInvalidResourceHandle;
@@ -195,9 +195,10 @@ static cudaError_t query(Stream *stream)
     return rt.sticky ? rt.sticky : cudaErrorNotReady;
 }
 
-STREAM_CALL(cudaStreamSynchronize, (cudaStream_t stream),
+STREAM_CALL(cudaStreamSynchronize, per_thread, (cudaStream_t stream),
             synchronize(stream_of(stream, per_thread)))
-STREAM_CALL(cudaStreamQuery, (cudaStream_t stream), query(stream_of(stream, per_thread)))
+STREAM_CALL(cudaStreamQuery, per_thread, (cudaStream_t stream),
+            query(stream_of(stream, per_thread)))
 
 static cudaError_t synchronize_device(void)
 {
@@ -234,7 +235,8 @@ static cudaError_t add_host(Stream *stream, HostWork host)
     return issue(stream, work);
 }
 
-STREAM_CALL(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *data),
+STREAM_CALL(cudaLaunchHostFunc, per_thread,
+            (cudaStream_t stream, cudaHostFn_t function, void *data),
             add_host(stream_of(stream, per_thread),
                      (HostWork){ .function = function, .data = data }))
 
@@ -247,15 +249,15 @@ static cudaError_t add_callback(Stream *stream, HostWork host, unsigned flags)
     return add_host(stream, host);
 }
 
-STREAM_CALL(cudaStreamAddCallback,
+STREAM_CALL(cudaStreamAddCallback, per_thread,
             (cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags),
             add_callback(stream_of(stream, per_thread),
                          (HostWork){ .callback = callback, .data = data, .handle = stream }, flags))
 
-/* ---- What a stream is ---- */
+/* ---- Attributes ---- */
 
-static cudaError_t tell(const Stream *stream, int *priority, unsigned *flags,
-                        unsigned long long *id, int *device)
+static cudaError_t report_stream(const Stream *stream, int *priority, unsigned *flags,
+                                 unsigned long long *id, int *device)
 {
     if (!stream)
         return cudaErrorInvalidResourceHandle;
@@ -272,14 +274,14 @@ static cudaError_t tell(const Stream *stream, int *priority, unsigned *flags,
     return cudaSuccess;
 }
 
-STREAM_CALL(cudaStreamGetPriority, (cudaStream_t stream, int *priority),
-            tell(stream_of(stream, per_thread), priority, NULL, NULL, NULL))
-STREAM_CALL(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags),
-            tell(stream_of(stream, per_thread), NULL, flags, NULL, NULL))
-STREAM_CALL(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id),
-            tell(stream_of(stream, per_thread), NULL, NULL, id, NULL))
-STREAM_CALL(cudaStreamGetDevice, (cudaStream_t stream, int *device),
-            tell(stream_of(stream, per_thread), NULL, NULL, NULL, device))
+STREAM_CALL(cudaStreamGetPriority, per_thread, (cudaStream_t stream, int *priority),
+            report_stream(stream_of(stream, per_thread), priority, NULL, NULL, NULL))
+STREAM_CALL(cudaStreamGetFlags, per_thread, (cudaStream_t stream, unsigned *flags),
+            report_stream(stream_of(stream, per_thread), NULL, flags, NULL, NULL))
+STREAM_CALL(cudaStreamGetId, per_thread, (cudaStream_t stream, unsigned long long *id),
+            report_stream(stream_of(stream, per_thread), NULL, NULL, id, NULL))
+STREAM_CALL(cudaStreamGetDevice, per_thread, (cudaStream_t stream, int *device),
+            report_stream(stream_of(stream, per_thread), NULL, NULL, NULL, device))
 
 /* Hints about caches and scheduling change nothing here. */
 static cudaError_t accept(const Stream *stream)
@@ -287,10 +289,10 @@ static cudaError_t accept(const Stream *stream)
     return stream ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-STREAM_CALL(cudaStreamSetAttribute,
+STREAM_CALL(cudaStreamSetAttribute, per_thread,
             (cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue *value),
             ((void) id, value ? accept(stream_of(stream, per_thread)) : cudaErrorInvalidValue))
-STREAM_CALL(cudaStreamAttachMemAsync,
+STREAM_CALL(cudaStreamAttachMemAsync, per_thread,
             (cudaStream_t stream, void *memory, size_t bytes, unsigned flags),
             ((void) bytes, (void) flags,
              memory ? accept(stream_of(stream, per_thread)) : cudaErrorInvalidValue))

@@ -1,12 +1,12 @@
-/* stubs.c - the calls that are not simulated: each says once which it is, and returns an error.
+/* stubs.c - the calls that are not simulated: each reports itself once and returns an error.
  *
- * Without them, a program that uses one would end at its first use with a message of the dynamic
- * linker's, or not start at all. calls.def lists the names; calls.sh writes it. The header is not
+ * Without them, a program that uses one would stop at its first use with an error of the dynamic
+ * linker, or not start at all. calls.def lists the names; calls.sh writes it. The header is not
  * included, since it declares these with their parameters.
  */
 #include "sim/base/finding.h"
 
-int refuse_unsupported(void); /* sim/runtime/error.c */
+int refuse_unsupported(void); /* sim/runtime/state.c */
 
 static int refuse(const char *name)
 {

@@ -1,7 +1,8 @@
-/* time.c - how long each piece of work takes, had it the device to itself.
+/* time.c - how long each piece of work takes if it has the device to itself.
  *
- * The model of time (timing.h) says it for kernels; copies and fills take what the described link
- * or memory needs for their bytes. When they run, side by side or not, says sim/runtime/clock.c.
+ * The model of time (timing.h) computes it for kernels; copies and fills take the time that the
+ * described link or memory needs for their bytes. clock.c decides when they run and whether they
+ * overlap.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/time/timeline.h"
@@ -63,7 +64,8 @@ static int64_t transfer_ps(double bytes, double gbps)
     return llround(bytes / gbps * 1e3);
 }
 
-/* Up or down the link: a pageable one goes through a buffer of pinned memory, by the processor. */
+/* Up or down the link: a pageable copy passes through a pinned buffer, which the processor fills.
+ */
 static TimelineJob link_job(const CopyWork *copy, double bytes)
 {
     const Device *d = &rt.device;
@@ -104,7 +106,7 @@ static TimelineJob fill_job(const FillWork *fill)
                           .bytes = bytes };
 }
 
-/* A block an SM, as far as there are SMs: then it shares none with a kernel beside it. */
+/* One block per SM, as far as possible: then concurrent kernels share no SM. */
 static TimelineJob kernel_job(const Work *work)
 {
     const KernelWork *kernel = &work->kernel;

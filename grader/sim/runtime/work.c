@@ -1,12 +1,12 @@
 /* work.c - queues of work, and the order in which it is done.
  *
- * Work is numbered as it is issued. To do a piece of work, all that is earlier in its stream is
- * done first; if the stream is the default one, all that is earlier in the streams that wait for
- * it, too; if it is one of those, all that is earlier in the default stream; and what a wait names.
- * All of that has smaller numbers, so it ends, and no stream is entered twice on the way.
+ * Work is numbered as it is issued. Before a piece of work, all earlier work in its stream is
+ * executed; for the default stream, also all earlier work in the streams that synchronise with it;
+ * for one of those, all earlier work in the default stream; and the work that a wait names. All of
+ * that has smaller numbers, so the recursion ends, and no stream is entered twice.
  *
- * While a host function runs, the lock is open. Its stream is busy then: other threads that come to
- * it wait. They cannot wait for each other in a circle, since numbers only fall.
+ * While a host function runs, the lock is released. Its stream is busy then, and other threads wait
+ * for it. They cannot wait for each other in a cycle, since numbers only decrease.
  */
 #include "sim/runtime/runtime.h"
 #include "sim/time/timeline.h"
@@ -54,7 +54,7 @@ static bool duplicate(void **bytes, size_t count)
     return copy;
 }
 
-/* What a work owns is copied with it. */
+/* Copies the data that the work owns, too. */
 Work *work_copy(const Work *work)
 {
     Work *copy = work_new(work->kind);
@@ -119,7 +119,7 @@ cudaError_t issue(Stream *stream, Work *work)
     return cudaSuccess;
 }
 
-/* ---- Doing it ---- */
+/* ---- Execution ---- */
 
 static void run_host(Work *work)
 {
@@ -146,7 +146,7 @@ static void set_down(Record *record)
     record->ms = rt.clock_ms;
 }
 
-/* After a kernel has failed, nothing that comes later is done, but callbacks are told. */
+/* After a kernel has failed, later work is not executed, but callbacks still run. */
 static void run(Work *work)
 {
     bool failed = rt.sticky != cudaSuccess;
@@ -174,8 +174,8 @@ static void do_recorded(Record *record)
     record_drop(record);
 }
 
-/* What must be done before the stream's first work, outside the stream. While that is done, another
- * thread may do this work, too, and free it: nothing of it is looked at after. */
+/* Executes the work of other streams that must come before the stream's first work. Meanwhile
+ * another thread may execute and free this work, so it is not used afterwards. */
 static void do_before_first(Stream *stream)
 {
     const uint64_t number = stream->first->number;
@@ -219,10 +219,10 @@ void stream_do(Stream *stream, uint64_t number)
     stream->users--;
 }
 
-/* ---- What waits ---- */
+/* ---- Waiting ---- */
 
-/* Streams that nothing orders may run in any order: where races are looked for, they take turns by
- * chance, so that what relies on luck fails; the same chance in each run. */
+/* Unordered streams may run in any order. If races are checked, the order is random, so that
+ * programs which rely on luck fail; it is the same in each run. */
 static Stream *any_with_work(uint64_t number)
 {
     int count = 0;
@@ -261,7 +261,7 @@ cudaError_t finish_record(const Record *record)
     return rt.sticky;
 }
 
-/* The default stream is waited for with all that waits for it. */
+/* Waiting for the default stream includes all streams that synchronise with it. */
 cudaError_t finish_stream(Stream *stream)
 {
     uint64_t number = rt.numbers;

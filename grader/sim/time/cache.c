@@ -1,15 +1,15 @@
-/* cache.c - which lines a cache holds: sets, of each the least recently used leaves first.
+/* cache.c - the lines that a cache holds: sets with least-recently-used replacement.
  *
- * Of all that is done for a modelled access looking for its lines takes longest, since the lines of
- * a large cache are in no cache of the machine that this runs on. So all that it takes to find one,
- * or the one to displace, is kept apart in 24 bytes a set, and a line is in one place.
+ * Finding lines dominates the cost of a modelled access, since the modelled tag array does not fit
+ * into the host's caches. So the data for finding a line, or the one to displace, is kept
+ * separately in 24 bytes per set, and each line is in one place.
  */
 #include "sim/time/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A set's order is of four bits a way; its marks of a byte each. */
+/* A set's order has four bits per way, its marks have one byte per way. */
 enum { WAY_BITS = 4, WAY = (1 << WAY_BITS) - 1, MARK_BITS = 8, MARKS_A_WORD = 64 / MARK_BITS };
 
 #define EACH_WAY  0x1111111111111111ull
@@ -45,7 +45,7 @@ void cache_close(Cache *cache)
 
 /* ---- Finding ---- */
 
-/* Addresses are spread over the sets as hardware does it: no stride falls into few of them. */
+/* Addresses are hashed to sets as in hardware, so no stride uses only a few sets. */
 static uint64_t mixed(uint64_t line)
 {
     return (line ^ line >> 17) * 0x9e3779b97f4a7c15ull;
@@ -71,7 +71,7 @@ static uint64_t zero_nibbles(uint64_t x)
     return ~(((x & low) + low) | x | low);
 }
 
-/* The way that holds the line; -1. Few others have its mark. */
+/* The way that holds the line; -1: none. Few other lines have its mark. */
 static int way_of(const Cache *cache, const CacheSet *set, const CacheLine *lines, uint64_t line,
                   uint64_t mark)
 {
@@ -91,7 +91,7 @@ static int last_way(const Cache *cache, const CacheSet *set)
     return (int) (set->order >> (cache->ways - 1) * WAY_BITS) & WAY;
 }
 
-/* To the front of the set's order. */
+/* Moves a way to the front of the set's order. */
 static void use(CacheSet *set, int way)
 {
     const uint64_t order = set->order, here = zero_nibbles(order ^ (uint64_t) way * EACH_WAY);

@@ -1,12 +1,12 @@
-/* gpu.c - blocks go to SMs as these have room; what a launch takes in all.
+/* gpu.c - assigns blocks to SMs as they have room, and computes the time of a launch.
  *
- * SMs are played a few cycles each in turn, so that what they ask of the L2 and of memory comes
+ * SMs are played in turn, a few cycles each, so that their requests to the L2 and memory come
  * nearly in order. A block's place is free when its last warp has ended and its stores have
  * arrived. The next block takes the place that became free first.
  *
- * Of a large launch the first waves are played, as many as it takes to leave out whole waves: the
- * others take the time that a wave took in the second half of those played, by their instructions.
- * The lines that they would have left in the L2, to be written back, are stood in for.
+ * Of a large launch only the first waves are played, so that whole waves are left out. Each of the
+ * others takes the time of a wave in the second half of those played, scaled by its instructions.
+ * The dirty lines that they would have left in the L2 are accounted for.
  */
 #include "sim/time/model.h"
 
@@ -15,11 +15,11 @@
 #include <string.h>
 
 enum {
-    TOGETHER = 32,  /* cycles that an SM is played before it is another one's turn */
-    LEAST_WAVES = 6 /* that are played of a launch */
+    TOGETHER = 32,  /* cycles that an SM is played before the next SM's turn */
+    LEAST_WAVES = 6 /* played of a launch */
 };
 
-/* What blocks did, by the counts of the launch: all blocks are counted, whether played or not. */
+/* The work of blocks, by the counters of the launch: these include blocks that are not played. */
 enum { INSTRUCTIONS, REQUESTS, SECTORS_MOVED, WAVEFRONTS, DEEDS };
 typedef struct WorkDone {
     double of[DEEDS];
@@ -30,13 +30,13 @@ struct Timing {
     Launch *launch;
     long blocks, begun, placed, wave; /* wave: blocks that all SMs hold at once */
     uint64_t most_played;
-    bool complete;     /* all that begin from now on are left out */
-    bool failed;       /* no memory, or the launch did */
+    bool complete;     /* all blocks that begin from now on are left out */
+    bool failed;       /* out of memory, or the launch failed */
     WorkDone done;     /* by those played */
     int places;        /* for blocks, an SM */
     int *room;         /* of each SM: free places, and when they became free */
     uint64_t *room_at; /* [sm * places + n] */
-    uint64_t *starts;  /* of blocks played, in the order of their placing */
+    uint64_t *starts;  /* of blocks played, in the order in which they were placed */
     long starts_room;
     uint64_t horizon, ends;
     BlockTrace *spare;
@@ -87,7 +87,7 @@ void gpu_close(Gpu *gpu)
     free(gpu);
 }
 
-/* Only what the L2 could hold still can be there. */
+/* At most as much as the L2 can hold. */
 void gpu_written(Gpu *gpu, uint64_t address, size_t bytes)
 {
     const size_t most = (size_t) gpu->device.l2_bytes;
@@ -108,7 +108,7 @@ void gpu_written(Gpu *gpu, uint64_t address, size_t bytes)
 
 /* ---- A launch ---- */
 
-/* What shared memory leaves of the array that both are in; at least its unit. */
+/* The part of the common array that shared memory leaves; at least one unit. */
 static double l1_bytes(const Gpu *gpu, const Launch *launch, int resident)
 {
     const double a_block = (double) launch->kernel->static_shared_bytes +
@@ -184,7 +184,7 @@ static void collect(Timing *timing, int i)
     }
 }
 
-/* All SMs, up to a few cycles after the next thing that happens. False: nothing is under way. */
+/* Plays all SMs, up to a few cycles after the next event. False: nothing is running. */
 static bool go_on(Timing *timing)
 {
     Gpu *gpu = timing->gpu;
@@ -258,7 +258,7 @@ static void place_block(Timing *timing, BlockTrace *trace)
 
     while (!find_place(timing, &sm, &place))
         if (!go_on(timing))
-            timing->horizon += TOGETHER; /* until the last one's stores have arrived */
+            timing->horizon += TOGETHER; /* until the stores of the last one have arrived */
     at = take_place(timing, sm, place);
     if (!note_start(timing, at) ||
         !sm_start(&timing->gpu->sms[sm], trace,
@@ -267,7 +267,7 @@ static void place_block(Timing *timing, BlockTrace *trace)
     collect(timing, sm);
 }
 
-/* ---- What the executor tells ---- */
+/* ---- Events from the executor ---- */
 
 static void add_counts(WorkDone *done, const Count *counts, const Code *code)
 {
@@ -288,8 +288,7 @@ static WorkDone work_done(const Launch *launch)
     return done;
 }
 
-/* Whether so many blocks are enough: of more instructions than are to be played, whole waves are
- * left out. */
+/* Whether enough blocks were played: beyond the limit of instructions, whole waves are left out. */
 static bool is_enough(const Timing *timing)
 {
     return timing->most_played && timing->launch->executed >= timing->most_played &&
@@ -349,7 +348,7 @@ static void block_begin(Block *block)
         block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;
 }
 
-/* Functions that it called are known only now. */
+/* The functions that it called are known only now. */
 static bool all_operations(Timing *timing)
 {
     Gpu *gpu = timing->gpu;
@@ -389,8 +388,8 @@ const Observer timing_observer = { .block_begin = block_begin, .block_end = bloc
 
 /* ---- The end ---- */
 
-/* How many times as much a block of the rest does as one that was played: by its instructions, or,
- * where they differ, by what it does most of. Else a kernel could play a light part first. */
+/* How many times as much work a block of the rest does as one that was played: by instructions, or
+ * by the kind of work that differs most. Otherwise a kernel could do its light part first. */
 static double heavier(const WorkDone *played, double blocks, const WorkDone *rest, double others)
 {
     static const double alike = 1.1, none = 100;
@@ -404,8 +403,8 @@ static double heavier(const WorkDone *played, double blocks, const WorkDone *res
     return most;
 }
 
-/* What no block that was played did tells nothing of how long it takes: then at least as long as
- * memory takes for the sectors, and the SMs for requests and wavefronts. */
+/* If no played block did some kind of work, its time is unknown. Then it is at least the time that
+ * memory needs for the sectors, and the SMs for requests and wavefronts. */
 static double least_cycles(const Gpu *gpu, const WorkDone *done)
 {
     const Memory *memory = &gpu->memory;
@@ -416,7 +415,7 @@ static double least_cycles(const Gpu *gpu, const WorkDone *done)
                 (done->of[WAVEFRONTS] + done->of[REQUESTS]) / gpu->device.sms);
 }
 
-/* Did the blocks that were played do hardly any of something that the rest does? */
+/* Did the played blocks do hardly any of a kind of work that the rest does? */
 static bool is_new_work(const WorkDone *played, double blocks, const WorkDone *rest, double others)
 {
     for (int i = 0; i < DEEDS; i++)
@@ -425,7 +424,7 @@ static bool is_new_work(const WorkDone *played, double blocks, const WorkDone *r
     return false;
 }
 
-/* Cycles that those take that were left out. */
+/* Cycles of the blocks that were left out. */
 static double left_out(const Timing *timing)
 {
     const long played = timing->placed, rest = timing->blocks - played;
@@ -447,7 +446,7 @@ static double left_out(const Timing *timing)
                : cycles;
 }
 
-/* The L2 is as the next launch finds it when all blocks were there. */
+/* Leaves the L2 as if all blocks had been played. */
 static void displace_left_out(const Timing *timing)
 {
     Memory *memory = &timing->gpu->memory;

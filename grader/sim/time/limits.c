@@ -1,10 +1,10 @@
-/* limits.c - where the schedulers' time goes: to which step, and to which limit.
+/* limits.c - attributes the schedulers' time to steps and to limits.
  *
- * A cycle in which a scheduler issues is that instruction's. One in which it does not, though it
- * has warps, is charged by what the warp waited for that issues next: the pipe; a result, to the
- * step that makes it; at a barrier, to what the last warp to come there waited for. Where memory is
- * in that, the limit is what of all that lies on the way was most at work of late, for the share of
- * time that it was; the rest is latency.
+ * A cycle in which a scheduler issues is charged to that instruction. A cycle in which it has warps
+ * but does not issue is charged to the reason for which the next warp to issue waited: the pipe; a
+ * result, to the step that produces it; at a barrier, to what the last warp to arrive had waited
+ * for. If memory is involved, the limit is the busiest unit on the path of late, for the share of
+ * time in which it was busy; the rest is latency.
  */
 #include "sim/time/model.h"
 
@@ -12,9 +12,10 @@
 
 enum { WINDOW = 128 }; /* cycles: how long "of late" is, at least */
 
-/* ---- What is at work ---- */
+/* ---- Busy units ---- */
 
-/* What a queue has done by now that was given `given` cycles of work and is empty at `free`. */
+/* The cycles of work that a queue has done by now, if it was given `given` cycles and is empty at
+ * `free`. */
 static double done_by(double given, double free, double now)
 {
     return free > now ? given - (free - now) : given;
@@ -51,14 +52,14 @@ static void meter(Sm *sm, uint64_t now)
 
 /* ---- Charging ---- */
 
-/* To the unit for loads and stores, by what it worked for. */
+/* Charges the load/store unit, by what it was busy with. */
 static void charge_unit(const Meters *m, Spent *to, double cycles)
 {
     to->at[AT_SHARED] += cycles * m->lsu_shared;
     to->at[AT_L1] += cycles * (1 - m->lsu_shared);
 }
 
-/* To what was most at work, up to `last`; of those that were nearly so, to the farthest from the
+/* Charges the busiest unit up to `last`; of units that were nearly as busy, the farthest from the
  * SM.
  */
 static void charge(Sm *sm, Spent *to, double cycles, int last, uint64_t now)
@@ -94,7 +95,8 @@ static void wait_for_pipe(Sm *sm, const Operation *o, double cycles, uint64_t no
     charge_unit(&sm->meters, o->spent, cycles);
 }
 
-/* Until it may issue again: `o` is what it did before, or what a barrier's last one waited for. */
+/* The wait until it may issue again: `o` is its operation before, or what the last warp at a
+ * barrier waited for. */
 static void wait_for_turn(Sm *sm, const Operation *o, double cycles, uint64_t now)
 {
     double *waits = sm->gpu->waits;
@@ -138,7 +140,7 @@ static void wait_for_result(Sm *sm, const Operation *maker, double cycles, uint6
     }
 }
 
-/* What made the register that the warp's step waited for last. */
+/* The operation that wrote the register for which the warp's step waited longest. */
 static const Operation *maker_of(const PlayedWarp *w)
 {
     const Operation *o = w->step->operation, *maker = NULL;
@@ -153,7 +155,7 @@ static const Operation *maker_of(const PlayedWarp *w)
     return maker;
 }
 
-/* Up to `from` it was not ready, then its pipe was not free. */
+/* Up to `from` the warp was not ready, then its pipe was busy. */
 void limits_waited(Sm *sm, const Scheduler *s, const PlayedWarp *w, uint64_t now)
 {
     const uint64_t from = later(s->free, s->wake[s->best] < now ? s->wake[s->best] : now);
@@ -184,14 +186,15 @@ const Operation *limits_barrier(const PlayedWarp *w)
 
 /* ---- The end ---- */
 
-/* As if it had been so from the start: a scheduler may have waited for long. */
+/* Charged from the start of the wait, which may be long ago. */
 static void take_means(Sm *sm, uint64_t now)
 {
     sm->meters = (Meters){ .at = 0 };
     meter(sm, now);
 }
 
-/* From its last instruction on a scheduler waits for its SM's blocks; then the SM, for others. */
+/* After its last instruction a scheduler waits for the blocks of its SM; then the SM waits for
+ * other blocks. */
 static void charge_ends(Gpu *gpu, double all)
 {
     for (int i = 0; i < gpu->device.sms; i++) {
@@ -228,7 +231,7 @@ static void add_steps(Gpu *gpu, Spent *sum)
     }
 }
 
-/* Cycles in which each was at work; of what every SM has, the mean. */
+/* Cycles in which each unit was busy; for units of an SM, the mean. */
 static void add_busy(const Gpu *gpu, double fp32, double all, double *busy)
 {
     const Memory *m = &gpu->memory;
@@ -262,7 +265,7 @@ void limits_end(Gpu *gpu, double left_out, TimingResult *result)
         return;
     tail = sum.at[AT_TAIL] * played / spent_sum(&sum);
     sum.at[AT_TAIL] = 0;
-    /* The sum of all is a little more than the time, where the last instruction takes several. */
+    /* The sum is a little more than the time if the last instruction takes several cycles. */
     factor = spent_sum(&sum) > 0 ? (result->cycles - tail) / spent_sum(&sum) : 0;
     factor *= ns;
     spent_add(&result->spent, &sum, factor);

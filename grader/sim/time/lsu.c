@@ -1,9 +1,9 @@
 /* lsu.c - an SM's load/store unit, with its L1.
  *
- * It is all schedulers' own: shared memory, L1 and shuffles take their turns in it, a cycle a
- * wavefront (two where shared memory is half as wide), or a line. Instructions are taken until its
- * queue is full, but of younger blocks only while it is empty: the oldest's come first. Stores
- * leave for the L2 by a way of their own, a line after the other.
+ * All schedulers share it: shared memory, L1 and shuffles take turns, one cycle per wavefront (two
+ * where shared memory is half as wide) or per line. It accepts instructions until its queue is
+ * full, but from younger blocks only while the queue is empty: the oldest block comes first. Stores
+ * leave for the L2 on a separate path, one line after the other.
  */
 #include "sim/time/model.h"
 
@@ -26,7 +26,7 @@ void lsu_keep(Sm *sm, bool for_shared, uint64_t start, uint64_t until)
     }
 }
 
-/* 32 banks give a word each, at once or a part of them after the other. */
+/* 32 banks return one word each, all at once or in several cycles. */
 static uint64_t shared_cycles(const Device *device, uint64_t wavefronts)
 {
     return wavefronts * share(WAVEFRONT_BYTES, device->shared_cycle_bytes);
@@ -80,7 +80,8 @@ static uint64_t load_lines(Sm *sm, const uint64_t *words, int count, uint64_t st
     return later(there, start + cycles - 1 + (uint64_t) device->l1_latency);
 }
 
-/* The L1 takes a place for what is written, but holds only whole sectors; atomics work in the L2.
+/* The L1 makes room for a stored line, but holds only whole sectors; atomics are executed in the
+ * L2.
  */
 static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_part, uint64_t at)
 {
@@ -89,8 +90,8 @@ static void keep_written(Sm *sm, uint64_t address, unsigned sectors, bool is_par
     line->valid = (uint8_t) (is_part ? line->valid & ~sectors : line->valid | sectors);
 }
 
-/* Written through, a line after the other; the load/store unit goes on meanwhile, until the queue
- * is full. */
+/* Written through, one line after the other; the load/store unit continues until the queue is full.
+ */
 static uint64_t store_lines(Sm *sm, const uint64_t *words, int count, uint64_t start,
                             TraceKind kind)
 {
@@ -129,7 +130,7 @@ static uint64_t store_local(Sm *sm, const uint64_t *words, int count, uint64_t s
     return start + cycles;
 }
 
-/* One access; when its value is there, or what it wrote has arrived. */
+/* Plays one access. Returns when its value or its write has arrived. */
 static uint64_t play_access(Sm *sm, PlayedWarp *w, const uint64_t *words, uint64_t start)
 {
     const uint64_t head = *words++;

@@ -1,13 +1,12 @@
 /* memory.c - the L2, and the memory behind it.
  *
- * The L2 and the DRAM are queues: each request takes its place
- * when it is made, keeps the queue as long as its bytes take at full bandwidth, and comes back a
- * latency after its turn. So whoever asks for little waits for the latency, and whoever asks for
- * much for the bandwidth.
+ * The L2 and the DRAM are queues: each request is queued when it is made, occupies the queue for
+ * the time that its bytes take at full bandwidth, and returns one latency after its turn. So few
+ * requests wait for the latency, and many wait for the bandwidth.
  *
- * What is written stays in the L2 until its line is displaced. The DRAM moves atoms: a sector alone
- * costs all of its atom; and one that was written in part is read first, since memory with error
- * correction writes whole atoms only.
+ * Written data stays in the L2 until its line is displaced. The DRAM moves atoms: a single sector
+ * costs its whole atom, and a partly written atom is read first, since memory with error correction
+ * writes whole atoms only.
  */
 #include "sim/time/model.h"
 
@@ -79,7 +78,8 @@ static uint64_t up(double cycle)
     return whole + ((double) whole < cycle);
 }
 
-/* What memory adds to the L2's latency: the busier it was so far, the longer its banks make wait.
+/* The latency that memory adds to the L2's: the busier it is, the longer requests wait for its
+ * banks.
  */
 static double beyond(const Memory *memory, double now)
 {
@@ -89,7 +89,7 @@ static double beyond(const Memory *memory, double now)
            memory->memory_queue * (busy < 1 ? busy : 1);
 }
 
-/* The sectors are there at the cycle that is returned; `turn`: at the L2. */
+/* Returns the cycle at which the sectors have arrived; `turn`: their turn at the L2. */
 static uint64_t fetch(Memory *memory, CacheLine *line, unsigned sectors, double turn)
 {
     const unsigned missing = sectors & ~line->valid;
@@ -162,7 +162,7 @@ uint64_t memory_atomic(Memory *memory, uint64_t address, unsigned sectors, doubl
 
 /* ---- All ---- */
 
-/* Cycles of an SM that `bytes` take. */
+/* The SM cycles that `bytes` take. */
 static double cycles_for(const Device *device, double bytes, double gbps)
 {
     return bytes / (gbps * 1e9) * (device->sm_mhz * 1e6);

@@ -1,15 +1,13 @@
-/* order.c - chains of a stretch side by side, as ptxas puts them.
+/* order.c - interleaves independent chains of a stretch, as ptxas does.
  *
- * A warp issues in order. Where the next step would wait for the result of another, ptxas puts
- * steps before it that need not wait, although PTX has them behind it: so the operations of eight
- * sums, written one sum after the other, take turns. This is list scheduling: step by step the
- * first one, in the order of PTX, whose operands will be there; if there is none, the one whose
- * operands will be there first. How long a load takes ptxas does not know; it is taken to reckon
- * with the L1's latency.
+ * A warp issues in order. If the next step would wait for a result, ptxas moves later steps that
+ * need not wait before it: the operations of eight sums, written one sum after the other, take
+ * turns. This is list scheduling: each time it takes the first step, in the order of PTX, whose
+ * operands are ready, or else the step whose operands are ready first. ptxas does not know how long
+ * a load takes; it is assumed to use the latency of the L1.
  *
- * Loads and stores stay behind all that PTX has before them: how far they may go up hangs on how
- * many registers ptxas gives away for that. (Loads of global memory have gone up before:
- * sim/time/plan.c.)
+ * Loads and stores stay after everything that precedes them in PTX: how far they move up depends on
+ * the registers that ptxas spends on that. (plan.c has already moved up loads of global memory.)
  */
 #include "sim/time/model.h"
 
@@ -19,19 +17,19 @@
 enum { NONE = -1 };
 
 /* What must wait for a step: for its result, or only until it is issued. */
-typedef struct Edge {
+typedef struct OrderEdge {
     int to, next; /* next: of the same step; NONE */
     int latency;
-} Edge;
+} OrderEdge;
 
-typedef struct Reader {
+typedef struct OrderReader {
     int step, next;
-} Reader;
+} OrderReader;
 
 typedef struct Node {
     int edges;      /* NONE: none */
-    int unmet;      /* steps that must go before it and have not */
-    uint64_t ready; /* when what it needs is there */
+    int unmet;      /* steps that must come before it and have not been placed */
+    uint64_t ready; /* when its operands are ready */
     bool done;
 } Node;
 
@@ -40,8 +38,8 @@ typedef struct Orderer {
     const Planned *steps;
     int count;
     Node *nodes;
-    Edge *edges;
-    Reader *readers;
+    OrderEdge *edges;
+    OrderReader *readers;
     int edge_count, reader_count;
     int *writer, *reader;
 } Orderer;
@@ -55,14 +53,15 @@ static void add_edge(Orderer *o, int from, int to, int latency)
 {
     if (from == to)
         return;
-    o->edges[o->edge_count] = (Edge){ .to = to, .next = o->nodes[from].edges, .latency = latency };
+    o->edges[o->edge_count] =
+        (OrderEdge){ .to = to, .next = o->nodes[from].edges, .latency = latency };
     o->nodes[from].edges = o->edge_count++;
     o->nodes[to].unmet++;
 }
 
 static int latency_of(const Operation *o)
 {
-    return o->action == DO_NOTHING ? 0 : (o->issues - 1) * o->cycles + o->latency;
+    return o->action == NO_INSTRUCTION ? 0 : (o->issues - 1) * o->cycles + o->latency;
 }
 
 static void add_reads(Orderer *o, int i)
@@ -74,7 +73,7 @@ static void add_reads(Orderer *o, int i)
         const int writer = o->writer[r];
         if (writer != NONE)
             add_edge(o, writer, i, latency_of(o->steps[writer].operation));
-        o->readers[o->reader_count] = (Reader){ .step = i, .next = o->reader[r] };
+        o->readers[o->reader_count] = (OrderReader){ .step = i, .next = o->reader[r] };
         o->reader[r] = o->reader_count++;
     }
 }
@@ -92,7 +91,7 @@ static void add_writes(Orderer *o, int i)
     }
 }
 
-/* The table of registers is as large as a kernel has them; what a stretch names is less. */
+/* The table has an entry for each register of the kernel; a stretch uses fewer. */
 static void forget_registers(Orderer *o)
 {
     for (int i = 0; i < o->count; i++)
@@ -111,7 +110,7 @@ static void find_edges(Orderer *o)
     }
 }
 
-/* All before `first` have gone. */
+/* All before `first` have been placed. */
 static int choose(const Orderer *o, int first, uint64_t now)
 {
     int best = first;
@@ -145,12 +144,12 @@ static void put_in_order(Orderer *o, Planned *to)
         const int i = choose(o, first, now);
         now = later(now, o->nodes[i].ready);
         go(o, i, now);
-        now += o->steps[i].operation->action == DO_NOTHING ? 0 : o->steps[i].operation->issues;
+        now += o->steps[i].operation->action == NO_INSTRUCTION ? 0 : o->steps[i].operation->issues;
         to[put] = o->steps[i];
     }
 }
 
-/* Steps that all others stay on their side of. */
+/* Steps that no other step may cross. */
 static bool is_fixed(const Planned *step)
 {
     return step->operation->action == DO_BRANCH || step->operation->memory == MEMORY_ORDERED;
@@ -166,8 +165,8 @@ static void count_registers(const Planned *steps, int count, size_t *named, size
                 *registers = steps[i].registers[k] + 1;
 }
 
-/* A step waits for what it reads, for who wrote what it writes, and for each that has read that:
- * so there are at most two edges each time that a register is named. */
+/* A step depends on the writers of the registers that it reads, and on the writer and the readers
+ * of those that it writes: so each use of a register adds at most two edges. */
 static bool orderer_open(Orderer *o, const Planned *steps, int count)
 {
     size_t named, registers;

@@ -1,13 +1,13 @@
 /* plan.c - the order in which the machine issues what PTX writes one after another.
  *
- * Machine code issues in order, but ptxas has chosen the order: it moves loads up, as far as what
- * they need is there without waiting for another load, so that several are under way at once. How
- * far it can see are the steps up to a branch, a place that branches lead to, or a barrier;
- * branches that became predicates do not count. Loads stay behind stores to the same memory. Then
- * chains of operations that do not depend on each other take turns (sim/time/order.c).
+ * Machine code issues in order, but ptxas has chosen the order: it moves loads up as far as their
+ * operands are ready without waiting for another load, so that several are in flight at once. It
+ * does not move them across a branch, a branch target or a barrier; branches that became predicates
+ * do not count. Loads stay after stores to the same memory. Then independent chains of operations
+ * take turns (sim/time/order.c).
  *
- * A stretch of a trace up to such a place is a Plan. The same stretch comes again and again, in all
- * warps, so plans are kept.
+ * A stretch of a trace up to such a place is a Plan. All warps repeat the same stretches, so plans
+ * are cached.
  */
 #include "sim/time/model.h"
 
@@ -16,14 +16,14 @@
 
 enum { MOST_STEPS = 512, MOST_SEGMENTS = 64, FIRST_ROOM = 256 };
 
-/* ---- What a warp does next ---- */
+/* ---- The next stretch of a warp ---- */
 
 static const Operations *operations_of(const Plans *plans, const TraceRun *run)
 {
     return &plans->operations[run->function + 1];
 }
 
-/* Steps of runs from place on: up to the end of the stretch. */
+/* Collects the steps from the place to the end of the stretch. */
 static int find_segments(const Plans *plans, const Trace *trace, TracePlace place,
                          PlanSegment segments[MOST_SEGMENTS])
 {
@@ -86,7 +86,7 @@ static bool depends(const Planned *later, const Planned *before)
     return is_far_load(l) && (b->memory == MEMORY_FAR_STORE || b->memory == MEMORY_ORDERED);
 }
 
-/* All that step i needs goes up with it; or, if that waits for a load, nothing does. */
+/* The steps that step i needs move up with it; if one of them waits for a load, nothing moves. */
 static bool may_go_up(const Sorter *sorter, int i, bool *needed)
 {
     needed[i] = true;
@@ -127,7 +127,7 @@ static int far_loads(const Sorter *sorter)
     return count;
 }
 
-/* ---- Making one ---- */
+/* ---- Making a plan ---- */
 
 static void take_segment(const Plans *plans, Sorter *sorter, const PlanSegment *segment,
                          int *access)
@@ -155,8 +155,9 @@ static bool has_operand(const Operation *o, uint32_t number)
     return false;
 }
 
-/* The register file gives a scheduler so many operands a cycle. What the instruction before, of the
- * same warp, has read is there still, unless it has written it. */
+/* The register file delivers a limited number of operands per cycle to a scheduler. Operands that
+ * the same warp's previous instruction has read are still available, unless it has overwritten
+ * them. */
 static int reading_cycles(const Plans *plans, const Planned *step, const Planned *before)
 {
     const Operation *o = step->operation;
@@ -173,7 +174,7 @@ static void mark_last(Plan *plan)
 {
     int last = plan->step_count - 1;
 
-    while (last > 0 && plan->steps[last].operation->action == DO_NOTHING)
+    while (last > 0 && plan->steps[last].operation->action == NO_INSTRUCTION)
         last--;
     if (last >= 0)
         plan->steps[last].is_last = true;
@@ -185,7 +186,7 @@ static void time_operands(const Plans *plans, Plan *plan)
 
     for (int i = 0; i < plan->step_count; i++) {
         Planned *step = &plan->steps[i];
-        if (step->operation->action == DO_NOTHING || step->skipped)
+        if (step->operation->action == NO_INSTRUCTION || step->skipped)
             continue;
         step->reading = (uint8_t) reading_cycles(plans, step, NULL);
         step->reading_after = (uint8_t) reading_cycles(plans, step, before);
@@ -193,13 +194,13 @@ static void time_operands(const Plans *plans, Plan *plan)
     }
 }
 
-/* Steps that are nothing and lead nowhere are left out. */
+/* Steps without an instruction and without a branch are left out. */
 static void put_steps(Plan *plan, const Sorter *sorter, bool early)
 {
     for (int i = 0; i < sorter->count; i++) {
         const Planned *step = &sorter->steps[i];
         const Operation *o = step->operation;
-        const bool idle = o->action == DO_NOTHING && (step->skipped || !o->writes);
+        const bool idle = o->action == NO_INSTRUCTION && (step->skipped || !o->writes);
         if (sorter->early[i] == early && !idle)
             plan->steps[plan->step_count++] = *step;
     }
@@ -242,7 +243,7 @@ none:
     return NULL;
 }
 
-/* ---- Keeping them ---- */
+/* ---- The cache of plans ---- */
 
 static uint64_t hash_of(const PlanSegment *segments, int count)
 {

@@ -1,12 +1,12 @@
 /* sm.c - one SM plays the traces of the blocks that it holds.
  *
- * Each scheduler issues at most one instruction a cycle, of the warp that is ready first. Of
- * several that are, the one that issued last goes on, else the next one behind it, round to the
- * first. (Of the orders that were tried this one agrees best with an H200:
- * docs/simulator-validation.md.) A warp issues in order. It is ready when all registers that its
- * next instruction reads or writes are (the scoreboard), and when the pipe is free. When a result
- * comes is known when the instruction is issued, since queues give their places in the order of
- * asking: so nothing has to be looked at cycle by cycle, and a warp that waits costs nothing.
+ * Each scheduler issues at most one instruction per cycle, from the warp that is ready first. If
+ * several are ready, the warp that issued last continues, else the next one after it, in a circle.
+ * (This order agrees best with an H200: docs/simulator-validation.md.) A warp issues in order. It
+ * is ready when all registers that its next instruction reads or writes are (the scoreboard), and
+ * when the pipe is free. The time of a result is known when the instruction is issued, since queues
+ * are first come, first served. So nothing is simulated cycle by cycle, and a waiting warp costs
+ * nothing.
  */
 #include "sim/time/model.h"
 
@@ -20,13 +20,12 @@ static uint64_t ready_at(const Scheduler *s, int i)
     return later(s->wake[i], s->pipe_free[s->pipe[i]]);
 }
 
-/* Of those that are ready when the scheduler is free the last one again, else the next one behind
- * it, round to the first; if none is, the one that is ready first, of several the oldest. No branch
- * of the loop hangs on what a warp waits for: the processor that this runs on could not foretell
- * it. */
+/* Of the warps that are ready when the scheduler is free, the last one again, else the next one
+ * after it, in a circle. If none is ready, the warp that is ready first; of several, the oldest. No
+ * branch of the loop depends on what a warp waits for: the host processor could not predict it. */
 static void choose(Scheduler *s)
 {
-    uint64_t ready = 0, first = NEVER; /* ready: a bit each, of those that are */
+    uint64_t ready = 0, first = NEVER; /* one bit per ready warp */
     int oldest = s->last;
 
     if (s->last >= 0 && ready_at(s, s->last) <= s->free) {
@@ -46,7 +45,7 @@ static void choose(Scheduler *s)
         const uint64_t behind = s->last >= 0 ? ready & ~(uint64_t) 0 << s->last : 0;
         s->best = __builtin_ctzll(behind ? behind : ready);
     }
-    if (s->best_at != NEVER) /* soon: into the caches of the processor that this runs on */
+    if (s->best_at != NEVER) /* soon: prefetched into the host's caches */
         __builtin_prefetch(s->warp[s->best], 1);
 }
 
@@ -68,7 +67,8 @@ static uint8_t next_pipe(const Sm *sm, const PlayedWarp *w)
     return pipe == PIPE_LSU && w->block != sm->oldest ? PIPE_LSU_LATER : pipe;
 }
 
-/* The one before has ended. In each scheduler warps are in the order of their blocks. */
+/* The oldest block has ended: finds the next one. In each scheduler, warps are in the order of
+ * their blocks. */
 static void find_eldest(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
@@ -222,7 +222,7 @@ static void issue(Sm *sm, Scheduler *s)
     else
         s->pipe_free[o->pipe] = now + (uint64_t) o->issues * o->cycles;
     s->free = now + later(o->issues, s->last == index ? w->step->reading_after : w->step->reading);
-    if (s->free > now + o->issues) /* its operands keep the scheduler, too */
+    if (s->free > now + o->issues) /* reading its operands occupies the scheduler, too */
         o->spent->at[o->issue_limit] += (double) (s->free - now - o->issues);
     s->last = index;
     sm->issued += o->issues;
@@ -249,9 +249,9 @@ static bool is_stale(const Scheduler *s)
     return s->best >= 0 && s->pipe_free[s->pipe[s->best]] > s->best_at;
 }
 
-/* What computes concerns no other scheduler: it need not wait for their turns. But for the last of
- * a stretch, behind which its block may end; and only until another scheduler's turn could have let
- * warps of this one go on, behind a barrier. */
+/* Computing does not affect other schedulers, so it need not wait for their turns. Exceptions: the
+ * last step of a stretch, after which its block may end; and only until another scheduler could
+ * release warps of this one from a barrier. */
 static bool goes_on(const Scheduler *s, uint64_t until)
 {
     if (s->best_at != s->free || s->best_at >= until || s->pipe[s->best] >= PIPE_BRANCH)
@@ -259,7 +259,8 @@ static bool goes_on(const Scheduler *s, uint64_t until)
     return !s->warp[s->best]->step->is_last;
 }
 
-/* Of several in the same cycle the one behind that which had an access last. */
+/* If several have an access in the same cycle: the one after the scheduler that had the last
+ * access. */
 static Scheduler *first_of(Sm *sm)
 {
     const int count = sm->gpu->device.schedulers_per_sm;
@@ -304,7 +305,7 @@ uint64_t sm_next(Sm *sm)
     return next;
 }
 
-/* ---- Blocks that come ---- */
+/* ---- New blocks ---- */
 
 static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trace, uint64_t at)
 {
@@ -329,9 +330,9 @@ static bool add_warp(Sm *sm, Scheduler *s, PlayedBlock *block, const Trace *trac
     return true;
 }
 
-/* Warps go to the schedulers in turn; a block begins where the one before has ended, and one
- * further if it gave all schedulers the same: as an H200 does it, always and mostly
- * (tests/sim/time/turns.txt). */
+/* Warps are assigned to the schedulers in turn. A block begins at the scheduler after the last one
+ * of the block before, or one later if that block gave all schedulers the same number. An H200 does
+ * the first always, the second mostly (tests/sim/time/turns.txt). */
 static bool add_warps(Sm *sm, PlayedBlock *block, uint64_t at)
 {
     const BlockTrace *trace = block->trace;
@@ -371,7 +372,7 @@ bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
     return true;
 }
 
-/* ---- Memory of the model's own ---- */
+/* ---- Memory of the model ---- */
 
 static bool scheduler_open(Scheduler *s, int warps)
 {
@@ -418,7 +419,7 @@ static void free_spare(Sm *sm)
     }
 }
 
-/* What is left of a launch that did not come to its end. */
+/* Drops the rest of a launch that did not finish. */
 static void drop_blocks(Sm *sm)
 {
     for (int i = 0; sm->schedulers && i < sm->gpu->device.schedulers_per_sm; i++) {

@@ -1,10 +1,10 @@
-/* timeline.c - lays work out in time, event by event.
+/* timeline.c - schedules work in time, event by event.
  *
- * An item whose predecessors have ended, and of which is known how long it takes, is active: it
- * waits (for its lead to pass, then for its engine) or runs. A step begins all that can begin, in
- * the order of issue, and goes on to when the next one ends or has its lead behind it. An engine
- * takes the item that was issued first of those that are ready for it. Copies up and down slow each
- * other down while both run: at each begin and end, what is left of them is computed anew.
+ * An item is active once its predecessors have ended and its duration is known: it waits (for its
+ * lead, then for its engine) or runs. A step starts all items that can start, in the order of
+ * issue, and advances to the next end of an item or of a lead. An engine takes the ready item that
+ * was issued first. Copies up and down slow each other down while both run: at each start and end,
+ * their remaining time is recomputed.
  */
 #include "sim/time/timeline.h"
 
@@ -66,7 +66,7 @@ Timeline *timeline_open(int sms, int copy_engines)
     return timeline;
 }
 
-/* Items that have not ended stay: only a test closes a timeline, and one where all have. */
+/* Only tests close a timeline, and only when all items have ended. */
 void timeline_close(Timeline *timeline)
 {
     if (timeline)
@@ -112,7 +112,7 @@ static void not_before(TimelineItem *item, int64_t ps)
         item->ready_ps = ps;
 }
 
-/* Without memory for it the dependency is lost, as the time of a lost item is. */
+/* Without memory the dependency is lost, like the time of a lost item. */
 void timeline_after(TimelineItem *item, TimelineItem *earlier)
 {
     Edge *edge;
@@ -231,7 +231,7 @@ static void begin(Timeline *timeline, TimelineItem *item)
     }
 }
 
-/* Nobody overtakes at an engine: one that does not fit keeps those behind it waiting. */
+/* No item overtakes another at an engine: one that does not fit makes the next ones wait. */
 static void begin_ready(Timeline *timeline)
 {
     bool taken[ENGINES] = { false };
@@ -269,7 +269,7 @@ static void end(Timeline *timeline, TimelineItem *item)
     drop(item);
 }
 
-/* What follows an item becomes active behind it, and does not run yet. */
+/* Successors of an item become active at the end of the list, and do not run yet. */
 static void end_due(Timeline *timeline)
 {
     for (TimelineItem **at = &timeline->active; *at;) {

@@ -1,14 +1,14 @@
 /* timing.h - how long a launch takes on the described GPU: modelled, not measured.
  *
- * While a block runs, each of its warps keeps a trace: which steps it executed, and what its
- * accesses touched (trace.h). When the block has ended, its trace goes to the model
- * (sim/time/gpu.c), which gives it to the first SM that has room and plays it there
- * (sim/time/sm.c): schedulers, scoreboard, pipes, barriers; loads and stores (sim/time/lsu.c) go
- * through the caches and the memory that all SMs share (sim/time/memory.c). What a step of PTX is
- * on the machine says sim/machine/operations.c.
+ * While a block runs, each of its warps records a trace: the steps that it executed, and what its
+ * accesses touched (trace.h). When the block has ended, the model (sim/time/gpu.c) passes the trace
+ * to the first SM that has room and plays it there (sim/time/sm.c): schedulers, scoreboard, pipes,
+ * barriers; loads and stores (sim/time/lsu.c) go through the caches and the memory that all SMs
+ * share (sim/time/memory.c). sim/machine/operations.c maps each step of PTX to machine
+ * instructions.
  *
- * Every figure comes from the device's description. Without a Timing nothing is kept, and nothing
- * costs time.
+ * Every figure comes from the device's description. Without a Timing nothing is recorded, at no
+ * cost.
  */
 #ifndef SIM_TIME_TIMING_H
 #define SIM_TIME_TIMING_H
@@ -22,21 +22,21 @@
 typedef struct Gpu Gpu;
 typedef struct Timing Timing;
 
-/* Caches keep what is in them from launch to launch. NULL: no memory. */
+/* Caches keep their contents from launch to launch. NULL: out of memory. */
 Gpu *gpu_open(const Device *device);
 void gpu_close(Gpu *gpu);
-/* The host, or a copy, has written there: it lies in the L2. */
+/* The host or a copy has written there: the bytes are in the L2. */
 void gpu_written(Gpu *gpu, uint64_t address, size_t bytes);
 
 typedef struct TimingResult {
-    double cycles;         /* from the first block's start to the last one's end */
+    double cycles;         /* from the start of the first block to the end of the last one */
     double ms;             /* the launch, overhead included */
-    long blocks, timed;    /* of the grid; of these, played */
-    uint64_t instructions; /* of the machine, in the blocks played */
+    long blocks, timed;    /* of the grid; those that were played */
+    uint64_t instructions; /* machine instructions of the blocks played */
     uint64_t l1_hits, l1_misses, l2_hits, l2_misses; /* sectors loaded */
     double memory_read_bytes, memory_write_bytes;
-    /* Nanoseconds: where they went, in sum `ms`; what schedulers with warps waited for; how long
-     * each unit was at work (limiter.h). */
+    /* Nanoseconds: by limit, with the sum `ms`; by what schedulers with warps waited for; for which
+     * each unit was busy (limiter.h). */
     Spent spent;
     double waits[WAITS], busy[LIMITS];
     /* Of steps, [function + 1][step], in units of `step_ns`. Until the next launch; NULL: none. */
@@ -44,9 +44,9 @@ typedef struct TimingResult {
     double step_ns;
 } TimingResult;
 
-/* A launch: after it is set up, and before its first block. `resident`: blocks an SM. Of a launch
- * of more than `most_played` warp instructions waves are left out; 0: never. NULL: no memory. The
- * caller puts it into launch->timing, and timing_observer into launch->observers. */
+/* Begins a launch: after it is set up, and before its first block. `resident`: blocks per SM. Waves
+ * of a launch of more than `most_played` warp instructions are left out; 0: never. NULL: out of
+ * memory. The caller puts it into launch->timing, and timing_observer into launch->observers. */
 Timing *timing_begin(Gpu *gpu, Launch *launch, int resident, uint64_t most_played);
 TimingResult timing_end(Timing *timing); /* frees */
 

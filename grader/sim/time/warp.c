@@ -1,5 +1,4 @@
-/* warp.c - a warp that is played: its way through its trace, what its registers wait for,
- * its groups of copies.
+/* warp.c - a warp that is played: its position in the trace, its registers, its groups of copies.
  */
 #include "sim/time/model.h"
 
@@ -27,7 +26,7 @@ static bool make_room(PlayedWarp *w, int accesses)
     return true;
 }
 
-/* False: there is none, or no memory. */
+/* False: no further stretch, or out of memory. */
 static bool next_stretch(Sm *sm, PlayedWarp *w)
 {
     const Plan *plan;
@@ -57,7 +56,7 @@ void warp_set_result(PlayedWarp *w, uint64_t at, const Operation *maker)
         w->value[registers[i]] = (Value){ .ready = at, .maker = maker };
 }
 
-/* Of no instruction's result: what made the last of its sources. */
+/* For a step without an instruction: the operation that wrote the last of its sources. */
 static void pass_on(PlayedWarp *w)
 {
     const Operation *o = w->step->operation, *maker = NULL;
@@ -81,7 +80,7 @@ bool warp_go_on(Sm *sm, PlayedWarp *w)
             continue;
         }
         const Operation *o = w->step->operation;
-        if (o->action != DO_NOTHING)
+        if (o->action != NO_INSTRUCTION)
             return true;
         pass_on(w);
         w->step++;

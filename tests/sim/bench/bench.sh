@@ -1,14 +1,14 @@
 #!/bin/bash
-# bench.sh - how fast the simulated GPU is, beside what is asked of it.
+# bench.sh - compares the speed of the simulated GPU with its requirements.
 #
 #     tests/sim/bench/bench.sh BUILD      BUILD holds libcudart-sim.so; exit status 1: too slow
 #
-# Times are what one core works on a launch, the median of several, with all counters and checks of
-# bounds. "all checks" has those of races and uninitialised reads as well, and may take four times as
-# long: there the fastest runs of both are compared. "with time modelled": the blocks are played on SMs,
-# too. Memory is the most that the process held (VmHWM); asked is twice what it allocates, on both
-# sides, and 64 MiB. Start-up is a process that launches one tiny kernel, less the same program that
-# ends before it calls anything, without the simulator.
+# Times are CPU times of one core per launch, the median of several, with all counters and bounds
+# checks. "all checks" adds races and uninitialised reads, and may take four times as long: there the
+# fastest runs are compared. "with time modelled": the blocks are also played on SMs. Memory is the
+# peak of the process (VmHWM); the limit is twice what it allocates, on both sides, plus 64 MiB.
+# Start-up is the time of a process that launches one tiny kernel, minus that of the same program
+# without the simulator that ends before its first call.
 . "$(dirname "$0")/../prelude.sh"
 begin bench "bench-sim" "${1:?the build folder}"
 need_nvcc

@@ -7,7 +7,7 @@ enum { TILE = 128, SLICE = 8, OWN = 8, THREADS = TILE / OWN * TILE / OWN };
 static __global__ void __launch_bounds__(THREADS)
     sgemm(float *c, const float *a, const float *b, int size)
 {
-    __shared__ float as[SLICE][TILE], bs[SLICE][TILE]; /* as is turned: a thread reads a column */
+    __shared__ float as[SLICE][TILE], bs[SLICE][TILE]; /* as is transposed: threads read columns */
     int thread = threadIdx.x, row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE;
     int own_row = thread / (TILE / OWN) * OWN, own_col = thread % (TILE / OWN) * OWN;
     float sum[OWN][OWN] = { { 0 } };
@@ -54,7 +54,7 @@ static void launch(void *self)
     sgemm<<<dim3(p->size / TILE, p->size / TILE), THREADS>>>(p->c, p->a, p->b, p->size);
 }
 
-/* Every seventh row, beside sums in double precision. */
+/* Compares every seventh row with sums in double precision. */
 static bool is_right(const float *a, const float *b, const float *c, int size)
 {
     double *sum = (double *) calloc((size_t) size, sizeof *sum);

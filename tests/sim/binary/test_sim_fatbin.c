@@ -132,7 +132,7 @@ static void damage_is_told(void)
         { 16 + 56, sizeof ptx, 8, "does not unpack" },
         { 16 + 56, 257u << 20, 8, "more than 256 MiB" },
         { 16 + 56, UINT64_MAX, 8, "more than 256 MiB" },
-        { 16 + 28, UINT32_MAX, 4, "" }, /* an architecture that is none */
+        { 16 + 28, UINT32_MAX, 4, "" }, /* an invalid architecture */
     };
     unsigned char packed[200];
     size_t size = pack(IMAGE_LZ4, packed);
@@ -270,7 +270,7 @@ static void resources_are_found(void)
         { 90, { 40, 0, 0, 1024, { 128, 1, 1 }, false }, { 40, 0, 0, 128 } },
         { 100, { 255, 8, 0, 2224, { 16, 16, 2 }, false }, { 255, 1200, 8, 512 } },
         { 90, { 40, 0, 0, 0, { 0 }, false }, { 40, 0, 0, 0 } },
-        { 80, { 40, 0, 0, 0, { 2048, 1, 1 }, false }, { 40, 0, 0, 0 } }, /* bounds that are none */
+        { 80, { 40, 0, 0, 0, { 2048, 1, 1 }, false }, { 40, 0, 0, 0 } }, /* invalid bounds */
         { 80, { 40, 0, 0, 0, { 1024, 1024, 1024 }, false }, { 40, 0, 0, 0 } },
         { 80, { 40, 0, 0, 0, { -1, -1, -1 }, false }, { 40, 0, 0, 0 } },
         { 80, { 0, 0, 0, 0, { 0 }, true }, { 0, 0, 0, 0 } },
@@ -443,7 +443,7 @@ CU_SuiteInfo test_sim_fatbin = {
         (CU_TestInfo[]){
             { "entries are found", entries_are_found },
             { "compressed entries", compressed_entries },
-            { "damage is told", damage_is_told },
+            { "damage is reported", damage_is_told },
             { "a damaged cubin is skipped", a_damaged_cubin_is_skipped },
             { "too many entries", too_many_entries },
             { "the nearest PTX serves", the_nearest_ptx_serves },

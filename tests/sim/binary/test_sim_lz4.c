@@ -1,5 +1,5 @@
 /* test_sim_lz4.c - LZ4 blocks: whole ones are unpacked, damaged ones refused. */
-#include "sim/binary/lz4_block.h"
+#include "sim/binary/fatbin.h"
 #include "rows.h"
 
 #include <CUnit/CUnit.h>
@@ -22,7 +22,7 @@ static void lz4_blocks(void)
         { "", 0, NULL, 9 },
         { "\60ab", 3, NULL, 9 },  /* a literal is missing */
         { "\60abc", 4, NULL, 2 }, /* no room for a literal */
-        { "\360", 1, NULL, 9 },   /* the length goes on, and does not */
+        { "\360", 1, NULL, 9 },   /* the length should continue, but the input ends */
         { "\360\377\377\377", 4, NULL, 9 },
         { "\61abc\0\0\20d", 8, NULL, 99 }, /* distance 0 */
         { "\61abc\4\0\20d", 8, NULL, 99 }, /* before the beginning */

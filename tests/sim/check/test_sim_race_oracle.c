@@ -3,9 +3,9 @@
 
 /* ---- Races against an oracle that keeps every access, and compares all pairs ----
  *
- * Two warps, of blocks that follow each other, use 160 words in patterns that take each of the
- * quick ways: whole lines, runs that are not aligned, 4, 8 and 16 bytes a lane, parts of a warp,
- * reversed and broadcast lanes. Each write writes another value. */
+ * Two warps of consecutive blocks use 160 words in patterns that take each of the fast paths: whole
+ * lines, unaligned runs, 4, 8 and 16 bytes per lane, parts of a warp, reversed and broadcast lanes.
+ * Each write writes another value. */
 
 enum { RACE_WORDS = 160, MOST_USES = 1 << 13 };
 
@@ -101,7 +101,7 @@ static bool act_at_random(Space space, uint64_t *seed)
         w.block.epoch++;
         o.epoch++;
     } else if (which < 30) {
-        races_warp_sync(&w.warps[warp], ALL);
+        race_warp_sync(&w.warps[warp], ALL);
         o.syncs[warp]++;
     } else if (which < 33) {
         go_to_block(++o.block);
@@ -117,7 +117,7 @@ static bool act_at_random(Space space, uint64_t *seed)
     return false;
 }
 
-/* Up to the first race, which must be told there and no sooner. */
+/* Runs up to the first race, which must be reported there and no sooner. */
 static bool races_as_the_oracle_says(Space space, uint64_t seed)
 {
     bool races = false;

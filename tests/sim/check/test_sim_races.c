@@ -1,4 +1,4 @@
-/* test_sim_races.c - what is told as a race, and what is none: scripts of a few accesses. */
+/* test_sim_races.c - what is reported as a race, and what is not: scripts of a few accesses. */
 #include "sim/sim_world.h"
 
 /* ---- Races: scripts of a few words. Each: who does what where; | is a barrier ---- */
@@ -41,16 +41,16 @@ static void act_once(Space space, const Act *act)
         w.block.epoch++;
         return;
     case 's':
-        races_warp_sync(&w.warps[warp], ALL);
+        race_warp_sync(&w.warps[warp], ALL);
         return;
     case 'p':
-        races_barrier(&w.block, 3);
+        race_barrier(&w.block, 3);
         return;
     case 'f':
-        races_fence(&w.warps[warp], false);
+        race_fence(&w.warps[warp], false);
         return;
     case 'c':
-        races_fence(&w.warps[warp], true);
+        race_fence(&w.warps[warp], true);
         return;
     case 'B':
         go_to_block(act->thread);
@@ -91,7 +91,7 @@ static void races_in_shared_memory(void)
         { "with barrier",
           { { 'w', 3, 8, 1, 0 }, { 'b', 0, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "warp sync is none for others",
+        { "a warp sync orders no other warps",
           { { 'w', 3, 8, 1, 0 }, { 's', 3, 0, 0, 0 }, { 's', 40, 0, 0, 0 }, { 'r', 40, 8, 0, 0 } },
           "reads 4 bytes of shared memory at 8, which thread (3,0,0) wrote at line 1, with no "
           "__syncthreads() between" },
@@ -286,7 +286,7 @@ static void races_between_blocks(void)
             { 'a', 3, 64, 1, 0 },
             { 'r', 40, 8, 0, 0 } },
           NULL },
-        { "the last block adds up, but nobody fences",
+        { "the last block adds up, but no fence comes before",
           { { 'w', 3, 8, 1, 0 },
             { 'a', 3, 64, 1, 0 },
             { 'B', 1, 0, 0, 0 },
@@ -367,7 +367,7 @@ static void races_between_blocks(void)
             { 'w', 40, 8, 1, 0 } },
           "writes 4 bytes " ARRAY_AT_8
           ", which block (0,0,0), thread (3,0,0) read at line 2" ANY_ORDER },
-        { "read before a flag that nobody looks at",
+        { "read before a flag that no thread reads",
           { { 'r', 3, 8, 0, 0 },
             { 'b', 0, 0, 0, 0 },
             { 'v', 40, 64, 1, 0 },
@@ -399,9 +399,9 @@ static void launches_are_ordered(void)
     new_world(true, false);
     Act write = { 'w', 3, 8, 1, 0 }, read = { 'r', 4, 8, 0, 0 };
     act_once(SPACE_GLOBAL, &write);
-    races_block_end(&w.block);
-    races_launch_end(&w.launch);
-    races_launch_begin(&w.launch);
+    race_block_end(&w.block);
+    race_launch_end(&w.launch);
+    race_launch_begin(&w.launch);
     go_to_block(1);
     act_once(SPACE_GLOBAL, &read);
     CU_ASSERT_EQUAL(finding_count(), 0);

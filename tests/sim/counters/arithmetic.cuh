@@ -50,7 +50,7 @@ __global__ void fma_chain(void *out, const void *in, const int *index, int n)
     ((float *) out)[threadIdx.x] = a;
 }
 
-/* A polynomial of degree 7, and a dot product of n elements a thread. */
+/* A polynomial of degree 7, and a dot product of n elements per thread. */
 __global__ void polynomial(void *out, const void *in, const int *index, int n)
 {
     float x = ((const float *) in)[thread_number()], y = 1;
@@ -70,7 +70,8 @@ __global__ void dot(void *out, const void *in, const int *index, int n)
     ((float *) out)[thread_number()] = sum;
 }
 
-/* y = A x for n x n, a row a thread, and a column of threads a row: the small SGEMM's inside. */
+/* y = A x for n x n: one row per thread, and a column of threads per row, as inside a small SGEMM.
+ */
 __global__ void matrix_vector(void *out, const void *in, const int *index, int n)
 {
     const float *matrix = (const float *) in;

@@ -1,12 +1,12 @@
 #!/bin/bash
-# build.sh - builds what is counted: the patterns, the labs' driver, and the labs' kernels.
+# build.sh - builds the programs to count: the patterns, the labs' driver, and the labs' kernels.
 #
 #     tests/sim/counters/build.sh BUILD WORK JOBS CC
 #
 # From the repository's root. BUILD is the Makefile's folder, where the labs' kernels are built as for
 # grading, for compute capability CC, as 8.0 (and kept: what comes after need not build them again); into
 # WORK go `patterns`, `lab_driver`, and the lists `objects` (LABEL LAB OBJECT) and `not_built`. Patterns and
-# driver that are newer than their sources are left. Kernels that are to be refused, or that never end, are
+# driver that are newer than their sources are left. Kernels that must be refused, or that never end, are
 # left out.
 set -u
 build=$1

@@ -1,11 +1,11 @@
 #!/bin/bash
-# collect.sh - on a machine with a GPU and its profiler: what the hardware counts, as a fixture that
-# the simulated GPU is held to (compare.sh).
+# collect.sh - makes a fixture of hardware counters for compare.sh, on a machine with a GPU and its
+# profiler.
 #
 #     tests/sim/counters/collect.sh FIXTURE [BUILD [LABELS...]]
 #
-# From the repository's root. Takes some minutes. Beside the fixture it leaves FIXTURE.raw, the
-# profiler's own output, for questions that come later. It ends with one line that says all.
+# From the repository's root. Takes some minutes. It also leaves FIXTURE.raw, the profiler's
+# output, for later questions. The last line is a summary.
 # LABELS, as in '02_*/[0-9]*', patterns (all of patterns.cu) or 'uniform_*' (some of them): only those,
 # for a fixture of their own, whose rows are then to be put into the large one.
 set -u

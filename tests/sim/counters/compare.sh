@@ -1,12 +1,11 @@
 #!/bin/bash
-# compare.sh - holds the simulated GPU's counters to those of real hardware.
+# compare.sh - compares the simulated GPU's counters with those of real hardware.
 #
 #     tests/sim/counters/compare.sh BUILD [LABEL...]
 #
-# From the repository's root. Runs every launch of the fixture h200.txt (or those of these labels) on
-# the simulated GPU, as the same device, and compares: what differs must be in deviations.txt, with
-# its cause. BUILD holds libcudart-sim.so. Ends with a line that counts; all rows are left in
-# BUILD/counters/compared.
+# From the repository's root. Runs every launch of the fixture h200.txt (or those with these labels)
+# on the simulated GPU as the same device. Differences must be in deviations.txt, with their cause.
+# BUILD holds libcudart-sim.so. The last line is a summary; all rows are in BUILD/counters/compared.
 set -u
 build=$(cd "${1:?the build folder}" && pwd)
 shift
@@ -113,7 +112,7 @@ awk -f $here/compare.awk $here/deviations.txt "$work/labels" "$work/outputs" "$w
 status=$?
 grep -v '^same' "$work/compared" | grep -v '^known'
 
-# ---- What is allowed is told ----
+# ---- Known deviations are reported ----
 
 told=0
 while read -r label counter range cause; do

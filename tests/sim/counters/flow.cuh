@@ -1,4 +1,4 @@
-/* flow.cuh - kernels whose threads part, and meet again: threads a warp instruction. */
+/* flow.cuh - kernels whose threads diverge and reconverge: threads per warp instruction. */
 #ifndef FLOW_CUH
 #define FLOW_CUH
 

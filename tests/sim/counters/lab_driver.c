@@ -1,15 +1,15 @@
-/* lab_driver.c - calls kernels of the labs, each on one small case, for whoever counts what they
- * do: a GPU's profiler, or the simulated GPU.
+/* lab_driver.c - calls kernels of the labs, each on one small case, so that a GPU's profiler or the
+ * simulated GPU can count them.
  *
  *     lab_driver LABEL LAB OBJECT DIM...    one
- *     lab_driver --batch FILE               one a line of the file, in the same words
+ *     lab_driver --batch FILE               one per line of the file, in the same words
  *
  * OBJECT is a kernel.so as the grader builds it. Its function is called as runner/main.c calls it:
- * by the lab's `call`, on arrays filled from a fixed seed, with rubbish in outputs and scratch and
- * room around each array, so that diverged_lanes do no harm. Before each, a kernel "marker" is
- * launched of which the grid's x is the number of the line, from 1: so the rows of a profiler tell
- * whose they are. For each that went well, a line: "launch LABEL OUTPUT", OUTPUT being a hash of
- * the outputs; the last line is "done N".
+ * by the lab's `call`, on arrays filled from a fixed seed, with garbage values in outputs and
+ * scratch, and room around each array, so that accesses out of bounds do no harm. Before each, a
+ * kernel "marker" is launched of which the grid's x is the number of the line, from 1: so the rows
+ * of a profiler tell whose they are. For each that went well, a line: "launch LABEL OUTPUT", OUTPUT
+ * being a hash of the outputs; the last line is "done N".
  */
 #include "counted_hash.h"
 

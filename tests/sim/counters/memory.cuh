@@ -83,7 +83,7 @@ __global__ void shared_store(void *out, const void *in, const int *index, int n)
     ((int *) out)[threadIdx.x] = ((const int *) tile)[threadIdx.x];
 }
 
-/* A tile of 32 x 32 written by rows and read by columns, with n floats a row: block 32 x 8. */
+/* A tile of 32 x 32 written by rows and read by columns, with n floats per row: block 32 x 8. */
 __global__ void shared_tile(void *out, const void *in, const int *index, int n)
 {
     extern __shared__ float padded[];
@@ -132,7 +132,7 @@ __global__ void local_array(void *out, const void *in, const int *index, int n)
     ((float *) out)[threadIdx.x] = mine[(i + n) & 31];
 }
 
-/* ---- Copies to shared memory that go on by themselves: ca: 4, 8, 16 bytes; cg: 16 ---- */
+/* ---- Asynchronous copies to shared memory: ca: 4, 8, 16 bytes; cg: 16 ---- */
 
 template <int BYTES> __device__ __forceinline__ void copy_begin(unsigned to, const void *from)
 {

@@ -32,7 +32,7 @@ static __device__ __forceinline__ int thread_number(void)
     return (int) (blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-/* All of a tile is written before a pattern reads it: 1 wavefront a warp and 32 words. */
+/* The whole tile is written before a pattern reads it: 1 wavefront per warp and 32 words. */
 static __device__ __forceinline__ void fill_tile(int *tile, const void *in)
 {
 #pragma unroll 1

@@ -29,7 +29,8 @@ static void every_file_is_sound(void)
         CU_ASSERT_EQUAL(d.slice, 1);
         CU_ASSERT_EQUAL(d.registers_per_sm, 65536);
         CU_ASSERT_EQUAL(d.shared_reserved_bytes, d.cc >= 80 ? 1024 : 0);
-        /* What is stated twice agrees: two transfers a cycle; 64 or 128 multiply-adds an SM. */
+        /* Figures that follow from each other agree: two transfers per cycle; 64 or 128
+         * multiply-adds per SM. */
         peak = 2 * d.memory_mhz * 1e6 * d.memory_bus_bits / 8 / 1e9;
         CU_ASSERT_DOUBLE_EQUAL(d.memory_gbps / peak, 1, 0.01);
         lanes = d.fp32_tflops * 1e12 / 2 / (d.sm_mhz * 1e6) / d.sms;
@@ -277,7 +278,7 @@ static void devices_that_are_not_there(void)
           "there is no device `a101`; there are: a100 b200 h100 h200 rtx3060 rtx4060-laptop "
           "rtx4090 "
           "t4 teaching" },
-        { "nowhere", "a100", "there is no device `a100`; there are none in nowhere" },
+        { "nowhere", "a100", "there is no device `a100`; no descriptions were found in nowhere" },
         { folder, "", "`` is no name of a device" },
         { folder, "./none.txt", "./none.txt: No such file or directory" },
         { folder, "/tmp/", "`/tmp/` is no name of a device" },
@@ -344,9 +345,9 @@ static void occupancies(void)
         Limiter limiter;
     } rows[] = {
         { "a100", 32, 256, 0, 8, LIMIT_WARPS },
-        { "a100", 33, 256, 0, 6, LIMIT_REGISTERS }, /* 33 -> 1280 a warp: 12 a scheduler, 48 */
+        { "a100", 33, 256, 0, 6, LIMIT_REGISTERS }, /* 33 -> 1280 per warp: 12 per scheduler, 48 */
         { "a100", 32, 32, 0, 32, LIMIT_BLOCKS },
-        { "a100", 32, 33, 0, 32, LIMIT_WARPS }, /* 2 warps a block: both limits are 32 */
+        { "a100", 32, 33, 0, 32, LIMIT_WARPS }, /* 2 warps per block: both limits are 32 */
         { "a100", 255, 256, 0, 1, LIMIT_REGISTERS },
         { "a100", 255, 257, 0, 0, LIMIT_REGISTERS }, /* 9 warps count as 12 */
         { "a100", 32, 256, 48 * 1024, 3, LIMIT_SHARED },
@@ -390,7 +391,7 @@ CU_SuiteInfo test_sim_device = {
             { "every file is sound", every_file_is_sound },
             { "every figure has a source", every_figure_has_a_source },
             { "the teaching device", the_teaching_device },
-            { "mistakes are told", mistakes_are_told },
+            { "mistakes are reported", mistakes_are_told },
             { "figures that cannot be", figures_that_cannot_be },
             { "figures are read exactly", figures_are_read_exactly },
             { "long lines and bytes of zero", long_lines_and_bytes_of_zero },

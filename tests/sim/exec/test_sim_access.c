@@ -1,5 +1,5 @@
-/* test_sim_access.c - ld and st on steps and warps made by hand: what they move, what is told of
- * them. */
+/* test_sim_access.c - ld and st on steps and warps made by hand: the bytes that they move, and
+ * their findings. */
 #include "sim/sim_world.h"
 
 /* ---- What is moved ---- */
@@ -376,7 +376,7 @@ static void unwritten_shared_memory(void)
     end_world();
 }
 
-/* Switched off, nothing is told. */
+/* Checks that are off report nothing. */
 static void checks_off(void)
 {
     new_world(false, false);

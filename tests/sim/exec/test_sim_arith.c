@@ -486,7 +486,7 @@ CU_SuiteInfo test_sim_arith = {
             { "each operation of each type", each_operation_of_each_type },
             { "spaces of addresses", spaces_of_addresses },
             { "packing and unpacking", packing_and_unpacking },
-            { "foreign instructions are not ours", foreign_instructions_are_not_ours },
+            { "foreign instructions are not bound", foreign_instructions_are_not_ours },
             { "ptxas accepts what was tried", rig_ptxas },
             CU_TEST_INFO_NULL,
         },

@@ -1,4 +1,4 @@
-/* test_sim_async.c - cp.async: when its copies arrive, what is told of them. */
+/* test_sim_async.c - cp.async: when its copies arrive, and their findings. */
 #include "sim/sim_world.h"
 
 /* ---- cp.async ---- */
@@ -13,7 +13,7 @@ static Step *async_step(Mod mod, int operands)
     add_mod(step, MOD_async);
     add_mod(step, mod);
     step->b = SOURCE;
-    step->address_size2 = 8;
+    step->copy.address_size = 8;
     if (mod == MOD_wait_group)
         step->a = OPERAND2;
     return bound(step);
@@ -58,7 +58,7 @@ static void copies_arrive_when_waited_for(void)
     CU_ASSERT_EQUAL(finding_count(), 1);
     CU_ASSERT_STRING_EQUAL(told(0),
                            "reads 4 bytes of shared memory at 512, where the cp.async of line 1 "
-                           "is still under way: wait for it first");
+                           "is still in flight: wait for it first");
     narrow(0, OPERAND2)[0] = 0;
     run(0, wait, ALL);
     CU_ASSERT_EQUAL(((uint32_t *) w.shared)[129], 5);

@@ -90,7 +90,7 @@ static void a_few_blocks_are_checked(void)
     CU_ASSERT_EQUAL(met, 0xf); /* not always the same ones */
 }
 
-/* A barrier between, and words that nobody writes. */
+/* Accesses with a barrier between, and words that no thread writes. */
 static void sampled_blocks_are_checked_rightly(void)
 {
     static const struct {
@@ -111,7 +111,7 @@ static void sampled_blocks_are_checked_rightly(void)
     }
 }
 
-/* Registers and local memory that nobody wrote were 0: sums that began with them were right. */
+/* Unwritten registers and local memory were 0, so sums that began with them were correct. */
 static void unwritten_registers_hold_the_pattern(void)
 {
     static const char *const kernels[] = {
@@ -159,7 +159,7 @@ static void unwritten_registers_hold_the_pattern(void)
         "add.u32 %r14, %r14, 1;\nsetp.lt.u32 %p3, %r14, " tries ";\n"                              \
         "and.pred %p4, %p2, %p3;\n@%p4 bra SPIN;\nselp.u32 %r0, 1, 9, %p2;\n" RAISE
 
-/* `waits`: it is told that so many wait, and `left` have not begun; 0: all get through. */
+/* `waits`: the finding says that so many wait, and `left` have not begun; 0: all complete. */
 typedef struct Wait {
     const char *name, *ptx;
     int blocks;
@@ -177,7 +177,7 @@ static const Wait waits[] = {
     { "chain, few at once", KERNEL(CHAIN), 100, 7, false, 0, 0 },
     { "chain, one at once", KERNEL(CHAIN), 40, 1, false, 0, 0 },
     { "first for last", KERNEL(FIRST_FOR_LAST), 100, 100, false, 0, 0 },
-    { "first for last, a place beside it", KERNEL(FIRST_FOR_LAST), 100, 2, false, 0, 0 },
+    { "first for last, one more place", KERNEL(FIRST_FOR_LAST), 100, 2, false, 0, 0 },
     { "first for last, no place", KERNEL(FIRST_FOR_LAST), 100, 1, false, 1, 99 },
     { "all for last", KERNEL(ALL_FOR_LAST), 30, 30, false, 0, 0 },
     { "all for last, one too many", KERNEL(ALL_FOR_LAST), 30, 29, false, 29, 1 },
@@ -312,7 +312,7 @@ static void hand_overs_between_blocks(void)
         }
 }
 
-/* The order in which blocks begin is a batch's, of those that fit: nobody overtakes another batch.
+/* Blocks are ordered within a batch of those that fit: no block overtakes another batch.
  */
 static void batches_in_their_order(void)
 {
@@ -368,7 +368,7 @@ static void barriers_of_kinds(void)
           "mov.u32 %r0, 8;\nst.global.u32 [%rd2], %r0;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 "
           "exit;\nbar.sync 0;\n",
           96, 8 },
-        { "those on their way to the end neither",
+        { "nor those that jump to the end",
           "mov.u32 %r0, 8;\nst.global.u32 [%rd2], %r0;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 bra OVER;\n"
           "bar.sync 0;\nbar.sync 0;\nst.global.u32 [%rd2], %r0;\nOVER: ret;\n",
           96, 8 },

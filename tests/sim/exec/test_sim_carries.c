@@ -1,4 +1,4 @@
-/* test_sim_carries.c - sums and products of the simulated GPU that go on from word to word. */
+/* test_sim_carries.c - sums and products with a carry from word to word. */
 #include "sim/sim_edges.h"
 #include "sim/sim_rig.h"
 

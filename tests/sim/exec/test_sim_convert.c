@@ -256,7 +256,7 @@ static void wide_registers(void)
         for (int n = 0; n < LANES; n++)
             x[n] = rows[row].x;
         CU_ASSERT_FATAL(rig_open(&rig, rows[row].opcode, 2));
-        rig.step.source_size = (uint8_t) (rig.bytes[1] = rows[row].source);
+        rig.step.convert.source_size = (uint8_t) (rig.bytes[1] = rows[row].source);
         rig.step.data_size = (uint8_t) (rig.bytes[0] = rows[row].data);
         CU_ASSERT_FATAL(rig_bind(&rig));
         rig_put(&rig, 1, x);

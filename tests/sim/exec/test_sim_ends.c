@@ -1,8 +1,8 @@
-/* test_sim_ends.c - how kernels end: what is told of those that do not, and locks that work. */
+/* test_sim_ends.c - how kernels end: findings about those that do not, and locks that work. */
 #include "rows.h"
 #include "sim/sim_launch.h"
 
-/* ---- What is told ---- */
+/* ---- Findings ---- */
 
 #define LOCK                                                                                       \
     "add.s64 %rd4, %rd1, 40000;\nSPIN: atom.global.cas.b32 %r10, [%rd4], 0, 1;\n"                  \
@@ -133,7 +133,7 @@ static void warps_that_wait(void)
 }
 
 static CU_TestInfo tests[] = {
-    { "faults are told", faults_are_told },
+    { "faults are reported", faults_are_told },
     { "locks that work", locks_that_work },
     { "warps that wait for warps", warps_that_wait },
     CU_TEST_INFO_NULL,

@@ -116,7 +116,8 @@ static uint64_t signs_f64(const Instruction *in, const uint64_t *x, bool *any)
 
 /* ---- Halves ---- */
 
-/* So near 0 beside the other that only its sign matters: made large enough for a Quad's 113 bits.
+/* So small compared with the other that only its sign matters: made large enough for a Quad's 113
+ * bits.
  */
 static Quad sum_of(Quad p, Quad c)
 {

@@ -227,7 +227,8 @@ static uint64_t operand_value(const char *type, uint32_t lane)
     return type[0] == 'f' ? real_bits(type, lane / 4.0) : (lane * 11 + 1) % 40;
 }
 
-/* Four arrays in global memory: words, operands, others, and what atom gave; 8 bytes a lane. */
+/* Four arrays in global memory: words, operands, others, and the results of atom; 8 bytes per lane.
+ */
 static void add_atomic(char *ptx, size_t size, const char *opcode, const char *type, bool shared,
                        bool returns, bool cas)
 {

@@ -7,7 +7,7 @@ typedef struct Pattern {
     const char *name;
     int first, step, mod, div; /* lane i: first + (i / div % mod) * step elements */
     uint32_t mask;
-    int sectors[3];   /* for 4, 8, 16 bytes a lane */
+    int sectors[3];   /* for 4, 8, 16 bytes per lane */
     int reversed_xor; /* the lane is first changed by this */
 } Pattern;
 

@@ -231,7 +231,7 @@ static void values_by_lane(void)
 static const struct Absence {
     const char *name, *body;
     int threads;
-    const char *text; /* NULL: nothing is told */
+    const char *text; /* NULL: no finding */
     int lane;
     uint32_t value;
 } absences[] = {
@@ -281,7 +281,7 @@ static void absent_lanes_are_told(void)
 
 static CU_TestInfo tests[] = {
     { "values by lane", values_by_lane },
-    { "absent lanes are told", absent_lanes_are_told },
+    { "absent lanes are reported", absent_lanes_are_told },
     { "shuffles of all kinds and widths", shuffles_of_all_kinds },
     CU_TEST_INFO_NULL,
 };

@@ -7,7 +7,7 @@ typedef struct SharedPattern {
     const char *name;
     int step, mod, div, xor_with; /* lane i: ((i ^ xor_with) / div % mod) * step units */
     uint32_t mask;
-    int load[3][2], store[3][2]; /* wavefronts, conflicts for 4, 8, 16 bytes a lane */
+    int load[3][2], store[3][2]; /* wavefronts, conflicts for 4, 8, 16 bytes per lane */
 } SharedPattern;
 
 static const SharedPattern shared_patterns[] = {

@@ -1,101 +1,64 @@
-/* barriers.cu - threads that wait for each other, and in vain; shuffles; loops without end.
+/* barriers.cu - threads that wait for each other forever; shuffles; endless loops.
  *
  * case half_a_warp
- *   told: barrier: @half: bar.sync: lanes 0-15 of warp 0 wait here, but its lanes 16-31 did not
- *         take this branch and wait for them at line @@half_before: all threads must reach the
- *         same __syncthreads() in half_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: barrier @half
  *   says: cudaErrorLaunchFailure
  * case some_warps
- *   told: barrier: @some: bar.sync: barrier 0 is never full: 32 of 64 threads wait here; missing:
- *         32 threads of warp 1 (at barrier 1, line @@some_other) in some_warps_kernel, block
- *         (0,0,0), thread (0,0,0)
+ *   reported: barrier @some
  *   says: cudaErrorLaunchFailure
  * case two_branches
- *   told: barrier: @even: bar.sync: the lanes of a warp reach a barrier in different branches:
- *         all threads of a block must reach the same __syncthreads() in two_branches_kernel,
- *         block (0,0,0), thread (0,0,0)
+ *   reported: barrier @even
  * case two_barriers
- *   told: barrier: @first: barrier.sync: lanes of one warp wait at different barriers: here and
- *         at line @@second in two_barriers_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: barrier @first
  *   says: cudaErrorLaunchFailure
  * case loop_counts_differ
- *   told: race: @loop_read: ld.shared.u32 reads 4 bytes of shared memory at 124, which thread
- *         (31,0,0) wrote at line @@loop_write, with no __syncthreads() between in loop_kernel,
- *         block (0,0,0), thread (32,0,0)
- *   told: barrier: @loop: bar.sync: barrier 0 is never full: 32 of 64 threads wait here; missing:
- *         32 threads of warp 1 (ended) in loop_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: race @loop_read
+ *   reported: barrier @loop
  *   says: cudaErrorLaunchFailure
  * case warp_barrier_lanes
- *   told: shuffle: @warp_barrier: bar.warp.sync: the mask of this warp barrier names lanes 16-31,
- *         not here but waiting at line @@warp_barrier_after in warp_barrier_kernel, block
- *         (0,0,0), thread (0,0,0)
+ *   reported: shuffle @warp_barrier
  * case named_too_many
- *   told: barrier: @named: bar.sync: barrier 1 is never full: 64 of 128 threads wait here;
- *         missing: nobody, it asks for more threads than the block has in named_kernel, block
- *         (0,0,0), thread (0,0,0)
+ *   reported: barrier @named
  *   says: cudaErrorLaunchFailure
  * case named_odd
- *   told: barrier: @named: bar.sync: a barrier for 40 threads: it must be a multiple of 32, and
- *         at most 1024 in named_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: barrier @named
  *   says: cudaErrorLaunchFailure
  * case shuffle_in_branch
- *   told: shuffle: @shuffle: shfl.sync.down.b32: the mask 0xffffffff names lanes 20-31, not here
- *         but in another branch in shuffle_branch_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: shuffle @shuffle
  * case shuffle_from_ended
- *   told: shuffle: @ended: shfl.sync.down.b32: lanes 4-15 read from lanes 20-31, not active here:
- *         what comes is undefined in shuffle_ended_kernel, block (0,0,0), thread (4,0,0)
+ *   reported: shuffle @ended
  * case shuffle_mask_without_me
- *   told: shuffle: @mask: shfl.sync.idx.b32: lanes 16-31 execute this, but the mask 0x0000ffff
- *         does not name them in shuffle_mask_kernel, block (0,0,0), thread (16,0,0)
+ *   reported: shuffle @mask
  * case vote_in_branch
  * case endless
- *   told: endless: @endless_loop: add.s32: this loop has no end: it waits for what no other
- *         thread that can still run will do in endless_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: endless @endless_loop
  *   says: cudaErrorLaunchTimeout
  * case endless_budget SIM_BUDGET=100000
- *   told: endless: @long: and.b32: the kernel has run 100240 warp instructions and was stopped
- *         here: is this loop without end? Waiting for it: lanes 2, 6, 10, 14, 18, 22, 26, 30 in
- *         long_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: endless @long
  *   says: cudaErrorLaunchTimeout
  * case too_many_blocks SIM_BUDGET=100000
- *   told: endless: the kernel was stopped after 100000 warp instructions, in block 25000 of
- *         1073741824. Is so large a grid meant? SIM_BUDGET (warpbook sim --budget) allows more in
- *         wide_kernel
+ *   reported: endless
  *   says: cudaErrorLaunchTimeout
  * case wait_for_nobody
- *   told: endless: @wait: ld.volatile.global.u32: this loop has no end: it waits for what no
- *         other thread that can still run will do in wait_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: endless @wait
  *   says: cudaErrorLaunchTimeout
  * case wait_for_block
- *   told: endless: @wait_block: ld.volatile.global.u32: this loop has no end: it waits for what
- *         no other thread that can still run will do. 256 blocks wait, as many as the GPU holds
- *         at once; 144 have not begun, and will not before one of those has ended in
- *         wait_block_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: endless @wait_block
  *   says: cudaErrorLaunchTimeout
  * case lanes_wait
- *   told: stuck: @lanes_other: ld.volatile.shared.u32: lanes 16-31 loop here for ever. Of the
- *         same warp lanes 0-15 wait for that at line @@lanes: if one of those holds the lock,
- *         release it inside the branch that took it, or let one thread of a warp take it in
- *         lanes_kernel, block (0,0,0), thread (16,0,0)
+ *   reported: stuck @lanes_other
  *   says: cudaErrorLaunchTimeout
  * case lock_in_a_warp
- *   told: stuck: @lock: atom.global.cas.b32: lanes 1-31 loop here for ever. Of the same warp lane 0
- * waits for that at line @@lock_inside: if one of those holds the lock, release it inside the
- *         branch that took it, or let one thread of a warp take it in lock_kernel, block (0,0,0),
- *         thread (1,0,0)
+ *   reported: stuck @lock
  *   says: cudaErrorLaunchTimeout
  * case trap
- *   told: trap: @trap: trap: a trap ended the kernel in trap_kernel, block (0,0,0), thread
- *         (40,0,0)
+ *   reported: trap @trap
  *   says: cudaErrorLaunchFailure
  * case assertion
- *   told: assertion: @assert: call.uni: assertion `threadIdx.x < n' failed at @assert (31 threads
- *         of this warp) in assert_kernel, block (0,0,0), thread (33,0,0)
+ *   reported: assertion @assert
  *   says: cudaErrorAssert
  * case recursion
- *   told: limit: @deep: call.uni: calls are 257 deep here and the stack (16384 bytes a thread) is
- *         full: recursion without end, or a larger cudaLimitStackSize is needed in
- *         recursion_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: limit @deep
  *   says: cudaErrorLaunchFailure
  */
 #include "faults.h"

@@ -1,4 +1,4 @@
-/* clean.cu - kernels that are right, and look as if they were not: nothing may be told of them.
+/* clean.cu - correct kernels that look wrong: no findings may be reported.
  *
  * case flag
  * case found
@@ -380,7 +380,7 @@ __global__ void last_thread_resets_kernel(unsigned *out)
     }
 }
 
-/* What the first look found is looked at again by the swap. */
+/* The swap checks the value of the first read again. */
 __global__ void greatest_by_swaps_kernel(unsigned *greatest, const float *in)
 {
     float x = in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -433,7 +433,7 @@ __global__ void copy_kernel(float *to, const float *from)
     to[threadIdx.x] = from[threadIdx.x];
 }
 
-/* The tile's corners hold what nobody has written, and nobody uses them. */
+/* The tile's corners are never written and never used. */
 __global__ void halo_kernel(float *out, const float *in)
 {
     __shared__ float s[34];

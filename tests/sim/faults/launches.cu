@@ -1,36 +1,28 @@
 /* launches.cu - launches that are refused, results that are not waited for, memory that leaks.
  *
  * case block_too_large
- *   told: launch: a block of (2048,1,1) threads: at most (1024,1024,64) are allowed, and 1024 in
- *         all in fill
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case block_of_none
- *   told: launch: a block of (0,1,1) threads: none at all in fill
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case block_too_deep
- *   told: launch: a block of (32,8,8) = 2048 threads: at most 1024 are allowed in fill
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case zero_grid
- *   told: launch: a grid of (0,1,1) blocks: none at all. Is a size 0, or a division rounded down?
- *         (n + threads - 1) / threads rounds up in fill
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case grid_too_high
- *   told: launch: a grid of (1,70000,1) blocks: at most (2147483647,65535,65535) are allowed in
- *         fill
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case shared_too_much
- *   told: launch: 204800 bytes of dynamic shared memory beside 0 static ones: at most 49152.
- *         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) allows
- *         up to 166912 on this device in dynamic
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case shared_not_asked_for
- *   told: launch: 16384 bytes of dynamic shared memory beside 40960 static ones: at most 8192.
- *         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) allows
- *         up to 125952 on this device in big
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case launch_bounds
- *   told: launch: a block of 256 threads: __launch_bounds__ of this kernel promises at most 128
- *         in bounded
+ *   reported: launch
  *   says: cudaErrorInvalidValue
  * case host_reads_early
  *   says: 0 cudaSuccess
@@ -41,29 +33,25 @@
  * case managed_read_early
  *   says: 0 cudaSuccess
  * case ended_before_it_ran
- *   told: launch: the program ended before its last 2 launches ran: nothing waited for them. Call
- *         cudaDeviceSynchronize() before the end in fill
- *   told: leak: allocation 1 (256 bytes, cudaMalloc) was never freed
+ *   reported: launch
+ *   reported: leak
  *   says:
  * case leak
- *   told: leak: allocation 1 (400 bytes, cudaMalloc) was never freed
+ *   reported: leak
  *   says:
  * case leaks
- *   told: leak: 2 allocations, 417 bytes in all, were never freed; the first is
- *         allocation 1 (400 bytes, cudaMalloc)
+ *   reported: leak
  *   says:
  * case freed
  *   says:
  * case freed_inside
- *   told: forbidden: cudaFree(0x...): not the beginning of an allocation: byte 4 of allocation 1
- *         (400 bytes, cudaMalloc)
+ *   reported: forbidden
  *   says: cudaErrorInvalidValue
  * case freed_on_host
- *   told: host pointer: cudaFree(0x...): nothing is allocated there: a host pointer
+ *   reported: host pointer
  *   says: cudaErrorInvalidValue
  * case used_after_reset
- *   told: use after free: @fill: st.global.u32 writes 4 bytes at 0x..., inside allocation 1 (128
- *         bytes, cudaMalloc), which is freed in fill, block (0,0,0), thread (0,0,0)
+ *   reported: use after free @fill
  *   says: cudaErrorIllegalAddress
  */
 #include "faults.h"

@@ -1,36 +1,29 @@
-/* marks.cu - simMark: arrays inside an allocation, with zones around them that nobody may touch.
+/* marks.cu - simMark: arrays inside an allocation, with zones around them that kernels may not
+ * access.
  *
  * case inside
  * case after_the_array
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., right after the 400 bytes
- *         of the array in fill, block (3,0,0), thread (4,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case before_the_array
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., 4 bytes before the 400
- *         bytes of the array in fill, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case far_after_the_array
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., 80 bytes after the end of
- *         the 400 bytes of the array in fill, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case between_two_arrays
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., 20 bytes before the 512
- *         bytes of the array in fill, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case vector_over_the_end
- *   told: out of bounds: @four: ld.global.v4.f32 reads 16 bytes at 0x..., the last 8 of them
- *         after the end of the 120 bytes of the array in sum_four, block (0,0,0), thread (7,0,0)
+ *   reported: out of bounds @four
  *   says: cudaErrorIllegalAddress
  * case poisoned
- *   told: uninitialised: @add: ld.global.f32 reads 4 bytes at 0x..., byte 0 of allocation 1 (128
- *         bytes, cudaMalloc), which nothing has written in add, block (0,0,0), thread (0,0,0)
+ *   reported: uninitialised @add
  * case poisoned_part
- *   told: uninitialised: @add: ld.global.f32 reads 4 bytes at 0x..., byte 80 of allocation 1 (128
- *         bytes, cudaMalloc), which nothing has written in add, block (0,0,0), thread (20,0,0)
+ *   reported: uninitialised @add
  * case opened_again
  * case shared_guard_atomic
- *   told: out of bounds: @count: atom.global.add.u32 updates 4 bytes at 0x..., right after the 16
- *         bytes of the array in count, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @count
  *   says: cudaErrorIllegalAddress
  */
 #include "faults.h"

@@ -1,83 +1,63 @@
 /* other_memory.cu - shared, local and constant memory; alignment; pointers of the wrong kind.
  *
  * case shared_static
- *   told: out of bounds: @shared: ld.shared.u32 reads 4 bytes of shared memory at 256: the block
- *         has 256 bytes in shared_static_kernel, block (0,0,0), thread (62,0,0)
+ *   reported: out of bounds @shared
  *   says: cudaErrorIllegalAddress
  * case shared_dynamic
- *   told: out of bounds: @dynamic: st.shared.u32 writes 4 bytes of shared memory at 128: the
- *         block has 128 bytes in shared_dynamic_kernel, block (0,0,0), thread (32,0,0)
+ *   reported: out of bounds @dynamic
  *   says: cudaErrorIllegalAddress
  * case shared_negative
- *   told: out of bounds: @shared: ld.shared.u32 reads 4 bytes of shared memory at -4: the block
- *         has 256 bytes in shared_static_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @shared
  *   says: cudaErrorIllegalAddress
  * case local
- *   told: out of bounds: @local: st.local.u32 writes 4 bytes of local memory at 32: the thread
- *         has 32 bytes in local_kernel, block (0,0,0), thread (2,0,0)
+ *   reported: out of bounds @local
  *   says: cudaErrorIllegalAddress
  * case constant
- *   told: out of bounds: @constant: ld.const.f32 reads 4 bytes at 0x..., the 4 bytes after
- *         `weights` (20 bytes, __constant__) in constant_kernel, block (0,0,0), thread (3,0,0)
+ *   reported: out of bounds @constant
  *   says: cudaErrorIllegalAddress
  * case constant_written
- *   told: forbidden: @write: st.global.u32 writes 4 bytes at 0x..., byte 0 of `weights` (20
- *         bytes, __constant__): constant memory, which kernels may only read in write_kernel,
- *         block (0,0,0), thread (0,0,0)
+ *   reported: forbidden @write
  *   says: cudaErrorIllegalAddress
  * case misaligned_4
- *   told: misaligned: @misaligned: ld.global.u32 reads 4 bytes at 0x..., which is not a multiple
- *         of 4 in misaligned_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: misaligned @misaligned
  *   says: cudaErrorMisalignedAddress
  * case misaligned_8
- *   told: misaligned: @misaligned: ld.global.f64 reads 8 bytes at 0x..., which is not a multiple
- *         of 8 in misaligned_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: misaligned @misaligned
  *   says: cudaErrorMisalignedAddress
  * case misaligned_16
- *   told: misaligned: @misaligned: ld.global.v4.u32 reads 16 bytes at 0x..., which is not a
- *         multiple of 16 in misaligned_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: misaligned @misaligned
  *   says: cudaErrorMisalignedAddress
  * case misaligned_shared
- *   told: misaligned: @odd: ld.shared.f64 reads 8 bytes of shared memory at 4, which is not a
- *         multiple of 8 in misaligned_shared_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: misaligned @odd
  *   says: cudaErrorMisalignedAddress
  * case after_free
- *   told: use after free: @read: ld.global.u32 reads 4 bytes at 0x..., inside allocation 1 (256
- *         bytes, cudaMalloc), which is freed in read_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: use after free @read
  *   says: cudaErrorIllegalAddress
  * case after_free_reused
- *   told: use after free: @read: ld.global.u32 reads 4 bytes at 0x..., inside allocation 1 (256
- *         bytes, cudaMalloc), which is freed in read_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: use after free @read
  *   says: cudaErrorIllegalAddress
  * case host_heap
- *   told: host pointer: @read: ld.global.u32 reads 4 bytes at 0x..., a host pointer in
- *         read_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: host pointer @read
  *   says: cudaErrorIllegalAddress
  * case host_stack
- *   told: host pointer: @read: ld.global.u32 reads 4 bytes at 0x..., a host pointer in
- *         read_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: host pointer @read
  *   says: cudaErrorIllegalAddress
  * case host_reads_device
- *   told: host pointer: the program's host code reads or writes the device address 0x...: byte 12
- *         of allocation 1 (256 bytes, cudaMalloc). Only kernels may; copy with cudaMemcpy
+ *   reported: host pointer
  *   says:
  *   status: 139
  * case host_writes_device
- *   told: host pointer: the program's host code reads or writes the device address 0x...: byte 12
- *         of allocation 1 (256 bytes, cudaMalloc). Only kernels may; copy with cudaMemcpy
+ *   reported: host pointer
  *   says:
  *   status: 139
  * case freed_twice
- *   told: use after free: cudaFree(0x...): this was freed already: inside allocation 1 (256
- *         bytes, cudaMalloc), which is freed
+ *   reported: use after free
  *   says: cudaErrorInvalidValue
  * case copy_too_long
- *   told: out of bounds: 400 bytes of the destination at 0x...: the last 144 of them after the
- *         end of allocation 1 (256 bytes, cudaMalloc) in cudaMemcpy
+ *   reported: out of bounds
  *   says: cudaErrorInvalidValue
  * case copy_from_device_pointer_as_host
- *   told: host pointer: the source 0x... is device memory, but the kind of the copy
- *         (cudaMemcpyHostToDevice ...) says otherwise; it is copied all the same in cudaMemcpy
+ *   reported: host pointer
  *   says: cudaSuccess
  */
 #include "faults.h"
@@ -153,7 +133,7 @@ static void shared_static()
     shared_static_kernel<<<1, 64>>>(zeros<int>(64), 2);
 }
 
-/* Two bytes an element were reckoned. */
+/* The size was computed with two bytes per element. */
 static void shared_dynamic()
 {
     shared_dynamic_kernel<<<1, 64, 64 * 2>>>(zeros<int>(64));

@@ -1,57 +1,43 @@
 /* out_of_bounds.cu - accesses to global memory that miss their array.
  *
  * case missing_check
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., the 4 bytes after
- *         allocation 1 (4000 bytes, cudaMalloc) in fill, block (3,0,0), thread (232,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case past_end
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., the 4 bytes after
- *         allocation 1 (400 bytes, cudaMalloc) in fill, block (0,0,0), thread (99,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case before_start
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., 4 bytes before allocation
- *         1 (400 bytes, cudaMalloc) in fill, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case far_away
- *   told: out of bounds: @read: ld.global.f32 reads 4 bytes at 0x..., nothing is allocated there
- *         in read_one, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @read
  *   says: cudaErrorIllegalAddress
  * case between_arrays
- *   told: out of bounds: @read: ld.global.f32 reads 4 bytes at 0x..., 1104 bytes after the end of
- *         allocation 1 (4096 bytes, cudaMalloc) in read_one, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @read
  *   says: cudaErrorIllegalAddress
  * case next_array
- *   told: out of bounds: @read: ld.global.f32 reads 4 bytes at 0x..., 4 bytes before allocation 2
- *         (4096 bytes, cudaMalloc) in read_one, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @read
  *   says: cudaErrorIllegalAddress
  * case last_half
- *   told: out of bounds: @four: ld.global.v4.f32 reads 16 bytes at 0x..., the last 8 of them
- *         after the end of allocation 1 (120 bytes, cudaMalloc) in read_four, block (0,0,0),
- *         thread (7,0,0)
+ *   reported: out of bounds @four
  *   says: cudaErrorIllegalAddress
  * case null
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x0, a null pointer in fill,
- *         block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case wild
- *   told: out of bounds: @fill: st.global.f32 writes 4 bytes at 0x..., nothing is allocated there
- *         in fill, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @fill
  *   says: cudaErrorIllegalAddress
  * case atomic
- *   told: out of bounds: @count: atom.global.add.u32 updates 4 bytes at 0x..., the 4 bytes after
- *         allocation 1 (64 bytes, cudaMalloc) in count, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @count
  *   says: cudaErrorIllegalAddress
  * case wide_index
- *   told: out of bounds: @read: ld.global.f32 reads 4 bytes at 0x..., 4194304 bytes before
- *         allocation 1 (400 bytes, cudaMalloc) in read_one, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @read
  *   says: cudaErrorIllegalAddress
  * case device_array
- *   told: out of bounds: @table: ld.global.u32 reads 4 bytes at 0x..., the 4 bytes after `table`
- *         (40 bytes, __device__) in look_up, block (0,0,0), thread (0,0,0)
+ *   reported: out of bounds @table
  *   says: cudaErrorIllegalAddress
  * case function
- *   told: out of bounds: @put: st.global.u32 writes 4 bytes at 0x..., the 4 bytes after
- *         allocation 1 (80 bytes, cudaMalloc) in call, block (0,0,0), thread (13,0,0)
+ *   reported: out of bounds @put
  *   says: cudaErrorIllegalAddress
  */
 #include "faults.h"

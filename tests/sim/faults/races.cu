@@ -1,145 +1,61 @@
 /* races.cu - threads that use the same memory, one of them writes, and nothing orders them.
  *
  * case reversed
- *   told: uninitialised: @reversed_read: ld.shared.u32 reads 4 bytes of shared memory at 252,
- *         which no thread has written in reversed_kernel, block (0,0,0), thread (0,0,0)
- *   told: race: @reversed_write: st.shared.u32 writes 4 bytes of shared memory at 128, which
- *         thread (31,0,0) read at line @@reversed_read, with no __syncthreads() between in
- *         reversed_kernel, block (0,0,0), thread (32,0,0)
- *   told: race: @reversed_read: ld.shared.u32 reads 4 bytes of shared memory at 124, which thread
- *         (31,0,0) wrote at line @@reversed_write, with no __syncthreads() between in
- *         reversed_kernel, block (0,0,0), thread (32,0,0)
+ *   reported: uninitialised @reversed_read
+ *   reported: race @reversed_write
+ *   reported: race @reversed_read
  * case tile
- *   told: uninitialised: @tile_read: ld.shared.f32 reads 4 bytes of shared memory at 132, which
- *         no thread has written in tile_kernel, block (0,0,0), thread (1,0,0)
- *   told: race: @tile_read: ld.shared.f32 reads 4 bytes of shared memory at 1056, which thread
- *         (0,0,0) wrote at line @@tile_write, with no __syncthreads() between (both are of one
- *         warp: __syncwarp() will do if no other uses these words) in tile_kernel, block (0,0,0),
- *         thread (8,0,0)
- *   told: race: @tile_write: st.shared.f32 writes 4 bytes of shared memory at 132, which thread
- *         (1,0,0) read at line @@tile_read, with no __syncthreads() between in tile_kernel, block
- *         (0,0,0), thread (0,1,0)
+ *   reported: uninitialised @tile_read
+ *   reported: race @tile_read
+ *   reported: race @tile_write
  * case reused
- *   told: race: @reused_write: st.shared.f32 writes 4 bytes of shared memory at 0, which other
- *         threads read at line @@reused_read, with no __syncthreads() between (both are of one
- *         warp: __syncwarp() will do if no other uses these words) in reused_kernel, block
- *         (0,0,0), thread (0,0,0)
- *   told: race: @reused_read: ld.shared.f32 reads 4 bytes of shared memory at 0, which thread
- *         (0,0,0) wrote at line @@reused_write, with no __syncthreads() between in reused_kernel,
- *         block (0,0,0), thread (32,0,0)
+ *   reported: race @reused_write
+ *   reported: race @reused_read
  * case two_values
- *   told: race: @two_values: st.shared.u32 writes 4 bytes of shared memory at 0, where thread
- *         (0,0,0) wrote another value at line @@two_values, with no __syncthreads() between in
- *         two_values_kernel, block (0,0,0), thread (32,0,0)
+ *   reported: race @two_values
  * case in_a_warp
- *   told: race: @in_a_warp_read: ld.shared.u32 reads 4 bytes of shared memory at 4, which thread
- *         (1,0,0) wrote at line @@in_a_warp_write, with no __syncthreads() between (at least
- *         __syncwarp(): both are of one warp) in in_a_warp_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: race @in_a_warp_read
  * case volatile_warp
- *   told: race: @volatile_sum: ld.volatile.shared.u32 reads 4 bytes of shared memory at 64, which
- *         thread (16,0,0) wrote at line @@volatile_write, with no __syncthreads() between (at
- *         least __syncwarp(): both are of one warp) in volatile_warp_kernel, block (0,0,0),
- *         thread (0,0,0)
- *   told: race: @volatile_next: ld.volatile.shared.u32 reads 4 bytes of shared memory at 32,
- *         which thread (8,0,0) wrote at line @@volatile_write, with no __syncthreads() between
- *         (at least __syncwarp(): both are of one warp) in volatile_warp_kernel, block (0,0,0),
- *         thread (0,0,0)
+ *   reported: race @volatile_sum
+ *   reported: race @volatile_next
  * case at_once
- *   told: race: @at_once: st.shared.u32 writes 4 bytes of shared memory at 0 in the same
- *         instruction as thread (4,0,0), which writes another value in at_once_kernel, block
- *         (0,0,0), thread (0,0,0)
+ *   reported: race @at_once
  * case tree
- *   told: race: @tree: ld.shared.f32 reads 4 bytes of shared memory at 64, which thread (16,0,0)
- *         wrote at line @@tree, with no __syncthreads() between (both are of one warp:
- *         __syncwarp() will do if no other uses these words) in tree_kernel, block (0,0,0),
- *         thread (0,0,0)
+ *   reported: race @tree
  * case counter
- *   told: race between blocks: @counter: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
- *         allocation 1 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
- *         @@counter: threads that change one word need atomicAdd() or the like in counter_kernel,
- *         block (1,0,0), thread (0,0,0)
+ *   reported: race between blocks @counter
  * case reset
- *   told: race: @reset_add: atom.global.add.u32 updates 4 bytes at 0x... (byte 0 of allocation 1
- *         (4 bytes, cudaMalloc)), which thread (0,0,0) wrote at line @@reset_write, with no
- *         __syncthreads() between (both are of one warp: __syncwarp() will do if no other uses
- *         these words) in reset_kernel, block (0,0,0), thread (1,0,0)
+ *   reported: race @reset_add
  * case in_block
- *   told: race: @in_block_own: ld.global.u32 reads 4 bytes at 0x... (byte 256 of allocation 1
- *         (512 bytes, cudaMalloc)), which thread (0,0,0) wrote at line @@in_block_other, with no
- *         __syncthreads() between in in_block_kernel, block (0,0,0), thread (32,0,0)
- *   told: race: @in_block_other: st.global.u32 writes 4 bytes at 0x... (byte 384 of allocation 1
- *         (512 bytes, cudaMalloc)), which thread (0,0,0) read at line @@in_block_own, with no
- *         __syncthreads() between in in_block_kernel, block (0,0,0), thread (32,0,0)
+ *   reported: race @in_block_own
+ *   reported: race @in_block_other
  * case stencil
- *   told: race: @stencil: st.global.f32 writes 4 bytes at 0x... (byte 4 of allocation 1 (512
- *         bytes, cudaMalloc)), which thread (2,0,0) read at line @@stencil, with no
- *         __syncthreads() between (at least __syncwarp(): both are of one warp) in
- *         stencil_kernel, block (0,0,0), thread (1,0,0)
- *   told: race between blocks: @stencil: ld.global.f32 reads 4 bytes at 0x... (byte 124 of
- *         allocation 1 (512 bytes, cudaMalloc)), which block (0,0,0), thread (31,0,0) wrote at
- *         line @@stencil: blocks of one launch run in any order in stencil_kernel, block (1,0,0),
- *         thread (0,0,0)
+ *   reported: race @stencil
+ *   reported: race between blocks @stencil
  * case in_place
- *   told: race between blocks: @in_place_read: ld.global.f32 reads 4 bytes at 0x... (byte 128 of
- *         allocation 1 (4096 bytes, cudaMalloc)), which block (0,0,0), thread (1,0,0) wrote at
- *         line @@in_place_write: blocks of one launch run in any order in in_place_kernel, block
- *         (0,1,0), thread (0,0,0)
- *   told: race between blocks: @in_place_write: st.global.f32 writes 4 bytes at 0x... (byte 4 of
- *         allocation 1 (4096 bytes, cudaMalloc)), which block (0,0,0), thread (1,0,0) read at
- *         line @@in_place_read: blocks of one launch run in any order in in_place_kernel, block
- *         (0,1,0), thread (0,0,0)
+ *   reported: race between blocks @in_place_read
+ *   reported: race between blocks @in_place_write
  * case histogram
- *   told: race between blocks: @histogram: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
- *         allocation 2 (32 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
- *         @@histogram: threads that change one word need atomicAdd() or the like in
- *         histogram_kernel, block (1,0,0), thread (0,0,0)
+ *   reported: race between blocks @histogram
  * case found
- *   told: race between blocks: @found_write: st.global.u32 writes 4 bytes at 0x... (byte 0 of
- *         allocation 2 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) read at line
- *         @@found_read: blocks of one launch run in any order in found_kernel, block (1,0,0),
- *         thread (0,0,0)
- *   told: race between blocks: @found_read: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
- *         allocation 2 (4 bytes, cudaMalloc)), which block (1,0,0), thread (0,0,0) wrote at line
- *         @@found_write: blocks of one launch run in any order in found_kernel, block (2,0,0),
- *         thread (0,0,0)
+ *   reported: race between blocks @found_write
+ *   reported: race between blocks @found_read
  * case last_block_unfenced
- *   told: race between blocks: @last_block_read: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
- *         allocation 3 (16 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) wrote at line
- *         @@last_block_write: blocks of one launch run in any order in last_block_kernel, block
- *         (3,0,0), thread (0,0,0)
+ *   reported: race between blocks @last_block_read
  * case copy_unwaited
- *   told: uninitialised: @copy_read: ld.shared.f32 reads 4 bytes of shared memory at 252, which
- *         no thread has written in copy_kernel, block (0,0,0), thread (0,0,0)
- *   told: race: @copy: cp.async.ca.shared.global writes 4 bytes of shared memory at 128, which
- *         thread (31,0,0) read at line @@copy_read, with no __syncthreads() between in
- *         copy_kernel, block (0,0,0), thread (32,0,0)
- *   told: race: @copy_read: ld.shared.f32 reads 4 bytes of shared memory at 124, which thread
- *         (31,0,0) wrote at line @@copy, with no __syncthreads() between in copy_kernel, block
- *         (0,0,0), thread (32,0,0)
+ *   reported: uninitialised @copy_read
+ *   reported: race @copy
+ *   reported: race @copy_read
  * case bytes
- *   told: uninitialised: @bytes_read: ld.shared.u8 reads 1 byte of shared memory at 32, which no
- *         thread has written in bytes_kernel, block (0,0,0), thread (0,0,0)
- *   told: race: @bytes_write: st.shared.u8 writes 1 byte of shared memory at 32, which thread
- *         (0,0,0) read at line @@bytes_read, with no __syncthreads() between in bytes_kernel,
- *         block (0,0,0), thread (32,0,0)
- *   told: race: @bytes_read: ld.shared.u8 reads 1 byte of shared memory at 0, which thread
- *         (0,0,0) wrote at line @@bytes_write, with no __syncthreads() between in bytes_kernel,
- *         block (0,0,0), thread (32,0,0)
+ *   reported: uninitialised @bytes_read
+ *   reported: race @bytes_write
+ *   reported: race @bytes_read
  * case sum_read_by_last
- *   told: race between blocks: @sum_read: ld.global.u32 reads 4 bytes at 0x... (byte 0 of
- *         allocation 2 (4 bytes, cudaMalloc)), which block (0,0,0), thread (0,0,0) updated at
- *         line @@sum_add: blocks of one launch run in any order in sum_read_by_last_kernel, block
- *         (2,0,0), thread (0,0,0)
+ *   reported: race between blocks @sum_read
  * case counted_twice
- *   told: race: @counted_twice: st.global.u32 writes 4 bytes at 0x... (byte 0 of allocation 1 (4
- *         bytes, cudaMalloc)), which thread (0,0,0) read at line @@counted_twice: threads that
- *         change one word need atomicAdd() or the like in counted_twice_kernel, block (0,0,0),
- *         thread (1,0,0)
+ *   reported: race @counted_twice
  * case lock_left_early
- *   told: race: @lock_write: st.global.u32 writes 4 bytes at 0x... (byte 0 of allocation 1 (8
- *         bytes, cudaMalloc)), which thread (1,0,0) read at line @@lock_read, with no
- *         __syncthreads() between (at least __syncwarp(): both are of one warp) in
- *         lock_left_early_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: race @lock_write
  */
 #include "faults.h"
 

@@ -22,23 +22,15 @@
  * case right_random_again SIM_SCHED=random:77
  *   says: 23422080 3275520 cudaSuccess
  * case told_forward
- *   told: race: @read: ld.shared.u32 reads 4 bytes of shared memory at 0, which thread (0,0,0)
- *         wrote at line @@write, with no __syncthreads() between in unsynchronised_kernel, block
- *         (0,0,0), thread (32,0,0)
+ *   reported: race @read
  *   says: 11440 cudaSuccess
  * case told_reverse SIM_SCHED=reverse
- *   told: uninitialised: @read: ld.shared.u32 reads 4 bytes of shared memory at 0, which no
- *         thread has written in unsynchronised_kernel, block (0,0,0), thread (32,0,0)
- *   told: race: @write: st.shared.u32 writes 4 bytes of shared memory at 0, which thread (32,0,0)
- *         read at line @@read, with no __syncthreads() between in unsynchronised_kernel, block
- *         (0,0,0), thread (0,0,0)
+ *   reported: uninitialised @read
+ *   reported: race @write
  *   says: -528 cudaSuccess
  * case told_random SIM_SCHED=random:5
- *   told: uninitialised: @read: ld.shared.u32 reads 4 bytes of shared memory at 0, which no
- *         thread has written in unsynchronised_kernel, block (0,0,0), thread (32,0,0)
- *   told: race: @write: st.shared.u32 writes 4 bytes of shared memory at 0, which thread (32,0,0)
- *         read at line @@read, with no __syncthreads() between in unsynchronised_kernel, block
- *         (0,0,0), thread (0,0,0)
+ *   reported: uninitialised @read
+ *   reported: race @write
  *   says: -528 cudaSuccess
  */
 #include "faults.h"

@@ -1,30 +1,19 @@
-/* uninitialised.cu - reads of what nothing has written; and copies that are none.
+/* uninitialised.cu - reads of unwritten memory; and copies, which are no such reads.
  *
  * case global
- *   told: uninitialised: @sum: ld.global.f32 reads 4 bytes at 0x..., byte 0 of allocation 2 (400
- *         bytes, cudaMalloc), which nothing has written in sum_all, block (0,0,0), thread (0,0,0)
+ *   reported: uninitialised @sum
  * case tail
- *   told: uninitialised: @sum: ld.global.f32 reads 4 bytes at 0x..., byte 384 of allocation 1
- *         (400 bytes, cudaMalloc), which nothing has written in sum_all, block (0,0,0), thread
- *         (0,0,0)
+ *   reported: uninitialised @sum
  * case used_copy
- *   told: uninitialised: @sum: ld.global.f32 reads 4 bytes at 0x..., byte 384 of allocation 2
- *         (400 bytes, cudaMalloc), which nothing has written in sum_all, block (0,0,0), thread
- *         (0,0,0)
+ *   reported: uninitialised @sum
  * case shared
- *   told: uninitialised: @shared: ld.shared.f32 reads 4 bytes of shared memory at 252, which no
- *         thread has written in shared_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: uninitialised @shared
  * case shared_dynamic
- *   told: uninitialised: @dynamic: ld.shared.f32 reads 4 bytes of shared memory at 0, which no
- *         thread has written in dynamic_kernel, block (0,0,0), thread (0,0,0)
+ *   reported: uninitialised @dynamic
  * case used_part
- *   told: uninitialised: @four: ld.global.v4.f32 reads 16 bytes at 0x..., byte 112 of allocation
- *         1 (128 bytes, cudaMalloc), of which nothing has written 8, from byte 8 on in sum_four,
- *         block (0,0,0), thread (7,0,0)
+ *   reported: uninitialised @four
  * case atomic
- *   told: uninitialised: @count: atom.global.add.u32 updates 4 bytes at 0x..., byte 0 of
- *         allocation 1 (32 bytes, cudaMalloc), which nothing has written in count, block (0,0,0),
- *         thread (0,0,0)
+ *   reported: uninitialised @count
  * case struct_padding
  * case padded_in_shared
  * case float4_of_three
@@ -34,8 +23,7 @@
  * case memcpy_async
  * case device_to_device
  * case device_to_device_unwritten
- *   told: uninitialised: @sum: ld.global.f32 reads 4 bytes at 0x..., byte 0 of allocation 2 (400
- *         bytes, cudaMalloc), which nothing has written in sum_all, block (0,0,0), thread (0,0,0)
+ *   reported: uninitialised @sum
  * case copied_to_the_host
  * case variables
  * case pinned
@@ -279,7 +267,7 @@ static void device_to_device_unwritten()
     sum_all<<<1, 32>>>(b, array<float>(32), 100);
 }
 
-/* Not told: more is copied than is used in many a right program, and padding goes with it. */
+/* Not reported: many correct programs copy more than they use, for example padding. */
 static void copied_to_the_host()
 {
     float host[100], *a = array<float>(100);

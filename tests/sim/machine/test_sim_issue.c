@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#define SOME_LANES "setp.ge.u32 %p1, %r2, 8;\n@%p1 bra OUT;\n" /* 8 of 32 go on */
+#define SOME_LANES "setp.ge.u32 %p1, %r2, 8;\n@%p1 bra OUT;\n" /* 8 of 32 continue */
 #define NO_LANE    "setp.lt.u32 %p1, %r2, 32;\n@%p1 bra BEHIND;\n"
 #define ADD        "add.u32 %r7, %r7, %r1;\n"
 #define LOAD       "ld.global.u32 %r7, [%rd2];\n"
@@ -25,7 +25,7 @@ static const struct {
     { "xor.b32 %r7, %r1, %r2;\nand.b32 %r8, %r7, %r4;\n", 1, 32 },
     { "shl.b32 %r7, %r1, 8;\nxor.b32 %r8, %r1, %r2;\nadd.u32 %r9, %r7, %r4;\n", 2, 64 },
     { "and.b32 %r7, %r1, 31;\nsetp.ne.s32 %p1, %r7, 0;\n", 1, 32 },
-    /* Copies are none, where one register is enough. */
+    /* A copy is no instruction if one register is enough. */
     { "mov.u32 %r7, %r1;\nmov.u32 %r8, 5;\n", 0, 0 },
     { "mov.u32 %r7, 5;\nmov.u32 %r7, %r1;\nadd.u32 %r8, %r7, %r1;\n", 3, 96 },
     { "mov.u64 %rd7, 5;\nmov.u64 %rd7, 6;\n", 4, 128 },
@@ -57,10 +57,10 @@ static const struct {
     const char *ptx;
     int instructions, threads;
 } exits[] = {
-    /* On the way: the pointer of the stack, out (its address is computed before), n that nobody
-     * wants, tid, laneid, ctaid, ntid, the index, the address, and the two of SOME_LANES, of
-     * which the second is on for those that leave. Then 8 lanes store, with a descriptor of the
-     * memory, and end. */
+    /* On the way: the pointer of the stack, out (its address is computed before), n, which is
+       unused, tid, laneid, ctaid, ntid, the index, the address, and the two of SOME_LANES, of which
+       the second is on for those that leave. Then 8 lanes store, with a descriptor of the memory,
+       and end. */
     { HEAD BEGIN SOME_LANES STORE "OUT:\nret;\n}\n", 14, 10 * 32 + 24 + 3 * 8 },
     /* n is read where it is wanted: by 8 lanes. */
     { HEAD BEGIN SOME_LANES "add.u32 %r9, %r3, %r1;\n" STORE "OUT:\nret;\n}\n", 15,
@@ -113,8 +113,9 @@ static void instructions_of_the_machine(void)
         expect(exits[i].ptx, sum_of(exits[i].ptx), exits[i].instructions, exits[i].threads);
 }
 
-/* A step to which no lane had come was left out of the report, though the machine issues it: of the
- * loads past an array's end in lab 04, say, which made 30 threads an instruction out of 20. */
+/* A step that no lane had reached was left out of the report, though the machine issues it: for
+ * example the loads past an array's end in lab 04, which gave 30 threads per instruction instead
+ * of 20. */
 static void what_no_lane_came_to_is_reported(void)
 {
     Trial trial = { .ptx = KERNEL(NO_LANE ADD ADD "BEHIND:\n") };

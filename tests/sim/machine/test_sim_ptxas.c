@@ -87,7 +87,7 @@ static const struct {
     { "add.f32 %f2, %f1, %f1; add.f32 %f3, %f1, %f2;", "nn" },
     /* A product that is needed elsewhere stays. */
     { "mul.f32 %f2, %f1, %f1; add.f32 %f3, %f1, %f2; st.global.f32 [%rd1], %f2;", "n" },
-    /* LEA shifts one of what it adds, if nobody else wants that. */
+    /* LEA shifts one of its addends, if the shift has no other reader. */
     { "shl.b32 %r4, %r1, 8; mov.u32 %r5, %ctaid.x; add.s32 %r6, %r4, %r5;", "j" },
     { "shl.b32 %r4, %r1, 8; shl.b32 %r5, %r2, 2; add.s32 %r6, %r4, %r5;", "j" },
     { "xor.b32 %r4, %r1, %r2; or.b32 %r5, %r4, 3;", "a" },

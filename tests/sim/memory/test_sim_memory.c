@@ -68,8 +68,8 @@ static void allocations_are_aligned_and_apart(void)
     memory_close();
 }
 
-/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps as long as the
- * arrays alone that was the inside of the next one, and nothing was told. */
+/* A kernel of one lab ran 20,468 bytes past the end of a small array: with gaps only as long as the
+ * arrays, that was inside the next array, and nothing was reported. */
 static void the_next_array_is_far(void)
 {
     open_memory(64 * MIB, false);
@@ -204,7 +204,7 @@ static void pinned_memory_is_found_where_it_is(void)
     CU_ASSERT_PTR_NULL(memory_adopt((void *) -10l, 20, HOST_PINNED));
     CU_ASSERT(memory_free(base));
     CU_ASSERT_PTR_NULL(memory_find(base));
-    CU_ASSERT_EQUAL(memory_ground(base), GROUND_FREED);
+    CU_ASSERT_EQUAL(memory_address_kind(base), ADDRESS_FREED);
     CU_ASSERT_PTR_NOT_NULL(memory_adopt(host + 8, 4000, HOST_PINNED));
     memory_close();
     free(host);
@@ -294,35 +294,36 @@ static void addresses_in_words(void)
         const char *text;
         AddressKind ground;
     } rows[] = {
-        { one, 4, "byte 0 of allocation 1 (4000 bytes, cudaMalloc)", GROUND_LIVE },
-        { one + 3996, 4, "byte 3996 of allocation 1 (4000 bytes, cudaMalloc)", GROUND_LIVE },
+        { one, 4, "byte 0 of allocation 1 (4000 bytes, cudaMalloc)", ADDRESS_LIVE },
+        { one + 3996, 4, "byte 3996 of allocation 1 (4000 bytes, cudaMalloc)", ADDRESS_LIVE },
         { one + 3996, 8,
           "the last 4 of them after the end of allocation 1 (4000 bytes, cudaMalloc)",
-          GROUND_LIVE },
-        { one + 4000, 4, "the 4 bytes after allocation 1 (4000 bytes, cudaMalloc)", GROUND_GAP },
-        { one + 4000, 1, "the 1 byte after allocation 1 (4000 bytes, cudaMalloc)", GROUND_GAP },
+          ADDRESS_LIVE },
+        { one + 4000, 4, "the 4 bytes after allocation 1 (4000 bytes, cudaMalloc)", ADDRESS_GUARD },
+        { one + 4000, 1, "the 1 byte after allocation 1 (4000 bytes, cudaMalloc)", ADDRESS_GUARD },
         { one + 4004, 4, "4 bytes after the end of allocation 1 (4000 bytes, cudaMalloc)",
-          GROUND_GAP },
-        { two - 4, 4, "4 bytes before allocation 2 (100 bytes, cudaMalloc)", GROUND_GAP },
-        { two - 1, 4, "1 byte before allocation 2 (100 bytes, cudaMalloc)", GROUND_GAP },
+          ADDRESS_GUARD },
+        { two - 4, 4, "4 bytes before allocation 2 (100 bytes, cudaMalloc)", ADDRESS_GUARD },
+        { two - 1, 4, "1 byte before allocation 2 (100 bytes, cudaMalloc)", ADDRESS_GUARD },
         { freed + 8, 4, "inside allocation 3 (64 bytes, cudaMalloc), which is freed",
-          GROUND_FREED },
+          ADDRESS_FREED },
         { freed + 64, 4, "the 4 bytes after allocation 3 (64 bytes, cudaMalloc), which is freed",
-          GROUND_GAP },
-        { table + 20, 4, "4 bytes after the end of `table` (16 bytes, __constant__)", GROUND_GAP },
+          ADDRESS_GUARD },
+        { table + 20, 4, "4 bytes after the end of `table` (16 bytes, __constant__)",
+          ADDRESS_GUARD },
         { (uint64_t) (uintptr_t) pinned + 4, 4,
-          "byte 4 of allocation 5 (64 bytes, pinned host memory)", GROUND_LIVE },
-        { (uint64_t) (uintptr_t) &on_the_stack, 4, "a host pointer", GROUND_HOST },
-        { 0, 4, "a null pointer", GROUND_NULL },
-        { 400, 4, "a null pointer", GROUND_NULL },
-        { 0x123456789000, 4, "nothing is allocated there", GROUND_NOTHING },
-        { UINT64_MAX - 3, 4, "nothing is allocated there", GROUND_NOTHING },
+          "byte 4 of allocation 5 (64 bytes, pinned host memory)", ADDRESS_LIVE },
+        { (uint64_t) (uintptr_t) &on_the_stack, 4, "a host pointer", ADDRESS_HOST },
+        { 0, 4, "a null pointer", ADDRESS_NULL },
+        { 400, 4, "a null pointer", ADDRESS_NULL },
+        { 0x123456789000, 4, "nothing is allocated there", ADDRESS_NOTHING },
+        { UINT64_MAX - 3, 4, "nothing is allocated there", ADDRESS_NOTHING },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         memory_describe(rows[i].address, rows[i].bytes, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, rows[i].text);
-        CU_ASSERT_EQUAL(memory_ground(rows[i].address), rows[i].ground);
+        CU_ASSERT_EQUAL(memory_address_kind(rows[i].address), rows[i].ground);
     }
     memory_close();
     free(pinned);
@@ -465,7 +466,7 @@ static CU_TestInfo tests[] = {
     { "bits of any length", bits_of_any_length },
     { "addresses in words", addresses_in_words },
     { "leaks are those not freed", leaks_are_those_not_freed },
-    { "told once, counted after", told_once_counted_after },
+    { "reported once, counted after", told_once_counted_after },
     { "how it looks", how_it_looks },
     { "how others look", how_others_look },
     { "the table ends", the_table_ends },

@@ -33,7 +33,7 @@ static const struct {
     { "bra A; A: ret;", "- -" },
     { "@%p1 bra A; A: bar.sync 0; ret;", "1 - -" },
     { "@%p1 bra A; bar.sync 0; A:", "2 -" },
-    /* Whoever returns early keeps nobody waiting. */
+    /* Lanes that return early do not make others wait. */
     { "@%p1 bra A; bar.sync 0; A: ret;", "1 - -" },
     { "@%p1 ret; bar.sync 0; ret;", "- - -" },
     { "@%p1 bra A; @%p2 bra B; bar.sync 0; ret; B: bar.sync 1; A: bar.sync 2; ret;",

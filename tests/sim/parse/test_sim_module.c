@@ -221,7 +221,7 @@ static void module_says_what_it_is(void)
     module_free(module);
 }
 
-/* What was inlined from the toolkit's headers is told where it was inlined. */
+/* Code inlined from the toolkit's headers is reported at the place where it was inlined. */
 static void lines_are_the_users(void)
 {
     static const char source[] =

@@ -31,9 +31,9 @@ static const struct {
     { "mov.u32 %r1, %tid.q;", "PTX line 10: expected a component, found '.q'" },
     { "mov.u32 %r1, 1/0;", "PTX line 10: a constant divided by zero" },
     { "mov.u32 %r1, 1.5+1;", "PTX line 10: an operator between floating-point constants" },
-    { "mov.u32 %r1, 0x;", "PTX line 10: a number that is none" },
-    { "mov.u32 %r1, 09;", "PTX line 10: a number that is none" },
-    { "mov.u32 %r1, 12ab;", "PTX line 10: a number that is none" },
+    { "mov.u32 %r1, 0x;", "PTX line 10: a malformed number" },
+    { "mov.u32 %r1, 09;", "PTX line 10: a malformed number" },
+    { "mov.u32 %r1, 12ab;", "PTX line 10: a malformed number" },
     { "mov.u64 %rd1, 18446744073709551616;", "PTX line 10: a number of more than 64 bits" },
     { "mov.f32 %f1, 0f3F80;",
       "PTX line 10: a floating-point constant with a wrong number of digits" },
@@ -170,8 +170,8 @@ CU_SuiteInfo test_sim_refuse = {
     .pName = "sim_refuse",
     .pTests =
         (CU_TestInfo[]){
-            { "malformed text is told", malformed_text_is_told },
-            { "too much is told", too_much_is_told },
+            { "malformed text is reported", malformed_text_is_told },
+            { "too much is reported", too_much_is_told },
             { "cut off text is refused", cut_off_text_is_refused },
             CU_TEST_INFO_NULL,
         },

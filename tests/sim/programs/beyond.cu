@@ -1,4 +1,4 @@
-/* beyond.cu - an instruction that is not simulated is told where it is reached, not before.
+/* beyond.cu - an instruction that is not simulated is reported when it is reached, not before.
  *
  * expect: ok
  * stderr: this instruction in multiply, block (0,0,0)

@@ -3,7 +3,8 @@
  *     digest NAME HASH          64 bits of the exact bytes: PTX defines each of them
  *     digest~ NAME VALUE...     of results that PTX only bounds (sinf, ex2.approx): close is enough
  *
- * tests/sim/outputs.sh keeps the lines that a GPU prints, run_programs.sh compares ours with them.
+ * tests/sim/outputs.sh keeps the lines that a GPU prints; run_programs.sh compares the simulated
+ * ones with them.
  */
 #ifndef DIGEST_H
 #define DIGEST_H

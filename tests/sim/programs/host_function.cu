@@ -18,7 +18,7 @@ static void note(void *data)
     seen[seen_count++] = *(volatile int *) data;
 }
 
-static void CUDART_CB told(cudaStream_t stream, cudaError_t status, void *data)
+static void CUDART_CB callback(cudaStream_t stream, cudaError_t status, void *data)
 {
     CHECK(status == cudaSuccess && stream);
     note(data);
@@ -53,7 +53,7 @@ int main()
     set<<<1, 1, 0, stream>>>(x, 2);
     OK(cudaLaunchHostFunc(stream, note, x));
     set<<<1, 1, 0, stream>>>(x, 3);
-    OK(cudaStreamAddCallback(stream, told, x, 0));
+    OK(cudaStreamAddCallback(stream, callback, x, 0));
     OK(cudaStreamSynchronize(stream));
     CHECK(seen_count == 3 && seen[0] == 1 && seen[1] == 2 && seen[2] == 3);
     OK(cudaFreeHost(x));

@@ -1,4 +1,4 @@
-/* lanes_lock.cu - lanes of one warp that wait for each other's lock: told, not hung.
+/* lanes_lock.cu - lanes of one warp that wait for each other's lock: reported instead of hanging.
  *
  * Since Volta a GPU lets such lanes run on by themselves, and the kernel ends; here a warp's lanes
  * run together, as far as they can, and what can then never end is said.

@@ -1,4 +1,5 @@
-/* last_error.cu - when an error is told, how long it stays, and what a failed kernel leaves behind.
+/* last_error.cu - when an error is returned, how long it stays, and what remains after a failed
+ * kernel.
  *
  * expect: ok
  * stderr: out of bounds
@@ -14,7 +15,7 @@ int main()
 {
     int *x, *y, value;
 
-    /* an error stays until it is asked for, over calls that go well */
+    /* an error stays until it is read, over calls that succeed */
     EXPECT(cudaErrorInvalidValue, cudaMalloc((void **) NULL, 4));
     OK(cudaMalloc(&x, 4));
     EXPECT(cudaErrorInvalidValue, cudaPeekAtLastError());

@@ -32,7 +32,7 @@ static cudaError_t last(void)
 {
     cudaError_t launched = cudaGetLastError();
 
-    OK(cudaGetLastError()); /* told once */
+    OK(cudaGetLastError()); /* returned once */
     OK(cudaDeviceSynchronize());
     return launched;
 }

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-/* ---- Matrix times vector: a warp a row ---- */
+/* ---- Matrix times vector: one warp per row ---- */
 
 enum { ROWS = 37, COLUMNS = 203 };
 

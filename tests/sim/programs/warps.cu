@@ -98,7 +98,7 @@ static void all_votes(Array<int> &x)
     digest("votes", y);
 }
 
-/* ---- What is even comes first: places by ballot, one atomic a warp ---- */
+/* ---- Even numbers come first: places by ballot, one atomic per warp ---- */
 
 static __global__ void compact(const int *x, int *y, int *count, int n)
 {

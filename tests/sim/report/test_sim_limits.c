@@ -77,8 +77,8 @@ static void a_narrow_unit_makes_wait(void)
     const TimingResult few = threads(repeat("", one, 10, ""), 4 * 32);
     const TimingResult more = threads(repeat("", one, 110, ""), 4 * 32);
 
-    /* A lane a scheduler: 32 cycles a warp. In one it is issued, in 8 its last result (the same
-     * register) is not there yet, then the unit is not free. */
+    /* One lane per scheduler: 32 cycles per warp. One to issue, 8 in which its last result (the
+     * same register) is not ready, then the unit is busy. */
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_UNITS] - few.spent.at[AT_UNITS], 100 * 23, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.waits[WAIT_RESULT] - few.waits[WAIT_RESULT], 100 * 8, 1e-6);
     CU_ASSERT_DOUBLE_EQUAL(more.spent.at[AT_ISSUE] - few.spent.at[AT_ISSUE], 100, 1e-6);
@@ -98,7 +98,7 @@ static void memory_that_is_asked_for_much_is_the_limit(void)
                             .blocks = 64,
                             .blocks_an_sm = 8 });
 
-    /* 64 KiB once, a byte a cycle; what is written stays in the L2. */
+    /* 64 KiB once, one byte per cycle; written data stays in the L2. */
     CU_ASSERT_DOUBLE_EQUAL(result.busy[AT_DRAM], 65536, 1e-6);
     CU_ASSERT_EQUAL(limit_of(&result), AT_DRAM);
     CU_ASSERT(share_of(&result, AT_DRAM) > 0.8);
@@ -273,7 +273,7 @@ static void a_program_without_work_has_no_shares(void)
     CU_ASSERT_FALSE(report_limits(&none, &limits));
 }
 
-/* A kernel of 40 ns beside a copy of 100 ns, and 10 ns of nothing. */
+/* A kernel of 40 ns during a copy of 100 ns, then 10 idle ns. */
 static void a_program_bound_by_transfers(void)
 {
     Kernel kernel = { .timed = 1,
@@ -301,7 +301,7 @@ static void a_program_bound_by_transfers(void)
     timeline_close(report.timeline);
 }
 
-/* 64 warps fit on an SM; a grid of a block an SM gives it no more than the block's four. */
+/* 64 warps fit on an SM; a grid of one block per SM gives it only the block's four. */
 static void warps_are_those_that_the_grid_has(void)
 {
     const Device eight = { .sms = 8 }, unknown = { .sms = 0 };
@@ -359,7 +359,7 @@ static void the_table_has_them(void)
         "                        40.0 %  DRAM; busy 70.0 %\n"
         "                        10.0 %  launches, idle GPU\n"
         "  roofline               0.5    flop per byte; ridge at 20; 2.0 % of the roof\n"
-        "  so                 shared memory is busy 80 % of the time, and bank\n"
+        "  summary            shared memory is busy 80 % of the time, and bank\n"
         "                     conflicts cost 1.3 times the wavefronts\n";
     Capture capture;
 
@@ -484,7 +484,7 @@ static CU_TestInfo tests[] = {
     { "one warp waits for its own results", one_warp_waits_for_its_own_results },
     { "many warps issue all the time", many_warps_issue_all_the_time },
     { "a narrow unit makes wait", a_narrow_unit_makes_wait },
-    { "memory that is asked for much is the limit", memory_that_is_asked_for_much_is_the_limit },
+    { "memory with many requests is the limit", memory_that_is_asked_for_much_is_the_limit },
     { "a chain of loads is latency", a_chain_of_loads_is_latency },
     { "conflicts are shared memory's", conflicts_are_shared_memorys },
     { "updates of one address wait for each other", updates_of_one_address_wait_for_each_other },

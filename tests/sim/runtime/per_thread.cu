@@ -20,13 +20,13 @@ static int read(const int *x)
     return value;
 }
 
-static void of_another_thread(int *mine, int *theirs)
+static void of_another_thread(int *mine, int *others)
 {
     add<<<1, 1>>>(mine, 7);
     OK(cudaStreamSynchronize(0));
     CHECK(read(mine) == 7);
-    /* what was issued there may have run or not; here it has not, since nobody has waited */
-    CHECK(read(theirs) == 0);
+    /* the work there may have run or not; here it has not, since no call has waited */
+    CHECK(read(others) == 0);
 }
 
 int main()

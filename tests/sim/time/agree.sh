@@ -1,12 +1,12 @@
 #!/bin/bash
-# agree.sh - verdicts on the simulated H200 beside those of an H200, for every kernel that docs/measured has.
+# agree.sh - compares verdicts on the simulated H200 with those of an H200, for every kernel in docs/measured.
 #
 #     tests/sim/time/agree.sh BUILD [LAB...]     BUILD holds ratios and runner-sim; LAB: 06_transpose
 #
-# Prints a row a case: the speed as a share of the reference's, measured and modelled. Fails if a timed case
-# gets another verdict than on the H200, or if the errors of the timed cases exceed what is asked of the
-# model: 20 % in the median, 50 % at the 90th percentile. Control cases of one size for all GPUs are
-# another problem on a slice: they are shown, not held to anything. Speeds that are 0.000 in both (all of the work
+# Prints one row per case: the speed as a share of the reference's, measured and modelled. Fails if a timed
+# case gets another verdict than on the H200, or if the errors of the timed cases exceed the limits:
+# 20 % in the median, 50 % at the 90th percentile. Control cases of one size for all GPUs are a
+# different problem on a slice: they are shown, but not checked. Speeds that are 0.000 in both (all of the work
 # was the host's, say) have a verdict and no error; one that is 0 in the model alone is as wrong as can be.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,13 +1,13 @@
 #!/bin/bash
-# check.sh - `make check` on a simulated GPU, beside what is known not to be as it should be there.
+# check.sh - `make check` on a simulated GPU, compared with its known deviations.
 #
 #     tests/sim/time/check.sh BUILD DEVICE [LAB...] [OPTION...]     DEVICE: sim, sim:h200, ...; OPTION: of
 #                                                                   warpbook check
 #
-# The model of time is none of the labs' GPUs: where it gives a kernel another verdict than its first line,
-# nothing is bent. The rows that say BAD must be those of known.txt for this device, with their causes; one
-# more fails, and one less does, too: then the list is to be mended. Of the labs asked for, all if none is; as
-# many beside each other as there are processors, since a simulated GPU is each process's own.
+# If the model of time gives a kernel another verdict than its first line, the model is not adjusted. The
+# rows that say BAD must be exactly those of known.txt for this device, with their causes; otherwise the
+# script fails, and the list must be fixed. Checks the given labs, or all; as many in parallel as there
+# are processors, since each process has its own simulated GPU.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 build=$(cd "${1:?the build folder}" && pwd)
@@ -31,7 +31,7 @@ prove() {
     [ $status -le 1 ] || echo "$1 $status" >> "$work/ended_badly"
 }
 export -f prove
-# The last labs take longest: they begin first.
+# The last labs take longest, so they start first.
 printf '%s\n' "${labs[@]}" | tac | xargs -P "$(nproc)" -I LAB bash -c 'prove "$@"' - LAB "$@"
 if [ -e "$work/ended_badly" ]; then
     sed 's/\(.*\) \(.*\)/check: lab \1 ended with status \2/' "$work/ended_badly"

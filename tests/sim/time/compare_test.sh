@@ -79,7 +79,7 @@ compare
 holds ties 'order of 4 rungs, 06_t.x: Spearman 1.00, asked 0.90'
 ends ties 0
 
-# What nobody has modelled is missed, unless part was asked for.
+# A case that was not modelled is missing, unless only a part was requested.
 printf '%s\n' '06_t.1_a.x 101' > "$work/modelled"
 compare
 holds lacking '3 measured and not modelled: 06_t.2_b.x 06_t.3_c.x 06_t.4_d.x'
@@ -97,7 +97,8 @@ holds verdicts 'a/2.cu: pass on the GPU, none simulated'
 holds verdicts 'verdicts: 1 of 3 agree, asked all'
 ends verdicts 1
 
-# What is told of in a first line is no fault, and no agreement either; only as it is told, and only if a GPU was asked.
+# A deviation that a first line announces is neither an error nor an agreement; only exactly as announced,
+# and only with a verdict of a GPU.
 verdicts 'a/1.cu slow slow -' 'a/wrong/o.cu stray crash crash' 'a/wrong/t.cu crash stray wrong_or_stray'
 holds told 'a/wrong/o.cu: stray on the GPU, crash simulated, as its first line says'
 holds told 'verdicts: 1 of 1 agree, asked all; 2 more race or misuse memory and end as told'
@@ -108,7 +109,7 @@ holds not_told 'a/wrong/t.cu: none on the GPU, crash simulated'
 holds not_told 'verdicts: 1 of 3 agree, asked all'
 ends not_told 1
 
-# The H200 beside itself: nothing is off, and each line of its tables is read.
+# The H200 compared with itself: no error, and each line of its tables is read.
 (cd solutions && for lab in *; do echo "$lab $(basename "$(find "$lab" -maxdepth 1 -name '[1-9]*.cu' | sort | tail -1)" .cu)"; done) > "$work/references"
 for file in h200.txt h200-all.txt; do
     grep -v '^#' "$here/$file" > "$work/measured"

@@ -4,7 +4,7 @@
 
 enum { TILE = 32, BLOCK_ROWS = 8 };
 
-// ILP chains of multiply-adds a thread, 256 of them a loop; x is uniform.
+// ILP chains of multiply-adds per thread, 256 of them per loop; x is uniform.
 template <int ILP> __global__ void fma_chain(float *out, float x, int loops)
 {
     float a[ILP];

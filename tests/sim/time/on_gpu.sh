@@ -1,5 +1,5 @@
 #!/bin/bash
-# on_gpu.sh - `make validate`: what this machine's GPU takes, measured now, beside what is modelled for it.
+# on_gpu.sh - `make validate`: compares this machine's GPU, measured now, with its model.
 #
 #     tests/sim/time/on_gpu.sh BUILD [PREFIX]
 #
@@ -8,9 +8,9 @@
 #     compared.txt   the comparison (compare.awk)
 #     verdicts.txt   `LAB/FILE GPU SIMULATED TOLD` of each starter, rung and wrong kernel: verdicts.awk
 #     points, *.svg  plots, where gnuplot is installed
-# Without a GPU an H200's figures and verdicts stand in (h200-all.txt, h200-verdicts.txt). A device that nobody has
-# described (grader/sim/devices) cannot be modelled: it is measured, that is said, and the exit status is
-# 2. Exit status 1: something asked is missed.
+# Without a GPU an H200's figures and verdicts stand in (h200-all.txt, h200-verdicts.txt). A device without a
+# description (grader/sim/devices) cannot be modelled: it is only measured, a message says so, and the
+# exit status is 2. Exit status 1: a requirement is missed.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 . tests/sim/time/programs.sh

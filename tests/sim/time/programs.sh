@@ -1,4 +1,4 @@
-# programs.sh - the programs of tests/sim/time: how they are compiled, and run on the simulated H200.
+# programs.sh - compiles the programs of tests/sim/time, and runs them on the simulated H200.
 # To be read by a script that is in the repository's root. shellcheck shell=bash
 . grader/build/toolkit.sh
 here=tests/sim/time
@@ -104,8 +104,8 @@ slices_of()
     echo $(((sms + 11) / 12))
 }
 
-# at_once FUNCTION: that with each line of the input, as many beside each other as there are processors; what
-# they print, in the input's order. Status 1: one of them failed.
+# at_once FUNCTION: that with each line of the input, as many in parallel as there are processors; prints
+# their output in the input's order. Status 1: one of them failed.
 at_once()
 {
     local line said n=0 failed=0

@@ -234,7 +234,7 @@ static void cases()
     run("2", 2);
 }
 #elif LAB == 9
-// Two tiles of 128 x 128 an SM.
+// Two tiles of 128 x 128 per SM.
 static void cases()
 {
     enum { TILE_SIDE = 128, DEPTH = 256 };

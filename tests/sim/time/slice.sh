@@ -1,6 +1,6 @@
 #!/bin/bash
-# slice.sh - a slice's ratios beside the whole's: rungs of the labs on the simulated H200 as it is
-# simulated, a slice, and whole (SIM_WHOLE), which takes as many times longer.
+# slice.sh - compares ratios on a slice with those on the whole: rungs of the labs on the simulated H200 as
+# a slice, and whole (SIM_WHOLE), which takes that many times longer.
 #
 #     tests/sim/time/slice.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; of the names wanted
 #

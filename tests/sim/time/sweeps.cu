@@ -146,8 +146,8 @@ static void offsets(int n)
     }
 }
 
-// The copy of a float a thread, with ever fewer blocks of 256 threads an SM: the shared memory that
-// they ask for leaves room for no more.
+// Copies one float per thread, with ever fewer blocks of 256 threads per SM: their shared memory
+// leaves room for no more.
 static void occupancies(int n)
 {
     int an_sm, a_block, most_blocks;

@@ -51,7 +51,7 @@ static void conflicts_cost_wavefronts(void)
     CU_ASSERT_EQUAL(conflicts - straight, 20 * 31);
 }
 
-/* A wavefront a cycle, or, as on Turing, half of one. */
+/* One wavefront per cycle, or half of one, as on Turing. */
 static void shared_memory_is_as_wide_as_described(void)
 {
     static const char loads[] = "ld.shared.u32 %r13, [%r12];\nld.shared.u32 %r14, [%r12];\n"
@@ -97,7 +97,7 @@ static void a_load_comes_from_where_the_data_is(void)
     gpu_close(gpu);
     /* An atom of 64 bytes takes a cycle of 64 GB/s. */
     CU_ASSERT_EQUAL(took[0] - took[1], plain.memory_latency - plain.l2_latency + 1);
-    /* The second load was under way with the first: it waits for its line. */
+    /* The second load was in flight with the first: it waits for its line. */
     CU_ASSERT(took[2] - took[1] < plain.l1_latency);
 }
 

@@ -1,5 +1,5 @@
-/* test_sim_time_cache.c - the caches of the model of time beside a plain list of what was used
- * when.
+/* test_sim_time_cache.c - compares the caches of the model of time with a plain list of the lines
+ * in the order of use.
  */
 #include <CUnit/CUnit.h>
 
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one set: the lines in it, last used first. Lines of several sets are told apart by what the
- * cache itself displaces: here each cache has one set, and one of many sets follows below. */
+/* Of one set: the lines in it, last used first. Lines of several sets are distinguished by the
+ * lines that the cache displaces: here each cache has one set, and one of many sets follows below.
+ */
 typedef struct List {
     uint64_t line[MOST_WAYS];
     int count;

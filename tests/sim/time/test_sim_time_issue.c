@@ -26,7 +26,7 @@ static void independent_instructions_overlap(void)
 static void a_narrow_pipe_takes_more_cycles(void)
 {
     static const char one[] = "fma.rn.f64 %fd1, %fd2, %fd3, %fd4;\n";
-    /* 4 lanes an SM: 1 a scheduler, 32 cycles a warp. */
+    /* 4 lanes per SM: 1 per scheduler, 32 cycles per warp. */
     const double few = cycles(repeat("", one, 10, ""), 32);
     const double more = cycles(repeat("", one, 20, ""), 32);
 
@@ -151,15 +151,15 @@ static void the_eldest_blocks_accesses_come_first(void)
     two.blocks = 2;
     alone = play(&plain, one).cycles;
     beside = play(&plain, two).cycles;
-    CU_ASSERT_TRUE(alone > 8 * 400); /* a cycle an access */
+    CU_ASSERT_TRUE(alone > 8 * 400); /* one cycle per access */
     CU_ASSERT_TRUE(beside > alone + 4 * plain.shared_latency);
 }
 
 /* ---- Operands ---- */
 
-/* 15 warps a scheduler, more than the latency: what counts is how long each keeps it. The register
- * file gives two operands a cycle; those that the same warp's instruction before has read are
- * there still. */
+/* 15 warps per scheduler, more than the latency: what counts is how long each occupies it. The
+ * register file delivers two operands per cycle; operands of the same warp's previous instruction
+ * are still available. */
 enum { WARPS = 15, ROUNDS = 100 };
 
 static double operands_cycles(const Device *device, const char *before, const char *round)
@@ -181,7 +181,7 @@ static const struct {
     { "", "fma.rn.f32 %f1, %f1, %f1, %f2;\n", 1, 1 },
     { "", "fma.rn.f32 %f1, %f1, %f2, 0f3F000000;\n", 1, 1 },
     { "", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 2 },
-    /* A constant is none, wherever it was written. */
+    /* A constant is no operand, wherever it was written. */
     { "mov.f32 %f2, 0f3F000000;\n", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 1 },
     { "mov.f32 %f2, %f6;\n", "fma.rn.f32 %f1, %f1, %f2, %f3;\n", 1, 2 },
     /* Whole numbers, too. */
@@ -218,11 +218,11 @@ static void operands_take_cycles(void)
 static CU_TestInfo tests[] = {
     { "dependent instructions wait for the latency", dependent_instructions_wait },
     { "independent instructions overlap", independent_instructions_overlap },
-    { "a narrow pipe takes more cycles a warp", a_narrow_pipe_takes_more_cycles },
+    { "a narrow pipe takes more cycles per warp", a_narrow_pipe_takes_more_cycles },
     { "what ptxas removes costs nothing", what_ptxas_removes_costs_nothing },
     { "copies pass on when a value is there", copies_pass_on_when_a_value_is_there },
     { "warps hide each other's waiting", warps_hide_each_others_waiting },
-    { "a scheduler issues one a cycle", a_scheduler_issues_one_a_cycle },
+    { "a scheduler issues one per cycle", a_scheduler_issues_one_a_cycle },
     { "ready warps take turns", ready_warps_take_turns },
     { "first warps are on different schedulers", first_warps_are_on_different_schedulers },
     { "the oldest block's accesses come first", the_eldest_blocks_accesses_come_first },

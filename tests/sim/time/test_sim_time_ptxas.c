@@ -95,7 +95,7 @@ static const struct {
     { FIRST, XOR_ALL XOR_ALL, 2, 2 },
     { FIRST, XOR_ALL ADD_ALL XOR, 3, 3 },
     { "mov.b64 %rd9, %rd1;\n", "add.s64 %rd9, %rd9, %rd1;\n", 2, 2 },
-    /* Nothing was written there: nobody knows what it is. */
+    /* Nothing was written there: its value is unknown. */
     { FIRST, "xor.b32 %r25, %r26, %r4;\nxor.b32 %r27, %r26, %r3;\n", 4, 4 },
     /* A lane's own goes in, also by another register. */
     { FIRST "mov.u32 %r23, %r1;\n", XOR_ALL XOR_ALL, 4, 4 },
@@ -234,7 +234,7 @@ static const struct {
     /* Sixteen bytes apart; a word of each lies in every fourth bank. */
     { SHARED_AT("16"), WORD(20, 0), 4 },
     { SHARED_AT("16"), WORD(20, 0) WORD(21, 4) WORD(22, 8) WORD(23, 12), 4 },
-    /* Eight: pairs. Four, or nobody knows: none. */
+    /* Eight: pairs. Four or unknown: none. */
     { SHARED_AT("8"), WORD(20, 0) WORD(21, 4) WORD(22, 8) WORD(23, 12), 4 },
     { SHARED_AT("4"), WORD(20, 0) WORD(21, 4) WORD(22, 8) WORD(23, 12), 4 },
     { SHARED_AT("0") "mul.lo.u32 %r12, %r0, %r3;\n", WORD(20, 0) WORD(21, 4), 2 },

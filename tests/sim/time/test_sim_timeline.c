@@ -165,7 +165,7 @@ static void as_many_chunks_as_buffers_are_on_their_way(void)
     }
 }
 
-/* U 4 | D 4 of two streams: with an engine for both, or none beside the SMs, one after the other.
+/* U 4 | D 4 of two streams: with one engine for both, or none but the SMs, one after the other.
  */
 static void copy_engines_are_by_direction(void)
 {
@@ -242,7 +242,7 @@ static void a_lead_keeps_no_engine(void)
 
 /* ---- Kernels ---- */
 
-/* Halves fit side by side, a third one and a whole do not; nobody overtakes. */
+/* Two halves fit at once, a third one and a whole do not; no kernel overtakes. */
 static void kernels_share_the_sms_if_they_fit(void)
 {
     Program p = begin(2);
@@ -271,7 +271,8 @@ static void fills_run_beside_copies_not_beside_kernels(void)
 
 /* ---- Waiting ---- */
 
-/* A mark of stream 1 between two kernels; stream 2 goes on after the mark, not after the stream. */
+/* A mark of stream 1 between two kernels; stream 2 continues after the mark, not after the stream.
+ */
 static void a_mark_is_where_it_was_put(void)
 {
     Program p = begin(2);
@@ -297,7 +298,7 @@ static void what_the_host_issues_comes_after_its_waits(void)
 
     wait_for(&p, up);
     ENDS(up, 2);
-    ENDS(kernel, -1); /* nobody has waited that long */
+    ENDS(kernel, -1); /* the host has not waited that long */
     second = issue(&p, 3, 'U', 3);
     timeline_play(p.timeline, NULL);
     ENDS(second, 5);
@@ -305,7 +306,7 @@ static void what_the_host_issues_comes_after_its_waits(void)
     finish(&p);
 }
 
-/* What runs when the host's wait is over goes on at its speed of before. */
+/* Work that runs when the host's wait ends continues at its previous speed. */
 static void a_pause_changes_nothing(void)
 {
     double ends[2][2];
@@ -383,13 +384,13 @@ static void without_memory_nothing_happens(void)
 
 /* ---- The chart ---- */
 
-/* 58 us, a column each. In the column 38 stream 1 has a quarter, stream 2 the rest; in the next
+/* 58 us, one per column. In the column 38 stream 1 has a quarter, stream 2 the rest; in the next
  * stream 2 has a quarter. */
 static void a_chart_is_drawn(void)
 {
     static const char want[] =
         "\n"
-        "timeline: 58.00 us, a column 1.00 us, simulated; digits are streams\n"
+        "timeline: 58.00 us, 1.00 us per column, simulated; digits are streams\n"
         "  H2D        1111111111..............................................22  20.7 %\n"
         "  kernels    ..........11111111111111111111111111112:..................  50.4 %\n"
         "  D2H        .......................................22222222222222222..  28.9 %\n";
@@ -444,13 +445,13 @@ static void the_report_tells_when_work_ran(void)
 static CU_TestInfo tests[] = {
     { "a stream is a queue", a_stream_is_a_queue },
     { "two streams overlap", two_streams_overlap },
-    { "as many chunks as buffers are on their way", as_many_chunks_as_buffers_are_on_their_way },
+    { "as many chunks as buffers are in flight", as_many_chunks_as_buffers_are_on_their_way },
     { "copy engines are by direction", copy_engines_are_by_direction },
     { "an engine takes what is ready", an_engine_takes_what_is_ready },
     { "both ways at once are slower", both_ways_at_once_are_slower },
     { "a lead keeps no engine", a_lead_keeps_no_engine },
     { "kernels share the SMs if they fit", kernels_share_the_sms_if_they_fit },
-    { "fills run beside copies, not beside kernels", fills_run_beside_copies_not_beside_kernels },
+    { "fills overlap with copies, not with kernels", fills_run_beside_copies_not_beside_kernels },
     { "a mark is where it was put", a_mark_is_where_it_was_put },
     { "what the host issues comes after its waits", what_the_host_issues_comes_after_its_waits },
     { "a pause changes nothing", a_pause_changes_nothing },

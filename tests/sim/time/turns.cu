@@ -1,5 +1,5 @@
-// turns.cu - how an SM places a block's warps, and whose accesses it serves first: what the model
-// of time has from a GPU, with the GPU's own clock and warp slots.
+// turns.cu - how an SM assigns warps to slots, and whose accesses it serves first: facts for the
+// model of time, measured with the GPU's own clock and warp slots.
 //
 //     nvcc -O3 -arch=native -o turns tests/sim/time/turns.cu && ./turns
 //
@@ -167,8 +167,8 @@ __global__ void load_then_read(float *out, const float *in, Steps *steps)
         steps[blockIdx.x * TILE + threadIdx.y].at[i] = at[i];
 }
 
-// With as many blocks an SM as there is room for, or one: a block may have all shared memory of a
-// block.
+// With as many blocks per SM as fit, or one: a block may use all shared memory that a block can
+// have.
 static void serve(const char *name, bool alone)
 {
     const int blocks = 128 * 128;
@@ -199,7 +199,7 @@ static void serve(const char *name, bool alone)
             for (int i = 0; i < STEPS; i++)
                 mean[i] += (double) (s[b * TILE + w].at[i] - start) / blocks / TILE;
     }
-    printf("serve %s, %d blocks an SM: begun %.0f issued %.0f there %.0f stored %.0f behind %.0f "
+    printf("serve %s, %d blocks per SM: begun %.0f issued %.0f there %.0f stored %.0f behind %.0f "
            "ended %.0f\n",
            name, a_sm, mean[0], mean[1], mean[2], mean[3], mean[4], mean[5]);
     check(cudaFree(in));
@@ -213,7 +213,7 @@ int main()
         for (int warps : { 1, 2, 3, 4, 5, 8, 12, 32 })
             place(work, warps);
     serve("alone", true);
-    serve("beside", false);
+    serve("together", false);
     check(cudaDeviceSynchronize());
     return 0;
 }

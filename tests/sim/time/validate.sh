@@ -1,5 +1,5 @@
 #!/bin/bash
-# validate.sh - the model of time beside a GPU: what it measured, what is modelled.
+# validate.sh - compares the model of time with measurements of a GPU.
 #
 #     tests/sim/time/validate.sh BUILD [PREFIX]     BUILD holds libcudart-sim.so; of the names wanted
 #

@@ -1,4 +1,4 @@
-/* approx.c - what a GPU's special function unit does: ex2, lg2, sin, cos, tanh, rsqrt, and the
+/* approx.c - the operations of the special function unit: ex2, lg2, sin, cos, tanh, rsqrt, and the
  * approximate forms of div and, for f64, of rcp. rcp.approx and sqrt.approx of f32 are the exact
  * ones.
  */

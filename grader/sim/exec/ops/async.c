@@ -1,9 +1,9 @@
-/* async.c - cp.async: copies from global to shared memory that arrive when they are waited
- * for.
+/* async.c - cp.async: copies from global to shared memory that arrive at a wait.
  *
- * On hardware a copy may arrive at any time up to the wait; here always as late as it may, so that
- * a kernel that does not wait computes with what lay there before. Until then the bytes also count
- * as not written. The source is read, and both sides are checked, when the copy is issued.
+ * On hardware a copy may arrive at any time up to the wait; here it always arrives as late as
+ * allowed, so that a kernel that does not wait computes with the old bytes. Until then the bytes
+ * also count as not written. The source is read, and both sides are checked, when the copy is
+ * issued.
  */
 #include "sim/exec/access.h"
 #include "sim/base/bits.h"
@@ -14,18 +14,18 @@
 enum { LARGEST_COPY = 16, MOST_COPIES = 1 << 16 };
 
 /* What one instruction copies; lanes leave the mask as they arrive. */
-typedef struct Copy {
+typedef struct AsyncCopy {
     const Step *step;
     uint32_t mask;
     int bytes;
     uint32_t group[LANES];
     uint64_t to[LANES];
     uint8_t data[LANES][LARGEST_COPY];
-} Copy;
+} AsyncCopy;
 
 typedef struct Async {
     uint32_t open[LANES]; /* the number of the group that a lane's next copy joins */
-    Copy *copies;         /* under way, in their order */
+    AsyncCopy *copies;    /* in flight, in their order */
     int count, room;
 } Async;
 
@@ -36,13 +36,13 @@ static Async *async_of(Warp *warp)
     return warp->async;
 }
 
-static Copy *new_copy(Async *async)
+static AsyncCopy *new_copy(Async *async)
 {
     if (async->count == MOST_COPIES)
         return NULL;
     if (async->count == async->room) {
         int room = async->room ? 2 * async->room : 8;
-        Copy *copies = realloc(async->copies, (size_t) room * sizeof *copies);
+        AsyncCopy *copies = realloc(async->copies, (size_t) room * sizeof *copies);
         if (!copies)
             return NULL;
         async->copies = copies;
@@ -71,7 +71,7 @@ static void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, Space 
 }
 
 /* Whole copies: one access of the warp. */
-static bool read_whole(Access *x, Copy *copy)
+static bool read_whole(Access *x, AsyncCopy *copy)
 {
     if (!access_open(x))
         return false;
@@ -82,8 +82,8 @@ static bool read_whole(Access *x, Copy *copy)
     return true;
 }
 
-/* A lane that reads less than it writes, the rest being zeros: rare, so byte by byte. */
-static bool read_part(Access *x, Copy *copy, int lane, uint32_t bytes)
+/* A lane that reads fewer bytes than it writes; the rest are zeros. Rare, so byte by byte. */
+static bool read_part(Access *x, AsyncCopy *copy, int lane, uint32_t bytes)
 {
     Access byte = *x;
 
@@ -98,22 +98,23 @@ static bool read_part(Access *x, Copy *copy, int lane, uint32_t bytes)
     return true;
 }
 
-/* How many bytes a lane reads: the fourth operand, or none where that predicate holds. */
+/* The number of bytes that a lane reads: the fourth operand; none if that is a predicate which is
+ * true. */
 static uint32_t source_bytes(Warp *warp, const Step *step, int lane, uint32_t bytes)
 {
-    if (step->wide) /* e is a predicate */
+    if (step->copy.is_suppressed)
         return predicate_of(warp, step->e, step->negated_e) >> lane & 1 ? 0 : bytes;
     return value_of(warp, step->e, lane);
 }
 
-static bool read_source(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
+static bool read_source(Warp *warp, const Step *step, uint32_t mask, AsyncCopy *copy)
 {
     bool has_size = step->in->count >= 4;
     Access x;
     uint32_t whole = mask;
 
     begin(&x, warp, step, mask, SPACE_GLOBAL, copy->bytes);
-    access_addresses(x.address, warp, step->b, step->address_size2, step->offset2);
+    access_addresses(x.address, warp, step->b, step->copy.address_size, step->copy.offset);
     for (uint32_t left = has_size ? mask : 0; left; left &= left - 1) {
         int lane = first_lane(left);
         uint32_t bytes = source_bytes(warp, step, lane, (uint32_t) copy->bytes);
@@ -127,8 +128,9 @@ static bool read_source(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
     return !whole || read_whole(&x, copy);
 }
 
-/* From now on its bytes are nobody's, and others' accesses to them race with it. */
-static bool claim_target(Warp *warp, const Step *step, uint32_t mask, Copy *copy)
+/* From now on the target bytes count as unwritten, and accesses of other threads to them race with
+ * the copy. */
+static bool claim_target(Warp *warp, const Step *step, uint32_t mask, AsyncCopy *copy)
 {
     Block *block = warp->block;
     Access x;
@@ -151,7 +153,7 @@ static bool claim_target(Warp *warp, const Step *step, uint32_t mask, Copy *copy
 static void run_copy(Warp *warp, const Step *step, uint32_t mask)
 {
     Async *async = async_of(warp);
-    Copy *copy = async ? new_copy(async) : NULL;
+    AsyncCopy *copy = async ? new_copy(async) : NULL;
     uint32_t bytes = value_of(warp, step->c, 0);
 
     if (!copy) {
@@ -175,7 +177,7 @@ static void run_copy(Warp *warp, const Step *step, uint32_t mask)
 
 /* ---- Arrival ---- */
 
-static void land(Warp *warp, Copy *copy, uint32_t lanes)
+static void land(Warp *warp, AsyncCopy *copy, uint32_t lanes)
 {
     Access x;
 
@@ -198,7 +200,7 @@ static void land_all(Warp *warp, uint32_t mask, uint32_t keep, bool uncommitted)
     int kept = 0;
 
     for (int i = 0; async && i < async->count; i++) {
-        Copy *copy = &async->copies[i];
+        AsyncCopy *copy = &async->copies[i];
         uint32_t lanes = 0;
         for (uint32_t left = copy->mask & mask; left; left &= left - 1) {
             int lane = first_lane(left);
@@ -250,7 +252,7 @@ const Step *async_pending(const Block *block, uint64_t offset, int bytes)
     for (int w = 0; w < block->warp_count; w++) {
         const Async *async = block->warps[w].async;
         for (int i = 0; async && i < async->count; i++) {
-            const Copy *copy = &async->copies[i];
+            const AsyncCopy *copy = &async->copies[i];
             for (uint32_t left = copy->mask; left; left &= left - 1) {
                 uint64_t to = copy->to[first_lane(left)];
                 if (to < offset + (uint64_t) bytes && offset < to + (uint64_t) copy->bytes)

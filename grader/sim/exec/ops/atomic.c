@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What becomes of the old bits, given the operands' bits. */
+/* The new bits, from the old bits and the operands' bits. */
 typedef uint64_t Change(uint64_t old, uint64_t b, uint64_t c);
 
 #define CHANGE(name, T, expression)                                                                \
@@ -62,7 +62,7 @@ static uint64_t no_subnormal(uint64_t bits)
     return bits & 0x7f800000u ? bits : bits & 0x80000000u;
 }
 
-/* On global memory subnormal operands and sums count as zeros: so says PTX. */
+/* PTX: on global memory subnormal operands and sums count as zeros. */
 static uint64_t add_f32_global(uint64_t old, uint64_t b, uint64_t c)
 {
     return no_subnormal(add_f32(no_subnormal(old), no_subnormal(b), c));
@@ -93,7 +93,7 @@ static uint64_t add_f64(uint64_t old, uint64_t b, uint64_t c)
 HALF_CHANGES(f16)
 HALF_CHANGES(bf16)
 
-/* ---- Which change an instruction means ---- */
+/* ---- The change that an instruction makes ---- */
 
 #define BITS32 (T(B32) | T(U32) | T(S32))
 #define BITS64 (T(B64) | T(U64) | T(S64))
@@ -157,12 +157,12 @@ static bool change_all(Access *x)
 {
     const Step *step = x->step;
     int size = step->size, wide = step->data_size;
-    Change *change = changes[step->target].change;
+    Change *change = changes[step->atomic.change].change;
 
     if (!access_open(x))
         return false;
-    if (x->space == SPACE_GLOBAL && changes[step->target].change_global)
-        change = changes[step->target].change_global;
+    if (x->space == SPACE_GLOBAL && changes[step->atomic.change].change_global)
+        change = changes[step->atomic.change].change_global;
     for (uint32_t left = x->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         char *at = x->host + (ptrdiff_t) x->delta[lane];
@@ -177,7 +177,8 @@ static bool change_all(Access *x)
     return true;
 }
 
-/* It may be the ticket for its next piece of work: others are to draw theirs before it draws again.
+/* The result may be a ticket for the next piece of work: other warps draw a ticket before this one
+ * draws again.
  */
 static void let_others_draw(Warp *warp, const Step *step)
 {
@@ -196,7 +197,7 @@ static void run_atomic(Warp *warp, const Step *step, uint32_t mask)
     x.kind = ACCESS_ATOMIC;
     x.bytes = step->size;
     x.strong = true;
-    x.release = step->hi;
+    x.release = step->atomic.release;
     x.value = NULL;
     access_addresses(x.address, warp, step->a, step->address_size, step->offset);
     if (step->space != SPACE_GENERIC) {
@@ -240,8 +241,8 @@ bool bind_atomic(Step *step, const Instruction *in)
         return false;
     step->space = (uint8_t) in->space;
     step->mod = (uint8_t) changes[row].mod;
-    step->hi = is_release(in);
-    step->target = row;
+    step->atomic.release = is_release(in);
+    step->atomic.change = (uint8_t) row;
     step->run = run_atomic;
     return true;
 }

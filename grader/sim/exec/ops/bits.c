@@ -1,4 +1,4 @@
-/* bits.c - logic, shifts, bit fields, and what finds, counts and permutes bits. */
+/* bits.c - logic, shifts, bit fields; finding, counting and permuting bits. */
 #include "sim/exec/ops/handlers.h"
 
 /* ---- Values ---- */
@@ -114,7 +114,7 @@ INLINE uint32_t brev_of_32(uint32_t a)
     return __builtin_bswap32(a);
 }
 
-/* b ones from bit a on. Beyond 32: nothing of them is left (clamp), or both are taken modulo 32. */
+/* b ones from bit a on. Beyond 32 no bit is left (clamp), or both are taken modulo 32. */
 INLINE uint32_t bmsk_of(uint32_t a, uint32_t b, bool clamp)
 {
     uint32_t ones = clamp && b >= 32 ? ~0u : low_bits_32(b & 31);
@@ -205,19 +205,16 @@ HANDLER2(szext_wrap_s, Lane32, Lane32, Lane32, szext_of(a, b, false, true))
 HANDLER3(fns, Lane32, Lane32, Lane32, Lane32, fns_of(a, b, (int32_t) c))
 
 /* The modes of prmt are four selectors each, by the lowest two bits of c. */
-static const uint16_t prmt_modes[][4] = {
-    { 0x3210, 0x4321, 0x5432, 0x6543 }, /* f4e */
-    { 0x5670, 0x6701, 0x7012, 0x0123 }, /* b4e */
-    { 0x0000, 0x1111, 0x2222, 0x3333 }, /* rc8 */
-    { 0x3210, 0x3211, 0x3222, 0x3333 }, /* ecl */
-    { 0x0000, 0x1110, 0x2210, 0x3210 }, /* ecr */
-    { 0x1010, 0x3232, 0x1010, 0x3232 }, /* rc16 */
+static const uint16_t prmt_modes[MODS][4] = {
+    [MOD_f4e] = { 0x3210, 0x4321, 0x5432, 0x6543 }, [MOD_b4e] = { 0x5670, 0x6701, 0x7012, 0x0123 },
+    [MOD_rc8] = { 0x0000, 0x1111, 0x2222, 0x3333 }, [MOD_ecl] = { 0x3210, 0x3211, 0x3222, 0x3333 },
+    [MOD_ecr] = { 0x0000, 0x1110, 0x2210, 0x3210 }, [MOD_rc16] = { 0x1010, 0x3232, 0x1010, 0x3232 },
 };
 
 HANDLER3(prmt, Lane32, Lane32, Lane32, Lane32, prmt_of(a, b, c))
 HANDLER(prmt_mode, Lane32, SOURCE(Lane32, a); SOURCE(Lane32, b); SOURCE(Lane32, c);
-        const uint16_t *selectors = prmt_modes[step->mod - MOD_f4e], LOAD(Lane32, a);
-        LOAD(Lane32, b); LOAD(Lane32, c), prmt_of(a, b, selectors[c & 3]))
+        const uint16_t *selectors = prmt_modes[step->mod], LOAD(Lane32, a); LOAD(Lane32, b);
+        LOAD(Lane32, c), prmt_of(a, b, selectors[c & 3]))
 
 /* ---- Predicates: masks of all lanes at once ---- */
 

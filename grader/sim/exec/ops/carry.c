@@ -1,8 +1,9 @@
 /* carry.c - arithmetic in several words: add.cc, addc, sub.cc, subc, mad.cc, madc.
  *
  * CC.CF is a mask in the warp: the carry of the lane's last .cc instruction. A difference is the
- * sum with the complement, plus 1, as in hardware: it carries where it does not borrow. PTX leaves
- * that open, but the compiler's division of 128 bits reads the flag of a subc.cc by an addc.
+ * sum with the complement, plus 1, as in hardware: it carries where it does not borrow. PTX does
+ * not define the flag then, but the compiler's 128-bit division reads the flag of a subc.cc with an
+ * addc.
  */
 #include "sim/exec/ops/handlers.h"
 
@@ -50,8 +51,7 @@ INLINE bool type_is_signed_word(uint8_t type)
         const L *c = is_mad ? plane(warp, step->c) : a;                                            \
         bool is_signed = type_is_signed_word(step->type);                                          \
         uint32_t flags = *warp->carry;                                                             \
-        FOR_LANES(i, mask)                                                                         \
-        {                                                                                          \
+        FOR_LANES (i, mask) {                                                                      \
             bool carry = in ? flags >> i & 1 : is_sub;                                             \
             if (is_sub)                                                                            \
                 d[i] = sum_##W(a[i], (L) ~b[i], &carry);                                           \

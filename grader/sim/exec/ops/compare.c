@@ -1,11 +1,12 @@
 /* compare.c - setp and set with all comparisons, selp, slct, testp.
  *
  * setp has a handler for each comparison of each type, which gathers the lanes' answers in a mask;
- * set and comparisons of halves, which are rare, ask a table of what each comparison accepts.
+ * set and comparisons of halves, which are rare, use a table of the relations that each comparison
+ * accepts.
  */
 #include "sim/exec/ops/rounding.h"
 
-/* ---- What becomes of an answer ---- */
+/* ---- Storing an answer ---- */
 
 /* With the predicate c, as .and, .or and .xor say; step->mod is 0 or one of them. */
 static uint32_t combine(const Warp *warp, const Step *step, uint32_t answer)
@@ -210,8 +211,8 @@ static uint32_t answers(Warp *warp, const Step *step, PtxType type, uint32_t mas
     uint32_t answer = 0;
     int accepted = accepted_by(step->in);
 
-    FOR_LANES(i, mask)
-    answer |= (uint32_t) ((relation(warp, step, type, i, upper) & accepted) != 0) << i;
+    FOR_LANES (i, mask)
+        answer |= (uint32_t) ((relation(warp, step, type, i, upper) & accepted) != 0) << i;
     return answer;
 }
 
@@ -263,8 +264,8 @@ static void set(Warp *warp, const Step *step, uint32_t mask)
     uint32_t low = combine(warp, step, answers(warp, step, step->type2, mask, false));
     uint32_t high = two ? combine(warp, step, answers(warp, step, step->type2, mask, true)) : 0;
 
-    FOR_LANES(i, mask)
-    d[i] = (low >> i & 1 ? yes : 0) | (two && (high >> i & 1) ? yes << 16 : 0);
+    FOR_LANES (i, mask)
+        d[i] = (low >> i & 1 ? yes : 0) | (two && (high >> i & 1) ? yes << 16 : 0);
 }
 
 /* ---- selp, slct, testp ---- */
@@ -302,8 +303,7 @@ static void testp(Warp *warp, const Step *step, uint32_t mask)
     const void *a = plane(warp, step->a);
     uint32_t answer = 0;
 
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         bool yes = step->type == TYPE_F32
                        ? is_kind(((const Lane32 *) a)[i] & 0x7fffffffu, 0x7f800000u, 0x00800000u,
                                  step->mod)

@@ -1,8 +1,7 @@
-/* control.c - branches, calls and ends, and what does nothing here.
+/* control.c - branches, calls, ends, and instructions without an effect here.
  *
- * Lanes that go different ways become parts of the warp (stack.c). A branch by index or a call
- * through a register takes the lanes that agree with the first one; the others meet the same step
- * again.
+ * Lanes that diverge become parts of the warp (stack.c). An indexed branch or an indirect call
+ * takes the lanes with the same target as the first one; the others execute the same step again.
  */
 #include "sim/exec/warp.h"
 
@@ -28,7 +27,7 @@ static int index_of(const Warp *warp, const Step *step)
 static void run_jump(Warp *warp, const Step *step, uint32_t mask)
 {
     (void) mask;
-    warp->pc = step->target;
+    warp->pc = step->jump.target;
 }
 
 static int meeting_point(const Warp *warp, const Step *step)
@@ -41,11 +40,11 @@ static void run_branch(Warp *warp, const Step *step, uint32_t mask)
     uint32_t others = warp->active & ~mask;
 
     if (!others) {
-        warp->pc = step->target;
+        warp->pc = step->jump.target;
         return;
     }
     count_of(warp, step)->divergent++;
-    warp_split(warp, step, meeting_point(warp, step), others, warp->pc, mask, step->target);
+    warp_split(warp, step, meeting_point(warp, step), others, warp->pc, mask, step->jump.target);
 }
 
 static const Table *table_of(const Warp *warp, const Step *step)
@@ -83,14 +82,14 @@ static void run_indexed(Warp *warp, const Step *step, uint32_t mask)
                    index_of(warp, step));
         return;
     }
-    /* The guarded form: those that skip it part first; the others come back to it. */
+    /* The guarded form: lanes that skip it diverge first; the others execute it again. */
     warp_split(warp, step, meeting_point(warp, step), mask, index_of(warp, step), skip, warp->pc);
 }
 
 static bool bind_branch(Step *step, const Instruction *in)
 {
     step->run = in->guard >= 0 ? run_branch : run_jump;
-    return step->target >= 0;
+    return step->jump.target >= 0;
 }
 
 /* ---- Calls ---- */
@@ -116,8 +115,8 @@ static void run_call(Warp *warp, const Step *step, uint32_t mask)
 {
     const Operand *operands = warp->code->function->operands + step->in->first;
 
-    if (step->target >= 0)
-        call_function(warp, step, mask, step->target);
+    if (step->jump.target >= 0)
+        call_function(warp, step, mask, step->jump.target);
     else
         system_call(warp, step, mask, shortened(operands[step->in->call_returns].name));
 }
@@ -130,7 +129,7 @@ static void run_call_register(Warp *warp, const Step *step, uint32_t mask)
     uint64_t index = (a[lane] - FUNCTION_WINDOW) / 16;
 
     if (a[lane] % 16 || index >= (uint64_t) warp->code->module->function_count) {
-        fail(warp, step, lane, FINDING_UNKNOWN_CALL, "calls 0x%llx, where no function is",
+        fail(warp, step, lane, FINDING_UNKNOWN_CALL, "calls 0x%llx, which is not a function",
              (unsigned long long) a[lane]);
         return;
     }
@@ -146,8 +145,8 @@ static void run_call_register(Warp *warp, const Step *step, uint32_t mask)
 
 static bool bind_call(Step *step, const Instruction *in)
 {
-    /* Without an index a plane holds the address, or it is a system call by name. */
-    step->run = step->target < 0 && step->a != -1 ? run_call_register : run_call;
+    /* Without a target index, a plane holds the address, or it is a system call by name. */
+    step->run = step->jump.target < 0 && step->a != -1 ? run_call_register : run_call;
     return in->call_returns < in->count;
 }
 
@@ -176,7 +175,7 @@ static void run_trap(Warp *warp, const Step *step, uint32_t mask)
          step->in->op == OP_brkpt ? "a breakpoint ended the kernel" : "a trap ended the kernel");
 }
 
-/* ---- What does nothing ---- */
+/* ---- Instructions without an effect ---- */
 
 static void run_nothing(Warp *warp, const Step *step, uint32_t mask)
 {
@@ -234,6 +233,9 @@ bool bind_control(Step *step, const Instruction *in)
         return true;
     case OP_griddepcontrol:
     case OP_pmevent:
+    case OP_prefetch:
+    case OP_prefetchu:
+    case OP_discard:
         step->run = run_nothing;
         return true;
     case OP_bar:

@@ -6,7 +6,7 @@
  */
 #include "sim/exec/ops/rounding.h"
 
-/* ---- Integers to integers: cut to the narrower type, then extended by it ---- */
+/* ---- Integers to integers: truncated to the narrower type, then extended by it ---- */
 
 #define EXTEND(name, C)                                                                            \
     HANDLER1(name##_44, Lane32, Lane32, (uint32_t) (C) a)                                          \
@@ -37,7 +37,7 @@ static Run *const extensions[TYPES][2][2][2] = {
 
 /* ---- Frequent pairs ---- */
 
-/* From f64 to f32 a NaN keeps its sign and the upper bits of what it carries. PTX leaves that open;
+/* From f64 to f32 a NaN keeps its sign and the upper bits of its payload. PTX does not define that;
  * an H200 makes 0x7fc00000 of 0x7ff8000000000000 (outputs.expected, conversions). */
 INLINE uint32_t narrowed_nan(double nan)
 {
@@ -202,7 +202,7 @@ static uint64_t largest(const Format *format)
     return ((((uint64_t) 1 << format->exponent_bits) - 1) << (format->precision - 1)) - 1;
 }
 
-/* Last touches to the bits of a float: subnormals of .ftz, infinities of .satfinite. */
+/* Final changes to the bits of a float: subnormals of .ftz, infinities of .satfinite. */
 static uint64_t finish(const Step *step, PtxType type, uint64_t bits)
 {
     const Format *format = format_of(type);
@@ -243,7 +243,7 @@ static uint64_t float_to_float(const Step *step, PtxType type, double x)
     return finish(step, type, round_f64(x, *format_of(type), step->rounding));
 }
 
-/* NaN is 0 from f32 to at most 32 bits, else the top bit alone, as PTX has it. */
+/* NaN becomes 0 from f32 to at most 32 bits, else the top bit alone, as PTX defines. */
 static __int128 float_to_integer(const Step *step, PtxType type, double x)
 {
     int bytes = type_size(type);
@@ -293,11 +293,11 @@ static void convert_any(Warp *warp, const Step *step, uint32_t mask)
 {
     const void *a = plane(warp, step->a);
     void *d = plane(warp, step->d);
-    int from = lane_bytes(step->source_size, step->type2);
+    int from = lane_bytes(step->convert.source_size, step->type2);
     int to = lane_bytes(step->data_size, step->type);
 
-    FOR_LANES(i, mask)
-    put_lane(d, to, i, converted(step, step->type, bits_at(a, from, i)));
+    FOR_LANES (i, mask)
+        put_lane(d, to, i, converted(step, step->type, bits_at(a, from, i)));
 }
 
 /* ---- Two in one: cvt.rz.f16x2.f32 and the like, cvt.pack, tf32 ---- */
@@ -308,8 +308,8 @@ static void convert_pair(Warp *warp, const Step *step, uint32_t mask)
     const Lane32 *a = plane(warp, step->a), *b = plane(warp, step->b);
     PtxType one = step->type == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
 
-    FOR_LANES(i, mask)
-    d[i] = (uint32_t) (converted(step, one, a[i]) << 16 | converted(step, one, b[i]));
+    FOR_LANES (i, mask)
+        d[i] = (uint32_t) (converted(step, one, a[i]) << 16 | converted(step, one, b[i]));
 }
 
 /* a and b, saturated, in the lower bits; above them what c has in its lower ones. */
@@ -321,8 +321,7 @@ static void convert_pack(Warp *warp, const Step *step, uint32_t mask)
     const Lane32 *c = bits < 16 ? plane(warp, step->c) : a;
     uint32_t low = (1u << bits) - 1;
 
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         uint32_t upper = (uint32_t) into_range(step->type, integer_of(step->type2, a[i])) & low;
         uint32_t lower = (uint32_t) into_range(step->type, integer_of(step->type2, b[i])) & low;
         d[i] = (bits < 16 ? c[i] << 2 * bits : 0) | upper << bits | lower;
@@ -335,8 +334,7 @@ static void convert_tf32(Warp *warp, const Step *step, uint32_t mask)
     const LaneF32 *a = plane(warp, step->a);
     bool relu = has_mod(step->in, MOD_relu);
 
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         float x = relu && a[i] <= 0 ? 0 : a[i];
         d[i] = x != x ? NAN_F32 : (uint32_t) round_f64(x, format_tf32, step->rounding) << 13;
     }
@@ -359,7 +357,7 @@ static bool text_has(const Instruction *in, const char *word)
     return false;
 }
 
-/* Words that are no types or mods of their own are told by the opcode's text. */
+/* Words that are neither types nor mods are found in the text of the opcode. */
 static bool bind_other(Step *step, const Instruction *in)
 {
     ModSet mods = mods_of(in) & ~M(other);
@@ -392,12 +390,12 @@ static bool bind_pair(Step *step, const Instruction *in)
     return true;
 }
 
-/* Integers without .sat. True where cutting and extending by one type is all there is to it. */
+/* Integers without .sat. True if it only truncates and extends by one type. */
 static bool bind_extension(Step *step, const Instruction *in)
 {
     PtxType to = in->types[0], from = in->types[1];
     PtxType by = type_size(to) <= type_size(from) ? to : from;
-    int source = lane_bytes(step->source_size, from) == 8,
+    int source = lane_bytes(step->convert.source_size, from) == 8,
         data = lane_bytes(step->data_size, to) == 8;
 
     if (by == from && type_is_signed(from) && !type_is_signed(to) &&
@@ -425,7 +423,8 @@ static bool bind_any(Step *step, const Instruction *in)
 
 static bool has_plain_registers(const Step *step, const Instruction *in)
 {
-    return (!step->source_size || step->source_size == lane_bytes(0, in->types[1])) &&
+    return (!step->convert.source_size ||
+            step->convert.source_size == lane_bytes(0, in->types[1])) &&
            (!step->data_size || step->data_size == lane_bytes(0, in->types[0]));
 }
 

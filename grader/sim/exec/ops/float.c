@@ -1,7 +1,7 @@
 /* float.c - add, sub, mul, fma, div, sqrt, min, max ... of f32 and f64.
  *
- * Rounding to nearest has handlers of its own, made for vector code. Other directions, .sat, and
- * what else is rare go lane by lane through careful_f32 and careful_f64, which set the processor's
+ * Rounding to nearest has handlers of its own, made for vector code. Other directions, .sat and
+ * other rare forms go lane by lane through careful_f32 and careful_f64, which set the processor's
  * rounding direction around the loop: operands and results pass through volatile objects inside it,
  * so that the compiler can't move the operation out.
  */
@@ -105,8 +105,7 @@ static void extreme_xorsign(Warp *warp, const Step *step, uint32_t mask)
     const LaneF32 *a_plane = plane(warp, step->a), *b_plane = plane(warp, step->b);
     bool nan_wins = has_mod(step->in, MOD_NaN);
 
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         float a = step->ftz ? flush(a_plane[i]) : a_plane[i];
         float b = step->ftz ? flush(b_plane[i]) : b_plane[i];
         uint32_t sign = (bits_f32(a) ^ bits_f32(b)) & 0x80000000u;
@@ -165,8 +164,7 @@ static void careful_f32(Warp *warp, const Step *step, uint32_t mask)
     source[1] = count > 1 ? plane(warp, step->b) : source[0];
     source[2] = count > 2 ? plane(warp, step->c) : source[0];
     fesetround(direction(step->rounding));
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         volatile float x[3], result;
         for (int n = 0; n < 3; n++)
             x[n] = step->ftz ? flush(source[n][i]) : source[n][i];
@@ -186,8 +184,7 @@ static void careful_f64(Warp *warp, const Step *step, uint32_t mask)
     source[1] = count > 1 ? plane(warp, step->b) : source[0];
     source[2] = count > 2 ? plane(warp, step->c) : source[0];
     fesetround(direction(step->rounding));
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         volatile double x[3], result;
         for (int n = 0; n < 3; n++)
             x[n] = source[n][i];

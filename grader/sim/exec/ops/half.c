@@ -2,7 +2,7 @@
  *
  * Values are doubles: sums and products of halves are exact or harmlessly rounded there, fma is
  * rounded to odd, and then all are rounded once. Plain add, sub, mul and fma have handlers of their
- * own; what has further mods goes half by half.
+ * own; forms with other mods go half by half.
  */
 #include "sim/exec/ops/approximate.h"
 
@@ -81,7 +81,7 @@ static const Row rows[] = {
     /* clang-format on */
 };
 
-/* ---- All else: one half after the other ---- */
+/* ---- All other forms: one half after the other ---- */
 
 typedef struct Half {
     Op op;
@@ -192,8 +192,7 @@ static void careful_half(Warp *warp, const Step *step, uint32_t mask)
     const Lane32 *a = plane(warp, step->a), *b = sources > 1 ? plane(warp, step->b) : a,
                  *c = sources > 2 ? plane(warp, step->c) : a;
 
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         uint32_t low = one_half(&half, a[i] & 0xffff, b[i] & 0xffff, c[i] & 0xffff);
         uint32_t high = two ? one_half(&half, a[i] >> 16, b[i] >> 16, c[i] >> 16) : 0;
         d[i] = low | high << 16;

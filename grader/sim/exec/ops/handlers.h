@@ -1,16 +1,15 @@
-/* handlers.h - what the files of arithmetic (sim/exec/ops/integer.c ... sim/exec/ops/convert.c)
- * share.
+/* handlers.h - shared by the files of arithmetic (sim/exec/ops/integer.c ...
+ * sim/exec/ops/convert.c).
  *
  * A handler is one expression over the 32 lanes of its operand planes. The macros make two C
  * functions of it, one for any x86-64 and one for AVX2 with FMA, each with a loop for full warps
  * and one for parts of a warp; the compiler turns all of them into vector code (-O3). Tables of
- * Rows say which instruction means which handler; the processor decides which of the two functions
- * is bound. Both give the same bits: no expression may depend on contraction or on the order of
- * operands.
+ * Rows map instructions to handlers; the processor decides which of the two functions is bound.
+ * Both give the same bits: no expression may depend on contraction or on the order of operands.
  *
  * Registers of 8 and 16 bits live in the low bits of 32-bit lanes. Writers leave the upper bits
- * zero, but for cvt to .s8 and .s16, which extends the sign to the whole register as PTX demands;
- * readers take only the bits that their own type names.
+ * zero, except cvt to .s8 and .s16, which extends the sign to the whole register as PTX requires;
+ * readers use only the bits of their own type.
  */
 #ifndef SIM_EXEC_OPS_HANDLERS_H
 #define SIM_EXEC_OPS_HANDLERS_H
@@ -21,7 +20,7 @@
 
 #define ALL_LANES 0xffffffffu
 
-/* Planes are read as what an instruction takes them for, whatever wrote them. */
+/* An instruction reads a plane as its own type, whatever type wrote it. */
 typedef uint32_t __attribute__((may_alias)) Lane32;
 typedef uint64_t __attribute__((may_alias)) Lane64;
 typedef float __attribute__((may_alias)) LaneF32;
@@ -34,7 +33,7 @@ typedef double __attribute__((may_alias)) LaneF64;
 #endif
 #define INLINE static inline __attribute__((always_inline, unused))
 
-/* Which functions are bound: 0 plain, 1 AVX2 and FMA; -1: as the processor has it. Tests set it. */
+/* Which functions are bound: 0 plain, 1 AVX2 and FMA; -1: by the processor. Tests set it. */
 extern int simd_level;
 int simd_now(void); /* 0 or 1 */
 
@@ -47,8 +46,8 @@ _Static_assert(MODS <= 128, "a ModSet has room for 128 mods");
 #define T(type) (1u << TYPE_##type)
 _Static_assert(TYPES <= 32, "a set of types has room for 32");
 
-/* An instruction means `run` if its first type is in `types`, its second one in `types2` (0: it has
- * none) and its mods are exactly these, order aside. */
+/* An instruction means `run` if its first type is in `types`, its second one in `types2` (0: no
+ * second type) and its mods are exactly these, order aside. */
 typedef struct Row {
     Op op;
     uint32_t types, types2;
@@ -65,13 +64,13 @@ typedef struct Row {
         name, name                                                                                 \
     }
 
-/* All that an instruction says, into the step; then the row's handler. Mods in `ignored` do not
- * count. False: no row. */
+/* Fills the step from the instruction, then sets the row's handler. Mods in `ignored` do not count.
+ * False: no row. */
 bool bind_row(Step *step, const Instruction *in, const Row *rows, size_t count, ModSet ignored);
 #define BIND(step, in, rows, ignored)                                                              \
     bind_row(step, in, rows, sizeof(rows) / sizeof *(rows), ignored)
 
-/* Type, mods and flags of the instruction, into the step. */
+/* Copies type, mods and flags of the instruction to the step. */
 void fill_step(Step *step, const Instruction *in);
 ModSet mods_of(const Instruction *in);
 bool cpu_has_avx2(void);
@@ -138,10 +137,17 @@ bool bind_approx(Step *step, const Instruction *in); /* sim/exec/ops/approx.c */
     HANDLER(name, D, SOURCE(A, a); SOURCE(B, b); SOURCE(C, c); SOURCE(E, e), LOAD(A, a);           \
             LOAD(B, b); LOAD(C, c); LOAD(E, e), expression)
 
-/* For what is rare or not to be vectorised: each lane of the mask by itself. */
+/* The first lane of the mask from `lane` on; LANES: none. */
+INLINE uint32_t next_lane(uint32_t mask, uint32_t lane)
+{
+    const uint32_t left = lane < LANES ? mask >> lane << lane : 0;
+
+    return left ? (uint32_t) __builtin_ctz(left) : LANES;
+}
+
+/* For rare forms and loops that must not be vectorised: each lane i of the mask by itself. */
 #define FOR_LANES(i, mask)                                                                         \
-    for (uint32_t left_ = (mask), i; left_ && (i = (uint32_t) __builtin_ctz(left_), true);         \
-         left_ &= left_ - 1)
+    for (uint32_t i = next_lane(mask, 0); i < LANES; i = next_lane(mask, i + 1))
 
 /* Widths of integers: lane, unsigned, signed. */
 #define WIDTHS(X)                                                                                  \
@@ -160,7 +166,7 @@ INLINE uint32_t predicate_of(const Warp *warp, int slot, bool negated)
     return negated ? ~value : value;
 }
 
-/* `slot` < 0: nobody wants it. */
+/* `slot` < 0: the result is unused. */
 INLINE void set_predicate(Warp *warp, int slot, uint32_t mask, uint32_t value)
 {
     if (slot >= 0)
@@ -173,7 +179,7 @@ extern const uint32_t lane_bit[LANES];
 /* ---- Bits of floats ---- */
 
 #define NAN_F32 0x7fffffffu
-#define NAN_F64 0xfff8000000000000ull /* where no operand was one */
+#define NAN_F64 0xfff8000000000000ull /* if no operand is a NaN */
 #define NAN_F16 0x7fffu               /* and of bf16 */
 
 INLINE uint32_t bits_f32(float x)
@@ -232,7 +238,8 @@ INLINE uint64_t quiet_f64(double x)
     return bits_f64(x) | 0x0008000000000000ull;
 }
 
-/* PTX leaves NaNs of f64 open: the first NaN among the operands, or that of an invalid operation.
+/* PTX does not define the NaNs of f64. Here: the first NaN among the operands, or that of an
+ * invalid operation.
  */
 INLINE uint64_t result_f64(double x, double a, double b, double c)
 {

@@ -1,7 +1,7 @@
 /* integer.c - integer arithmetic: add, mul, mad, div, min, dp4a ... and how tables are bound.
  *
- * Everything is computed on unsigned numbers, which may wrap; signed ones are taken for comparing,
- * dividing and extending only.
+ * Everything is computed on unsigned numbers, which may wrap; signed numbers are used only to
+ * compare, divide and extend.
  */
 #include "sim/exec/ops/handlers.h"
 
@@ -109,7 +109,8 @@ HIGH(16, uint16_t, int16_t, uint32_t, int32_t)
 HIGH(32, uint32_t, int32_t, uint64_t, int64_t)
 HIGH(64, uint64_t, int64_t, unsigned __int128, __int128)
 
-/* By 0: PTX leaves it open; GPUs give all ones, for rem too. The least number by -1 wraps. */
+/* A division by 0 is undefined in PTX; GPUs return all ones, for rem too. The least number by -1
+ * wraps. */
 #define DIVIDE(W, L, U, S)                                                                         \
     INLINE U div_of_u##W(U a, U b)                                                                 \
     {                                                                                              \
@@ -130,7 +131,7 @@ HIGH(64, uint64_t, int64_t, unsigned __int128, __int128)
 DIVIDE(16, Lane32, uint16_t, int16_t)
 DIVIDE(64, Lane64, uint64_t, int64_t)
 
-/* There is no vector division of integers, but of doubles there is. Rounded to 53 bits, the
+/* Processors have no vector division of integers, but one of doubles. Rounded to 53 bits, the
  * quotient of two 32-bit numbers that is no whole number stays below the next one: it is at least
  * 2^-32 of itself away. Divisors that would be out of range are replaced first, so that no lane
  * needs a branch. 32 lanes in 15 ns instead of 60. */

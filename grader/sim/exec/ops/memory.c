@@ -1,9 +1,8 @@
-/* memory.c - ld and st of all spaces, types and widths; prefetch and discard, which do
- * nothing.
+/* memory.c - ld and st of all spaces, types and widths; prefetch and discard, which do nothing.
  *
  * A handler makes an Access of its operands, access_open() finds and checks the memory, and a mover
- * for the type and the register's width brings the bytes into the planes or out of them. Cache
- * hints and .nc change nothing that can be seen here.
+ * for the type and the register's width copies the bytes to or from the planes. Cache hints and .nc
+ * have no effect here.
  */
 #include "sim/exec/access.h"
 #include "sim/exec/ops/handlers.h"
@@ -12,7 +11,7 @@
 
 typedef void Mover(const Access *access, size_t at, void *plane);
 
-/* Lanes that are off have the first lane's address, so all may be read. */
+/* Inactive lanes have the first lane's address, so all lanes may be read. */
 #define LOADER(name, M, R)                                                                         \
     static void name(const Access *x, size_t at, void *to)                                         \
     {                                                                                              \
@@ -45,7 +44,7 @@ typedef void Mover(const Access *access, size_t at, void *plane);
         }                                                                                          \
     }
 
-/* Where lanes write to one address, the last one wins. */
+/* If lanes write to one address, the last one wins. */
 #define STORER(name, M, R)                                                                         \
     static void name(const Access *x, size_t at, void *from)                                       \
     {                                                                                              \
@@ -91,20 +90,19 @@ STORER(store_16_64, uint16_t, Lane64)
 STORER(store_32_64, uint32_t, Lane64)
 STORER(store_64_64, uint64_t, Lane64)
 
-/* By log2 of the bytes in memory; whether the register has 8; whether it is a store (1), or its
- * sign goes on (2). */
+enum { MOVER_UNSIGNED, MOVER_STORE, MOVER_SIGNED };
+
+/* By log2 of the bytes in memory; whether the register has 8 bytes; the kind of mover. */
 static Mover *const movers[4][2][3] = {
     { { load_u8_32, store_8_32, load_s8_32 }, { load_u8_64, store_8_64, load_s8_64 } },
     { { load_u16_32, store_16_32, load_s16_32 }, { load_u16_64, store_16_64, load_s16_64 } },
     { { load_u32_32, store_32_32, load_u32_32 }, { load_u32_64, store_32_64, load_s32_64 } },
     { { NULL, NULL, NULL }, { load_u64_64, store_64_64, load_u64_64 } },
 };
-enum { MOVER_STORE = 1, MOVER_SIGNED = 2 };
 
-/* step->type2 says which of the last three. */
 static Mover *mover_of(const Step *step)
 {
-    return movers[__builtin_ctz(step->size)][step->data_size == 8][step->type2];
+    return movers[__builtin_ctz(step->size)][step->data_size == 8][step->memory.mover];
 }
 
 /* ---- ld, st ---- */
@@ -134,8 +132,8 @@ static void begin(Access *x, Warp *warp, const Step *step, uint32_t mask, Access
     x->space = (Space) step->space;
     x->kind = kind;
     x->bytes = step->size * step->vector;
-    x->strong = step->mod;
-    x->release = step->hi;
+    x->strong = step->memory.strong;
+    x->release = step->memory.release;
     x->value = kind == ACCESS_STORE ? lane_value : NULL;
     access_addresses(x->address, warp, step->a, step->address_size, step->offset);
 }
@@ -219,7 +217,7 @@ static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
     x.mask = mask;
     x.bytes = step->size * step->vector;
     if (at >= launch->param_bytes || (size_t) x.bytes > launch->param_bytes - at) {
-        run_load(warp, step, mask); /* which tells it */
+        run_load(warp, step, mask); /* which reports it */
         return;
     }
     x.host = (char *) launch->params + at;
@@ -232,11 +230,6 @@ static void run_load_param(Warp *warp, const Step *step, uint32_t mask)
                            plane(warp, data_slot(step, ACCESS_LOAD, e)));
 }
 
-static void run_nothing(Warp *warp, const Step *step, uint32_t mask)
-{
-    (void) warp, (void) step, (void) mask;
-}
-
 /* ---- Binding ---- */
 
 static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
@@ -247,11 +240,11 @@ static bool bind_move_memory(Step *step, const Instruction *in, AccessKind kind)
     step->size = (uint8_t) type_size(in->types[0]);
     step->vector = (uint8_t) (in->vector > 1 ? in->vector : 1);
     step->space = (uint8_t) in->space;
-    step->type2 = kind == ACCESS_STORE           ? MOVER_STORE
-                  : type_is_signed(in->types[0]) ? MOVER_SIGNED
-                                                 : 0;
-    step->mod = is_strong(in);
-    step->hi = is_release(in);
+    step->memory.mover = kind == ACCESS_STORE           ? MOVER_STORE
+                         : type_is_signed(in->types[0]) ? MOVER_SIGNED
+                                                        : MOVER_UNSIGNED;
+    step->memory.strong = is_strong(in);
+    step->memory.release = is_release(in);
     if (!step->data_size)
         step->data_size = step->size == 8 ? 8 : 4;
     if (!step->size || step->size > 8 || step->size * step->vector > 32 || step->vector > 8)
@@ -279,11 +272,6 @@ bool bind_memory(Step *step, const Instruction *in)
         return !has_mod(in, MOD_async) && bind_atomic(step, in);
     case OP_cp_async:
         return bind_async(step, in);
-    case OP_prefetch:
-    case OP_prefetchu:
-    case OP_discard:
-        step->run = run_nothing;
-        return true;
     default:
         return false;
     }

@@ -1,8 +1,7 @@
 /* move.c - mov of every type, packing and unpacking, cvta and isspacep.
  *
  * Of a mov with {a, b, ...}, step->vector is how many elements and step->vector_at their planes. It
- * unpacks if step->d is vector_at[0], else it packs into d. An element that is not wanted (_) is <
- * 0.
+ * unpacks if step->d is vector_at[0], else it packs into d. An unused element (_) is < 0.
  */
 #include "sim/exec/ops/handlers.h"
 
@@ -21,8 +20,8 @@ static void mov_128(Warp *warp, const Step *step, uint32_t mask)
     char *d = plane(warp, step->d);
     const char *a = plane(warp, step->a);
 
-    FOR_LANES(i, mask)
-    memmove(d + 16 * i, a + 16 * i, 16);
+    FOR_LANES (i, mask)
+        memmove(d + 16 * i, a + 16 * i, 16);
 }
 
 static void mov_pred(Warp *warp, const Step *step, uint32_t mask)
@@ -53,7 +52,7 @@ INLINE void unpack_2x32_lanes(Warp *warp, const Step *step, uint32_t mask)
 }
 COMPILE(unpack_2x32)
 
-/* Any other: step->size bytes an element; elements of up to 4 bytes lie in lanes of 4. */
+/* Any other width: step->size bytes per element; elements of up to 4 bytes lie in lanes of 4. */
 static int whole_bytes(const Step *step)
 {
     int bytes = step->size * step->vector;
@@ -70,8 +69,7 @@ static void pack_any(Warp *warp, const Step *step, uint32_t mask)
 {
     char *d = plane(warp, step->d);
 
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         char whole[16] = { 0 };
         for (int n = 0; n < step->vector; n++) {
             const char *from = plane(warp, step->vector_at[n]);
@@ -85,8 +83,7 @@ static void unpack_any(Warp *warp, const Step *step, uint32_t mask)
 {
     const char *a = plane(warp, step->a);
 
-    FOR_LANES(i, mask)
-    {
+    FOR_LANES (i, mask) {
         char whole[16];
         memcpy(whole, a + i * whole_bytes(step), whole_bytes(step));
         for (int n = 0; n < step->vector; n++) {
@@ -180,8 +177,8 @@ static void isspacep(Warp *warp, const Step *step, uint32_t mask)
     const Lane64 *a = plane(warp, step->a);
     uint32_t result = 0;
 
-    FOR_LANES(i, mask)
-    result |= (uint32_t) is_in((Space) step->space, a[i]) << i;
+    FOR_LANES (i, mask)
+        result |= (uint32_t) is_in((Space) step->space, a[i]) << i;
     set_predicate(warp, step->d, mask, result);
 }
 
@@ -222,7 +219,7 @@ static const struct {
     { SPACE_PARAM, true, { OP_cvta, T(U64), 0, 0, RUN(to_param) } },
 };
 
-/* A cache policy: a number that nobody reads. */
+/* A cache policy: a number that no instruction uses. */
 static bool bind_policy(Step *step)
 {
     step->a = -1;

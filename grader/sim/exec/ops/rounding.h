@@ -61,7 +61,7 @@ INLINE uint64_t round_number(bool negative, int exponent, uint64_t significand, 
     kept += rounds_up(kept, rest, (uint64_t) 1 << (shift - 1), negative, rounding);
     if (exponent > 1 - format.least)
         kept = infinity;
-    else /* a carry into the next power of two, or out of the subnormals, comes out right by itself
+    else /* a carry into the next power of two, or out of the subnormals, gives the correct bits
           */
         kept += (uint64_t) (below ? 0 : exponent - format.least) << (format.precision - 1);
     if (kept >= infinity)
@@ -139,7 +139,7 @@ INLINE double bf16_value(uint32_t half)
 }
 
 /* x rounded to nearest with `precision` bits, or to the multiples of the format's least number: by
- * adding a number so large that the rest falls off. Without branches, for vector code. */
+ * adding a number so large that the other bits are lost. Without branches, for vector code. */
 INLINE double nearest(double x, int precision, int least)
 {
     int64_t exponent = (int64_t) (bits_f64(x) & 0x7ff0000000000000ull);

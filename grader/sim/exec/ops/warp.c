@@ -1,15 +1,13 @@
 /* warp.c - lanes that exchange values: shfl, vote, match, redux, elect, activemask.
  *
- * All but activemask have a mask of members. Living members that are not here wait elsewhere: on
- * hardware the step would wait for them, or worse. That is told, and the step is done without them.
- * Lanes with different masks are groups of their own.
+ * All except activemask have a mask of members. If a member that has not exited is absent, hardware
+ * waits for it, or the result is undefined. Here that is reported, and the step is executed without
+ * it. Lanes with different masks form separate groups.
  */
+#include "sim/exec/ops/handlers.h"
 #include "sim/exec/warp.h"
 
 #include <string.h>
-
-typedef uint32_t __attribute__((may_alias)) Lane32;
-typedef uint64_t __attribute__((may_alias)) Lane64;
 
 static int first_of(uint32_t mask)
 {
@@ -26,7 +24,7 @@ static void check_members(Warp *warp, const Step *step, uint32_t lanes, uint32_t
     if (missing) {
         describe_lanes(missing, text, sizeof text);
         warn(warp, step, first_of(lanes), FINDING_SHUFFLE,
-             "the mask 0x%08x names %s, not here but in another branch", members, text);
+             "the mask 0x%08x names %s, which are in another branch", members, text);
     }
     if (outside) {
         describe_lanes(outside, text, sizeof text);
@@ -76,9 +74,9 @@ static void set_bits(Warp *warp, int predicate, uint32_t lanes, uint32_t value)
 
 /* ---- shfl ---- */
 
-/* Whom each lane reads, and the lanes for which that is inside their segment. */
+/* The lane that each lane reads, and the lanes whose source is inside their segment. */
 typedef struct Route {
-    uint32_t mode, b, c; /* kept under these, where they are the same for all lanes */
+    uint32_t mode, b, c; /* the key of the cache, if it is the same for all lanes */
     uint32_t inside;
     uint8_t source[LANES];
 } Route;
@@ -114,7 +112,7 @@ static const Route *varying_route(Warp *warp, const Step *step)
     return &route;
 }
 
-/* Constant distances are the rule; there are few of them. */
+/* Distances are mostly constant, and few. */
 static const Route *constant_route(Warp *warp, const Step *step)
 {
     static _Thread_local Route routes[256];
@@ -129,18 +127,18 @@ static const Route *constant_route(Warp *warp, const Step *step)
     return route;
 }
 
-static void tell_absent_sources(Warp *warp, const Step *step, uint32_t readers, uint32_t absent)
+static void report_absent_sources(Warp *warp, const Step *step, uint32_t readers, uint32_t absent)
 {
     char who[100], whom[100];
 
     describe_lanes(readers, who, sizeof who);
     describe_lanes(absent, whom, sizeof whom);
     warn(warp, step, first_of(readers), FINDING_SHUFFLE,
-         "%s read%s from %s, not active here: what comes is undefined", who,
-         lanes_end(readers, "s"), whom);
+         "%s read%s from %s, not active here: the value is undefined", who, lanes_end(readers, "s"),
+         whom);
 }
 
-/* Lanes that read from one that is not here keep their own value: they are left out. */
+/* The lanes without those that read from an absent lane: these keep their own value. */
 static uint32_t with_source(Warp *warp, const Step *step, uint32_t lanes, const Route *route)
 {
     uint32_t readers = 0, absent = 0;
@@ -153,7 +151,7 @@ static uint32_t with_source(Warp *warp, const Step *step, uint32_t lanes, const 
         absent |= 1u << route->source[i];
     }
     if (readers)
-        tell_absent_sources(warp, step, readers, absent);
+        report_absent_sources(warp, step, readers, absent);
     return lanes & ~readers;
 }
 
@@ -188,7 +186,7 @@ static void run_shfl(Warp *warp, const Step *step, uint32_t mask)
 static bool bind_shfl(Step *step, const Instruction *in)
 {
     step->run = run_shfl;
-    return step->mod >= MOD_up && step->mod <= MOD_idx && has_mod(in, MOD_sync) &&
+    return mod_group((Mod) step->mod) == GROUP_SHUFFLE && has_mod(in, MOD_sync) &&
            type_size(in->types[0]) == 4;
 }
 

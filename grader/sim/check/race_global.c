@@ -1,13 +1,13 @@
-/* races_global.c - races for global memory, in a block and between blocks. How they are found:
- * races.c.
+/* race_global.c - races for global memory, in a block and between blocks. How they are found:
+ * race_order.c.
  *
- * Blocks of one launch are ordered by nothing, except where one hands over and another one takes
- * over after that. What a block does up to a hand-over is a segment: it has moments of its own, one
- * after the other, so that a moment's number tells the block. (Blocks that wait for each other take
- * turns; each turn begins a segment.)
+ * Blocks of one launch are not ordered, except where one hands over and another takes over
+ * afterwards. All accesses of a block up to a hand-over form a segment. A segment has consecutive
+ * moments of its own, so the number of a moment identifies the block. (Blocks that wait for each
+ * other take turns; each turn begins a segment.)
  *
- * What was written needs a fence before the flag. What was only read needs none, to be written by
- * others after that, if a barrier lies between: there, what was read has arrived.
+ * Writes need a fence before the flag. Reads need none: others may overwrite the data after a
+ * barrier, since the values have arrived there.
  */
 #include "sim/check/race_quick.h"
 
@@ -17,9 +17,9 @@
 typedef struct Segment {
     uint32_t first; /* moment */
     uint32_t block;
-    uint32_t released; /* the how-manieth hand-over covers it; 0: none yet */
-    uint32_t before;   /* the same block's one before, as 1 + index */
-    /* The same for reads alone: of those up to a moment, and of the rest. */
+    uint32_t released; /* ordinal of the hand-over that covers it; 0: none yet */
+    uint32_t before;   /* the previous segment of the same block, as 1 + index */
+    /* The same for reads alone: up to a moment, and after it. */
     uint32_t reads_until, reads_released, rest_released;
 } Segment;
 
@@ -29,22 +29,22 @@ static struct {
     Segment *segments; /* by moment */
     size_t count, room;
     uint32_t releases;
-    bool handed_over;          /* one of them was of all, not of reads alone */
+    bool handed_over;          /* a hand-over covered writes, too */
     const BlockRaces *current; /* the last segment's */
-    bool told_full;
+    bool reported_full;
 } state;
 
 /* ---- Segments ---- */
 
-void races_global_begin(void)
+void race_global_begin(void)
 {
-    races_global_end();
-    state.old = races_last_moment();
-    state.spread = races_moment();
-    state.told_full = false;
+    race_global_end();
+    state.old = race_last_moment();
+    state.spread = race_moment();
+    state.reported_full = false;
 }
 
-void races_global_end(void)
+void race_global_end(void)
 {
     free(state.segments);
     state.segments = NULL;
@@ -54,7 +54,7 @@ void races_global_end(void)
     state.handed_over = false;
 }
 
-bool races_handed_over(bool wrote)
+bool race_handed_over(bool wrote)
 {
     return wrote ? state.handed_over : state.releases;
 }
@@ -72,7 +72,7 @@ static bool new_segment(BlockRaces *r, const Block *block)
         state.segments = segments;
         state.room = room;
     }
-    r->first = races_moment();
+    r->first = race_moment();
     state.segments[state.count++] =
         (Segment){ .first = r->first, .block = (uint32_t) block->number, .before = r->segment };
     r->segment = (uint32_t) state.count;
@@ -101,7 +101,7 @@ static bool is_known(const BlockRaces *r, uint32_t released)
     return released && released <= r->acquired;
 }
 
-int64_t races_foreign(const Visit *v, uint32_t moment, bool wrote, bool *ordered)
+int64_t race_foreign(const Visit *v, uint32_t moment, bool wrote, bool *ordered)
 {
     if (moment > v->mine)
         return -1;
@@ -177,7 +177,7 @@ static Slot word_of(Slot side, int i)
     return side;
 }
 
-/* NULL: there is no memory for it. */
+/* NULL: out of memory. */
 static Side *spread(Slot *side)
 {
     uint32_t number;
@@ -194,7 +194,7 @@ static Side *spread(Slot *side)
     return words;
 }
 
-/* Lines of words of 4 bytes become 4 times as many of bytes. */
+/* Replaces lines of 4-byte words by 4 times as many lines of bytes. */
 static void copy_lines(GlobalWords *to, const GlobalWords *from)
 {
     const int more = from->log2_grain - to->log2_grain, lines = 1 << more;
@@ -217,7 +217,7 @@ static void copy_lines(GlobalWords *to, const GlobalWords *from)
 
 static GlobalWords *new_words(size_t bytes, int log2_grain)
 {
-    size_t lines = ((bytes >> log2_grain) / LINE + 1) * sizeof(Line);
+    size_t lines = ((bytes >> log2_grain) / LINE + 1) * sizeof(RaceLine);
     GlobalWords *words = pool_spend(lines) ? calloc(1, sizeof *words + lines) : NULL;
 
     if (!words)
@@ -245,12 +245,12 @@ static GlobalWords *words_of(Allocation *a, int width)
 
 /* ---- Visits ---- */
 
-static void tell_full(const Visit *v)
+static void report_full(const Visit *v)
 {
     const Launch *launch = v->x->warp->block->launch;
     char text[300];
 
-    if (!state.told_full) {
+    if (!state.reported_full) {
         snprintf(
             text, sizeof text,
             "%.100s uses much memory in other than whole lines: from block %lld on, not all of "
@@ -258,12 +258,12 @@ static void tell_full(const Visit *v)
             launch->name ? launch->name : "a kernel", (long long) v->x->warp->block->number);
         finding_note(text);
     }
-    state.told_full = true;
+    state.reported_full = true;
 }
 
-static void visit_word(Visit *v, Line *line, int i, int lane, uint64_t at)
+static void visit_word(Visit *v, RaceLine *line, int i, int lane, uint64_t at)
 {
-    Word word = { word_of(line->side[WRITES], i), word_of(line->side[READS], i) };
+    RaceWord word = { word_of(line->side[WRITES], i), word_of(line->side[READS], i) };
     const int s = v->x->kind == ACCESS_LOAD ? READS : WRITES;
     const Slot before = s == READS ? word.read : word.write;
 
@@ -275,7 +275,7 @@ static void visit_word(Visit *v, Line *line, int i, int lane, uint64_t at)
     if (words)
         side_put(words, i, after);
     else
-        tell_full(v);
+        report_full(v);
 }
 
 static void visit_lane(Visit *v, Allocation *a, int lane)
@@ -284,7 +284,7 @@ static void visit_lane(Visit *v, Allocation *a, int lane)
     uint64_t first = v->x->address[lane] - a->base;
 
     if (!words) {
-        tell_full(v);
+        report_full(v);
         return;
     }
     v->log2_grain = words->log2_grain;
@@ -299,12 +299,12 @@ static bool fits(const Visit *v, Slot side, uint32_t shift)
     return side.when <= v->old || (side.tag & WHO_SHIFT) == shift;
 }
 
-/* All of a line, used in order, as if it were one word. False: its words differ, or one must look
- * closer at them. */
-static bool visit_line(Visit *v, Line *line, int lane, uint32_t shift)
+/* Visits a whole line that is used in order, as if it were one word. False: its words differ, and
+ * each must be visited. */
+static bool visit_line(Visit *v, RaceLine *line, int lane, uint32_t shift)
 {
     const uint32_t who = (uint32_t) (v->warp * LANES + lane) | shift;
-    Word word = { line->side[WRITES], line->side[READS] };
+    RaceWord word = { line->side[WRITES], line->side[READS] };
 
     if (!fits(v, word.write, shift) || !fits(v, word.read, shift))
         return false;
@@ -342,19 +342,19 @@ static bool visit_lines(Visit *v)
     return true;
 }
 
-void races_global(Access *x)
+void race_global(Access *x)
 {
     Visit v = { .is_global = true };
 
-    if (!races_begin_visit(&v, x))
+    if (!race_begin_visit(&v, x))
         return;
     if (((state.current != v.r || !v.r->first) && !new_segment(v.r, x->warp->block)) ||
         (x->strong && !hand_over_to_blocks(x, v.r))) {
-        tell_full(&v);
+        report_full(&v);
         return;
     }
     if (x->strong)
-        races_hand_over(&v);
+        race_hand_over(&v);
     v.now = v.r->now[v.warp];
     v.old = state.old;
     v.mine = v.r->first - 1;
@@ -366,5 +366,5 @@ void races_global(Access *x)
             visit_lane(&v, x->allocation ? x->allocation : x->of[lane], lane);
         }
     if (v.met)
-        race_tell_global(x, &v.meeting);
+        race_report_global(x, &v.meeting);
 }

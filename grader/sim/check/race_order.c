@@ -1,27 +1,28 @@
-/* races.c - two threads use the same bytes, one of them writes, and nothing orders them.
+/* race_order.c - two threads use the same bytes, one of them writes, and nothing orders them.
  *
- * Every word of memory that is used has two Slots: its last write and its first read. (An
- * allocation, or a block's shared memory, that is used in pieces of less than 4 bytes has them for
- * each byte.) race_rules.c says which accesses race, races_shared.c and races_global.c bring an
- * access to its words, race_pool.c bounds what that costs, race_tell.c tells.
+ * Every word of memory that is used has two Slots: its last write and its first read. (If an
+ * allocation or a block's shared memory is accessed in less than 4 bytes, each byte has its own
+ * Slots.) race_rules.c decides which accesses race, race_shared.c and race_global.c find the words
+ * of an access, race_pool.c bounds the memory, race_report.c writes the findings.
  *
  * Each warp has a count of moments; a synchronisation begins a new one. seen[v][w] is the last
- * moment of warp w that warp v knows to be over. A barrier gives all that pass it the knowledge of
- * all; bar.warp.sync ends the moment of one warp, and so do shfl.sync and its like: they do not
- * order memory by the letter of PTX, but lanes that have met there can't be ahead of each other any
- * more. An access is ordered after another if its moment is over for the one who asks. Lanes of a
- * warp in different instructions are ordered by nothing else (Volta and later).
+ * moment of warp w that warp v knows to be over. A barrier merges the knowledge of all warps that
+ * pass it. bar.warp.sync ends the moment of one warp, and so do shfl.sync, vote.sync and
+ * match.sync: PTX does not say that they order memory, but lanes that have reconverged there cannot
+ * be ahead of each other. An access is ordered after another if the other's moment is over for its
+ * warp. Lanes of a warp in different instructions are ordered by nothing else (Volta and later).
  *
- * A warp that has executed a fence and then an atomic or other strong write hands over: who makes a
- * strong access after that knows all that it did before. That is more lenient than the memory
- * model, which wants the two to be at the same address; but it never blames a kernel that hands
- * over properly. The same between blocks (races_global.c), where the fence must be for all of the
- * GPU.
+ * A warp that has executed a fence and then an atomic or other strong write hands over: a warp that
+ * makes a strong access afterwards is ordered after everything before the hand-over. The memory
+ * model is stricter and requires both at the same address; this rule never reports a kernel that
+ * hands over correctly. The same holds between blocks (race_global.c), where the fence must have
+ * GPU scope.
  *
- * One launch runs at a time. Moments are never used twice, so that what is left of an earlier block
- * or launch is known as old by its number, and nothing need be cleared.
+ * One launch runs at a time. Moments are never used twice, so that old entries are recognised by
+ * their number, and nothing has to be cleared.
  */
-#include "sim/check/races.h"
+#include "sim/check/race.h"
+#include "sim/base/common.h"
 #include "sim/exec/uses.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@
 enum {
     SITES = 4096,
     SITE_SLOTS = 2 * SITES,
-    OLDEST_TO_KEEP = 1 << 30, /* then moments begin anew, with the next launch */
+    OLDEST_TO_KEEP = 1 << 30, /* then moments start at 1 again, with the next launch */
     LAST_MOMENT = INT32_MAX   /* vector code compares them as signed numbers */
 };
 
@@ -60,7 +61,7 @@ static uint8_t role_at(const Access *x)
                                                                                        : 0;
 }
 
-uint32_t races_site(const Access *x)
+uint32_t race_site(const Access *x)
 {
     const Step *step = x->step;
     uint32_t at = (uint32_t) (((uintptr_t) step * 0x9e3779b97f4a7c15ull) >> 40) % SITE_SLOTS;
@@ -94,12 +95,12 @@ static void forget_sites(void)
 
 /* ---- Moments ---- */
 
-uint32_t races_moment(void)
+uint32_t race_moment(void)
 {
     return state.moment < LAST_MOMENT ? ++state.moment : LAST_MOMENT;
 }
 
-uint32_t races_last_moment(void)
+uint32_t race_last_moment(void)
 {
     return state.moment;
 }
@@ -128,7 +129,7 @@ static void forget_global(const Allocation *a, void *self)
     ((Allocation *) a)->races = NULL;
 }
 
-void races_launch_begin(Launch *launch)
+void race_launch_begin(Launch *launch)
 {
     if (!launch->check_races && !launch->sample)
         return;
@@ -138,15 +139,15 @@ void races_launch_begin(Launch *launch)
         state.moment = 0;
     }
     pool_begin();
-    races_global_begin();
+    race_global_begin();
     forget_sites();
 }
 
-void races_launch_end(Launch *launch)
+void race_launch_end(Launch *launch)
 {
     (void) launch;
     free_blocks();
-    races_global_end();
+    race_global_end();
     pool_end();
     forget_sites();
 }
@@ -156,7 +157,7 @@ static void all_meet(BlockRaces *r, const Block *block)
     r->epoch = block->epoch;
     r->parts = false;
     r->full = state.moment;
-    const uint32_t now = races_moment();
+    const uint32_t now = race_moment();
     for (int v = 0; v < WARPS_A_BLOCK; v++)
         r->now[v] = now;
 }
@@ -176,7 +177,7 @@ static BlockRaces *new_block(Block *block)
 }
 
 /* NULL: no memory for it. */
-BlockRaces *races_of(Block *block)
+BlockRaces *race_of(Block *block)
 {
     BlockRaces *r = block->shared_races;
 
@@ -187,7 +188,7 @@ BlockRaces *races_of(Block *block)
     return r;
 }
 
-void races_block_end(Block *block)
+void race_block_end(Block *block)
 {
     BlockRaces *r = block->shared_races;
 
@@ -200,14 +201,9 @@ void races_block_end(Block *block)
 
 /* ---- What orders ---- */
 
-static uint32_t later(uint32_t a, uint32_t b)
+void race_barrier(Block *block, uint32_t warps)
 {
-    return a > b ? a : b;
-}
-
-void races_barrier(Block *block, uint32_t warps)
-{
-    BlockRaces *r = block->shared_races ? races_of(block) : NULL;
+    BlockRaces *r = block->shared_races ? race_of(block) : NULL;
     uint32_t known[WARPS_A_BLOCK] = { 0 };
 
     if (!r)
@@ -221,25 +217,25 @@ void races_barrier(Block *block, uint32_t warps)
         known[first_lane(left)] = r->now[first_lane(left)];
     for (uint32_t left = warps; left; left &= left - 1) {
         memcpy(r->seen[first_lane(left)], known, sizeof known);
-        r->now[first_lane(left)] = races_moment();
+        r->now[first_lane(left)] = race_moment();
     }
     r->parts = true;
 }
 
-void races_warp_sync(Warp *warp, uint32_t lanes)
+void race_warp_sync(Warp *warp, uint32_t lanes)
 {
-    BlockRaces *r = warp->block->shared_races ? races_of(warp->block) : NULL;
+    BlockRaces *r = warp->block->shared_races ? race_of(warp->block) : NULL;
 
-    (void) lanes; /* a part of the warp counts as all of it: rather too few findings */
+    (void) lanes; /* a part of the warp counts as the whole warp: this can only hide findings */
     if (!r || warp->number >= WARPS_A_BLOCK)
         return;
     r->seen[warp->number][warp->number] = r->now[warp->number];
-    r->now[warp->number] = races_moment();
+    r->now[warp->number] = race_moment();
 }
 
-void races_fence(Warp *warp, bool of_block)
+void race_fence(Warp *warp, bool of_block)
 {
-    BlockRaces *r = warp->block->check_races ? races_of(warp->block) : NULL;
+    BlockRaces *r = warp->block->check_races ? race_of(warp->block) : NULL;
 
     if (!r || warp->number >= WARPS_A_BLOCK)
         return;
@@ -253,7 +249,7 @@ static void give(BlockRaces *r, int w)
     for (int i = 0; i < WARPS_A_BLOCK; i++)
         r->handed[i] = later(r->handed[i], r->seen[w][i]);
     r->handed[w] = r->now[w];
-    r->now[w] = races_moment();
+    r->now[w] = race_moment();
     r->fenced &= ~(1u << w);
 }
 
@@ -264,10 +260,10 @@ static void take(BlockRaces *r, int v)
     r->parts = true;
 }
 
-void races_hand_over(Visit *v)
+void race_hand_over(Visit *v)
 {
     if (v->x->release)
-        races_fence(v->x->warp, false);
+        race_fence(v->x->warp, false);
     if (v->x->kind != ACCESS_STORE && v->r->ever_fenced)
         take(v->r, v->warp);
     if (v->x->kind != ACCESS_LOAD && v->r->fenced >> v->warp & 1)
@@ -275,9 +271,9 @@ void races_hand_over(Visit *v)
     v->now = v->r->now[v->warp];
 }
 
-bool races_begin_visit(Visit *v, Access *x)
+bool race_begin_visit(Visit *v, Access *x)
 {
-    BlockRaces *r = races_of(x->warp->block);
+    BlockRaces *r = race_of(x->warp->block);
     int warp = x->warp->number;
 
     if (!r || warp >= WARPS_A_BLOCK || history_exhausted())
@@ -286,7 +282,7 @@ bool races_begin_visit(Visit *v, Access *x)
     v->r = r;
     v->warp = warp;
     v->now = r->now[warp];
-    v->site = races_site(x);
+    v->site = race_site(x);
     v->strong = x->strong || (v->site && state.role[(v->site >> 16) - 1] == EXPECTS);
     v->observes = race_observed((int) (v->site >> 16));
     v->met = v->same = false;

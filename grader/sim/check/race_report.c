@@ -1,5 +1,5 @@
-/* race_tell.c - a race in words: both sides, and what is missing between them. */
-#include "sim/check/races.h"
+/* race_report.c - writes the finding of a race: both accesses, and the missing synchronisation. */
+#include "sim/check/race.h"
 #include "sim/exec/uses.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void put_line(const Access *x, Slot slot, char *text, size_t size)
         snprintf(text, size, " at PTX line %d", step->in->ptx_line);
 }
 
-/* Who is on the other side. */
+/* Describes the thread of the other access. */
 static void put_who(const Access *x, const Meeting *m, char *text, size_t size)
 {
     const Launch *launch = x->warp->block->launch;
@@ -86,7 +86,7 @@ static void put_other(const Access *x, const Meeting *m, char *text, size_t size
 }
 
 /* Several lanes of one instruction. */
-static void tell_at_once(const Access *x, const Meeting *m, const char *where)
+static void report_at_once(const Access *x, const Meeting *m, const char *where)
 {
     char other[64];
 
@@ -97,7 +97,7 @@ static void tell_at_once(const Access *x, const Meeting *m, const char *where)
          x->value ? ", which writes another value" : "");
 }
 
-/* A word is read, changed and written by one statement on both sides: x++, x += ... */
+/* Both accesses belong to a statement that reads, changes and writes a word: x++, x += ... */
 static bool is_update(const Access *x, const Meeting *m)
 {
     const Step *step = race_step(slot_site(m->slot));
@@ -108,7 +108,7 @@ static bool is_update(const Access *x, const Meeting *m)
            uses_one_place(f, m->other_wrote ? in : other, m->other_wrote ? other : in);
 }
 
-/* What would order two of one block. */
+/* The synchronisation that would order two accesses of one block. */
 static const char *remedy(const Access *x, const Meeting *m)
 {
     if (is_update(x, m))
@@ -121,7 +121,7 @@ static const char *remedy(const Access *x, const Meeting *m)
                : ", with no __syncthreads() between (at least __syncwarp(): both are of one warp)";
 }
 
-static void tell(const Access *x, const Meeting *m, const char *where)
+static void report_pair(const Access *x, const Meeting *m, const char *where)
 {
     const bool in_block = m->block < 0;
     const char *remedied =
@@ -129,7 +129,7 @@ static void tell(const Access *x, const Meeting *m, const char *where)
     char other[300], text[480];
 
     if (m->at_once) {
-        tell_at_once(x, m, where);
+        report_at_once(x, m, where);
         return;
     }
     put_other(x, m, other, sizeof other);
@@ -139,20 +139,20 @@ static void tell(const Access *x, const Meeting *m, const char *where)
                 race_step(slot_site(m->slot)), text);
 }
 
-void race_tell_shared(const Access *x, const Meeting *m)
+void race_report_shared(const Access *x, const Meeting *m)
 {
     char where[80];
 
     snprintf(where, sizeof where, "of shared memory at %llu",
              (unsigned long long) x->address[m->lane]);
-    tell(x, m, where);
+    report_pair(x, m, where);
 }
 
-void race_tell_global(const Access *x, const Meeting *m)
+void race_report_global(const Access *x, const Meeting *m)
 {
     char at[300], where[360];
 
     memory_describe(x->address[m->lane], (size_t) x->bytes, at, sizeof at);
     snprintf(where, sizeof where, "at 0x%llx (%s)", (unsigned long long) x->address[m->lane], at);
-    tell(x, m, where);
+    report_pair(x, m, where);
 }

@@ -1,5 +1,5 @@
-/* link.c - one call at a time goes to the runner, and its answer is waited for. */
-#include "sim/client/link.h"
+/* link.c - sends one call at a time to the runner and waits for its answer. */
+#include "sim/guest/link.h"
 #include "runner/guest_wire.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ static union {
 
 static char outgoing[sizeof(SimCall) + SIM_MOST_BYTES];
 
-/* Without a runner there is nothing that could go on. */
+/* Without a runner the process cannot continue. */
 static size_t exchange(SimCallKind kind, const uint64_t word[SIM_WORDS], const void *payload,
                        size_t bytes, int *fd)
 {

@@ -1,7 +1,7 @@
-/* races.h - shared by the race checker's files: who accessed a word, and when two accesses race.
- * The method is described in races.c. */
-#ifndef SIM_CHECK_RACES_H
-#define SIM_CHECK_RACES_H
+/* race.h - shared by the race checker's files: who accessed a word, and when two accesses race.
+ * The method is described in race_order.c. */
+#ifndef SIM_CHECK_RACE_H
+#define SIM_CHECK_RACE_H
 
 #include "sim/exec/access.h"
 
@@ -10,7 +10,7 @@
 typedef struct Slot {
     uint32_t when; /* a moment of its warp; 0: no access yet */
     uint32_t tag;  /* the thread (WHO_...), and 16 bits higher the place in the code, by
-                    * races_site() */
+                    * race_site() */
 } Slot;
 
 /* The thread within its block, and whether others that are not recorded did the same. */
@@ -30,9 +30,9 @@ static inline int slot_site(Slot slot)
     return (int) (slot.tag >> 16);
 }
 
-typedef struct Word {
+typedef struct RaceWord {
     Slot write, read;
-} Word;
+} RaceWord;
 
 /* Side by side, so that 8 words are checked at once. */
 enum { LINE = 32 };
@@ -66,16 +66,16 @@ typedef struct SharedWords {
  * order: the slot's thread is that of word 0, and the thread of word i is i >> shift higher
  * (shift: the tag's bits of WHO_SHIFT; 4, 8 or 16 bytes per lane are shifts 0, 1, 2). Otherwise
  * it is LINE_SPREAD: the tag's other bits are then the number of a Side in the pool. */
-typedef struct Line {
+typedef struct RaceLine {
     Slot side[2]; /* writes, reads */
-} Line;
+} RaceLine;
 enum { WRITES, READS };
 #define LINE_SPREAD 0xc000u
 
 typedef struct GlobalWords {
     size_t bytes;
     int log2_grain;
-    Line line[];
+    RaceLine line[];
 } GlobalWords;
 
 /* The other side of a race. */
@@ -130,46 +130,46 @@ typedef struct Visit {
 
 /* ---- Called by the observer (check.c), also when checks are off ---- */
 
-void races_launch_begin(Launch *launch);
-void races_launch_end(Launch *launch); /* frees */
-void races_block_end(Block *block);    /* frees block->shared_races */
-void races_barrier(Block *block, uint32_t warps);
-void races_warp_sync(Warp *warp, uint32_t lanes);
-void races_fence(Warp *warp, bool of_block);
-void races_global(Access *access);
-void races_shared(Access *access);
+void race_launch_begin(Launch *launch);
+void race_launch_end(Launch *launch); /* frees */
+void race_block_end(Block *block);    /* frees block->shared_races */
+void race_barrier(Block *block, uint32_t warps);
+void race_warp_sync(Warp *warp, uint32_t lanes);
+void race_fence(Warp *warp, bool of_block);
+void race_global(Access *access);
+void race_shared(Access *access);
 void access_check_written(Access *access); /* written.c: also marks what the access writes as
                                             * written */
 
-/* ---- races.c: blocks, warps, moments ---- */
+/* ---- race_order.c: blocks, warps, moments ---- */
 
-BlockRaces *races_of(Block *block); /* NULL: out of memory */
-uint32_t races_moment(void);        /* the next one */
-uint32_t races_last_moment(void);
-bool history_exhausted(void);                         /* no moments are left in this launch */
-uint32_t races_site(const Access *access);            /* its step's bits in a tag; 0: too many */
-const Step *race_step(int site);                      /* NULL: unknown */
-bool race_observed(int site);                         /* the results of its atomics are used */
-bool races_begin_visit(Visit *visit, Access *access); /* sets all but old and mine; false: out of
-                                                       * memory */
+BlockRaces *race_of(Block *block); /* NULL: out of memory */
+uint32_t race_moment(void);        /* the next one */
+uint32_t race_last_moment(void);
+bool history_exhausted(void);                        /* no moments are left in this launch */
+uint32_t race_site(const Access *access);            /* its step's bits in a tag; 0: too many */
+const Step *race_step(int site);                     /* NULL: unknown */
+bool race_observed(int site);                        /* the results of its atomics are used */
+bool race_begin_visit(Visit *visit, Access *access); /* sets all but old and mine; false: out of
+                                                      * memory */
 /* Strong accesses release and acquire inside the block. */
-void races_hand_over(Visit *visit);
+void race_hand_over(Visit *visit);
 
 /* ---- race_rules.c: do two accesses race? ---- */
 
 /* `at`: the word's byte address, in the same form as the lane's. Updates one side of the word. */
-void race_visit(Visit *visit, Word *word, int lane, uint64_t at);
+void race_visit(Visit *visit, RaceWord *word, int lane, uint64_t at);
 bool race_at_once(Visit *visit); /* lanes of one store write the same word */
 
-/* ---- races_global.c ---- */
+/* ---- race_global.c ---- */
 
-void races_global_begin(void); /* a launch */
-void races_global_end(void);
+void race_global_begin(void); /* a launch */
+void race_global_end(void);
 /* The block that a moment belongs to if it is not one of `mine`; -1: it is of this block.
  * `ordered`: whether what that block wrote then (or only read) was handed over to this block. */
-int64_t races_foreign(const Visit *visit, uint32_t moment, bool wrote, bool *ordered);
-bool races_handed_over(bool wrote); /* has any block in this launch handed over what it wrote
-                                     * (or, if not `wrote`, anything)? */
+int64_t race_foreign(const Visit *visit, uint32_t moment, bool wrote, bool *ordered);
+bool race_handed_over(bool wrote); /* has any block in this launch handed over what it wrote
+                                    * (or, if not `wrote`, anything)? */
 
 /* ---- race_pool.c: Sides for lines of global memory that need them ---- */
 
@@ -180,9 +180,9 @@ Side *pool_take(uint32_t *number); /* NULL: the memory limit is reached */
 /* Reserves this many bytes for lines; false: over the limit. */
 bool pool_spend(size_t bytes);
 
-/* ---- race_tell.c ---- */
+/* ---- race_report.c ---- */
 
-void race_tell_shared(const Access *access, const Meeting *meeting);
-void race_tell_global(const Access *access, const Meeting *meeting);
+void race_report_shared(const Access *access, const Meeting *meeting);
+void race_report_global(const Access *access, const Meeting *meeting);
 
 #endif

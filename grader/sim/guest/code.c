@@ -1,5 +1,5 @@
 /* code.c - what nvcc's generated code calls: registration, and launches. */
-#include "sim/client/link.h"
+#include "sim/guest/link.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ enum { MOST_KERNELS = 1024 };
 static struct Kernel {
     const void *host; /* the stub's address; a cudaKernel_t is the row's */
     uint64_t number;  /* the runner's */
-    int arguments;    /* -1: not asked for yet */
+    int arguments;    /* -1: not requested yet */
     uint32_t *sizes;
 } kernels[MOST_KERNELS];
 static int kernel_count;
@@ -75,7 +75,7 @@ API void __cudaRegisterFunction(void **handle, const char *host, char *device, c
     kernels[kernel_count++] = (struct Kernel){ host, answer[0], -1, NULL };
 }
 
-/* No call that a lab may make names a variable; the runner knows them by their module. */
+/* Calls that a lab may make name no variable; the runner knows variables by their module. */
 API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext,
                            size_t bytes, int constant, int global)
 {
@@ -111,7 +111,7 @@ API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host)
 
 /* ---- Launches ---- */
 
-/* False: the runner knows no layout; it has the words for why when the launch comes. */
+/* False: the runner knows no layout; it gives the reason when the kernel is launched. */
 static bool know_layout(struct Kernel *kernel)
 {
     static uint32_t sizes[SIM_MOST_ARGUMENTS];

@@ -1,6 +1,6 @@
 /* work.c - streams, events, copies, the device; and the host's arrays, which are not mapped here
  * until the host's code touches them. */
-#include "sim/client/link.h"
+#include "sim/guest/link.h"
 #include "sim/memory/memory.h"
 
 #include <signal.h>
@@ -183,7 +183,7 @@ API cudaError_t cudaEventQuery(cudaEvent_t event)
     return ask_words(CALL_EVENT_ASK, WORDS(NUMBER(event)), NULL);
 }
 
-/* For caller.c, whose figure does not count: the runner takes its own. */
+/* For caller.c. Its result does not count: the runner takes its own time. */
 #undef cudaEventElapsedTime
 API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end);
 API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t begin, cudaEvent_t end);
@@ -205,7 +205,8 @@ API cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t begin, cudaEvent_
 
 /* ---- Copies ---- */
 
-/* What is neither the device's nor an array is the guest's own memory: its bytes travel. */
+/* Memory that belongs neither to the device nor to an array is the guest's own: its bytes are sent.
+ */
 static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                         cudaStream_t stream, uint64_t flags)
 {

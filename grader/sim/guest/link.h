@@ -1,6 +1,7 @@
-/* link.h - a guest's libcudart has no GPU: it asks the runner (../../sim_calls.h). */
-#ifndef SIM_CLIENT_LINK_H
-#define SIM_CLIENT_LINK_H
+/* link.h - the guest's CUDA runtime has no GPU: it sends each call to the runner
+ * (runner/sim_calls.h). */
+#ifndef SIM_GUEST_LINK_H
+#define SIM_GUEST_LINK_H
 
 #include "runner/sim_calls.h"
 
@@ -12,8 +13,8 @@
 /* The words of a call, of which most have few; and its answer's. */
 #define WORDS(...) ((uint64_t[SIM_WORDS]){ __VA_ARGS__ })
 
-/* Asks, with `bytes` of `payload` behind the words. Of what lies behind the answer's words at most
- * `room` bytes go to `to`; *got: how many. What is not cudaSuccess is kept for cudaGetLastError. */
+/* Sends the words, then `bytes` of `payload`. Stores at most `room` bytes of the answer's payload
+ * in `to`, and their number in *got. Errors are kept for cudaGetLastError. */
 cudaError_t ask(SimCallKind kind, const uint64_t word[SIM_WORDS], const void *payload, size_t bytes,
                 uint64_t answer[2], void *to, size_t room, size_t *got);
 

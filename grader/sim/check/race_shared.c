@@ -1,5 +1,5 @@
-/* races_shared.c - races between the threads of a block for its shared memory. How they are found:
- * races.c. */
+/* race_shared.c - races between the threads of a block for its shared memory. How they are found:
+ * race_order.c. */
 #include "sim/check/race_quick.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* ---- The words ---- */
 
-/* Of words of 4 bytes become 4 of one. */
+/* Replaces words of 4 bytes by words of one byte. */
 static void copy_words(SharedWords *to, const SharedWords *from)
 {
     for (size_t at = 0; at < from->bytes && at < to->bytes; at += (size_t) 1 << to->log2_grain) {
@@ -54,13 +54,13 @@ typedef struct Run32 {
     uint32_t thread;
 } Run32;
 
-/* Bits that are set where a slot is somebody else's. */
+/* Bits that are set where a slot belongs to another thread. */
 static inline uint32_t foreign_bits(const Visit *v, const Side *side, int i, uint32_t who)
 {
     return (uint32_t) (side->when[i] > v->old) & (uint32_t) ((side->tag[i] & WHO) != who);
 }
 
-/* All of them, or none: false. `mine` is the pair's side that the access is noted on. */
+/* Visits all words, or none (false). `mine` is the side of the pair that records the access. */
 WITH_AVX2 static bool take_run(const Visit *v, const Run32 *run, Side *mine)
 {
     const Side *write = &run->pair->write, *read = &run->pair->read;
@@ -87,7 +87,7 @@ static void visit_word(Visit *v, SharedWords *words, size_t index, int lane)
 {
     Pair *pair = &words->pair[index / LINE];
     const int i = (int) (index % LINE);
-    Word word = { side_get(&pair->write, i), side_get(&pair->read, i) };
+    RaceWord word = { side_get(&pair->write, i), side_get(&pair->read, i) };
 
     race_touch(v, &word, lane, (uint64_t) index << words->log2_grain);
     if (v->x->kind == ACCESS_LOAD)
@@ -134,16 +134,16 @@ static void visit_linear(Visit *v, SharedWords *words)
     }
 }
 
-void races_shared(Access *x)
+void race_shared(Access *x)
 {
     Block *block = x->warp->block;
     Visit v = { .is_global = false };
     SharedWords *words;
 
-    if (!races_begin_visit(&v, x) || !(words = words_of(v.r, block->shared_bytes, x->bytes)))
+    if (!race_begin_visit(&v, x) || !(words = words_of(v.r, block->shared_bytes, x->bytes)))
         return;
     if (x->strong)
-        races_hand_over(&v);
+        race_hand_over(&v);
     v.old = v.mine = v.r->full;
     v.log2_grain = words->log2_grain;
     if (x->shape->followed)
@@ -155,5 +155,5 @@ void races_shared(Access *x)
             visit_lane(&v, words, first_lane(left));
     }
     if (v.met)
-        race_tell_shared(x, &v.meeting);
+        race_report_shared(x, &v.meeting);
 }

@@ -1,0 +1,25 @@
+/* common.h - small functions that several folders of the simulator use. */
+#ifndef SIM_BASE_COMMON_H
+#define SIM_BASE_COMMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The ending of a noun: "3 bytes", "1 byte". */
+static inline const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static inline uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* The later of two moments. */
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif
