@@ -16,7 +16,6 @@
 #include "gradebook/store/queue.h"
 #include "gradebook/options.h"
 #include "gradebook/slurm/slurm.h"
-#include "gradebook/slurm/task.h"
 #include "gradebook/base/stop.h"
 #include "gradebook/store/terms.h"
 #include "build/workbook.h"
@@ -65,7 +64,7 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
 /* Opens the sandbox of gradings. With Slurm each node tests its own. */
 static bool open_cell(Sandbox *cell, Options *options, char *problem, size_t size)
 {
-    bool slurm = options->slurm.asked_for;
+    bool slurm = options->slurm.requested;
     char job[40];
 
     options->slurm.trusting = options->trusting;
@@ -73,7 +72,7 @@ static bool open_cell(Sandbox *cell, Options *options, char *problem, size_t siz
         (slurm && !options->trusting && !sandbox_lies_apart(cell, problem, size)) ||
         !sandbox_hides(cell, options->submissions, problem, size))
         return false;
-    if (!slurm && slurm_is_out(cell->store, job, sizeof job)) {
+    if (!slurm && slurm_runs(cell->store, job, sizeof job)) {
         put(problem, size,
             "Slurm array %s is still grading kernels of this gradebook. Continue with --executor "
             "slurm; or cancel it (scancel %s), remove %s/slurm, and run this command again",
@@ -101,6 +100,11 @@ static bool read_submissions(Store *store, const Options *options, const Sandbox
     char problem[1000];
     Manifest *manifest;
 
+    if (options->marking.listed.count) {
+        bool read = kernels_import(store, options->submissions, options->marking.listed_lab,
+                                   &options->marking.listed, problem, sizeof problem);
+        return read || say(0, "%s", problem);
+    }
     if (lies_among(cell->store, options->submissions)) {
         say(0, "--out %s is inside the submissions: choose a folder outside them", options->out);
         return false;
@@ -120,11 +124,13 @@ static bool read_submissions(Store *store, const Options *options, const Sandbox
 
 static int mark(Store *store, const Sandbox *cell, const Options *options)
 {
-    Marked marked = options->slurm.asked_for
+    Marked marked = options->slurm.requested
                         ? slurm_run(store, cell, &options->marking, &options->slurm)
                         : marking_run(store, cell, &options->marking);
     Tally tally;
 
+    if (options->marking.listed.count) /* a Slurm task; what happened is reported from its logs */
+        return marked == MARKED_ALL ? DONE : marked == MARKED_STOPPED ? STOPPED : COULD_NOT;
     queue_tally(store, &tally);
     if (tally.given_up)
         fprintf(stderr,
@@ -190,7 +196,7 @@ static int run_grade(Options *options)
         return say(USAGE, "missing SUBMISSIONS: gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
         status = say(COULD_NOT, "%s", store.problem);
-    else if (!take_course(&store, options))
+    else if (store.logs = options->logs, !take_course(&store, options))
         status = USAGE;
     else if (!open_cell(&cell, options, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
@@ -302,18 +308,6 @@ static int run_roster(Options *options)
     return status;
 }
 
-/* ---- A task of a Slurm array ---- */
-
-static int run_slurm_task(Options *options)
-{
-    static const int statuses[] = {
-        [TASK_DONE] = DONE, [TASK_UNFIT] = COULD_NOT, [TASK_STOPPED] = STOPPED
-    };
-
-    stop_heed();
-    return statuses[slurm_task(options->out, &options->marking, options->trusting)];
-}
-
 /* ---- doctor ---- */
 
 static int run_doctor(Options *options)
@@ -386,7 +380,6 @@ static const struct {
     { "export", run_export, false },
     { "import-roster", run_roster, true },
     { "doctor", run_doctor, false, .needs_no_out = true },
-    { "slurm-task", run_slurm_task, false }, /* for gradebook/slurm/batch.c's script */
 };
 
 int main(int argc, char **argv)

@@ -46,6 +46,9 @@ const char usage[] =
     "                          slurm: passed to sbatch\n"
     "  --shared DIR            slurm: a folder that all nodes see (default: --out)\n"
     "  --batch N               slurm: N kernels per task (default: about ten minutes' work)\n"
+    "  --kernels N.A,N.A...    grade N.cu in the folder SUBMISSIONS as attempt A, for the lab of\n"
+    "                          --labs; a task of an array does this\n"
+    "  --logs DIR              with --kernels: the folder of the logs (default: logs in --out)\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n"
@@ -170,8 +173,8 @@ static bool set_format(void *self, const char *value)
 static bool set_executor(void *self, const char *value)
 {
     Options *o = self;
-    o->slurm.asked_for = !strcmp(value, "slurm");
-    return o->slurm.asked_for || !strcmp(value, "local");
+    o->slurm.requested = !strcmp(value, "slurm");
+    return o->slurm.requested || !strcmp(value, "local");
 }
 
 static bool set_account(void *self, const char *value)
@@ -221,6 +224,20 @@ static bool set_batch(void *self, const char *value)
     return fine;
 }
 
+static bool set_kernels(void *self, const char *value)
+{
+    Options *o = self;
+    free(o->marking.listed.list);
+    return kernels_parse(value, &o->marking.listed);
+}
+
+static bool set_logs(void *self, const char *value)
+{
+    Options *o = self;
+    o->logs = value;
+    return *value && strlen(value) < 900;
+}
+
 static bool set_to(void *self, const char *value)
 {
     Options *o = self;
@@ -249,6 +266,8 @@ static const OptionRow option_rows[] = {
     { "slurm-option", true, set_slurm_option },
     { "shared", true, set_shared },
     { "batch", true, set_batch },
+    { "kernels", true, set_kernels },
+    { "logs", true, set_logs },
     { 0 },
 };
 
@@ -277,7 +296,10 @@ bool take_arguments(Options *options, int argc, char **argv, bool takes_submissi
     }
     if (!options->out && !needs_no_out)
         fprintf(stderr, "gradebook: missing --out DIR, the folder of the gradebook\n");
-    if (options->slurm.asked_for && options->marking.device_count &&
+    for (int i = LABS - 1; i >= 0; i--)
+        if (options->marking.asked[i])
+            options->marking.listed_lab = i;
+    if (options->slurm.requested && options->marking.device_count &&
         (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
         fprintf(
             stderr,

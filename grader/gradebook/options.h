@@ -7,7 +7,7 @@
 #include "base/options.h"
 
 typedef struct Options {
-    const char *submissions, *out, *student, *lab, *format, *to, *course;
+    const char *submissions, *out, *student, *lab, *format, *to, *course, *logs;
     bool trusting, labs_named, takes_submissions;
     MarkingOptions marking;
     SlurmOptions slurm;

@@ -59,19 +59,20 @@ slurm() { # CLASS OUT OPTION...
 }
 local_too() { "$gradebook" grade "$1" --out "$2" --labs 6,7 --devices sim --jobs 4 $trust; }
 
-job_of() { cat "$1/slurm/round/job"; }
+job_of() { cat "$1/slurm/batch/job"; }
 running() { # OUT: tasks of its array that run, as 12_3
     squeue --noheader --array --states=all --jobs "$(job_of "$1")" '--format=%i|%T|%N|%r' | sed -n 's/|RUNNING|.*//p'
 }
 has_running() { [ -n "$(running "$1")" ]; }
-begun() { ls "$1"/slurm/round/handed/*.begun; } # attempts; fails if there is none
+logs() { cat "$1"/slurm/batch/warpbook-*/*/*.txt; } # of its attempts; fails if there is none
 grading() { # OUT: a task that is in the midst of a grading
-    local mark
-    for mark in "$1"/slurm/round/handed/*.begun; do
-        [ -e "${mark%.begun}" ] || { cut -d' ' -f1 "$mark"; return; }
-    done
+    local log kernel task
+    log=$(grep -l "^outcome: begun" "$1"/slurm/batch/warpbook-*/*/*.txt | head -n 1)
+    kernel=$(basename "$log" .txt)
+    task=$(sed 's/$/,/' "$1/slurm/batch/tasks" | grep -n "[ ,]$kernel," | cut -d: -f1)
+    echo "$(job_of "$1")_$((task - 1))"
 }
-task_pids() { pgrep -f -- "slurm-task --out $1/slurm/round "; } # the processes of its tasks
+task_pids() { pgrep -f -- "gradebook grade $1/slurm/batch/kernels "; } # the gradebooks of its tasks
 parent_of() { sed -n 's/^PPid:\t//p' "/proc/$1/status"; }
 attempts() { sql "$1" "SELECT count(*), count(DISTINCT kernel) FROM attempts WHERE outcome = 'graded'"; }
 submissions() { # arrays that were ever submitted
@@ -100,7 +101,7 @@ check "in one array" test "$(submissions)" = 1
 check "where it ran is known" test "$(sql "$work/calm" "SELECT count(*) FROM attempts WHERE device LIKE '%: sim'")" = 12
 check "no process is left of it" until_true nothing_left "$work/calm"
 check "neither on the nodes" until_true no_folder_left
-check "no round, either" test ! -e "$work/calm/slurm/round"
+check "no batch, either" test ! -e "$work/calm/slurm/batch"
 check "nothing is done twice" status_is 0 slurm "$c" "$work/calm"
 check "nor submitted" test "$(submissions)" = 1
 if bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
@@ -125,11 +126,16 @@ check "nothing is left there" test -z "$(ls -A "$work/shared")" -a ! -L "$work/a
 check "one that is not there" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
 check "what Slurm refuses" says "Slurm rejected the job: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
 check "is the machine's fault" status_is 3 slurm "$c" "$work/refused" --partition nosuch
-check "and leaves nothing behind" test ! -e "$work/refused/slurm/round"
+check "and leaves nothing behind" test ! -e "$work/refused/slurm/batch"
 check "an option of ours" says "invalid value for --slurm-option: .--array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
 check "a device" says "Slurm chooses the GPUs" "$gradebook" grade "$c" --out "$work/refused" --executor slurm --devices 1
 check "an executor that there is not" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
-check "tasks are no command" says "is for gradebook.s Slurm arrays only" env -u SLURM_ARRAY_JOB_ID "$gradebook" slurm-task --out "$work/refused"
+check "an invalid list of kernels" status_is 2 "$gradebook" grade "$c" --kernels 17 --labs 6 --out "$work/listed"
+mkdir "$work/sources"
+kernel "$work/sources/17.cu" listed "verdict slow"
+check "listed kernels" status_is 0 "$gradebook" grade "$work/sources" --kernels 17.2 --labs 6 --devices sim $trust --out "$work/listed"
+check "have the log of that attempt" grep -q "^outcome: graded" "$work/listed/logs/06_transpose/17.2.txt"
+check "a listed kernel that is missing" status_is 3 "$gradebook" grade "$work/sources" --kernels 18.1 --labs 6 --devices sim $trust --out "$work/listed"
 if [ "$kind" = real ]; then
     "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account x --partition lab \
         --slurm-option=--cpus-per-task=1 --slurm-option=--comment="it's" > "$work/out" 2>&1
@@ -159,16 +165,17 @@ disturb() {
     local out=$1
     slurm "$s" "$out" --batch 4 > "$work/said-disturbed" 2>&1 &
     local pid=$! task=
-    until_true begun "$out" || return 1
+    until_true logs "$out" || return 1
     sleep 0.5
     "$2" "$out"
     wait $pid
 }
 cancel_one() { scancel "$(grading "$1")"; }
 requeue_one() { scontrol requeue "$(grading "$1")"; }
-kill_step() { kill -9 "$(parent_of "$(task_pids "$1" | head -n 1)")"; }
+kill_script() { kill -9 "$(parent_of "$(task_pids "$1" | head -n 1)")"; }
+kill_step() { kill -9 "$(parent_of "$(parent_of "$(task_pids "$1" | head -n 1)")")"; }
 kill_task() { kill -9 "$(task_pids "$1" | head -n 1)"; }
-for what in cancel_one requeue_one kill_step kill_task; do
+for what in cancel_one requeue_one kill_step kill_script kill_task; do
     check "$what" status_is 0 disturb "$work/$what" $what
     check "$what: the same results" diff <(states "$work/slow-local") <(states "$work/$what")
     check "$what: each graded once" test "$(attempts "$work/$what")" = "8|8"
@@ -217,7 +224,7 @@ check "Ctrl-C" test $? = 130
 check "says that the array goes on" grep -qE "array [0-9]+ keeps running; to cancel it: scancel [0-9]+" "$work/said-stopped"
 check "and how to" grep -q "Run the same command to continue" "$work/said-stopped"
 check "meanwhile nothing is graded here" says "array [0-9]+ is still grading .*--executor slurm" local_too "$s" "$work/stopped"
-check "it is where it was said to be" test -e "$work"/shared/warpbook-*/round/job
+check "it is where it was said to be" test -e "$work"/shared/warpbook-*/batch/job
 check "it goes on" status_is 0 slurm "$s" "$work/stopped"
 check "with that array" grep -q "Continuing with Slurm array" "$work/out"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/stopped")
@@ -228,7 +235,7 @@ pid=$!
 check "an array runs" until_true has_running "$work/away"
 kill -9 $pid
 wait $pid 2> /dev/null
-check "and ends by itself" until_true eval '[ "$(ls "$work/away/slurm/round/handed" | grep -vc begun)" = 8 ]'
+check "and ends by itself" until_true eval '[ "$(logs "$work/away" | grep -c "^outcome: graded")" = 8 ]'
 check "its results are taken in" status_is 0 slurm "$s" "$work/away"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/away")
 check "nothing was graded twice" test "$(attempts "$work/away")" = "8|8"
@@ -266,7 +273,7 @@ fi
 kernel "$work/calm-class/ann/06_transpose/kernel.cu" z1
 
 # A task that was killed leaves a folder on its node, which the next one removes once it is a minute old.
-check "all tasks have ended" until_true eval '! pgrep -f -- "slurm-task --out $work"'
+check "all tasks have ended" until_true eval '! pgrep -f -- "gradebook grade $work.*/slurm/batch/kernels"'
 touch -c -d "2 minutes ago" "$work"/tmp/*
 check "another array" status_is 0 slurm "$work/calm-class" "$work/tidy"
 check "leaves no folder of ours on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'

@@ -84,14 +84,14 @@ static void grade_one(void)
         .began_s = now_s(),
     };
     Queue queue;
-    Ended ended;
+    Attempt attempt;
 
     queue_read(&store, asked, 0, &queue);
     CU_ASSERT_TRUE_FATAL(queue.count > 0);
     program.out.bytes = program.out.used;
-    ended_of(&program, "06_transpose", &ended);
-    take_over(&store, &queue.tasks[0], "sim", &program, &ended);
-    ended_free(&ended);
+    attempt_of(&program, "06_transpose", "sim", &attempt);
+    attempt_record(&store, &queue.tasks[0], &attempt);
+    attempt_free(&attempt);
     queue_free(&queue);
 }
 

@@ -97,10 +97,8 @@ static void place_build(const Marking *m, Worker *worker, const Device *gpu)
 
 static void start_task(Marking *m, Worker *worker, Doing doing, Task *task, Device *gpu)
 {
-    const Watch *watch = m->options->watch;
-
     /* An early build has already begun the attempt. */
-    if (watch && !task->built && !watch->begins(watch->context, task)) {
+    if (m->options->listed.count && !task->built && !attempt_begin(m->store, task, gpu->label)) {
         task->faults_left = 0;
         return;
     }

@@ -5,6 +5,7 @@
  */
 #include "gradebook/run/on_exit.h"
 #include "gradebook/run/stubs.h"
+#include "gradebook/base/stop.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -12,27 +13,29 @@
 #include <unistd.h>
 
 enum { ROW_OF_FAULTS = 3 };
+static const double signal_s = 0.3; /* until a signal to all processes has reached us */
 
-static void end_preparing(Marking *m, Worker *worker, const Ended *ended)
+static void end_preparing(Marking *m, Worker *worker, const Attempt *attempt)
 {
     Device *gpu = worker->gpu;
     const char *lab = all_labs[worker->lab].folder;
     char why[1200], noise[300], made[700];
 
     gpu->preparing[worker->lab] = gpu->proving = false;
-    if (!ended_graded(ended)) {
+    if (!attempt_graded(attempt)) {
         gpu->proved = false;
-        gpu_take_out(m, gpu,
-                     PUT(why, "it cannot grade the workbook's starter of %s: %s", lab, ended->why));
+        gpu_take_out(
+            m, gpu,
+            PUT(why, "it cannot grade the workbook's starter of %s: %s", lab, attempt->why));
         return;
     }
-    if (device_noisy(&ended->reading, noise, sizeof noise)) {
+    if (device_noisy(&attempt->result, noise, sizeof noise)) {
         gpu->proved = false;
         gpu_take_out(m, gpu, PUT(why, "its measurements are too noisy: %s, %s", lab, noise));
         return;
     }
-    gpu_meet(m, gpu, &ended->reading, worker->program.out.text);
-    device_drifts(gpu, worker->lab, &ended->reading, why, sizeof why);
+    gpu_meet(m, gpu, &attempt->result, worker->program.out.text);
+    device_drifts(gpu, worker->lab, &attempt->result, why, sizeof why);
     if (m->cell->trusting)
         gpu->prepared[worker->lab] = true;
     else if (!sealed_keep(m->cell, gpu->uuid, lab, lab_digest(m, worker->lab),
@@ -40,13 +43,21 @@ static void end_preparing(Marking *m, Worker *worker, const Ended *ended)
         cannot_write(made);
 }
 
-static void keep(Marking *m, Worker *worker, const Device *gpu, const Ended *ended)
+/* Cancelling a Slurm task signals all its processes. We may see the grading die before our own
+ * signal arrives; that is not the kernel's fault. */
+static bool was_cancelled(const Marking *m, const Attempt *attempt)
 {
-    const Watch *watch = m->options->watch;
+    if (!m->options->listed.count ||
+        (attempt_graded(attempt) && strcmp(parsed_get(&attempt->result, "verdict"), "crash")))
+        return false;
+    sleep_s(signal_s);
+    return stop_asked();
+}
 
-    take_over(m->store, worker->task, gpu->label, &worker->program, ended);
-    if (watch)
-        watch->ended(watch->context, worker->task, gpu->label, &worker->program, ended);
+static void record(Marking *m, Worker *worker, const Attempt *attempt)
+{
+    if (!was_cancelled(m, attempt))
+        attempt_record(m->store, worker->task, attempt);
 }
 
 /* A kernel that does not build needs no GPU: the build's result is its verdict. */
@@ -57,7 +68,7 @@ static void take_build(Marking *m, Worker *worker)
     Program *program = &worker->program;
     size_t head = gpu ? strlen(gpu->head) : 0;
     char *whole;
-    Ended ended;
+    Attempt attempt;
 
     task->running = false;
     task->built = true; /* if the build failed, the grading reports why */
@@ -68,49 +79,50 @@ static void take_build(Marking *m, Worker *worker)
     memcpy(whole + head, program->out.text, program->out.used);
     free(program->out.text);
     program->out.text = whole;
-    ended_of(program, all_labs[task->lab].folder, &ended);
-    if (ended_graded(&ended) && !strcmp(parsed_get(&ended.reading, "verdict"), "build")) {
-        keep(m, worker, gpu, &ended);
+    attempt_of(program, all_labs[task->lab].folder, gpu->label, &attempt);
+    if (attempt_graded(&attempt) && !strcmp(parsed_get(&attempt.result, "verdict"), "build")) {
+        record(m, worker, &attempt);
         task->number++;
         task->graded = true;
         progress_count(&m->pace, task->lab, now_s() - program->began_s);
         remove_tree(worker->built);
     }
-    ended_free(&ended);
+    attempt_free(&attempt);
 }
 
 /* A submission in the runner's process could forge its result. */
-static bool shares_a_process(const Marking *m, Ended *ended)
+static bool shares_a_process(const Marking *m, Attempt *attempt)
 {
-    if (m->cell->trusting || strcmp(parsed_get(&ended->reading, "isolation"), "shared"))
+    if (m->cell->trusting || strcmp(parsed_get(&attempt->result, "isolation"), "shared"))
         return false;
-    PUT(ended->why,
+    PUT(attempt->why,
         "on this machine a submission runs in the same process as the grader's runner, because GPU "
         "memory cannot be shared between processes; grade on another machine, or, if you trust "
         "every submission, use --trust-submissions");
     return true;
 }
 
-static void end_grading(Marking *m, Worker *worker, Ended *ended)
+static void end_grading(Marking *m, Worker *worker, Attempt *attempt)
 {
     Device *gpu = worker->gpu;
     Task *task = worker->task;
     char why[1000];
 
-    if (ended_graded(ended) && (device_noisy(&ended->reading, ended->why, sizeof ended->why) ||
-                                (task->faults_left > 1 &&
-                                 device_disturbed(&ended->reading, ended->why, sizeof ended->why))))
-        ended->outcome = "noisy";
-    else if (ended_graded(ended) && shares_a_process(m, ended))
-        ended->outcome = "unsound";
-    keep(m, worker, gpu, ended);
+    if (attempt_graded(attempt) &&
+        (device_noisy(&attempt->result, attempt->why, sizeof attempt->why) ||
+         (task->faults_left > 1 &&
+          device_disturbed(&attempt->result, attempt->why, sizeof attempt->why))))
+        attempt->outcome = "noisy";
+    else if (attempt_graded(attempt) && shares_a_process(m, attempt))
+        attempt->outcome = "unsound";
+    record(m, worker, attempt);
     task->running = false;
     task->number++;
-    if (ended_graded(ended)) {
+    if (attempt_graded(attempt)) {
         task->graded = true;
         gpu->faults = 0;
         progress_count(&m->pace, task->lab, now_s() - worker->program.began_s);
-        if (device_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
+        if (device_drifts(gpu, task->lab, &attempt->result, why, sizeof why))
             gpu_take_out(m, gpu, why);
     } else {
         task->faults_left--;
@@ -125,17 +137,17 @@ static void end_grading(Marking *m, Worker *worker, Ended *ended)
 
 void end_slot(Marking *m, Worker *worker)
 {
-    Ended ended;
+    Attempt attempt;
 
     if (worker->doing == BUILDS) {
         take_build(m, worker);
     } else {
-        ended_of(&worker->program, all_labs[worker->lab].folder, &ended);
+        attempt_of(&worker->program, all_labs[worker->lab].folder, worker->gpu->label, &attempt);
         if (worker->doing == GRADES)
-            end_grading(m, worker, &ended);
+            end_grading(m, worker, &attempt);
         else
-            end_preparing(m, worker, &ended);
-        ended_free(&ended);
+            end_preparing(m, worker, &attempt);
+        attempt_free(&attempt);
     }
     if (worker->task)
         unlink(worker->kernel);

@@ -93,9 +93,10 @@ Marked marking_run(Store *store, const Sandbox *cell, const MarkingOptions *opti
     *m = (Marking){ .store = store, .cell = cell, .options = options };
     cgroup_open(&m->cgroup, &cell->environment);
     remove_tree(PUT(work, "%s/work", cell->store)); /* of a run that was killed */
-    queue_read(store, options->asked, options->only, &m->queue);
-    for (int i = 0; options->watch && i < m->queue.count; i++)
-        m->queue.tasks[i].faults_left = 1;
+    if (options->listed.count)
+        queue_of_list(&options->listed, options->listed_lab, &m->queue);
+    else
+        queue_read(store, options->asked, options->only, &m->queue);
     progress_begin(&m->pace, m->queue.count);
     slots_open(m);
     while (!stop_asked() && step(m))

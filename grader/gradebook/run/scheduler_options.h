@@ -1,18 +1,10 @@
-/* scheduler_options.h - options of gradings (devices, parallelism, limits) and their observer. */
+/* scheduler_options.h - options of gradings: kernels, devices, parallelism, limits. */
 #ifndef GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
 #define GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
 
 #include "gradebook/store/attempt.h"
 
 enum { DEVICES = 16, SLOTS = 64 };
-
-/* Observer callbacks (gradebook/slurm/task.c). With an observer each kernel has one attempt. */
-typedef struct Watch {
-    void *context;
-    bool (*begins)(void *context, const Task *task); /* false: do not grade it here */
-    void (*ended)(void *context, const Task *task, const char *device, const Program *program,
-                  const Ended *ended);
-} Watch;
 
 typedef struct MarkingOptions {
     const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; none: warpbook's choice */
@@ -23,8 +15,9 @@ typedef struct MarkingOptions {
     double limit_s;      /* per attempt */
     size_t memory_bytes; /* per attempt; 0: by the machine */
     bool asked[LABS];
-    int64_t only;       /* only this kernel; 0: all */
-    const Watch *watch; /* NULL: no observer */
+    int64_t only;      /* only this kernel; 0: all */
+    KernelList listed; /* --kernels: one attempt at each of these, under its number; none: all */
+    int listed_lab;    /* their lab */
 } MarkingOptions;
 
 #endif

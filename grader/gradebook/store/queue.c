@@ -2,13 +2,15 @@
 #include "gradebook/store/queue.h"
 #include "base/util.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(FAULTS == 3, "SQL_GIVEN_UP and SQL_OPEN say 3");
 
-static int place_of(const char *lab)
+int lab_index(const char *lab)
 {
     for (int i = 0; i < LABS && all_labs[i].folder; i++)
         if (!strcmp(lab, all_labs[i].folder))
@@ -32,7 +34,7 @@ void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue
     *queue = (Queue){ .tasks = xcalloc((size_t) room, sizeof(Task)) };
     while (store_row(store, rows)) {
         Task task = { .kernel = sqlite3_column_int64(rows, 0),
-                      .lab = place_of(store_text(rows, 1)) };
+                      .lab = lab_index(store_text(rows, 1)) };
         task.faults_left = FAULTS - sqlite3_column_int(rows, 2);
         task.number = sqlite3_column_int(rows, 3) + 1;
         PUT(task.failed_on, "%s", store_text(rows, 4));
@@ -41,10 +43,69 @@ void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue
     }
 }
 
+void queue_of_list(const KernelList *kernels, int lab, Queue *queue)
+{
+    *queue =
+        (Queue){ .tasks = xcalloc((size_t) kernels->count, sizeof(Task)), .count = kernels->count };
+    for (int i = 0; i < kernels->count; i++)
+        queue->tasks[i] = (Task){ .kernel = kernels->list[i].kernel,
+                                  .number = kernels->list[i].number,
+                                  .lab = lab,
+                                  .faults_left = 1 };
+}
+
 void queue_free(Queue *queue)
 {
     free(queue->tasks);
     *queue = (Queue){ 0 };
+}
+
+/* ---- Listed kernels ---- */
+
+bool kernels_parse(const char *text, KernelList *kernels)
+{
+    int room = 1;
+
+    for (const char *at = text; (at = strchr(at, ',')); at++)
+        room++;
+    *kernels = (KernelList){ .list = xcalloc((size_t) room, sizeof *kernels->list) };
+    for (const char *at = text;; at++) {
+        KernelAttempt *attempt = &kernels->list[kernels->count];
+        int end = 0;
+        long long kernel;
+        if (strspn(at, "0123456789") > 18 ||
+            sscanf(at, "%lld.%6d%n", &kernel, &attempt->number, &end) != 2 || kernel < 1 ||
+            attempt->number < 1 || (at[end] && at[end] != ','))
+            return false;
+        attempt->kernel = kernel;
+        kernels->count++;
+        at += end;
+        if (!*at)
+            return true;
+    }
+}
+
+bool kernels_import(Store *store, const char *folder, int lab, const KernelList *kernels,
+                    char *problem, size_t size)
+{
+    char path[1000];
+
+    for (int i = 0; i < kernels->count; i++) {
+        int64_t kernel = kernels->list[i].kernel;
+        size_t bytes = 0;
+        char *source = read_file(PUT(path, "%s/%lld.cu", folder, (long long) kernel),
+                                 HANDIN_KERNEL_BYTES, &bytes);
+        if (!source) {
+            put(problem, size, "cannot read %s: %s", path, strerror(errno));
+            return false;
+        }
+        store_do(store,
+                 "INSERT OR REPLACE INTO kernels (id, lab, hash, source) VALUES (?, ?, ?, ?)",
+                 "itib", kernel, all_labs[lab].folder,
+                 (int64_t) hash_bytes(HASH_START, source, bytes), source, bytes);
+        free(source);
+    }
+    return true;
 }
 
 int queue_request_changed(Store *store, const char *lab, uint64_t hash)

@@ -7,6 +7,8 @@
 
 enum { FAULTS = 3 }; /* machine errors per request before a kernel is given up */
 
+int lab_index(const char *folder); /* in all_labs; -1: unknown */
+
 typedef struct Task {
     int64_t kernel;
     int lab;    /* index in all_labs */
@@ -18,6 +20,25 @@ typedef struct Task {
     bool built; /* in advance */
 } Task;
 
+/* An attempt at a kernel, as a Slurm task gets it: "17.1" is the first attempt at kernel 17. */
+typedef struct KernelAttempt {
+    int64_t kernel;
+    int number;
+} KernelAttempt;
+
+typedef struct KernelList {
+    KernelAttempt *list;
+    int count;
+} KernelList;
+
+/* Parses "17.1,18.3" into an empty list, which the caller frees. False if it is invalid. */
+bool kernels_parse(const char *text, KernelList *kernels);
+
+/* Adds the sources FOLDER/17.cu of a lab to an empty gradebook, under these numbers. False, with
+ * `problem`, if one cannot be read. */
+bool kernels_import(Store *store, const char *folder, int lab, const KernelList *kernels,
+                    char *problem, size_t size);
+
 typedef struct Queue {
     Task *tasks;
     int count;
@@ -26,6 +47,9 @@ typedef struct Queue {
 /* Counted kernels of the requested labs that are not graded and not given up. `only`: only that
  * kernel; 0: all. */
 void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue);
+
+/* These kernels, with one attempt each. */
+void queue_of_list(const KernelList *kernels, int lab, Queue *queue);
 void queue_free(Queue *queue);
 
 /* Requests another grading of kernels graded under another lab_hash. Returns their number. */

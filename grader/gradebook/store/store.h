@@ -18,6 +18,7 @@ typedef struct Store {
     sqlite3 *db;
     int lock_fd;      /* held by the writer; -1: only reads */
     char folder[512]; /* --out: gradebook.sqlite, logs/, cache/, floor/ */
+    const char *logs; /* the folder of logs; NULL: logs/ in `folder` */
     char problem[700];
     Course course;     /* determines marks; course_default until terms_load */
     char *course_text; /* a new course file to be stored; else NULL */
