@@ -90,7 +90,6 @@ rows_of() { doctor "$@" | grep -E "^(ok|warn|fail) +GPU"; }
 check "fit GPUs" test -z "$(rows_of fit --devices 0,1 | grep -v "^ok")"
 check "each of them" test "$(rows_of fit --devices 0,1 | grep -c "Scripted GPU")" = 2
 check "without --devices the first" test "$(rows_of fit | grep -c "Scripted GPU")" = 1
-check "fields that it does not know are left out" says "ok +GPU 0: clocks +1980 of 1980 MHz; idle" rows_of fit
 check "a process on one of them" says "fail +GPU 1: idle +no: 1 process, first 4711 python3" rows_of busy --devices 0,1
 check "not on the other" says "ok +GPU 0: idle" rows_of busy --devices 0,1
 check "a mode in which it cannot grade" status_is 3 doctor exclusive --devices 0
