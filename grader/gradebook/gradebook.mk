@@ -1,7 +1,7 @@
-# gradebook.mk - the instructor's program. Needs libarchive, SQLite and cJSON: without them it is left out, and
-# so are its tests.
+# gradebook.mk - the instructor's program. Needs libarchive, SQLite, cJSON, libcsv and libyaml: without
+# them it is left out, and so are its tests.
 
-gradebook_l := -larchive -lsqlite3 -lcjson
+gradebook_l := -larchive -lsqlite3 -lcjson -lcsv -lyaml
 gradebook_o := $(call objects,$(filter-out %/gradebook/main.c,$(call in,gradebook))) $(B)/embedded.o
 
 .PHONY: gradebook gradebook-missing class test-slurm
@@ -12,7 +12,7 @@ test-slurm: gradebook
 	@tests/gradebook/slurm.sh $(B) real
 
 gradebook-missing:
-	@echo "gradebook needs libarchive, SQLite and cJSON: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev bubblewrap" >&2; exit 3
+	@echo "gradebook needs libarchive, SQLite, cJSON, libcsv and libyaml: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev libcsv-dev libyaml-dev bubblewrap" >&2; exit 3
 
 # Files that become C strings: what pages are styled and sorted by, and the script of Slurm tasks.
 embedded := page_style:report/page.css page_sorting:report/page.js task_script:slurm/task.sh

@@ -239,6 +239,35 @@ static void gradescope_names(void)
     }
 }
 
+/* Names as YAML may write them. */
+static void names_in_yaml(void)
+{
+    static const struct {
+        const char *name, *student;
+    } rows[] = {
+        { "Jane Doe", "Jane Doe" },
+        { "'O''Hara, Jo'", "O'Hara, Jo" },
+        { "\"Jos\\xE9 \\\"J\\\" N\"", "Jos\xc3\xa9 \"J\" N" },
+        { "\"Anna\n      Maria\"", "Anna Maria" },
+        { "Jane # a comment", "Jane" },
+        { "[a list]", "submission_1" }, /* no name */
+        { "'not closed", "submission_1" },
+    };
+    char text[200];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Class class = { 0 };
+        Submission *handin = class_handin(&class, "submission_1");
+        handin->layout = "gradescope";
+        PUT(handin->student, "submission_1");
+        lms_gradescope(&class,
+                       PUT(text, "submission_1:\n  :submitters:\n  - :name: %s\n", rows[i].name));
+        CU_ASSERT_STRING_EQUAL(handin->student, rows[i].student);
+        CU_ASSERT_EQUAL(class.remark_count, i + 1 == COUNT(rows));
+        class_free(&class);
+    }
+}
+
 /* Two students called No Sid, neither with a student number, were one: the later file counted. */
 static void people_of_one_name(void)
 {
@@ -324,6 +353,7 @@ CU_SuiteInfo test_gradebook_names = {
             { "owners", owners },
             { "paths", paths },
             { "names of Gradescope", gradescope_names },
+            { "names in YAML", names_in_yaml },
             { "people of one name", people_of_one_name },
             { "parcels", parcels },
             { "kernels are found", kernels_found },

@@ -65,6 +65,8 @@ static void mistakes(void)
         { "id,name\n,\n", "r.csv:2: the id and the name are missing" },
         { "id,name\n7,Doe, Jane\n", "r.csv:2: 3 fields, but the first line has 2" },
         { "id,name\n7,\"Doe\n8,B\n", "r.csv:2: a quotation mark is not closed" },
+        { "id,name\n\n7,\"J\" Doe\n", "r.csv:3: a quotation mark is inside a field" },
+        { "id,name\n7,J \"J\" Doe\n", "r.csv:2: a quotation mark is inside a field" },
         { "id,name\n7,\"two\nlines\"\n7,x\n", "r.csv:4: the id 7 is already on line 2" },
     };
     char *large = xcalloc(1, 3000), *told;
