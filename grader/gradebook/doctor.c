@@ -120,7 +120,7 @@ static void check_toolkit(DoctorReport *report, char *version, size_t size)
 static void check_bubblewrap(DoctorReport *report, bool trusting)
 {
     char store[500], problem[1200] = "";
-    Sandbox cell = { 0 };
+    Sandbox sandbox = { 0 };
 
     if (trusting) {
         add_row(report, HEALTH_WARN, "bubblewrap",
@@ -135,12 +135,12 @@ static void check_bubblewrap(DoctorReport *report, bool trusting)
                 "$TMPDIR (or /tmp) must be a writable folder.", "%s: %s", store, strerror(errno));
         return;
     }
-    if (sandbox_open(&cell, store, false, problem, sizeof problem))
+    if (sandbox_open(&sandbox, store, false, problem, sizeof problem))
         add_row(report, HEALTH_OK, "bubblewrap", "", "can run warpbook%s",
-                cell.sized ? "" : ", but cannot limit its files in memory (needs 0.7)");
+                sandbox.sized ? "" : ", but cannot limit its files in memory (needs 0.7)");
     else
         add_row(report, HEALTH_FAIL, "bubblewrap", problem, "cannot run gradings");
-    sandbox_close(&cell);
+    sandbox_close(&sandbox);
     remove_tree(store);
 }
 
@@ -409,7 +409,7 @@ static void check_gpus(const char *const devices[], int count, const char *toolk
     free(gpus);
 }
 
-int doctor(const MarkingOptions *options, const char *out, bool trusting)
+int doctor(const GradingOptions *options, const char *out, bool trusting)
 {
     static const int statuses[] = { [HEALTH_OK] = 0, [HEALTH_WARN] = 1, [HEALTH_FAIL] = 3 };
     static const char *const verdicts[] = {

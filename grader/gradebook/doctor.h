@@ -12,7 +12,7 @@ typedef enum Health {
 
 /* Returns 0 if the machine is fit, 1 with warnings, 3 if it cannot grade or its results cannot be
  * trusted. `out` may be NULL. */
-int doctor(const MarkingOptions *options, const char *out, bool trusting);
+int doctor(const GradingOptions *options, const char *out, bool trusting);
 
 /* ---- Exposed for tests ---- */
 

@@ -67,7 +67,7 @@ static bool set_labs(void *self, const char *value)
     char list[400];
 
     if (!o->labs_named)
-        memset(o->marking.asked, 0, sizeof o->marking.asked);
+        memset(o->grading.requested, 0, sizeof o->grading.requested);
     o->labs_named = true;
     PUT(list, "%s", value);
     for (char *rest = list, *name; (name = strsep(&rest, ", "));) {
@@ -76,7 +76,7 @@ static bool set_labs(void *self, const char *value)
             continue;
         if (!entry)
             return false;
-        o->marking.asked[entry - all_labs] = true;
+        o->grading.requested[entry - all_labs] = true;
     }
     return strlen(value) < sizeof list;
 }
@@ -92,47 +92,47 @@ static bool set_devices(void *self, const char *value)
         if (!parse_whole(name, 10, 1023, &n) && strcmp(name, "sim") &&
             (strncmp(name, "sim:", 4) || !name[4]))
             return false;
-        for (int i = 0; i < o->marking.device_count; i++)
-            if (!strcmp(name, o->marking.devices[i]))
+        for (int i = 0; i < o->grading.device_count; i++)
+            if (!strcmp(name, o->grading.devices[i]))
                 return false;
-        if (o->marking.device_count == DEVICES)
+        if (o->grading.device_count == DEVICES)
             return false;
-        o->marking.devices[o->marking.device_count++] = name;
+        o->grading.devices[o->grading.device_count++] = name;
     }
-    return o->marking.device_count && strlen(value) < sizeof o->devices;
+    return o->grading.device_count && strlen(value) < sizeof o->devices;
 }
 
 static bool set_jobs(void *self, const char *value)
 {
     Options *o = self;
     uint64_t n;
-    bool fine = parse_whole(value, 10, SLOTS, &n) && n > 0;
+    bool ok = parse_whole(value, 10, MOST_WORKERS, &n) && n > 0;
 
-    o->marking.jobs = fine ? (int) n : 0;
-    return fine;
+    o->grading.jobs = ok ? (int) n : 0;
+    return ok;
 }
 
 static bool set_limit(void *self, const char *value)
 {
     Options *o = self;
-    return parse_number(value, 1, 1e6, &o->marking.limit_s);
+    return parse_number(value, 1, 1e6, &o->grading.limit_s);
 }
 
 static bool set_memory(void *self, const char *value)
 {
     Options *o = self;
     double mib;
-    bool fine = parse_number(value, 1, 1 << 30, &mib);
+    bool ok = parse_number(value, 1, 1 << 30, &mib);
 
-    o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
-    return fine;
+    o->grading.memory_bytes = ok ? (size_t) mib << 20 : 0;
+    return ok;
 }
 
 static bool set_quick(void *self, const char *value)
 {
     Options *o = self;
     (void) value;
-    return o->marking.quick = true;
+    return o->grading.quick = true;
 }
 
 static bool set_trusting(void *self, const char *value)
@@ -218,17 +218,17 @@ static bool set_batch(void *self, const char *value)
 {
     Options *o = self;
     uint64_t n;
-    bool fine = parse_whole(value, 10, 1000, &n) && n > 0;
+    bool ok = parse_whole(value, 10, 1000, &n) && n > 0;
 
-    o->slurm.batch = fine ? (int) n : 0;
-    return fine;
+    o->slurm.batch = ok ? (int) n : 0;
+    return ok;
 }
 
 static bool set_kernels(void *self, const char *value)
 {
     Options *o = self;
-    free(o->marking.listed.list);
-    return kernels_parse(value, &o->marking.listed);
+    free(o->grading.listed.list);
+    return kernels_parse(value, &o->grading.listed);
 }
 
 static bool set_logs(void *self, const char *value)
@@ -297,14 +297,14 @@ bool take_arguments(Options *options, int argc, char **argv, bool takes_submissi
     if (!options->out && !needs_no_out)
         fprintf(stderr, "gradebook: missing --out DIR, the folder of the gradebook\n");
     for (int i = LABS - 1; i >= 0; i--)
-        if (options->marking.asked[i])
-            options->marking.listed_lab = i;
-    if (options->slurm.requested && options->marking.device_count &&
-        (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
+        if (options->grading.requested[i])
+            options->grading.listed_lab = i;
+    if (options->slurm.requested && options->grading.device_count &&
+        (options->grading.device_count > 1 || strncmp(options->grading.devices[0], "sim", 3))) {
         fprintf(
             stderr,
             "gradebook: --devices %s: Slurm chooses the GPUs; use sim, sim:NAME or no --devices\n",
-            options->marking.devices[0]);
+            options->grading.devices[0]);
         return false;
     }
     return options->out || needs_no_out;

@@ -9,7 +9,7 @@
 typedef struct Options {
     const char *submissions, *out, *student, *lab, *format, *to, *course, *logs;
     bool trusting, labs_named, takes_submissions;
-    MarkingOptions marking;
+    GradingOptions grading;
     SlurmOptions slurm;
     char devices[400]; /* storage for marking.devices */
 } Options;

@@ -158,4 +158,4 @@ static CU_TestInfo tests[] = {
     CU_TEST_INFO_NULL,
 };
 
-CU_SuiteInfo test_gradebook_doctor = { "gradebook: doctor", .pTests = tests };
+CU_SuiteInfo test_gradebook_doctor = { "gradebook doctor", .pTests = tests };

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool take(const char *text, Roster *roster, char **told)
+static bool take(const char *text, Roster *roster, char **reported)
 {
-    return roster_read(text, strlen(text), "r.csv", roster, told);
+    return roster_read(text, strlen(text), "r.csv", roster, reported);
 }
 
 /* A text, and its people: "id name email section;..." */
@@ -37,10 +37,10 @@ static void people(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Roster roster;
-        char text[400] = "", *told;
-        if (!take(rows[i].text, &roster, &told)) {
-            FAIL_SAYING("row %zu: %s", i, told);
-            free(told);
+        char text[400] = "", *reported;
+        if (!take(rows[i].text, &roster, &reported)) {
+            FAIL_SAYING("row %zu: %s", i, reported);
+            free(reported);
             continue;
         }
         for (int m = 0; m < roster.count; m++)
@@ -54,7 +54,7 @@ static void people(void)
 static void mistakes(void)
 {
     static const struct {
-        const char *text, *told;
+        const char *text, *reported;
     } rows[] = {
         { "", "r.csv:1: it is empty" },
         { "\n\n", "r.csv:1: it is empty" },
@@ -69,29 +69,29 @@ static void mistakes(void)
         { "id,name\n7,J \"J\" Doe\n", "r.csv:2: a quotation mark is inside a field" },
         { "id,name\n7,\"two\nlines\"\n7,x\n", "r.csv:4: the id 7 is already on line 2" },
     };
-    char *large = xcalloc(1, 3000), *told;
+    char *large = xcalloc(1, 3000), *reported;
     Roster roster;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        bool fine = take(rows[i].text, &roster, &told);
-        if (fine || !strstr(told, rows[i].told))
-            FAIL_SAYING("row %zu: %s", i, fine ? "no mistake" : told);
-        free(told);
+        bool ok = take(rows[i].text, &roster, &reported);
+        if (ok || !strstr(reported, rows[i].reported))
+            FAIL_SAYING("row %zu: %s", i, ok ? "no mistake" : reported);
+        free(reported);
     }
-    CU_ASSERT_FALSE(roster_read("id\n\0007\n", 6, "r.csv", &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "a zero byte"));
-    free(told);
+    CU_ASSERT_FALSE(roster_read("id\n\0007\n", 6, "r.csv", &roster, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "a zero byte"));
+    free(reported);
     put(large, 3000, "id\n%0500d\n%065d\n", 7, 8);
-    CU_ASSERT_FALSE(take(large, &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "r.csv:2: a field is longer"));
+    CU_ASSERT_FALSE(take(large, &roster, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "r.csv:2: a field is longer"));
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(told, "r.csv:3: the id is longer than 63 bytes")); /* both at once */
-    free(told);
+        strstr(reported, "r.csv:3: the id is longer than 63 bytes")); /* both at once */
+    free(reported);
     memset(large, ',', 2000);
     memcpy(large + 1990, "\nx", 3);
-    CU_ASSERT_FALSE(take(large, &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "more than 60 fields"));
-    free(told);
+    CU_ASSERT_FALSE(take(large, &roster, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "more than 60 fields"));
+    free(reported);
     free(large);
 }
 
@@ -102,16 +102,16 @@ static void noise(void)
 
     for (int i = 0; i < 3000; i++) {
         static const char some[] = "id,name\n\n,,;\"\"\"\t\r78ab\xc3\xa9\xff";
-        char text[300] = "id,name\n", *told;
+        char text[300] = "id,name\n", *reported;
         size_t length = i % 2 ? 8 : 0, end = length + next_random(&random) % 280;
         Roster roster;
         for (; length < end; length++)
             text[length] = some[next_random(&random) % (sizeof some - 1)];
-        if (roster_read(text, length, "r.csv", &roster, &told))
+        if (roster_read(text, length, "r.csv", &roster, &reported))
             roster_free(&roster);
         else
-            CU_ASSERT_PTR_EQUAL(strstr(told, "r.csv:"), told);
-        free(told);
+            CU_ASSERT_PTR_EQUAL(strstr(reported, "r.csv:"), reported);
+        free(reported);
     }
 }
 
@@ -162,21 +162,21 @@ static void matches(void)
         { { "Jane Doe" }, { "99" }, { 0 }, { 0 } }, /* the system's own number: the name decides */
     };
     Roster roster;
-    char *told;
+    char *reported;
 
-    CU_ASSERT_TRUE_FATAL(take(text, &roster, &told));
+    CU_ASSERT_TRUE_FATAL(take(text, &roster, &reported));
     for (size_t i = 0; i < COUNT(rows); i++) {
-        Attendee attendees[4] = { 0 };
+        Submitter submitters[4] = { 0 };
         int count = 0;
         for (; count < 4 && rows[i].name[count]; count++)
-            attendees[count] =
-                (Attendee){ .name = rows[i].name[count], .number = rows[i].number[count] };
-        roster_match(&roster, attendees, count);
+            submitters[count] =
+                (Submitter){ .name = rows[i].name[count], .number = rows[i].number[count] };
+        roster_match(&roster, submitters, count);
         for (int k = 0; k < count; k++)
-            if (attendees[k].member != rows[i].member[k] ||
-                attendees[k].unclear != rows[i].unclear[k])
-                FAIL_SAYING("row %zu, %s: %d %d", i, attendees[k].name, attendees[k].member,
-                            attendees[k].unclear);
+            if (submitters[k].member != rows[i].member[k] ||
+                submitters[k].unclear != rows[i].unclear[k])
+                FAIL_SAYING("row %zu, %s: %d %d", i, submitters[k].name, submitters[k].member,
+                            submitters[k].unclear);
     }
     roster_free(&roster);
 }

@@ -309,7 +309,7 @@ static void quoted_words(void)
 }
 
 CU_SuiteInfo test_gradebook_slurm = {
-    "gradebook: Slurm",
+    "gradebook Slurm",
     .pInitFunc = begin,
     .pCleanupFunc = end,
     .pTests =

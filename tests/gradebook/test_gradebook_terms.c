@@ -17,15 +17,15 @@
 
 static char folder[64], file[80];
 static Store store;
-static bool asked[LABS];
+static bool requested[LABS];
 static int transpose;
 
 static int begin(void)
 {
     PUT(folder, "/tmp/warpbook-terms-XXXXXX");
     transpose = (int) (lab_find("transpose") - all_labs);
-    memset(asked, 0, sizeof asked);
-    asked[transpose] = true;
+    memset(requested, 0, sizeof requested);
+    requested[transpose] = true;
     if (!mkdtemp(folder))
         return 1;
     PUT(file, "%s/file", folder);
@@ -42,21 +42,21 @@ static int end(void)
 static void hand_in(Class *class, const char *who, const char *source, const char *text,
                     int64_t sent, bool timed)
 {
-    Submission *handin = class_handin(class, source);
+    Submission *submission = class_submission(class, source);
 
-    PUT(handin->student, "%s", who);
-    handin->layout = "plain";
-    handin->sent = sent;
-    handin->timed = timed;
-    submission_file(handin, "06_transpose/kernel.cu", text, strlen(text),
+    PUT(submission->student, "%s", who);
+    submission->layout = "plain";
+    submission->sent = sent;
+    submission->timed = timed;
+    submission_file(submission, "06_transpose/kernel.cu", text, strlen(text),
                     hash_bytes(HASH_START, text, strlen(text)), 0);
 }
 
 static void enrol_class(Class *class)
 {
-    Enrolled enrolled;
+    ImportCounts counts;
 
-    enrol(&store, class, "class", asked, NULL, &enrolled);
+    import_submissions(&store, class, "class", requested, NULL, &counts);
     class_free(class);
 }
 
@@ -65,7 +65,7 @@ static int open_tasks(void)
     Queue queue;
     int open;
 
-    queue_read(&store, asked, 0, &queue);
+    queue_read(&store, requested, 0, &queue);
     open = queue.count;
     queue_free(&queue);
     return open;
@@ -86,7 +86,7 @@ static void grade_one(void)
     Queue queue;
     Attempt attempt;
 
-    queue_read(&store, asked, 0, &queue);
+    queue_read(&store, requested, 0, &queue);
     CU_ASSERT_TRUE_FATAL(queue.count > 0);
     program.out.bytes = program.out.used;
     attempt_of(&program, "06_transpose", "sim", &attempt);
@@ -97,12 +97,12 @@ static void grade_one(void)
 
 static void set_course(const char *text)
 {
-    char *told;
+    char *reported;
 
     CU_ASSERT_TRUE_FATAL(write_file(file, text, strlen(text)));
-    if (!terms_load(&store, file, &told))
-        FAIL_SAYING("%s", told);
-    free(told);
+    if (!terms_load(&store, file, &reported))
+        FAIL_SAYING("%s", reported);
+    free(reported);
     terms_keep(&store);
 }
 
@@ -151,21 +151,21 @@ static void only_what_is_measured_counts(void)
 static void the_latest_counts(void)
 {
     int64_t kept;
-    char *told, *text;
+    char *reported, *text;
 
     set_course("[6]\nweight = 7\n");
     kept = count("SELECT count(*) FROM courses");
     set_course("[6]\nweight = 7\n");
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM courses"), kept);
     CU_ASSERT_TRUE_FATAL(write_file(file, "[6]\nweight = 8\n", 15));
-    CU_ASSERT_TRUE(terms_load(&store, file, &told));
+    CU_ASSERT_TRUE(terms_load(&store, file, &reported));
     CU_ASSERT_EQUAL(store.course.lab[transpose].policy.weight, 8);
-    CU_ASSERT_TRUE(terms_load(&store, NULL, &told));
+    CU_ASSERT_TRUE(terms_load(&store, NULL, &reported));
     CU_ASSERT_EQUAL(store.course.lab[transpose].policy.weight, 7);
     CU_ASSERT_TRUE_FATAL(write_file(file, "[6]\nweight = x\n", 15));
-    CU_ASSERT_FALSE(terms_load(&store, file, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, ":2: weight = x"));
-    free(told);
+    CU_ASSERT_FALSE(terms_load(&store, file, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, ":2: weight = x"));
+    free(reported);
     text = terms_of(&store, "06_transpose");
     CU_ASSERT_STRING_EQUAL(text, "");
     free(text);
@@ -233,9 +233,9 @@ static void since_when(void)
     hand_in(&class, "mixed", "m2", "int a;", AFTER, true);
     /* A newer file beside it made a lab late that had been handed in in time. */
     hand_in(&class, "beside", "b1", "int a;", AFTER, false);
-    class_handin(&class, "b1")->files[0].changed = BEFORE;
+    class_submission(&class, "b1")->files[0].changed = BEFORE;
     hand_in(&class, "told", "t1", "int a;", AFTER, true);
-    class_handin(&class, "t1")->files[0].changed = BEFORE;
+    class_submission(&class, "t1")->files[0].changed = BEFORE;
     enrol_class(&class);
     CU_ASSERT_EQUAL(row_of("early").earned.late_s, 0);
     CU_ASSERT_EQUAL(row_of("told").earned.late_s, 5400);
@@ -271,12 +271,12 @@ static void the_roster(void)
 {
     static const char csv[] = "id,name,section\n1,Early,A\n2,Absent One,B\n3,Twin\n4,twin\n";
     Class class = { 0 };
-    char *told, text[40];
+    char *reported, text[40];
     int people;
 
     CU_ASSERT_STRING_EQUAL(standing("early", text), "  slow"); /* no roster: nobody is unknown */
     CU_ASSERT_TRUE_FATAL(write_file(file, csv, sizeof csv - 1));
-    CU_ASSERT_TRUE(enlist(&store, file, &people, &told));
+    CU_ASSERT_TRUE(import_roster(&store, file, &people, &reported));
     CU_ASSERT_EQUAL(people, 4);
     hand_in(&class, "early", "e1", "int a;", 100, true);
     hand_in(&class, "TWIN", "t1", "int a;", 100, true);
@@ -291,8 +291,9 @@ static void the_roster(void)
     CU_ASSERT_EQUAL(row_of("Absent One").marks, 0);
     CU_ASSERT_TRUE(row_of("Absent One").has_marks);
     CU_ASSERT_TRUE_FATAL(write_file(file, "id\n", 3));
-    CU_ASSERT_FALSE(enlist(&store, file, &people, &told)); /* and the one before still counts */
-    free(told);
+    CU_ASSERT_FALSE(
+        import_roster(&store, file, &people, &reported)); /* and the one before still counts */
+    free(reported);
     CU_ASSERT_STRING_EQUAL(standing("Absent One", text), "absent B missing");
 }
 

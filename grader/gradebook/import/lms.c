@@ -165,12 +165,13 @@ static int64_t yaml_time(const char *text)
 }
 
 /* True if a submission was in this folder: there are several if it contains archives. */
-static bool lay_in(const Submission *handin, const char *folder)
+static bool is_in_folder(const Submission *submission, const char *folder)
 {
     size_t length = strlen(folder);
 
-    return !strcmp(handin->layout, "gradescope") && !strncmp(handin->source, folder, length) &&
-           (!handin->source[length] || handin->source[length] == '/');
+    return !strcmp(submission->layout, "gradescope") &&
+           !strncmp(submission->source, folder, length) &&
+           (!submission->source[length] || submission->source[length] == '/');
 }
 
 enum { MEMBERS = 32 };
@@ -181,27 +182,27 @@ typedef struct Group {
     int64_t sent;
 } Group;
 
-static void give_to(Class *class, const Group *group)
+static void assign_members(Class *class, const Group *group)
 {
     int before = class->count;
 
     for (int i = 0; group->members && i < before; i++) {
-        if (!lay_in(class->list[i], group->folder))
+        if (!is_in_folder(class->list[i], group->folder))
             continue;
         class->list[i]->sent = group->sent ? group->sent : class->list[i]->sent;
         class->list[i]->timed |= group->sent != 0;
         for (int m = group->members; m-- > 0;) {
-            Submission *handin = m ? class_copy(class, class->list[i]) : class->list[i];
-            PUT(handin->student, "%s", group->name[m]);
-            PUT(handin->number, "%s", group->number[m]);
-            PUT(handin->email, "%s", group->email[m]);
+            Submission *submission = m ? class_copy(class, class->list[i]) : class->list[i];
+            PUT(submission->student, "%s", group->name[m]);
+            PUT(submission->number, "%s", group->number[m]);
+            PUT(submission->email, "%s", group->email[m]);
         }
     }
 }
 
 /* Two people with the same name and no student number stay separate: their number is the e-mail
  * address, or the path of the submission. */
-static void tell_apart(Class *class)
+static void make_distinct_people(Class *class)
 {
     bool *shared = xcalloc((size_t) class->count + 1, sizeof *shared);
 
@@ -265,7 +266,7 @@ static void read_submission(yaml_document_t *yaml, const yaml_node_pair_t *pair,
     group->sent =
         yaml_time(copy_text(value_of(yaml, submission, ":created_at"), time, sizeof time));
     if (!strncmp(group->folder, "submission_", 11))
-        give_to(class, group);
+        assign_members(class, group);
     free(group);
 }
 
@@ -291,5 +292,5 @@ void lms_gradescope(Class *class, const char *text)
                parser.problem_mark.line + 1);
     }
     yaml_parser_delete(&parser);
-    tell_apart(class);
+    make_distinct_people(class);
 }

@@ -332,7 +332,7 @@ static void plain_of(const char *name, Plain *plain)
 }
 
 /* True if `a` is `b` rotated to start at one of its words. */
-static bool goes_around(const Plain *a, const Plain *b)
+static bool is_rotated(const Plain *a, const Plain *b)
 {
     if (!a->length || a->length != b->length)
         return false;
@@ -350,28 +350,28 @@ bool same_name(const char *a, const char *b)
 
     plain_of(a, &x);
     plain_of(b, &y);
-    return goes_around(&x, &y) || goes_around(&y, &x);
+    return is_rotated(&x, &y) || is_rotated(&y, &x);
 }
 
 /* ---- Matching ---- */
 
-static bool same_number(const Member *member, const Attendee *attendee)
+static bool same_number(const Member *member, const Submitter *submitter)
 {
     if (!member->number[0])
         return false;
-    return !strcmp(member->number, attendee->number) ||
-           (!attendee->number[0] && !strcasecmp(member->number, attendee->name));
+    return !strcmp(member->number, submitter->number) ||
+           (!submitter->number[0] && !strcasecmp(member->number, submitter->name));
 }
 
-static bool same_words(const Member *member, const Attendee *attendee)
+static bool same_words(const Member *member, const Submitter *submitter)
 {
-    return member->name[0] && same_name(member->name, attendee->name);
+    return member->name[0] && same_name(member->name, submitter->name);
 }
 
-typedef bool Fits(const Member *member, const Attendee *attendee);
+typedef bool Fits(const Member *member, const Submitter *submitter);
 
 /* Matches the unmatched members and students whose match is unique on both sides. */
-static void match_by(Roster *roster, Attendee *attendees, int count, Fits *fits)
+static void match_by(Roster *roster, Submitter *submitters, int count, Fits *fits)
 {
     bool *taken = xcalloc((size_t) roster->count + 1, 1);
     int *suitors = xcalloc((size_t) roster->count + 1, sizeof *suitors);
@@ -379,41 +379,41 @@ static void match_by(Roster *roster, Attendee *attendees, int count, Fits *fits)
     int *last = xcalloc((size_t) count + 1, sizeof *last);
 
     for (int i = 0; i < count; i++)
-        if (attendees[i].member >= 0)
-            taken[attendees[i].member] = true;
+        if (submitters[i].member >= 0)
+            taken[submitters[i].member] = true;
     for (int i = 0; i < count; i++)
-        for (int m = 0; m < roster->count && attendees[i].member < 0; m++)
-            if (!taken[m] && fits(&roster->list[m], &attendees[i])) {
+        for (int m = 0; m < roster->count && submitters[i].member < 0; m++)
+            if (!taken[m] && fits(&roster->list[m], &submitters[i])) {
                 choice[i]++;
                 last[i] = m;
                 suitors[m]++;
             }
     for (int i = 0; i < count; i++) {
         if (choice[i] == 1 && suitors[last[i]] == 1)
-            attendees[i].member = last[i];
-        attendees[i].unclear |= choice[i] > 0 && attendees[i].member < 0;
-        if (attendees[i].member >= 0)
-            attendees[i].unclear = false;
-        for (int m = 0; attendees[i].unclear && m < roster->count; m++)
-            roster->list[m].unclear |= !taken[m] && fits(&roster->list[m], &attendees[i]);
+            submitters[i].member = last[i];
+        submitters[i].unclear |= choice[i] > 0 && submitters[i].member < 0;
+        if (submitters[i].member >= 0)
+            submitters[i].unclear = false;
+        for (int m = 0; submitters[i].unclear && m < roster->count; m++)
+            roster->list[m].unclear |= !taken[m] && fits(&roster->list[m], &submitters[i]);
     }
     for (int i = 0; i < count; i++)
-        if (attendees[i].member >= 0)
-            roster->list[attendees[i].member].unclear = false;
+        if (submitters[i].member >= 0)
+            roster->list[submitters[i].member].unclear = false;
     free(taken);
     free(suitors);
     free(choice);
     free(last);
 }
 
-void roster_match(Roster *roster, Attendee *attendees, int count)
+void roster_match(Roster *roster, Submitter *submitters, int count)
 {
     for (int i = 0; i < count; i++) {
-        attendees[i].member = -1;
-        attendees[i].unclear = false;
+        submitters[i].member = -1;
+        submitters[i].unclear = false;
     }
     for (int m = 0; m < roster->count; m++)
         roster->list[m].unclear = false;
-    match_by(roster, attendees, count, same_number);
-    match_by(roster, attendees, count, same_words);
+    match_by(roster, submitters, count, same_number);
+    match_by(roster, submitters, count, same_words);
 }

@@ -13,8 +13,8 @@ void export_csv(Export *export)
           "kernel,same_as_others,attempts,device,simulated,driver,protocol,seed,graded_at,log,"
           "whole,marks_why,late_s,weight,section,email,roster_id,roster\r\n",
           to);
-    for (int i = 0; i < export->roll.row_count; i++) {
-        const Row *row = &export->roll.rows[i];
+    for (int i = 0; i < export->results.row_count; i++) {
+        const Row *row = &export->results.rows[i];
         csv_text(to, row->name);
         csv_text(to, row->number);
         csv_text(to, row->lab);

@@ -14,10 +14,10 @@ static void write_pairs(Export *export, const char *lab, const Similarity *s,
         const Likeness *pair = &found->list[i];
         csv_text(export->to, lab);
         csv_number(export->to, true, "%.0f", pair->percent);
-        csv_text(export->to,
-                 similarity_names(&export->roll, lab, &s->twins[pair->a], names, sizeof names));
-        csv_last(export->to,
-                 similarity_names(&export->roll, lab, &s->twins[pair->b], names, sizeof names));
+        csv_text(export->to, similarity_names(&export->results, lab, &s->kernels[pair->a], names,
+                                              sizeof names));
+        csv_last(export->to, similarity_names(&export->results, lab, &s->kernels[pair->b], names,
+                                              sizeof names));
     }
 }
 
@@ -26,8 +26,8 @@ void export_alike(Export *export)
     fputs("\xEF\xBB\xBF"
           "lab,percent,one,other\r\n",
           export->to);
-    for (int lab = 0; lab < export->roll.lab_count; lab++) {
-        const char *name = export->roll.labs[lab];
+    for (int lab = 0; lab < export->results.lab_count; lab++) {
+        const char *name = export->results.labs[lab];
         Similarity s;
         similarity_find(export->store, name, &s);
         if (s.found.problem[0])

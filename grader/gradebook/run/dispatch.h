@@ -6,6 +6,6 @@
 
 /* Gives each idle worker its next work, if there is any. Counts GPUs locked by others in
  * m->waiting. */
-void feed_workers(Marking *m);
+void dispatch_work(Scheduler *s);
 
 #endif

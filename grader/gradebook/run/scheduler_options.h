@@ -4,9 +4,9 @@
 
 #include "gradebook/store/attempt.h"
 
-enum { DEVICES = 16, SLOTS = 64 };
+enum { DEVICES = 16, MOST_WORKERS = 64 };
 
-typedef struct MarkingOptions {
+typedef struct GradingOptions {
     const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; none: warpbook's choice */
     int device_count;
     int jobs; /* beside each other: gradings on a simulated GPU, builds for a real one; 0: as many
@@ -14,10 +14,10 @@ typedef struct MarkingOptions {
     bool quick;
     double limit_s;      /* per attempt */
     size_t memory_bytes; /* per attempt; 0: by the machine */
-    bool asked[LABS];
+    bool requested[LABS];
     int64_t only;      /* only this kernel; 0: all */
     KernelList listed; /* --kernels: one attempt at each of these, under its number; none: all */
     int listed_lab;    /* their lab */
-} MarkingOptions;
+} GradingOptions;
 
 #endif

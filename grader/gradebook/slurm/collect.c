@@ -38,7 +38,7 @@ static char *terms_of_batch(const Cluster *c, int lab)
 
 static void record(Cluster *c, WorkItem *item, Attempt *attempt)
 {
-    Task other = { .kernel = item->attempt.kernel, .lab = item->lab, .faults_left = 1 };
+    Task other = { .kernel = item->attempt.kernel, .lab = item->lab, .errors_left = 1 };
     Task *task = find_task(c, item->attempt.kernel);
     char *terms = terms_of_batch(c, item->lab);
 
@@ -55,8 +55,8 @@ static void record(Cluster *c, WorkItem *item, Attempt *attempt)
         task->graded = true;
         progress_count(&c->progress, task->lab, attempt->seconds);
     } else {
-        task->faults_left--;
-        progress_fault(&c->progress, !task_open(task));
+        task->errors_left--;
+        progress_error(&c->progress, !task_open(task));
     }
     free(terms);
 }

@@ -12,8 +12,8 @@
 /* A gradebook and its current array. */
 typedef struct Cluster {
     Store *store;
-    const Sandbox *cell;
-    const MarkingOptions *marking;
+    const Sandbox *sandbox;
+    const GradingOptions *grading;
     const SlurmOptions *options;
     Queue queue;
     Progress progress;

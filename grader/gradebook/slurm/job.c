@@ -88,7 +88,7 @@ static int write_tasks_of(const Queue *queue, int lab, int size, int tasks, FILE
     return tasks + (count > 0);
 }
 
-static char *tasks_text(Store *store, const MarkingOptions *marking, const SlurmOptions *options,
+static char *tasks_text(Store *store, const GradingOptions *grading, const SlurmOptions *options,
                         const Queue *queue)
 {
     int open = count_open(queue), tasks = 0;
@@ -98,7 +98,7 @@ static char *tasks_text(Store *store, const MarkingOptions *marking, const Slurm
 
     for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
         tasks = write_tasks_of(queue, lab,
-                               task_size(options, marking->jobs, seconds_of(store, lab), open),
+                               task_size(options, grading->jobs, seconds_of(store, lab), open),
                                tasks, list);
     text_close(list);
     return text;
@@ -125,10 +125,10 @@ static void set_variable(FILE *script, const char *name, const char *value)
 }
 
 /* task.sh, with what it needs to know before it. */
-static char *script_text(const Sandbox *cell, const MarkingOptions *marking,
+static char *script_text(const Sandbox *sandbox, const GradingOptions *grading,
                          const SlurmOptions *options, const char *folder, const char *name)
 {
-    const char *device = marking->device_count ? marking->devices[0] : "0";
+    const char *device = grading->device_count ? grading->devices[0] : "0";
     char self[512] = "", quoted[1700], *text = NULL;
     size_t bytes = 0;
     FILE *script = text_open(&text, &bytes);
@@ -139,12 +139,12 @@ static char *script_text(const Sandbox *cell, const MarkingOptions *marking,
     fputs("#!/bin/bash\n", script);
     set_variable(script, "batch", folder);
     set_variable(script, "name", name);
-    set_variable(script, "root", cell->root);
+    set_variable(script, "root", sandbox->root);
     set_variable(script, "program", self);
-    set_variable(script, "export WARPBOOK_BUILD", cell->build);
+    set_variable(script, "export WARPBOOK_BUILD", sandbox->build);
     fprintf(script, "options=(--devices %s --limit %.0f%s%s)\n\n",
-            shell_quote(device, quoted, sizeof quoted), marking->limit_s,
-            marking->quick ? " --quick" : "", options->trusting ? " --trust-submissions" : "");
+            shell_quote(device, quoted, sizeof quoted), grading->limit_s,
+            grading->quick ? " --quick" : "", options->trusting ? " --trust-submissions" : "");
     fputs(task_script, script);
     text_close(script);
     return text;
@@ -185,14 +185,14 @@ static void write_text(const char *folder, const char *name, char *text)
     free(text);
 }
 
-void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking,
+void batch_make(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                 const SlurmOptions *options, const Queue *queue)
 {
     char folder[512], making[600], path[800], real[PATH_MAX], name[64];
     const char *const folders[] = { "kernels", "printed", name };
 
     /* The path as the nodes see it. */
-    if (!realpath(PUT(path, "%s/slurm", cell->store), real) || strlen(real) > MOST_PATH)
+    if (!realpath(PUT(path, "%s/slurm", sandbox->store), real) || strlen(real) > MOST_PATH)
         die("%s: %s", path, strlen(real) > MOST_PATH ? "choose a shorter path" : strerror(errno));
     PUT(folder, "%s/batch", real);
     PUT(making, "%s.new", folder);
@@ -203,8 +203,8 @@ void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking
             fail(path);
     write_kernels(store, queue, making);
     write_text(making, "course.ini", terms_text(store)); /* private: it contains seeds */
-    write_text(making, "tasks", tasks_text(store, marking, options, queue));
-    write_text(making, "job.sh", script_text(cell, marking, options, folder, name));
+    write_text(making, "tasks", tasks_text(store, grading, options, queue));
+    write_text(making, "job.sh", script_text(sandbox, grading, options, folder, name));
     write_text(making, "name", xstrdup(name));
     if (rename(making, folder))
         fail(folder);
@@ -230,9 +230,9 @@ bool slurm_may_pass(const char *option)
     return true;
 }
 
-static bool simulates(const MarkingOptions *marking)
+static bool simulates(const GradingOptions *grading)
 {
-    return marking->device_count && !strncmp(marking->devices[0], "sim", 3);
+    return grading->device_count && !strncmp(grading->devices[0], "sim", 3);
 }
 
 static void add_option(Words *words, const char *name, const char *value)
@@ -244,15 +244,15 @@ static void add_option(Words *words, const char *name, const char *value)
 }
 
 /* Later options win, so the user's come last. */
-Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Batch *batch)
+Words sbatch_options(const GradingOptions *grading, const SlurmOptions *options, const Batch *batch)
 {
-    const char *gres = options->gres ? options->gres : simulates(marking) ? "none" : "gpu:1";
+    const char *gres = options->gres ? options->gres : simulates(grading) ? "none" : "gpu:1";
     char array[60];
     Words words = { 0 };
 
     PUT(array, "0-%d", batch->tasks - 1);
-    if (marking->jobs)
-        APPEND(array, "%%%d", marking->jobs);
+    if (grading->jobs)
+        APPEND(array, "%%%d", grading->jobs);
     add_option(&words, "--array", array);
     add_option(&words, "--job-name", batch->name);
     add_option(&words, "--chdir",
@@ -261,7 +261,7 @@ Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options,
     add_option(&words, "--error", "/dev/null");
     add_option(&words, "--gres", strcmp(gres, "none") ? gres : NULL);
     add_option(&words, "--cpus-per-task",
-               simulates(marking) ? "1" : "4"); /* nvcc, and both children */
+               simulates(grading) ? "1" : "4"); /* nvcc, and both children */
     add_option(&words, "--account", options->account);
     add_option(&words, "--partition", options->partition);
     for (int i = 0; i < options->option_count; i++)

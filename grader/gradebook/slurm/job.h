@@ -24,14 +24,14 @@ typedef struct SlurmOptions {
 int task_size(const SlurmOptions *options, int jobs, double seconds, int open);
 
 /* Writes slurm/batch/ atomically; exits if the disk is full. */
-void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking,
+void batch_make(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                 const SlurmOptions *options, const Queue *queue);
 
 /* True if the user may pass this option to sbatch; false for those that we set. */
 bool slurm_may_pass(const char *option);
 
 /* sbatch's options for a batch. */
-Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options,
+Words sbatch_options(const GradingOptions *grading, const SlurmOptions *options,
                      const Batch *batch);
 
 extern const char task_script[]; /* slurm/task.sh */

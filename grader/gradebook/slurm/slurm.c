@@ -40,7 +40,7 @@ static double patient(double seconds)
 
 static void wait_s(double seconds)
 {
-    for (double until = now_s() + seconds; now_s() < until && !stop_asked();)
+    for (double until = now_s() + seconds; now_s() < until && !stop_requested();)
         sleep_s(0.1);
 }
 
@@ -48,7 +48,7 @@ static void wait_s(double seconds)
 
 static bool call_sbatch(Cluster *c, char *error, size_t size)
 {
-    Words words = sbatch_options(c->marking, c->options, &c->batch);
+    Words words = sbatch_options(c->grading, c->options, &c->batch);
     char script[600];
     bool accepted =
         slurm_submit((const char *const *) words.word, PUT(script, "%s/job.sh", c->batch.folder),
@@ -73,7 +73,7 @@ static bool find_job(Cluster *c, int times)
 {
     char error[400];
 
-    while (!stop_asked()) {
+    while (!stop_requested()) {
         Reply reply =
             slurm_find(c->batch.name, c->batch.job, sizeof c->batch.job, error, sizeof error);
         if (reply == REPLY_KNOWN || batch_find_job(&c->batch))
@@ -99,7 +99,7 @@ static bool submit(Cluster *c)
     /* Perhaps only the answer was lost. */
     if (strstr(error, "ontact") && find_job(c, 1))
         return true;
-    if (!stop_asked())
+    if (!stop_requested())
         progress_say(&c->progress, "Slurm rejected the job: %s", error);
     return false;
 }
@@ -175,16 +175,16 @@ static void show_progress(Cluster *c)
 /* False if it was stopped. */
 static bool follow(Cluster *c)
 {
-    double began = now_s(), asked = 0;
+    double began = now_s(), requested = 0;
 
     while (unsettled(c)) {
         double since = (now_s() - began) / 20;
         double pause = since < ASK_S ? ASK_S : since > ASK_MOST_S ? ASK_MOST_S : since;
-        if (stop_asked())
+        if (stop_requested())
             return false;
-        if (!asked || now_s() - asked > patient(pause)) {
+        if (!requested || now_s() - requested > patient(pause)) {
             ask(c);
-            asked = now_s();
+            requested = now_s();
         }
         slurm_collect(c);
         slurm_settle(c, patient(GRACE_S));
@@ -199,7 +199,7 @@ static void open_batch(Cluster *c)
 {
     char folder[512], problem[900];
 
-    batch_folder(c->cell->store, folder, sizeof folder);
+    batch_folder(c->sandbox->store, folder, sizeof folder);
     if (!batch_read(folder, &c->batch, problem, sizeof problem))
         die("%s", problem);
     c->states = xcalloc((size_t) c->batch.tasks, sizeof *c->states);
@@ -237,7 +237,7 @@ static bool have_job(Cluster *c, bool new)
         progress_say(&c->progress, "Continuing with Slurm array %s.", c->batch.job);
     if (c->batch.job[0])
         return true;
-    if ((new || !find_job(c, 3)) && (stop_asked() || !submit(c)))
+    if ((new || !find_job(c, 3)) && (stop_requested() || !submit(c)))
         return false;
     note_job(c);
     progress_say(&c->progress, "Slurm array %s: %d kernels in %d task%s.", c->batch.job,
@@ -246,7 +246,7 @@ static bool have_job(Cluster *c, bool new)
 }
 
 /* Runs one array from start to end. Sets *marked when nothing more can be done. */
-static bool work(Cluster *c, bool new, Marked *marked)
+static bool work(Cluster *c, bool new, RunEnd *end)
 {
     bool there, over;
 
@@ -256,8 +256,8 @@ static bool work(Cluster *c, bool new, Marked *marked)
     if (there && !over)
         progress_say(&c->progress, "Slurm array %s keeps running; to cancel it: scancel %s",
                      c->batch.job, c->batch.job);
-    *marked = stop_asked() ? MARKED_STOPPED : MARKED_NO_DEVICE;
-    close_batch(c, over || (!there && !stop_asked()));
+    *end = stop_requested() ? RUN_STOPPED : RUN_NO_DEVICE;
+    close_batch(c, over || (!there && !stop_requested()));
     return over;
 }
 
@@ -266,47 +266,47 @@ static bool read_queue(Cluster *c)
     int open = 0;
 
     queue_free(&c->queue);
-    queue_read(c->store, c->marking->asked, c->marking->only, &c->queue);
+    queue_read(c->store, c->grading->requested, c->grading->only, &c->queue);
     for (int i = 0; i < c->queue.count; i++)
         open += task_open(&c->queue.tasks[i]);
     return open > 0;
 }
 
-Marked slurm_run(Store *store, const Sandbox *cell, const MarkingOptions *marking,
+RunEnd slurm_run(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                  const SlurmOptions *options)
 {
     Cluster *c = xcalloc(1, sizeof *c);
-    Marked marked = MARKED_STOPPED;
+    RunEnd end = RUN_STOPPED;
     char problem[900];
     bool open;
     int idle = 0;
 
-    if (!batch_place(cell->store, options->shared, problem, sizeof problem))
+    if (!batch_place(sandbox->store, options->shared, problem, sizeof problem))
         die("%s", problem);
-    *c = (Cluster){ .store = store, .cell = cell, .marking = marking, .options = options };
+    *c = (Cluster){ .store = store, .sandbox = sandbox, .grading = grading, .options = options };
     open = read_queue(c);
     progress_begin(&c->progress, c->queue.count);
-    while (!stop_asked()) {
-        bool new = !batch_exists(cell->store);
+    while (!stop_requested()) {
+        bool new = !batch_exists(sandbox->store);
         if (new && !open)
-            marked = MARKED_ALL;
+            end = RUN_DONE;
         else if (new &&idle == IDLE_ARRAYS)
-            marked = MARKED_NO_DEVICE;
+            end = RUN_NO_DEVICE;
         if (new && (!open || idle == IDLE_ARRAYS))
             break;
         if (new)
-            batch_make(store, cell, marking, options, &c->queue);
-        if (!work(c, new, &marked))
+            batch_make(store, sandbox, grading, options, &c->queue);
+        if (!work(c, new, &end))
             break;
         idle = c->recorded ? 0 : idle + 1;
         open = read_queue(c);
-        marked = MARKED_STOPPED;
+        end = RUN_STOPPED;
     }
     progress_end(&c->progress);
-    batch_leave(cell->store);
+    batch_leave(sandbox->store);
     queue_free(&c->queue);
     free(c);
-    return marked;
+    return end;
 }
 
 bool slurm_runs(const char *store, char *job, size_t size)

@@ -8,7 +8,7 @@
 /* Submits arrays, follows them, and records their results, until nothing is open. An array that an
  * earlier run submitted is followed, never submitted again. When Ctrl-C stops this, it names the
  * array that keeps running. */
-Marked slurm_run(Store *store, const Sandbox *cell, const MarkingOptions *marking,
+RunEnd slurm_run(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                  const SlurmOptions *options);
 
 /* The number of an earlier run's array that still has work ("?" if it is unknown). False without

@@ -67,7 +67,7 @@ void attempt_of(const Program *program, const char *lab, const char *device, Att
                           .errors = program->errors.text ? program->errors.text : "" };
     set_place(attempt, device);
     attempt->began = time(NULL) - (int64_t) attempt->seconds;
-    whole = parsed_take(attempt->out, lab, &attempt->result, why, sizeof why);
+    whole = parsed_read(attempt->out, lab, &attempt->result, why, sizeof why);
     unsound = whole && !strcmp(parsed_get(&attempt->result, "verdict"), "unsound");
     describe_end(program, end, sizeof end);
     if (program->late)
@@ -262,7 +262,7 @@ bool attempt_read_log(const char *path, const char *lab, Attempt *attempt)
     *attempt = (Attempt){ .text = read_file(path, LOG_BYTES, &size) };
     if (attempt->text && split_log(attempt->text, size, attempt, head) &&
         take_head(head, attempt)) {
-        whole = parsed_take(attempt->out, lab, &attempt->result, why, sizeof why) &&
+        whole = parsed_read(attempt->out, lab, &attempt->result, why, sizeof why) &&
                 strcmp(parsed_get(&attempt->result, "verdict"), "unsound");
         if (whole || !attempt_graded(attempt))
             return true;

@@ -5,7 +5,7 @@
 #include "gradebook/import/extract.h"
 #include "gradebook/store/store.h"
 
-enum { FAULTS = 3 }; /* machine errors per request before a kernel is given up */
+enum { MOST_ERRORS = 3 }; /* machine errors per request before a kernel is given up */
 
 int lab_index(const char *folder); /* in all_labs; -1: unknown */
 
@@ -14,7 +14,7 @@ typedef struct Task {
     int lab;    /* index in all_labs */
     int number; /* of the next attempt, from 1 */
     bool graded;
-    int faults_left;    /* machine errors left */
+    int errors_left;    /* machine errors left */
     char failed_on[64]; /* the device of the last error; or "" */
     bool running;
     bool built; /* in advance */
@@ -46,7 +46,7 @@ typedef struct Queue {
 
 /* Counted kernels of the requested labs that are not graded and not given up. `only`: only that
  * kernel; 0: all. */
-void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue);
+void queue_read(Store *store, const bool requested[LABS], int64_t only, Queue *queue);
 
 /* These kernels, with one attempt each. */
 void queue_of_list(const KernelList *kernels, int lab, Queue *queue);
@@ -57,11 +57,11 @@ int queue_request_changed(Store *store, const char *lab, uint64_t hash);
 bool task_open(const Task *task); /* not graded and not given up */
 
 /* The state of the gradebook, over requested labs. */
-typedef struct Tally {
+typedef struct QueueCounts {
     int students, parts, missing; /* parts and missing: of students times labs */
     int kernels, graded, given_up, open;
-} Tally;
-void queue_tally(Store *store, Tally *tally);
+} QueueCounts;
+void queue_count(Store *store, QueueCounts *counts);
 
 /* SQL: 1 if the kernel of a row of `progress` (as p) is given up / still open. */
 #define SQL_GIVEN_UP "(p.graded = 0 AND p.faults >= 3)"

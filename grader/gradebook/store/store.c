@@ -218,21 +218,21 @@ static bool make_tables(Store *store)
 static bool bring_up_to_date(Store *store, int version, bool to_write)
 {
     char sql[100];
-    bool fine = to_write || lock(store);
+    bool ok = to_write || lock(store);
 
-    for (; fine && version < STORE_SCHEMA; version++)
-        fine = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
-               sqlite3_exec(store->db, upgrades[version], NULL, NULL, NULL) == SQLITE_OK &&
-               sqlite3_exec(store->db, PUT(sql, "PRAGMA user_version = %d; COMMIT", version + 1),
-                            NULL, NULL, NULL) == SQLITE_OK;
-    if (!fine && !store->problem[0])
+    for (; ok && version < STORE_SCHEMA; version++)
+        ok = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+             sqlite3_exec(store->db, upgrades[version], NULL, NULL, NULL) == SQLITE_OK &&
+             sqlite3_exec(store->db, PUT(sql, "PRAGMA user_version = %d; COMMIT", version + 1),
+                          NULL, NULL, NULL) == SQLITE_OK;
+    if (!ok && !store->problem[0])
         PUT(store->problem, "cannot upgrade %s/gradebook.sqlite: %s", store->folder,
             sqlite3_errmsg(store->db));
     if (!to_write && store->lock_fd >= 0) {
         close(store->lock_fd);
         store->lock_fd = -1;
     }
-    return fine;
+    return ok;
 }
 
 /* True if the gradebook's logs/ is not empty. */

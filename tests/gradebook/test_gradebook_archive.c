@@ -1,4 +1,4 @@
-/* test_gradebook_unpack.c - archives: what comes out of honest ones, and that damaged ones do no
+/* test_gradebook_archive.c - archives: what comes out of honest ones, and that damaged ones do no
  * harm. They are made here. */
 #include "gradebook/import/source.h"
 #include "base/util.h"
@@ -16,7 +16,7 @@ enum { ROOM = 1 << 20 };
 typedef struct Seen {
     int files, refused;
     size_t bytes;
-    char last[HANDIN_PATH], text[64];
+    char last[SUBMISSION_PATH], text[64];
 } Seen;
 
 static size_t wants(void *context, const char *path)
@@ -25,7 +25,7 @@ static size_t wants(void *context, const char *path)
     return 32;
 }
 
-static void file(void *context, const char *path, const SunkFile *sunk)
+static void file(void *context, const char *path, const VisitedFile *sunk)
 {
     Seen *seen = context;
 
@@ -46,11 +46,11 @@ static void refuse(void *context, const char *path, const char *sentence)
 
 static bool take(const char *bytes, size_t size, const UnpackLimits *limits, Seen *seen, char *why)
 {
-    const Visitor sink = { seen, wants, file, refuse };
-    char entry[HANDIN_PATH];
+    const Visitor visitor = { seen, wants, file, refuse };
+    char entry[SUBMISSION_PATH];
 
     *seen = (Seen){ 0 };
-    return archive_memory(bytes, size, limits, &sink, entry, why, 300);
+    return archive_memory(bytes, size, limits, &visitor, entry, why, 300);
 }
 
 /* An archive with these files, each with as many bytes as its name's length times `each`. */
@@ -169,8 +169,8 @@ static void damaged(void)
             if (round % 3 == 0)
                 cut = next_random(&random) % size;
             unread += !take(bytes, cut, &archive_student, &seen, why);
-            CU_ASSERT_TRUE(seen.bytes <= HANDIN_BYTES);
-            CU_ASSERT_TRUE(seen.files <= HANDIN_FILES);
+            CU_ASSERT_TRUE(seen.bytes <= SUBMISSION_BYTES);
+            CU_ASSERT_TRUE(seen.files <= SUBMISSION_FILES);
         }
     }
     CU_ASSERT_TRUE(unread > 1000);
@@ -216,8 +216,8 @@ static int end(void)
     return setlocale(LC_CTYPE, "C") == NULL;
 }
 
-CU_SuiteInfo test_gradebook_unpack = {
-    "gradebook unpack",
+CU_SuiteInfo test_gradebook_archive = {
+    "gradebook archive",
     .pInitFunc = begin,
     .pCleanupFunc = end,
     .pTests =

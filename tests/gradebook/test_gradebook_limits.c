@@ -1,4 +1,5 @@
-/* test_gradebook_fence.c - what a grading may hold, what is suspicious in it, when a GPU drifts. */
+/* test_gradebook_limits.c - what a grading may hold, what is suspicious in it, when a GPU drifts.
+ */
 #include "gradebook/run/limits.h"
 #include "gradebook/run/cgroup.h"
 #include "gradebook/run/devices.h"
@@ -37,7 +38,7 @@ static pid_t family(int children, size_t bytes)
 }
 
 /* Looks so many times; on a busy machine the family takes its time to grow. */
-static bool breaks(const Limits *fence, int children, size_t bytes, int looks, char *why,
+static bool breaks(const Limits *limits, int children, size_t bytes, int looks, char *why,
                    size_t size)
 {
     pid_t parent;
@@ -49,7 +50,7 @@ static bool breaks(const Limits *fence, int children, size_t bytes, int looks, c
     setpgid(parent, parent);
     for (int i = 0; i < looks && !broken; i++) {
         sleep_s(0.05);
-        broken = limits_broken(fence, parent, NULL, why, size);
+        broken = limits_broken(limits, parent, NULL, why, size);
     }
     kill(-parent, SIGKILL);
     waitpid(parent, NULL, 0);
@@ -86,9 +87,9 @@ static void memory_and_processes(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const size_t most_mib = 64 + (size_t) (rows[i].children + 1) * own_mib();
-        const Limits fence = { most_mib << 20, 10, 1 << 20 };
+        const Limits limits = { most_mib << 20, 10, 1 << 20 };
         char why[200], expected[200] = "";
-        bool broken = breaks(&fence, rows[i].children, rows[i].mib << 20, rows[i].why ? 600 : 20,
+        bool broken = breaks(&limits, rows[i].children, rows[i].mib << 20, rows[i].why ? 600 : 20,
                              why, sizeof why);
         if (rows[i].why && !strcmp(rows[i].why, HELD))
             PUT(expected, HELD, most_mib);
@@ -101,7 +102,7 @@ static void memory_and_processes(void)
 
 static void disk(void)
 {
-    const Limits fence = { (size_t) 1 << 40, 1000, 1 << 20 };
+    const Limits limits = { (size_t) 1 << 40, 1000, 1 << 20 };
     char folder[] = "/tmp/warpbook-fence-XXXXXX", path[100], why[200];
     char *bytes = xcalloc(1, 900 << 10);
 
@@ -110,9 +111,9 @@ static void disk(void)
     make_folders(PUT(path, "%s/in/it", folder));
     CU_ASSERT_TRUE(write_file(PUT(path, "%s/in/it/a", folder), bytes, 900 << 10));
     CU_ASSERT_EQUAL(symlink("/usr", PUT(path, "%s/link", folder)), 0);
-    CU_ASSERT_FALSE(limits_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_FALSE(limits_broken(&limits, getpid(), folder, why, sizeof why));
     CU_ASSERT_TRUE(write_file(PUT(path, "%s/b", folder), bytes, 900 << 10));
-    CU_ASSERT_TRUE(limits_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_TRUE(limits_broken(&limits, getpid(), folder, why, sizeof why));
     CU_ASSERT_STRING_EQUAL(why, "it wrote more than 1 MiB and was killed");
     remove_tree(folder);
     free(bytes);
@@ -139,7 +140,7 @@ static const char script[] = "#!/bin/sh\n"
 static void cgroup(void)
 {
     char folder[] = "/tmp/warpbook-scope-XXXXXX", path[100], text[200], *said;
-    const Limits fence = { (size_t) 300 << 20, 100, 0 };
+    const Limits limits = { (size_t) 300 << 20, 100, 0 };
     Words environment = { 0 }, command = { 0 };
     Program program;
     Cgroup group;
@@ -151,7 +152,7 @@ static void cgroup(void)
     setenv("XDG_RUNTIME_DIR", "/run/here", 1);
     cgroup_open(&group, &environment);
     CU_ASSERT_TRUE(group.works);
-    cgroup_begin(&group, &fence, &command);
+    cgroup_begin(&group, &limits, &command);
     words_add(&command, "sh");
     words_add(&command, "-c");
     words_add(&command, "echo \"<$XDG_RUNTIME_DIR>\"");
@@ -174,7 +175,7 @@ static void cgroup(void)
     cgroup_open(&group, &environment);
     CU_ASSERT_FALSE(group.works);
     command = (Words){ 0 };
-    cgroup_begin(&group, &fence, &command);
+    cgroup_begin(&group, &limits, &command);
     CU_ASSERT_EQUAL(command.count, 0);
     cgroup_close(&group);
     unsetenv("XDG_RUNTIME_DIR");
@@ -243,17 +244,17 @@ static bool grading(Device *gpu, const char *dim, double reference_ms, double re
                     bool noisy)
 {
     char text[400], why[600];
-    ParsedResult reading;
+    ParsedResult result;
     bool answer;
 
     PUT(text,
         "format:1\nlab:%s\nverdict:slow\ncase.1.label:flat\ncase.1.resolution:%.4f\n"
         "case.1.dim:%s\ncase.1.reference_ms:%.6f\nend:%s\n",
         all_labs[0].folder, resolution, dim, reference_ms, all_labs[0].folder);
-    CU_ASSERT_TRUE_FATAL(parsed_take(text, all_labs[0].folder, &reading, why, sizeof why));
-    answer = noisy ? device_noisy(&reading, why, sizeof why)
-                   : device_drifts(gpu, 0, &reading, why, sizeof why);
-    parsed_free(&reading);
+    CU_ASSERT_TRUE_FATAL(parsed_read(text, all_labs[0].folder, &result, why, sizeof why));
+    answer = noisy ? device_noisy(&result, why, sizeof why)
+                   : device_drifts(gpu, 0, &result, why, sizeof why);
+    parsed_free(&result);
     return answer;
 }
 
@@ -279,8 +280,8 @@ static void noise(void)
     CU_ASSERT_TRUE(grading(NULL, "8 8", 1, 0.051, true));
 }
 
-CU_SuiteInfo test_gradebook_fence = {
-    "gradebook fence",
+CU_SuiteInfo test_gradebook_limits = {
+    "gradebook limits",
     .pTests =
         (CU_TestInfo[]){
             { "memory and processes", memory_and_processes },
