@@ -4,7 +4,7 @@
 #include "gradebook/run/cgroup.h"
 #include "gradebook/run/devices.h"
 #include "base/process.h"
-#include "gradebook/import/suspicion.h"
+#include "gradebook/import/extract.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>

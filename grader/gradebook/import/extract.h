@@ -22,4 +22,8 @@ void manifest_free(Manifest *manifest);
  * requested lab, whose kernel may be a kernel.cu at the top; -1: several labs are requested. */
 void extract_files(Submission *submission, const Manifest *manifest, int only, Extracted *found);
 
+/* Finding number `place` (from 0) of suspicious words in a kernel, as part of a sentence ("it names
+ * /proc: ..."); NULL: no more. */
+const char *suspicion(const char *source, int place);
+
 #endif

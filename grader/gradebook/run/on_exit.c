@@ -6,6 +6,7 @@
 #include "gradebook/run/on_exit.h"
 #include "gradebook/run/stubs.h"
 #include "gradebook/base/stop.h"
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static void handle_grading(Scheduler *s, Worker *worker, Attempt *attempt)
         (device_noisy(&attempt->result, attempt->why, sizeof attempt->why) ||
          (task->errors_left > 1 &&
           device_disturbed(&attempt->result, attempt->why, sizeof attempt->why))))
-        attempt->outcome = "noisy";
+        attempt->outcome = "noisy", show(attempt->why);
     else if (attempt_graded(attempt) && shares_a_process(s, attempt))
         attempt->outcome = "unsound";
     record(s, worker, attempt);

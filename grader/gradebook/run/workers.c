@@ -149,12 +149,6 @@ void gpu_proved(Scheduler *s, Device *gpu, const ParsedResult *result, const cha
     add_workers(s, NULL, jobs_of(s));
 }
 
-void cannot_write(const char *path)
-{
-    die("cannot write %s: %s. Make room, and give the same command again; results so far are kept",
-        path, strerror(errno));
-}
-
 void workers_open(Scheduler *s)
 {
     const GradingOptions *o = s->options;

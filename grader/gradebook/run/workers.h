@@ -66,7 +66,4 @@ Device *gpu_to_build_for(Scheduler *s, int lab);
  * course's device or is listed twice. */
 void gpu_proved(Scheduler *s, Device *gpu, const ParsedResult *result, const char *printed);
 
-/* Exits with a message that says what to do. */
-void __attribute__((noreturn)) cannot_write(const char *path);
-
 #endif

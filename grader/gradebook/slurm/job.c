@@ -152,12 +152,6 @@ static char *script_text(const Sandbox *sandbox, const GradingOptions *grading,
 
 /* ---- The folder ---- */
 
-static void __attribute__((noreturn)) fail(const char *path)
-{
-    die("cannot write %s: %s. Make room, and give the same command again; results so far are kept",
-        path, strerror(errno));
-}
-
 static void write_kernels(Store *store, const Queue *queue, const char *folder)
 {
     char path[800];
@@ -172,7 +166,7 @@ static void write_kernels(Store *store, const Queue *queue, const char *folder)
         while (store_row(store, row))
             if (!write_file(path, sqlite3_column_blob(row, 0),
                             (size_t) sqlite3_column_bytes(row, 0)))
-                fail(path);
+                cannot_write(path);
     }
 }
 
@@ -181,7 +175,7 @@ static void write_text(const char *folder, const char *name, char *text)
     char path[800];
 
     if (!write_file(PUT(path, "%s/%s", folder, name), text, strlen(text)))
-        fail(path);
+        cannot_write(path);
     free(text);
 }
 
@@ -200,14 +194,14 @@ void batch_make(Store *store, const Sandbox *sandbox, const GradingOptions *grad
     remove_tree(making);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (!make_folders(PUT(path, "%s/%s", making, folders[i])))
-            fail(path);
+            cannot_write(path);
     write_kernels(store, queue, making);
     write_text(making, "course.ini", terms_text(store)); /* private: it contains seeds */
     write_text(making, "tasks", tasks_text(store, grading, options, queue));
     write_text(making, "job.sh", script_text(sandbox, grading, options, folder, name));
     write_text(making, "name", xstrdup(name));
     if (rename(making, folder))
-        fail(folder);
+        cannot_write(folder);
 }
 
 /* ---- sbatch's options ---- */

@@ -104,12 +104,6 @@ bool attempt_graded(const Attempt *attempt)
 
 /* ---- Writing its log ---- */
 
-static void __attribute__((noreturn)) cannot_write(const char *path)
-{
-    die("cannot write %s: %s. Make room, and give the same command again; results so far are kept",
-        path, strerror(errno));
-}
-
 /* The path of the log, and its name in the database. Makes its folder. */
 static void log_path(Store *store, const Task *task, char log[200], char path[1200])
 {

@@ -149,6 +149,13 @@ int64_t store_last(Store *store)
     return sqlite3_last_insert_rowid(store->db);
 }
 
+void cannot_write(const char *path)
+{
+    die("cannot write %s: %s. Free some disk space, then run the same command again; results so "
+        "far are kept",
+        path, strerror(errno));
+}
+
 const char *store_text(sqlite3_stmt *question, int column)
 {
     const char *text = (const char *) sqlite3_column_text(question, column);

@@ -43,6 +43,9 @@ bool store_row(Store *store, sqlite3_stmt *question);
 /* The number that a query returns; `otherwise` without a row. */
 int64_t store_number(Store *store, int64_t otherwise, const char *sql, const char *types, ...);
 
+/* Exits with errno's message, and what to do. */
+void __attribute__((noreturn)) cannot_write(const char *path);
+
 const char *store_text(sqlite3_stmt *question, int column); /* never NULL */
 
 #endif
