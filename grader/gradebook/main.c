@@ -215,7 +215,7 @@ static int run_grade(Options *options)
 
 /* ---- regrade ---- */
 
-/* The counted kernel of a student, by name or number; 0 after printing why there is none. */
+/* The counted kernel of a student, by name or number; 0 after printing the reason. */
 static int64_t find_kernel(Store *store, const Options *options, const char *lab)
 {
     int64_t students =

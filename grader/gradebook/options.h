@@ -11,7 +11,7 @@ typedef struct Options {
     bool trusting, labs_named, takes_submissions;
     GradingOptions grading;
     SlurmOptions slurm;
-    char devices[400]; /* storage for marking.devices */
+    char devices[400]; /* storage for grading.devices */
 } Options;
 
 extern const char usage[]; /* what --help prints */

@@ -1,7 +1,7 @@
 #!/bin/bash
-# course.sh BUILD - a course file and a roster, from end to end: marks, lateness, what is graded
-# anew and what is not, who sees the secret seed. With a scripted warpbook, then with the real one (scripted
-# compiler and runner). Needs neither nvcc nor a GPU.
+# course.sh BUILD - a course file and a roster, from end to end: marks, lateness, which kernels are graded again, and
+# who sees the secret seed. With a scripted warpbook, then with the real one (scripted compiler and runner). Needs
+# neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +16,7 @@ export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
 export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 export WARPBOOK_PATIENCE=${WARPBOOK_PATIENCE:-0.3}
 
-# kernel FILE NUMBER [DIRECTIVE]: a kernel of its own, with directives for the scripted warpbook.
+# kernel FILE NUMBER [DIRECTIVE]: a distinct kernel, with directives for the scripted warpbook.
 kernel() {
     mkdir -p "$(dirname "$1")"
     { cat solutions/06_transpose/5_padded.cu; echo "#define MARK_$2"; } > "$1"

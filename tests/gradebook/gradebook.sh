@@ -1,7 +1,7 @@
 #!/bin/bash
-# gradebook.sh BUILD - gradebook from end to end: what was handed in in every layout, hostile archives,
-# machines that fail, kill -9 at random moments. Mostly with a scripted warpbook, then with the real one
-# (scripted compiler and runner). Needs neither nvcc nor a GPU.
+# gradebook.sh BUILD - gradebook from end to end: submissions in every layout, hostile archives, machines that fail,
+# kill -9 at random moments. Mostly with a scripted warpbook, then with the real one (scripted compiler and runner).
+# Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +16,7 @@ export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
 export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 export WARPBOOK_PATIENCE=0.3
 
-# kernel FILE NUMBER [DIRECTIVE]: a kernel of its own, with directives for the scripted warpbook.
+# kernel FILE NUMBER [DIRECTIVE]: a distinct kernel, with directives for the scripted warpbook.
 kernel() {
     mkdir -p "$(dirname "$1")"
     { cat solutions/06_transpose/5_padded.cu; echo "#define MARK_$2"; } > "$1"
@@ -25,7 +25,7 @@ kernel() {
 
 grade() { "$gradebook" grade "$@" --devices sim --jobs 4 --labs 6,7; }
 fast() { grade "$@" --trust-submissions; }
-# Student, lab, state: what must not depend on how often we were interrupted.
+# Student, lab, state: they must not depend on interruptions.
 states() {
     "$gradebook" export --format json --out "$1" | jq -r '.students[] | .name + "," + (.number // "") as $who
         | .labs[] | [$who, .lab, .state, .marks // "-"] | map(tostring) | join(",")'
@@ -64,7 +64,7 @@ rm -r "$work/single/results"
 
 # ---- One assignment after the other ----
 
-# A second import once unmade all marks of the first, with exit status 0.
+# Once, a second import removed all marks of the first, with exit status 0.
 kernel "$work/first/ann/06_transpose/kernel.cu" 1
 kernel "$work/first/ben/06_transpose/kernel.cu" 2
 kernel "$work/second/ann/07_reduction/kernel.cu" 3
@@ -82,7 +82,7 @@ check "the second stays" state_is "$work/both" ann,,07_reduction,pass
 
 # ---- Doctor ----
 
-# What it says of this machine is the machine's; of the scripted GPUs, and how it ends, is ours.
+# Only the rows about scripted GPUs and the exit status are tested; the other rows depend on this machine.
 doctor() { # HOW OPTION...
     FAKE_SMI=$1 GRADEBOOK_NVIDIA_SMI=$PWD/tests/fake_nvidia_smi "$gradebook" doctor "${@:2}"
 }
@@ -211,7 +211,7 @@ touch -d 2026-01-03 "$a/cid/first.zip"
 check "order by time" status_is 0 fast "$a" --out "$work/o3"
 check "now the other counts" state_is "$work/o3" "cid,,06_transpose,pass"
 
-# Exports of learning systems, zipped as they come.
+# Exports of learning systems, as zip files.
 archive zip "$work/inner.zip" <<< "file transpose/06_transpose/kernel.cu $work/k/1.cu"
 archive zip "$work/moodle.zip" <<< "file Jane_Doe_4711_assignsubmission_file_/06_transpose.cu $work/k/1.cu
 file José_Núñez_4712_assignsubmission_file/work.zip $work/inner.zip
@@ -262,7 +262,7 @@ file class/ben/06_transpose/kernel.cu $work/k/2.cu"
 check "a class one folder too deep" status_is 0 fast "$work/wrapped.tar" --out "$work/o7"
 check "is looked through" state_is "$work/o7" "ben,,06_transpose,pass"
 
-# ---- Hostile archives: each is refused with a sentence, and nobody else suffers ----
+# ---- Hostile archives: each is refused with a message, and other students are not affected ----
 
 h=$work/hostile
 mkdir "$h"
@@ -306,7 +306,7 @@ head -c 3000 "$work/moodle.zip" > "$work/half.zip"
 check "half an export is none" status_is 3 fast "$work/half.zip" --out "$work/o9"
 check "and says so" says "half.zip" fast "$work/half.zip" --out "$work/o9"
 
-# ---- The machine's fault is not the student's ----
+# ---- Machine errors ----
 
 f=$work/faults
 kernel "$f/ann/06_transpose/kernel.cu" f1 "first unsound"
@@ -458,7 +458,7 @@ check "two labs on a GPU" status_is 0 timeout 120 "$gradebook" grade "$work/one"
 exec 9> "$work/warpbook-GPU-00000000-0000-0000-0000-000000000000.lock"
 flock 9
 "$gradebook" regrade --student ida --lab 6 --out "$work/b3" --devices 0 --quick "${cell[@]}" 2> "$work/said-waiting" 9>&- &
-until_true grep -q "Another grading is using device 0" "$work/said-waiting"
+check "the wait for a GPU is reported" until_true grep -q "Another grading is using device 0" "$work/said-waiting"
 check "another grading on that GPU is waited for" test "$(sql "$work/b3" "SELECT count(*) FROM regrades, attempts WHERE number > after")" = 0
 exec 9>&-
 wait $!

@@ -1,9 +1,9 @@
 #!/bin/bash
-# killed.sh BUILD [KILLS [STUDENTS [LABS]]] - gradebook killed with kill -9 at random moments, then continued:
-# the results are those of an undisturbed run, nothing is graded twice, nothing is left behind.
+# killed.sh BUILD [KILLS [STUDENTS [LABS]]] - gradebook, killed with kill -9 at random moments and then continued: the
+# results equal those of an undisturbed run, no kernel is graded twice, no file or process is left behind.
 #
-# On the generated class of tests/gradebook/class.sh, with the real warpbook on the simulated GPU, in bubblewrap
-# where it works. Takes a quarter of an hour; tests/gradebook/gradebook.sh does the same with a scripted warpbook.
+# Uses the generated class of tests/gradebook/class.sh and the real warpbook on the simulated GPU, in bubblewrap where
+# it works. Takes a quarter of an hour; tests/gradebook/gradebook.sh does the same with a scripted warpbook.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# machines.sh BUILD - gradebook where machines misbehave: GPUs that drift, are noisy, vanish or belong to others,
-# disks that are full, submissions that take too much; and where a lab changes. With a scripted warpbook, then
-# with the real one (scripted compiler and runner). Needs neither nvcc nor a GPU.
+# machines.sh BUILD - gradebook on unreliable machines: GPUs that drift, are noisy, vanish or are used by others, full
+# disks, submissions that exceed limits; and labs that change. With a scripted warpbook, then with the real one
+# (scripted compiler and runner). Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +16,7 @@ export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
 export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 export WARPBOOK_PATIENCE=0.3
 
-# kernel FILE NUMBER [LINE...]: a kernel of its own, with directives for the scripted warpbook.
+# kernel FILE NUMBER [LINE...]: a distinct kernel, with directives for the scripted warpbook.
 kernel() {
     local file=$1 number=$2
     shift 2
@@ -25,7 +25,7 @@ kernel() {
     [ $# = 0 ] || printf '// grader: %s\n' "$@" >> "$file"
 }
 
-# class NAME COUNT [LINE...]: so many students with a kernel each, alike.
+# class NAME COUNT [LINE...]: COUNT students with one kernel each, all with the same directives.
 class() {
     local name=$1 count=$2 i
     shift 2
@@ -48,7 +48,7 @@ sql() { sqlite3 -readonly "$work/$1-out/gradebook.sqlite" "$2"; }
 
 echo "gradebook where machines misbehave: about two minutes."
 
-# ---- Devices that cannot be believed ----
+# ---- Unreliable devices ----
 
 class drift 6
 for i in 1 2 3 4 5 6; do
@@ -93,7 +93,7 @@ sqlite3 "$work/vanish-out/gradebook.sqlite" "UPDATE kernels SET source = replace
 check "once it is back it goes on" status_is 0 trust vanish --devices 0
 check "nobody is lost" all_are vanish pass 6
 
-# ---- Builds ahead ----
+# ---- Early builds ----
 
 class ahead 4 "sleep 0.2"
 kernel "$work/ahead/s05/06_transpose/kernel.cu" ahead5 "verdict build"
@@ -102,7 +102,7 @@ check "are graded" all_are ahead pass 4
 check "who does not build needs no GPU" test "$(wc -l < "$work/ahead-out/fake.log")" = 4
 check "but has a verdict, with the device" says "^build.Scripted.GPU-0.not C$" sql ahead "SELECT verdict, device, uuid, why FROM verdicts WHERE verdict = 'build'"
 
-# ---- A process of ours stays up on each GPU ----
+# ---- A process without student code keeps each GPU initialised ----
 
 ln -s "$build/fake_runner" "$work/keeper"
 is_up() { pgrep -f "^$work/keeper --device $1" > "$work/pids"; }
@@ -132,7 +132,7 @@ check "and however gradebook ends" soon none_is_up
 
 # ---- What GPUs of one host share ----
 
-# side_by_side: how many gradings were under way at once at most
+# side_by_side: the largest number of simultaneous gradings
 side_by_side() { awk '{ now += $1; if (now > most) most = now } END { print most + 0 }' "$work/spans"; }
 
 class apart 0
@@ -147,7 +147,7 @@ check "other labs" status_is 0 trust beside --devices 0,1
 check "on two at once" test "$(side_by_side)" = 2
 rm "$work/spans"
 
-# ---- Too much of everything ----
+# ---- Limits ----
 
 class hold 1
 kernel "$work/hold/s02/06_transpose/kernel.cu" hold2 "hold 400"
@@ -172,7 +172,7 @@ fi
 
 # ---- A full disk ----
 
-# On a small file system that lives as long as the script that runs in it.
+# On a small file system that exists only while the script in it runs.
 small() {
     bwrap --bind / / --dev-bind /dev /dev --proc /proc --size "$1" --tmpfs "$work/small" bash -c "$2"
 }
@@ -195,7 +195,7 @@ if [ $works ] && mkdir "$work/small" && small 300000 true 2> /dev/null; then
         fast > $work/again 2>&1; echo \$? >> $work/status-full
         sqlite3 -readonly $work/small/out/gradebook.sqlite 'PRAGMA integrity_check; SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts' > $work/now"
     check "a disk that fills up meanwhile" test "$(paste -sd, "$work/status-full")" = 3,0
-    check "is said, and what to do" grep -qE "[Mm]ake room, and give the same command again" "$work/said-full"
+    check "is said, and what to do" grep -qE "run the same command again" "$work/said-full"
     check "some were graded before" test "$(cat "$work/then")" -ge 1 -a "$(cat "$work/then")" -lt 40
     check "with room it goes on, and nothing is done twice" test "$(paste -sd' ' "$work/now")" = "ok 40|40|1"
 else
@@ -211,7 +211,7 @@ if [ ! $works ]; then
     cell=(--trust-submissions)
 fi
 
-# Two gradebooks want the same GPU: each grades all of its own, and never both at once.
+# Two gradebooks share a GPU: each grades all its kernels, and never both at the same time.
 class one 3
 class two 3
 grade one --devices 0 --quick "${cell[@]}" 2> "$work/said-one" &
@@ -233,13 +233,13 @@ if [ $works ]; then
     check "not even a line of it" test -z "$(grep -rl "__global__" "$work/one-out/sealed" --include='[1-9]*.cu')"
 fi
 
-# What is built ahead is not built again while a GPU waits.
+# An early build is not repeated while a GPU waits.
 class once 1
 echo "// nvcc: sleep 12" >> "$work/once/s01/06_transpose/kernel.cu"
 check "a build that takes long" status_is 0 grade once --devices 0 --quick "${cell[@]}"
 check "is done ahead of the grading" test "$(sql once "SELECT seconds < 12 FROM attempts")" = 1
 
-# A lab that changes is graded again, in a workbook of our own.
+# A changed lab is graded again, in a copy of the workbook.
 mkdir "$work/book"
 cp -r labs common solutions "$work/book/"
 class change 2

@@ -1,8 +1,7 @@
 #!/bin/bash
-# reports.sh BUILD [STUDENTS] - what gradebook makes of stored results: every export, of a class with hostile
-# names and files. 300 students x 9 labs must take at most 60 s in all (of
-# one core: how many others share the machine is not its fault). With Chromium on the PATH, the class's
-# page is opened in it, sorted and filtered. Needs neither nvcc nor a GPU.
+# reports.sh BUILD [STUDENTS] - gradebook's reports of stored results: every export, of a class with hostile names and
+# files. 300 students x 9 labs must take at most 60 s of one core in total, whatever else runs. With Chromium on the
+# PATH, the script opens the class's page, sorts and filters it. Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -90,7 +89,7 @@ fi
 check "all students" test "$(jq '.students | length' "$work/marks.json")" = "$students"
 check "names as they are" jq -e '.students[] | select(.name == "<img src=x onerror=alert(1)>")' "$work/marks.json"
 
-# ---- One file a student ----
+# ---- One file per student ----
 
 file_of() { # FORMAT NAME: where the index says that the student's file is
     python3 - "$work/$1" "$2" << 'PYTHON'
@@ -142,7 +141,7 @@ check "a hint" grep -rqs "What to try next" "$work/feedback" --include=*.txt
 check "pages: hostile text is text" not grep -qE "<(img|svg|script>doc)" <(cat "$work"/feedback/*.html)
 check "pages: nothing may be loaded or run" test "$(grep -lF "default-src 'none'" "$work"/feedback/*.html | wc -l)" = "$students"
 
-# A kernel that two handed in is graded once; one with another remark is another's, and told of its own.
+# Two students with the same kernel share one grading. One with another remark is a different kernel.
 two=$work/two
 mkdir -p "$two"/{ann,ben,cleo}/06_transpose
 { cat solutions/06_transpose/1_naive.cu; echo "#define OWN 1 // a secret remark"; } > "$two/ann/06_transpose/kernel.cu"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# slurm.sh BUILD [real] - gradebook --executor slurm from end to end: arrays, tasks that are cancelled,
-# requeued or lost, a gradebook that is killed. With a scripted Slurm (tests/gradebook/fake_slurm); `real`: with slurmctld
-# and slurmd of this machine, in a cluster of its own (make test-slurm). The warpbook is a scripted one.
+# slurm.sh BUILD [real] - gradebook --executor slurm from end to end: arrays, tasks that are cancelled, requeued or
+# lost, a gradebook that is killed. With a scripted Slurm (tests/gradebook/fake_slurm); `real`: with slurmctld and
+# slurmd of this machine, in a separate cluster (make test-slurm). The warpbook is a scripted one.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -65,7 +65,7 @@ running() { # OUT: tasks of its array that run, as 12_3
 }
 has_running() { [ -n "$(running "$1")" ]; }
 logs() { cat "$1"/slurm/batch/warpbook-*/*/*.txt; } # of its attempts; fails if there is none
-grading() { # OUT: a task that is in the midst of a grading
+grading() { # OUT: a task that is grading now
     local log kernel task
     log=$(grep -l "^outcome: begun" "$1"/slurm/batch/warpbook-*/*/*.txt | head -n 1)
     kernel=$(basename "$log" .txt)
@@ -75,7 +75,7 @@ grading() { # OUT: a task that is in the midst of a grading
 task_pids() { pgrep -f -- "gradebook grade $1/slurm/batch/kernels "; } # the gradebooks of its tasks
 parent_of() { sed -n 's/^PPid:\t//p' "/proc/$1/status"; }
 attempts() { sql "$1" "SELECT count(*), count(DISTINCT kernel) FROM attempts WHERE outcome = 'graded'"; }
-submissions() { # arrays that were ever submitted
+submissions() { # the number of arrays submitted so far
     if [ "$kind" = real ]; then
         grep -c _slurm_rpc_submit_batch_job "$work/cluster/slurmctld.log"
     else
@@ -85,7 +85,7 @@ submissions() { # arrays that were ever submitted
 nothing_left() { [ -z "$(task_pids "$1")" ]; }
 no_folder_left() { [ -z "$(ls -A "$work/tmp")" ]; }
 
-# ---- Undisturbed: as the local executor ----
+# ---- Undisturbed: same results as the local executor ----
 
 c=$work/class
 for i in {1..6}; do
@@ -160,7 +160,7 @@ for i in {1..4}; do
 done
 check "slow ones, locally" status_is 0 local_too "$s" "$work/slow-local"
 
-# disturb OUT WHAT: grades, and does something to one task that has begun a grading.
+# disturb OUT WHAT: grades, and calls WHAT once a task has begun a grading.
 disturb() {
     local out=$1
     slurm "$s" "$out" --batch 4 > "$work/said-disturbed" 2>&1 &
@@ -229,7 +229,7 @@ check "it goes on" status_is 0 slurm "$s" "$work/stopped"
 check "with that array" grep -q "Continuing with Slurm array" "$work/out"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/stopped")
 
-# Nobody looks while the array ends and its results lie there.
+# No gradebook runs while the array ends.
 "$gradebook" grade "$s" --out "$work/away" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> /dev/null &
 pid=$!
 check "an array runs" until_true has_running "$work/away"
@@ -240,7 +240,7 @@ check "its results are taken in" status_is 0 slurm "$s" "$work/away"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/away")
 check "nothing was graded twice" test "$(attempts "$work/away")" = "8|8"
 
-# ---- A controller that is not there ----
+# ---- A controller that does not answer ----
 
 "$gradebook" grade "$s" --out "$work/mute" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> "$work/said-mute" &
 pid=$!
@@ -272,7 +272,7 @@ if [ "$kind" = scripted ]; then
 fi
 kernel "$work/calm-class/ann/06_transpose/kernel.cu" z1
 
-# A task that was killed leaves a folder on its node, which the next one removes once it is a minute old.
+# A killed task leaves a folder on its node. The next task removes it once it is a minute old.
 check "all tasks have ended" until_true eval '! pgrep -f -- "gradebook grade $work.*/slurm/batch/kernels"'
 touch -c -d "2 minutes ago" "$work"/tmp/*
 check "another array" status_is 0 slurm "$work/calm-class" "$work/tidy"

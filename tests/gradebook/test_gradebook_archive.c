@@ -1,5 +1,5 @@
-/* test_gradebook_archive.c - archives: what comes out of honest ones, and that damaged ones do no
- * harm. They are made here. */
+/* test_gradebook_archive.c - honest archives are read, damaged ones do no harm. The test makes
+ * them. */
 #include "gradebook/import/source.h"
 #include "base/util.h"
 
@@ -53,7 +53,7 @@ static bool take(const char *bytes, size_t size, const UnpackLimits *limits, See
     return archive_memory(bytes, size, limits, &visitor, entry, why, 300);
 }
 
-/* An archive with these files, each with as many bytes as its name's length times `each`. */
+/* An archive with these files. The size of each is its name's length times `each`. */
 static size_t make(char *to, bool zip, const char *const names[], size_t each)
 {
     struct archive *archive = archive_write_new();
@@ -96,14 +96,14 @@ static void honest(void)
         CU_ASSERT_EQUAL(seen.bytes, 10);
         CU_ASSERT_STRING_EQUAL(seen.last, "c.cu");
         CU_ASSERT_STRING_EQUAL(seen.text, "c.cu");
-        size = make(bytes, zip, names, 9); /* 36 bytes are more than are wanted */
+        size = make(bytes, zip, names, 9); /* 36 bytes exceed what is wanted */
         CU_ASSERT_TRUE(take(bytes, size, &archive_student, &seen, why));
         CU_ASSERT_STRING_EQUAL(seen.text, "-");
     }
     free(bytes);
 }
 
-/* Each limit by itself, and one below it. */
+/* Each limit alone, exactly reached and exceeded by one. */
 static void limits(void)
 {
     static const char *const names[] = { "aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", NULL };
@@ -131,7 +131,7 @@ static void limits(void)
     free(bytes);
 }
 
-/* A file of 257 MiB kept a whole class out, and nobody was named. */
+/* Once, a file of 257 MiB made gradebook refuse a whole class without naming the student. */
 static void large_files_are_refused_alone(void)
 {
     static const char *const names[] = { "small", "large as nothing else", "small too", NULL };
@@ -149,7 +149,7 @@ static void large_files_are_refused_alone(void)
     free(bytes);
 }
 
-/* Bytes changed at random, lengths cut: whatever comes, it comes to an end, within its limits. */
+/* Random changes and cuts: reading ends, within the limits. */
 static void damaged(void)
 {
     static const char *const names[] = { "labs/06_transpose/kernel.cu", "x/predictions.txt",

@@ -1,4 +1,4 @@
-/* test_gradebook_limits.c - what a grading may hold, what is suspicious in it, when a GPU drifts.
+/* test_gradebook_limits.c - limits of a grading, suspicious words, GPUs that drift.
  */
 #include "gradebook/run/limits.h"
 #include "gradebook/run/cgroup.h"
@@ -19,14 +19,14 @@
 
 /* ---- Fences ---- */
 
-/* A process with so many children, each of which holds so much. */
+/* A process with `count` children, each of which holds memory. */
 static pid_t family(int children, size_t bytes)
 {
     pid_t parent = fork();
 
     if (parent)
         return parent;
-    setpgid(0, 0); /* before it has children: else some may outlive the group */
+    setpgid(0, 0); /* before it has children; otherwise some may outlive the group */
     for (int i = 0; i < children; i++)
         if (fork() == 0) {
             char *memory = malloc(bytes + 1);
@@ -37,7 +37,7 @@ static pid_t family(int children, size_t bytes)
     _exit(0);
 }
 
-/* Looks so many times; on a busy machine the family takes its time to grow. */
+/* Checks repeatedly, since on a busy machine the processes start slowly. */
 static bool breaks(const Limits *limits, int children, size_t bytes, int looks, char *why,
                    size_t size)
 {
@@ -57,7 +57,7 @@ static bool breaks(const Limits *limits, int children, size_t bytes, int looks, 
     return broken;
 }
 
-/* What this program holds itself, and so each child of it from the start: much under sanitizers. */
+/* What this program holds, and therefore each child from its start: much under sanitizers. */
 static size_t own_mib(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -130,7 +130,7 @@ static void what_a_machine_can_give(void)
 
 /* ---- Cgroups, with a scripted systemd-run ---- */
 
-/* Which prints what it is asked for, and becomes the program. */
+/* It prints its arguments, then becomes the program. */
 static const char script[] = "#!/bin/sh\n"
                              "[ ! -e \"$0.broken\" ] || exit 1\n"
                              "echo \"$@ in $XDG_RUNTIME_DIR\" >> \"$0.said\"\n"
@@ -160,7 +160,7 @@ static void cgroup(void)
         program_start(&program, command.word, group.environment.word, "/", 20, 1000, 1000));
     while (!program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
-    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a cell is not told where we live */
+    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a sandbox does not see our paths */
     program_free(&program);
     said = read_file(PUT(path, "%s/systemd-run.said", folder), 4096, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(said);
@@ -188,7 +188,7 @@ static void cgroup(void)
 static void suspicious_words(void)
 {
     static const struct {
-        const char *source, *sentence; /* begins so; NULL: none */
+        const char *source, *sentence; /* its beginning; NULL: no finding */
     } rows[] = {
         { "int main(void) { return 0; }", NULL },
         { "// reads /proc/self/maps in a comment\nint a;", NULL },
@@ -239,7 +239,7 @@ static void honest_kernels_are_not_suspected(void)
 
 /* ---- GPUs ---- */
 
-/* What a grading printed, with a reference of so many ms and an A/A of that width. */
+/* The output of a grading with this reference time and this A/A resolution. */
 static bool grading(Device *gpu, const char *dim, double reference_ms, double resolution,
                     bool noisy)
 {
@@ -266,7 +266,7 @@ static void drift(void)
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.0, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
-    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.05, 0, false)); /* it was a passing one */
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.05, 0, false)); /* the slow phase was short */
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_TRUE(grading(&gpu, "8 8", 1.2, 0, false));

@@ -1,4 +1,4 @@
-/* test_gradebook_names.c - whose is it, and which lab's: by names that strangers chose. */
+/* test_gradebook_names.c - owner and lab of a file, by names that students chose. */
 #include "gradebook/import/extract.h"
 #include "gradebook/import/lms.h"
 #include "gradebook/import/serialize.h"
@@ -23,7 +23,7 @@ static void owners(void)
         { "Jane Doe_4711_assignsubmission_file", true, "moodle", "Jane Doe", "4711", "", false },
         { "a_b_4711_assignsubmission_file_", true, "moodle", "a_b", "4711", "", false },
         { "Jo_1_assignsubmission_file_lab.zip", false, "moodle", "Jo", "1", "lab.zip", false },
-        /* A student's name, or a file's, may not make it another student's: it is kept apart. */
+        /* Neither the name of a student nor of a file may assign it to another student. */
         { "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false, "plain",
           "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", "",
           "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false },
@@ -48,7 +48,7 @@ static void owners(void)
         { "submission_42", true, "gradescope", "submission_42", "", "", false },
         { "submission_42", false, "plain", "submission_42", "", "submission_42", false },
         { "submission_", true, "plain", "submission_", "", "", false },
-        /* A folder or an archive a student */
+        /* One folder or archive per student */
         { "jane", true, "plain", "jane", "", "", false },
         { "jane.zip", false, "plain", "jane", "", "jane.zip", false },
         { "jane.tar.gz", false, "plain", "jane", "", "jane.tar.gz", false },
@@ -73,7 +73,7 @@ static void owners(void)
 static void paths(void)
 {
     static const struct {
-        const char *path, *clean, *fault; /* fault: words of it */
+        const char *path, *clean, *fault; /* words of the error */
     } rows[] = {
         { "a/b.cu", "a/b.cu", NULL },
         { "./a//b/./c", "a/b/c", NULL },
@@ -127,12 +127,12 @@ static void paths(void)
     free(wide);
 }
 
-/* What is taken of files with these names; only: the one lab that is asked for. */
+/* Which of these files is taken. only: the only requested lab. */
 static void kernels_found(void)
 {
     static const struct {
         const char *paths[3];
-        const char *only, *lab, *taken; /* taken: its path; NULL: none */
+        const char *only, *lab, *taken; /* the path that is taken; NULL: none */
     } rows[] = {
         { { "labs/06_transpose/kernel.cu" }, NULL, "transpose", "labs/06_transpose/kernel.cu" },
         { { "06_transpose/kernel.cu" }, NULL, "transpose", "06_transpose/kernel.cu" },
@@ -147,7 +147,7 @@ static void kernels_found(void)
         { { "kernel-2.cu" }, "transpose", "transpose", "kernel-2.cu" },
         { { "x/kernel.cu" }, "transpose", "transpose", NULL },
         { { "kernel.cu" }, "reduction", "transpose", NULL },
-        /* The nearer to the top wins; where none is, none. */
+        /* The file nearer to the top wins; at equal depth neither does. */
         { { "a/06_transpose/kernel.cu", "06_transpose/kernel.cu" },
           NULL,
           "transpose",
@@ -221,7 +221,7 @@ static void gradescope_names(void)
             submission_file(submission, "transpose.cu", "x", 1, 1, 0);
         }
         PUT(text, "%s", yaml);
-        for (int i = 0; round && i < 1 + round % 20; i++) /* and damaged ones */
+        for (int i = 0; round && i < 1 + round % 20; i++) /* then damaged ones */
             text[next_random(&random) % (sizeof text - 1)] = (char) next_random(&random);
         lms_gradescope(&class, text);
         CU_ASSERT_TRUE(class.count <= 2 + 64);
@@ -268,7 +268,7 @@ static void names_in_yaml(void)
     }
 }
 
-/* Two students called No Sid, neither with a student number, were one: the later file counted. */
+/* Once, two students called No Sid, neither with a number, counted as one: the later file won. */
 static void people_of_one_name(void)
 {
     static const char yaml[] =
@@ -289,7 +289,7 @@ static void people_of_one_name(void)
     class_free(&class);
 }
 
-/* A class goes from one process to another; whatever arrives instead, it is taken apart unharmed.
+/* A class is sent from one process to another; any other bytes do no harm.
  */
 static void parcels(void)
 {

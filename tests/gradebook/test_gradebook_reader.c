@@ -1,4 +1,4 @@
-/* test_gradebook_reader.c - what one student may hand in, so that the others' can be read. */
+/* test_gradebook_reader.c - one student's submission must not stop the reading of all others. */
 #include "gradebook/import/reader.h"
 #include "base/util.h"
 
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 36 MB of one student's zips unpacked to more than the reader takes of a whole class, and nobody
- * was named. */
+/* Once, one student's 36 MB of zips unpacked to more than the reader accepts for a class, and the
+ * message did not name the student. */
 static void kept_text_has_a_limit(void)
 {
     Class class = { 0 };
@@ -40,7 +40,7 @@ static void write_kernel(const char *path)
     fclose(file);
 }
 
-/* Two people, one of whom hands in one archive after the other (none of which is any). */
+/* Two students, one of whom submits many archives (none of them valid). */
 static void hand_ins_of_a_student_have_a_limit(void)
 {
     char folder[] = "/tmp/intake-XXXXXX", path[100], why[300], command[100];

@@ -1,4 +1,5 @@
-/* test_gradebook_roster.c - rosters: what spreadsheets write, what strangers write, who is whom. */
+/* test_gradebook_roster.c - rosters as spreadsheets write them, damaged ones, and matching names.
+ */
 #include "gradebook/import/roster.h"
 #include "rows.h"
 #include "base/util.h"
@@ -11,7 +12,7 @@ static bool take(const char *text, Roster *roster, char **reported)
     return roster_read(text, strlen(text), "r.csv", roster, reported);
 }
 
-/* A text, and its people: "id name email section;..." */
+/* A CSV, and its members as "id|name|email|section;" */
 static void people(void)
 {
     static const struct {
@@ -95,7 +96,7 @@ static void mistakes(void)
     free(large);
 }
 
-/* Any bytes: no crash, and whatever is wrong has a line. */
+/* Random bytes: no crash, and each error names a line. */
 static void noise(void)
 {
     uint64_t random = 11;
@@ -142,7 +143,7 @@ static void names(void)
             FAIL_SAYING("%s, %s", rows[i].a, rows[i].b);
 }
 
-/* Students "name/number", and the place in the roster that each gets; ? : unclear. */
+/* Students "name/number", and the index of each in the roster; ?: unclear. */
 static void matches(void)
 {
     static const char text[] = "id,name\n1,Jane Doe\n2,Bo Ek\n3,Ann Lee\n4,Ann Lee\ncy,Cy Fox\n";
@@ -153,13 +154,19 @@ static void matches(void)
     } rows[] = {
         { { "Jane Doe", "Bo Ek" }, { "1", "2" }, { 0, 1 }, { 0 } },
         { { "Jane Doe", "Bo Ek" }, { "", "" }, { 0, 1 }, { 0 } },
-        { { "Jane Doe", "X" }, { "2", "1" }, { 1, 0 }, { 0 } },        /* ids before names */
-        { { "Jane Doe", "Jane Doe" }, { "1", "" }, { 0, -1 }, { 0 } }, /* hers is taken */
+        { { "Jane Doe", "X" }, { "2", "1" }, { 1, 0 }, { 0 } }, /* ids before names */
+        { { "Jane Doe", "Jane Doe" },
+          { "1", "" },
+          { 0, -1 },
+          { 0 } }, /* her member is already matched */
         { { "Jane Doe", "doejane" }, { "", "" }, { -1, -1 }, { true, true } },
         { { "Ann Lee" }, { "" }, { -1 }, { true } },
-        { { "Ann Lee", "ann lee" }, { "3", "" }, { 2, 3 }, { 0 } }, /* the other one is left */
-        { { "CY", "nobody" }, { "", "" }, { 4, -1 }, { 0 } },       /* a folder named by the id */
-        { { "Jane Doe" }, { "99" }, { 0 }, { 0 } }, /* the system's own number: the name decides */
+        { { "Ann Lee", "ann lee" }, { "3", "" }, { 2, 3 }, { 0 } }, /* the other member remains */
+        { { "CY", "Di Fox" }, { "", "" }, { 4, -1 }, { 0 } },       /* a folder named by the id */
+        { { "Jane Doe" },
+          { "99" },
+          { 0 },
+          { 0 } }, /* a number of the learning system: the name decides */
     };
     Roster roster;
     char *reported;

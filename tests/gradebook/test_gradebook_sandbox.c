@@ -1,5 +1,5 @@
-/* test_gradebook_sandbox.c - what a submission sees from inside its cell: nothing of others, no
- * network, no place to leave anything. Skipped, visibly, where bubblewrap does not work. */
+/* test_gradebook_sandbox.c - what a submission sees in its sandbox: no other files, no network,
+ * nothing that stays. Reported as skipped if bubblewrap does not work. */
 #include "gradebook/run/sandbox.h"
 #include "gradebook/run/progress.h"
 #include "base/process.h"
@@ -48,7 +48,7 @@ static int end(void)
     return 0;
 }
 
-/* The exit status of a script in the cell of a grading, in place of warpbook. */
+/* The exit status of a script that runs in place of warpbook in a sandbox. */
 static int run_inside(const char *script, char *said, size_t size)
 {
     const SandboxJob job = {
@@ -105,7 +105,7 @@ static void the_view_from_inside(void)
         "! unshare -m true 2>/dev/null",
         "! grep -aq swordfish /proc/*/environ 2>/dev/null",
         "test $(ls -d /proc/[0-9]* | wc -l) -le 5", /* bubblewrap, the shell, ls, wc */
-        "test $(grep -c : /proc/net/dev) -le 1",    /* the loop-back alone */
+        "test $(grep -c : /proc/net/dev) -le 1",    /* only the loopback */
         "test ! -e /dev/sda -a ! -e /dev/nvidia0",
         "! mount -t tmpfs none /tmp 2>/dev/null",
     };
@@ -119,7 +119,8 @@ static void the_view_from_inside(void)
     }
 }
 
-/* A namespace of its own would give it rights there, and more of the kernel to try. */
+/* A namespace of its own would give it capabilities there, and so more of the Linux kernel to
+ * attack. */
 static void no_user_namespaces(void)
 {
     char said[400];
@@ -140,7 +141,7 @@ static void the_gradebook_is_out_of_sight(void)
     CU_ASSERT_EQUAL(run_inside(script, said, sizeof said), 0);
 }
 
-/* bin/nvcc in somebody's home, a wrapper, once showed all of that home. */
+/* Once, a wrapper bin/nvcc in a home folder exposed the whole folder. */
 static void a_wrapper_shows_itself_alone(void)
 {
     char home[300], wrapper[400], path[400], text[600], problem[1200], said[400];
@@ -168,7 +169,7 @@ static void a_wrapper_shows_itself_alone(void)
     setenv("WARPBOOK_NVCC", text, 1);
 }
 
-/* 1.5 GiB do not fit: memory is the machine's, for all. */
+/* 1.5 GiB do not fit: the folder in memory is limited. */
 static void memory_for_files_ends(void)
 {
     char said[400];
@@ -182,7 +183,7 @@ static void memory_for_files_ends(void)
         0);
 }
 
-/* What is left of it dies with it, even in a session of its own. */
+/* All its processes die with it, even those in a session of their own. */
 static void nothing_outlives_it(void)
 {
     char said[400];
@@ -212,9 +213,9 @@ static void time_left(void)
     CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 1), 40, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 4), 10, 1e-9);
     progress_count(&progress, 1, 30);
-    open[1] = 1, open[2] = 1; /* of lab 2 nothing is known: as the others */
+    open[1] = 1, open[2] = 1; /* lab 2 has no gradings: the average of the others */
     CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 1), 40 + 30 + 20, 1e-9);
-    /* Lab 05 goes on one GPU of a host at a time: three others do not help it. */
+    /* Lab 05 runs on one GPU per host at a time: three more GPUs do not speed it up. */
     progress = (Progress){ .all = 10, .one_host = true };
     memset(open, 0, sizeof open);
     open[number_of("streams")] = 4;

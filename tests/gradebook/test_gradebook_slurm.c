@@ -48,7 +48,7 @@ static const struct {
     { "12_|RUNNING|node7|None", false },
     { "12_x|RUNNING|node7|None", false },
     { "12_-1|RUNNING|node7|None", false },
-    { "12_4|RUNNING|node7|None", false }, /* there are 4: 0 to 3 */
+    { "12_4|RUNNING|node7|None", false }, /* the tasks are 0 to 3 */
     { "12_99999999999999999999|RUNNING|n|", false },
     { "12_[0-3]|PENDING||Priority", false },
     { "123_3|RUNNING|node7|None", false }, /* another array */
@@ -231,7 +231,7 @@ static void invalid_batches(void)
         CU_ASSERT_FALSE(read_tasks(texts[i], &batch));
 }
 
-/* An attempt begins once, whoever tries. */
+/* An attempt begins only once. */
 static void beginnings(void)
 {
     Store store = { 0 };
@@ -256,7 +256,7 @@ static void sizes_of_tasks(void)
         double seconds;
         int open, size;
     } rows[] = {
-        { 0, 0, -1, 2700, 15 }, /* nothing known: 40 s each, ten minutes */
+        { 0, 0, -1, 2700, 15 }, /* unknown: 40 s each, ten minutes */
         { 0, 0, 60, 2700, 10 },  { 0, 0, 3600, 2700, 1 }, { 0, 0, 0.01, 2700, 200 },
         { 0, 4, 60, 64, 10 },    { 0, 16, 60, 64, 4 },    { 0, 100, 60, 64, 1 },
         { 3, 100, 60, 2700, 3 },
@@ -288,7 +288,7 @@ static void options_that_may_pass(void)
         CU_ASSERT_EQUAL(slurm_may_pass(rows[i].option), rows[i].may);
 }
 
-/* A shell must give the word back as it was. */
+/* A shell must return the word unchanged. */
 static void quoted_words(void)
 {
     static const char *const words[] = { "plain",        "with blank", "it's",     "'",   "''x''",

@@ -1,4 +1,4 @@
-/* test_gradebook_store.c - rows: what is enrolled, what is open, what an attempt leaves. */
+/* test_gradebook_store.c - database rows: imports, open work, attempts. */
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/store/queue.h"
 #include "gradebook/store/parsed_result.h"
@@ -84,9 +84,9 @@ static void the_same_is_enrolled_once(void)
     CU_ASSERT_EQUAL(open_tasks(), 2);
 }
 
-/* Once, texts were equal if a lexer of ours read the same tokens in them. The compiler ends a line
- * at a lone CR, too, and joins lines at a backslash that blanks follow: so an empty hand-in was
- * graded as another one's kernel, and one student's #error became another one's verdict. */
+/* Once, texts were equal if our lexer found the same tokens in them. The compiler also ends a line
+ * at a lone CR, and joins lines at a backslash followed by blanks. So an empty submission was
+ * graded as another student's kernel, and one student's #error became another student's verdict. */
 static void a_twin_for_the_lexer_is_no_twin(void)
 {
     static const char *const list[] = { "ann", "int a;",
@@ -105,7 +105,7 @@ static void a_twin_for_the_lexer_is_no_twin(void)
     CU_ASSERT_EQUAL(open_tasks(), 8);
 }
 
-/* A kernel with a 0 in it builds for nobody: it must not stand for one that does. */
+/* A kernel with a zero byte never builds: it must not be identified with one that does. */
 static void a_text_with_a_0_is_itself_only(void)
 {
     Class class = { 0 };
@@ -118,7 +118,7 @@ static void a_text_with_a_0_is_itself_only(void)
     import_submissions(&store, &class, "class", requested, NULL, &counts);
     class_free(&class);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 3);
-    CU_ASSERT_EQUAL(counts.kernels, 1); /* she is the whole class now */
+    CU_ASSERT_EQUAL(counts.kernels, 1); /* the class is now eve alone */
     CU_ASSERT_EQUAL(open_tasks(), 1);
 }
 
@@ -182,7 +182,7 @@ static void one_writes_many_read(void)
     int status = 0;
     pid_t pid = fork();
 
-    if (pid == 0) /* locks are between processes */
+    if (pid == 0) /* locks work between processes */
         _exit(store_open(&other, folder, true) ? 1 : !strstr(other.problem, "another gradebook"));
     CU_ASSERT_TRUE_FATAL(pid > 0);
     waitpid(pid, &status, 0);
@@ -208,7 +208,7 @@ static void rows_for_people(void)
     CU_ASSERT_FALSE(rows_next(&store, rows, &row));
 }
 
-/* What a grading printed, and what is wrong with it. */
+/* The output of a grading, and the expected error. */
 static void readings(void)
 {
     static const struct {

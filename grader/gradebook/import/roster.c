@@ -1,4 +1,4 @@
-/* roster.c - the students of a course from a CSV, and which submissions are theirs.
+/* roster.c - the students of a course from a CSV, matched with those who submitted.
  *
  * Many spreadsheets and learning systems write such a CSV, so the separator is the most frequent
  * one in the first line, and each column has several names. All errors are reported together, with

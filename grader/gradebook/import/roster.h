@@ -1,4 +1,4 @@
-/* roster.h - the students of a course from a CSV, and which submissions are theirs. */
+/* roster.h - the students of a course from a CSV, matched with those who submitted. */
 #ifndef GRADEBOOK_IMPORT_ROSTER_H
 #define GRADEBOOK_IMPORT_ROSTER_H
 

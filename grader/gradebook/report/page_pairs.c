@@ -108,14 +108,15 @@ static void put_lab(Export *export, Page *page, const char *lab)
 
 void put_pairs(Export *export, Page *page)
 {
-    page_print(page,
-               "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">"
-               "The share of each kernel that is found in another student's kernel or in a file "
-               "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
-               "layout. Pairs from %d %% are marked ⚑: no two of our honest kernels in different "
-               "styles share so much. But a lesson leads many students to the same few lines: "
-               "compare the two files before you conclude anything.</p>\n",
-               LIKENESS_ALIKE);
+    page_print(
+        page,
+        "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">"
+        "The share of each kernel that is found in another student's kernel or in a file "
+        "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
+        "layout. Pairs from %d %% are marked ⚑: no two honest kernels of the workbook in different "
+        "styles share so much. But a lesson leads many students to the same few lines: "
+        "compare the two files before you conclude anything.</p>\n",
+        LIKENESS_ALIKE);
     put_same(export, page);
     for (int i = 0; i < export->results.lab_count; i++)
         put_lab(export, page, export->results.labs[i]);

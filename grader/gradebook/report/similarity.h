@@ -16,7 +16,7 @@ typedef struct Similarity {
     ComparedKernel *kernels;
     char **texts;
     int count, students; /* the first `students` of `count` are students' */
-    Compared found;      /* a, b: indices into twins */
+    Compared found;      /* a, b: indices into kernels */
 } Similarity;
 
 void similarity_find(Store *store, const char *lab, Similarity *similarity);

@@ -24,8 +24,8 @@ typedef struct Device {
     bool out;             /* taken out of service */
     int errors, slow_row; /* in a row */
     bool prepared[LABS], preparing[LABS];
-    char *sealed[LABS]; /* of a lab that is prepared: what its cells are shown
-                           (gradebook/run/stubs.h) */
+    char *sealed[LABS]; /* of a lab that is prepared: shown to students' kernels in
+                           place of solutions/ (gradebook/run/stubs.h) */
     FirstTime first_time[LABS][GPU_CASES];
     int lock_fd;
     bool reported; /* waiting for it was reported */

@@ -35,7 +35,8 @@ static bool start(Scheduler *s, Worker *worker, Activity activity, const Device 
                        .waits = !gpu->uuid[0] };
     char made[700];
     Words command = { 0 }, sandbox;
-    char *terms = activity == GRADING ? terms_of(s->store, job.lab) : NULL; /* ours needs none */
+    char *terms =
+        activity == GRADING ? terms_of(s->store, job.lab) : NULL; /* the starter needs none */
 
     if (activity == TESTING && !s->sandbox->trusting) {
         job.sealed = PUT(made, "%s/sealed", worker->folder);

@@ -25,12 +25,12 @@ typedef struct SandboxJob {
     const char *lab;    /* its folder's name */
     const char *kernel; /* path of the kernel.cu to grade */
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
-    const char *sealed; /* shown in place of solutions/LAB; of our own kernel: a folder to make it
-                           in (gradebook/run/stubs.h) */
+    const char *sealed; /* shown in place of solutions/LAB; of the grader's own kernel: a folder to
+                           make it in (gradebook/run/stubs.h) */
     const char *built;  /* a folder for the build of this kernel, kept for its grading; or NULL */
     const char *cc;     /* "9.0": only build it, into `built`, for such GPUs; or NULL */
     bool quick;
-    bool trusted; /* our own kernel: its builds are kept for all */
+    bool trusted; /* the grader's own kernel: its builds are kept */
     bool waits;   /* it takes its GPU's lock itself, since gradebook does not hold it yet */
 } SandboxJob;
 

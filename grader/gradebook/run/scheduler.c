@@ -31,7 +31,7 @@ static void show_progress(Scheduler *s)
 static void report_waiting(Scheduler *s, Worker *worker)
 {
     if (worker->activity != TESTING || worker->gpu->reported || !worker->program.errors.used ||
-        !strstr(worker->program.errors.text, "waiting until it has finished"))
+        !strstr(worker->program.errors.text, "Another grading is using"))
         return;
     worker->gpu->reported = true;
     progress_say(&s->progress, "Another grading is using device %s; waiting until it has finished.",

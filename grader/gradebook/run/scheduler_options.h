@@ -9,8 +9,8 @@ enum { DEVICES = 16, MOST_WORKERS = 64 };
 typedef struct GradingOptions {
     const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; none: warpbook's choice */
     int device_count;
-    int jobs; /* beside each other: gradings on a simulated GPU, builds for a real one; 0: as many
-               * as there are processors */
+    int jobs; /* at the same time: gradings on a simulated GPU, builds for a real one; 0: one per
+               * processor */
     bool quick;
     double limit_s;      /* per attempt */
     size_t memory_bytes; /* per attempt; 0: by the machine */

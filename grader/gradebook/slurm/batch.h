@@ -1,15 +1,19 @@
 /* batch.h - the folder through which a gradebook and the tasks of its Slurm array communicate.
  *
  * DIR/slurm/batch/ exists while an array runs, and holds
- *     name                NAME, the array's name in Slurm, by which it is found again
- *     job                 its number, once known (the tasks write it, too)
- *     job.sh              what a task runs (slurm/task.sh)
- *     tasks               line N: the lab and kernels of task N-1, "06_transpose 17.1,18.1"
- *     kernels/17.cu       the sources
- *     course.ini          the course file at the time of submission; may be empty
- *     NAME/06_transpose/17.1.txt    the log of an attempt (store/attempt.h): created when it
- * begins, replaced when it has ended. The folder is called NAME so that a task of an older array,
- * on a node that Slurm cannot reach, does not write here printed/3.txt       what task 3 printed
+ *
+ *     name            NAME, the array's name in Slurm, by which it is found again
+ *     job             its number, once known (the tasks write it, too)
+ *     job.sh          what a task runs (slurm/task.sh)
+ *     tasks           line N: the lab and kernels of task N-1, "06_transpose 17.1,18.1"
+ *     kernels/17.cu   the sources
+ *     course.ini      the course file at the time of submission; may be empty
+ *     NAME/LAB/17.1.txt   the log of an attempt (store/attempt.h): created when it begins,
+ *                     replaced when it has ended
+ *     printed/3.txt   what task 3 printed
+ *
+ * The folder of logs is called NAME so that a task of an older array, on a node that Slurm cannot
+ * reach, does not write into this batch.
  */
 #ifndef GRADEBOOK_SLURM_BATCH_H
 #define GRADEBOOK_SLURM_BATCH_H

@@ -34,7 +34,7 @@ Reply slurm_states(const char *job, TaskState *states, int count, char *error, s
 /* The same for tasks no longer known to squeue, by accounting if available. */
 void slurm_recall(const char *job, TaskState *states, int count);
 
-/* Parses a line of squeue or sacct, "12_3|TIMEOUT|node7|None", into its task's state. False if it
+/* Parses one line of squeue or sacct, "12_3|TIMEOUT|node7|None", into its task's state. False if it
  * is invalid. */
 bool slurm_parse_line(const char *line, const char *job, TaskState *states, int count);
 

@@ -140,7 +140,7 @@ static void record_lost(Cluster *c, WorkItem *item, const char *log)
     attempt_free(&attempt);
 }
 
-/* Settles a task from which no more results will come. */
+/* Settles one task, from which no more results will come. */
 static void settle(Cluster *c, int task)
 {
     bool begun = false, left = false;

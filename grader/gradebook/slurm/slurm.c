@@ -29,7 +29,7 @@ enum {
     IDLE_ARRAYS = 2, /* arrays without results, in a row */
 };
 
-/* $WARPBOOK_PATIENCE multiplies our waiting (worker.c). */
+/* $WARPBOOK_PATIENCE multiplies all waiting times, as in warpbook. */
 static double patient(double seconds)
 {
     const char *text = getenv("WARPBOOK_PATIENCE");
@@ -230,7 +230,7 @@ static void close_batch(Cluster *c, bool over)
     c->ended_s = NULL;
 }
 
-/* Finds or submits the array; false if there is none. */
+/* Finds or submits the array. False if that fails. */
 static bool have_job(Cluster *c, bool new)
 {
     if (c->batch.job[0])
@@ -245,7 +245,7 @@ static bool have_job(Cluster *c, bool new)
     return true;
 }
 
-/* Runs one array from start to end. Sets *marked when nothing more can be done. */
+/* Runs one array from start to end. Sets *end when nothing more can be done. */
 static bool work(Cluster *c, bool new, RunEnd *end)
 {
     bool there, over;
