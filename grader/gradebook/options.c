@@ -283,6 +283,27 @@ static bool take_word(void *self, const char *word)
     return false;
 }
 
+/* --kernels and --logs are for one lab, graded here. */
+static bool check_listed(Options *options)
+{
+    GradingOptions *grading = &options->grading;
+    int labs = 0;
+
+    if (!grading->listed.count && !options->logs)
+        return true;
+    for (int i = 0; i < LABS; i++)
+        if (grading->requested[i]) {
+            grading->listed_lab = i;
+            labs++;
+        }
+    if (grading->listed.count && labs == 1 && !options->slurm.requested)
+        return true;
+    fputs("gradebook: --kernels grades one lab, with --executor local: add --labs L; --logs needs "
+          "--kernels\n",
+          stderr);
+    return false;
+}
+
 bool take_arguments(Options *options, int argc, char **argv, bool takes_submissions,
                     bool needs_no_out)
 {
@@ -296,9 +317,8 @@ bool take_arguments(Options *options, int argc, char **argv, bool takes_submissi
     }
     if (!options->out && !needs_no_out)
         fprintf(stderr, "gradebook: missing --out DIR, the folder of the gradebook\n");
-    for (int i = LABS - 1; i >= 0; i--)
-        if (options->grading.requested[i])
-            options->grading.listed_lab = i;
+    if (!check_listed(options))
+        return false;
     if (options->slurm.requested && options->grading.device_count &&
         (options->grading.device_count > 1 || strncmp(options->grading.devices[0], "sim", 3))) {
         fprintf(

@@ -131,6 +131,8 @@ check "an option of ours" says "invalid value for --slurm-option: .--array=7" sl
 check "a device" says "Slurm chooses the GPUs" "$gradebook" grade "$c" --out "$work/refused" --executor slurm --devices 1
 check "an executor that there is not" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
 check "an invalid list of kernels" status_is 2 "$gradebook" grade "$c" --kernels 17 --labs 6 --out "$work/listed"
+check "listed kernels of two labs" status_is 2 "$gradebook" grade "$c" --kernels 17.1 --labs 6,7 --out "$work/listed"
+check "a folder of logs without listed kernels" status_is 2 "$gradebook" grade "$c" --logs "$work" --labs 6 --out "$work/listed"
 mkdir "$work/sources"
 kernel "$work/sources/17.cu" listed "verdict slow"
 check "listed kernels" status_is 0 "$gradebook" grade "$work/sources" --kernels 17.2 --labs 6 --devices sim $trust --out "$work/listed"

@@ -207,18 +207,18 @@ void batch_make(Store *store, const Sandbox *sandbox, const GradingOptions *grad
 /* ---- sbatch's options ---- */
 
 /* Options that we set and a user must not override. */
-static const char *const ours[] = { "-a",         "--array", "-J",     "--job-name",
-                                    "--wrap",     "-W",      "--wait", "--test-only",
-                                    "--parsable", "-H",      "--hold" };
+static const char *const reserved[] = { "-a",         "--array", "-J",     "--job-name",
+                                        "--wrap",     "-W",      "--wait", "--test-only",
+                                        "--parsable", "-H",      "--hold" };
 
 bool slurm_may_pass(const char *option)
 {
     if (*option != '-')
         return false;
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
-        size_t length = strlen(ours[i]);
-        if (!strncmp(option, ours[i], length) &&
-            (ours[i][1] != '-' || !option[length] || option[length] == '='))
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        size_t length = strlen(reserved[i]);
+        if (!strncmp(option, reserved[i], length) &&
+            (reserved[i][1] != '-' || !option[length] || option[length] == '='))
             return false;
     }
     return true;
