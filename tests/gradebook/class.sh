@@ -204,5 +204,5 @@ echo "Memory of gradebook itself: $memory_mib MiB."
 echo "$(wc -l < "$work/unexpected") of $count verdicts are not as expected."
 [ "$distinct" = "$count" ] || { echo "some kernels were taken for the same"; failed=1; }
 [ "$memory_mib" -le 1024 ] || { echo "that is more than 1 GiB"; failed=1; }
-[ -z "$foresight" ] || awk "BEGIN { exit ${foresight%% *} > 1.5 }" || { echo "the time left was foretold badly"; failed=1; }
+[ -z "$foresight" ] || awk "BEGIN { exit ${foresight%% *} > 1.5 }" || { echo "the estimate of the time left was wrong"; failed=1; }
 [ -z "${failed:-}" ] && [ ! -s "$work/unexpected" ]

@@ -57,7 +57,7 @@ mkdir "$work/nobody"
 check "an empty folder" says "holds no submissions" fast "$work/nobody" --out "$work/o0"
 kernel "$work/single/labs/06_transpose/kernel.cu" 0
 check "one student's folder is no class" says "one student's folder" fast "$work/single" --out "$work/o0"
-check "the gradebook among what submissions see" says "choose another" grade "$work/single" --out labs/x
+check "the gradebook in a folder that submissions see" says "choose another" grade "$work/single" --out labs/x
 rm -rf labs/x
 check "the gradebook among the submissions" says "is inside the submissions" fast "$work/single" --out "$work/single/results"
 rm -r "$work/single/results"
@@ -77,7 +77,7 @@ done
 check "two had the first" test "$(grep -c ",06_transpose,pass" "$work/of_first")" = 2
 rm -r "$work/first/ben"
 check "the first again, with one less" status_is 0 fast "$work/first" --out "$work/both"
-check "who is no longer there" not grep -q "^ben" <(states "$work/both")
+check "a student who is gone no longer counts" not grep -q "^ben" <(states "$work/both")
 check "the second stays" state_is "$work/both" ann,,07_reduction,pass
 
 # ---- Doctor ----
@@ -93,10 +93,10 @@ check "without --devices the first" test "$(rows_of fit | grep -c "Scripted GPU"
 check "a process on one of them" says "fail +GPU 1: idle +no: 1 process, first 4711 python3" rows_of busy --devices 0,1
 check "not on the other" says "ok +GPU 0: idle" rows_of busy --devices 0,1
 check "a mode in which it cannot grade" status_is 3 doctor exclusive --devices 0
-check "and what to do" says "nvidia-smi -i 0 -c DEFAULT" doctor exclusive --devices 0
+check "and the remedy" says "nvidia-smi -i 0 -c DEFAULT" doctor exclusive --devices 0
 check "a GPU that is not there" says "fail +GPU +there is no GPU 5" doctor fit --devices 5
 check "no GPU" says "warn +GPU +not found" doctor none
-check "where one is asked for" says "fail +GPU +not found" doctor none --devices 0
+check "no GPU, but one is requested" says "fail +GPU +not found" doctor none --devices 0
 check "no driver" says "NVIDIA-SMI has failed" doctor broken
 check "no nvidia-smi" says "GPU +not found; nvidia-smi: not installed" env GRADEBOOK_NVIDIA_SMI=/nonexistent "$gradebook" doctor
 check "one that prints without end" says "GPU +not found|ok +GPU 0|fail +GPU" doctor flood
@@ -106,7 +106,7 @@ check "no bubblewrap" says "fail +bubblewrap" env GRADEBOOK_BWRAP=/nonexistent "
 check "is a reason not to grade" status_is 3 env GRADEBOOK_BWRAP=/nonexistent "$gradebook" doctor --devices sim
 check "no nvcc" says "fail +CUDA Toolkit" env WARPBOOK_NVCC=/nonexistent "$gradebook" doctor --devices sim
 check "no folder for the gradebook is needed, none is made" test ! -e "$work/doctor-out"
-check "but it may be told" says "disk for results" "$gradebook" doctor --devices sim --out "$work/doctor-out"
+check "--out is accepted" says "disk for results" "$gradebook" doctor --devices sim --out "$work/doctor-out"
 check "and is not made" test ! -e "$work/doctor-out"
 check "80 columns" test -z "$(doctor busy --devices 0,1 | grep -E '^.{81}')"
 
@@ -149,20 +149,20 @@ check "JSON is JSON" jq -e '.students | length == 9' <("$gradebook" export --for
 check "JSON has the remarks" jq -e '[.students[] | select(.name == "gil") | .remarks[].kind] == ["ambiguous"]' \
     <("$gradebook" export --format json --out "$work/o1")
 check "status" says "06_transpose +5 +4 +0" "$gradebook" status --out "$work/o1"
-check "nothing is done twice" status_is 0 fast "$c" --out "$work/o1"
+check "no kernel is graded twice" status_is 0 fast "$c" --out "$work/o1"
 check "really nothing" test "$(wc -l < "$work/o1/fake.log")" = 5
-check "nor enrolled twice" test "$(sql "$work/o1" "SELECT count(*) FROM submissions")" = 9
+check "nor stored twice" test "$(sql "$work/o1" "SELECT count(*) FROM submissions")" = 9
 
 kernel "$c/bob/06_transpose/kernel.cu" 8
-check "what was handed in again is graded" status_is 0 fast "$c" --out "$work/o1"
+check "new submissions are graded" status_is 0 fast "$c" --out "$work/o1"
 check "and counts" state_is "$work/o1" "bob,,06_transpose,pass"
 rm -r "$c/carol"
-check "who is gone is gone" status_is 0 fast "$c" --out "$work/o1"
+check "a student who is gone does not return" status_is 0 fast "$c" --out "$work/o1"
 check "from the export" test -z "$(states "$work/o1" | grep carol)"
 
 check "regrade where?" says "no gradebook in" "$gradebook" regrade --student ada --lab 6 --out "$work/nowhere"
 check "nothing is made there" test ! -e "$work/nowhere"
-check "regrade whom?" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
+check "regrade without a student" says "no student zoe" "$gradebook" regrade --student zoe --lab 6 --out "$work/o1" --trust-submissions
 check "regrade what?" says "has submitted nothing" "$gradebook" regrade --student eve --lab 6 --out "$work/o1" --trust-submissions
 check "regrade" says "1 other submitted the same" "$gradebook" regrade --student ada --lab 6 --out "$work/o1" \
     --trust-submissions --devices sim
@@ -184,7 +184,7 @@ check "a student's folder that is a link" says "thief: it is a symbolic link" "$
 check "folders without end" says "deep, .*more than 24 folders" "$gradebook" report --out "$work/odd-out"
 
 kernel "$work/one/ida/kernel.cu" 9
-check "a bare kernel.cu, one lab asked for" "$gradebook" grade "$work/one" --out "$work/o2" --devices sim --labs 7 --trust-submissions
+check "a bare kernel.cu, with one lab requested" "$gradebook" grade "$work/one" --out "$work/o2" --devices sim --labs 7 --trust-submissions
 check "is of that lab" state_is "$work/o2" "ida,,07_reduction,pass"
 
 # ---- Archives ----
@@ -255,7 +255,7 @@ check "Gradescope" status_is 0 fast "$work/gradescope.zip" --out "$work/o6"
 for row in "Jane Doe,4711,06_transpose,pass" "Ann Lee,4712,06_transpose,pass" "Bo Ek,4713,06_transpose,pass"; do
     check "$row" state_is "$work/o6" "$row"
 done
-check "nobody else" test "$(states "$work/o6" | wc -l)" = 6
+check "and no other student" test "$(states "$work/o6" | wc -l)" = 6
 check "its time" says "2026-10-02T19:30:00Z" "$gradebook" export --format csv --out "$work/o6"
 archive tar "$work/wrapped.tar" <<< "file class/ann/06_transpose/kernel.cu $work/k/1.cu
 file class/ben/06_transpose/kernel.cu $work/k/2.cu"
@@ -299,12 +299,12 @@ for pattern in "${patterns[@]}"; do
     check "refused: $pattern" grep -qE -- "$pattern" "$work/report"
 done
 check "the honest one is graded" state_is "$work/o8" "honest,,06_transpose,pass"
-check "what is right beside a wrong entry, too" state_is "$work/o8" "escape,,06_transpose,pass"
+check "valid entries next to an invalid one are read" state_is "$work/o8" "escape,,06_transpose,pass"
 check "nothing of a bomb counts" state_is "$work/o8" "bomb,,06_transpose,missing"
 check "nothing was written outside" test ! -e "$work/evil.cu" -a ! -e evil.cu
 head -c 3000 "$work/moodle.zip" > "$work/half.zip"
-check "half an export is none" status_is 3 fast "$work/half.zip" --out "$work/o9"
-check "and says so" says "half.zip" fast "$work/half.zip" --out "$work/o9"
+check "half an export is refused" status_is 3 fast "$work/half.zip" --out "$work/o9"
+check "with a message" says "half.zip" fast "$work/half.zip" --out "$work/o9"
 
 # ---- Machine errors ----
 
@@ -323,14 +323,14 @@ for row in ann,,06_transpose,pass ben,,06_transpose,pass cid,,06_transpose,not d
     check "$row" state_is "$work/o10" "$row"
 done
 check "three attempts each" test "$(sql "$work/o10" "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM attempts GROUP BY kernel ORDER BY kernel)")" = 2,2,3,3,3,3,3,1
-check "why is told" says "cid, 06_transpose: died: was killed by signal 9 .*out of host memory" "$gradebook" report --out "$work/o10"
+check "the reason is reported" says "cid, 06_transpose: died: was killed by signal 9 .*out of host memory" "$gradebook" report --out "$work/o10"
 check "so is lateness" says "eli, 06_transpose: late: did not end within 2 s" "$gradebook" report --out "$work/o10"
 check "given up is given up" status_is 3 fast "$f" --out "$work/o10" --limit 2
 check "a regrade tries again" status_is 3 "$gradebook" regrade --student cid --lab 6 --out "$work/o10" --trust-submissions --devices sim
 check "three times" test "$(sql "$work/o10" "SELECT max(number) FROM attempts")" = 6
-check "a broken device grades nobody" says "Device 9 is taken out of service: it cannot grade the workbook's starter" \
+check "a broken device grades no kernel" says "Device 9 is taken out of service: it cannot grade the workbook's starter" \
     "$gradebook" grade "$f" --out "$work/o11" --devices 9 --labs 6 --trust-submissions
-check "and nobody has a verdict" test "$(sql "$work/o11" "SELECT count(*) FROM attempts")" = 0
+check "and no student has a verdict" test "$(sql "$work/o11" "SELECT count(*) FROM attempts")" = 0
 kernel "$work/two/ann/06_transpose/kernel.cu" t1 "on-0 unsound"
 kernel "$work/two/ben/06_transpose/kernel.cu" t2
 check "another device tries" status_is 0 "$gradebook" grade "$work/two" --out "$work/o12" --devices 0,1,9 --labs 6 --trust-submissions
@@ -371,13 +371,13 @@ until_true has_graded "$work/stopped"
 kill -INT $!
 wait $!
 check "Ctrl-C" test $? = 130
-check "says how to go on" grep -q "Run the same command to continue" "$work/said-stopped"
+check "names the command that continues" grep -q "Run the same command to continue" "$work/said-stopped"
 check "and it does" status_is 0 slow "$work/stopped"
 check "with the same results" diff <(states "$work/calm") <(states "$work/stopped")
 "$gradebook" grade "$s" --out "$work/locked" --devices sim --jobs 1 --labs 3,6,7 --trust-submissions 2> /dev/null &
 until_true has_graded "$work/locked"
 check "one writes at a time" says "another gradebook is working" slow "$work/locked"
-check "but who reads may" says "graded" "$gradebook" status --out "$work/locked"
+check "readers may" says "graded" "$gradebook" status --out "$work/locked"
 kill -INT $!
 wait $!
 
@@ -385,14 +385,14 @@ wait $!
 
 cp -r "$work/calm" "$work/newer"
 sqlite3 "$work/newer/gradebook.sqlite" "PRAGMA user_version = 99"
-check "another version's database" says "schema is 99" slow "$work/newer"
+check "another version's database" says "schema 99" slow "$work/newer"
 cp -r "$work/calm" "$work/torn"
 sqlite3 "$work/torn/gradebook.sqlite" "PRAGMA wal_checkpoint(TRUNCATE)" > /dev/null
 dd if=/dev/urandom of="$work/torn/gradebook.sqlite" bs=4096 seek=2 count=6 conv=notrunc 2> /dev/null
 check "a damaged database" says "is damaged" slow "$work/torn"
 cp -r "$work/calm" "$work/lost"
 rm -f "$work"/lost/gradebook.sqlite*
-check "a database that is gone beside its logs" says "logs/ in the same folder has results" slow "$work/lost"
+check "a missing database next to its logs" says "logs/ in the same folder has results" slow "$work/lost"
 check "and nothing is written over" diff -r "$work/calm/logs" "$work/lost/logs"
 mkdir "$work/foreign"
 echo "not a database, whatever its name" > "$work/foreign/gradebook.sqlite"
@@ -462,6 +462,6 @@ check "the wait for a GPU is reported" until_true grep -q "Another grading is us
 check "another grading on that GPU is waited for" test "$(sql "$work/b3" "SELECT count(*) FROM regrades, attempts WHERE number > after")" = 0
 exec 9>&-
 wait $!
-check "and then it goes on" test $? = 0
+check "then it continues" test $? = 0
 
 finish

@@ -157,12 +157,12 @@ for row in "${expected[@]}"; do
     check "${row% *} is reported" remarked "${row% *}"
 done
 check "the report names them" grep -q "Words in kernels that no lab needs" "$work/report"
-check "no secret of the environment, of other files, of others" nowhere "swordfish"
+check "no secret from the environment, other files or other students" nowhere "swordfish"
 check "nothing of the solutions" nowhere "neighbours in a warp are neighbours in memory"
 check "no password file" nowhere "root:x:0"
 check "no loot but of itself" nowhere "LOOT.*\(SQLite\|honest\|it is there\|kernel.cu\)"
 check "nothing was written" test ! -e "$work/elsewhere/evil" -a ! -e "$out/evil" -a ! -e labs/evil -a ! -e /tmp/evil
-check "and what was there is whole" grep -q "last year" "$work/elsewhere/marks.txt"
+check "and existing files are unchanged" grep -q "last year" "$work/elsewhere/marks.txt"
 check "no log is huge" test -z "$(find "$out" -size +2M -name '*.txt')"
 check "the gradebook is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
 [ "$failed" = 0 ] || { [ -z "${KEPT:-}" ] || cp -r "$work" "$KEPT"; }

@@ -45,5 +45,5 @@ check "the results are the same" diff <(states "$calm") <(states "$out")
 check "nothing was graded twice" test "$(sqlite3 -readonly "$out/gradebook.sqlite" \
     "SELECT count(*) = count(DISTINCT kernel) AND max(number) = 1 AND min(outcome) = 'graded' AND max(outcome) = 'graded' FROM attempts")" = 1
 check "the database is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
-check "nothing is left of what was killed" test ! -e "$out/work"
+check "nothing is left of killed gradings" test ! -e "$out/work"
 finish

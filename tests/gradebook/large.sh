@@ -32,7 +32,7 @@ files_of() { # FORMAT
 processor_s() { awk '{ print ($14 + $15 + $16 + $17) / 100 }' /proc/$$/stat; } # of this shell and what has ended of it
 
 began=$(date +%s.%N) began_cpu=$(processor_s)
-check "a broken device grades nobody" status_is 3 grade 9
+check "a broken device grades no kernel" status_is 3 grade 9
 imported=$(date +%s.%N) imported_cpu=$(processor_s)
 sqlite3 "$work/stored/gradebook.sqlite" "
     INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)

@@ -99,11 +99,11 @@ check "the same results" diff <(states "$work/local") <(states "$work/calm")
 check "one attempt each" test "$(attempts "$work/calm")" = "12|12"
 check "in one array" test "$(submissions)" = 1
 check "where it ran is known" test "$(sql "$work/calm" "SELECT count(*) FROM attempts WHERE device LIKE '%: sim'")" = 12
-check "no process is left of it" until_true nothing_left "$work/calm"
-check "neither on the nodes" until_true no_folder_left
+check "no process is left" until_true nothing_left "$work/calm"
+check "and no folder on the nodes" until_true no_folder_left
 check "no batch, either" test ! -e "$work/calm/slurm/batch"
-check "nothing is done twice" status_is 0 slurm "$c" "$work/calm"
-check "nor submitted" test "$(submissions)" = 1
+check "no kernel is graded twice" status_is 0 slurm "$c" "$work/calm"
+check "and nothing is submitted twice" test "$(submissions)" = 1
 if bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
     trust=
     check "in bubblewrap" status_is 0 slurm "$c" "$work/cell" --batch 6
@@ -123,13 +123,13 @@ mkdir "$work/shared"
 check "a shared folder elsewhere" status_is 0 slurm "$c" "$work/apart" --shared "$work/shared"
 check "the same results" diff <(states "$work/local") <(states "$work/apart")
 check "nothing is left there" test -z "$(ls -A "$work/shared")" -a ! -L "$work/apart/slurm"
-check "one that is not there" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
-check "what Slurm refuses" says "Slurm rejected the job: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
-check "is the machine's fault" status_is 3 slurm "$c" "$work/refused" --partition nosuch
+check "a shared folder that does not exist" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
+check "a rejected job" says "Slurm rejected the job: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
+check "is a machine error" status_is 3 slurm "$c" "$work/refused" --partition nosuch
 check "and leaves nothing behind" test ! -e "$work/refused/slurm/batch"
-check "an option of ours" says "invalid value for --slurm-option: .--array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
+check "a reserved option" says "invalid value for --slurm-option: .--array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
 check "a device" says "Slurm chooses the GPUs" "$gradebook" grade "$c" --out "$work/refused" --executor slurm --devices 1
-check "an executor that there is not" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
+check "an unknown executor" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
 check "an invalid list of kernels" status_is 2 "$gradebook" grade "$c" --kernels 17 --labs 6 --out "$work/listed"
 check "listed kernels of two labs" status_is 2 "$gradebook" grade "$c" --kernels 17.1 --labs 6,7 --out "$work/listed"
 check "a folder of logs without listed kernels" status_is 2 "$gradebook" grade "$c" --logs "$work" --labs 6 --out "$work/listed"
@@ -141,15 +141,15 @@ check "a listed kernel that is missing" status_is 3 "$gradebook" grade "$work/so
 if [ "$kind" = real ]; then
     "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account x --partition lab \
         --slurm-option=--cpus-per-task=1 --slurm-option=--comment="it's" > "$work/out" 2>&1
-    check "a GPU a task" test $? = 0
+    check "one GPU per task" test $? = 0
     check "and no more" status_is 3 slurm "$c" "$work/gpus" --gres gpu:3
 else
-    check "a GPU a task" grep -qE -- "--gres=gpu:1 --cpus-per-task=4 --account=a b --partition=p" <(
+    check "one GPU per task" grep -qE -- "--gres=gpu:1 --cpus-per-task=4 --account=a b --partition=p" <(
         slurm "$c" "$work/options" --devices sim > /dev/null 2>&1
         "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account "a b" --partition p --jobs 1 \
             --slurm-option=--comment=x > /dev/null 2>&1
         cat "$FAKE_SLURM/submitted")
-    check "so many tasks at once" grep -q -- "--array=0-0%1 .*--comment=x /" "$FAKE_SLURM/submitted"
+    check "the number of tasks at a time" grep -q -- "--array=0-0%1 .*--comment=x /" "$FAKE_SLURM/submitted"
 fi
 
 # ---- Tasks that are lost ----
@@ -195,14 +195,14 @@ check "after three attempts" test "$(sql "$work/murder" "SELECT count(*) FROM at
     WHERE instr(CAST(k.source AS TEXT), 'murder')")" = 3
 check "its neighbours are graded" state_is "$work/murder" "ben,06_transpose,pass"
 check "and have their own verdicts" state_is "$work/murder" "dot,06_transpose,wrong"
-check "the machine's faults are told" says "ann, 06_transpose: died: Slurm's task .* before this was graded" "$gradebook" report --out "$work/murder"
+check "machine errors are reported" says "ann, 06_transpose: died: Slurm's task .* before this was graded" "$gradebook" report --out "$work/murder"
 printf '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "warpbook: no GPU is usable" >&2\nexit 3\n' > "$work/broken"
 chmod +x "$work/broken"
 check "nodes that cannot grade" status_is 3 env GRADEBOOK_WARPBOOK="$work/broken" timeout 120 "$gradebook" grade "$s" \
     --out "$work/unfit" --labs 6,7 --executor slurm --devices sim $trust
-check "are told of" grep -qE "and graded nothing: Device sim is taken out of service: .*no GPU is usable" "$work/out"
-check "nobody has a verdict from them" test "$(sql "$work/unfit" "SELECT count(*) FROM attempts")" = 0
-check "once they can, the same command goes on" status_is 0 slurm "$s" "$work/unfit"
+check "are reported" grep -qE "and graded nothing: Device sim is taken out of service: .*no GPU is usable" "$work/out"
+check "no student has a verdict from them" test "$(sql "$work/unfit" "SELECT count(*) FROM attempts")" = 0
+check "once they can, the same command continues" status_is 0 slurm "$s" "$work/unfit"
 
 # ---- A gradebook that is killed or stopped ----
 
@@ -223,11 +223,11 @@ check "an array runs" until_true has_running "$work/stopped"
 kill -INT $pid
 wait $pid
 check "Ctrl-C" test $? = 130
-check "says that the array goes on" grep -qE "array [0-9]+ keeps running; to cancel it: scancel [0-9]+" "$work/said-stopped"
+check "says that the array keeps running" grep -qE "array [0-9]+ keeps running; to cancel it: scancel [0-9]+" "$work/said-stopped"
 check "and how to" grep -q "Run the same command to continue" "$work/said-stopped"
 check "meanwhile nothing is graded here" says "array [0-9]+ is still grading .*--executor slurm" local_too "$s" "$work/stopped"
-check "it is where it was said to be" test -e "$work"/shared/warpbook-*/batch/job
-check "it goes on" status_is 0 slurm "$s" "$work/stopped"
+check "the batch is in the shared folder" test -e "$work"/shared/warpbook-*/batch/job
+check "it continues" status_is 0 slurm "$s" "$work/stopped"
 check "with that array" grep -q "Continuing with Slurm array" "$work/out"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/stopped")
 
@@ -250,15 +250,15 @@ check "an array runs" until_true has_running "$work/mute"
 if [ "$kind" = real ]; then
     kill "$controller_pid" # not -9: it would forget what it was told in the last seconds
     wait "$controller_pid" 2> /dev/null
-    check "its absence is told" until_true grep -q "Slurm does not answer" "$work/said-mute"
+    check "its absence is reported" until_true grep -q "Slurm does not answer" "$work/said-mute"
     cluster_controller
 else
     touch "$FAKE_SLURM/down"
-    check "its absence is told" until_true grep -q "Slurm does not answer" "$work/said-mute"
+    check "its absence is reported" until_true grep -q "Slurm does not answer" "$work/said-mute"
     rm "$FAKE_SLURM/down"
 fi
 wait $pid
-check "and waited for" test $? = 0
+check "gradebook waits for it" test $? = 0
 check "the same results" diff <(states "$work/slow-local") <(states "$work/mute")
 check "each graded once" test "$(attempts "$work/mute")" = "8|8"
 
@@ -266,9 +266,9 @@ if [ "$kind" = scripted ]; then
     before=$(submissions)
     touch "$FAKE_SLURM/loses"
     check "an answer of sbatch that gets lost" status_is 0 slurm "$s" "$work/lost"
-    check "is no second array" test "$(submissions)" = $((before + 1))
+    check "submits no second array" test "$(submissions)" = $((before + 1))
     touch "$FAKE_SLURM/forgets"
-    check "a Slurm that forgets at once" status_is 0 disturb "$work/forgotten" cancel_one
+    check "a Slurm that forgets ended arrays immediately" status_is 0 disturb "$work/forgotten" cancel_one
     check "the same results" diff <(states "$work/slow-local") <(states "$work/forgotten")
     rm "$FAKE_SLURM/forgets"
 fi
@@ -278,6 +278,6 @@ kernel "$work/calm-class/ann/06_transpose/kernel.cu" z1
 check "all tasks have ended" until_true eval '! pgrep -f -- "gradebook grade $work.*/slurm/batch/kernels"'
 touch -c -d "2 minutes ago" "$work"/tmp/*
 check "another array" status_is 0 slurm "$work/calm-class" "$work/tidy"
-check "leaves no folder of ours on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'
+check "leaves no folder on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'
 
 finish
