@@ -4,7 +4,7 @@
 #     NVCC, CUDA     the compiler and the folder of its toolkit; empty: there is none
 #     CUDA_LIB       where libcudart lies, CUDART its file's name
 #     SM_HERE        the architectures of this machine's GPUs, as in 75 90, that this nvcc can compile for
-#     GRADEBOOK      "yes" where the instructor's program can be built: libarchive, SQLite and cJSON are there
+#     GRADEBOOK      "yes" where the instructor's program can be built: libarchive, SQLite, cJSON, libcsv and libyaml are there
 #     PROBED_FOR     what these were found with: the Makefile asks again when that changes
 set -u
 
@@ -31,9 +31,9 @@ fi
 
 has_gradebook() {
     [ -d grader/gradebook ] &&
-        echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0 || !cJSON_Version(); }' |
-        ${CC:-cc} -include archive.h -include sqlite3.h -include cjson/cJSON.h -x c -o /dev/null - \
-            -larchive -lsqlite3 -lcjson 2> /dev/null
+        echo 'int main(void) { return archive_version_number() * sqlite3_libversion_number() == 0 || !cJSON_Version() || !csv_error(0) || !yaml_get_version_string(); }' |
+        ${CC:-cc} -include archive.h -include sqlite3.h -include cjson/cJSON.h -include csv.h -include yaml.h -x c -o /dev/null - \
+            -larchive -lsqlite3 -lcjson -lcsv -lyaml 2> /dev/null
 }
 gradebook=
 has_gradebook && gradebook=yes

@@ -87,7 +87,7 @@ rest() {
         waits_one &
         waits_two &
     else
-        echo "gradebook: skipped, libarchive, SQLite or cJSON is not installed (make setup)"
+        echo "gradebook: skipped, libarchive, SQLite, cJSON, libcsv or libyaml is not installed (make setup)"
     fi
     if [ -n "$nvcc" ]; then
         refuses &

@@ -2,7 +2,7 @@
 # setup.sh - installs what the tests and the instructor's tools need. `make grade` needs none of it.
 set -u
 
-packages="gcc g++ make libc6-dev binutils libcunit1-dev clang-format jq libarchive-dev libsqlite3-dev sqlite3 libcjson-dev bubblewrap similarity-tester python3-jsonschema gnuplot-nox"
+packages="gcc g++ make libc6-dev binutils libcunit1-dev clang-format jq libarchive-dev libsqlite3-dev sqlite3 libcjson-dev libcsv-dev libyaml-dev bubblewrap similarity-tester python3-jsonschema gnuplot-nox"
 
 if ! command -v apt-get > /dev/null; then
     echo "This system has no apt-get. Install by hand what corresponds to: $packages" >&2

@@ -34,11 +34,11 @@ setup_comes_first() {
     make -s -C "$work/copy" CC="$work/cc" B="$work/after" "$work/after/suites.c" setup || return 1
     grep -q test_gradebook "$work/after/suites.c"
 }
-if echo 'int main(void) { return 0; }' | cc -include archive.h -include sqlite3.h -include cjson/cJSON.h -x c -o "$work/probe" - \
-    -larchive -lsqlite3 -lcjson 2> /dev/null; then
+if echo 'int main(void) { return 0; }' | cc -include archive.h -include sqlite3.h -include cjson/cJSON.h -include csv.h -include yaml.h -x c -o "$work/probe" - \
+    -larchive -lsqlite3 -lcjson -lcsv -lyaml 2> /dev/null; then
     check "what setup installs is found at once" setup_comes_first
 else
-    skip "libarchive, SQLite or cJSON is not installed: whether make finds them after setup"
+    skip "libarchive, SQLite, cJSON, libcsv or libyaml is not installed: whether make finds them after setup"
 fi
 
 check "dependencies point one way" tests/dependencies.sh

@@ -1,8 +1,8 @@
-# gradebook.mk - the instructor's program. Needs libarchive, SQLite and cJSON: without them it is left out, and
-# so are its tests.
+# gradebook.mk - the instructor's program. Needs libarchive, SQLite, cJSON, libcsv and libyaml: without
+# them it is left out, and so are its tests.
 
-gradebook_l := -larchive -lsqlite3 -lcjson
-gradebook_o := $(call objects,$(filter-out %/gradebook/main.c,$(call in,gradebook))) $(B)/page_assets.o
+gradebook_l := -larchive -lsqlite3 -lcjson -lcsv -lyaml
+gradebook_o := $(call objects,$(filter-out %/gradebook/main.c,$(call in,gradebook))) $(B)/embedded.o
 
 .PHONY: gradebook gradebook-missing class test-slurm
 gradebook: $(if $(GRADEBOOK),programs $(B)/gradebook,gradebook-missing)
@@ -12,14 +12,14 @@ test-slurm: gradebook
 	@tests/gradebook/slurm.sh $(B) real
 
 gradebook-missing:
-	@echo "gradebook needs libarchive, SQLite and cJSON: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev bubblewrap" >&2; exit 3
+	@echo "gradebook needs libarchive, SQLite, cJSON, libcsv and libyaml: make setup, or (Debian, Ubuntu) apt install libarchive-dev libsqlite3-dev libcjson-dev libcsv-dev libyaml-dev bubblewrap" >&2; exit 3
 
-# What pages are styled and sorted by, as C strings.
-page := grader/gradebook/report
-$(B)/page_assets.c: $(page)/page.css $(page)/page.js $(page)/markup.h grader/gradebook/gradebook.mk
-	@{ echo '#include "gradebook/report/markup.h"'; for part in style:css sorting:js; do \
-	    echo "const char page_$${part%:*}[] ="; \
-	    sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(page)/page.$${part#*:}; echo ';'; done; } > $@
+# Files that become C strings: what pages are styled and sorted by, and the script of Slurm tasks.
+embedded := page_style:report/page.css page_sorting:report/page.js task_script:slurm/task.sh
+$(B)/embedded.c: $(foreach part,$(embedded),grader/gradebook/$(lastword $(subst :, ,$(part)))) grader/gradebook/gradebook.mk
+	@{ for header in report/markup slurm/job; do echo "#include \"gradebook/$$header.h\""; done; \
+	   for part in $(embedded); do echo "const char $${part%:*}[] ="; \
+	    sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' grader/gradebook/$${part#*:}; echo ';'; done; } > $@
 
 # A generated class on the simulated GPU: make class STUDENTS=60 LABS=6,7
 STUDENTS ?= 6

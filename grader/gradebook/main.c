@@ -16,7 +16,6 @@
 #include "gradebook/store/queue.h"
 #include "gradebook/options.h"
 #include "gradebook/slurm/slurm.h"
-#include "gradebook/slurm/task.h"
 #include "gradebook/base/stop.h"
 #include "gradebook/store/terms.h"
 #include "build/workbook.h"
@@ -49,12 +48,12 @@ static int say(int status, const char *format, ...)
 
 /* ---- grade ---- */
 
-static void remark_class(const Class *class, const Enrolled *enrolled)
+static void print_remarks_of_class(const Class *class, const ImportCounts *counts)
 {
-    fprintf(stderr, "%d students, %d submissions, %d kernels (%d different).\n", enrolled->students,
-            enrolled->submissions, enrolled->parts, enrolled->kernels);
+    fprintf(stderr, "%d students, %d submissions, %d kernels (%d different).\n", counts->students,
+            counts->submissions, counts->parts, counts->kernels);
     for (int i = 0; i < class->count; i++)
-        for (int k = 0; k < class->list[i]->remark_count && k < HANDIN_REMARKS; k++) {
+        for (int k = 0; k < class->list[i]->remark_count && k < SUBMISSION_REMARKS; k++) {
             const Remark *remark = &class->list[i]->remarks[k];
             if (!strcmp(remark->kind, "refused") || !strcmp(remark->kind, "ambiguous"))
                 fprintf(stderr, "%s, %s%s%s: %s\n", class->list[i]->student, class->list[i]->source,
@@ -63,17 +62,17 @@ static void remark_class(const Class *class, const Enrolled *enrolled)
 }
 
 /* Opens the sandbox of gradings. With Slurm each node tests its own. */
-static bool open_cell(Sandbox *cell, Options *options, char *problem, size_t size)
+static bool open_sandbox(Sandbox *sandbox, Options *options, char *problem, size_t size)
 {
-    bool slurm = options->slurm.asked_for;
+    bool slurm = options->slurm.requested;
     char job[40];
 
     options->slurm.trusting = options->trusting;
-    if (!sandbox_open(cell, options->out, options->trusting || slurm, problem, size) ||
-        (slurm && !options->trusting && !sandbox_lies_apart(cell, problem, size)) ||
-        !sandbox_hides(cell, options->submissions, problem, size))
+    if (!sandbox_open(sandbox, options->out, options->trusting || slurm, problem, size) ||
+        (slurm && !options->trusting && !sandbox_lies_apart(sandbox, problem, size)) ||
+        !sandbox_hides(sandbox, options->submissions, problem, size))
         return false;
-    if (!slurm && slurm_is_out(cell->store, job, sizeof job)) {
+    if (!slurm && slurm_runs(sandbox->store, job, sizeof job)) {
         put(problem, size,
             "Slurm array %s is still grading kernels of this gradebook. Continue with --executor "
             "slurm; or cancel it (scancel %s), remove %s/slurm, and run this command again",
@@ -84,7 +83,7 @@ static bool open_cell(Sandbox *cell, Options *options, char *problem, size_t siz
 }
 
 /* Such a gradebook would be read as a student's submission the next time. */
-static bool lies_among(const char *store, const char *submissions)
+static bool is_among(const char *store, const char *submissions)
 {
     char *real = realpath(submissions, NULL);
     size_t length = real ? strlen(real) : 0;
@@ -94,14 +93,19 @@ static bool lies_among(const char *store, const char *submissions)
     return among;
 }
 
-static bool read_submissions(Store *store, const Options *options, const Sandbox *cell)
+static bool read_submissions(Store *store, const Options *options, const Sandbox *sandbox)
 {
     Class class;
-    Enrolled enrolled;
+    ImportCounts counts;
     char problem[1000];
     Manifest *manifest;
 
-    if (lies_among(cell->store, options->submissions)) {
+    if (options->grading.listed.count) {
+        bool read = kernels_import(store, options->submissions, options->grading.listed_lab,
+                                   &options->grading.listed, problem, sizeof problem);
+        return read || say(0, "%s", problem);
+    }
+    if (is_among(sandbox->store, options->submissions)) {
         say(0, "--out %s is inside the submissions: choose a folder outside them", options->out);
         return false;
     }
@@ -110,38 +114,41 @@ static bool read_submissions(Store *store, const Options *options, const Sandbox
         class_free(&class);
         return false;
     }
-    manifest = manifest_read(cell->root);
-    enrol(store, &class, options->submissions, options->marking.asked, manifest, &enrolled);
-    remark_class(&class, &enrolled);
+    manifest = manifest_read(sandbox->root);
+    import_submissions(store, &class, options->submissions, options->grading.requested, manifest,
+                       &counts);
+    print_remarks_of_class(&class, &counts);
     manifest_free(manifest);
     class_free(&class);
     return true;
 }
 
-static int mark(Store *store, const Sandbox *cell, const Options *options)
+static int mark(Store *store, const Sandbox *sandbox, const Options *options)
 {
-    Marked marked = options->slurm.asked_for
-                        ? slurm_run(store, cell, &options->marking, &options->slurm)
-                        : marking_run(store, cell, &options->marking);
-    Tally tally;
+    RunEnd end = options->slurm.requested
+                     ? slurm_run(store, sandbox, &options->grading, &options->slurm)
+                     : scheduler_run(store, sandbox, &options->grading);
+    QueueCounts counts;
 
-    queue_tally(store, &tally);
-    if (tally.given_up)
+    if (options->grading.listed.count) /* a Slurm task; what happened is reported from its logs */
+        return end == RUN_DONE ? DONE : end == RUN_STOPPED ? STOPPED : COULD_NOT;
+    queue_count(store, &counts);
+    if (counts.given_up)
         fprintf(stderr,
                 "%d could not be graded because the machine failed. For the reasons: gradebook "
                 "report --out %s\n",
-                tally.given_up, options->out);
-    if (marked == MARKED_STOPPED) {
-        fprintf(stderr, "Stopped; %d left. Run the same command to continue.\n", tally.open);
+                counts.given_up, options->out);
+    if (end == RUN_STOPPED) {
+        fprintf(stderr, "Stopped; %d left. Run the same command to continue.\n", counts.open);
         return STOPPED;
     }
-    if (marked == MARKED_NO_DEVICE)
+    if (end == RUN_NO_DEVICE)
         return say(COULD_NOT,
                    "no device is left to grade on; %d left. Fix the devices, then run the same "
                    "command to continue.",
-                   tally.open);
+                   counts.open);
     fprintf(stderr, "Grading finished. For results: gradebook report --out %s\n", options->out);
-    return tally.given_up ? COULD_NOT : DONE;
+    return counts.given_up ? COULD_NOT : DONE;
 }
 
 /* Loads the course file, and its device if no --devices was given. */
@@ -155,8 +162,8 @@ static bool take_course(Store *store, Options *options)
         free(mistakes);
         return false;
     }
-    if (!options->marking.device_count && !strncmp(store->course.device, "sim:", 4))
-        options->marking.devices[options->marking.device_count++] = store->course.device;
+    if (!options->grading.device_count && !strncmp(store->course.device, "sim:", 4))
+        options->grading.devices[options->grading.device_count++] = store->course.device;
     return true;
 }
 
@@ -168,7 +175,7 @@ static void request_changed(Store *store, const Options *options)
 
     for (int lab = 0; workbook_find(&book, problem, sizeof problem) && all_labs[lab].folder;
          lab++) {
-        int count = options->marking.asked[lab]
+        int count = options->grading.requested[lab]
                         ? queue_request_changed(store, all_labs[lab].folder,
                                                 lab_hash(&book, &all_labs[lab]))
                         : 0;
@@ -181,34 +188,34 @@ static void request_changed(Store *store, const Options *options)
 static int run_grade(Options *options)
 {
     Store store;
-    Sandbox cell = { 0 };
+    Sandbox sandbox = { 0 };
     char problem[1200];
     int status;
 
-    stop_heed();
+    stop_on_signals();
     if (!options->submissions)
         return say(USAGE, "missing SUBMISSIONS: gradebook grade SUBMISSIONS --out DIR");
     if (!store_open(&store, options->out, true))
         status = say(COULD_NOT, "%s", store.problem);
-    else if (!take_course(&store, options))
+    else if (store.logs = options->logs, !take_course(&store, options))
         status = USAGE;
-    else if (!open_cell(&cell, options, problem, sizeof problem))
+    else if (!open_sandbox(&sandbox, options, problem, sizeof problem))
         status = say(COULD_NOT, "%s", problem);
-    else if (!read_submissions(&store, options, &cell))
-        status = stop_asked() ? STOPPED : COULD_NOT;
+    else if (!read_submissions(&store, options, &sandbox))
+        status = stop_requested() ? STOPPED : COULD_NOT;
     else {
         terms_keep(&store);
         request_changed(&store, options);
-        status = mark(&store, &cell, options);
+        status = mark(&store, &sandbox, options);
     }
-    sandbox_close(&cell);
+    sandbox_close(&sandbox);
     store_close(&store);
     return status;
 }
 
 /* ---- regrade ---- */
 
-/* The counted kernel of a student, by name or number; 0 after printing why there is none. */
+/* The counted kernel of a student, by name or number; 0 after printing the reason. */
 static int64_t find_kernel(Store *store, const Options *options, const char *lab)
 {
     int64_t students =
@@ -229,7 +236,7 @@ static int64_t find_kernel(Store *store, const Options *options, const char *lab
     return students == 1 ? kernel : 0;
 }
 
-static void wish(Store *store, int64_t kernel)
+static void request_regrade(Store *store, int64_t kernel)
 {
     int64_t others =
         store_number(store, 0, "SELECT count(*) - 1 FROM counted WHERE kernel = ?", "i", kernel);
@@ -250,29 +257,29 @@ static int run_regrade(Options *options)
 {
     const LabEntry *entry = options->lab ? lab_find(options->lab) : NULL;
     Store store;
-    Sandbox cell = { 0 };
+    Sandbox sandbox = { 0 };
     char problem[1200];
     int status = COULD_NOT;
 
     if (!options->student || !entry)
         return say(USAGE,
                    "missing --student or --lab: gradebook regrade --student S --lab L --out DIR");
-    stop_heed();
-    options->marking.asked[entry - all_labs] = true;
+    stop_on_signals();
+    options->grading.requested[entry - all_labs] = true;
     if (!store_open(&store, options->out, false)) /* it must already exist */
         say(0, "%s", store.problem);
     else if (store_close(&store), !store_open(&store, options->out, true))
         say(0, "%s", store.problem);
     else if (!take_course(&store, options))
         status = USAGE;
-    else if (!open_cell(&cell, options, problem, sizeof problem))
+    else if (!open_sandbox(&sandbox, options, problem, sizeof problem))
         say(0, "%s", problem);
-    else if ((options->marking.only = find_kernel(&store, options, entry->folder))) {
+    else if ((options->grading.only = find_kernel(&store, options, entry->folder))) {
         terms_keep(&store);
-        wish(&store, options->marking.only);
-        status = mark(&store, &cell, options);
+        request_regrade(&store, options->grading.only);
+        status = mark(&store, &sandbox, options);
     }
-    sandbox_close(&cell);
+    sandbox_close(&sandbox);
     store_close(&store);
     return status;
 }
@@ -289,7 +296,7 @@ static int run_roster(Options *options)
         return say(USAGE, "missing roster FILE: gradebook import-roster FILE.csv --out DIR");
     if (!store_open(&store, options->out, true)) {
         say(0, "%s", store.problem);
-    } else if (!enlist(&store, options->submissions, &count, &mistakes)) {
+    } else if (!import_roster(&store, options->submissions, &count, &mistakes)) {
         status = say(USAGE, "the roster has errors; nothing was imported:");
         fprintf(stderr, "%s", mistakes);
         free(mistakes);
@@ -302,23 +309,11 @@ static int run_roster(Options *options)
     return status;
 }
 
-/* ---- A task of a Slurm array ---- */
-
-static int run_slurm_task(Options *options)
-{
-    static const int statuses[] = {
-        [TASK_DONE] = DONE, [TASK_UNFIT] = COULD_NOT, [TASK_STOPPED] = STOPPED
-    };
-
-    stop_heed();
-    return statuses[slurm_task(options->out, &options->marking, options->trusting)];
-}
-
 /* ---- doctor ---- */
 
 static int run_doctor(Options *options)
 {
-    int status = doctor(&options->marking, options->out, options->trusting);
+    int status = doctor(&options->grading, options->out, options->trusting);
 
     if (fflush(stdout) || ferror(stdout))
         return say(COULD_NOT, "cannot write: %s", strerror(errno));
@@ -386,12 +381,11 @@ static const struct {
     { "export", run_export, false },
     { "import-roster", run_roster, true },
     { "doctor", run_doctor, false, .needs_no_out = true },
-    { "slurm-task", run_slurm_task, false }, /* for gradebook/slurm/batch.c's script */
 };
 
 int main(int argc, char **argv)
 {
-    Options options = { .marking = { .limit_s = LIMIT_S } };
+    Options options = { .grading = { .limit_s = LIMIT_S } };
 
     program_name = "gradebook";
     setlocale(LC_CTYPE, "C.UTF-8"); /* names in archives */
@@ -404,7 +398,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_DUMPABLE, 0); /* submissions must not read our memory */
     umask(077);                /* only the instructor reads marks and submissions */
     for (const LabEntry *entry = all_labs; entry->folder && entry - all_labs < LABS; entry++)
-        options.marking.asked[entry - all_labs] = true;
+        options.grading.requested[entry - all_labs] = true;
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++)
         if (!strcmp(argv[1], commands[c].name))
             return take_arguments(&options, argc, argv, commands[c].takes_submissions,

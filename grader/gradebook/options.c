@@ -46,6 +46,9 @@ const char usage[] =
     "                          slurm: passed to sbatch\n"
     "  --shared DIR            slurm: a folder that all nodes see (default: --out)\n"
     "  --batch N               slurm: N kernels per task (default: about ten minutes' work)\n"
+    "  --kernels N.A,N.A...    grade N.cu in the folder SUBMISSIONS as attempt A, for the lab of\n"
+    "                          --labs; a task of an array does this\n"
+    "  --logs DIR              with --kernels: the folder of the logs (default: logs in --out)\n"
     "  --version, --help\n"
     "\n"
     "Exit status: 0 done, 2 wrong usage, 3 something could not be graded, 130 stopped by Ctrl-C.\n"
@@ -64,7 +67,7 @@ static bool set_labs(void *self, const char *value)
     char list[400];
 
     if (!o->labs_named)
-        memset(o->marking.asked, 0, sizeof o->marking.asked);
+        memset(o->grading.requested, 0, sizeof o->grading.requested);
     o->labs_named = true;
     PUT(list, "%s", value);
     for (char *rest = list, *name; (name = strsep(&rest, ", "));) {
@@ -73,7 +76,7 @@ static bool set_labs(void *self, const char *value)
             continue;
         if (!entry)
             return false;
-        o->marking.asked[entry - all_labs] = true;
+        o->grading.requested[entry - all_labs] = true;
     }
     return strlen(value) < sizeof list;
 }
@@ -89,47 +92,47 @@ static bool set_devices(void *self, const char *value)
         if (!parse_whole(name, 10, 1023, &n) && strcmp(name, "sim") &&
             (strncmp(name, "sim:", 4) || !name[4]))
             return false;
-        for (int i = 0; i < o->marking.device_count; i++)
-            if (!strcmp(name, o->marking.devices[i]))
+        for (int i = 0; i < o->grading.device_count; i++)
+            if (!strcmp(name, o->grading.devices[i]))
                 return false;
-        if (o->marking.device_count == DEVICES)
+        if (o->grading.device_count == DEVICES)
             return false;
-        o->marking.devices[o->marking.device_count++] = name;
+        o->grading.devices[o->grading.device_count++] = name;
     }
-    return o->marking.device_count && strlen(value) < sizeof o->devices;
+    return o->grading.device_count && strlen(value) < sizeof o->devices;
 }
 
 static bool set_jobs(void *self, const char *value)
 {
     Options *o = self;
     uint64_t n;
-    bool fine = parse_whole(value, 10, SLOTS, &n) && n > 0;
+    bool ok = parse_whole(value, 10, MOST_WORKERS, &n) && n > 0;
 
-    o->marking.jobs = fine ? (int) n : 0;
-    return fine;
+    o->grading.jobs = ok ? (int) n : 0;
+    return ok;
 }
 
 static bool set_limit(void *self, const char *value)
 {
     Options *o = self;
-    return parse_number(value, 1, 1e6, &o->marking.limit_s);
+    return parse_number(value, 1, 1e6, &o->grading.limit_s);
 }
 
 static bool set_memory(void *self, const char *value)
 {
     Options *o = self;
     double mib;
-    bool fine = parse_number(value, 1, 1 << 30, &mib);
+    bool ok = parse_number(value, 1, 1 << 30, &mib);
 
-    o->marking.memory_bytes = fine ? (size_t) mib << 20 : 0;
-    return fine;
+    o->grading.memory_bytes = ok ? (size_t) mib << 20 : 0;
+    return ok;
 }
 
 static bool set_quick(void *self, const char *value)
 {
     Options *o = self;
     (void) value;
-    return o->marking.quick = true;
+    return o->grading.quick = true;
 }
 
 static bool set_trusting(void *self, const char *value)
@@ -170,8 +173,8 @@ static bool set_format(void *self, const char *value)
 static bool set_executor(void *self, const char *value)
 {
     Options *o = self;
-    o->slurm.asked_for = !strcmp(value, "slurm");
-    return o->slurm.asked_for || !strcmp(value, "local");
+    o->slurm.requested = !strcmp(value, "slurm");
+    return o->slurm.requested || !strcmp(value, "local");
 }
 
 static bool set_account(void *self, const char *value)
@@ -215,10 +218,24 @@ static bool set_batch(void *self, const char *value)
 {
     Options *o = self;
     uint64_t n;
-    bool fine = parse_whole(value, 10, 1000, &n) && n > 0;
+    bool ok = parse_whole(value, 10, 1000, &n) && n > 0;
 
-    o->slurm.batch = fine ? (int) n : 0;
-    return fine;
+    o->slurm.batch = ok ? (int) n : 0;
+    return ok;
+}
+
+static bool set_kernels(void *self, const char *value)
+{
+    Options *o = self;
+    free(o->grading.listed.list);
+    return kernels_parse(value, &o->grading.listed);
+}
+
+static bool set_logs(void *self, const char *value)
+{
+    Options *o = self;
+    o->logs = value;
+    return *value && strlen(value) < 900;
 }
 
 static bool set_to(void *self, const char *value)
@@ -249,6 +266,8 @@ static const OptionRow option_rows[] = {
     { "slurm-option", true, set_slurm_option },
     { "shared", true, set_shared },
     { "batch", true, set_batch },
+    { "kernels", true, set_kernels },
+    { "logs", true, set_logs },
     { 0 },
 };
 
@@ -261,6 +280,27 @@ static bool take_word(void *self, const char *word)
         return true;
     }
     fprintf(stderr, "gradebook: unexpected argument '%s' (see --help)\n", word);
+    return false;
+}
+
+/* --kernels and --logs are for one lab, graded here. */
+static bool check_listed(Options *options)
+{
+    GradingOptions *grading = &options->grading;
+    int labs = 0;
+
+    if (!grading->listed.count && !options->logs)
+        return true;
+    for (int i = 0; i < LABS; i++)
+        if (grading->requested[i]) {
+            grading->listed_lab = i;
+            labs++;
+        }
+    if (grading->listed.count && labs == 1 && !options->slurm.requested)
+        return true;
+    fputs("gradebook: --kernels grades one lab, with --executor local: add --labs L; --logs needs "
+          "--kernels\n",
+          stderr);
     return false;
 }
 
@@ -277,12 +317,14 @@ bool take_arguments(Options *options, int argc, char **argv, bool takes_submissi
     }
     if (!options->out && !needs_no_out)
         fprintf(stderr, "gradebook: missing --out DIR, the folder of the gradebook\n");
-    if (options->slurm.asked_for && options->marking.device_count &&
-        (options->marking.device_count > 1 || strncmp(options->marking.devices[0], "sim", 3))) {
+    if (!check_listed(options))
+        return false;
+    if (options->slurm.requested && options->grading.device_count &&
+        (options->grading.device_count > 1 || strncmp(options->grading.devices[0], "sim", 3))) {
         fprintf(
             stderr,
             "gradebook: --devices %s: Slurm chooses the GPUs; use sim, sim:NAME or no --devices\n",
-            options->marking.devices[0]);
+            options->grading.devices[0]);
         return false;
     }
     return options->out || needs_no_out;

@@ -7,11 +7,11 @@
 #include "base/options.h"
 
 typedef struct Options {
-    const char *submissions, *out, *student, *lab, *format, *to, *course;
+    const char *submissions, *out, *student, *lab, *format, *to, *course, *logs;
     bool trusting, labs_named, takes_submissions;
-    MarkingOptions marking;
+    GradingOptions grading;
     SlurmOptions slurm;
-    char devices[400]; /* storage for marking.devices */
+    char devices[400]; /* storage for grading.devices */
 } Options;
 
 extern const char usage[]; /* what --help prints */

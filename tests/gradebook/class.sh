@@ -2,14 +2,14 @@
 # class.sh BUILD [STUDENTS [LABS [KEPT]]] - a generated class, graded from end to end on the simulated GPU, or on
 # DEVICES (0,1,2,3: these GPUs).
 #
-# Each student hands in a kernel for each lab: a rung, a kernel of beyond/ or wrong/, an honest one of
-# tests/honest, a cheat of tests/cheats, or the starter. Its first line says which verdict it must get. All
-# are made distinct by a constant that nobody uses; they lie in the layouts that gradebook knows, mixed. Told
-# at the end: verdicts that were not as expected, the rate, whether the time left was well foretold, and the
-# memory that gradebook itself took. It fails if a verdict or one of these is not as it should be.
+# Each student submits one kernel per lab: a rung, a kernel of beyond/ or wrong/, an honest one of tests/honest, a
+# cheat of tests/cheats, or the starter. Its first line names the verdict that it must get. A constant that no code
+# uses makes each kernel distinct. The submissions are in all layouts that gradebook knows, mixed. At the end the
+# script reports unexpected verdicts, the rate, how accurate the time left was, and gradebook's own memory. It fails
+# if a verdict or one of these is out of bounds.
 #
-# LABS: as gradebook's --labs (1,2,...). KEPT: a folder to leave class and gradebook in. FROM=cheats takes only
-# kernels whose path has that word; SEED=N takes others; JOBS=N grades so many beside each other.
+# LABS: as gradebook's --labs (1,2,...). KEPT: a folder in which class and gradebook stay. FROM=cheats takes only
+# kernels whose path contains that word; SEED=N draws others; JOBS=N runs N gradings at the same time.
 # Needs nvcc, libarchive, SQLite, jq, sqlite3; bubblewrap, where it works (TRUST=1: without it).
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -24,7 +24,7 @@ devices=${DEVICES:-sim}
 mkdir -p "$class" "$work/pool"
 export WARPBOOK_BUILD=$build
 
-# ---- Kernels, and what must become of them ----
+# ---- Kernels and their expected verdicts ----
 
 # The verdict that a first line promises, as a pattern (grader/judge/selfcheck.c: keeps).
 expected() { # FILE
@@ -34,7 +34,7 @@ expected() { # FILE
     word=$(sed -nE 's/.*expect: ([a-z_]+).*/\1/p' <<< "$line")
     if [[ $devices == sim* ]]; then
         [[ $line =~ \(sim:\ ([a-z_]+)\) ]] && word=${BASH_REMATCH[1]}
-        # What the model of time is known to get wrong (tests/sim/time/check.sh).
+        # Known errors of modelled time (tests/sim/time/check.sh).
         grep -qF "sim	$(cut -d/ -f2 <<< "$1")	$(cut -d/ -f3- <<< "$1")	" tests/sim/time/known.txt && word=device
     fi
     case $word in
@@ -48,7 +48,7 @@ expected() { # FILE
     esac
 }
 
-# The kernels of a lab in an order of their own, as many as there are students; the starter once.
+# The kernels of a lab in random order, one per student; the starter once.
 pool() { # LAB
     {
         ls solutions/"$1"/*.cu solutions/"$1"/*/*.cu tests/honest/"$1"_*.cu 2> /dev/null
@@ -70,7 +70,7 @@ pool() { # LAB
     done
 }
 
-# ---- Layouts: where a student's kernel of a lab lies, and by which name it will be known ----
+# ---- Layouts: the path of a student's kernel of a lab, and the student's name in the gradebook ----
 
 hand_in() { # STUDENT LAB FILE: sets who
     local s=$1 lab=$2 top at
@@ -125,7 +125,7 @@ generate() {
     pack
 }
 
-# ---- Grading: what it says, with the second it was said in; the most memory it took ----
+# ---- Grading: its messages with their seconds, and its peak memory ----
 
 watch_memory() { # PID: of gradebook itself and the process that reads archives, in KiB
     local most=0 now one pid
@@ -160,7 +160,7 @@ grade() {
 
 # ---- Judging ----
 
-# Rows that are not as expected: who, lab, file, expected, got. An honest kernel's flag is one, too.
+# Unexpected rows: student, lab, file, expected, actual verdict. A flag of an honest kernel is unexpected, too.
 compare() {
     "$build/gradebook" export --format json --out "$out" | jq -r '.students[] | .name + "," + (.number // "") as $who
         | .labs[] | [$who + "," + .lab, .state, .flag // ""] | @tsv' > "$work/states"
@@ -172,7 +172,7 @@ compare() {
         "$work/states" "$work/manifest"
 }
 
-# How wrong the time left was that was told first after a tenth: "FACTOR told N s after M s, were N s".
+# The error of the first estimate of the time left after a tenth of the gradings: "FACTOR told N s after M s, were N s".
 foresight() {
     awk -v took=$took '
         $3 == "of" && $5 ~ /^graded/ && $2 * 10 >= $4 && match($0, /about .* left/) {
@@ -204,5 +204,5 @@ echo "Memory of gradebook itself: $memory_mib MiB."
 echo "$(wc -l < "$work/unexpected") of $count verdicts are not as expected."
 [ "$distinct" = "$count" ] || { echo "some kernels were taken for the same"; failed=1; }
 [ "$memory_mib" -le 1024 ] || { echo "that is more than 1 GiB"; failed=1; }
-[ -z "$foresight" ] || awk "BEGIN { exit ${foresight%% *} > 1.5 }" || { echo "the time left was foretold badly"; failed=1; }
+[ -z "$foresight" ] || awk "BEGIN { exit ${foresight%% *} > 1.5 }" || { echo "the estimate of the time left was wrong"; failed=1; }
 [ -z "${failed:-}" ] && [ ! -s "$work/unexpected" ]

@@ -1,7 +1,7 @@
 #!/bin/bash
-# course.sh BUILD - a course file and a roster, from end to end: marks, lateness, what is graded
-# anew and what is not, who sees the secret seed. With a scripted warpbook, then with the real one (scripted
-# compiler and runner). Needs neither nvcc nor a GPU.
+# course.sh BUILD - a course file and a roster, from end to end: marks, lateness, which kernels are graded again, and
+# who sees the secret seed. With a scripted warpbook, then with the real one (scripted compiler and runner). Needs
+# neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +16,7 @@ export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
 export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 export WARPBOOK_PATIENCE=${WARPBOOK_PATIENCE:-0.3}
 
-# kernel FILE NUMBER [DIRECTIVE]: a kernel of its own, with directives for the scripted warpbook.
+# kernel FILE NUMBER [DIRECTIVE]: a distinct kernel, with directives for the scripted warpbook.
 kernel() {
     mkdir -p "$(dirname "$1")"
     { cat solutions/06_transpose/5_padded.cu; echo "#define MARK_$2"; } > "$1"
@@ -58,7 +58,7 @@ rm -rf "$work/o"
 course "[all]" "weight = heavy" "[6]" "bar = 7" "lateness = none"
 check "a course file with mistakes" status_is 2 grade --course "$work/course.ini"
 for mistake in "course.ini:2: weight = heavy: allowed" "course.ini:4: bar = 7: allowed" "course.ini:5: unknown key lateness"; do
-    check "all are told" says "$mistake" grade --course "$work/course.ini"
+    check "all are reported" says "$mistake" grade --course "$work/course.ini"
 done
 check "and nothing was done" test "$(sql "$work/o" "SELECT count(*) FROM imports")" = 0
 check "none there" says "none.ini: No such file" grade --course "$work/none.ini"
@@ -69,7 +69,7 @@ check "without one" status_is 0 grade --devices sim
 check "a pass" marks_are "ann 06_transpose 100"
 check "slow" marks_are "bob 06_transpose 75"
 check "close is a pass" marks_are "cid 06_transpose 100"
-check "nothing handed in" marks_are "bob 07_reduction 0"
+check "nothing submitted" marks_are "bob 07_reduction 0"
 check "four gradings" test "$(attempts "$work/o")" = 4
 course "[all]" "base = 10" "close = human"
 check "a look with another" marks_are "bob 06_transpose 55" --course "$work/course.ini"
@@ -108,7 +108,7 @@ done
 wait $grading
 check "grading with a seed" test $? = 0
 check "no command line and no environment shows it" test -z "$shown"
-check "nor does a file" test -z "$(grep -rl "$secret" "$work" --include='*' 2> /dev/null | grep -v -e gradebook.sqlite -e course.ini -e logs/)"
+check "a file does not either" test -z "$(grep -rl "$secret" "$work" --include='*' 2> /dev/null | grep -v -e gradebook.sqlite -e course.ini -e logs/)"
 check "it was graded with" test "$(sql "$work/o" "SELECT count(*) FROM verdicts WHERE note LIKE '%seed = $secret%'")" = 4
 check "the gradebook is ours alone" test "$(stat -c %a "$work/o/gradebook.sqlite")" = 600
 
@@ -119,7 +119,7 @@ check "the device is the course's" says "Grading on Scripted \(sim:h200\)" grade
 kernel "$work/class/eve/06_transpose/kernel.cu" 6
 check "another is not taken" says "sim:t4 is taken out of service: .*in this course only results on sim:h200 count" grade --devices sim:t4
 course "[course]" "device = H200"
-check "nor another GPU" says "Device 0 is taken out of service: it is Scripted, but in this course only results on H200" \
+check "another GPU does not either" says "Device 0 is taken out of service: it is Scripted, but in this course only results on H200" \
     grade --devices 0 --course "$work/course.ini"
 course "[course]" "device = scripted"
 check "a real one by its name" status_is 0 grade --devices 0 --course "$work/course.ini"
@@ -155,12 +155,12 @@ roster() { printf '%s\n' "$@" > "$work/roster.csv"; }
 import() { "$gradebook" import-roster "$work/roster.csv" --out "$work/o"; }
 roster "id,name" "1,ann" "1,bob" "2"
 check "a roster with mistakes" status_is 2 import
-check "is told with lines" says "roster.csv:3: the id 1 is already on line 2" import
+check "is reported with lines" says "roster.csv:3: the id 1 is already on line 2" import
 roster "id,name,section" "1,Ann,A" "2,Zoe Zed,B" "cid,Cyrus,B" "4,=SUM(1),B"
 check "a roster" says "4 people" import
-check "who is missing" says "Zoe Zed, B: all labs are missing" "$gradebook" report --out "$work/o"
+check "missing students" says "Zoe Zed, B: all labs are missing" "$gradebook" report --out "$work/o"
 check "has a row" marks_are "Zoe Zed 06_transpose 0"
-check "who is not on it" says "bob: no id or name on the roster" "$gradebook" report --out "$work/o"
+check "students who are not on it" says "bob: no id or name on the roster" "$gradebook" report --out "$work/o"
 check "a folder named by an id" test -z "$("$gradebook" report --out "$work/o" | grep 'cid: no id')"
 check "no formula gets out" test -z "$("$gradebook" export --format csv --out "$work/o" | grep -E '(^|,)"?=')"
 check "import what?" status_is 2 "$gradebook" import-roster --out "$work/o"
@@ -171,7 +171,7 @@ check "nothing there" status_is 2 "$gradebook" import-roster "$work/none.csv" --
 mkdir "$work/old"
 sqlite3 "$work/old/gradebook.sqlite" < tests/gradebook/gradebook_v1.sql
 check "version 1 is brought up to date" says "ann" "$gradebook" report --out "$work/old"
-check "and holds what it held" test "$(sql "$work/old" "SELECT group_concat(verdict) FROM verdicts")" = pass,slow
+check "and keeps its contents" test "$(sql "$work/old" "SELECT group_concat(verdict) FROM verdicts")" = pass,slow
 
 # ---- The real warpbook ----
 

@@ -1,11 +1,11 @@
 #!/bin/bash
-# hostile.sh BUILD - submissions that look for what is not theirs: none gains a mark or a byte.
+# hostile.sh BUILD - submissions that try to read what they must not: none gains a mark or a byte.
 #
-# Each is a kernel, slow by itself, whose host code tries one thing by system calls of its own, or whose text
-# tries one while it is compiled. It prints LOOT, and what it got, if it gets anything. Graded by gradebook in
-# bubblewrap, on the simulated GPU, beside an honest student, whose kernel, the solutions, the database and a
-# variable of our environment hold words that must turn up nowhere in what is kept. Needs nvcc and bubblewrap:
-# where they are missing it is skipped, and says so.
+# Each is a slow kernel whose host code tries one attack by its own system calls, or whose text tries one while it is
+# compiled. If it gets anything, it prints LOOT and what it got. gradebook grades it in bubblewrap, on the simulated
+# GPU, together with an honest student. That student's kernel, the solutions, the database and a variable of our
+# environment contain words that must not appear in any result. Needs nvcc and bubblewrap; without them it reports
+# that it is skipped.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -106,7 +106,7 @@ runs fills_the_disk slow 'static char zeros[1 << 20]; long fd = CALL(2, "/tmp/fi
 runs huge_logs 'slow|timeout' 'static char noise[1 << 16]; for (unsigned i = 0; i < sizeof noise; i++) noise[i] = "spam spam\n"[i % 10];
     for (int i = 0; i < 1000; i++) CALL(1, 1, noise, sizeof noise);'
 
-# While it is compiled. What is quoted in a message would be a byte gained.
+# While it is compiled. A quote in a message would be a byte gained.
 compiles includes_others build "#include \"$class/honest/01_coalescing/kernel.cu\""
 compiles includes_the_solution build "#include \"$PWD/$rung\""
 compiles includes_a_secret build "#include \"$work/elsewhere/marks.txt\""
@@ -123,7 +123,7 @@ compiles embeds_a_secret build "static const char secret[] = {
 #embed \"$work/elsewhere/marks.txt\"
 };"
 
-# ---- Graded, and looked for what is not theirs ----
+# ---- Grading, and the search for leaked words ----
 
 echo "hostile submissions: about a minute."
 check "graded" "$build/gradebook" grade "$class" --out "$out" --devices sim --labs 1
@@ -157,12 +157,12 @@ for row in "${expected[@]}"; do
     check "${row% *} is reported" remarked "${row% *}"
 done
 check "the report names them" grep -q "Words in kernels that no lab needs" "$work/report"
-check "no secret of the environment, of other files, of others" nowhere "swordfish"
+check "no secret from the environment, other files or other students" nowhere "swordfish"
 check "nothing of the solutions" nowhere "neighbours in a warp are neighbours in memory"
 check "no password file" nowhere "root:x:0"
 check "no loot but of itself" nowhere "LOOT.*\(SQLite\|honest\|it is there\|kernel.cu\)"
 check "nothing was written" test ! -e "$work/elsewhere/evil" -a ! -e "$out/evil" -a ! -e labs/evil -a ! -e /tmp/evil
-check "and what was there is whole" grep -q "last year" "$work/elsewhere/marks.txt"
+check "and existing files are unchanged" grep -q "last year" "$work/elsewhere/marks.txt"
 check "no log is huge" test -z "$(find "$out" -size +2M -name '*.txt')"
 check "the gradebook is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
 [ "$failed" = 0 ] || { [ -z "${KEPT:-}" ] || cp -r "$work" "$KEPT"; }

@@ -1,9 +1,9 @@
 #!/bin/bash
-# killed.sh BUILD [KILLS [STUDENTS [LABS]]] - gradebook killed with kill -9 at random moments, then continued:
-# the results are those of an undisturbed run, nothing is graded twice, nothing is left behind.
+# killed.sh BUILD [KILLS [STUDENTS [LABS]]] - gradebook, killed with kill -9 at random moments and then continued: the
+# results equal those of an undisturbed run, no kernel is graded twice, no file or process is left behind.
 #
-# On the generated class of tests/gradebook/class.sh, with the real warpbook on the simulated GPU, in bubblewrap
-# where it works. Takes a quarter of an hour; tests/gradebook/gradebook.sh does the same with a scripted warpbook.
+# Uses the generated class of tests/gradebook/class.sh and the real warpbook on the simulated GPU, in bubblewrap where
+# it works. Takes a quarter of an hour; tests/gradebook/gradebook.sh does the same with a scripted warpbook.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -45,5 +45,5 @@ check "the results are the same" diff <(states "$calm") <(states "$out")
 check "nothing was graded twice" test "$(sqlite3 -readonly "$out/gradebook.sqlite" \
     "SELECT count(*) = count(DISTINCT kernel) AND max(number) = 1 AND min(outcome) = 'graded' AND max(outcome) = 'graded' FROM attempts")" = 1
 check "the database is whole" test "$(sqlite3 -readonly "$out/gradebook.sqlite" "PRAGMA integrity_check")" = ok
-check "nothing is left of what was killed" test ! -e "$out/work"
+check "nothing is left of killed gradings" test ! -e "$out/work"
 finish

@@ -1,7 +1,7 @@
 #!/bin/bash
-# large.sh BUILD [STUDENTS] - a large class whose results are stored already: import, queue, status, report and
-# exports together take at most a minute of a processor's time, which does not hang on who else is busy. Its verdicts are written straight into the database, 40 figures each,
-# as many as a grading on a GPU leaves.
+# large.sh BUILD [STUDENTS] - a large class whose results are already stored: import, queue, status, report and exports
+# together take at most a minute of processor time, which does not depend on other load. The verdicts are written
+# straight into the database, with 40 figures each, as many as a grading on a GPU has.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -22,7 +22,7 @@ for lab in solutions/0[1-9]*; do
 done
 grade() { "$gradebook" grade "$work/class" --out "$work/stored" --devices "$1" --labs 1,2,3,4,5,6,7,8,9 --trust-submissions; }
 
-# Some formats are a file a student.
+# Some formats write one file per student.
 files_of() { # FORMAT
     local said
     said=$("$gradebook" export --format "$1" --out "$work/stored" 2>&1 > /dev/null)
@@ -32,7 +32,7 @@ files_of() { # FORMAT
 processor_s() { awk '{ print ($14 + $15 + $16 + $17) / 100 }' /proc/$$/stat; } # of this shell and what has ended of it
 
 began=$(date +%s.%N) began_cpu=$(processor_s)
-check "a broken device grades nobody" status_is 3 grade 9
+check "a broken device grades no kernel" status_is 3 grade 9
 imported=$(date +%s.%N) imported_cpu=$(processor_s)
 sqlite3 "$work/stored/gradebook.sqlite" "
     INSERT INTO attempts (kernel, number, device, began, seconds, outcome, why, log)

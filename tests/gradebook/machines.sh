@@ -1,7 +1,7 @@
 #!/bin/bash
-# machines.sh BUILD - gradebook where machines misbehave: GPUs that drift, are noisy, vanish or belong to others,
-# disks that are full, submissions that take too much; and where a lab changes. With a scripted warpbook, then
-# with the real one (scripted compiler and runner). Needs neither nvcc nor a GPU.
+# machines.sh BUILD - gradebook on unreliable machines: GPUs that drift, are noisy, vanish or are used by others, full
+# disks, submissions that exceed limits; and labs that change. With a scripted warpbook, then with the real one
+# (scripted compiler and runner). Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +16,7 @@ export WARPBOOK_RUNNER=$build/fake_runner WARPBOOK_SIM_RUNNER=$build/fake_runner
 export WARPBOOK_BUILD=$work/build TMPDIR=$work GRADEBOOK_WARPBOOK=$PWD/tests/gradebook/fake_warpbook
 export WARPBOOK_PATIENCE=0.3
 
-# kernel FILE NUMBER [LINE...]: a kernel of its own, with directives for the scripted warpbook.
+# kernel FILE NUMBER [LINE...]: a distinct kernel, with directives for the scripted warpbook.
 kernel() {
     local file=$1 number=$2
     shift 2
@@ -25,7 +25,7 @@ kernel() {
     [ $# = 0 ] || printf '// grader: %s\n' "$@" >> "$file"
 }
 
-# class NAME COUNT [LINE...]: so many students with a kernel each, alike.
+# class NAME COUNT [LINE...]: COUNT students with one kernel each, all with the same directives.
 class() {
     local name=$1 count=$2 i
     shift 2
@@ -48,7 +48,7 @@ sql() { sqlite3 -readonly "$work/$1-out/gradebook.sqlite" "$2"; }
 
 echo "gradebook where machines misbehave: about two minutes."
 
-# ---- Devices that cannot be believed ----
+# ---- Unreliable devices ----
 
 class drift 6
 for i in 1 2 3 4 5 6; do
@@ -57,9 +57,9 @@ for i in 1 2 3 4 5 6; do
 done
 check "a device that gets slower" says "Device 0 is taken out of service: the reference got slower on it, 1.200 ms after 1.000 ms in case flat of 06_transpose" \
     trust drift --devices 0 --jobs 1
-check "keeps what it has graded" all_are drift pass 5
+check "keeps its gradings" all_are drift pass 5
 check "and does no more" all_are drift queued 1
-check "another one goes on" status_is 0 trust drift --devices 1
+check "another one continues" status_is 0 trust drift --devices 1
 check "to the end" all_are drift pass 6
 
 class slower 6
@@ -78,7 +78,7 @@ check "a kernel whose every sample is disturbed" status_is 0 trust jumpy --devic
 check "is tried three times, and the last counts" test "$(sql jumpy "SELECT group_concat(outcome) FROM attempts WHERE kernel = 1")" = noisy,noisy,graded
 check "with its flag" test "$(sql jumpy "SELECT count(*) FROM verdicts WHERE verdict = 'correct' AND flag = 'disturbed'")" = 2
 class loud 1
-check "one that is noisy from the start grades nobody" says "Device 8 is taken out of service: its measurements are too noisy: 06_transpose, case flat: the reference compared with itself varies by 9 %" \
+check "a device that is noisy from the start grades no kernel" says "Device 8 is taken out of service: its measurements are too noisy: 06_transpose, case flat: the reference compared with itself varies by 9 %" \
     trust loud --devices 8
 
 class vanish 6
@@ -86,23 +86,23 @@ echo "// grader: vanish" >> "$work/vanish/s02/06_transpose/kernel.cu"
 check "a GPU that vanishes" says "Device 0 is taken out of service: it cannot grade the workbook's starter of 06_transpose: .*no CUDA-capable device" \
     trust vanish --devices 0 --jobs 1
 check "leaves the rest open" says "run the same command to continue" trust vanish --devices 0
-check "and what was graded is kept" test "$(sql vanish "SELECT count(*) FROM verdicts")" -ge 1
+check "and gradings are kept" test "$(sql vanish "SELECT count(*) FROM verdicts")" -ge 1
 rm "$work"/gone-*
 sed -i '/vanish/d' "$work/vanish/s02/06_transpose/kernel.cu" # its comment: the same kernel to gradebook
 sqlite3 "$work/vanish-out/gradebook.sqlite" "UPDATE kernels SET source = replace(source, '// grader: vanish', '')"
-check "once it is back it goes on" status_is 0 trust vanish --devices 0
-check "nobody is lost" all_are vanish pass 6
+check "once it is back, grading continues" status_is 0 trust vanish --devices 0
+check "no student is lost" all_are vanish pass 6
 
-# ---- Builds ahead ----
+# ---- Early builds ----
 
 class ahead 4 "sleep 0.2"
 kernel "$work/ahead/s05/06_transpose/kernel.cu" ahead5 "verdict build"
 check "builds ahead" status_is 0 trust ahead --devices 0 --jobs 2
 check "are graded" all_are ahead pass 4
-check "who does not build needs no GPU" test "$(wc -l < "$work/ahead-out/fake.log")" = 4
+check "a kernel that does not build needs no GPU" test "$(wc -l < "$work/ahead-out/fake.log")" = 4
 check "but has a verdict, with the device" says "^build.Scripted.GPU-0.not C$" sql ahead "SELECT verdict, device, uuid, why FROM verdicts WHERE verdict = 'build'"
 
-# ---- A process of ours stays up on each GPU ----
+# ---- A process without student code keeps each GPU initialised ----
 
 ln -s "$build/fake_runner" "$work/keeper"
 is_up() { pgrep -f "^$work/keeper --device $1" > "$work/pids"; }
@@ -132,7 +132,7 @@ check "and however gradebook ends" soon none_is_up
 
 # ---- What GPUs of one host share ----
 
-# side_by_side: how many gradings were under way at once at most
+# side_by_side: the largest number of simultaneous gradings
 side_by_side() { awk '{ now += $1; if (now > most) most = now } END { print most + 0 }' "$work/spans"; }
 
 class apart 0
@@ -144,35 +144,35 @@ check "is measured on one GPU at a time" test "$(side_by_side)" = 1
 check "on one or the other" test "$(wc -l < "$work/spans")" -ge 10
 : > "$work/spans"
 check "other labs" status_is 0 trust beside --devices 0,1
-check "on two at once" test "$(side_by_side)" = 2
+check "on two at the same time" test "$(side_by_side)" = 2
 rm "$work/spans"
 
-# ---- Too much of everything ----
+# ---- Limits ----
 
 class hold 1
 kernel "$work/hold/s02/06_transpose/kernel.cu" hold2 "hold 400"
-check "who takes too much memory" status_is 3 trust hold --devices sim --jobs 2 --memory 200
+check "too much memory" status_is 3 trust hold --devices sim --jobs 2 --memory 200
 check "is ended" says "s02, 06_transpose: died: it held more than 200 MiB of memory and was killed" "$gradebook" report --out "$work/hold-out"
-check "and nobody else" all_are hold pass 1
+check "and no other student's" all_are hold pass 1
 class fork 1
 kernel "$work/fork/s02/06_transpose/kernel.cu" fork2 "fork 300"
-check "who starts too many processes" status_is 3 trust fork --devices sim --jobs 2
+check "too many processes" status_is 3 trust fork --devices sim --jobs 2
 check "is ended, too" says "s02, 06_transpose: died: it had more than 256 processes and was killed" "$gradebook" report --out "$work/fork-out"
 works=yes
 bwrap --unshare-all --ro-bind / / true 2> /dev/null || works=
 if [ $works ]; then
     class fill 1
     kernel "$work/fill/s02/06_transpose/kernel.cu" fill2 "fill 700"
-    check "who fills the disk while it builds" status_is 0 grade fill --devices 0 --jobs 2
+    check "a build that fills the disk" status_is 0 grade fill --devices 0 --jobs 2
     check "is ended, and graded without that build" all_are fill pass 2
     check "nothing of it is left" test ! -e "$work/fill-out/work"
 else
-    skip "bubblewrap does not work here: what a build writes is not tried"
+    skip "bubblewrap does not work here: the limit of a build's files is not tested"
 fi
 
 # ---- A full disk ----
 
-# On a small file system that lives as long as the script that runs in it.
+# On a small file system that exists only while the script in it runs.
 small() {
     bwrap --bind / / --dev-bind /dev /dev --proc /proc --size "$1" --tmpfs "$work/small" bash -c "$2"
 }
@@ -184,7 +184,7 @@ if [ $works ] && mkdir "$work/small" && small 300000 true 2> /dev/null; then
         $gradebook status --out $work/small/out > $work/status-then 2>&1
         true" 2> /dev/null
     check "a full disk" test "$(cat "$work/status-full")" = 3
-    check "is said" grep -qE "(disk is full|No space left|[Mm]ake room)" "$work/said-full"
+    check "is reported" grep -qE "(disk is full|No space left|[Mm]ake room)" "$work/said-full"
     small 12000000 "
         fast() { $gradebook grade $work/full --out $work/small/out --labs 6 --devices sim --jobs 2 --trust-submissions; }
         (sleep 1.5; head -c 20000000 /dev/zero > $work/small/filler) 2> /dev/null &
@@ -195,9 +195,9 @@ if [ $works ] && mkdir "$work/small" && small 300000 true 2> /dev/null; then
         fast > $work/again 2>&1; echo \$? >> $work/status-full
         sqlite3 -readonly $work/small/out/gradebook.sqlite 'PRAGMA integrity_check; SELECT count(*), count(DISTINCT kernel), max(number) FROM attempts' > $work/now"
     check "a disk that fills up meanwhile" test "$(paste -sd, "$work/status-full")" = 3,0
-    check "is said, and what to do" grep -qE "[Mm]ake room, and give the same command again" "$work/said-full"
+    check "is reported, with the remedy" grep -qE "run the same command again" "$work/said-full"
     check "some were graded before" test "$(cat "$work/then")" -ge 1 -a "$(cat "$work/then")" -lt 40
-    check "with room it goes on, and nothing is done twice" test "$(paste -sd' ' "$work/now")" = "ok 40|40|1"
+    check "with space it continues, and no kernel is graded twice" test "$(paste -sd' ' "$work/now")" = "ok 40|40|1"
 else
     skip "bubblewrap cannot make a small file system here: a full disk is not tried"
 fi
@@ -211,7 +211,7 @@ if [ ! $works ]; then
     cell=(--trust-submissions)
 fi
 
-# Two gradebooks want the same GPU: each grades all of its own, and never both at once.
+# Two gradebooks share a GPU: each grades all its kernels, and never both at the same time.
 class one 3
 class two 3
 grade one --devices 0 --quick "${cell[@]}" 2> "$work/said-one" &
@@ -225,21 +225,21 @@ wait $second
 check "two gradebooks on one GPU" test "$status$?" = 00
 check "both grade all" test "$({ states one; states two; } | grep -cE ',(pass|close|slow|correct)$')" = 6
 if [ $works ]; then
-    check "one of them waits, and says so" grep -q "Another grading is using device 0; waiting until it has finished" "$work/said-one" "$work/said-two"
+    check "one of them waits, and reports it" grep -q "Another grading is using device 0; waiting until it has finished" "$work/said-one" "$work/said-two"
     check "the one begins when the other has ended" test "$(
         { sql one "SELECT 'a', began FROM attempts"; sql two "SELECT 'b', began FROM attempts"; } | sort -t'|' -k2 | cut -d'|' -f1 | uniq | wc -l)" -le 2
     check "references are built once" test "$(ls "$work/one-out/sealed/"* | wc -l)" = 1
-    check "and their text is shown to nobody" grep -rq "^// sealed" "$work/one-out/sealed"
+    check "and their text is never shown" grep -rq "^// sealed" "$work/one-out/sealed"
     check "not even a line of it" test -z "$(grep -rl "__global__" "$work/one-out/sealed" --include='[1-9]*.cu')"
 fi
 
-# What is built ahead is not built again while a GPU waits.
+# An early build is not repeated while a GPU waits.
 class once 1
 echo "// nvcc: sleep 12" >> "$work/once/s01/06_transpose/kernel.cu"
 check "a build that takes long" status_is 0 grade once --devices 0 --quick "${cell[@]}"
 check "is done ahead of the grading" test "$(sql once "SELECT seconds < 12 FROM attempts")" = 1
 
-# A lab that changes is graded again, in a workbook of our own.
+# A changed lab is graded again, in a copy of the workbook.
 mkdir "$work/book"
 cp -r labs common solutions "$work/book/"
 class change 2

@@ -1,13 +1,14 @@
-/* make_archive.c - archives for tests, honest and hostile, by a recipe: no binary lies in the tree.
+/* make_archive.c - makes archives for tests, honest and hostile, from a recipe, so that the tree
+ * needs no binary files.
  *
  *   make_archive zip|tar.gz|tar FILE < recipe
  *
  * Lines of a recipe:
- *   date SECONDS          entries from here on were changed then
+ *   date SECONDS          the time of the entries that follow
  *   file NAME FROM        the contents of another file
  *   text NAME WORDS       these words
- *   zeros NAME BYTES      so many bytes of 0
- *   many NAME COUNT       so many empty files NAME0, NAME1, ...
+ *   zeros NAME BYTES      this many zero bytes
+ *   many NAME COUNT       this many empty files NAME0, NAME1, ...
  *   link NAME TARGET, hardlink NAME TARGET, device NAME, fifo NAME, folder NAME
  */
 #include "base/util.h"

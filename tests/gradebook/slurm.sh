@@ -1,7 +1,7 @@
 #!/bin/bash
-# slurm.sh BUILD [real] - gradebook --executor slurm from end to end: arrays, tasks that are cancelled,
-# requeued or lost, a gradebook that is killed. With a scripted Slurm (tests/gradebook/fake_slurm); `real`: with slurmctld
-# and slurmd of this machine, in a cluster of its own (make test-slurm). The warpbook is a scripted one.
+# slurm.sh BUILD [real] - gradebook --executor slurm from end to end: arrays, tasks that are cancelled, requeued or
+# lost, a gradebook that is killed. With a scripted Slurm (tests/gradebook/fake_slurm); `real`: with slurmctld and
+# slurmd of this machine, in a separate cluster (make test-slurm). The warpbook is a scripted one.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -59,22 +59,23 @@ slurm() { # CLASS OUT OPTION...
 }
 local_too() { "$gradebook" grade "$1" --out "$2" --labs 6,7 --devices sim --jobs 4 $trust; }
 
-job_of() { cat "$1/slurm/round/job"; }
+job_of() { cat "$1/slurm/batch/job"; }
 running() { # OUT: tasks of its array that run, as 12_3
     squeue --noheader --array --states=all --jobs "$(job_of "$1")" '--format=%i|%T|%N|%r' | sed -n 's/|RUNNING|.*//p'
 }
 has_running() { [ -n "$(running "$1")" ]; }
-begun() { ls "$1"/slurm/round/handed/*.begun; } # attempts; fails if there is none
-grading() { # OUT: a task that is in the midst of a grading
-    local mark
-    for mark in "$1"/slurm/round/handed/*.begun; do
-        [ -e "${mark%.begun}" ] || { cut -d' ' -f1 "$mark"; return; }
-    done
+logs() { cat "$1"/slurm/batch/warpbook-*/*/*.txt; } # of its attempts; fails if there is none
+grading() { # OUT: a task that is grading now
+    local log kernel task
+    log=$(grep -l "^outcome: begun" "$1"/slurm/batch/warpbook-*/*/*.txt | head -n 1)
+    kernel=$(basename "$log" .txt)
+    task=$(sed 's/$/,/' "$1/slurm/batch/tasks" | grep -n "[ ,]$kernel," | cut -d: -f1)
+    echo "$(job_of "$1")_$((task - 1))"
 }
-task_pids() { pgrep -f -- "slurm-task --out $1/slurm/round "; } # the processes of its tasks
+task_pids() { pgrep -f -- "gradebook grade $1/slurm/batch/kernels "; } # the gradebooks of its tasks
 parent_of() { sed -n 's/^PPid:\t//p' "/proc/$1/status"; }
 attempts() { sql "$1" "SELECT count(*), count(DISTINCT kernel) FROM attempts WHERE outcome = 'graded'"; }
-submissions() { # arrays that were ever submitted
+submissions() { # the number of arrays submitted so far
     if [ "$kind" = real ]; then
         grep -c _slurm_rpc_submit_batch_job "$work/cluster/slurmctld.log"
     else
@@ -84,7 +85,7 @@ submissions() { # arrays that were ever submitted
 nothing_left() { [ -z "$(task_pids "$1")" ]; }
 no_folder_left() { [ -z "$(ls -A "$work/tmp")" ]; }
 
-# ---- Undisturbed: as the local executor ----
+# ---- Undisturbed: same results as the local executor ----
 
 c=$work/class
 for i in {1..6}; do
@@ -98,11 +99,11 @@ check "the same results" diff <(states "$work/local") <(states "$work/calm")
 check "one attempt each" test "$(attempts "$work/calm")" = "12|12"
 check "in one array" test "$(submissions)" = 1
 check "where it ran is known" test "$(sql "$work/calm" "SELECT count(*) FROM attempts WHERE device LIKE '%: sim'")" = 12
-check "no process is left of it" until_true nothing_left "$work/calm"
-check "neither on the nodes" until_true no_folder_left
-check "no round, either" test ! -e "$work/calm/slurm/round"
-check "nothing is done twice" status_is 0 slurm "$c" "$work/calm"
-check "nor submitted" test "$(submissions)" = 1
+check "no process is left" until_true nothing_left "$work/calm"
+check "and no folder on the nodes" until_true no_folder_left
+check "no batch, either" test ! -e "$work/calm/slurm/batch"
+check "no kernel is graded twice" status_is 0 slurm "$c" "$work/calm"
+check "and nothing is submitted twice" test "$(submissions)" = 1
 if bwrap --unshare-all --ro-bind / / true 2> /dev/null; then
     trust=
     check "in bubblewrap" status_is 0 slurm "$c" "$work/cell" --batch 6
@@ -122,26 +123,33 @@ mkdir "$work/shared"
 check "a shared folder elsewhere" status_is 0 slurm "$c" "$work/apart" --shared "$work/shared"
 check "the same results" diff <(states "$work/local") <(states "$work/apart")
 check "nothing is left there" test -z "$(ls -A "$work/shared")" -a ! -L "$work/apart/slurm"
-check "one that is not there" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
-check "what Slurm refuses" says "Slurm rejected the job: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
-check "is the machine's fault" status_is 3 slurm "$c" "$work/refused" --partition nosuch
-check "and leaves nothing behind" test ! -e "$work/refused/slurm/round"
-check "an option of ours" says "invalid value for --slurm-option: .--array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
+check "a shared folder that does not exist" says "cannot make a folder for Slurm's tasks in /nonexistent" slurm "$c" "$work/refused" --shared /nonexistent
+check "a rejected job" says "Slurm rejected the job: .*[Ii]nvalid partition" slurm "$c" "$work/refused" --partition nosuch
+check "is a machine error" status_is 3 slurm "$c" "$work/refused" --partition nosuch
+check "and leaves nothing behind" test ! -e "$work/refused/slurm/batch"
+check "a reserved option" says "invalid value for --slurm-option: .--array=7" slurm "$c" "$work/refused" --slurm-option=--array=7
 check "a device" says "Slurm chooses the GPUs" "$gradebook" grade "$c" --out "$work/refused" --executor slurm --devices 1
-check "an executor that there is not" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
-check "tasks are no command" says "is for gradebook.s Slurm arrays only" env -u SLURM_ARRAY_JOB_ID "$gradebook" slurm-task --out "$work/refused"
+check "an unknown executor" status_is 2 "$gradebook" grade "$c" --out "$work/refused" --executor pbs
+check "an invalid list of kernels" status_is 2 "$gradebook" grade "$c" --kernels 17 --labs 6 --out "$work/listed"
+check "listed kernels of two labs" status_is 2 "$gradebook" grade "$c" --kernels 17.1 --labs 6,7 --out "$work/listed"
+check "a folder of logs without listed kernels" status_is 2 "$gradebook" grade "$c" --logs "$work" --labs 6 --out "$work/listed"
+mkdir "$work/sources"
+kernel "$work/sources/17.cu" listed "verdict slow"
+check "listed kernels" status_is 0 "$gradebook" grade "$work/sources" --kernels 17.2 --labs 6 --devices sim $trust --out "$work/listed"
+check "have the log of that attempt" grep -q "^outcome: graded" "$work/listed/logs/06_transpose/17.2.txt"
+check "a listed kernel that is missing" status_is 3 "$gradebook" grade "$work/sources" --kernels 18.1 --labs 6 --devices sim $trust --out "$work/listed"
 if [ "$kind" = real ]; then
     "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account x --partition lab \
         --slurm-option=--cpus-per-task=1 --slurm-option=--comment="it's" > "$work/out" 2>&1
-    check "a GPU a task" test $? = 0
+    check "one GPU per task" test $? = 0
     check "and no more" status_is 3 slurm "$c" "$work/gpus" --gres gpu:3
 else
-    check "a GPU a task" grep -qE -- "--gres=gpu:1 --cpus-per-task=4 --account=a b --partition=p" <(
+    check "one GPU per task" grep -qE -- "--gres=gpu:1 --cpus-per-task=4 --account=a b --partition=p" <(
         slurm "$c" "$work/options" --devices sim > /dev/null 2>&1
         "$gradebook" grade "$c" --out "$work/gpu" --labs 6 --executor slurm $trust --account "a b" --partition p --jobs 1 \
             --slurm-option=--comment=x > /dev/null 2>&1
         cat "$FAKE_SLURM/submitted")
-    check "so many tasks at once" grep -q -- "--array=0-0%1 .*--comment=x /" "$FAKE_SLURM/submitted"
+    check "the number of tasks at a time" grep -q -- "--array=0-0%1 .*--comment=x /" "$FAKE_SLURM/submitted"
 fi
 
 # ---- Tasks that are lost ----
@@ -154,21 +162,22 @@ for i in {1..4}; do
 done
 check "slow ones, locally" status_is 0 local_too "$s" "$work/slow-local"
 
-# disturb OUT WHAT: grades, and does something to one task that has begun a grading.
+# disturb OUT WHAT: grades, and calls WHAT once a task has begun a grading.
 disturb() {
     local out=$1
     slurm "$s" "$out" --batch 4 > "$work/said-disturbed" 2>&1 &
     local pid=$! task=
-    until_true begun "$out" || return 1
+    until_true logs "$out" || return 1
     sleep 0.5
     "$2" "$out"
     wait $pid
 }
 cancel_one() { scancel "$(grading "$1")"; }
 requeue_one() { scontrol requeue "$(grading "$1")"; }
-kill_step() { kill -9 "$(parent_of "$(task_pids "$1" | head -n 1)")"; }
+kill_script() { kill -9 "$(parent_of "$(task_pids "$1" | head -n 1)")"; }
+kill_step() { kill -9 "$(parent_of "$(parent_of "$(task_pids "$1" | head -n 1)")")"; }
 kill_task() { kill -9 "$(task_pids "$1" | head -n 1)"; }
-for what in cancel_one requeue_one kill_step kill_task; do
+for what in cancel_one requeue_one kill_step kill_script kill_task; do
     check "$what" status_is 0 disturb "$work/$what" $what
     check "$what: the same results" diff <(states "$work/slow-local") <(states "$work/$what")
     check "$what: each graded once" test "$(attempts "$work/$what")" = "8|8"
@@ -186,14 +195,14 @@ check "after three attempts" test "$(sql "$work/murder" "SELECT count(*) FROM at
     WHERE instr(CAST(k.source AS TEXT), 'murder')")" = 3
 check "its neighbours are graded" state_is "$work/murder" "ben,06_transpose,pass"
 check "and have their own verdicts" state_is "$work/murder" "dot,06_transpose,wrong"
-check "the machine's faults are told" says "ann, 06_transpose: died: Slurm's task .* before this was graded" "$gradebook" report --out "$work/murder"
+check "machine errors are reported" says "ann, 06_transpose: died: Slurm's task .* before this was graded" "$gradebook" report --out "$work/murder"
 printf '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "warpbook: no GPU is usable" >&2\nexit 3\n' > "$work/broken"
 chmod +x "$work/broken"
 check "nodes that cannot grade" status_is 3 env GRADEBOOK_WARPBOOK="$work/broken" timeout 120 "$gradebook" grade "$s" \
     --out "$work/unfit" --labs 6,7 --executor slurm --devices sim $trust
-check "are told of" grep -qE "and graded nothing: Device sim is taken out of service: .*no GPU is usable" "$work/out"
-check "nobody has a verdict from them" test "$(sql "$work/unfit" "SELECT count(*) FROM attempts")" = 0
-check "once they can, the same command goes on" status_is 0 slurm "$s" "$work/unfit"
+check "are reported" grep -qE "and graded nothing: Device sim is taken out of service: .*no GPU is usable" "$work/out"
+check "no student has a verdict from them" test "$(sql "$work/unfit" "SELECT count(*) FROM attempts")" = 0
+check "once they can, the same command continues" status_is 0 slurm "$s" "$work/unfit"
 
 # ---- A gradebook that is killed or stopped ----
 
@@ -214,26 +223,26 @@ check "an array runs" until_true has_running "$work/stopped"
 kill -INT $pid
 wait $pid
 check "Ctrl-C" test $? = 130
-check "says that the array goes on" grep -qE "array [0-9]+ keeps running; to cancel it: scancel [0-9]+" "$work/said-stopped"
+check "says that the array keeps running" grep -qE "array [0-9]+ keeps running; to cancel it: scancel [0-9]+" "$work/said-stopped"
 check "and how to" grep -q "Run the same command to continue" "$work/said-stopped"
 check "meanwhile nothing is graded here" says "array [0-9]+ is still grading .*--executor slurm" local_too "$s" "$work/stopped"
-check "it is where it was said to be" test -e "$work"/shared/warpbook-*/round/job
-check "it goes on" status_is 0 slurm "$s" "$work/stopped"
+check "the batch is in the shared folder" test -e "$work"/shared/warpbook-*/batch/job
+check "it continues" status_is 0 slurm "$s" "$work/stopped"
 check "with that array" grep -q "Continuing with Slurm array" "$work/out"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/stopped")
 
-# Nobody looks while the array ends and its results lie there.
+# No gradebook runs while the array ends.
 "$gradebook" grade "$s" --out "$work/away" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> /dev/null &
 pid=$!
 check "an array runs" until_true has_running "$work/away"
 kill -9 $pid
 wait $pid 2> /dev/null
-check "and ends by itself" until_true eval '[ "$(ls "$work/away/slurm/round/handed" | grep -vc begun)" = 8 ]'
+check "and ends by itself" until_true eval '[ "$(logs "$work/away" | grep -c "^outcome: graded")" = 8 ]'
 check "its results are taken in" status_is 0 slurm "$s" "$work/away"
 check "the same results" diff <(states "$work/slow-local") <(states "$work/away")
 check "nothing was graded twice" test "$(attempts "$work/away")" = "8|8"
 
-# ---- A controller that is not there ----
+# ---- A controller that does not answer ----
 
 "$gradebook" grade "$s" --out "$work/mute" --labs 6,7 --executor slurm --devices sim $trust --batch 2 2> "$work/said-mute" &
 pid=$!
@@ -241,15 +250,15 @@ check "an array runs" until_true has_running "$work/mute"
 if [ "$kind" = real ]; then
     kill "$controller_pid" # not -9: it would forget what it was told in the last seconds
     wait "$controller_pid" 2> /dev/null
-    check "its absence is told" until_true grep -q "Slurm does not answer" "$work/said-mute"
+    check "its absence is reported" until_true grep -q "Slurm does not answer" "$work/said-mute"
     cluster_controller
 else
     touch "$FAKE_SLURM/down"
-    check "its absence is told" until_true grep -q "Slurm does not answer" "$work/said-mute"
+    check "its absence is reported" until_true grep -q "Slurm does not answer" "$work/said-mute"
     rm "$FAKE_SLURM/down"
 fi
 wait $pid
-check "and waited for" test $? = 0
+check "gradebook waits for it" test $? = 0
 check "the same results" diff <(states "$work/slow-local") <(states "$work/mute")
 check "each graded once" test "$(attempts "$work/mute")" = "8|8"
 
@@ -257,18 +266,18 @@ if [ "$kind" = scripted ]; then
     before=$(submissions)
     touch "$FAKE_SLURM/loses"
     check "an answer of sbatch that gets lost" status_is 0 slurm "$s" "$work/lost"
-    check "is no second array" test "$(submissions)" = $((before + 1))
+    check "submits no second array" test "$(submissions)" = $((before + 1))
     touch "$FAKE_SLURM/forgets"
-    check "a Slurm that forgets at once" status_is 0 disturb "$work/forgotten" cancel_one
+    check "a Slurm that forgets ended arrays immediately" status_is 0 disturb "$work/forgotten" cancel_one
     check "the same results" diff <(states "$work/slow-local") <(states "$work/forgotten")
     rm "$FAKE_SLURM/forgets"
 fi
 kernel "$work/calm-class/ann/06_transpose/kernel.cu" z1
 
-# A task that was killed leaves a folder on its node, which the next one removes once it is a minute old.
-check "all tasks have ended" until_true eval '! pgrep -f -- "slurm-task --out $work"'
+# A killed task leaves a folder on its node. The next task removes it once it is a minute old.
+check "all tasks have ended" until_true eval '! pgrep -f -- "gradebook grade $work.*/slurm/batch/kernels"'
 touch -c -d "2 minutes ago" "$work"/tmp/*
 check "another array" status_is 0 slurm "$work/calm-class" "$work/tidy"
-check "leaves no folder of ours on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'
+check "leaves no folder on the nodes" eval 'until_true no_folder_left || ! ls -lA "$work"/tmp/*'
 
 finish

@@ -1,5 +1,5 @@
-# slurm_cluster.sh - sourced: a Slurm cluster of this machine alone, for tests. Its daemons are ours, listen
-# on loopback addresses only, keep all they write in $work/cluster, and end with cluster_stop.
+# slurm_cluster.sh - sourced: a Slurm cluster of this machine only, for tests. Its daemons belong to this user, listen
+# only on loopback addresses, write only in $work/cluster, and exit with cluster_stop.
 
 PATH=$PATH:/usr/sbin:/sbin
 cluster_pids=()

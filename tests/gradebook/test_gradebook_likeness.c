@@ -1,4 +1,4 @@
-/* test_gradebook_likeness.c - honest kernels in different styles are not alike, disguised copies
+/* test_gradebook_likeness.c - honest kernels in different styles are not similar, disguised copies
  * are. */
 #include "gradebook/report/likeness.h"
 #include "base/registry.h"
@@ -82,7 +82,7 @@ static void tell(const char *what, Shares *s)
            s->list[s->count * 99 / 100], s->list[s->count - 1]);
 }
 
-/* Of those of so many pairs that are not found to share anything, 0. */
+/* Pairs that are not reported share 0 %. */
 static void take(const Likenesses *found, int pairs, Shares *shares)
 {
     CU_ASSERT_FALSE(found->cut);
@@ -129,7 +129,7 @@ static void honest_kernels_are_not_alike(void)
 
 /* ---- Copies ---- */
 
-/* Other names, no comments, and after every second statement one more. */
+/* Renamed, without comments, and with one more statement after every second one. */
 static char *disguise(const char *source)
 {
     size_t size, used = 0, statements = 0;
@@ -137,7 +137,8 @@ static char *disguise(const char *source)
     bool directive = false;
 
     for (const char *at = tokens; at < tokens + size; at += strlen(at) + 1) {
-        bool own = islower((unsigned char) *at) && strchr(at, '_'); /* a student's, by our style */
+        bool own = islower((unsigned char) *at) &&
+                   strchr(at, '_'); /* a student's, in the workbook's style */
         directive |= *at == '#';
         directive &= *at != '\n';
         used += (size_t) sprintf(copy + used, "%s%s ", own ? "my_" : "", at);

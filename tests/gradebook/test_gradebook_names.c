@@ -1,4 +1,4 @@
-/* test_gradebook_names.c - whose is it, and which lab's: by names that strangers chose. */
+/* test_gradebook_names.c - owner and lab of a file, by names that students chose. */
 #include "gradebook/import/extract.h"
 #include "gradebook/import/lms.h"
 #include "gradebook/import/serialize.h"
@@ -23,7 +23,7 @@ static void owners(void)
         { "Jane Doe_4711_assignsubmission_file", true, "moodle", "Jane Doe", "4711", "", false },
         { "a_b_4711_assignsubmission_file_", true, "moodle", "a_b", "4711", "", false },
         { "Jo_1_assignsubmission_file_lab.zip", false, "moodle", "Jo", "1", "lab.zip", false },
-        /* A student's name, or a file's, may not make it another student's: it is kept apart. */
+        /* Neither the name of a student nor of a file may assign it to another student. */
         { "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false, "plain",
           "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", "",
           "Jo_1_assignsubmission_file_Al_2_assignsubmission_file_x.cu", false },
@@ -48,7 +48,7 @@ static void owners(void)
         { "submission_42", true, "gradescope", "submission_42", "", "", false },
         { "submission_42", false, "plain", "submission_42", "", "submission_42", false },
         { "submission_", true, "plain", "submission_", "", "", false },
-        /* A folder or an archive a student */
+        /* One folder or archive per student */
         { "jane", true, "plain", "jane", "", "", false },
         { "jane.zip", false, "plain", "jane", "", "jane.zip", false },
         { "jane.tar.gz", false, "plain", "jane", "", "jane.tar.gz", false },
@@ -73,7 +73,7 @@ static void owners(void)
 static void paths(void)
 {
     static const struct {
-        const char *path, *clean, *fault; /* fault: words of it */
+        const char *path, *clean, *fault; /* words of the error */
     } rows[] = {
         { "a/b.cu", "a/b.cu", NULL },
         { "./a//b/./c", "a/b/c", NULL },
@@ -102,7 +102,7 @@ static void paths(void)
         { "", NULL, "no name" },
         { "./.", NULL, "no name" },
     };
-    char clean[HANDIN_PATH], deep[200] = "", *wide = xmalloc(HANDIN_PATH + 1);
+    char clean[SUBMISSION_PATH], deep[200] = "", *wide = xmalloc(SUBMISSION_PATH + 1);
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *fault = path_clean(rows[i].path, clean);
@@ -112,27 +112,27 @@ static void paths(void)
         if (!fault && rows[i].clean)
             CU_ASSERT_STRING_EQUAL(clean, rows[i].clean);
     }
-    for (int i = 0; i < HANDIN_DEPTH; i++)
+    for (int i = 0; i < SUBMISSION_DEPTH; i++)
         APPEND(deep, "a/");
     CU_ASSERT_PTR_NULL(path_clean(deep, clean));
     APPEND(deep, "a");
     CU_ASSERT_PTR_NOT_NULL(path_clean(deep, clean));
-    memset(wide, 'a', HANDIN_PATH);
-    wide[HANDIN_PATH - 1] = 0;
+    memset(wide, 'a', SUBMISSION_PATH);
+    wide[SUBMISSION_PATH - 1] = 0;
     CU_ASSERT_PTR_NULL(path_clean(wide, clean));
-    CU_ASSERT_EQUAL(strlen(clean), HANDIN_PATH - 1);
-    wide[HANDIN_PATH - 1] = 'a';
-    wide[HANDIN_PATH] = 0;
+    CU_ASSERT_EQUAL(strlen(clean), SUBMISSION_PATH - 1);
+    wide[SUBMISSION_PATH - 1] = 'a';
+    wide[SUBMISSION_PATH] = 0;
     CU_ASSERT_PTR_NOT_NULL(path_clean(wide, clean));
     free(wide);
 }
 
-/* What is taken of files with these names; only: the one lab that is asked for. */
+/* Which of these files is taken. only: the only requested lab. */
 static void kernels_found(void)
 {
     static const struct {
         const char *paths[3];
-        const char *only, *lab, *taken; /* taken: its path; NULL: none */
+        const char *only, *lab, *taken; /* the path that is taken; NULL: none */
     } rows[] = {
         { { "labs/06_transpose/kernel.cu" }, NULL, "transpose", "labs/06_transpose/kernel.cu" },
         { { "06_transpose/kernel.cu" }, NULL, "transpose", "06_transpose/kernel.cu" },
@@ -147,7 +147,7 @@ static void kernels_found(void)
         { { "kernel-2.cu" }, "transpose", "transpose", "kernel-2.cu" },
         { { "x/kernel.cu" }, "transpose", "transpose", NULL },
         { { "kernel.cu" }, "reduction", "transpose", NULL },
-        /* The nearer to the top wins; where none is, none. */
+        /* The file nearer to the top wins; at equal depth neither does. */
         { { "a/06_transpose/kernel.cu", "06_transpose/kernel.cu" },
           NULL,
           "transpose",
@@ -165,15 +165,15 @@ static void kernels_found(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Class class = { 0 };
-        Submission *handin = class_handin(&class, "x");
+        Submission *submission = class_submission(&class, "x");
         const LabEntry *lab = lab_find(rows[i].lab);
-        Harvest found;
+        Extracted found;
         for (int k = 0; k < 3 && rows[i].paths[k]; k++)
-            submission_file(handin, rows[i].paths[k], rows[i].paths[k], strlen(rows[i].paths[k]), 1,
-                            0);
-        harvest(handin, NULL, rows[i].only ? (int) (lab_find(rows[i].only) - all_labs) : -1,
-                &found);
-        const HandedFile *kernel = found.kernel[lab - all_labs];
+            submission_file(submission, rows[i].paths[k], rows[i].paths[k],
+                            strlen(rows[i].paths[k]), 1, 0);
+        extract_files(submission, NULL,
+                      rows[i].only ? (int) (lab_find(rows[i].only) - all_labs) : -1, &found);
+        const SubmittedFile *kernel = found.kernel[lab - all_labs];
         CU_ASSERT_EQUAL(kernel != NULL, rows[i].taken != NULL);
         if (kernel && rows[i].taken)
             CU_ASSERT_STRING_EQUAL(kernel->path, rows[i].taken);
@@ -184,21 +184,21 @@ static void kernels_found(void)
 static void limits_of_a_hand_in(void)
 {
     Class class = { 0 };
-    Submission *files = class_handin(&class, "a"), *bytes = class_handin(&class, "b");
+    Submission *files = class_submission(&class, "a"), *bytes = class_submission(&class, "b");
 
-    for (int i = 0; i < HANDIN_FILES; i++)
+    for (int i = 0; i < SUBMISSION_FILES; i++)
         submission_file(files, "f", NULL, 0, 0, 0);
     CU_ASSERT_FALSE(files->refused);
     submission_file(files, "one more", NULL, 0, 0, 0);
     CU_ASSERT_TRUE(files->refused);
     CU_ASSERT_EQUAL(files->remark_count, 1);
-    submission_file(bytes, "f", NULL, HANDIN_BYTES, 0, 0);
+    submission_file(bytes, "f", NULL, SUBMISSION_BYTES, 0, 0);
     CU_ASSERT_FALSE(bytes->refused);
     submission_file(bytes, "f", NULL, SIZE_MAX, 0, 0);
     CU_ASSERT_TRUE(bytes->refused);
-    for (int i = 0; i < 3 * HANDIN_REMARKS; i++)
+    for (int i = 0; i < 3 * SUBMISSION_REMARKS; i++)
         REMARK(bytes, "note", "x", "%d", i);
-    CU_ASSERT_EQUAL(bytes->remark_count, 3 * HANDIN_REMARKS + 1);
+    CU_ASSERT_EQUAL(bytes->remark_count, 3 * SUBMISSION_REMARKS + 1);
     class_free(&class);
 }
 
@@ -216,12 +216,12 @@ static void gradescope_names(void)
         Class class = { 0 };
         for (int i = 1; i <= 2; i++) {
             char source[32];
-            Submission *handin = class_handin(&class, PUT(source, "submission_%d", i));
-            handin->layout = "gradescope";
-            submission_file(handin, "transpose.cu", "x", 1, 1, 0);
+            Submission *submission = class_submission(&class, PUT(source, "submission_%d", i));
+            submission->layout = "gradescope";
+            submission_file(submission, "transpose.cu", "x", 1, 1, 0);
         }
         PUT(text, "%s", yaml);
-        for (int i = 0; round && i < 1 + round % 20; i++) /* and damaged ones */
+        for (int i = 0; round && i < 1 + round % 20; i++) /* then damaged ones */
             text[next_random(&random) % (sizeof text - 1)] = (char) next_random(&random);
         lms_gradescope(&class, text);
         CU_ASSERT_TRUE(class.count <= 2 + 64);
@@ -239,7 +239,36 @@ static void gradescope_names(void)
     }
 }
 
-/* Two students called No Sid, neither with a student number, were one: the later file counted. */
+/* Names as YAML may write them. */
+static void names_in_yaml(void)
+{
+    static const struct {
+        const char *name, *student;
+    } rows[] = {
+        { "Jane Doe", "Jane Doe" },
+        { "'O''Hara, Jo'", "O'Hara, Jo" },
+        { "\"Jos\\xE9 \\\"J\\\" N\"", "Jos\xc3\xa9 \"J\" N" },
+        { "\"Anna\n      Maria\"", "Anna Maria" },
+        { "Jane # a comment", "Jane" },
+        { "[a list]", "submission_1" }, /* no name */
+        { "'not closed", "submission_1" },
+    };
+    char text[200];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Class class = { 0 };
+        Submission *submission = class_submission(&class, "submission_1");
+        submission->layout = "gradescope";
+        PUT(submission->student, "submission_1");
+        lms_gradescope(&class,
+                       PUT(text, "submission_1:\n  :submitters:\n  - :name: %s\n", rows[i].name));
+        CU_ASSERT_STRING_EQUAL(submission->student, rows[i].student);
+        CU_ASSERT_EQUAL(class.remark_count, i + 1 == COUNT(rows));
+        class_free(&class);
+    }
+}
+
+/* Once, two students called No Sid, neither with a number, counted as one: the later file won. */
 static void people_of_one_name(void)
 {
     static const char yaml[] =
@@ -252,7 +281,7 @@ static void people_of_one_name(void)
 
     for (int i = 1; i <= 4; i++) {
         char source[32];
-        class_handin(&class, PUT(source, "submission_%d", i))->layout = "gradescope";
+        class_submission(&class, PUT(source, "submission_%d", i))->layout = "gradescope";
     }
     lms_gradescope(&class, yaml);
     for (int i = 0; i < 4; i++)
@@ -260,36 +289,36 @@ static void people_of_one_name(void)
     class_free(&class);
 }
 
-/* A class goes from one process to another; whatever arrives instead, it is taken apart unharmed.
+/* A class is sent from one process to another; any other bytes do no harm.
  */
 static void parcels(void)
 {
     Class class = { 0 }, arrived;
-    Submission *handin = class_handin(&class, "jane.zip");
+    Submission *submission = class_submission(&class, "jane.zip");
     char *bytes = NULL, *damaged;
     size_t size = 0;
     uint64_t random = 4712;
     int refused = 0;
     FILE *to = open_memstream(&bytes, &size), *from;
 
-    PUT(handin->student, "Jane");
-    PUT(handin->number, "4711");
-    handin->layout = "moodle";
-    handin->sent = -5;
-    handin->late = true;
-    submission_file(handin, "transpose.cu", "x\0y", 3, 77, 1234);
-    submission_file(handin, "large.bin", NULL, 1 << 20, 78, 0);
-    REMARK(handin, "refused", "a", "b");
-    for (int i = 0; i < 2 * HANDIN_REMARKS; i++)
+    PUT(submission->student, "Jane");
+    PUT(submission->number, "4711");
+    submission->layout = "moodle";
+    submission->sent = -5;
+    submission->late = true;
+    submission_file(submission, "transpose.cu", "x\0y", 3, 77, 1234);
+    submission_file(submission, "large.bin", NULL, 1 << 20, 78, 0);
+    REMARK(submission, "refused", "a", "b");
+    for (int i = 0; i < 2 * SUBMISSION_REMARKS; i++)
         REMARK(&class, "extra", "c", "%d", i);
-    class_handin(&class, "empty")->layout = "plain";
+    class_submission(&class, "empty")->layout = "plain";
     CU_ASSERT_TRUE(serialize(&class, to));
     fclose(to);
     from = fmemopen(bytes, size, "r");
     CU_ASSERT_TRUE(deserialize(from, &arrived));
     fclose(from);
     CU_ASSERT_EQUAL_FATAL(arrived.count, 2);
-    CU_ASSERT_EQUAL(arrived.remark_count, 2 * HANDIN_REMARKS);
+    CU_ASSERT_EQUAL(arrived.remark_count, 2 * SUBMISSION_REMARKS);
     CU_ASSERT_STRING_EQUAL(arrived.list[0]->student, "Jane");
     CU_ASSERT_STRING_EQUAL(arrived.list[0]->layout, "moodle");
     CU_ASSERT_EQUAL(arrived.list[0]->sent, -5);
@@ -324,6 +353,7 @@ CU_SuiteInfo test_gradebook_names = {
             { "owners", owners },
             { "paths", paths },
             { "names of Gradescope", gradescope_names },
+            { "names in YAML", names_in_yaml },
             { "people of one name", people_of_one_name },
             { "parcels", parcels },
             { "kernels are found", kernels_found },

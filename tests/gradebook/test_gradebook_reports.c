@@ -1,5 +1,5 @@
-/* test_gradebook_reports.c - cells that no spreadsheet runs, text that is no markup, and the
- * numbers of charts. */
+/* test_gradebook_reports.c - no cell runs as a formula, no text becomes markup, and numbers in
+ * charts. */
 #include "gradebook/report/chart.h"
 #include "gradebook/report/csv.h"
 #include "gradebook/report/json.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one of the writers writes. */
+/* The output of one writer. */
 static char *written(void (*write)(FILE *to, const char *text), const char *text)
 {
-    static char *said; /* not on the stack: gcc 12 takes it for dangling */
+    static char *said; /* not on the stack: gcc 12 would report a dangling pointer */
     size_t bytes = 0;
     FILE *to = open_memstream(&said, &bytes);
 
@@ -30,7 +30,7 @@ static void cells(void)
         { "a, b", "\"a, b\"," },
         { "a \"b\"", "\"a \"\"b\"\"\"," },
         { "two\nlines", "\"two\nlines\"," },
-        { "a;b", "\"a;b\"," }, /* some read semicolons */
+        { "a;b", "\"a;b\"," }, /* some split at semicolons */
         { "=1+1", "\"'=1+1\"," },
         { "+49 30", "\"'+49 30\"," },
         { "-2", "\"'-2\"," },
@@ -52,14 +52,14 @@ static void cells(void)
     }
 }
 
-/* A cell too long for a spreadsheet ends at a whole letter. */
+/* A cell that is too long for a spreadsheet is cut between two characters. */
 static void long_cells(void)
 {
     char *text = xcalloc(1, 70001), *said;
 
     for (size_t i = 0; i < 70000; i += 2)
         memcpy(text + i, "ü", 2);
-    memcpy(text, "a", 1); /* letters now begin at odd places: 0xbc first is none */
+    memcpy(text, "a", 1); /* characters now begin at odd offsets; no character begins with 0xbc */
     memcpy(text + 1, "b", 1);
     said = written(csv_text, text + 1);
     CU_ASSERT(strlen(said) < 32100);
@@ -111,7 +111,7 @@ static void pages_forbid_the_network(void)
     CU_ASSERT_PTR_NULL(strstr(one, "<b>"));
     CU_ASSERT_PTR_NULL(strstr(one, "unsafe"));
     CU_ASSERT_PTR_NOT_NULL_FATAL(nonce);
-    CU_ASSERT(strncmp(nonce, strstr(other, "nonce-"), 38) != 0); /* nobody can know it */
+    CU_ASSERT(strncmp(nonce, strstr(other, "nonce-"), 38) != 0); /* it cannot be known */
     free(one);
     free(other);
 }
@@ -166,7 +166,7 @@ static void write_charts(FILE *to, const char *text)
     chart_share_over(&page, &some);
 }
 
-/* What is faster than the chart is wide stands in its last column. */
+/* Speeds beyond the chart are in its last column. */
 static void charts_hold_all(void)
 {
     char *said = written(write_charts, "");

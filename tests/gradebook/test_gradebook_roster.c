@@ -1,4 +1,5 @@
-/* test_gradebook_roster.c - rosters: what spreadsheets write, what strangers write, who is whom. */
+/* test_gradebook_roster.c - rosters as spreadsheets write them, damaged ones, and matching names.
+ */
 #include "gradebook/import/roster.h"
 #include "rows.h"
 #include "base/util.h"
@@ -6,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool take(const char *text, Roster *roster, char **told)
+static bool take(const char *text, Roster *roster, char **reported)
 {
-    return roster_read(text, strlen(text), "r.csv", roster, told);
+    return roster_read(text, strlen(text), "r.csv", roster, reported);
 }
 
-/* A text, and its people: "id name email section;..." */
+/* A CSV, and its members as "id|name|email|section;" */
 static void people(void)
 {
     static const struct {
@@ -37,10 +38,10 @@ static void people(void)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         Roster roster;
-        char text[400] = "", *told;
-        if (!take(rows[i].text, &roster, &told)) {
-            FAIL_SAYING("row %zu: %s", i, told);
-            free(told);
+        char text[400] = "", *reported;
+        if (!take(rows[i].text, &roster, &reported)) {
+            FAIL_SAYING("row %zu: %s", i, reported);
+            free(reported);
             continue;
         }
         for (int m = 0; m < roster.count; m++)
@@ -54,7 +55,7 @@ static void people(void)
 static void mistakes(void)
 {
     static const struct {
-        const char *text, *told;
+        const char *text, *reported;
     } rows[] = {
         { "", "r.csv:1: it is empty" },
         { "\n\n", "r.csv:1: it is empty" },
@@ -65,51 +66,53 @@ static void mistakes(void)
         { "id,name\n,\n", "r.csv:2: the id and the name are missing" },
         { "id,name\n7,Doe, Jane\n", "r.csv:2: 3 fields, but the first line has 2" },
         { "id,name\n7,\"Doe\n8,B\n", "r.csv:2: a quotation mark is not closed" },
+        { "id,name\n\n7,\"J\" Doe\n", "r.csv:3: a quotation mark is inside a field" },
+        { "id,name\n7,J \"J\" Doe\n", "r.csv:2: a quotation mark is inside a field" },
         { "id,name\n7,\"two\nlines\"\n7,x\n", "r.csv:4: the id 7 is already on line 2" },
     };
-    char *large = xcalloc(1, 3000), *told;
+    char *large = xcalloc(1, 3000), *reported;
     Roster roster;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        bool fine = take(rows[i].text, &roster, &told);
-        if (fine || !strstr(told, rows[i].told))
-            FAIL_SAYING("row %zu: %s", i, fine ? "no mistake" : told);
-        free(told);
+        bool ok = take(rows[i].text, &roster, &reported);
+        if (ok || !strstr(reported, rows[i].reported))
+            FAIL_SAYING("row %zu: %s", i, ok ? "no mistake" : reported);
+        free(reported);
     }
-    CU_ASSERT_FALSE(roster_read("id\n\0007\n", 6, "r.csv", &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "a zero byte"));
-    free(told);
+    CU_ASSERT_FALSE(roster_read("id\n\0007\n", 6, "r.csv", &roster, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "a zero byte"));
+    free(reported);
     put(large, 3000, "id\n%0500d\n%065d\n", 7, 8);
-    CU_ASSERT_FALSE(take(large, &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "r.csv:2: a field is longer"));
+    CU_ASSERT_FALSE(take(large, &roster, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "r.csv:2: a field is longer"));
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(told, "r.csv:3: the id is longer than 63 bytes")); /* both at once */
-    free(told);
+        strstr(reported, "r.csv:3: the id is longer than 63 bytes")); /* both at once */
+    free(reported);
     memset(large, ',', 2000);
     memcpy(large + 1990, "\nx", 3);
-    CU_ASSERT_FALSE(take(large, &roster, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "more than 60 fields"));
-    free(told);
+    CU_ASSERT_FALSE(take(large, &roster, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, "more than 60 fields"));
+    free(reported);
     free(large);
 }
 
-/* Any bytes: no crash, and whatever is wrong has a line. */
+/* Random bytes: no crash, and each error names a line. */
 static void noise(void)
 {
     uint64_t random = 11;
 
     for (int i = 0; i < 3000; i++) {
         static const char some[] = "id,name\n\n,,;\"\"\"\t\r78ab\xc3\xa9\xff";
-        char text[300] = "id,name\n", *told;
+        char text[300] = "id,name\n", *reported;
         size_t length = i % 2 ? 8 : 0, end = length + next_random(&random) % 280;
         Roster roster;
         for (; length < end; length++)
             text[length] = some[next_random(&random) % (sizeof some - 1)];
-        if (roster_read(text, length, "r.csv", &roster, &told))
+        if (roster_read(text, length, "r.csv", &roster, &reported))
             roster_free(&roster);
         else
-            CU_ASSERT_PTR_EQUAL(strstr(told, "r.csv:"), told);
-        free(told);
+            CU_ASSERT_PTR_EQUAL(strstr(reported, "r.csv:"), reported);
+        free(reported);
     }
 }
 
@@ -140,7 +143,7 @@ static void names(void)
             FAIL_SAYING("%s, %s", rows[i].a, rows[i].b);
 }
 
-/* Students "name/number", and the place in the roster that each gets; ? : unclear. */
+/* Students "name/number", and the index of each in the roster; ?: unclear. */
 static void matches(void)
 {
     static const char text[] = "id,name\n1,Jane Doe\n2,Bo Ek\n3,Ann Lee\n4,Ann Lee\ncy,Cy Fox\n";
@@ -151,30 +154,36 @@ static void matches(void)
     } rows[] = {
         { { "Jane Doe", "Bo Ek" }, { "1", "2" }, { 0, 1 }, { 0 } },
         { { "Jane Doe", "Bo Ek" }, { "", "" }, { 0, 1 }, { 0 } },
-        { { "Jane Doe", "X" }, { "2", "1" }, { 1, 0 }, { 0 } },        /* ids before names */
-        { { "Jane Doe", "Jane Doe" }, { "1", "" }, { 0, -1 }, { 0 } }, /* hers is taken */
+        { { "Jane Doe", "X" }, { "2", "1" }, { 1, 0 }, { 0 } }, /* ids before names */
+        { { "Jane Doe", "Jane Doe" },
+          { "1", "" },
+          { 0, -1 },
+          { 0 } }, /* her member is already matched */
         { { "Jane Doe", "doejane" }, { "", "" }, { -1, -1 }, { true, true } },
         { { "Ann Lee" }, { "" }, { -1 }, { true } },
-        { { "Ann Lee", "ann lee" }, { "3", "" }, { 2, 3 }, { 0 } }, /* the other one is left */
-        { { "CY", "nobody" }, { "", "" }, { 4, -1 }, { 0 } },       /* a folder named by the id */
-        { { "Jane Doe" }, { "99" }, { 0 }, { 0 } }, /* the system's own number: the name decides */
+        { { "Ann Lee", "ann lee" }, { "3", "" }, { 2, 3 }, { 0 } }, /* the other member remains */
+        { { "CY", "Di Fox" }, { "", "" }, { 4, -1 }, { 0 } },       /* a folder named by the id */
+        { { "Jane Doe" },
+          { "99" },
+          { 0 },
+          { 0 } }, /* a number of the learning system: the name decides */
     };
     Roster roster;
-    char *told;
+    char *reported;
 
-    CU_ASSERT_TRUE_FATAL(take(text, &roster, &told));
+    CU_ASSERT_TRUE_FATAL(take(text, &roster, &reported));
     for (size_t i = 0; i < COUNT(rows); i++) {
-        Attendee attendees[4] = { 0 };
+        Submitter submitters[4] = { 0 };
         int count = 0;
         for (; count < 4 && rows[i].name[count]; count++)
-            attendees[count] =
-                (Attendee){ .name = rows[i].name[count], .number = rows[i].number[count] };
-        roster_match(&roster, attendees, count);
+            submitters[count] =
+                (Submitter){ .name = rows[i].name[count], .number = rows[i].number[count] };
+        roster_match(&roster, submitters, count);
         for (int k = 0; k < count; k++)
-            if (attendees[k].member != rows[i].member[k] ||
-                attendees[k].unclear != rows[i].unclear[k])
-                FAIL_SAYING("row %zu, %s: %d %d", i, attendees[k].name, attendees[k].member,
-                            attendees[k].unclear);
+            if (submitters[k].member != rows[i].member[k] ||
+                submitters[k].unclear != rows[i].unclear[k])
+                FAIL_SAYING("row %zu, %s: %d %d", i, submitters[k].name, submitters[k].member,
+                            submitters[k].unclear);
     }
     roster_free(&roster);
 }

@@ -1,10 +1,8 @@
-/* test_gradebook_slurm.c - what Slurm's programs say, results as files, shares, and words for
- * shells.
- */
+/* test_gradebook_slurm.c - output of Slurm's programs, logs as results, tasks, shell quoting. */
 #include "gradebook/slurm/client.h"
 #include "gradebook/slurm/batch.h"
-#include "gradebook/slurm/result.h"
-#include "gradebook/slurm/work_item.h"
+#include "gradebook/slurm/job.h"
+#include "gradebook/store/attempt.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>
@@ -50,7 +48,7 @@ static const struct {
     { "12_|RUNNING|node7|None", false },
     { "12_x|RUNNING|node7|None", false },
     { "12_-1|RUNNING|node7|None", false },
-    { "12_4|RUNNING|node7|None", false }, /* there are 4: 0 to 3 */
+    { "12_4|RUNNING|node7|None", false }, /* the tasks are 0 to 3 */
     { "12_99999999999999999999|RUNNING|n|", false },
     { "12_[0-3]|PENDING||Priority", false },
     { "123_3|RUNNING|node7|None", false }, /* another array */
@@ -62,161 +60,203 @@ static const struct {
 static void lines_of_squeue(void)
 {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        TaskState fates[4] = { { 0 } };
-        CU_ASSERT_EQUAL(slurm_take_line(lines[i].line, "12", fates, 4), lines[i].taken);
-        CU_ASSERT_STRING_EQUAL(fates[3].state, lines[i].taken ? lines[i].state : "");
+        TaskState states[4] = { { 0 } };
+        CU_ASSERT_EQUAL(slurm_parse_line(lines[i].line, "12", states, 4), lines[i].taken);
+        CU_ASSERT_STRING_EQUAL(states[3].state, lines[i].taken ? lines[i].state : "");
         if (!lines[i].taken)
             continue;
-        CU_ASSERT_EQUAL(fates[3].live, lines[i].live);
-        CU_ASSERT_EQUAL(fates[3].runs, lines[i].runs);
-        CU_ASSERT_STRING_EQUAL(fates[3].node, lines[i].node);
-        CU_ASSERT_STRING_EQUAL(fates[3].reason, lines[i].reason);
+        CU_ASSERT_EQUAL(states[3].live, lines[i].live);
+        CU_ASSERT_EQUAL(states[3].runs, lines[i].runs);
+        CU_ASSERT_STRING_EQUAL(states[3].node, lines[i].node);
+        CU_ASSERT_STRING_EQUAL(states[3].reason, lines[i].reason);
     }
 }
 
-/* ---- Results ---- */
+/* ---- Logs ---- */
 
-static Result made(void)
+#define RESULT "format:1\nlab:06_transpose\nverdict:slow\nmarks:1\nratio:0.5\nend:06_transpose\n"
+
+static char *log_file(const char *result, const char *errors, char *text, size_t size)
 {
-    Result result = { .device = "node7: 0", .began = 1790000000, .seconds = 12.5 };
-
-    result.program.status = 3 << 8;
-    result.program.out =
-        (Printed){ -1, strdup("format:1\n\nend:x\n"), 16, 16, 40 }; /* 40: more was printed */
-    result.program.errors = (Printed){ -1, strdup("warpbook: why\n"), 14, 14, 14 };
-    return result;
+    return put(text, size,
+               "outcome: graded\nhost: node7\ndevice: 0\nbegan: 1790000000\nseconds: 12.500\n"
+               "stdout_bytes: %zu\nstderr_bytes: %zu\nwhy: \n---- stdout ----\n%s"
+               "---- stderr ----\n%s",
+               strlen(result), strlen(errors), result, errors);
 }
 
-static void a_result_there_and_back(void)
+static bool read_log(const char *text, size_t size, Attempt *attempt)
 {
     char path[100];
-    Result out = made(), in;
 
-    PUT(path, "%s/1.1", folder);
-    CU_ASSERT_FALSE(result_read(path, &in));
-    CU_ASSERT_TRUE_FATAL(result_write(path, &out));
-    CU_ASSERT_TRUE_FATAL(result_read(path, &in));
-    CU_ASSERT_STRING_EQUAL(in.device, "node7: 0");
-    CU_ASSERT_EQUAL(in.began, 1790000000);
-    CU_ASSERT_DOUBLE_EQUAL(in.seconds, 12.5, 1e-9);
-    CU_ASSERT_EQUAL(in.program.status, 3 << 8);
-    CU_ASSERT_FALSE(in.program.late);
-    CU_ASSERT_STRING_EQUAL(in.program.trouble, "");
-    CU_ASSERT_STRING_EQUAL(in.program.out.text, "format:1\n\nend:x\n");
-    CU_ASSERT_EQUAL(in.program.out.bytes, 40);
-    CU_ASSERT_STRING_EQUAL(in.program.errors.text, "warpbook: why\n");
-    program_free(&in.program);
-    program_free(&out.program);
+    CU_ASSERT_TRUE_FATAL(write_file(PUT(path, "%s/17.1.txt", folder), text, size));
+    return attempt_read_log(path, "06_transpose", attempt);
 }
 
-/* Whatever is in it, it is taken for a fault of the machine, and nothing is read beyond it. */
-static void a_damaged_result(void)
+static void a_log(void)
 {
-    char path[100], *text;
-    size_t size;
-    Result out = made(), in;
+    char text[1000], host[64], path[100];
+    Attempt attempt;
 
-    PUT(path, "%s/2.1", folder);
-    CU_ASSERT_TRUE_FATAL(result_write(path, &out));
-    text = read_file(path, 10000, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    for (size_t length = 0; length < size; length++) {
-        CU_ASSERT_TRUE(write_file(path, text, length));
-        CU_ASSERT_TRUE_FATAL(result_read(path, &in));
-        CU_ASSERT_STRING_NOT_EQUAL(in.program.trouble, "");
-        program_free(&in.program);
-    }
-    free(text);
-    program_free(&out.program);
+    CU_ASSERT_FALSE(attempt_read_log(PUT(path, "%s/18.1.txt", folder), "06_transpose", &attempt));
+    log_file(RESULT, "warpbook: why\n", text, sizeof text);
+    CU_ASSERT_TRUE_FATAL(read_log(text, strlen(text), &attempt));
+    CU_ASSERT_TRUE(attempt_graded(&attempt));
+    CU_ASSERT_STRING_EQUAL(attempt.host, "node7");
+    CU_ASSERT_STRING_EQUAL(attempt.device, "0");
+    CU_ASSERT_EQUAL(attempt.began, 1790000000);
+    CU_ASSERT_DOUBLE_EQUAL(attempt.seconds, 12.5, 1e-9);
+    CU_ASSERT_STRING_EQUAL(attempt.out, RESULT);
+    CU_ASSERT_STRING_EQUAL(attempt.errors, "warpbook: why\n");
+    CU_ASSERT_STRING_EQUAL(parsed_get(&attempt.result, "verdict"), "slow");
+    attempt_free(&attempt);
+    CU_ASSERT_STRING_EQUAL(attempt_log_host(PUT(path, "%s/17.1.txt", folder), host, sizeof host),
+                           "node7");
 }
 
-static const char *const damaged[] = {
-    "format:2\nbegan:1\nseconds:1\nstatus:0\nlate:0\nprinted:0\nout:0\nerrors:0\n\nend\n",
-    "format:1\nbegan:1\nseconds:1\nstatus:0\nlate:0\nprinted:9\nout:9\nerrors:0\n\nend\n",
-    "format:1\nbegan:1\nseconds:1\nstatus:0\nlate:0\nprinted:0\nout:-1\nerrors:1\n\nend\n",
-    "format:1\nbegan:1\nseconds:1\nstatus:0\nlate:0\nprinted:0\nout:1e300\nerrors:0\n\nend\n",
-    "format:1\nbegan:1\nseconds:nan\nstatus:0\nlate:0\nprinted:0\nout:0\nerrors:0\n\nend\n",
-    "format:1\nbegan:1\nseconds:1\nstatus:0\nlate:2\nprinted:0\nout:0\nerrors:0\n\nend\n",
-    "format:1\nbegan:1\nseconds:1\nstatus:0\nlate:0\nprinted:0\nout:0\nerrors:0\n\nEND\n",
+/* A machine error needs no result. */
+static void a_log_of_an_error(void)
+{
+    static const char text[] = "outcome: died\nhost: n\ndevice: 0\nbegan: 1\nseconds: 1\n"
+                               "stdout_bytes: 0\nstderr_bytes: 0\nwhy: was killed\n"
+                               "---- stdout ----\n---- stderr ----\n";
+    Attempt attempt;
+
+    CU_ASSERT_TRUE_FATAL(read_log(text, strlen(text), &attempt));
+    CU_ASSERT_STRING_EQUAL(attempt.outcome, "died");
+    CU_ASSERT_STRING_EQUAL(attempt.why, "was killed");
+    attempt_free(&attempt);
+}
+
+/* A log that is cut anywhere is no result. */
+static void a_cut_log(void)
+{
+    char text[1000];
+    Attempt attempt;
+
+    log_file(RESULT, "x", text, sizeof text);
+    for (size_t length = 0; length < strlen(text); length++)
+        CU_ASSERT_FALSE(read_log(text, length, &attempt));
+    CU_ASSERT_FALSE(read_log(text, strlen(text) + 1, &attempt)); /* a 0 at the end */
+}
+
+/* Each row replaces a part of a valid log. */
+static const struct {
+    const char *from, *to;
+} invalid[] = {
+    { "outcome: graded", "outcome: begun" },
+    { "outcome: graded", "outcome: passed" },
+    { "outcome: graded\n", "" },
+    { "began: 1790000000", "began: -1" },
+    { "began: 1790000000", "began: 1e300" },
+    { "seconds: 12.500", "seconds: nan" },
+    { "stdout_bytes: ", "stdout_bytes: 1" },
+    { "stdout_bytes: ", "stdout_bytes: -" },
+    { "stderr_bytes: 0", "stderr_bytes: 1" },
+    { "---- stderr", "---- STDERR" },
+    { "verdict:slow", "verdict:nice" },
+    { "verdict:slow", "verdict:unsound" },
+    { "lab:06_transpose", "lab:07_reduction" },
+    { "end:06_transpose\n", "end:06_transpose " },
 };
 
-static void results_that_lie(void)
+static void invalid_logs(void)
 {
-    char path[100];
-    Result in;
+    char text[1000], changed[1000];
+    Attempt attempt;
 
-    PUT(path, "%s/3.1", folder);
-    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
-        write_file(path, damaged[i], strlen(damaged[i]));
-        CU_ASSERT_TRUE_FATAL(result_read(path, &in));
-        CU_ASSERT_STRING_EQUAL(in.program.trouble, "handed in a result that cannot be read");
-        program_free(&in.program);
+    log_file(RESULT, "", text, sizeof text);
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+        const char *at = strstr(text, invalid[i].from);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+        PUT(changed, "%.*s%s%s", (int) (at - text), text, invalid[i].to,
+            at + strlen(invalid[i].from));
+        CU_ASSERT_FALSE(read_log(changed, strlen(changed), &attempt));
     }
 }
 
-/* ---- The folder of a round ---- */
+/* ---- The folder of a batch ---- */
 
-static bool read_order(const char *order, Batch *round)
+static bool read_tasks(const char *tasks, Batch *batch)
 {
     char path[100], problem[900];
 
-    write_file(PUT(path, "%s/order", folder), order, strlen(order));
+    write_file(PUT(path, "%s/tasks", folder), tasks, strlen(tasks));
     write_file(PUT(path, "%s/name", folder), "warpbook-1\n", 11);
-    return batch_read(folder, round, problem, sizeof problem);
+    return batch_read(folder, batch, problem, sizeof problem);
 }
 
-static void an_order(void)
+static void a_batch(void)
 {
-    char path[100], who[100];
-    Batch round;
+    char path[100], log[700];
+    Batch batch;
 
-    CU_ASSERT_TRUE_FATAL(read_order("0 17 1 06_transpose\n4 3 2 07_reduction\n", &round));
-    CU_ASSERT_EQUAL(round.count, 2);
-    CU_ASSERT_EQUAL(round.shares, 5);
-    CU_ASSERT_EQUAL(round.errands[1].kernel, 3);
-    CU_ASSERT_STRING_EQUAL(round.job, "");
+    CU_ASSERT_TRUE_FATAL(read_tasks("06_transpose 17.1,18.3\n07_reduction 3.2\n", &batch));
+    CU_ASSERT_EQUAL(batch.count, 3);
+    CU_ASSERT_EQUAL(batch.tasks, 2);
+    CU_ASSERT_EQUAL(batch.items[1].attempt.kernel, 18);
+    CU_ASSERT_EQUAL(batch.items[1].attempt.number, 3);
+    CU_ASSERT_EQUAL(batch.items[2].task, 1);
+    CU_ASSERT_STRING_EQUAL(batch.job, "");
     write_file(PUT(path, "%s/job", folder), "12; rm -rf\n", 11);
-    CU_ASSERT_FALSE(batch_find_job(&round));
+    CU_ASSERT_FALSE(batch_find_job(&batch));
     write_file(path, "4711\n", 5);
-    CU_ASSERT_TRUE(batch_find_job(&round));
-    CU_ASSERT_STRING_EQUAL(round.job, "4711");
-    make_folders(PUT(path, "%s/handed", folder));
-    CU_ASSERT_FALSE(batch_begun(&round, &round.errands[0], who, sizeof who));
-    CU_ASSERT_TRUE(batch_begin(&round, &round.errands[0], "12_0 0 node7"));
-    CU_ASSERT_FALSE(batch_begin(&round, &round.errands[0], "12_0 1 node8"));
-    CU_ASSERT_EQUAL(errno, EEXIST);
-    CU_ASSERT_TRUE(batch_begun(&round, &round.errands[0], who, sizeof who));
-    CU_ASSERT_STRING_EQUAL(who, "12_0 0 node7");
-    batch_free(&round);
+    CU_ASSERT_TRUE(batch_find_job(&batch));
+    CU_ASSERT_STRING_EQUAL(batch.job, "4711");
+    PUT(path, "%s/warpbook-1/07_reduction/3.2.txt", folder);
+    CU_ASSERT_STRING_EQUAL(batch_log(&batch, &batch.items[2], log, sizeof log), path);
+    batch_free(&batch);
 }
 
-static void no_orders(void)
+static void invalid_batches(void)
 {
     static const char *const texts[] = { "",
-                                         "0 17 1 06_transpose",
-                                         "0 17 1 99_nothing\n",
-                                         "-1 17 1 06_transpose\n",
-                                         "0 0 1 06_transpose\n",
-                                         "0 17 0 06_transpose\n",
-                                         "999999999 17 1 06_transpose\n",
-                                         "0 17 1 06_transpose more\n",
+                                         "06_transpose 17.1",
+                                         "06_transpose\n",
+                                         "06_transpose \n",
+                                         "99_nothing 17.1\n",
+                                         "06_transpose 0.1\n",
+                                         "06_transpose -1.1\n",
+                                         "06_transpose 17.0\n",
+                                         "06_transpose 17\n",
+                                         "06_transpose 17.1,\n",
+                                         "06_transpose 17.1,,18.1\n",
+                                         "06_transpose 17.1 18.1\n",
+                                         "06_transpose 99999999999999999999.1\n",
+                                         "06_transpose 17.9999999\n",
                                          "\n" };
-    Batch round;
+    Batch batch;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        CU_ASSERT_FALSE(read_order(texts[i], &round));
+        CU_ASSERT_FALSE(read_tasks(texts[i], &batch));
 }
 
-/* ---- Shares, options, quoting ---- */
+/* An attempt begins only once. */
+static void beginnings(void)
+{
+    Store store = { 0 };
+    Task task = { .kernel = 17, .number = 2 };
+    char path[100], host[64];
+    Attempt attempt;
 
-static void shares(void)
+    PUT(store.folder, "%s", folder);
+    CU_ASSERT_TRUE(attempt_begin(&store, &task, "0"));
+    CU_ASSERT_FALSE(attempt_begin(&store, &task, "1"));
+    PUT(path, "%s/logs/%s/17.2.txt", folder, all_labs[0].folder);
+    CU_ASSERT_FALSE(attempt_read_log(path, all_labs[0].folder, &attempt));
+    CU_ASSERT_STRING_NOT_EQUAL(attempt_log_host(path, host, sizeof host), "");
+}
+
+/* ---- Tasks, options, quoting ---- */
+
+static void sizes_of_tasks(void)
 {
     static const struct {
         int batch, jobs;
         double seconds;
         int open, size;
     } rows[] = {
-        { 0, 0, -1, 2700, 15 }, /* nothing known: 40 s each, ten minutes */
+        { 0, 0, -1, 2700, 15 }, /* unknown: 40 s each, ten minutes */
         { 0, 0, 60, 2700, 10 },  { 0, 0, 3600, 2700, 1 }, { 0, 0, 0.01, 2700, 200 },
         { 0, 4, 60, 64, 10 },    { 0, 16, 60, 64, 4 },    { 0, 100, 60, 64, 1 },
         { 3, 100, 60, 2700, 3 },
@@ -224,7 +264,7 @@ static void shares(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         SlurmOptions options = { .batch = rows[i].batch };
-        CU_ASSERT_EQUAL(share_size(&options, rows[i].jobs, rows[i].seconds, rows[i].open),
+        CU_ASSERT_EQUAL(task_size(&options, rows[i].jobs, rows[i].seconds, rows[i].open),
                         rows[i].size);
     }
 }
@@ -248,7 +288,7 @@ static void options_that_may_pass(void)
         CU_ASSERT_EQUAL(slurm_may_pass(rows[i].option), rows[i].may);
 }
 
-/* A shell must give the word back as it was. */
+/* A shell must return the word unchanged. */
 static void quoted_words(void)
 {
     static const char *const words[] = { "plain",        "with blank", "it's",     "'",   "''x''",
@@ -269,18 +309,20 @@ static void quoted_words(void)
 }
 
 CU_SuiteInfo test_gradebook_slurm = {
-    "gradebook: Slurm",
+    "gradebook Slurm",
     .pInitFunc = begin,
     .pCleanupFunc = end,
     .pTests =
         (CU_TestInfo[]){
             { "lines of squeue and sacct", lines_of_squeue },
-            { "a result there and back", a_result_there_and_back },
-            { "a damaged result", a_damaged_result },
-            { "results that lie", results_that_lie },
-            { "an order", an_order },
-            { "no orders", no_orders },
-            { "shares", shares },
+            { "a log", a_log },
+            { "a log of an error", a_log_of_an_error },
+            { "a cut log", a_cut_log },
+            { "invalid logs", invalid_logs },
+            { "a batch", a_batch },
+            { "invalid batches", invalid_batches },
+            { "beginnings", beginnings },
+            { "sizes of tasks", sizes_of_tasks },
             { "options that may pass", options_that_may_pass },
             { "quoted words", quoted_words },
             CU_TEST_INFO_NULL,

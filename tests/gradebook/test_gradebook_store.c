@@ -1,4 +1,4 @@
-/* test_gradebook_store.c - rows: what is enrolled, what is open, what an attempt leaves. */
+/* test_gradebook_store.c - database rows: imports, open work, attempts. */
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/store/queue.h"
 #include "gradebook/store/parsed_result.h"
@@ -15,15 +15,15 @@
 
 static char folder[64];
 static Store store;
-static bool asked[LABS];
+static bool requested[LABS];
 static int transpose;
 
 static int begin(void)
 {
     PUT(folder, "/tmp/warpbook-gradebook-XXXXXX");
     transpose = (int) (lab_find("transpose") - all_labs);
-    memset(asked, 0, sizeof asked);
-    asked[transpose] = true;
+    memset(requested, 0, sizeof requested);
+    requested[transpose] = true;
     return !mkdtemp(folder) || !store_open(&store, folder, true);
 }
 
@@ -35,21 +35,21 @@ static int end(void)
 }
 
 /* A class of students' kernels: name, text, name, text, ..., NULL. */
-static Enrolled enrol_these(const char *const list[])
+static ImportCounts enrol_these(const char *const list[])
 {
     Class class = { 0 };
-    Enrolled enrolled;
+    ImportCounts counts;
 
     for (; *list; list += 2) {
-        Submission *handin = class_handin(&class, *list);
-        PUT(handin->student, "%s", *list);
-        handin->layout = "plain";
-        submission_file(handin, "06_transpose/kernel.cu", list[1], strlen(list[1]),
+        Submission *submission = class_submission(&class, *list);
+        PUT(submission->student, "%s", *list);
+        submission->layout = "plain";
+        submission_file(submission, "06_transpose/kernel.cu", list[1], strlen(list[1]),
                         hash_bytes(HASH_START, list[1], strlen(list[1])), 0);
     }
-    enrol(&store, &class, "class", asked, NULL, &enrolled);
+    import_submissions(&store, &class, "class", requested, NULL, &counts);
     class_free(&class);
-    return enrolled;
+    return counts;
 }
 
 static int64_t count(const char *sql)
@@ -62,7 +62,7 @@ static int open_tasks(void)
     Queue queue;
     int open;
 
-    queue_read(&store, asked, 0, &queue);
+    queue_read(&store, requested, 0, &queue);
     open = queue.count;
     queue_free(&queue);
     return open;
@@ -72,11 +72,11 @@ static void the_same_is_enrolled_once(void)
 {
     static const char *const list[] = { "ann",    "int a;", "ben",    "int a;", "cid",
                                         "int a;", "dot",    "int b;", NULL };
-    Enrolled enrolled = enrol_these(list);
+    ImportCounts counts = enrol_these(list);
 
-    CU_ASSERT_EQUAL(enrolled.students, 4);
-    CU_ASSERT_EQUAL(enrolled.parts, 4);
-    CU_ASSERT_EQUAL(enrolled.kernels, 2);
+    CU_ASSERT_EQUAL(counts.students, 4);
+    CU_ASSERT_EQUAL(counts.parts, 4);
+    CU_ASSERT_EQUAL(counts.kernels, 2);
     enrol_these(list);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM submissions"), 4);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 2);
@@ -84,9 +84,9 @@ static void the_same_is_enrolled_once(void)
     CU_ASSERT_EQUAL(open_tasks(), 2);
 }
 
-/* Once, texts were equal if a lexer of ours read the same tokens in them. The compiler ends a line
- * at a lone CR, too, and joins lines at a backslash that blanks follow: so an empty hand-in was
- * graded as another one's kernel, and one student's #error became another one's verdict. */
+/* Once, texts were equal if our lexer found the same tokens in them. The compiler also ends a line
+ * at a lone CR, and joins lines at a backslash followed by blanks. So an empty submission was
+ * graded as another student's kernel, and one student's #error became another student's verdict. */
 static void a_twin_for_the_lexer_is_no_twin(void)
 {
     static const char *const list[] = { "ann", "int a;",
@@ -98,27 +98,27 @@ static void a_twin_for_the_lexer_is_no_twin(void)
                                         "gil", "int a;\n// \\\t\n#error gil's",
                                         "hal", "int a;\f",
                                         NULL };
-    Enrolled enrolled = enrol_these(list);
+    ImportCounts counts = enrol_these(list);
 
-    CU_ASSERT_EQUAL(enrolled.parts, 8);
-    CU_ASSERT_EQUAL(enrolled.kernels, 8);
+    CU_ASSERT_EQUAL(counts.parts, 8);
+    CU_ASSERT_EQUAL(counts.kernels, 8);
     CU_ASSERT_EQUAL(open_tasks(), 8);
 }
 
-/* A kernel with a 0 in it builds for nobody: it must not stand for one that does. */
+/* A kernel with a zero byte never builds: it must not be identified with one that does. */
 static void a_text_with_a_0_is_itself_only(void)
 {
     Class class = { 0 };
-    Submission *handin = class_handin(&class, "eve");
-    Enrolled enrolled;
+    Submission *submission = class_submission(&class, "eve");
+    ImportCounts counts;
 
-    PUT(handin->student, "eve");
-    handin->layout = "plain";
-    submission_file(handin, "06_transpose/kernel.cu", "int a;\0x", 8, 1, 0);
-    enrol(&store, &class, "class", asked, NULL, &enrolled);
+    PUT(submission->student, "eve");
+    submission->layout = "plain";
+    submission_file(submission, "06_transpose/kernel.cu", "int a;\0x", 8, 1, 0);
+    import_submissions(&store, &class, "class", requested, NULL, &counts);
     class_free(&class);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM kernels"), 3);
-    CU_ASSERT_EQUAL(enrolled.kernels, 1); /* she is the whole class now */
+    CU_ASSERT_EQUAL(counts.kernels, 1); /* the class is now eve alone */
     CU_ASSERT_EQUAL(open_tasks(), 1);
 }
 
@@ -131,14 +131,14 @@ static void attempt(const char *out, const char *errors, int status)
         .status = status
     };
     Queue queue;
-    Ended ended;
+    Attempt attempt;
 
-    queue_read(&store, asked, 0, &queue);
+    queue_read(&store, requested, 0, &queue);
     CU_ASSERT_TRUE_FATAL(queue.count > 0);
     program.out.bytes = program.out.used;
-    ended_of(&program, "06_transpose", &ended);
-    take_over(&store, &queue.tasks[0], "sim", &program, &ended);
-    ended_free(&ended);
+    attempt_of(&program, "06_transpose", "sim", &attempt);
+    attempt_record(&store, &queue.tasks[0], &attempt);
+    attempt_free(&attempt);
     queue_free(&queue);
 }
 
@@ -149,7 +149,7 @@ static void attempt(const char *out, const char *errors, int status)
 
 static void faults_and_gradings(void)
 {
-    Tally tally;
+    QueueCounts counts;
 
     enrol_these((const char *const[]){ "fay", "int f;", NULL });
     attempt(BAD, "", 3 << 8);
@@ -157,8 +157,8 @@ static void faults_and_gradings(void)
     CU_ASSERT_EQUAL(open_tasks(), 1);
     attempt("format:1\nlab:06_tr", "", 0);
     CU_ASSERT_EQUAL(open_tasks(), 0); /* given up */
-    queue_tally(&store, &tally);
-    CU_ASSERT_EQUAL(tally.given_up, 1);
+    queue_count(&store, &counts);
+    CU_ASSERT_EQUAL(counts.given_up, 1);
     CU_ASSERT_EQUAL(count("SELECT count(DISTINCT outcome) FROM attempts"), 3);
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM verdicts"), 0);
     store_do(&store, "INSERT INTO regrades (kernel, after, at) SELECT max(id), 3, '' FROM kernels",
@@ -182,7 +182,7 @@ static void one_writes_many_read(void)
     int status = 0;
     pid_t pid = fork();
 
-    if (pid == 0) /* locks are between processes */
+    if (pid == 0) /* locks work between processes */
         _exit(store_open(&other, folder, true) ? 1 : !strstr(other.problem, "another gradebook"));
     CU_ASSERT_TRUE_FATAL(pid > 0);
     waitpid(pid, &status, 0);
@@ -208,7 +208,7 @@ static void rows_for_people(void)
     CU_ASSERT_FALSE(rows_next(&store, rows, &row));
 }
 
-/* What a grading printed, and what is wrong with it. */
+/* The output of a grading, and the expected error. */
 static void readings(void)
 {
     static const struct {
@@ -227,13 +227,13 @@ static void readings(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ParsedResult reading;
+        ParsedResult result;
         char why[300];
-        bool fine = parsed_take(rows[i].text, "06_transpose", &reading, why, sizeof why);
-        CU_ASSERT_EQUAL(fine, rows[i].fault == NULL);
-        if (!fine && rows[i].fault)
+        bool ok = parsed_read(rows[i].text, "06_transpose", &result, why, sizeof why);
+        CU_ASSERT_EQUAL(ok, rows[i].fault == NULL);
+        if (!ok && rows[i].fault)
             CU_ASSERT_PTR_NOT_NULL(strstr(why, rows[i].fault));
-        parsed_free(&reading);
+        parsed_free(&result);
     }
 }
 

@@ -1,5 +1,5 @@
-/* test_gradebook_terms.c - what an attempt was graded under, marks by the course file that counts,
- * and gradebooks of an older version. */
+/* test_gradebook_terms.c - terms of attempts, marks by the current course file, and older
+ * gradebooks. */
 #include "gradebook/store/import_roster.h"
 #include "gradebook/store/import_submissions.h"
 #include "gradebook/store/queue.h"
@@ -17,15 +17,15 @@
 
 static char folder[64], file[80];
 static Store store;
-static bool asked[LABS];
+static bool requested[LABS];
 static int transpose;
 
 static int begin(void)
 {
     PUT(folder, "/tmp/warpbook-terms-XXXXXX");
     transpose = (int) (lab_find("transpose") - all_labs);
-    memset(asked, 0, sizeof asked);
-    asked[transpose] = true;
+    memset(requested, 0, sizeof requested);
+    requested[transpose] = true;
     if (!mkdtemp(folder))
         return 1;
     PUT(file, "%s/file", folder);
@@ -42,21 +42,21 @@ static int end(void)
 static void hand_in(Class *class, const char *who, const char *source, const char *text,
                     int64_t sent, bool timed)
 {
-    Submission *handin = class_handin(class, source);
+    Submission *submission = class_submission(class, source);
 
-    PUT(handin->student, "%s", who);
-    handin->layout = "plain";
-    handin->sent = sent;
-    handin->timed = timed;
-    submission_file(handin, "06_transpose/kernel.cu", text, strlen(text),
+    PUT(submission->student, "%s", who);
+    submission->layout = "plain";
+    submission->sent = sent;
+    submission->timed = timed;
+    submission_file(submission, "06_transpose/kernel.cu", text, strlen(text),
                     hash_bytes(HASH_START, text, strlen(text)), 0);
 }
 
 static void enrol_class(Class *class)
 {
-    Enrolled enrolled;
+    ImportCounts counts;
 
-    enrol(&store, class, "class", asked, NULL, &enrolled);
+    import_submissions(&store, class, "class", requested, NULL, &counts);
     class_free(class);
 }
 
@@ -65,13 +65,13 @@ static int open_tasks(void)
     Queue queue;
     int open;
 
-    queue_read(&store, asked, 0, &queue);
+    queue_read(&store, requested, 0, &queue);
     open = queue.count;
     queue_free(&queue);
     return open;
 }
 
-/* The first open one: slow, at a ratio of 0.5 beside rung 1's 0.25. */
+/* Grades the first open kernel: slow, ratio 0.5, rung 1 at 0.25. */
 static void grade_one(void)
 {
     static const char out[] = "format:1\nlab:06_transpose\nverdict:slow\nmarks:1\nratio:0.5\n"
@@ -84,25 +84,25 @@ static void grade_one(void)
         .began_s = now_s(),
     };
     Queue queue;
-    Ended ended;
+    Attempt attempt;
 
-    queue_read(&store, asked, 0, &queue);
+    queue_read(&store, requested, 0, &queue);
     CU_ASSERT_TRUE_FATAL(queue.count > 0);
     program.out.bytes = program.out.used;
-    ended_of(&program, "06_transpose", &ended);
-    take_over(&store, &queue.tasks[0], "sim", &program, &ended);
-    ended_free(&ended);
+    attempt_of(&program, "06_transpose", "sim", &attempt);
+    attempt_record(&store, &queue.tasks[0], &attempt);
+    attempt_free(&attempt);
     queue_free(&queue);
 }
 
 static void set_course(const char *text)
 {
-    char *told;
+    char *reported;
 
     CU_ASSERT_TRUE_FATAL(write_file(file, text, strlen(text)));
-    if (!terms_load(&store, file, &told))
-        FAIL_SAYING("%s", told);
-    free(told);
+    if (!terms_load(&store, file, &reported))
+        FAIL_SAYING("%s", reported);
+    free(reported);
     terms_keep(&store);
 }
 
@@ -111,7 +111,7 @@ static int64_t count(const char *sql)
     return store_number(&store, -1, sql, "");
 }
 
-/* Grading anew happens when what is measured has changed, and only then. */
+/* Kernels are graded again if the measurement has changed, and only then. */
 static void only_what_is_measured_counts(void)
 {
     static const struct {
@@ -121,7 +121,7 @@ static void only_what_is_measured_counts(void)
         { "[all]\nweight = 2\nbase = 10\nlate_factor = 0.5\nclose = curve\n", 0 },
         { "[6]\nbar of flat = 0.6\n", 1 },
         { "[6]\nbar of flat = 0.6\nweight = 3\n", 0 },
-        { "[7]\nseed = 5\n", 0 }, /* back: the first attempt counts again */
+        { "[7]\nseed = 5\n", 0 }, /* restored: the first attempt counts again */
         { "[6]\nseed = 5\n", 1 },
         { "[course]\ndevice = sim:h200\n[6]\nseed = 5\n", 1 },
         { "[6]\nbar of flat = 0.6\n", 0 },
@@ -147,25 +147,26 @@ static void only_what_is_measured_counts(void)
     CU_ASSERT_EQUAL(open_tasks(), 0);
 }
 
-/* The kept file counts until another one is given; one that is only looked at is not kept. */
+/* The stored file counts until another one is given to grade; a file given to report is not stored.
+ */
 static void the_latest_counts(void)
 {
     int64_t kept;
-    char *told, *text;
+    char *reported, *text;
 
     set_course("[6]\nweight = 7\n");
     kept = count("SELECT count(*) FROM courses");
     set_course("[6]\nweight = 7\n");
     CU_ASSERT_EQUAL(count("SELECT count(*) FROM courses"), kept);
     CU_ASSERT_TRUE_FATAL(write_file(file, "[6]\nweight = 8\n", 15));
-    CU_ASSERT_TRUE(terms_load(&store, file, &told));
+    CU_ASSERT_TRUE(terms_load(&store, file, &reported));
     CU_ASSERT_EQUAL(store.course.lab[transpose].policy.weight, 8);
-    CU_ASSERT_TRUE(terms_load(&store, NULL, &told));
+    CU_ASSERT_TRUE(terms_load(&store, NULL, &reported));
     CU_ASSERT_EQUAL(store.course.lab[transpose].policy.weight, 7);
     CU_ASSERT_TRUE_FATAL(write_file(file, "[6]\nweight = x\n", 15));
-    CU_ASSERT_FALSE(terms_load(&store, file, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, ":2: weight = x"));
-    free(told);
+    CU_ASSERT_FALSE(terms_load(&store, file, &reported));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reported, ":2: weight = x"));
+    free(reported);
     text = terms_of(&store, "06_transpose");
     CU_ASSERT_STRING_EQUAL(text, "");
     free(text);
@@ -180,7 +181,7 @@ static Row row_of(const char *name)
 
     while (rows_next(&store, rows, &row))
         if (!strcmp(row.name, name))
-            found = row; /* its numbers: texts are gone */
+            found = row; /* only its numbers: its texts are no longer valid */
     return found;
 }
 
@@ -201,7 +202,7 @@ static void marks_follow_from_the_course(void)
     Row row;
 
     set_course("");
-    hand_in(&class, "ann", "ann2", "int a;", 1735689601, true); /* a second into 2025 */
+    hand_in(&class, "ann", "ann2", "int a;", 1735689601, true); /* one second into 2025 */
     enrol_class(&class);
     for (size_t i = 0; i < COUNT(rows); i++) {
         set_course(rows[i].course);
@@ -214,8 +215,8 @@ static void marks_follow_from_the_course(void)
 
 enum { BEFORE = 1893450000, AFTER = 1893456000 + 5400 }; /* 2030 */
 
-/* What is handed in again unchanged is as old as it was; times of files count if the course says
- * so; and where one of several is not known, nothing is. */
+/* A kernel that is submitted again unchanged keeps its first time. Times of files count if the
+ * course says so; if one of several is unknown, the time is unknown. */
 static void since_when(void)
 {
     static const char policy[] = "[6]\ndeadline = 2030-01-01 00:00 Z\nlate_factor = 0.5\n";
@@ -231,14 +232,14 @@ static void since_when(void)
     hand_in(&class, "none", "n1", "int a;", 0, false);
     hand_in(&class, "mixed", "m1", "int a;", 0, false);
     hand_in(&class, "mixed", "m2", "int a;", AFTER, true);
-    /* A newer file beside it made a lab late that had been handed in in time. */
-    hand_in(&class, "beside", "b1", "int a;", AFTER, false);
-    class_handin(&class, "b1")->files[0].changed = BEFORE;
-    hand_in(&class, "told", "t1", "int a;", AFTER, true);
-    class_handin(&class, "t1")->files[0].changed = BEFORE;
+    /* Once, a newer file next to it made a lab late that had been submitted in time. */
+    hand_in(&class, "newer file", "b1", "int a;", AFTER, false);
+    class_submission(&class, "b1")->files[0].changed = BEFORE;
+    hand_in(&class, "timed", "t1", "int a;", AFTER, true);
+    class_submission(&class, "t1")->files[0].changed = BEFORE;
     enrol_class(&class);
     CU_ASSERT_EQUAL(row_of("early").earned.late_s, 0);
-    CU_ASSERT_EQUAL(row_of("told").earned.late_s, 5400);
+    CU_ASSERT_EQUAL(row_of("timed").earned.late_s, 5400);
     CU_ASSERT_EQUAL(row_of("late").earned.late_s, 5400);
     CU_ASSERT_DOUBLE_EQUAL(row_of("late").marks, 37.5, 1e-9);
     CU_ASSERT_EQUAL(row_of("files").earned.late_s, 0);
@@ -247,8 +248,8 @@ static void since_when(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(row_of("mixed").earned.why, "is unknown"));
     set_course(files);
     CU_ASSERT_EQUAL(row_of("files").earned.late_s, 5400);
-    CU_ASSERT_EQUAL(row_of("beside").earned.late_s, 0);
-    CU_ASSERT_EQUAL(row_of("told").earned.late_s, 5400);
+    CU_ASSERT_EQUAL(row_of("newer file").earned.late_s, 0);
+    CU_ASSERT_EQUAL(row_of("timed").earned.late_s, 5400);
     CU_ASSERT_PTR_NOT_NULL(strstr(row_of("none").earned.why, "is unknown"));
     set_course("");
 }
@@ -271,12 +272,13 @@ static void the_roster(void)
 {
     static const char csv[] = "id,name,section\n1,Early,A\n2,Absent One,B\n3,Twin\n4,twin\n";
     Class class = { 0 };
-    char *told, text[40];
+    char *reported, text[40];
     int people;
 
-    CU_ASSERT_STRING_EQUAL(standing("early", text), "  slow"); /* no roster: nobody is unknown */
+    CU_ASSERT_STRING_EQUAL(standing("early", text),
+                           "  slow"); /* without a roster no student is unknown */
     CU_ASSERT_TRUE_FATAL(write_file(file, csv, sizeof csv - 1));
-    CU_ASSERT_TRUE(enlist(&store, file, &people, &told));
+    CU_ASSERT_TRUE(import_roster(&store, file, &people, &reported));
     CU_ASSERT_EQUAL(people, 4);
     hand_in(&class, "early", "e1", "int a;", 100, true);
     hand_in(&class, "TWIN", "t1", "int a;", 100, true);
@@ -291,8 +293,9 @@ static void the_roster(void)
     CU_ASSERT_EQUAL(row_of("Absent One").marks, 0);
     CU_ASSERT_TRUE(row_of("Absent One").has_marks);
     CU_ASSERT_TRUE_FATAL(write_file(file, "id\n", 3));
-    CU_ASSERT_FALSE(enlist(&store, file, &people, &told)); /* and the one before still counts */
-    free(told);
+    CU_ASSERT_FALSE(
+        import_roster(&store, file, &people, &reported)); /* the roster before still counts */
+    free(reported);
     CU_ASSERT_STRING_EQUAL(standing("Absent One", text), "absent B missing");
 }
 
@@ -308,7 +311,7 @@ static int run_sql(const char *path, char *sql)
     return status;
 }
 
-/* Columns of all tables and texts of all views, but for what version 1 had and none needs. */
+/* Columns of all tables and texts of all views, except what only version 1 had. */
 static char *shape_of(Store *of)
 {
     sqlite3_stmt *rows = store_ask(
@@ -339,7 +342,7 @@ static void an_older_gradebook(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(sql);
     CU_ASSERT_EQUAL_FATAL(run_sql(PUT(path, "%s/gradebook.sqlite", old), sql), SQLITE_OK);
     free(sql);
-    CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, false)); /* whoever only reads, too */
+    CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, false)); /* also by a reader */
     store_close(&upgraded);
     CU_ASSERT_TRUE_FATAL(store_open(&upgraded, old, true));
     was = shape_of(&store);

@@ -4,15 +4,15 @@
 #include <signal.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t asked;
+static volatile sig_atomic_t requested;
 
 static void note(int number)
 {
     (void) number;
-    asked = 1;
+    requested = 1;
 }
 
-void stop_heed(void)
+void stop_on_signals(void)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
@@ -23,7 +23,7 @@ void stop_heed(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-bool stop_asked(void)
+bool stop_requested(void)
 {
-    return asked;
+    return requested;
 }

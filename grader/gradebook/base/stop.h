@@ -6,7 +6,7 @@
 
 /* From now on the first signal (SIGINT, SIGTERM, ...) only sets a flag, for an orderly exit; the
  * second one exits at once. */
-void stop_heed(void);
-bool stop_asked(void);
+void stop_on_signals(void);
+bool stop_requested(void);
 
 #endif

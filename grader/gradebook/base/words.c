@@ -7,9 +7,9 @@
 
 void words_add(Words *words, const char *word)
 {
-    if (words->count + 1 >= words->room) {
-        words->room = words->room ? 2 * words->room : 64;
-        words->word = xrealloc(words->word, (size_t) words->room, sizeof *words->word);
+    if (words->count + 1 >= words->capacity) {
+        words->capacity = words->capacity ? 2 * words->capacity : 64;
+        words->word = xrealloc(words->word, (size_t) words->capacity, sizeof *words->word);
     }
     words->word[words->count++] = word ? xstrdup(word) : NULL;
     words->word[words->count] = NULL;

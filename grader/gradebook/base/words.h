@@ -6,7 +6,7 @@
 
 typedef struct Words { /* NULL-terminated; owns its words. Starts as { 0 } */
     char **word;
-    int count, room;
+    int count, capacity;
 } Words;
 
 void words_add(Words *words, const char *word);

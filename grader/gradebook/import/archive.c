@@ -15,22 +15,22 @@
 #include <string.h>
 
 const UnpackLimits archive_class = { .entries = 500000,
-                                     .entry_bytes = HANDIN_BYTES,
+                                     .entry_bytes = SUBMISSION_BYTES,
                                      .bytes = (size_t) 64 << 30,
                                      .ratio = 2000,
                                      .bytes_free = (size_t) 1 << 30 };
-const UnpackLimits archive_student = { .entries = HANDIN_FILES,
-                                       .entry_bytes = HANDIN_BYTES,
-                                       .bytes = HANDIN_BYTES,
+const UnpackLimits archive_student = { .entries = SUBMISSION_FILES,
+                                       .entry_bytes = SUBMISSION_BYTES,
+                                       .bytes = SUBMISSION_BYTES,
                                        .ratio = 200,
                                        .bytes_free = 4 << 20 };
 
 typedef struct Unpacking {
     struct archive *archive;
     const UnpackLimits *limits;
-    const Visitor *sink;
+    const Visitor *visitor;
     size_t entries, bytes;
-    char *entry; /* HANDIN_PATH */
+    char *entry; /* SUBMISSION_PATH */
     char *why;
     size_t why_size;
 } Unpacking;
@@ -61,8 +61,8 @@ static struct archive *reader(void)
     return archive;
 }
 
-static bool condemn(Unpacking *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool condemn(Unpacking *u, const char *format, ...)
+static bool refuse_all(Unpacking *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse_all(Unpacking *u, const char *format, ...)
 {
     va_list arguments;
 
@@ -77,8 +77,8 @@ static bool damaged(Unpacking *u)
 {
     const char *said = archive_error_string(u->archive);
 
-    return condemn(u, "the archive is damaged or of an unknown format (known: zip, tar): %s",
-                   said ? said : "unknown reason");
+    return refuse_all(u, "the archive is damaged or of an unknown format (known: zip, tar): %s",
+                      said ? said : "unknown reason");
 }
 
 /* Why an entry may not be unpacked; NULL for a file or folder. */
@@ -121,30 +121,32 @@ static bool within_limits(Unpacking *u)
     la_int64_t packed = archive_filter_bytes(u->archive, -1);
 
     if (u->bytes > u->limits->bytes)
-        return condemn(u, "the archive unpacks to more than %zu MiB", u->limits->bytes >> 20);
+        return refuse_all(u, "the archive unpacks to more than %zu MiB", u->limits->bytes >> 20);
     if (u->bytes > u->limits->bytes_free && packed > 0 &&
         u->bytes / u->limits->ratio > (size_t) packed)
-        return condemn(u, "the archive unpacks to more than %zu times its size", u->limits->ratio);
+        return refuse_all(u, "the archive unpacks to more than %zu times its size",
+                          u->limits->ratio);
     return true;
 }
 
 /* Refuses only the large file: the rest of a class's archive is taken. */
-static void hand_over(Unpacking *u, const char *path, const SunkFile *file)
+static void hand_over(Unpacking *u, const char *path, const VisitedFile *file)
 {
     char why[80];
 
     if (file->size > u->limits->entry_bytes)
-        u->sink->refuse(u->sink->context, path,
-                        PUT(why, "it unpacks to more than %zu MiB", u->limits->entry_bytes >> 20));
+        u->visitor->refuse(
+            u->visitor->context, path,
+            PUT(why, "it unpacks to more than %zu MiB", u->limits->entry_bytes >> 20));
     else
-        u->sink->file(u->sink->context, path, file);
+        u->visitor->file(u->visitor->context, path, file);
 }
 
 /* Reads a whole entry; keeps it if it is not larger than requested. */
 static bool take_file(Unpacking *u, struct archive_entry *entry, const char *path)
 {
-    size_t wanted = u->sink->wants(u->sink->context, path), room = 0;
-    SunkFile file = { .changed = archive_entry_mtime(entry), .hash = HASH_START };
+    size_t wanted = u->visitor->wants(u->visitor->context, path), capacity = 0;
+    VisitedFile file = { .changed = archive_entry_mtime(entry), .hash = HASH_START };
     char *kept = NULL;
 
     for (;;) {
@@ -160,7 +162,7 @@ static bool take_file(Unpacking *u, struct archive_entry *entry, const char *pat
         }
         if (offset < 0 || (size_t) offset != file.size) { /* a sparse tar: not a kernel */
             free(kept);
-            return condemn(u, "it is a sparse file");
+            return refuse_all(u, "it is a sparse file");
         }
         file.size += length;
         u->bytes += length;
@@ -171,9 +173,9 @@ static bool take_file(Unpacking *u, struct archive_entry *entry, const char *pat
         file.hash = hash_bytes(file.hash, block, length);
         if (file.size > wanted)
             continue;
-        if (file.size >= room) {
-            room = 2 * file.size + 4096;
-            kept = xrealloc(kept, room, 1);
+        if (file.size >= capacity) {
+            capacity = 2 * file.size + 4096;
+            kept = xrealloc(kept, capacity, 1);
         }
         memcpy(kept + offset, block, length);
     }
@@ -197,11 +199,11 @@ static bool take_entry(Unpacking *u, struct archive_entry *entry)
     if (archive_entry_filetype(entry) == AE_IFDIR && !fault)
         return true;
     if (bad_path && name) { /* reported by its own name, where printable */
-        put(u->entry, HANDIN_PATH, "%s", name);
+        put(u->entry, SUBMISSION_PATH, "%s", name);
         show(u->entry);
     }
     if (bad_path || fault) {
-        u->sink->refuse(u->sink->context, u->entry, bad_path ? bad_path : fault);
+        u->visitor->refuse(u->visitor->context, u->entry, bad_path ? bad_path : fault);
         return true;
     }
     return take_file(u, entry, u->entry);
@@ -217,7 +219,7 @@ static bool take_all(Unpacking *u)
     while ((status = archive_read_next_header(u->archive, &entry)) == ARCHIVE_OK ||
            status == ARCHIVE_WARN) {
         if (++u->entries > u->limits->entries)
-            return condemn(u, "the archive holds more than %zu files", u->limits->entries);
+            return refuse_all(u, "the archive holds more than %zu files", u->limits->entries);
         if (!take_entry(u, entry))
             return false;
     }
@@ -235,43 +237,43 @@ static bool unpack(Unpacking *u, bool opened)
     return taken;
 }
 
-bool archive_file(const char *path, const UnpackLimits *limits, const Visitor *sink,
-                  char entry[HANDIN_PATH], char *why, size_t size)
+bool archive_file(const char *path, const UnpackLimits *limits, const Visitor *visitor,
+                  char entry[SUBMISSION_PATH], char *why, size_t size)
 {
-    Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
+    Unpacking u = { reader(), limits, visitor, 0, 0, entry, why, size };
 
     return unpack(&u, archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK);
 }
 
 bool archive_memory(const char *bytes, size_t count, const UnpackLimits *limits,
-                    const Visitor *sink, char entry[HANDIN_PATH], char *why, size_t size)
+                    const Visitor *visitor, char entry[SUBMISSION_PATH], char *why, size_t size)
 {
-    Unpacking u = { reader(), limits, sink, 0, 0, entry, why, size };
+    Unpacking u = { reader(), limits, visitor, 0, 0, entry, why, size };
 
     return unpack(&u, archive_read_open_memory(u.archive, bytes, count) == ARCHIVE_OK);
 }
 
-bool archive_names(const char *path, NameSeen *seen, void *context, char *why, size_t size)
+bool archive_names(const char *path, NameVisitor *seen, void *context, char *why, size_t size)
 {
-    char clean[HANDIN_PATH];
+    char clean[SUBMISSION_PATH];
     Unpacking u = { reader(), &archive_class, NULL, 0, 0, clean, why, size };
     struct archive_entry *entry;
-    bool fine = archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK;
+    bool ok = archive_read_open_filename(u.archive, path, 1 << 16) == ARCHIVE_OK;
     int status = ARCHIVE_FATAL;
 
-    while (fine && ((status = archive_read_next_header(u.archive, &entry)) == ARCHIVE_OK ||
-                    status == ARCHIVE_WARN)) {
+    while (ok && ((status = archive_read_next_header(u.archive, &entry)) == ARCHIVE_OK ||
+                  status == ARCHIVE_WARN)) {
         const char *name = name_of(entry);
         if (++u.entries > u.limits->entries || archive_filter_bytes(u.archive, 0) > (64ll << 30))
-            fine = condemn(&u, "the archive is too large");
+            ok = refuse_all(&u, "the archive is too large");
         else if (name && !path_clean(name, clean) && !path_is_junk(clean) &&
                  !seen(context, clean, archive_entry_filetype(entry) == AE_IFDIR))
-            status = ARCHIVE_EOF, fine = false;
+            status = ARCHIVE_EOF, ok = false;
     }
     if (status != ARCHIVE_EOF && status != ARCHIVE_OK)
-        fine = damaged(&u);
+        ok = damaged(&u);
     else if (status == ARCHIVE_EOF)
-        fine = true;
+        ok = true;
     archive_read_free(u.archive);
-    return fine;
+    return ok;
 }

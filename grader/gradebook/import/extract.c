@@ -5,7 +5,7 @@
  */
 #include "gradebook/import/extract.h"
 #include "gradebook/import/source.h"
-#include "gradebook/import/suspicion.h"
+#include "base/tokens.h"
 #include "base/util.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct Own {
 
 struct Manifest {
     Own *list;
-    int count, room;
+    int count, capacity;
     const char *prefix; /* while a folder is read */
 };
 
@@ -32,14 +32,14 @@ static size_t wants_nothing(void *context, const char *path)
     return 0;
 }
 
-static void own_file(void *context, const char *path, const SunkFile *file)
+static void own_file(void *context, const char *path, const VisitedFile *file)
 {
     Manifest *manifest = context;
-    char whole[HANDIN_PATH + 64];
+    char whole[SUBMISSION_PATH + 64];
 
-    if (manifest->count == manifest->room) {
-        manifest->room = manifest->room ? 2 * manifest->room : 256;
-        manifest->list = xrealloc(manifest->list, (size_t) manifest->room, sizeof(Own));
+    if (manifest->count == manifest->capacity) {
+        manifest->capacity = manifest->capacity ? 2 * manifest->capacity : 256;
+        manifest->list = xrealloc(manifest->list, (size_t) manifest->capacity, sizeof(Own));
     }
     PUT(whole, "%s/%s", manifest->prefix, path);
     manifest->list[manifest->count++] = (Own){ xstrdup(whole), file->size, file->hash };
@@ -59,12 +59,12 @@ Manifest *manifest_read(const char *root)
 {
     static const char *const folders[] = { "labs", "common", "grader", "solutions", "tests" };
     Manifest *manifest = xcalloc(1, sizeof *manifest);
-    const Visitor sink = { manifest, wants_nothing, own_file, own_refused };
+    const Visitor visitor = { manifest, wants_nothing, own_file, own_refused };
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char folder[4096], why[300];
         manifest->prefix = folders[i];
-        walk(PUT(folder, "%s/%s", root, folders[i]), &sink, why, sizeof why);
+        walk(PUT(folder, "%s/%s", root, folders[i]), &visitor, why, sizeof why);
     }
     if (manifest->count)
         qsort(manifest->list, (size_t) manifest->count, sizeof(Own), by_path);
@@ -123,7 +123,7 @@ static const char *stem(const char *name, char *text, size_t size)
 static int lab_of(const char *path, int only, bool *is_kernel)
 {
     const char *name = strrchr(path, '/');
-    char folder[HANDIN_PATH], single[300];
+    char folder[SUBMISSION_PATH], single[300];
     size_t above;
 
     name = name ? name + 1 : path;
@@ -148,13 +148,14 @@ static int lab_of(const char *path, int only, bool *is_kernel)
 
 /* ---- Taking ---- */
 
-static bool same_file(const HandedFile *a, const HandedFile *b)
+static bool same_file(const SubmittedFile *a, const SubmittedFile *b)
 {
     return a->bytes == b->bytes && a->text && b->text && !memcmp(a->text, b->text, a->bytes);
 }
 
 /* Chooses the file nearer to the top; sets `clash` if both are at the same depth. */
-static void choose(const HandedFile **chosen, const HandedFile *file, const HandedFile **clash)
+static void choose(const SubmittedFile **chosen, const SubmittedFile *file,
+                   const SubmittedFile **clash)
 {
     int nearer = *chosen ? depth_of((*chosen)->path) - depth_of(file->path) : 1;
 
@@ -165,14 +166,14 @@ static void choose(const HandedFile **chosen, const HandedFile *file, const Hand
         *clash = file;
 }
 
-static void remark_others(Submission *handin, const Manifest *manifest, int only,
-                          const Harvest *found)
+static void remark_others(Submission *submission, const Manifest *manifest, int only,
+                          const Extracted *found)
 {
     enum { TOLD = 20 };
     int changed = 0, extra = 0;
 
-    for (int i = 0; manifest && i < handin->count; i++) {
-        const HandedFile *file = &handin->files[i];
+    for (int i = 0; manifest && i < submission->count; i++) {
+        const SubmittedFile *file = &submission->files[i];
         const Own *own = own_at(manifest, file->path);
         bool is_kernel, taken = false;
         for (int lab = 0; lab < LABS; lab++)
@@ -181,34 +182,80 @@ static void remark_others(Submission *handin, const Manifest *manifest, int only
             (own && own->size == file->bytes && own->hash == file->hash))
             continue;
         if (own && ++changed <= TOLD)
-            REMARK(handin, "changed", file->path,
+            REMARK(submission, "changed", file->path,
                    "differs from the workbook's file; the workbook's was used");
         else if (!own && ++extra <= TOLD)
-            REMARK(handin, "extra", file->path, "is not a file of the workbook; not used");
+            REMARK(submission, "extra", file->path, "is not a file of the workbook; not used");
     }
     if (changed > TOLD)
-        REMARK(handin, "changed", "", "%d files in total differ from the workbook's", changed);
+        REMARK(submission, "changed", "", "%d files in total differ from the workbook's", changed);
     if (extra > TOLD)
-        REMARK(handin, "extra", "", "%d files in total are not in the workbook", extra);
+        REMARK(submission, "extra", "", "%d files in total are not in the workbook", extra);
 }
 
-static void remark_suspicions(Submission *handin, const HandedFile *kernel)
+/* ---- Suspicious words ---- */
+
+/* Words that no lab needs, for a human to check; they change no verdict. The sandbox and warpbook
+ * prevent cheating; this only reports attempts. A student who hides such words (with macros, for
+ * example) still meets the same defences. */
+static const struct {
+    const char *word; /* within one token; a string or number is one token */
+    const char *sentence;
+} suspicions[] = {
+    { "syscall", "it names syscall: direct system calls, which no lab needs" },
+    { "/proc", "it names /proc: information about processes, which no lab needs" },
+    { "/etc/", "it names /etc/: the machine's configuration, which no lab needs" },
+    { "/dev/", "it names /dev/: devices, which no lab needs" },
+    { "/home", "it names /home: other people's files" },
+    { "/tmp", "it names /tmp: files outside the lab" },
+    { "../", "it names ../: files outside the lab" },
+    { "solutions", "it names solutions: the workbook's solutions" },
+    { "sqlite", "it names sqlite: the gradebook" },
+    { "incbin", "it names incbin: the assembler's way to include a file" },
+    { "embed", "it names embed: the compiler's way to include a file" },
+    { "__has_include", "it names __has_include: a test which files exist" },
+    { "LD_PRELOAD", "it names LD_PRELOAD: a way to change other programs" },
+};
+enum { SUSPICIONS = sizeof suspicions / sizeof *suspicions };
+
+static bool has_word(const char *stream, size_t size, const char *word)
+{
+    for (size_t at = 0; at < size; at += strlen(stream + at) + 1)
+        if (strstr(stream + at, word))
+            return true;
+    return false;
+}
+
+const char *suspicion(const char *source, int place)
+{
+    size_t size;
+    char *stream = token_stream(source, &size);
+    const char *found = NULL;
+
+    for (int i = 0; i < SUSPICIONS && !found; i++)
+        if (has_word(stream, size, suspicions[i].word) && place-- == 0)
+            found = suspicions[i].sentence;
+    free(stream);
+    return found;
+}
+
+static void remark_suspicions(Submission *submission, const SubmittedFile *kernel)
 {
     const char *sentence;
 
     for (int i = 0; (sentence = suspicion(kernel->text, i)); i++)
-        REMARK(handin, "suspicious", kernel->path, "%s", sentence);
+        REMARK(submission, "suspicious", kernel->path, "%s", sentence);
 }
 
-void harvest(Submission *handin, const Manifest *manifest, int only, Harvest *found)
+void extract_files(Submission *submission, const Manifest *manifest, int only, Extracted *found)
 {
-    const HandedFile *kernel_clash[LABS] = { 0 }, *other_clash[LABS] = { 0 };
+    const SubmittedFile *kernel_clash[LABS] = { 0 }, *other_clash[LABS] = { 0 };
 
-    *found = (Harvest){ 0 };
-    if (handin->refused)
+    *found = (Extracted){ 0 };
+    if (submission->refused)
         return;
-    for (int i = 0; i < handin->count; i++) {
-        const HandedFile *file = &handin->files[i];
+    for (int i = 0; i < submission->count; i++) {
+        const SubmittedFile *file = &submission->files[i];
         bool is_kernel;
         int lab = lab_of(file->path, only, &is_kernel);
         if (lab >= 0 && is_kernel)
@@ -216,23 +263,23 @@ void harvest(Submission *handin, const Manifest *manifest, int only, Harvest *fo
         else if (lab >= 0)
             choose(&found->predictions[lab], file, &other_clash[lab]);
     }
-    remark_others(handin, manifest, only, found);
+    remark_others(submission, manifest, only, found);
     for (int lab = 0; lab < LABS; lab++) {
         if (other_clash[lab])
             found->predictions[lab] = NULL;
         if (kernel_clash[lab]) {
-            REMARK(handin, "ambiguous", kernel_clash[lab]->path,
+            REMARK(submission, "ambiguous", kernel_clash[lab]->path,
                    "differs from %s at the same depth: neither was taken",
                    found->kernel[lab]->path);
             found->kernel[lab] = NULL;
         }
         if (found->kernel[lab] && !found->kernel[lab]->text) {
-            REMARK(handin, "refused", found->kernel[lab]->path,
+            REMARK(submission, "refused", found->kernel[lab]->path,
                    "it is larger than %d KiB; a lab's kernel needs only a few KiB",
-                   HANDIN_KERNEL_BYTES >> 10);
+                   KERNEL_BYTES >> 10);
             found->kernel[lab] = NULL;
         }
         if (found->kernel[lab])
-            remark_suspicions(handin, found->kernel[lab]);
+            remark_suspicions(submission, found->kernel[lab]);
     }
 }

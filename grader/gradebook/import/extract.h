@@ -7,10 +7,10 @@
 
 enum { LABS = 64 };
 
-typedef struct Harvest {
-    const HandedFile *kernel[LABS];      /* by the lab's place in all_labs; NULL: missing */
-    const HandedFile *predictions[LABS]; /* NULL: none */
-} Harvest;
+typedef struct Extracted {
+    const SubmittedFile *kernel[LABS];      /* by the lab's place in all_labs; NULL: missing */
+    const SubmittedFile *predictions[LABS]; /* NULL: none */
+} Extracted;
 
 /* The workbook's own files, to detect what a student changed besides the kernels. */
 typedef struct Manifest Manifest;
@@ -20,6 +20,10 @@ void manifest_free(Manifest *manifest);
 /* Finds them at any depth. If two differ at the same depth, neither is taken; a remark reports
  * that, and other changed or added files. `manifest` may be NULL. `only`: the index of the only
  * requested lab, whose kernel may be a kernel.cu at the top; -1: several labs are requested. */
-void harvest(Submission *handin, const Manifest *manifest, int only, Harvest *found);
+void extract_files(Submission *submission, const Manifest *manifest, int only, Extracted *found);
+
+/* Finding number `place` (from 0) of suspicious words in a kernel, as part of a sentence ("it names
+ * /proc: ..."); NULL: no more. */
+const char *suspicion(const char *source, int place);
 
 #endif

@@ -14,7 +14,7 @@
 enum { MOST_FILES = 2000000, HASHED_BYTES = 1 << 20 };
 
 typedef struct Walk {
-    const Visitor *sink;
+    const Visitor *visitor;
     int files;
 } Walk;
 
@@ -39,15 +39,15 @@ static char *read_open(int fd, size_t size)
 
 static void take_file(Walk *walk, int folder, const char *name, const char *path)
 {
-    const Visitor *sink = walk->sink;
-    size_t wanted = sink->wants(sink->context, path);
+    const Visitor *visitor = walk->visitor;
+    size_t wanted = visitor->wants(visitor->context, path);
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat about;
-    SunkFile file = { 0 };
+    VisitedFile file = { 0 };
     char *bytes = NULL;
 
     if (fd < 0 || fstat(fd, &about) || !S_ISREG(about.st_mode)) {
-        sink->refuse(sink->context, path, "it cannot be read");
+        visitor->refuse(visitor->context, path, "it cannot be read");
     } else {
         file.changed = about.st_mtime;
         file.size = (size_t) about.st_size;
@@ -56,84 +56,64 @@ static void take_file(Walk *walk, int folder, const char *name, const char *path
         if (bytes)
             file.hash = hash_bytes(HASH_START, bytes, file.size);
         file.bytes = wanted && file.size <= wanted ? bytes : NULL;
-        sink->file(sink->context, path, &file);
+        visitor->file(visitor->context, path, &file);
         free(bytes);
     }
     if (fd >= 0)
         close(fd);
 }
 
-static int by_name(const void *a, const void *b)
+static int is_entry(const struct dirent *item)
 {
-    return strcmp(*(char *const *) a, *(char *const *) b);
+    return strcmp(item->d_name, ".") && strcmp(item->d_name, "..");
 }
 
-/* The names in an open folder, sorted, so that every run sees the same order. */
-static char **list_names(int fd, int *count, int most)
+/* Sorted, so that every run sees the same order. */
+static int by_name(const struct dirent **a, const struct dirent **b)
 {
-    DIR *folder = fdopendir(fd);
-    char **names = NULL;
-    int room = 0;
-    struct dirent *item;
-
-    *count = 0;
-    while (folder && *count < most && (item = readdir(folder))) {
-        if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, ".."))
-            continue;
-        if (*count == room) {
-            room = room ? 2 * room : 32;
-            names = xrealloc(names, (size_t) room, sizeof *names);
-        }
-        names[(*count)++] = xstrdup(item->d_name);
-    }
-    if (folder)
-        closedir(folder);
-    else
-        close(fd);
-    if (*count)
-        qsort(names, (size_t) *count, sizeof *names, by_name);
-    return names;
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 static void folder_walk(Walk *walk, int fd, const char *above)
 {
-    int count, again = dup(fd);
-    char **names = again < 0 ? NULL : list_names(again, &count, MOST_FILES);
+    struct dirent **items = NULL;
+    int count = scandirat(fd, ".", &items, is_entry, by_name);
 
-    for (int i = 0; names && i < count; i++) {
-        char path[2 * HANDIN_PATH], clean[HANDIN_PATH];
-        const char *fault;
+    for (int i = 0; i < count; i++) {
+        const char *name = items[i]->d_name;
+        char path[2 * SUBMISSION_PATH], clean[SUBMISSION_PATH];
+        const char *error;
         struct stat about;
-        PUT(path, "%s%s%s", above, *above ? "/" : "", names[i]);
-        fault = path_clean(path, clean);
-        if (!fault && path_is_junk(clean))
+        PUT(path, "%s%s%s", above, *above ? "/" : "", name);
+        error = path_clean(path, clean);
+        if (!error && path_is_junk(clean))
             ;
-        else if (fault || ++walk->files > MOST_FILES)
-            walk->sink->refuse(walk->sink->context, show(path),
-                               fault ? fault : "there are too many files");
-        else if (fstatat(fd, names[i], &about, AT_SYMLINK_NOFOLLOW))
-            walk->sink->refuse(walk->sink->context, clean, "it cannot be read");
+        else if (error || ++walk->files > MOST_FILES)
+            walk->visitor->refuse(walk->visitor->context, show(path),
+                                  error ? error : "there are too many files");
+        else if (fstatat(fd, name, &about, AT_SYMLINK_NOFOLLOW))
+            walk->visitor->refuse(walk->visitor->context, clean, "it cannot be read");
         else if (S_ISDIR(about.st_mode)) {
-            int inside = openat(fd, names[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+            int inside = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
             if (inside < 0)
-                walk->sink->refuse(walk->sink->context, clean, "it cannot be read");
+                walk->visitor->refuse(walk->visitor->context, clean, "it cannot be read");
             else
                 folder_walk(walk, inside, clean);
         } else if (S_ISREG(about.st_mode))
-            take_file(walk, fd, names[i], clean);
+            take_file(walk, fd, name, clean);
         else
-            walk->sink->refuse(walk->sink->context, clean,
-                               S_ISLNK(about.st_mode) ? "it is a symbolic link"
-                                                      : "it is neither a file nor a folder");
-        free(names[i]);
+            walk->visitor->refuse(walk->visitor->context, clean,
+                                  S_ISLNK(about.st_mode) ? "it is a symbolic link"
+                                                         : "it is neither a file nor a folder");
+        free(items[i]);
     }
-    free(names);
+    free(items);
     close(fd);
 }
 
-bool walk(const char *folder, const Visitor *sink, char *why, size_t size)
+bool walk(const char *folder, const Visitor *visitor, char *why, size_t size)
 {
-    Walk walk = { sink, 0 };
+    Walk walk = { visitor, 0 };
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0) {

@@ -27,11 +27,11 @@ enum { TO_US = 3, CPU_S = 3600 };
 static const size_t most_bytes = (size_t) 4 << 30;
 
 /* In the child. Sends a byte 0 and the class, or 1 and the problem. */
-static void __attribute__((noreturn)) read_and_hand_over(const char *path)
+static void __attribute__((noreturn)) read_and_send(const char *path)
 {
     char problem[1000] = "";
     Class class;
-    bool fine;
+    bool ok;
     FILE *to = fdopen(TO_US, "w");
 
     close(4); /* lockdown_begin leaves a runner's three descriptors open; we need one */
@@ -41,9 +41,9 @@ static void __attribute__((noreturn)) read_and_hand_over(const char *path)
     if (!to)
         _exit(1);
     lockdown_close(NULL);
-    fine = reader_read(path, &class, problem, sizeof problem);
-    fputc(fine ? 0 : 1, to);
-    if (fine ? !serialize(&class, to) : fputs(problem, to) < 0)
+    ok = reader_read(path, &class, problem, sizeof problem);
+    fputc(ok ? 0 : 1, to);
+    if (ok ? !serialize(&class, to) : fputs(problem, to) < 0)
         _exit(1);
     _exit(fclose(to) ? 1 : 0);
 }
@@ -51,21 +51,21 @@ static void __attribute__((noreturn)) read_and_hand_over(const char *path)
 /* All that the child sends; NULL if too much, or if we were stopped. */
 static char *receive(int from, size_t *size)
 {
-    size_t used = 0, room = 1 << 20;
-    char *bytes = xmalloc(room + 1);
+    size_t used = 0, capacity = 1 << 20;
+    char *bytes = xmalloc(capacity + 1);
 
     for (;;) {
         struct pollfd wait = { from, POLLIN, 0 };
         ssize_t got;
-        if (stop_asked() || used > most_bytes)
+        if (stop_requested() || used > most_bytes)
             break;
         if (poll(&wait, 1, 200) <= 0)
             continue;
-        if (used == room) {
-            room *= 2;
-            bytes = xrealloc(bytes, room + 1, 1);
+        if (used == capacity) {
+            capacity *= 2;
+            bytes = xrealloc(bytes, capacity + 1, 1);
         }
-        got = read(from, bytes + used, room - used);
+        got = read(from, bytes + used, capacity - used);
         if (got == 0) {
             bytes[used] = 0;
             *size = used;
@@ -79,22 +79,22 @@ static char *receive(int from, size_t *size)
     return NULL;
 }
 
-static bool take_parcel(char *bytes, size_t size, Class *class, char *problem, size_t room)
+static bool parse_message(char *bytes, size_t size, Class *class, char *problem, size_t capacity)
 {
     FILE *from;
-    bool fine;
+    bool ok;
 
     if (size && bytes[0]) {
-        put(problem, room, "%s", show(bytes + 1));
+        put(problem, capacity, "%s", show(bytes + 1));
         return false;
     }
     from = size > 1 ? fmemopen(bytes + 1, size - 1, "r") : NULL;
-    fine = from && deserialize(from, class);
+    ok = from && deserialize(from, class);
     if (from)
         fclose(from);
-    if (!fine)
-        put(problem, room, "the data from the archive reader is incomplete");
-    return fine;
+    if (!ok)
+        put(problem, capacity, "the data from the archive reader is incomplete");
+    return ok;
 }
 
 bool isolated_read(const char *path, Class *class, char *problem, size_t size)
@@ -102,7 +102,7 @@ bool isolated_read(const char *path, Class *class, char *problem, size_t size)
     int ends[2], status = 0;
     size_t got = 0;
     char *bytes;
-    bool fine = false;
+    bool ok = false;
     pid_t pid;
 
     *class = (Class){ 0 };
@@ -110,7 +110,7 @@ bool isolated_read(const char *path, Class *class, char *problem, size_t size)
         die("cannot start the process that reads the submissions: %s", strerror(errno));
     if (pid == 0) {
         child_place((int[]){ ends[1] }, (int[]){ TO_US }, 1);
-        read_and_hand_over(path);
+        read_and_send(path);
     }
     close(ends[1]);
     bytes = receive(ends[0], &got);
@@ -120,7 +120,7 @@ bool isolated_read(const char *path, Class *class, char *problem, size_t size)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     child_forget(pid);
-    if (stop_asked())
+    if (stop_requested())
         put(problem, size,
             "stopped while reading the submissions; run the same command to start again");
     else if (!bytes)
@@ -131,7 +131,7 @@ bool isolated_read(const char *path, Class *class, char *problem, size_t size)
             "batches to find the cause",
             path, WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
-        fine = take_parcel(bytes, got, class, problem, size);
+        ok = parse_message(bytes, got, class, problem, size);
     free(bytes);
-    return fine;
+    return ok;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include "gradebook/import/submission.h"
 
-/* Like reader_read. An exploit of libarchive or of our reader gains only a process without network,
+/* Like reader_read. An exploit of libarchive or of the reader gains only a process without network,
  * programs or writable files. */
 bool isolated_read(const char *path, Class *class, char *problem, size_t size);
 

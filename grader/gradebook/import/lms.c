@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <yaml.h>
 
 /* ---- The names ---- */
 
@@ -143,27 +144,6 @@ bool lms_knows(const char *top, bool is_folder)
 
 /* ---- submission_metadata.yml ---- */
 
-/* The value of a line "  - :name: Jane Doe" or "    :sid: '123'", without its quotes. */
-static bool yaml_value(const char *line, const char *key, char *value, size_t size)
-{
-    size_t length;
-
-    line += strspn(line, " ");
-    line += !strncmp(line, "- ", 2) ? 2 : 0;
-    if (strncmp(line, key, strlen(key)))
-        return false;
-    line += strlen(key);
-    line += strspn(line, " ");
-    length = strcspn(line, "\r\n");
-    if (length >= 2 && (*line == '\'' || *line == '"') && line[length - 1] == *line) {
-        line++;
-        length -= 2;
-    }
-    put(value, size, "%.*s", (int) length, line);
-    show(value);
-    return true;
-}
-
 /* 2026-10-01 12:30:00.123456000 Z, or 2026-10-01T12:30:00-07:00: seconds since 1970. 0: no date. */
 static int64_t yaml_time(const char *text)
 {
@@ -185,12 +165,13 @@ static int64_t yaml_time(const char *text)
 }
 
 /* True if a submission was in this folder: there are several if it contains archives. */
-static bool lay_in(const Submission *handin, const char *folder)
+static bool is_in_folder(const Submission *submission, const char *folder)
 {
     size_t length = strlen(folder);
 
-    return !strcmp(handin->layout, "gradescope") && !strncmp(handin->source, folder, length) &&
-           (!handin->source[length] || handin->source[length] == '/');
+    return !strcmp(submission->layout, "gradescope") &&
+           !strncmp(submission->source, folder, length) &&
+           (!submission->source[length] || submission->source[length] == '/');
 }
 
 enum { MEMBERS = 32 };
@@ -201,27 +182,27 @@ typedef struct Group {
     int64_t sent;
 } Group;
 
-static void give_to(Class *class, const Group *group)
+static void assign_members(Class *class, const Group *group)
 {
     int before = class->count;
 
     for (int i = 0; group->members && i < before; i++) {
-        if (!lay_in(class->list[i], group->folder))
+        if (!is_in_folder(class->list[i], group->folder))
             continue;
         class->list[i]->sent = group->sent ? group->sent : class->list[i]->sent;
         class->list[i]->timed |= group->sent != 0;
         for (int m = group->members; m-- > 0;) {
-            Submission *handin = m ? class_copy(class, class->list[i]) : class->list[i];
-            PUT(handin->student, "%s", group->name[m]);
-            PUT(handin->number, "%s", group->number[m]);
-            PUT(handin->email, "%s", group->email[m]);
+            Submission *submission = m ? class_copy(class, class->list[i]) : class->list[i];
+            PUT(submission->student, "%s", group->name[m]);
+            PUT(submission->number, "%s", group->number[m]);
+            PUT(submission->email, "%s", group->email[m]);
         }
     }
 }
 
 /* Two people with the same name and no student number stay separate: their number is the e-mail
  * address, or the path of the submission. */
-static void tell_apart(Class *class)
+static void make_distinct_people(Class *class)
 {
     bool *shared = xcalloc((size_t) class->count + 1, sizeof *shared);
 
@@ -236,33 +217,80 @@ static void tell_apart(Class *class)
     free(shared);
 }
 
-void lms_gradescope(Class *class, const char *yaml)
+/* The value of a key in a mapping; NULL if missing. */
+static yaml_node_t *value_of(yaml_document_t *yaml, const yaml_node_t *mapping, const char *key)
+{
+    if (!mapping || mapping->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+         pair < mapping->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *node = yaml_document_get_node(yaml, pair->key);
+        if (node && node->type == YAML_SCALAR_NODE &&
+            !strcmp((const char *) node->data.scalar.value, key))
+            return yaml_document_get_node(yaml, pair->value);
+    }
+    return NULL;
+}
+
+/* Copies a scalar, printable; "" if it is something else. */
+static char *copy_text(const yaml_node_t *node, char *text, size_t size)
+{
+    bool scalar = node && node->type == YAML_SCALAR_NODE;
+
+    return show(put(text, size, "%s", scalar ? (const char *) node->data.scalar.value : ""));
+}
+
+static void read_members(yaml_document_t *yaml, const yaml_node_t *list, Group *group)
+{
+    if (!list || list->type != YAML_SEQUENCE_NODE)
+        return;
+    for (yaml_node_item_t *item = list->data.sequence.items.start;
+         item < list->data.sequence.items.top && group->members < MEMBERS; item++) {
+        const yaml_node_t *member = yaml_document_get_node(yaml, *item);
+        int m = group->members;
+        copy_text(value_of(yaml, member, ":name"), group->name[m], sizeof group->name[m]);
+        copy_text(value_of(yaml, member, ":sid"), group->number[m], sizeof group->number[m]);
+        copy_text(value_of(yaml, member, ":email"), group->email[m], sizeof group->email[m]);
+        group->members += group->name[m][0] != 0;
+    }
+}
+
+static void read_submission(yaml_document_t *yaml, const yaml_node_pair_t *pair, Class *class)
 {
     Group *group = xcalloc(1, sizeof *group);
+    const yaml_node_t *submission = yaml_document_get_node(yaml, pair->value);
+    char time[64];
 
-    for (const char *line = yaml; *line;) {
-        size_t length = strcspn(line, "\n");
-        char value[200];
-        if (!strncmp(line, "submission_", 11)) {
-            give_to(class, group);
-            *group = (Group){ 0 };
-            PUT(group->folder, "%.*s", (int) strcspn(line, ":\r\n"), line);
-        } else if (yaml_value(line, ":name:", value, sizeof value)) {
-            /* Deeper :name: lines belong to test results, which follow the members. */
-            if (group->members < MEMBERS && strspn(line, " ") <= 4 && !group->sent)
-                PUT(group->name[group->members++], "%s", value);
-        } else if (yaml_value(line, ":sid:", value, sizeof value)) {
-            if (group->members && !group->number[group->members - 1][0])
-                PUT(group->number[group->members - 1], "%s", value);
-        } else if (yaml_value(line, ":email:", value, sizeof value)) {
-            if (group->members && !group->email[group->members - 1][0])
-                PUT(group->email[group->members - 1], "%s", value);
-        } else if (!group->sent && yaml_value(line, ":created_at:", value, sizeof value)) {
-            group->sent = yaml_time(value);
-        }
-        line += length + (line[length] != 0);
-    }
-    give_to(class, group);
-    tell_apart(class);
+    copy_text(yaml_document_get_node(yaml, pair->key), group->folder, sizeof group->folder);
+    read_members(yaml, value_of(yaml, submission, ":submitters"), group);
+    group->sent =
+        yaml_time(copy_text(value_of(yaml, submission, ":created_at"), time, sizeof time));
+    if (!strncmp(group->folder, "submission_", 11))
+        assign_members(class, group);
     free(group);
+}
+
+void lms_gradescope(Class *class, const char *text)
+{
+    yaml_parser_t parser;
+    yaml_document_t yaml;
+    const yaml_node_t *root;
+
+    if (!yaml_parser_initialize(&parser))
+        die("out of memory");
+    yaml_parser_set_input_string(&parser, (const unsigned char *) text, strlen(text));
+    if (yaml_parser_load(&parser, &yaml)) {
+        root = yaml_document_get_root_node(&yaml);
+        for (yaml_node_pair_t *pair =
+                 root && root->type == YAML_MAPPING_NODE ? root->data.mapping.pairs.start : NULL;
+             pair && pair < root->data.mapping.pairs.top; pair++)
+            read_submission(&yaml, pair, class);
+        yaml_document_delete(&yaml);
+    } else {
+        REMARK(class, "refused", "submission_metadata.yml",
+               "it is not valid YAML (line %zu), so names and times are unknown",
+               parser.problem_mark.line + 1);
+    }
+    yaml_parser_delete(&parser);
+    make_distinct_people(class);
 }

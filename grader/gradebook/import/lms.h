@@ -24,6 +24,6 @@ bool lms_knows(const char *top, bool is_folder);
 
 /* Takes owners from Gradescope's submission_metadata.yml, which names the students of each
  * submission_N; a group's other members get copies. */
-void lms_gradescope(Class *class, const char *yaml);
+void lms_gradescope(Class *class, const char *text);
 
 #endif

@@ -21,47 +21,46 @@
 enum { METADATA_BYTES = 64 << 20 };
 static const char metadata_name[] = "submission_metadata.yml";
 
-typedef struct Intake {
+typedef struct Reader {
     Class *class;
-    char wrapper[HANDIN_PATH]; /* "export/", the prefix of all paths; or "" */
-    char *metadata;            /* Gradescope's; or NULL */
-} Intake;
+    char wrapper[SUBMISSION_PATH]; /* "export/", the prefix of all paths; or "" */
+    char *metadata;                /* Gradescope's; or NULL */
+} Reader;
 
 /* ---- A student's archive ---- */
 
 static size_t inner_wants(void *context, const char *path)
 {
     (void) context;
-    return path_is_wanted(path) ? HANDIN_KERNEL_BYTES : 0;
+    return path_is_wanted(path) ? KERNEL_BYTES : 0;
 }
 
-static void inner_file(void *context, const char *path, const SunkFile *file)
+static void inner_file(void *context, const char *path, const VisitedFile *file)
 {
-    Submission *handin = context;
+    Submission *submission = context;
 
     if (path_is_archive(path))
-        REMARK(handin, "refused", path, "an archive inside an archive is not opened");
-    submission_file(handin, path, file->bytes, file->size, file->hash, file->changed);
+        REMARK(submission, "refused", path, "an archive inside an archive is not opened");
+    submission_file(submission, path, file->bytes, file->size, file->hash, file->changed);
 }
 
 static void inner_refuse(void *context, const char *path, const char *sentence)
 {
-    Submission *handin = context;
+    Submission *submission = context;
 
-    REMARK(handin, "refused", path, "%s: not taken", sentence);
+    REMARK(submission, "refused", path, "%s: not taken", sentence);
 }
 
-static void open_archive(Submission *handin, const SunkFile *file)
+static void open_archive(Submission *submission, const VisitedFile *file)
 {
-    const Visitor sink = { handin, inner_wants, inner_file, inner_refuse };
-    char entry[HANDIN_PATH], why[300];
+    const Visitor visitor = { submission, inner_wants, inner_file, inner_refuse };
+    char entry[SUBMISSION_PATH], why[300];
 
     if (!file->bytes)
-        submission_refuse(handin, "", "the archive is larger than %d MiB",
-                          HANDIN_ARCHIVE_BYTES >> 20);
-    else if (!archive_memory(file->bytes, file->size, &archive_student, &sink, entry, why,
+        submission_refuse(submission, "", "the archive is larger than %d MiB", ARCHIVE_BYTES >> 20);
+    else if (!archive_memory(file->bytes, file->size, &archive_student, &visitor, entry, why,
                              sizeof why))
-        submission_refuse(handin, entry, "%s", why);
+        submission_refuse(submission, entry, "%s", why);
 }
 
 /* ---- The owner ---- */
@@ -74,12 +73,12 @@ typedef struct Place {
     const char *stripped; /* its path without the wrapper */
 } Place;
 
-static void locate(const Intake *intake, const char *path, Place *place)
+static void locate(const Reader *reader, const char *path, Place *place)
 {
-    char top[HANDIN_PATH];
-    size_t wrapped = strlen(intake->wrapper), length;
+    char top[SUBMISSION_PATH];
+    size_t wrapped = strlen(reader->wrapper), length;
 
-    if (wrapped && !strncmp(path, intake->wrapper, wrapped))
+    if (wrapped && !strncmp(path, reader->wrapper, wrapped))
         path += wrapped;
     length = strcspn(path, "/");
     PUT(top, "%.*s", (int) length, path);
@@ -106,21 +105,21 @@ static bool is_metadata(const Place *place)
 }
 
 /* The number of the same student's submissions, this one included. */
-static int handins_of_student(const Class *class, const Submission *handin)
+static int submissions_of_student(const Class *class, const Submission *submission)
 {
     int count = 0;
 
     for (int i = 0; i < class->count; i++)
-        count += !strcmp(class->list[i]->student, handin->student) &&
-                 !strcmp(class->list[i]->number, handin->number);
+        count += !strcmp(class->list[i]->student, submission->student) &&
+                 !strcmp(class->list[i]->number, submission->number);
     return count;
 }
 
 /* Each archive is one submission; all loose files of a student are one together. */
-static Submission *submission_at(Intake *intake, const Place *place, bool archive)
+static Submission *submission_at(Reader *reader, const Place *place, bool archive)
 {
     char source[600];
-    Submission *handin;
+    Submission *submission;
 
     if (archive)
         PUT(source, "%s", place->stripped);
@@ -128,17 +127,18 @@ static Submission *submission_at(Intake *intake, const Place *place, bool archiv
         PUT(source, "%.*s", (int) strcspn(place->stripped, "/"), place->stripped);
     else
         PUT(source, "%s_%s", place->owner.student, place->owner.number);
-    handin = class_handin(intake->class, show(source)); /* truncation may split a character */
-    if (handin->layout)
-        return handin;
-    PUT(handin->student, "%s", place->owner.student);
-    PUT(handin->number, "%s", place->owner.number);
-    show(handin->student);
-    handin->layout = place->owner.layout;
-    if (handins_of_student(intake->class, handin) > HANDINS_PER_STUDENT)
-        submission_refuse(handin, "", "this student already has %d submissions: not taken",
-                          HANDINS_PER_STUDENT);
-    return handin;
+    submission =
+        class_submission(reader->class, show(source)); /* truncation may split a character */
+    if (submission->layout)
+        return submission;
+    PUT(submission->student, "%s", place->owner.student);
+    PUT(submission->number, "%s", place->owner.number);
+    show(submission->student);
+    submission->layout = place->owner.layout;
+    if (submissions_of_student(reader->class, submission) > SUBMISSIONS_PER_STUDENT)
+        submission_refuse(submission, "", "this student already has %d submissions: not taken",
+                          SUBMISSIONS_PER_STUDENT);
+    return submission;
 }
 
 /* ---- Each file ---- */
@@ -151,72 +151,73 @@ static size_t reader_wants(void *context, const char *path)
     if (is_metadata(&place))
         return METADATA_BYTES;
     if (is_handed_archive(&place))
-        return HANDIN_ARCHIVE_BYTES;
-    return path_is_wanted(path) ? HANDIN_KERNEL_BYTES : 0;
+        return ARCHIVE_BYTES;
+    return path_is_wanted(path) ? KERNEL_BYTES : 0;
 }
 
-static bool is_nobodys(const Place *place, bool archive)
+static bool has_no_owner(const Place *place, bool archive)
 {
     return !place->is_folder && !archive && !strcmp(place->owner.layout, "plain");
 }
 
-static void reader_file(void *context, const char *path, const SunkFile *file)
+static void reader_file(void *context, const char *path, const VisitedFile *file)
 {
-    Intake *intake = context;
+    Reader *reader = context;
     bool archive;
-    Submission *handin;
+    Submission *submission;
     Place place;
 
-    locate(intake, path, &place);
+    locate(reader, path, &place);
     archive = is_handed_archive(&place);
     if (is_metadata(&place)) {
-        free(intake->metadata);
-        intake->metadata = file->bytes ? xstrndup(file->bytes, file->size) : NULL;
-        if (!intake->metadata)
-            REMARK(intake->class, "refused", path,
+        free(reader->metadata);
+        reader->metadata = file->bytes ? xstrndup(file->bytes, file->size) : NULL;
+        if (!reader->metadata)
+            REMARK(reader->class, "refused", path,
                    "it is larger than %d MiB: the students keep the export's names",
                    METADATA_BYTES >> 20);
         return;
     }
-    if (is_nobodys(&place, archive)) {
-        REMARK(intake->class, "extra", path, "is not in a student's folder: not taken");
+    if (has_no_owner(&place, archive)) {
+        REMARK(reader->class, "extra", path, "is not in a student's folder: not taken");
         return;
     }
-    handin = submission_at(intake, &place, archive);
-    handin->late |= place.owner.late;
-    if (file->changed > handin->sent)
-        handin->sent = file->changed;
-    if (place.owner.order > handin->order)
-        handin->order = place.owner.order;
-    if (archive && !handin->refused)
-        open_archive(handin, file);
+    submission = submission_at(reader, &place, archive);
+    submission->late |= place.owner.late;
+    if (file->changed > submission->sent)
+        submission->sent = file->changed;
+    if (place.owner.order > submission->order)
+        submission->order = place.owner.order;
+    if (archive && !submission->refused)
+        open_archive(submission, file);
     else if (!archive)
-        submission_file(handin, place.inside, file->bytes, file->size, file->hash, file->changed);
+        submission_file(submission, place.inside, file->bytes, file->size, file->hash,
+                        file->changed);
 }
 
 static void reader_refuse(void *context, const char *path, const char *sentence)
 {
-    Intake *intake = context;
+    Reader *reader = context;
     Place place;
 
-    locate(intake, path, &place);
-    if (is_nobodys(&place, path_is_archive(path)))
-        REMARK(intake->class, "refused", path, "%s: not taken", sentence);
+    locate(reader, path, &place);
+    if (has_no_owner(&place, path_is_archive(path)))
+        REMARK(reader->class, "refused", path, "%s: not taken", sentence);
     else
-        REMARK(submission_at(intake, &place, is_handed_archive(&place)), "refused", place.inside,
+        REMARK(submission_at(reader, &place, is_handed_archive(&place)), "refused", place.inside,
                "%s: not taken", sentence);
 }
 
 /* ---- First pass over the names ---- */
 
 /* The kinds of names at the top, and in the only folder there. */
-typedef struct Look {
-    char top[HANDIN_PATH], second[HANDIN_PATH];
+typedef struct Survey {
+    char top[SUBMISSION_PATH], second[SUBMISSION_PATH];
     int tops, seconds; /* 0, 1, or 2: more */
     bool top_folder;
     bool top_own, second_own; /* found only in a student's own folder */
     bool second_lms, second_loose;
-} Look;
+} Survey;
 
 /* A name that belongs inside a student's folder. */
 static bool is_own(const char *name)
@@ -240,41 +241,41 @@ static void count_name(char *first, int *count, const char *name)
     if (*count && !strcmp(first, name))
         return;
     if (!*count)
-        put(first, HANDIN_PATH, "%s", name);
+        put(first, SUBMISSION_PATH, "%s", name);
     *count = *count ? 2 : 1;
 }
 
 static bool look_at(void *context, const char *path, bool is_folder)
 {
-    Look *look = context;
-    char top[HANDIN_PATH], second[HANDIN_PATH];
+    Survey *survey = context;
+    char top[SUBMISSION_PATH], second[SUBMISSION_PATH];
     size_t length = strcspn(path, "/");
     const char *rest = path[length] ? path + length + 1 : "";
 
     PUT(top, "%.*s", (int) length, path);
     PUT(second, "%.*s", (int) strcspn(rest, "/"), rest);
-    count_name(look->top, &look->tops, top);
-    look->top_folder |= is_folder || *rest;
-    look->top_own |= is_own(top);
+    count_name(survey->top, &survey->tops, top);
+    survey->top_folder |= is_folder || *rest;
+    survey->top_own |= is_own(top);
     if (!*second)
-        return !look->top_own;
+        return !survey->top_own;
     is_folder |= strchr(rest, '/') != NULL;
-    count_name(look->second, &look->seconds, second);
-    look->second_own |= is_own(second);
-    look->second_lms |= lms_knows(second, is_folder) || !strcmp(second, metadata_name);
-    look->second_loose |= !is_folder && !path_is_archive(second);
-    return !look->top_own;
+    count_name(survey->second, &survey->seconds, second);
+    survey->second_own |= is_own(second);
+    survey->second_lms |= lms_knows(second, is_folder) || !strcmp(second, metadata_name);
+    survey->second_loose |= !is_folder && !path_is_archive(second);
+    return !survey->top_own;
 }
 
 /* The names in a folder and in its folders. */
-static bool folder_names(const char *path, NameSeen *seen, void *context, const char *above)
+static bool folder_names(const char *path, NameVisitor *seen, void *context, const char *above)
 {
     DIR *folder = opendir(path);
     struct dirent *item;
     bool on = true;
 
     while (on && folder && (item = readdir(folder))) {
-        char inside[4096], name[HANDIN_PATH], clean[HANDIN_PATH];
+        char inside[4096], name[SUBMISSION_PATH], clean[SUBMISSION_PATH];
         struct stat about;
         if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, ".."))
             continue;
@@ -294,33 +295,35 @@ static bool folder_names(const char *path, NameSeen *seen, void *context, const 
 }
 
 /* True if one folder wraps all students. */
-static bool is_wrapped(const Look *look)
+static bool is_wrapped(const Survey *survey)
 {
-    if (look->tops != 1 || !look->top_folder || look->second_own || lms_knows(look->top, true))
+    if (survey->tops != 1 || !survey->top_folder || survey->second_own ||
+        lms_knows(survey->top, true))
         return false;
-    return look->second_lms || (look->seconds > 1 && !look->second_loose);
+    return survey->second_lms || (survey->seconds > 1 && !survey->second_loose);
 }
 
-static bool look_first(const char *path, bool is_folder, Intake *intake, char *problem, size_t size)
+static bool survey_names(const char *path, bool is_folder, Reader *reader, char *problem,
+                         size_t size)
 {
-    Look look = { 0 };
+    Survey survey = { 0 };
     char why[300];
 
     if (is_folder)
-        folder_names(path, look_at, &look, "");
-    else if (!archive_names(path, look_at, &look, why, sizeof why)) {
+        folder_names(path, look_at, &survey, "");
+    else if (!archive_names(path, look_at, &survey, why, sizeof why)) {
         put(problem, size, "%s cannot be read: %s", path, why);
         return false;
     }
-    if (look.top_own) {
+    if (survey.top_own) {
         put(problem, size,
             "%s looks like one student's folder (it contains %s): give the folder that contains "
             "all students' folders",
-            path, look.tops == 1 ? look.top : "labs or files of the workbook");
+            path, survey.tops == 1 ? survey.top : "labs or files of the workbook");
         return false;
     }
-    if (is_wrapped(&look))
-        PUT(intake->wrapper, "%s/", look.top);
+    if (is_wrapped(&survey))
+        PUT(reader->wrapper, "%s/", survey.top);
     return true;
 }
 
@@ -328,9 +331,9 @@ static bool look_first(const char *path, bool is_folder, Intake *intake, char *p
 
 bool reader_read(const char *path, Class *class, char *problem, size_t size)
 {
-    Intake intake = { .class = class };
-    const Visitor sink = { &intake, reader_wants, reader_file, reader_refuse };
-    char entry[HANDIN_PATH], why[400];
+    Reader reader = { .class = class };
+    const Visitor visitor = { &reader, reader_wants, reader_file, reader_refuse };
+    char entry[SUBMISSION_PATH], why[400];
     struct stat about;
     bool is_folder, read;
 
@@ -345,17 +348,17 @@ bool reader_read(const char *path, Class *class, char *problem, size_t size)
             path);
         return false;
     }
-    if (!look_first(path, is_folder, &intake, why, sizeof why)) {
+    if (!survey_names(path, is_folder, &reader, why, sizeof why)) {
         put(problem, size, "%s", why);
         return false;
     }
-    read = is_folder ? walk(path, &sink, why, sizeof why)
-                     : archive_file(path, &archive_class, &sink, entry, why, sizeof why);
+    read = is_folder ? walk(path, &visitor, why, sizeof why)
+                     : archive_file(path, &archive_class, &visitor, entry, why, sizeof why);
     if (!read)
         put(problem, size, "%s cannot be read: %s", path, why);
-    else if (intake.metadata)
-        lms_gradescope(class, intake.metadata);
-    free(intake.metadata);
+    else if (reader.metadata)
+        lms_gradescope(class, reader.metadata);
+    free(reader.metadata);
     if (read && !class->count) {
         put(problem, size,
             "%s holds no submissions: give one folder or archive per student, or an export of "

@@ -1,4 +1,4 @@
-/* roster.c - the students of a course from a CSV, and which submissions are theirs.
+/* roster.c - the students of a course from a CSV, matched with those who submitted.
  *
  * Many spreadsheets and learning systems write such a CSV, so the separator is the most frequent
  * one in the first line, and each column has several names. All errors are reported together, with
@@ -8,82 +8,102 @@
 #include "gradebook/import/submission.h"
 #include "base/util.h"
 
+#include <csv.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { FIELDS = 60, FIELD_BYTES = 400, MISTAKES = 100, WORDS = 12 };
+enum { FIELDS = 60, FIELD_BYTES = 400, MOST_ERRORS = 100, WORDS = 12 };
 
 /* ---- Fields ---- */
 
 /* The position in a CSV, and the current record. */
 typedef struct Csv {
+    struct csv_parser parser;
     const char *at, *end;
-    char separator;
     int line, next_line; /* of this record; of the next one */
     char field[FIELDS][FIELD_BYTES];
     int count;
-    const char *fault; /* NULL: the record is fine */
+    bool complete;
+    const char *error; /* NULL: the record is valid */
 } Csv;
 
-/* One field; true if it was the record's last one. */
-static bool take_field(Csv *csv, char *text)
+static void end_field(void *text, size_t size, void *data)
 {
-    size_t used = 0;
-    bool quoted = csv->at < csv->end && *csv->at == '"', closed = !quoted;
+    Csv *csv = data;
 
-    csv->at += quoted;
-    for (; csv->at < csv->end; csv->at++) {
-        char c = *csv->at;
-        if (quoted && !closed && c == '"') {
-            closed = csv->at + 1 == csv->end || csv->at[1] != '"';
-            csv->at += !closed;
-            if (closed)
-                continue;
-        } else if (closed && (c == csv->separator || c == '\n')) {
-            break;
-        }
-        csv->next_line += c == '\n';
-        if (used + 1 < FIELD_BYTES)
-            text[used++] = c ? c : '?';
-        else
-            csv->fault = "a field is longer than 399 bytes";
+    if (csv->count == FIELDS) {
+        csv->error = "more than 60 fields";
+        return;
     }
-    if (!closed)
-        csv->fault = "a quotation mark is not closed";
-    while (used && isspace((unsigned char) text[used - 1]))
-        used--;
-    text[used] = 0;
-    memmove(text, text + strspn(text, " \t"), strlen(text + strspn(text, " \t")) + 1);
-    show(text);
-    if (csv->at == csv->end || *csv->at == '\n')
-        return true;
-    csv->at++;
-    return false;
+    if (size >= FIELD_BYTES)
+        csv->error = "a field is longer than 399 bytes";
+    show(PUT(csv->field[csv->count++], "%.*s", size < FIELD_BYTES ? (int) size : FIELD_BYTES - 1,
+             (const char *) text));
+}
+
+static void end_record(int last, void *data)
+{
+    (void) last;
+    ((Csv *) data)->complete = true;
+}
+
+/* Continues to the end of a record; an error of the CSV's format ends it all. */
+static void parse_record(Csv *csv)
+{
+    csv->line = csv->next_line;
+    csv->count = 0;
+    csv->complete = false;
+    csv->error = NULL;
+    while (!csv->complete && csv->at < csv->end) {
+        csv->next_line += *csv->at == '\n';
+        if (csv_parse(&csv->parser, csv->at++, 1, end_field, end_record, csv) != 1) {
+            csv->error = "a quotation mark is inside a field: quote the field, and double the mark";
+            csv->at = csv->end;
+            return;
+        }
+    }
+    if (!csv->complete && csv_fini(&csv->parser, end_field, end_record, csv))
+        csv->error = "a quotation mark is not closed";
 }
 
 /* False at the end. Skips empty lines. */
 static bool take_record(Csv *csv)
 {
     do {
-        bool last = false;
         if (csv->at == csv->end)
             return false;
-        csv->line = csv->next_line;
-        csv->fault = NULL;
-        for (csv->count = 0; !last; csv->count++) {
-            char spare[FIELD_BYTES];
-            last = take_field(csv, csv->count < FIELDS ? csv->field[csv->count] : spare);
-            if (csv->count == FIELDS - 1 && !last)
-                csv->fault = "more than 60 fields";
-            csv->count -= csv->count == FIELDS - 1 && !last;
-        }
-        csv->next_line++;
-        csv->at += csv->at < csv->end;
-    } while (csv->count == 1 && !*csv->field[0] && !csv->fault);
+        parse_record(csv);
+    } while (!csv->error && (csv->count == 0 || (csv->count == 1 && !*csv->field[0])));
     return true;
+}
+
+/* Lines end with \n; a \r before it is a blank around a field. */
+static int is_line_end(unsigned char c)
+{
+    return c == '\n';
+}
+
+static int is_blank(unsigned char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static int is_blank_but_tab(unsigned char c)
+{
+    return c == ' ' || c == '\r';
+}
+
+static void csv_open(Csv *csv, const char *text, size_t size, char separator)
+{
+    *csv = (Csv){ .at = text, .end = text + size, .next_line = 1 };
+    if (csv_init(&csv->parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL))
+        die("out of memory");
+    csv_set_delim(&csv->parser, (unsigned char) separator);
+    csv_set_space_func(&csv->parser, separator == '\t' ? is_blank_but_tab : is_blank);
+    csv_set_term_func(&csv->parser, is_line_end);
 }
 
 static char separator_of(const char *text, size_t size)
@@ -140,31 +160,31 @@ static const char *cell(const Csv *csv, int place)
 
 /* ---- Reading ---- */
 
-typedef struct Told {
+typedef struct Errors {
     FILE *to;
     const char *shown;
     int count;
-} Told;
+} Errors;
 
-static void tell(Told *told, int line, const char *format, ...)
+static void add_error(Errors *errors, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void tell(Told *told, int line, const char *format, ...)
+static void add_error(Errors *errors, int line, const char *format, ...)
 {
     va_list arguments;
 
-    if (told->count++ >= MISTAKES)
+    if (errors->count++ >= MOST_ERRORS)
         return;
-    fprintf(told->to, "%s:%d: ", told->shown, line);
+    fprintf(errors->to, "%s:%d: ", errors->shown, line);
     va_start(arguments, format);
-    vfprintf(told->to, format, arguments);
+    vfprintf(errors->to, format, arguments);
     va_end(arguments);
-    fputc('\n', told->to);
+    fputc('\n', errors->to);
 }
 
-static bool take_member(const Csv *csv, const int place[COLUMNS], Member *member, Told *told)
+static bool take_member(const Csv *csv, const int place[COLUMNS], Member *member, Errors *errors)
 {
     const char *name = cell(csv, place[NAME]);
-    int before = told->count;
+    int before = errors->count;
 
     *member = (Member){ 0 };
     PUT(member->number, "%s", cell(csv, place[NUMBER]));
@@ -178,10 +198,10 @@ static bool take_member(const Csv *csv, const int place[COLUMNS], Member *member
     show(member->email);
     show(member->section);
     if (strlen(cell(csv, place[NUMBER])) >= sizeof member->number)
-        tell(told, csv->line, "the id is longer than %zu bytes", sizeof member->number - 1);
+        add_error(errors, csv->line, "the id is longer than %zu bytes", sizeof member->number - 1);
     if (!*member->number && !*member->name)
-        tell(told, csv->line, "the id and the name are missing");
-    return told->count == before;
+        add_error(errors, csv->line, "the id and the name are missing");
+    return errors->count == before;
 }
 
 typedef struct Line {
@@ -198,7 +218,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Ids are unique. */
-static void find_twins(const Roster *roster, Line *lines, Told *told)
+static void find_duplicates(const Roster *roster, Line *lines, Errors *errors)
 {
     int count = 0;
 
@@ -209,11 +229,11 @@ static void find_twins(const Roster *roster, Line *lines, Told *told)
         qsort(lines, (size_t) count, sizeof *lines, by_number);
     for (int i = 1; i < count; i++)
         if (!strcmp(lines[i].number, lines[i - 1].number))
-            tell(told, lines[i].line, "the id %s is already on line %d", lines[i].number,
-                 lines[i - 1].line);
+            add_error(errors, lines[i].line, "the id %s is already on line %d", lines[i].number,
+                      lines[i - 1].line);
 }
 
-static void take_members(Csv *csv, const int place[COLUMNS], Roster *roster, Told *told)
+static void take_members(Csv *csv, const int place[COLUMNS], Roster *roster, Errors *errors)
 {
     Line *lines = xcalloc(ROSTER_MEMBERS, sizeof *lines);
     int columns = csv->count;
@@ -221,54 +241,57 @@ static void take_members(Csv *csv, const int place[COLUMNS], Roster *roster, Tol
     roster->list = xcalloc(ROSTER_MEMBERS, sizeof *roster->list);
     while (take_record(csv)) {
         if (roster->count == ROSTER_MEMBERS) {
-            tell(told, csv->line, "more than %d people", ROSTER_MEMBERS);
+            add_error(errors, csv->line, "more than %d people", ROSTER_MEMBERS);
             break;
         }
-        if (csv->fault)
-            tell(told, csv->line, "%s", csv->fault);
+        if (csv->error)
+            add_error(errors, csv->line, "%s", csv->error);
         else if (csv->count > columns)
-            tell(told, csv->line,
-                 "%d fields, but the first line has %d: are quotation marks missing?", csv->count,
-                 columns);
-        else if (take_member(csv, place, &roster->list[roster->count], told))
+            add_error(errors, csv->line,
+                      "%d fields, but the first line has %d: are quotation marks missing?",
+                      csv->count, columns);
+        else if (take_member(csv, place, &roster->list[roster->count], errors))
             lines[roster->count++].line = csv->line;
     }
-    find_twins(roster, lines, told);
+    find_duplicates(roster, lines, errors);
     free(lines);
 }
 
-bool roster_read(const char *text, size_t size, const char *shown, Roster *roster, char **mistakes)
+bool roster_read(const char *text, size_t size, const char *shown, Roster *roster,
+                 char **error_text)
 {
     Csv *csv = xcalloc(1, sizeof *csv);
     size_t bytes;
-    Told told = { text_open(mistakes, &bytes), shown, 0 };
+    Errors errors = { text_open(error_text, &bytes), shown, 0 };
     int place[COLUMNS], mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
     *roster = (Roster){ 0 };
-    *csv = (Csv){ .at = text + mark, .end = text + size, .next_line = 1 };
-    csv->separator = separator_of(csv->at, size - (size_t) mark);
+    csv_open(csv, text + mark, size - (size_t) mark,
+             separator_of(text + mark, size - (size_t) mark));
     if (memchr(text, 0, size))
-        tell(&told, 1, "not a text file: it contains a zero byte");
-    else if (!take_record(csv) || csv->fault)
-        tell(&told, 1, "%s", csv->fault ? csv->fault : "it is empty");
+        add_error(&errors, 1, "not a text file: it contains a zero byte");
+    else if (!take_record(csv) || csv->error)
+        add_error(&errors, 1, "%s", csv->error ? csv->error : "it is empty");
     else {
         find_columns(csv, place);
         if (place[NUMBER] < 0 && place[NAME] < 0 && place[LAST] < 0)
-            tell(&told, csv->line,
-                 "the first line must name the columns: id, name (or first name, last name), and "
-                 "optionally email and section");
+            add_error(
+                &errors, csv->line,
+                "the first line must name the columns: id, name (or first name, last name), and "
+                "optionally email and section");
         else
-            take_members(csv, place, roster, &told);
-        if (!told.count && !roster->count)
-            tell(&told, csv->line, "the roster has no students");
+            take_members(csv, place, roster, &errors);
+        if (!errors.count && !roster->count)
+            add_error(&errors, csv->line, "the roster has no students");
     }
-    if (told.count > MISTAKES)
-        fprintf(told.to, "and %d more\n", told.count - MISTAKES);
-    text_close(told.to);
+    if (errors.count > MOST_ERRORS)
+        fprintf(errors.to, "and %d more\n", errors.count - MOST_ERRORS);
+    text_close(errors.to);
+    csv_free(&csv->parser);
     free(csv);
-    if (!told.count) {
-        free(*mistakes);
-        *mistakes = NULL;
+    if (!errors.count) {
+        free(*error_text);
+        *error_text = NULL;
         return true;
     }
     roster_free(roster);
@@ -309,7 +332,7 @@ static void plain_of(const char *name, Plain *plain)
 }
 
 /* True if `a` is `b` rotated to start at one of its words. */
-static bool goes_around(const Plain *a, const Plain *b)
+static bool is_rotated(const Plain *a, const Plain *b)
 {
     if (!a->length || a->length != b->length)
         return false;
@@ -327,28 +350,28 @@ bool same_name(const char *a, const char *b)
 
     plain_of(a, &x);
     plain_of(b, &y);
-    return goes_around(&x, &y) || goes_around(&y, &x);
+    return is_rotated(&x, &y) || is_rotated(&y, &x);
 }
 
 /* ---- Matching ---- */
 
-static bool same_number(const Member *member, const Attendee *attendee)
+static bool same_number(const Member *member, const Submitter *submitter)
 {
     if (!member->number[0])
         return false;
-    return !strcmp(member->number, attendee->number) ||
-           (!attendee->number[0] && !strcasecmp(member->number, attendee->name));
+    return !strcmp(member->number, submitter->number) ||
+           (!submitter->number[0] && !strcasecmp(member->number, submitter->name));
 }
 
-static bool same_words(const Member *member, const Attendee *attendee)
+static bool same_words(const Member *member, const Submitter *submitter)
 {
-    return member->name[0] && same_name(member->name, attendee->name);
+    return member->name[0] && same_name(member->name, submitter->name);
 }
 
-typedef bool Fits(const Member *member, const Attendee *attendee);
+typedef bool Fits(const Member *member, const Submitter *submitter);
 
 /* Matches the unmatched members and students whose match is unique on both sides. */
-static void match_by(Roster *roster, Attendee *attendees, int count, Fits *fits)
+static void match_by(Roster *roster, Submitter *submitters, int count, Fits *fits)
 {
     bool *taken = xcalloc((size_t) roster->count + 1, 1);
     int *suitors = xcalloc((size_t) roster->count + 1, sizeof *suitors);
@@ -356,41 +379,41 @@ static void match_by(Roster *roster, Attendee *attendees, int count, Fits *fits)
     int *last = xcalloc((size_t) count + 1, sizeof *last);
 
     for (int i = 0; i < count; i++)
-        if (attendees[i].member >= 0)
-            taken[attendees[i].member] = true;
+        if (submitters[i].member >= 0)
+            taken[submitters[i].member] = true;
     for (int i = 0; i < count; i++)
-        for (int m = 0; m < roster->count && attendees[i].member < 0; m++)
-            if (!taken[m] && fits(&roster->list[m], &attendees[i])) {
+        for (int m = 0; m < roster->count && submitters[i].member < 0; m++)
+            if (!taken[m] && fits(&roster->list[m], &submitters[i])) {
                 choice[i]++;
                 last[i] = m;
                 suitors[m]++;
             }
     for (int i = 0; i < count; i++) {
         if (choice[i] == 1 && suitors[last[i]] == 1)
-            attendees[i].member = last[i];
-        attendees[i].unclear |= choice[i] > 0 && attendees[i].member < 0;
-        if (attendees[i].member >= 0)
-            attendees[i].unclear = false;
-        for (int m = 0; attendees[i].unclear && m < roster->count; m++)
-            roster->list[m].unclear |= !taken[m] && fits(&roster->list[m], &attendees[i]);
+            submitters[i].member = last[i];
+        submitters[i].unclear |= choice[i] > 0 && submitters[i].member < 0;
+        if (submitters[i].member >= 0)
+            submitters[i].unclear = false;
+        for (int m = 0; submitters[i].unclear && m < roster->count; m++)
+            roster->list[m].unclear |= !taken[m] && fits(&roster->list[m], &submitters[i]);
     }
     for (int i = 0; i < count; i++)
-        if (attendees[i].member >= 0)
-            roster->list[attendees[i].member].unclear = false;
+        if (submitters[i].member >= 0)
+            roster->list[submitters[i].member].unclear = false;
     free(taken);
     free(suitors);
     free(choice);
     free(last);
 }
 
-void roster_match(Roster *roster, Attendee *attendees, int count)
+void roster_match(Roster *roster, Submitter *submitters, int count)
 {
     for (int i = 0; i < count; i++) {
-        attendees[i].member = -1;
-        attendees[i].unclear = false;
+        submitters[i].member = -1;
+        submitters[i].unclear = false;
     }
     for (int m = 0; m < roster->count; m++)
         roster->list[m].unclear = false;
-    match_by(roster, attendees, count, same_number);
-    match_by(roster, attendees, count, same_words);
+    match_by(roster, submitters, count, same_number);
+    match_by(roster, submitters, count, same_words);
 }

@@ -1,4 +1,4 @@
-/* roster.h - the students of a course from a CSV, and which submissions are theirs. */
+/* roster.h - the students of a course from a CSV, matched with those who submitted. */
 #ifndef GRADEBOOK_IMPORT_ROSTER_H
 #define GRADEBOOK_IMPORT_ROSTER_H
 
@@ -26,15 +26,15 @@ bool roster_read(const char *text, size_t size, const char *shown, Roster *roste
 void roster_free(Roster *roster);
 
 /* A student of the submissions. */
-typedef struct Attendee {
+typedef struct Submitter {
     const char *name, *number;
     int member;   /* the index in the roster; -1: not found */
     bool unclear; /* several members match, or several students match one member */
-} Attendee;
+} Submitter;
 
 /* Matches by id (which may be a folder's name), then the rest by name. Only a match that is unique
  * on both sides counts. */
-void roster_match(Roster *roster, Attendee *attendees, int count);
+void roster_match(Roster *roster, Submitter *submitters, int count);
 
 /* Jane Doe, "Doe, Jane", jane_doe, doejane and JaneDoe are the same name: the same words, rotated,
  * with any separators. */

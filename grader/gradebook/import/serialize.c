@@ -44,7 +44,7 @@ static void put_constant(FILE *to, const char *text)
 
 static void put_remarks(FILE *to, const Remark *remarks, int count)
 {
-    for (int i = 0; i < count && i < HANDIN_REMARKS; i++) {
+    for (int i = 0; i < count && i < SUBMISSION_REMARKS; i++) {
         put_number(to, 1);
         put_constant(to, remarks[i].kind);
         put_string(to, remarks[i].entry);
@@ -54,10 +54,10 @@ static void put_remarks(FILE *to, const Remark *remarks, int count)
     put_number(to, (uint64_t) count);
 }
 
-static void put_files(FILE *to, const Submission *handin)
+static void put_files(FILE *to, const Submission *submission)
 {
-    for (int i = 0; i < handin->count; i++) {
-        const HandedFile *file = &handin->files[i];
+    for (int i = 0; i < submission->count; i++) {
+        const SubmittedFile *file = &submission->files[i];
         put_number(to, 1);
         put_string(to, file->path);
         put_number(to, file->bytes);
@@ -74,19 +74,19 @@ bool serialize(const Class *class, FILE *to)
 {
     put_string(to, magic);
     for (int i = 0; i < class->count; i++) {
-        const Submission *handin = class->list[i];
+        const Submission *submission = class->list[i];
         put_number(to, 1);
-        put_string(to, handin->student);
-        put_string(to, handin->number);
-        put_string(to, handin->source);
-        put_constant(to, handin->layout);
-        put_number(to, handin->late);
-        put_number(to, (uint64_t) handin->sent);
-        put_number(to, handin->timed);
-        put_number(to, (uint64_t) handin->order);
-        put_number(to, handin->refused);
-        put_files(to, handin);
-        put_remarks(to, handin->remarks, handin->remark_count);
+        put_string(to, submission->student);
+        put_string(to, submission->number);
+        put_string(to, submission->source);
+        put_constant(to, submission->layout);
+        put_number(to, submission->late);
+        put_number(to, (uint64_t) submission->sent);
+        put_number(to, submission->timed);
+        put_number(to, (uint64_t) submission->order);
+        put_number(to, submission->refused);
+        put_files(to, submission);
+        put_remarks(to, submission->remarks, submission->remark_count);
     }
     put_number(to, 0);
     put_remarks(to, class->remarks, class->remark_count);
@@ -143,7 +143,7 @@ static bool get_remarks(FILE *from, Remark *remarks, int *count)
 {
     uint64_t more, all;
     const char *kind;
-    char entry[HANDIN_PATH * 2], sentence[1000];
+    char entry[SUBMISSION_PATH * 2], sentence[1000];
 
     while (get_number(from, 1, &more) && more) {
         if (!get_constant(from, &kind) || !get_string(from, entry, sizeof entry) ||
@@ -154,60 +154,61 @@ static bool get_remarks(FILE *from, Remark *remarks, int *count)
     if (more || !get_number(from, INT32_MAX, &all))
         return false;
     if ((int) all > *count)
-        *count = *count < HANDIN_REMARKS ? *count : (int) all;
+        *count = *count < SUBMISSION_REMARKS ? *count : (int) all;
     return true;
 }
 
 /* The path is cleaned again, since the sender is not trusted. */
-static bool get_file(FILE *from, Submission *handin)
+static bool get_file(FILE *from, Submission *submission)
 {
-    char path[HANDIN_PATH], clean[HANDIN_PATH];
+    char path[SUBMISSION_PATH], clean[SUBMISSION_PATH];
     uint64_t bytes, hash, changed, kept;
     char *text = NULL;
     size_t size = 0;
 
     if (!get_string(from, path, sizeof path) || path_clean(path, clean) ||
-        !get_number(from, HANDIN_BYTES, &bytes) || !get_number(from, UINT64_MAX, &hash) ||
+        !get_number(from, SUBMISSION_BYTES, &bytes) || !get_number(from, UINT64_MAX, &hash) ||
         !get_number(from, UINT64_MAX, &changed) || !get_number(from, 1, &kept))
         return false;
-    if (kept && (!(text = get_text(from, HANDIN_KERNEL_BYTES, &size)) || size != bytes)) {
+    if (kept && (!(text = get_text(from, KERNEL_BYTES, &size)) || size != bytes)) {
         free(text);
         return false;
     }
-    submission_file(handin, clean, text, (size_t) bytes, hash, (int64_t) changed);
+    submission_file(submission, clean, text, (size_t) bytes, hash, (int64_t) changed);
     free(text);
     return true;
 }
 
-static bool get_files(FILE *from, Submission *handin)
+static bool get_files(FILE *from, Submission *submission)
 {
     uint64_t more;
 
     while (get_number(from, 1, &more) && more)
-        if (!get_file(from, handin))
+        if (!get_file(from, submission))
             return false;
     return !more;
 }
 
-static bool get_handin(FILE *from, Class *class)
+static bool get_submission(FILE *from, Class *class)
 {
     uint64_t late, sent, timed, order, refused;
-    Submission *handin = class_add(class);
+    Submission *submission = class_add(class);
 
-    handin->layout = "plain";
-    if (!get_string(from, handin->student, sizeof handin->student) ||
-        !get_string(from, handin->number, sizeof handin->number) ||
-        !get_string(from, handin->source, sizeof handin->source) ||
-        !get_constant(from, &handin->layout) || !get_number(from, 1, &late) ||
+    submission->layout = "plain";
+    if (!get_string(from, submission->student, sizeof submission->student) ||
+        !get_string(from, submission->number, sizeof submission->number) ||
+        !get_string(from, submission->source, sizeof submission->source) ||
+        !get_constant(from, &submission->layout) || !get_number(from, 1, &late) ||
         !get_number(from, UINT64_MAX, &sent) || !get_number(from, 1, &timed) ||
         !get_number(from, UINT64_MAX, &order) || !get_number(from, 1, &refused) ||
-        !get_files(from, handin) || !get_remarks(from, handin->remarks, &handin->remark_count))
+        !get_files(from, submission) ||
+        !get_remarks(from, submission->remarks, &submission->remark_count))
         return false;
-    handin->late = late;
-    handin->sent = (int64_t) sent;
-    handin->timed = timed;
-    handin->order = (int64_t) order;
-    handin->refused |= refused != 0;
+    submission->late = late;
+    submission->sent = (int64_t) sent;
+    submission->timed = timed;
+    submission->order = (int64_t) order;
+    submission->refused |= refused != 0;
     return true;
 }
 
@@ -226,7 +227,7 @@ bool deserialize(FILE *from, Class *class)
     if (!get_magic(from))
         return false;
     while (get_number(from, 1, &more) && more)
-        if (class->count == MOST_HANDINS || !get_handin(from, class))
+        if (class->count == MOST_HANDINS || !get_submission(from, class))
             return false;
     return !more && get_remarks(from, class->remarks, &class->remark_count) && get_magic(from);
 }

@@ -8,29 +8,29 @@
 #include <stdint.h>
 #include "gradebook/import/submission.h"
 
-typedef struct SunkFile {
+typedef struct VisitedFile {
     int64_t changed;   /* seconds since 1970 */
     const char *bytes; /* NULL: larger than requested, or not requested */
     size_t size;
     uint64_t hash; /* FNV-1a of all bytes; 0 if they were not read */
-} SunkFile;
+} VisitedFile;
 
 typedef struct Visitor {
     void *context;
     /* The maximum number of bytes wanted of this file; 0: only its size and hash. */
     size_t (*wants)(void *context, const char *path);
-    void (*file)(void *context, const char *path, const SunkFile *file);
+    void (*file)(void *context, const char *path, const VisitedFile *file);
     /* Reports an entry that was not taken, and why. */
     void (*refuse)(void *context, const char *path, const char *sentence);
 } Visitor;
 
 /* Visits a folder on disk. Follows no links and skips junk. False, with `why`, if it cannot be
  * read. */
-bool walk(const char *folder, const Visitor *sink, char *why, size_t size);
+bool walk(const char *folder, const Visitor *visitor, char *why, size_t size);
 
 /* Visits the names in a folder, or in the top two levels of an archive, until `name` returns false.
  */
-typedef bool NameSeen(void *context, const char *path, bool is_folder);
+typedef bool NameVisitor(void *context, const char *path, bool is_folder);
 
 /* Limits of an archive. Unpacking stops when one is exceeded. */
 typedef struct UnpackLimits {
@@ -42,10 +42,10 @@ extern const UnpackLimits archive_class, archive_student;
 
 /* Visits a zip or tar, in a file or in memory. False, with the current entry and the reason, if it
  * is damaged, exceeds a limit or is not an archive: then discard everything visited. */
-bool archive_file(const char *path, const UnpackLimits *limits, const Visitor *sink,
-                  char entry[HANDIN_PATH], char *why, size_t size);
+bool archive_file(const char *path, const UnpackLimits *limits, const Visitor *visitor,
+                  char entry[SUBMISSION_PATH], char *why, size_t size);
 bool archive_memory(const char *bytes, size_t count, const UnpackLimits *limits,
-                    const Visitor *sink, char entry[HANDIN_PATH], char *why, size_t size);
-bool archive_names(const char *path, NameSeen *seen, void *context, char *why, size_t size);
+                    const Visitor *visitor, char entry[SUBMISSION_PATH], char *why, size_t size);
+bool archive_names(const char *path, NameVisitor *seen, void *context, char *why, size_t size);
 
 #endif

@@ -67,7 +67,7 @@ static size_t write_character(const unsigned char *at, size_t length, char to[4]
 }
 
 /* False if the result is too long. */
-static bool to_utf8(const char *name, char text[HANDIN_PATH])
+static bool to_utf8(const char *name, char text[SUBMISSION_PATH])
 {
     size_t used = 0;
 
@@ -75,7 +75,7 @@ static bool to_utf8(const char *name, char text[HANDIN_PATH])
         const size_t length = utf8_length(at);
         char character[4];
         const size_t bytes = write_character(at, length, character);
-        if (used + bytes >= HANDIN_PATH)
+        if (used + bytes >= SUBMISSION_PATH)
             return false;
         memcpy(text + used, character, bytes);
         used += bytes;
@@ -85,9 +85,9 @@ static bool to_utf8(const char *name, char text[HANDIN_PATH])
     return true;
 }
 
-const char *path_clean(const char *name, char clean[HANDIN_PATH])
+const char *path_clean(const char *name, char clean[SUBMISSION_PATH])
 {
-    char text[HANDIN_PATH];
+    char text[SUBMISSION_PATH];
     const char *path = text;
     size_t used = 0;
     int depth = 0;
@@ -108,7 +108,7 @@ const char *path_clean(const char *name, char clean[HANDIN_PATH])
                 clean[used++] = '/';
             memcpy(clean + used, path, length);
             used += length;
-            if (++depth > HANDIN_DEPTH)
+            if (++depth > SUBMISSION_DEPTH)
                 return "it is nested in more than 24 folders";
         }
         path += length + (path[length] != 0);
@@ -173,7 +173,7 @@ static void remark_list(Remark *remarks, int *count, const char *kind, const cha
     char sentence[1000];
 
     vsnprintf(sentence, sizeof sentence, format, arguments);
-    if ((*count)++ >= HANDIN_REMARKS)
+    if ((*count)++ >= SUBMISSION_REMARKS)
         return;
     remarks[*count - 1] = (Remark){ kind, show(copy_of(entry)), show(copy_of(sentence)) };
 }
@@ -188,23 +188,24 @@ void remark(Remark *remarks, int *count, const char *kind, const char *entry, co
     va_end(arguments);
 }
 
-void submission_refuse(Submission *handin, const char *entry, const char *format, ...)
+void submission_refuse(Submission *submission, const char *entry, const char *format, ...)
 {
     va_list arguments;
 
-    handin->refused = true;
-    for (int i = 0; i < handin->count; i++) {
-        free(handin->files[i].text);
-        handin->files[i].text = NULL;
+    submission->refused = true;
+    for (int i = 0; i < submission->count; i++) {
+        free(submission->files[i].text);
+        submission->files[i].text = NULL;
     }
     va_start(arguments, format);
-    remark_list(handin->remarks, &handin->remark_count, "refused", entry, format, arguments);
+    remark_list(submission->remarks, &submission->remark_count, "refused", entry, format,
+                arguments);
     va_end(arguments);
 }
 
 static void free_remarks(Remark *remarks, int count)
 {
-    for (int i = 0; i < count && i < HANDIN_REMARKS; i++) {
+    for (int i = 0; i < count && i < SUBMISSION_REMARKS; i++) {
         free(remarks[i].entry);
         free(remarks[i].sentence);
     }
@@ -212,98 +213,99 @@ static void free_remarks(Remark *remarks, int count)
 
 /* ---- Submissions ---- */
 
-static void *grown(void *list, int count, int *room, size_t width)
+static void *grown(void *list, int count, int *capacity, size_t width)
 {
-    if (count < *room)
+    if (count < *capacity)
         return list;
-    *room = *room ? 2 * *room : 16;
-    list = xrealloc(list, (size_t) *room, width);
+    *capacity = *capacity ? 2 * *capacity : 16;
+    list = xrealloc(list, (size_t) *capacity, width);
     return list;
 }
 
 Submission *class_add(Class *class)
 {
-    class->list = grown(class->list, class->count, &class->room, sizeof *class->list);
+    class->list = grown(class->list, class->count, &class->capacity, sizeof *class->list);
     return class->list[class->count++] = xcalloc(1, sizeof(Submission));
 }
 
-Submission *class_handin(Class *class, const char *source)
+Submission *class_submission(Class *class, const char *source)
 {
     /* Files of one submission come together, so search from the last one. */
     for (int i = class->count; i-- > 0;)
         if (!strcmp(class->list[i]->source, source))
             return class->list[i];
-    Submission *handin = class_add(class);
-    PUT(handin->source, "%s", source);
-    return handin;
+    Submission *submission = class_add(class);
+    PUT(submission->source, "%s", source);
+    return submission;
 }
 
-Submission *class_copy(Class *class, const Submission *handin)
+Submission *class_copy(Class *class, const Submission *submission)
 {
     Submission *copy = class_add(class);
 
-    *copy = *handin;
+    *copy = *submission;
     copy->files = NULL;
-    copy->count = copy->room = copy->remark_count = 0;
+    copy->count = copy->capacity = copy->remark_count = 0;
     copy->text_bytes = 0;
-    for (int i = 0; i < handin->count; i++) {
-        const HandedFile *file = &handin->files[i];
+    for (int i = 0; i < submission->count; i++) {
+        const SubmittedFile *file = &submission->files[i];
         copy->bytes -= file->bytes;
         submission_file(copy, file->path, file->text, file->bytes, file->hash, file->changed);
     }
-    for (int i = 0; i < handin->remark_count && i < HANDIN_REMARKS; i++)
-        REMARK(copy, handin->remarks[i].kind, handin->remarks[i].entry, "%s",
-               handin->remarks[i].sentence);
+    for (int i = 0; i < submission->remark_count && i < SUBMISSION_REMARKS; i++)
+        REMARK(copy, submission->remarks[i].kind, submission->remarks[i].entry, "%s",
+               submission->remarks[i].sentence);
     return copy;
 }
 
-static void keep_text(Submission *handin, HandedFile *file, const char *bytes, size_t size)
+static void keep_text(Submission *submission, SubmittedFile *file, const char *bytes, size_t size)
 {
-    if (handin->text_bytes + size > HANDIN_TEXT_BYTES) {
-        submission_refuse(handin, file->path, "its kernels are larger than %d MiB in total",
-                          HANDIN_TEXT_BYTES >> 20);
+    if (submission->text_bytes + size > SUBMISSION_TEXT_BYTES) {
+        submission_refuse(submission, file->path, "its kernels are larger than %d MiB in total",
+                          SUBMISSION_TEXT_BYTES >> 20);
         return;
     }
-    handin->text_bytes += size;
+    submission->text_bytes += size;
     file->text = xmalloc(size + 1);
     memcpy(file->text, bytes, size);
     file->text[size] = 0;
 }
 
-void submission_file(Submission *handin, const char *path, const char *bytes, size_t size,
+void submission_file(Submission *submission, const char *path, const char *bytes, size_t size,
                      uint64_t hash, int64_t changed)
 {
-    HandedFile *file;
+    SubmittedFile *file;
 
-    if (handin->count == HANDIN_FILES) {
-        if (!handin->refused)
-            submission_refuse(handin, path, "it holds more than %d files", HANDIN_FILES);
+    if (submission->count == SUBMISSION_FILES) {
+        if (!submission->refused)
+            submission_refuse(submission, path, "it holds more than %d files", SUBMISSION_FILES);
         return;
     }
-    if (size > HANDIN_BYTES || handin->bytes > HANDIN_BYTES - size) {
-        if (!handin->refused)
-            submission_refuse(handin, path, "it is larger than %d MiB", HANDIN_BYTES >> 20);
+    if (size > SUBMISSION_BYTES || submission->bytes > SUBMISSION_BYTES - size) {
+        if (!submission->refused)
+            submission_refuse(submission, path, "it is larger than %d MiB", SUBMISSION_BYTES >> 20);
         return;
     }
-    handin->bytes += size;
-    handin->files = grown(handin->files, handin->count, &handin->room, sizeof *handin->files);
-    file = &handin->files[handin->count++];
-    *file = (HandedFile){ copy_of(path), size, hash, NULL, changed };
-    if (bytes && size <= HANDIN_KERNEL_BYTES && path_is_wanted(path) && !handin->refused)
-        keep_text(handin, file, bytes, size);
+    submission->bytes += size;
+    submission->files = grown(submission->files, submission->count, &submission->capacity,
+                              sizeof *submission->files);
+    file = &submission->files[submission->count++];
+    *file = (SubmittedFile){ copy_of(path), size, hash, NULL, changed };
+    if (bytes && size <= KERNEL_BYTES && path_is_wanted(path) && !submission->refused)
+        keep_text(submission, file, bytes, size);
 }
 
 void class_free(Class *class)
 {
     for (int i = 0; i < class->count; i++) {
-        Submission *handin = class->list[i];
-        for (int k = 0; k < handin->count; k++) {
-            free(handin->files[k].path);
-            free(handin->files[k].text);
+        Submission *submission = class->list[i];
+        for (int k = 0; k < submission->count; k++) {
+            free(submission->files[k].path);
+            free(submission->files[k].text);
         }
-        free(handin->files);
-        free_remarks(handin->remarks, handin->remark_count);
-        free(handin);
+        free(submission->files);
+        free_remarks(submission->remarks, submission->remark_count);
+        free(submission);
     }
     free(class->list);
     free_remarks(class->remarks, class->remark_count);

@@ -8,24 +8,24 @@
 
 /* Limits of one submission. Nothing in it is ever written to disk under its own name. */
 enum {
-    HANDIN_FILES = 5000,
-    HANDIN_REMARKS = 60, /* kept; more are only counted */
-    HANDIN_PATH = 1024,
-    HANDIN_DEPTH = 24,               /* folders in each other */
-    HANDIN_KERNEL_BYTES = 256 << 10, /* the limit of a build (grader/build/build.h) */
-    HANDIN_ARCHIVE_BYTES = 64 << 20,
-    HANDIN_BYTES = 256 << 20,     /* unpacked, in total */
-    HANDIN_TEXT_BYTES = 16 << 20, /* kept in memory: kernels and predictions */
-    HANDINS_PER_STUDENT = 64,     /* folders and archives; more are refused */
+    SUBMISSION_FILES = 5000,
+    SUBMISSION_REMARKS = 60, /* kept; more are only counted */
+    SUBMISSION_PATH = 1024,
+    SUBMISSION_DEPTH = 24,    /* folders in each other */
+    KERNEL_BYTES = 256 << 10, /* the limit of a build (grader/build/build.h) */
+    ARCHIVE_BYTES = 64 << 20,
+    SUBMISSION_BYTES = 256 << 20,     /* unpacked, in total */
+    SUBMISSION_TEXT_BYTES = 16 << 20, /* kept in memory: kernels and predictions */
+    SUBMISSIONS_PER_STUDENT = 64,     /* folders and archives; more are refused */
 };
 
-typedef struct HandedFile {
+typedef struct SubmittedFile {
     char *path; /* inside the submission, cleaned by path_clean */
     size_t bytes;
     uint64_t hash; /* 0: not read */
     char *text; /* the whole text, 0-terminated, if it may be a kernel or predictions; else NULL */
     int64_t changed; /* seconds since 1970; 0: unknown */
-} HandedFile;
+} SubmittedFile;
 
 /* A message about a submission that does not affect its grading. */
 typedef struct Remark {
@@ -45,33 +45,34 @@ typedef struct Submission {
     bool timed;         /* `sent` is from the learning system; else a file's time */
     int64_t order;      /* among those of equal `sent` */
     bool refused;       /* nothing counts; a remark says why */
-    HandedFile *files;
-    int count, room;
+    SubmittedFile *files;
+    int count, capacity;
     size_t bytes, text_bytes;
-    Remark remarks[HANDIN_REMARKS];
-    int remark_count; /* may exceed HANDIN_REMARKS, the number kept */
+    Remark remarks[SUBMISSION_REMARKS];
+    int remark_count; /* may exceed SUBMISSION_REMARKS, the number kept */
 } Submission;
 
 typedef struct Class {
     Submission **list;
-    int count, room;
-    Remark remarks[HANDIN_REMARKS]; /* about files without an owner */
+    int count, capacity;
+    Remark remarks[SUBMISSION_REMARKS]; /* about files without an owner */
     int remark_count;
 } Class;
 
 /* The submission at `source`, added if missing. */
-Submission *class_handin(Class *class, const char *source);
-Submission *class_copy(Class *class, const Submission *handin); /* for a group's other members */
-Submission *class_add(Class *class);                            /* adds an empty one */
+Submission *class_submission(Class *class, const char *source);
+Submission *class_copy(Class *class,
+                       const Submission *submission); /* for a group's other members */
+Submission *class_add(Class *class);                  /* adds an empty one */
 void class_free(Class *class);
 
 /* Adds a file. `bytes` NULL: only its size is known; `changed` 0: its time is unknown. If a limit
  * is exceeded, the whole submission is refused. */
-void submission_file(Submission *handin, const char *path, const char *bytes, size_t size,
+void submission_file(Submission *submission, const char *path, const char *bytes, size_t size,
                      uint64_t hash, int64_t changed);
 
 /* Refuses the submission: nothing counts or is kept. */
-void submission_refuse(Submission *handin, const char *entry, const char *format, ...)
+void submission_refuse(Submission *submission, const char *entry, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 void remark(Remark *remarks, int *count, const char *kind, const char *entry, const char *format,
@@ -82,7 +83,7 @@ void remark(Remark *remarks, int *count, const char *kind, const char *entry, co
 /* Cleans a path from an archive or a folder: backslashes become slashes, "./" and double slashes
  * are removed, bytes that are not UTF-8 are read as Latin-1, and control characters become their
  * Unicode pictures. Returns NULL if the path is valid; else the error. */
-const char *path_clean(const char *path, char clean[HANDIN_PATH]);
+const char *path_clean(const char *path, char clean[SUBMISSION_PATH]);
 
 /* Makes a text printable: control characters and invalid UTF-8 become '?'. */
 char *show(char *text);

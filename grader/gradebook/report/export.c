@@ -43,9 +43,9 @@ void export_write(Store *store, const char *format, FILE *to, const char *folder
 {
     Export export = { .store = store, .to = to, .folder = folder };
 
-    results_read(store, &export.roll);
+    results_read(store, &export.results);
     formats[format_of(format)].write(&export);
-    results_free(&export.roll);
+    results_free(&export.results);
 }
 
 const char *export_formats(void)

@@ -1,7 +1,10 @@
-/* export_csv.c - exports for spreadsheets: RFC 4180 with a byte-order mark, which some of them need
- * to recognise UTF-8. */
+/* export_csv.c - exports for spreadsheets, all results and all pairs of similar kernels: RFC 4180
+ * with a byte-order mark, which some of them need to recognise UTF-8. */
 #include "gradebook/report/csv.h"
 #include "gradebook/report/formats.h"
+#include "gradebook/report/similarity.h"
+
+enum { NAMES_BYTES = 4000 };
 
 void export_csv(Export *export)
 {
@@ -13,8 +16,8 @@ void export_csv(Export *export)
           "kernel,same_as_others,attempts,device,simulated,driver,protocol,seed,graded_at,log,"
           "whole,marks_why,late_s,weight,section,email,roster_id,roster\r\n",
           to);
-    for (int i = 0; i < export->roll.row_count; i++) {
-        const Row *row = &export->roll.rows[i];
+    for (int i = 0; i < export->results.row_count; i++) {
+        const Row *row = &export->results.rows[i];
         csv_text(to, row->name);
         csv_text(to, row->number);
         csv_text(to, row->lab);
@@ -46,5 +49,38 @@ void export_csv(Export *export)
         csv_text(to, row->email);
         csv_text(to, row->roster_id);
         csv_last(to, row->roster);
+    }
+}
+
+static void write_pairs(Export *export, const char *lab, const Similarity *s,
+                        const Likenesses *found)
+{
+    char names[NAMES_BYTES];
+
+    for (int i = 0; i < found->count; i++) {
+        const Likeness *pair = &found->list[i];
+        csv_text(export->to, lab);
+        csv_number(export->to, true, "%.0f", pair->percent);
+        csv_text(export->to, similarity_names(&export->results, lab, &s->kernels[pair->a], names,
+                                              sizeof names));
+        csv_last(export->to, similarity_names(&export->results, lab, &s->kernels[pair->b], names,
+                                              sizeof names));
+    }
+}
+
+void export_alike(Export *export)
+{
+    fputs("\xEF\xBB\xBF"
+          "lab,percent,one,other\r\n",
+          export->to);
+    for (int lab = 0; lab < export->results.lab_count; lab++) {
+        const char *name = export->results.labs[lab];
+        Similarity s;
+        similarity_find(export->store, name, &s);
+        if (s.found.problem[0])
+            fprintf(stderr, "%s: not compared: %s.\n", name, s.found.problem);
+        write_pairs(export, name, &s, &s.found.fixed);
+        write_pairs(export, name, &s, &s.found.pairs);
+        similarity_free(&s);
     }
 }

@@ -36,7 +36,7 @@ static const char *reason_of(const Row *row)
 
 static void print_total(Export *export, const Student *student, FILE *to)
 {
-    const Total total = results_total(&export->roll, student);
+    const Total total = results_total(&export->results, student);
 
     fprintf(to, "Total: %.1f of 100", marks_total(&total));
     if (total.open)
@@ -52,7 +52,7 @@ static void write_text(Export *export, const Student *student, FILE *to)
     fprintf(to, "%s%s%s%s\n\n", student->name, *student->number ? " (" : "", student->number,
             *student->number ? ")" : "");
     print_total(export, student, to);
-    for (int i = 0; i < export->roll.lab_count; i++) {
+    for (int i = 0; i < export->results.lab_count; i++) {
         const Row *row = &student->labs[i];
         Advice advice;
         const char *reason = reason_of(row);
@@ -137,7 +137,7 @@ static void write_page(Export *export, const Student *student, FILE *to)
     page_print(&page, "<p>");
     print_total(export, student, to);
     page_print(&page, "</p>\n");
-    for (int i = 0; i < export->roll.lab_count; i++)
+    for (int i = 0; i < export->results.lab_count; i++)
         put_lab(export, &page, &student->labs[i]);
     put_remarks(export, &page, student);
     page_end(&page);

@@ -21,18 +21,18 @@
 /* ---- The table of students ---- */
 
 /* How a state is shown: a sign and a CSS class in addition to its word. */
-typedef struct Look {
+typedef struct Survey {
     const char *states, *class, *sign;
-} Look;
+} Survey;
 
-static const Look looks[] = {
+static const Survey looks[] = {
     { "pass close", "good", "✓" },
     { "correct slow", "mid", "○" },
     { "queued not unchanged missing", "open", "–" },
     { NULL, "bad", "✗" },
 };
 
-static const Look *look_of(const char *state)
+static const Survey *survey_of(const char *state)
 {
     char word[20];
     int i = 0;
@@ -43,7 +43,7 @@ static const Look *look_of(const char *state)
     return &looks[i];
 }
 
-static bool needs_a_look(const Row *row)
+static bool needs_review(const Row *row)
 {
     return *row->flag || (row->graded && row->earned.open) || !strcmp(row->state, "suspect") ||
            !strcmp(row->state, "not graded");
@@ -51,15 +51,15 @@ static bool needs_a_look(const Row *row)
 
 static void put_cell(Page *page, const Row *row)
 {
-    const Look *look = look_of(row->state);
-    bool late = row->earned.late_s > 0 || row->late, check = needs_a_look(row);
+    const Survey *survey = survey_of(row->state);
+    bool late = row->earned.late_s > 0 || row->late, check = needs_review(row);
     double order = row->has_marks ? row->marks * 10 + (row->has_ratio ? row->ratio : 0) : -1;
 
     page_print(page, "<td class=\"%s\" data-sort=\"%.4f\" data-state=\"%s\" data-lab=\"%s\"",
-               look->class, order, row->state, row->lab);
+               survey->class, order, row->state, row->lab);
     if (check)
         page_print(page, " data-flag=\"\"");
-    page_print(page, ">%s %s<small>", look->sign, row->state);
+    page_print(page, ">%s %s<small>", survey->sign, row->state);
     if (row->has_marks)
         page_print(page, "%.0f", row->marks);
     if (row->has_ratio)
@@ -74,9 +74,9 @@ static void put_cell(Page *page, const Row *row)
     page_print(page, "</td>\n");
 }
 
-static void put_student(Page *page, const ResultsTable *roll, const Student *student)
+static void put_student(Page *page, const ResultsTable *results, const Student *student)
 {
-    const Total total = results_total(roll, student);
+    const Total total = results_total(results, student);
 
     page_print(page,
                "<tr><th scope=\"row\"><bdi>%s</bdi> <span class=\"soft\">%s %s</span></th>\n"
@@ -86,7 +86,7 @@ static void put_student(Page *page, const ResultsTable *roll, const Student *stu
     if (total.open)
         page_print(page, "<small>%d open</small>", total.open);
     page_print(page, "</td>\n");
-    for (int i = 0; i < roll->lab_count; i++)
+    for (int i = 0; i < results->lab_count; i++)
         put_cell(page, &student->labs[i]);
     page_print(page, "</tr>\n");
 }
@@ -96,13 +96,13 @@ static void put_choice(Page *page, const char *value)
     page_print(page, "<option>%s</option>", value);
 }
 
-static void put_filter(Page *page, const ResultsTable *roll)
+static void put_filter(Page *page, const ResultsTable *results)
 {
     page_print(page, "<form id=\"filter\" hidden>\n<label>Name, number or section "
                      "<input name=\"name\" type=\"search\" autocomplete=\"off\"></label>\n"
                      "<label>Lab <select name=\"lab\"><option value=\"\">any</option>");
-    for (int i = 0; i < roll->lab_count; i++)
-        put_choice(page, roll->labs[i]);
+    for (int i = 0; i < results->lab_count; i++)
+        put_choice(page, results->labs[i]);
     page_print(page, "</select></label>\n<label>Has <select name=\"state\">"
                      "<option value=\"\">any</option>");
     for (int i = 0; i < VERDICT_COUNT; i++)
@@ -118,10 +118,10 @@ static void put_filter(Page *page, const ResultsTable *roll)
                      "</form>\n<p id=\"shown\" class=\"soft\" role=\"status\"></p>\n");
 }
 
-static void put_students(Page *page, const ResultsTable *roll)
+static void put_students(Page *page, const ResultsTable *results)
 {
     page_print(page, "<h2 id=\"table\">Students</h2>\n");
-    put_filter(page, roll);
+    put_filter(page, results);
     page_print(
         page,
         "<p class=\"soft\">Each lab: state; marks of 100 · speed (reference = 1). ✓ passed, ○ "
@@ -129,12 +129,12 @@ static void put_students(Page *page, const ResultsTable *roll)
         "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table\" tabindex=\"0\">\n"
         "<table id=\"students\">\n<thead><tr><th scope=\"col\">Student</th>"
         "<th scope=\"col\" class=\"number\">Total</th>");
-    for (int i = 0; i < roll->lab_count; i++) {
-        page_print(page, "<th scope=\"col\">%s</th>", roll->labs[i]);
+    for (int i = 0; i < results->lab_count; i++) {
+        page_print(page, "<th scope=\"col\">%s</th>", results->labs[i]);
     }
     page_print(page, "</tr></thead>\n<tbody>\n");
-    for (int i = 0; i < roll->count; i++)
-        put_student(page, roll, &roll->students[i]);
+    for (int i = 0; i < results->count; i++)
+        put_student(page, results, &results->students[i]);
     page_print(page, "</tbody>\n</table>\n</div>\n");
 }
 
@@ -190,7 +190,7 @@ static void put_lists(Export *export, Page *page)
 
 /* ---- The page ---- */
 
-static void put_top(Page *page, const ResultsTable *roll)
+static void put_top(Page *page, const ResultsTable *results)
 {
     time_t now = time(NULL);
     char date[32];
@@ -198,7 +198,7 @@ static void put_top(Page *page, const ResultsTable *roll)
     page_print(page,
                "<h1>Class report</h1>\n"
                "<p>%d students, %d labs; written on %s by gradebook %s.</p>\n",
-               roll->count, roll->lab_count, row_date((int64_t) now, date), WARPBOOK_VERSION);
+               results->count, results->lab_count, row_date((int64_t) now, date), WARPBOOK_VERSION);
     page_print(page,
                "<nav aria-label=\"On this page\"><ul><li><a href=\"#labs\">Labs</a></li>"
                "<li><a href=\"#table\">Students</a></li><li><a href=\"#speeds\">Speeds</a></li>"
@@ -212,9 +212,9 @@ void export_html(Export *export)
     Page page;
 
     page_begin(&page, export->to, "Class report");
-    put_top(&page, &export->roll);
+    put_top(&page, &export->results);
     put_labs(export, &page);
-    put_students(&page, &export->roll);
+    put_students(&page, &export->results);
     put_speeds(export, &page);
     put_failures(export, &page);
     put_lists(export, &page);

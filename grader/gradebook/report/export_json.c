@@ -99,7 +99,7 @@ static void add_remarks(Store *store, cJSON *list, int64_t student)
 
 static void print_student(Export *export, const Student *student)
 {
-    const Total total = results_total(&export->roll, student);
+    const Total total = results_total(&export->results, student);
     cJSON *json = json_object(), *labs;
 
     json_text(json, "name", student->name);
@@ -111,7 +111,7 @@ static void print_student(Export *export, const Student *student)
     json_number(json, "total", marks_total(&total), 1);
     json_number(json, "open", total.open, 0);
     labs = json_list_in(json, "labs");
-    for (int i = 0; i < export->roll.lab_count; i++)
+    for (int i = 0; i < export->results.lab_count; i++)
         add_lab(export->store, labs, &student->labs[i]);
     add_submissions(export->store, json_list_in(json, "submissions"), student->id);
     add_remarks(export->store, json_list_in(json, "remarks"), student->id);
@@ -122,9 +122,9 @@ void export_json(Export *export)
 {
     fprintf(export->to, "{\"format\": 1, \"program\": \"gradebook %s\", \"students\": [",
             WARPBOOK_VERSION);
-    for (int i = 0; i < export->roll.count; i++) {
+    for (int i = 0; i < export->results.count; i++) {
         fputs(i ? ",\n" : "\n", export->to);
-        print_student(export, &export->roll.students[i]);
+        print_student(export, &export->results.students[i]);
     }
     fputs("\n]}\n", export->to);
 }

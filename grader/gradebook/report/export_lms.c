@@ -71,14 +71,14 @@ static void write_gradescope(Export *export, const Student *student, FILE *to)
     cJSON *json = json_object(), *tests;
     double score = 0;
 
-    for (int i = 0; i < export->roll.lab_count; i++)
+    for (int i = 0; i < export->results.lab_count; i++)
         score += score_of(&student->labs[i]);
     json_number(json, "score", score, 1);
     json_text(json, "output_format", "text");
     json_text(json, "visibility", "after_published");
     json_text(json, "stdout_visibility", "hidden");
     tests = json_list_in(json, "tests");
-    for (int i = 0; i < export->roll.lab_count; i++)
+    for (int i = 0; i < export->results.lab_count; i++)
         gradescope_test(export, tests, &student->labs[i]);
     json_print(to, json);
 }
@@ -100,7 +100,7 @@ static void write_classroom(Export *export, const Student *student, FILE *to)
 
     json_text(json, "schema", "classroom50/result/v1");
     tests = json_list_in(json, "tests");
-    for (int i = 0; i < export->roll.lab_count; i++) {
+    for (int i = 0; i < export->results.lab_count; i++) {
         const Row *row = &student->labs[i];
         cJSON *test = json_object_of(tests);
         double full = round(full_score(row));

@@ -154,7 +154,7 @@ static void quote(const char *source, long line, Advice *advice)
 static void quote_lines(Store *store, const Row *row, const char *said, Advice *advice)
 {
     char *source = NULL;
-    long told[QUOTED_LINES];
+    long reported[QUOTED_LINES];
     int count = 0;
     sqlite3_stmt *found =
         store_ask(store, "SELECT source FROM kernels WHERE id = ?", "i", row->kernel);
@@ -167,9 +167,9 @@ static void quote_lines(Store *store, const Row *row, const char *said, Advice *
         long line = strtol(at += strlen("kernel.cu:"), NULL, 10);
         bool known = line < 1;
         for (int i = 0; i < count; i++)
-            known |= told[i] == line;
+            known |= reported[i] == line;
         if (!known)
-            quote(source, told[count++] = line, advice);
+            quote(source, reported[count++] = line, advice);
     }
     free(source);
 }

@@ -32,10 +32,10 @@ static void file_name(const Student *student, char name[NAME])
 /* Different students' names could otherwise become the same file name, ignoring case. */
 static void make_distinct(Export *export, char (*names)[NAME])
 {
-    for (int i = 0; i < export->roll.count; i++)
+    for (int i = 0; i < export->results.count; i++)
         for (int k = 0; k < i; k++)
             if (!strcasecmp(names[i], names[k])) {
-                append(names[i], NAME, "-%lld", (long long) export->roll.students[i].id);
+                append(names[i], NAME, "-%lld", (long long) export->results.students[i].id);
                 k = -1; /* the new name may be taken, too */
             }
 }
@@ -62,9 +62,9 @@ static void write_index(Export *export, char (*names)[NAME], const FileKind *kin
     FILE *to = text_open(&text, &bytes);
 
     fputs("\xEF\xBB\xBFstudent,number,file\r\n", to);
-    for (int i = 0; i < export->roll.count; i++) {
-        const Student *student = &export->roll.students[i];
-        if (whole && results_total(&export->roll, student).open)
+    for (int i = 0; i < export->results.count; i++) {
+        const Student *student = &export->results.students[i];
+        if (whole && results_total(&export->results, student).open)
             continue;
         csv_text(to, student->name);
         csv_text(to, student->number);
@@ -79,17 +79,17 @@ static void write_index(Export *export, char (*names)[NAME], const FileKind *kin
 
 void files_write(Export *export, const FileKind *kinds, bool whole)
 {
-    char(*names)[NAME] = xcalloc((size_t) export->roll.count + 1, sizeof *names);
+    char(*names)[NAME] = xcalloc((size_t) export->results.count + 1, sizeof *names);
     int written = 0;
 
     if (!make_folders(export->folder))
         die("cannot write %s: %m", export->folder);
-    for (int i = 0; i < export->roll.count; i++)
-        file_name(&export->roll.students[i], names[i]);
+    for (int i = 0; i < export->results.count; i++)
+        file_name(&export->results.students[i], names[i]);
     make_distinct(export, names);
-    for (int i = 0; i < export->roll.count; i++) {
-        const Student *student = &export->roll.students[i];
-        if (whole && results_total(&export->roll, student).open) {
+    for (int i = 0; i < export->results.count; i++) {
+        const Student *student = &export->results.students[i];
+        if (whole && results_total(&export->results, student).open) {
             fprintf(stderr,
                     "%s%s%s: no file written, because marks are incomplete: see gradebook report\n",
                     student->name, *student->number ? ", " : "", student->number);

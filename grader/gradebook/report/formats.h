@@ -7,7 +7,7 @@
 
 typedef struct Export {
     Store *store;
-    ResultsTable roll;
+    ResultsTable results;
     FILE *to;           /* for a single-file format */
     const char *folder; /* for a format of one file per student */
 } Export;

@@ -146,19 +146,19 @@ static bool write_texts(const char *folder, const char *const *texts, int *token
                         const char *const *skeleton, int skeletons)
 {
     Statements *given = xcalloc((size_t) skeletons + 1, sizeof *given);
-    bool fine = true;
+    bool ok = true;
 
     for (int i = 0; i < skeletons; i++)
         given[i] = statements_of(skeleton[i]);
-    for (int i = 0; i < count && fine; i++) {
+    for (int i = 0; i < count && ok; i++) {
         char path[400];
         tokens[i] = write_text(PUT(path, "%s/%d.c", folder, i), texts[i], given, skeletons);
-        fine = tokens[i] >= 0;
+        ok = tokens[i] >= 0;
     }
     for (int i = 0; i < skeletons; i++)
         statements_free(&given[i]);
     free(given);
-    return fine;
+    return ok;
 }
 
 /* ---- sim_c's output ---- */

@@ -15,8 +15,8 @@ void page_end(Page *page);
 void page_script(Page *page, const char *script);
 
 /* All that a page holds: `markup` is our own and is written unchanged. The values of its
- * conversions, %s, %d, %f and %g (with precision) and %%, may be anybody's: texts are escaped for
- * element content and quoted attributes. */
+ * conversions, %s, %d, %f and %g (with precision) and %%, may come from students: texts are escaped
+ * for element content and quoted attributes. */
 void page_print(Page *page, const char *markup, ...) __attribute__((format(printf, 2, 3)));
 
 extern const char page_style[], page_sorting[]; /* page.css, page.js */

@@ -11,14 +11,14 @@
 
 void overview_status(Store *store)
 {
-    Tally tally;
+    QueueCounts counts;
     sqlite3_stmt *labs;
 
-    queue_tally(store, &tally);
-    printf("%d students, %d kernels submitted (%d different), %d missing.\n", tally.students,
-           tally.parts, tally.kernels, tally.missing);
-    printf("%d graded, %d left, %d not graded because the machine failed.\n\n", tally.graded,
-           tally.open, tally.given_up);
+    queue_count(store, &counts);
+    printf("%d students, %d kernels submitted (%d different), %d missing.\n", counts.students,
+           counts.parts, counts.kernels, counts.missing);
+    printf("%d graded, %d left, %d not graded because the machine failed.\n\n", counts.graded,
+           counts.open, counts.given_up);
     labs = store_ask(
         store,
         "SELECT a.lab, (SELECT count(*) FROM counted c WHERE c.lab = a.lab),"

@@ -29,13 +29,13 @@ static int ascending(const void *a, const void *b)
 /* Speeds of correct kernels; the caller frees .ratios. */
 static Speeds speeds_of(Export *export, int lab)
 {
-    const ResultsTable *roll = &export->roll;
-    const LabEntry *entry = entry_of(roll->labs[lab]);
-    double *ratios = xcalloc((size_t) roll->count + 1, sizeof *ratios);
-    Speeds speeds = { .ratios = ratios, .of = roll->count };
+    const ResultsTable *results = &export->results;
+    const LabEntry *entry = entry_of(results->labs[lab]);
+    double *ratios = xcalloc((size_t) results->count + 1, sizeof *ratios);
+    Speeds speeds = { .ratios = ratios, .of = results->count };
 
-    for (int i = 0; i < roll->count; i++) {
-        const Row *row = &roll->students[i].labs[lab];
+    for (int i = 0; i < results->count; i++) {
+        const Row *row = &results->students[i].labs[lab];
         if (row->has_ratio && is_in("pass close slow correct", row->state))
             ratios[speeds.count++] = row->ratio;
     }
@@ -56,9 +56,9 @@ void put_speeds(Export *export, Page *page)
               "to the lab's reference, by their slowest timed case. Second chart: the share of all "
               "students whose kernel is correct and reaches at least p times the reference's speed "
               "(fast_p of KernelBench, 2025). Dashed: the lab's bar.</p>\n");
-    for (int i = 0; i < export->roll.lab_count; i++) {
+    for (int i = 0; i < export->results.lab_count; i++) {
         Speeds speeds = speeds_of(export, i);
-        page_print(page, "<h3>%s</h3>\n", export->roll.labs[i]);
+        page_print(page, "<h3>%s</h3>\n", export->results.labs[i]);
         if (speeds.count) {
             page_print(page, "<div class=\"charts\">\n");
             chart_distribution(page, &speeds);
@@ -73,13 +73,13 @@ void put_speeds(Export *export, Page *page)
 
 /* ---- One row per lab ---- */
 
-static int count_of(const ResultsTable *roll, int lab, const char *states)
+static int count_of(const ResultsTable *results, int lab, const char *states)
 {
     int count = 0;
 
-    for (int i = 0; i < roll->count; i++) {
+    for (int i = 0; i < results->count; i++) {
         char word[20];
-        const char *state = roll->students[i].labs[lab].state;
+        const char *state = results->students[i].labs[lab].state;
         PUT(word, "%.*s", (int) strcspn(state, " "), state); /* "not graded" */
         count += is_in(states, word);
     }
@@ -92,12 +92,12 @@ static void put_lab(Export *export, Page *page, int lab)
         "pass close", "slow correct", "wrong unsafe stray crash timeout build suspect",
         "unchanged",  "missing",      "queued not"
     };
-    const ResultsTable *roll = &export->roll;
+    const ResultsTable *results = &export->results;
     Speeds speeds = speeds_of(export, lab);
 
-    page_print(page, "<tr><th scope=\"row\">%s</th>", roll->labs[lab]);
+    page_print(page, "<tr><th scope=\"row\">%s</th>", results->labs[lab]);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        page_print(page, "<td class=\"number\">%d</td>", count_of(roll, lab, columns[i]));
+        page_print(page, "<td class=\"number\">%d</td>", count_of(results, lab, columns[i]));
     page_print(page, "<td class=\"number\">");
     if (speeds.count)
         page_print(page, "%.2f", speeds.ratios[speeds.count / 2]);
@@ -117,7 +117,7 @@ void put_labs(Export *export, Page *page)
                "<th scope=\"col\" class=\"number\">Missing</th>"
                "<th scope=\"col\" class=\"number\">Still open</th>"
                "<th scope=\"col\" class=\"number\">Median speed</th></tr></thead>\n<tbody>\n");
-    for (int i = 0; i < export->roll.lab_count; i++)
+    for (int i = 0; i < export->results.lab_count; i++)
         put_lab(export, page, i);
     page_print(page, "</tbody></table></div>\n");
 }
@@ -162,8 +162,8 @@ static int gather(Export *export, int lab, Failure *failures)
 {
     int count = 0, kinds = 0;
 
-    for (int i = 0; i < export->roll.count; i++) {
-        const Row *row = &export->roll.students[i].labs[lab];
+    for (int i = 0; i < export->results.count; i++) {
+        const Row *row = &export->results.students[i].labs[lab];
         Verdict verdict;
         if (row->graded && verdict_from_word(row->state, &verdict) && !verdict_passed(verdict) &&
             verdict != CORRECT_ONLY && verdict != UNCHANGED)
@@ -181,14 +181,14 @@ static int gather(Export *export, int lab, Failure *failures)
 
 void put_failures(Export *export, Page *page)
 {
-    Failure *failures = xcalloc((size_t) export->roll.count + 1, sizeof *failures);
+    Failure *failures = xcalloc((size_t) export->results.count + 1, sizeof *failures);
 
     page_print(page, "<h2 id=\"failures\">Common failures</h2>\n");
-    for (int lab = 0; lab < export->roll.lab_count; lab++) {
+    for (int lab = 0; lab < export->results.lab_count; lab++) {
         int kinds = gather(export, lab, failures);
         if (!kinds)
             continue;
-        page_print(page, "<h3>%s</h3>\n<ul>\n", export->roll.labs[lab]);
+        page_print(page, "<h3>%s</h3>\n<ul>\n", export->results.labs[lab]);
         for (int i = 0; i < kinds && i < SHOWN; i++)
             page_print(page, "<li>%d student%s: %s</li>\n", failures[i].students,
                        failures[i].students == 1 ? "" : "s", failures[i].what);

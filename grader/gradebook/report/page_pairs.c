@@ -30,12 +30,12 @@ static void put_words(Page *page, const char *words)
 /* ---- Identical kernels ---- */
 
 /* A kernel is listed with the first student who submitted it. */
-static bool is_first(const ResultsTable *roll, int student, int lab)
+static bool is_first(const ResultsTable *results, int student, int lab)
 {
-    int64_t kernel = roll->students[student].labs[lab].kernel;
+    int64_t kernel = results->students[student].labs[lab].kernel;
 
     for (int i = 0; i < student; i++)
-        if (roll->students[i].labs[lab].kernel == kernel)
+        if (results->students[i].labs[lab].kernel == kernel)
             return false;
     return true;
 }
@@ -43,22 +43,22 @@ static bool is_first(const ResultsTable *roll, int student, int lab)
 static void put_same(Export *export, Page *page)
 {
     static const char *const columns[] = { "Lab", "Submitted by", NULL };
-    const ResultsTable *roll = &export->roll;
+    const ResultsTable *results = &export->results;
     char names[NAMES];
     bool begun = false;
 
-    for (int lab = 0; lab < roll->lab_count; lab++)
-        for (int i = 0; i < roll->count; i++) {
-            const Row *row = &roll->students[i].labs[lab];
-            const Twin twin = { row->kernel, "" };
-            if (row->same < 1 || !strcmp(row->state, "unchanged") || !is_first(roll, i, lab))
+    for (int lab = 0; lab < results->lab_count; lab++)
+        for (int i = 0; i < results->count; i++) {
+            const Row *row = &results->students[i].labs[lab];
+            const ComparedKernel kernel = { row->kernel, "" };
+            if (row->same < 1 || !strcmp(row->state, "unchanged") || !is_first(results, i, lab))
                 continue;
             if (!begun)
                 begin_table(page, "Identical files", columns, false);
             begun = true;
             page_print(page, "<tr>");
             put_words(page, row->lab);
-            put_words(page, similarity_names(roll, row->lab, &twin, names, sizeof names));
+            put_words(page, similarity_names(results, row->lab, &kernel, names, sizeof names));
             page_print(page, "</tr>\n");
         }
     if (begun)
@@ -80,10 +80,10 @@ static void put_list(Export *export, Page *page, const char *lab, const Similari
         const Likeness *pair = &found->list[i];
         page_print(page, "<tr><td class=\"number\">%s%d %%</td>",
                    pair->percent >= LIKENESS_ALIKE ? "⚑ " : "", pair->percent);
-        put_words(page,
-                  similarity_names(&export->roll, lab, &s->twins[pair->a], names, sizeof names));
-        put_words(page,
-                  similarity_names(&export->roll, lab, &s->twins[pair->b], names, sizeof names));
+        put_words(page, similarity_names(&export->results, lab, &s->kernels[pair->a], names,
+                                         sizeof names));
+        put_words(page, similarity_names(&export->results, lab, &s->kernels[pair->b], names,
+                                         sizeof names));
         page_print(page, "</tr>\n");
     }
     page_print(page, "</tbody></table></div>\n");
@@ -108,15 +108,16 @@ static void put_lab(Export *export, Page *page, const char *lab)
 
 void put_pairs(Export *export, Page *page)
 {
-    page_print(page,
-               "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">"
-               "The share of each kernel that is found in another student's kernel or in a file "
-               "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
-               "layout. Pairs from %d %% are marked ⚑: no two of our honest kernels in different "
-               "styles share so much. But a lesson leads many students to the same few lines: "
-               "compare the two files before you conclude anything.</p>\n",
-               LIKENESS_ALIKE);
+    page_print(
+        page,
+        "<h2 id=\"alike\">Similar kernels</h2>\n<p class=\"soft\">"
+        "The share of each kernel that is found in another student's kernel or in a file "
+        "of the lab's ladder (by sim_c), ignoring the lab's own code, names, comments and "
+        "layout. Pairs from %d %% are marked ⚑: no two honest kernels of the workbook in different "
+        "styles share so much. But a lesson leads many students to the same few lines: "
+        "compare the two files before you conclude anything.</p>\n",
+        LIKENESS_ALIKE);
     put_same(export, page);
-    for (int i = 0; i < export->roll.lab_count; i++)
-        put_lab(export, page, export->roll.labs[i]);
+    for (int i = 0; i < export->results.lab_count; i++)
+        put_lab(export, page, export->results.labs[i]);
 }

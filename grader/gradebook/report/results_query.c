@@ -24,7 +24,7 @@
 
 sqlite3_stmt *rows_ask(Store *store)
 {
-    enlist_match(store);
+    import_roster_match(store);
     return store_ask(
         store,
         "WITH present AS (SELECT DISTINCT s.student AS student FROM seen"

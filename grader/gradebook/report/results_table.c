@@ -19,58 +19,58 @@ static char **text_of(Row *row, size_t i)
     return (char **) (void *) ((char *) row + texts[i]);
 }
 
-static void keep(ResultsTable *roll, Row row)
+static void keep(ResultsTable *results, Row row)
 {
-    if (roll->row_count == roll->room) {
-        roll->room = roll->room ? 2 * roll->room : 256;
-        roll->rows = xrealloc(roll->rows, (size_t) roll->room, sizeof(Row));
+    if (results->row_count == results->capacity) {
+        results->capacity = results->capacity ? 2 * results->capacity : 256;
+        results->rows = xrealloc(results->rows, (size_t) results->capacity, sizeof(Row));
     }
     for (size_t i = 0; i < TEXTS; i++)
         *text_of(&row, i) = xstrdup(*text_of(&row, i));
-    roll->rows[roll->row_count++] = row;
+    results->rows[results->row_count++] = row;
 }
 
 /* Every student has one row per lab, in the same order: gradebook/report/results_query.h. */
-void results_read(Store *store, ResultsTable *roll)
+void results_read(Store *store, ResultsTable *results)
 {
     sqlite3_stmt *rows = rows_ask(store);
     Row row;
 
-    *roll = (ResultsTable){ 0 };
+    *results = (ResultsTable){ 0 };
     while (rows_next(store, rows, &row))
-        keep(roll, row);
-    while (roll->lab_count < roll->row_count &&
-           roll->rows[roll->lab_count].student == roll->rows[0].student)
-        roll->lab_count++;
-    if (!roll->row_count)
+        keep(results, row);
+    while (results->lab_count < results->row_count &&
+           results->rows[results->lab_count].student == results->rows[0].student)
+        results->lab_count++;
+    if (!results->row_count)
         return;
-    roll->count = roll->row_count / roll->lab_count;
-    roll->students = xcalloc((size_t) roll->count, sizeof *roll->students);
-    roll->labs = xcalloc((size_t) roll->lab_count, sizeof *roll->labs);
-    for (int i = 0; i < roll->count; i++) {
-        const Row *first = &roll->rows[i * roll->lab_count];
-        roll->students[i] = (Student){ first->student, first->name, first->number, first };
+    results->count = results->row_count / results->lab_count;
+    results->students = xcalloc((size_t) results->count, sizeof *results->students);
+    results->labs = xcalloc((size_t) results->lab_count, sizeof *results->labs);
+    for (int i = 0; i < results->count; i++) {
+        const Row *first = &results->rows[i * results->lab_count];
+        results->students[i] = (Student){ first->student, first->name, first->number, first };
     }
-    for (int i = 0; i < roll->lab_count; i++)
-        roll->labs[i] = roll->rows[i].lab;
+    for (int i = 0; i < results->lab_count; i++)
+        results->labs[i] = results->rows[i].lab;
 }
 
-void results_free(ResultsTable *roll)
+void results_free(ResultsTable *results)
 {
-    for (int i = 0; i < roll->row_count; i++)
+    for (int i = 0; i < results->row_count; i++)
         for (size_t k = 0; k < TEXTS; k++)
-            free(*text_of(&roll->rows[i], k));
-    free(roll->rows);
-    free(roll->students);
-    free(roll->labs);
-    *roll = (ResultsTable){ 0 };
+            free(*text_of(&results->rows[i], k));
+    free(results->rows);
+    free(results->students);
+    free(results->labs);
+    *results = (ResultsTable){ 0 };
 }
 
-Total results_total(const ResultsTable *roll, const Student *student)
+Total results_total(const ResultsTable *results, const Student *student)
 {
     Total total = { 0 };
 
-    for (int i = 0; i < roll->lab_count; i++)
+    for (int i = 0; i < results->lab_count; i++)
         marks_add(&total, student->labs[i].weight, &student->labs[i].earned);
     return total;
 }

@@ -17,13 +17,13 @@ typedef struct ResultsTable {
     const char **labs; /* their folders */
     int lab_count;
     Row *rows;
-    int row_count, room;
+    int row_count, capacity;
 } ResultsTable;
 
-void results_read(Store *store, ResultsTable *roll);
-void results_free(ResultsTable *roll);
+void results_read(Store *store, ResultsTable *results);
+void results_free(ResultsTable *results);
 
 /* The weighted total of all labs; total.open: labs without marks so far. */
-Total results_total(const ResultsTable *roll, const Student *student);
+Total results_total(const ResultsTable *results, const Student *student);
 
 #endif

@@ -14,9 +14,9 @@ enum { KERNEL_BYTES = 256 << 10, SKELETONS = 32 };
 
 static void add(Similarity *s, char *text, int64_t kernel, const char *file)
 {
-    s->twins = xrealloc(s->twins, (size_t) (s->count + 1), sizeof *s->twins);
+    s->kernels = xrealloc(s->kernels, (size_t) (s->count + 1), sizeof *s->kernels);
     s->texts = xrealloc(s->texts, (size_t) (s->count + 1), sizeof *s->texts);
-    s->twins[s->count] = (Twin){ kernel, xstrdup(file) };
+    s->kernels[s->count] = (ComparedKernel){ kernel, xstrdup(file) };
     s->texts[s->count++] = text;
 }
 
@@ -75,20 +75,20 @@ void similarity_find(Store *store, const char *lab, Similarity *s)
 void similarity_free(Similarity *s)
 {
     for (int i = 0; i < s->count; i++) {
-        free((char *) s->twins[i].file);
+        free((char *) s->kernels[i].file);
         free(s->texts[i]);
     }
-    free(s->twins);
+    free(s->kernels);
     free(s->texts);
 }
 
-char *similarity_names(const ResultsTable *roll, const char *lab, const Twin *twin, char *text,
-                       size_t size)
+char *similarity_names(const ResultsTable *results, const char *lab, const ComparedKernel *kernel,
+                       char *text, size_t size)
 {
-    put(text, size, "%s", twin->file);
-    for (int i = 0; i < roll->row_count && twin->kernel; i++) {
-        const Row *row = &roll->rows[i];
-        if (row->kernel != twin->kernel || strcmp(row->lab, lab))
+    put(text, size, "%s", kernel->file);
+    for (int i = 0; i < results->row_count && kernel->kernel; i++) {
+        const Row *row = &results->rows[i];
+        if (row->kernel != kernel->kernel || strcmp(row->lab, lab))
             continue;
         if (strlen(text) + 400 > size) /* a name, a number: 264 bytes at most */
             return append(text, size, ", and others");

@@ -7,23 +7,23 @@
 #include "gradebook/report/results_table.h"
 
 /* One of a pair: a student's kernel, or a file of the lab's ladder. */
-typedef struct Twin {
+typedef struct ComparedKernel {
     int64_t kernel;   /* 0: a file of the ladder */
     const char *file; /* "5_padded.cu", "beyond/…"; "" */
-} Twin;
+} ComparedKernel;
 
 typedef struct Similarity {
-    Twin *twins;
+    ComparedKernel *kernels;
     char **texts;
     int count, students; /* the first `students` of `count` are students' */
-    Compared found;      /* a, b: indices into twins */
+    Compared found;      /* a, b: indices into kernels */
 } Similarity;
 
 void similarity_find(Store *store, const char *lab, Similarity *similarity);
 void similarity_free(Similarity *similarity);
 
 /* The students who submitted a kernel: "Ann Lee (4712), Bo Ek". */
-char *similarity_names(const ResultsTable *roll, const char *lab, const Twin *twin, char *text,
-                       size_t size);
+char *similarity_names(const ResultsTable *results, const char *lab, const ComparedKernel *kernel,
+                       char *text, size_t size);
 
 #endif

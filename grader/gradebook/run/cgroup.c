@@ -20,7 +20,7 @@ enum { TRY_S = 5, SAID_BYTES = 1024 };
 static const char *const names[] = { "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS" };
 enum { NAMES = sizeof names / sizeof *names };
 
-void cgroup_begin(const Cgroup *cgroup, const Limits *fence, Words *command)
+void cgroup_begin(const Cgroup *cgroup, const Limits *limits, Words *command)
 {
     char text[80];
 
@@ -33,11 +33,11 @@ void cgroup_begin(const Cgroup *cgroup, const Limits *fence, Words *command)
     words_add(command, "--scope");
     words_add(command, "--quiet");
     words_add(command, "-p");
-    words_add(command, PUT(text, "MemoryMax=%zu", fence->memory_bytes));
+    words_add(command, PUT(text, "MemoryMax=%zu", limits->memory_bytes));
     words_add(command, "-p");
     words_add(command, "MemorySwapMax=0");
     words_add(command, "-p");
-    words_add(command, PUT(text, "TasksMax=%d", 4 * fence->processes)); /* threads count, too */
+    words_add(command, PUT(text, "TasksMax=%d", 4 * limits->processes)); /* threads count, too */
     words_add(command, "--");
     words_add(command, "/usr/bin/env");
     for (int i = 0; i < NAMES; i++) {
@@ -48,22 +48,22 @@ void cgroup_begin(const Cgroup *cgroup, const Limits *fence, Words *command)
 
 static bool try_scope(Cgroup *cgroup)
 {
-    const Limits fence = { (size_t) 64 << 20, 16, 0 };
+    const Limits limits = { (size_t) 64 << 20, 16, 0 };
     Words command = { 0 };
     Program program;
-    bool fine;
+    bool ok;
 
     cgroup->works = true;
-    cgroup_begin(cgroup, &fence, &command);
+    cgroup_begin(cgroup, &limits, &command);
     words_add(&command, "true");
-    fine = program_start(&program, command.word, cgroup->environment.word, "/", TRY_S, SAID_BYTES,
-                         SAID_BYTES);
-    while (fine && !program_over(&program))
+    ok = program_start(&program, command.word, cgroup->environment.word, "/", TRY_S, SAID_BYTES,
+                       SAID_BYTES);
+    while (ok && !program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
-    fine = fine && !program.late && program.status == 0;
+    ok = ok && !program.late && program.status == 0;
     program_free(&program);
     words_free(&command);
-    return fine;
+    return ok;
 }
 
 void cgroup_open(Cgroup *cgroup, const Words *environment)

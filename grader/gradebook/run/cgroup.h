@@ -16,6 +16,6 @@ void cgroup_open(Cgroup *cgroup, const Words *environment);
 void cgroup_close(Cgroup *cgroup);
 
 /* If scopes work, adds the prefix that gives a command those limits. */
-void cgroup_begin(const Cgroup *cgroup, const Limits *fence, Words *command);
+void cgroup_begin(const Cgroup *cgroup, const Limits *limits, Words *command);
 
 #endif

@@ -34,14 +34,14 @@ void device_close(Device *gpu)
     gpu->head = NULL;
 }
 
-void device_meet(Device *gpu, const ParsedResult *reading, const char *printed)
+void device_identify(Device *gpu, const ParsedResult *result, const char *printed)
 {
     const char *lab = strstr(printed, "\nlab:");
     size_t length = lab ? (size_t) (lab + 1 - printed) : 0;
 
-    PUT(gpu->uuid, "%s", parsed_get(reading, "uuid"));
-    PUT(gpu->cc, "%s", parsed_get(reading, "compute_capability"));
-    gpu->simulated = *parsed_get(reading, "simulated") != 0;
+    PUT(gpu->uuid, "%s", parsed_get(result, "uuid"));
+    PUT(gpu->cc, "%s", parsed_get(result, "compute_capability"));
+    gpu->simulated = *parsed_get(result, "simulated") != 0;
     free(gpu->head);
     gpu->head = xcalloc(1, length + 1);
     memcpy(gpu->head, printed, length);
@@ -49,7 +49,7 @@ void device_meet(Device *gpu, const ParsedResult *reading, const char *printed)
         gpu->name = gpu->simulated ? "sim" : "0";
 }
 
-void device_keep_up(Device *gpu, const char *build)
+void device_keep_awake(Device *gpu, const char *build)
 {
     const char *named = getenv("WARPBOOK_RUNNER");
     char runner[600];
@@ -82,53 +82,53 @@ bool device_lock(Device *gpu)
 }
 
 /* A figure of a case, numbered from 1; "" if absent. */
-static const char *figure(const ParsedResult *reading, int number, const char *name)
+static const char *figure(const ParsedResult *result, int number, const char *name)
 {
     char key[40];
 
-    return parsed_get(reading, PUT(key, "case.%d.%s", number, name));
+    return parsed_get(result, PUT(key, "case.%d.%s", number, name));
 }
 
-bool device_noisy(const ParsedResult *reading, char *why, size_t size)
+bool device_noisy(const ParsedResult *result, char *why, size_t size)
 {
     for (int i = 1; i <= GPU_CASES; i++) {
-        double resolution = number_or_zero(figure(reading, i, "resolution"));
+        double resolution = number_or_zero(figure(result, i, "resolution"));
         if (resolution > noisy) {
             put(why, size, "case %s: the reference compared with itself varies by %.0f %%",
-                figure(reading, i, "label"), resolution * 100);
+                figure(result, i, "label"), resolution * 100);
             return true;
         }
     }
     return false;
 }
 
-bool device_disturbed(const ParsedResult *reading, char *why, size_t size)
+bool device_disturbed(const ParsedResult *result, char *why, size_t size)
 {
-    if (!strstr(parsed_get(reading, "flag"), "disturbed"))
+    if (!strstr(parsed_get(result, "flag"), "disturbed"))
         return false;
     put(why, size, "nearly every sample was disturbed");
     return true;
 }
 
-bool device_drifts(Device *gpu, int lab, const ParsedResult *reading, char *why, size_t size)
+bool device_drifts(Device *gpu, int lab, const ParsedResult *result, char *why, size_t size)
 {
     double worst = 0, first_ms = 0, now_ms = 0;
     int measured = 0, worst_case = 0;
 
     for (int i = 1; i <= GPU_CASES; i++) {
-        Usual *usual = &gpu->usual[lab][i - 1];
-        const char *dim = figure(reading, i, "dim");
-        double ms = number_or_zero(figure(reading, i, "reference_ms"));
+        FirstTime *first_time = &gpu->first_time[lab][i - 1];
+        const char *dim = figure(result, i, "dim");
+        double ms = number_or_zero(figure(result, i, "reference_ms"));
         if (ms <= 0)
             continue;
-        if (usual->reference_ms <= 0 || strcmp(dim, usual->dim)) {
-            PUT(usual->dim, "%s", dim);
-            usual->reference_ms = ms;
+        if (first_time->reference_ms <= 0 || strcmp(dim, first_time->dim)) {
+            PUT(first_time->dim, "%s", dim);
+            first_time->reference_ms = ms;
         }
         measured++;
-        if (ms / usual->reference_ms > worst) {
-            worst = ms / usual->reference_ms;
-            first_ms = usual->reference_ms;
+        if (ms / first_time->reference_ms > worst) {
+            worst = ms / first_time->reference_ms;
+            first_ms = first_time->reference_ms;
             now_ms = ms;
             worst_case = i;
         }
@@ -141,6 +141,6 @@ bool device_drifts(Device *gpu, int lab, const ParsedResult *reading, char *why,
     put(why, size,
         "the reference got slower on it, %.3f ms after %.3f ms in case %s of %s: the GPU is hot, "
         "or something else uses it",
-        now_ms, first_ms, figure(reading, worst_case, "label"), all_labs[lab].folder);
+        now_ms, first_ms, figure(result, worst_case, "label"), all_labs[lab].folder);
     return true;
 }

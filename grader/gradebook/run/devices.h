@@ -9,10 +9,10 @@
 enum { GPU_CASES = 16 };
 
 /* The reference's first time on a device, for one case of a lab. */
-typedef struct Usual {
+typedef struct FirstTime {
     char dim[80];
     double reference_ms;
-} Usual;
+} FirstTime;
 
 typedef struct Device {
     const char *name; /* "0", "sim"; NULL: warpbook's choice */
@@ -22,26 +22,26 @@ typedef struct Device {
     bool simulated;
     bool proved, proving; /* that it grades our own starter */
     bool out;             /* taken out of service */
-    int faults, slow_row; /* in a row */
+    int errors, slow_row; /* in a row */
     bool prepared[LABS], preparing[LABS];
-    char *sealed[LABS]; /* of a lab that is prepared: what its cells are shown
-                           (gradebook/run/stubs.h) */
-    Usual usual[LABS][GPU_CASES];
+    char *sealed[LABS]; /* of a lab that is prepared: shown to students' kernels in
+                           place of solutions/ (gradebook/run/stubs.h) */
+    FirstTime first_time[LABS][GPU_CASES];
     int lock_fd;
-    bool told;    /* waiting for it was reported */
-    Child keeper; /* device_keep_up */
+    bool reported; /* waiting for it was reported */
+    Child keeper;  /* device_keep_awake */
 } Device;
 
 void device_open(Device *gpu, const char *name);
 void device_close(Device *gpu);
 
 /* After a first grading: takes the device's names and head from the output. */
-void device_meet(Device *gpu, const ParsedResult *reading, const char *printed);
+void device_identify(Device *gpu, const ParsedResult *result, const char *printed);
 
 /* Keeps a process without student code on a real GPU, so that the driver need not initialise the
  * GPU for each grading. If the process cannot start, gradings only take longer. It runs until
  * device_release or device_close. */
-void device_keep_up(Device *gpu, const char *build);
+void device_keep_awake(Device *gpu, const char *build);
 void device_release(Device *gpu);
 
 /* Takes, without waiting, the lock that a single warpbook takes for a grading, for all gradings
@@ -51,14 +51,14 @@ bool device_lock(Device *gpu);
 
 /* True, with a sentence in `why`, if the reference compared with itself varied too much to judge
  * any speed. That is measured before the student's process starts. */
-bool device_noisy(const ParsedResult *reading, char *why, size_t size);
+bool device_noisy(const ParsedResult *result, char *why, size_t size);
 
 /* True, with a sentence in `why`, if too many samples were disturbed to judge any speed. A kernel
  * can cause that, so it is graded again, and the last attempt counts. */
-bool device_disturbed(const ParsedResult *reading, char *why, size_t size);
+bool device_disturbed(const ParsedResult *result, char *why, size_t size);
 
 /* True, with a sentence in `why`, if the reference was slower than at first in three gradings in a
  * row: the GPU is hot, or something else uses it. */
-bool device_drifts(Device *gpu, int lab, const ParsedResult *reading, char *why, size_t size);
+bool device_drifts(Device *gpu, int lab, const ParsedResult *result, char *why, size_t size);
 
 #endif

@@ -21,63 +21,65 @@ enum {
 
 /* ---- Starting ---- */
 
-static bool start(Marking *m, Worker *worker, Doing doing, const Device *gpu, double limit_s)
+static bool start(Scheduler *s, Worker *worker, Activity activity, const Device *gpu,
+                  double limit_s)
 {
-    CellJob job = { .lab = all_labs[worker->lab].folder,
-                    .kernel = worker->kernel,
-                    .device = gpu->name,
-                    .sealed = gpu->sealed[worker->lab],
-                    .built = worker->built[0] ? worker->built : NULL,
-                    .cc = doing == BUILDS ? gpu->cc : NULL,
-                    .quick = m->options->quick,
-                    .ours = doing == PREPARES,
-                    .waits = !gpu->uuid[0] };
+    SandboxJob job = { .lab = all_labs[worker->lab].folder,
+                       .kernel = worker->kernel,
+                       .device = gpu->name,
+                       .sealed = gpu->sealed[worker->lab],
+                       .built = worker->built[0] ? worker->built : NULL,
+                       .cc = activity == BUILDING ? gpu->cc : NULL,
+                       .quick = s->options->quick,
+                       .trusted = activity == TESTING,
+                       .waits = !gpu->uuid[0] };
     char made[700];
-    Words command = { 0 }, cell;
-    char *terms = doing == GRADES ? terms_of(m->store, job.lab) : NULL; /* ours needs none */
+    Words command = { 0 }, sandbox;
+    char *terms =
+        activity == GRADING ? terms_of(s->store, job.lab) : NULL; /* the starter needs none */
 
-    if (doing == PREPARES && !m->cell->trusting) {
+    if (activity == TESTING && !s->sandbox->trusting) {
         job.sealed = PUT(made, "%s/sealed", worker->folder);
         remove_tree(made);
         if (!make_folders(made))
             die("cannot write %s: %s", made, strerror(errno));
     }
-    cgroup_begin(&m->cgroup, &m->fence, &command);
-    sandbox_command(m->cell, &job, &cell);
-    for (int i = 0; i < cell.count; i++)
-        words_add(&command, cell.word[i]);
-    if (program_start_with(&worker->program, terms, command.word, m->cgroup.environment.word,
-                           m->cell->root, limit_s, KEEP_BYTES, FILE_BYTES))
-        worker->doing = doing;
+    cgroup_begin(&s->cgroup, &s->limits, &command);
+    sandbox_command(s->sandbox, &job, &sandbox);
+    for (int i = 0; i < sandbox.count; i++)
+        words_add(&command, sandbox.word[i]);
+    if (program_start_with(&worker->program, terms, command.word, s->cgroup.environment.word,
+                           s->sandbox->root, limit_s, KEEP_BYTES, FILE_BYTES))
+        worker->activity = activity;
     words_free(&command);
-    words_free(&cell);
+    words_free(&sandbox);
     free(terms);
-    return worker->doing != NOTHING;
+    return worker->activity != IDLE;
 }
 
 /* Grades the lab's starter to test the device. */
-static void start_preparing(Marking *m, Worker *worker, int lab)
+static void start_preparing(Scheduler *s, Worker *worker, int lab)
 {
     Device *gpu = worker->gpu;
 
     worker->task = NULL;
     worker->lab = lab;
     worker->built[0] = 0;
-    PUT(worker->kernel, "%s/solutions/%s/0_starter.cu", m->cell->root, all_labs[lab].folder);
+    PUT(worker->kernel, "%s/solutions/%s/0_starter.cu", s->sandbox->root, all_labs[lab].folder);
     gpu->preparing[lab] = true;
     gpu->proving |= !gpu->proved;
-    if (!start(m, worker, PREPARES, gpu, gpu->simulated ? m->options->limit_s : GPU_WAIT_S))
-        gpu_take_out(m, gpu, worker->program.trouble);
+    if (!start(s, worker, TESTING, gpu, gpu->simulated ? s->options->limit_s : GPU_WAIT_S))
+        gpu_retire(s, gpu, worker->program.trouble);
 }
 
 /* The sandbox shows the source as a file of its own. */
-static void write_kernel(Marking *m, Worker *worker)
+static void write_kernel(Scheduler *s, Worker *worker)
 {
     sqlite3_stmt *row =
-        store_ask(m->store, "SELECT source FROM kernels WHERE id = ?", "i", worker->task->kernel);
+        store_ask(s->store, "SELECT source FROM kernels WHERE id = ?", "i", worker->task->kernel);
 
     PUT(worker->kernel, "%s/kernel.cu", worker->folder);
-    while (store_row(m->store, row))
+    while (store_row(s->store, row))
         if (!make_folders(worker->folder) ||
             !write_file(worker->kernel, sqlite3_column_blob(row, 0),
                         (size_t) sqlite3_column_bytes(row, 0)))
@@ -85,33 +87,31 @@ static void write_kernel(Marking *m, Worker *worker)
 }
 
 /* A build is made in one sandbox and graded in another, so it is stored outside both. */
-static void place_build(const Marking *m, Worker *worker, const Device *gpu)
+static void place_build(const Scheduler *s, Worker *worker, const Device *gpu)
 {
     worker->built[0] = 0;
-    if (gpu->simulated || m->cell->trusting)
+    if (gpu->simulated || s->sandbox->trusting)
         return;
-    PUT(worker->built, "%s/work/built-%lld", m->cell->store, (long long) worker->task->kernel);
+    PUT(worker->built, "%s/work/built-%lld", s->sandbox->store, (long long) worker->task->kernel);
     if (!make_folders(worker->built))
         cannot_write(worker->built);
 }
 
-static void start_task(Marking *m, Worker *worker, Doing doing, Task *task, Device *gpu)
+static void start_task(Scheduler *s, Worker *worker, Activity activity, Task *task, Device *gpu)
 {
-    const Watch *watch = m->options->watch;
-
     /* An early build has already begun the attempt. */
-    if (watch && !task->built && !watch->begins(watch->context, task)) {
-        task->faults_left = 0;
+    if (s->options->listed.count && !task->built && !attempt_begin(s->store, task, gpu->label)) {
+        task->errors_left = 0;
         return;
     }
     worker->task = task;
     worker->lab = task->lab;
     task->running = true;
-    place_build(m, worker, gpu);
-    write_kernel(m, worker);
-    if (!start(m, worker, doing, gpu, m->options->limit_s)) {
+    place_build(s, worker, gpu);
+    write_kernel(s, worker);
+    if (!start(s, worker, activity, gpu, s->options->limit_s)) {
         task->running = false;
-        gpu_take_out(m, gpu, worker->program.trouble);
+        gpu_retire(s, gpu, worker->program.trouble);
     }
 }
 
@@ -120,12 +120,12 @@ static void start_task(Marking *m, Worker *worker, Doing doing, Task *task, Devi
 /* Two gradings that move data through host memory disturb each other: on a host with four H200s
  * (2026-11-22) lab 05's reference compared with itself varied by 6 % while another GPU graded the
  * same lab. */
-static bool host_is_taken(const Marking *m, int lab)
+static bool host_is_taken(const Scheduler *s, int lab)
 {
-    for (int i = 0; all_labs[lab].lab->streams && i < m->worker_count; i++) {
-        const Worker *worker = &m->workers[i];
-        if ((worker->doing == GRADES || worker->doing == PREPARES) && !worker->gpu->simulated &&
-            all_labs[worker->lab].lab->streams)
+    for (int i = 0; all_labs[lab].lab->streams && i < s->worker_count; i++) {
+        const Worker *worker = &s->workers[i];
+        if ((worker->activity == GRADING || worker->activity == TESTING) &&
+            !worker->gpu->simulated && all_labs[worker->lab].lab->streams)
             return true;
     }
     return false;
@@ -133,18 +133,18 @@ static bool host_is_taken(const Marking *m, int lab)
 
 /* The next task for this device. Tasks that the machine has failed come last, preferably on another
  * device. A real GPU takes built tasks first, then a lab that is not prepared there yet. */
-static Task *next_task(Marking *m, Device *gpu)
+static Task *next_task(Scheduler *s, Device *gpu)
 {
-    bool others = gpus_in_service(m) > 1;
+    bool others = gpus_in_service(s) > 1;
     Task *best = NULL;
     int best_rank = 0;
 
-    for (int i = 0; i < m->queue.count; i++) {
-        Task *task = &m->queue.tasks[i];
-        bool prepared = gpu->proved && gpu_find_sealed(m, gpu, task->lab);
-        int rank = 1 + 2 * task->faults_left + task->built;
+    for (int i = 0; i < s->queue.count; i++) {
+        Task *task = &s->queue.tasks[i];
+        bool prepared = gpu->proved && gpu_find_stub(s, gpu, task->lab);
+        int rank = 1 + 2 * task->errors_left + task->built;
         if (!task_open(task) || task->running || (!prepared && gpu->preparing[task->lab]) ||
-            (!gpu->simulated && host_is_taken(m, task->lab)) ||
+            (!gpu->simulated && host_is_taken(s, task->lab)) ||
             (others && task->failed_on[0] && !strcmp(task->failed_on, gpu->label)) ||
             (prepared && !gpu->simulated && !task->built))
             continue;
@@ -157,50 +157,50 @@ static Task *next_task(Marking *m, Device *gpu)
 }
 
 /* Gives a device's worker its next work, if there is any. */
-static void feed(Marking *m, Worker *worker)
+static void feed(Scheduler *s, Worker *worker)
 {
     Device *gpu = worker->gpu;
     Task *task;
 
-    if (gpu->out || (!gpu->proved && gpu->proving) || !(task = next_task(m, gpu)))
+    if (gpu->out || (!gpu->proved && gpu->proving) || !(task = next_task(s, gpu)))
         return;
-    if (gpu->uuid[0] && !gpu_have_lock(m, gpu))
+    if (gpu->uuid[0] && !gpu_lock(s, gpu))
         return;
     if (!gpu->proved || !gpu->prepared[task->lab])
-        start_preparing(m, worker, task->lab);
+        start_preparing(s, worker, task->lab);
     else
-        start_task(m, worker, GRADES, task, gpu);
+        start_task(s, worker, GRADING, task, gpu);
 }
 
 /* Builds the next task, unless enough builds wait for a GPU. */
-static void feed_builder(Marking *m, Worker *worker)
+static void dispatch_build(Scheduler *s, Worker *worker)
 {
     int ahead = 0;
 
-    for (int i = 0; i < m->queue.count; i++)
-        ahead += task_open(&m->queue.tasks[i]) && m->queue.tasks[i].built;
-    for (int i = 0; i < m->worker_count; i++)
-        ahead += m->workers[i].doing == BUILDS;
-    for (int i = 0; i < m->queue.count && ahead < AHEAD * gpus_in_service(m); i++) {
-        Task *task = &m->queue.tasks[i];
+    for (int i = 0; i < s->queue.count; i++)
+        ahead += task_open(&s->queue.tasks[i]) && s->queue.tasks[i].built;
+    for (int i = 0; i < s->worker_count; i++)
+        ahead += s->workers[i].activity == BUILDING;
+    for (int i = 0; i < s->queue.count && ahead < AHEAD * gpus_in_service(s); i++) {
+        Task *task = &s->queue.tasks[i];
         Device *gpu;
         if (!task_open(task) || task->running || task->built ||
-            !(gpu = gpu_to_build_for(m, task->lab)))
+            !(gpu = gpu_to_build_for(s, task->lab)))
             continue;
-        start_task(m, worker, BUILDS, task, gpu);
+        start_task(s, worker, BUILDING, task, gpu);
         return;
     }
 }
 
-void feed_workers(Marking *m)
+void dispatch_work(Scheduler *s)
 {
-    m->waiting = 0;
-    for (int i = 0; i < m->worker_count; i++) {
-        if (m->workers[i].doing != NOTHING)
+    s->waiting = 0;
+    for (int i = 0; i < s->worker_count; i++) {
+        if (s->workers[i].activity != IDLE)
             continue;
-        if (m->workers[i].gpu)
-            feed(m, &m->workers[i]);
+        if (s->workers[i].gpu)
+            feed(s, &s->workers[i]);
         else
-            feed_builder(m, &m->workers[i]);
+            dispatch_build(s, &s->workers[i]);
     }
 }

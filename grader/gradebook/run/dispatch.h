@@ -5,7 +5,7 @@
 #include "gradebook/run/workers.h"
 
 /* Gives each idle worker its next work, if there is any. Counts GPUs locked by others in
- * m->waiting. */
-void feed_workers(Marking *m);
+ * s->waiting. */
+void dispatch_work(Scheduler *s);
 
 #endif

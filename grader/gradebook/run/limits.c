@@ -25,10 +25,10 @@ enum {
     MOST_MIB = 16384, /* warpbook kills a kernel's process earlier, at 6 GiB */
 };
 
-typedef struct Held {
+typedef struct Usage {
     size_t bytes;
     int processes;
-} Held;
+} Usage;
 
 Limits limits_for(int gradings)
 {
@@ -56,10 +56,10 @@ static size_t own_bytes(pid_t pid)
     return kib << 10;
 }
 
-static void add_process(pid_t pid, int most, Held *held);
+static void add_process(pid_t pid, int most, Usage *held);
 
 /* Adds the processes that one thread has started. */
-static void add_children(const char *path, int most, Held *held)
+static void add_children(const char *path, int most, Usage *held)
 {
     FILE *children = fopen(path, "re");
     int child;
@@ -71,7 +71,7 @@ static void add_children(const char *path, int most, Held *held)
 }
 
 /* Recursion stops at `most` processes. */
-static void add_process(pid_t pid, int most, Held *held)
+static void add_process(pid_t pid, int most, Usage *held)
 {
     char path[400];
     struct dirent *thread;
@@ -110,18 +110,18 @@ static size_t disk_bytes(const char *folder, int depth)
     return bytes;
 }
 
-bool limits_broken(const Limits *fence, pid_t pid, const char *folder, char *why, size_t size)
+bool limits_broken(const Limits *limits, pid_t pid, const char *folder, char *why, size_t size)
 {
-    Held held = { 0 };
+    Usage held = { 0 };
 
-    add_process(pid, fence->processes, &held);
-    if (held.processes > fence->processes)
-        put(why, size, "it had more than %d processes and was killed", fence->processes);
-    else if (held.bytes > fence->memory_bytes)
+    add_process(pid, limits->processes, &held);
+    if (held.processes > limits->processes)
+        put(why, size, "it had more than %d processes and was killed", limits->processes);
+    else if (held.bytes > limits->memory_bytes)
         put(why, size, "it held more than %zu MiB of memory and was killed",
-            fence->memory_bytes >> 20);
-    else if (folder && disk_bytes(folder, 0) > fence->disk_bytes)
-        put(why, size, "it wrote more than %zu MiB and was killed", fence->disk_bytes >> 20);
+            limits->memory_bytes >> 20);
+    else if (folder && disk_bytes(folder, 0) > limits->disk_bytes)
+        put(why, size, "it wrote more than %zu MiB and was killed", limits->disk_bytes >> 20);
     else
         return false;
     return true;

@@ -17,6 +17,6 @@ Limits limits_for(int gradings);
 
 /* True, with a sentence in `why`, if a process and all its descendants exceed the limits. `folder`:
  * NULL if none. */
-bool limits_broken(const Limits *fence, pid_t pid, const char *folder, char *why, size_t size);
+bool limits_broken(const Limits *limits, pid_t pid, const char *folder, char *why, size_t size);
 
 #endif

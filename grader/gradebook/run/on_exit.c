@@ -5,59 +5,70 @@
  */
 #include "gradebook/run/on_exit.h"
 #include "gradebook/run/stubs.h"
+#include "gradebook/base/stop.h"
+#include "gradebook/import/submission.h"
 #include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { ROW_OF_FAULTS = 3 };
+enum { ERRORS_IN_A_ROW = 3 };
+static const double signal_s = 0.3; /* until a signal to all processes has reached us */
 
-static void end_preparing(Marking *m, Worker *worker, const Ended *ended)
+static void handle_self_test(Scheduler *s, Worker *worker, const Attempt *attempt)
 {
     Device *gpu = worker->gpu;
     const char *lab = all_labs[worker->lab].folder;
     char why[1200], noise[300], made[700];
 
     gpu->preparing[worker->lab] = gpu->proving = false;
-    if (!ended_graded(ended)) {
+    if (!attempt_graded(attempt)) {
         gpu->proved = false;
-        gpu_take_out(m, gpu,
-                     PUT(why, "it cannot grade the workbook's starter of %s: %s", lab, ended->why));
+        gpu_retire(s, gpu,
+                   PUT(why, "it cannot grade the workbook's starter of %s: %s", lab, attempt->why));
         return;
     }
-    if (device_noisy(&ended->reading, noise, sizeof noise)) {
+    if (device_noisy(&attempt->result, noise, sizeof noise)) {
         gpu->proved = false;
-        gpu_take_out(m, gpu, PUT(why, "its measurements are too noisy: %s, %s", lab, noise));
+        gpu_retire(s, gpu, PUT(why, "its measurements are too noisy: %s, %s", lab, noise));
         return;
     }
-    gpu_meet(m, gpu, &ended->reading, worker->program.out.text);
-    device_drifts(gpu, worker->lab, &ended->reading, why, sizeof why);
-    if (m->cell->trusting)
+    gpu_proved(s, gpu, &attempt->result, worker->program.out.text);
+    device_drifts(gpu, worker->lab, &attempt->result, why, sizeof why);
+    if (s->sandbox->trusting)
         gpu->prepared[worker->lab] = true;
-    else if (!sealed_keep(m->cell, gpu->uuid, lab, lab_digest(m, worker->lab),
-                          PUT(made, "%s/sealed", worker->folder)))
+    else if (!stub_keep(s->sandbox, gpu->uuid, lab, lab_digest(s, worker->lab),
+                        PUT(made, "%s/sealed", worker->folder)))
         cannot_write(made);
 }
 
-static void keep(Marking *m, Worker *worker, const Device *gpu, const Ended *ended)
+/* Cancelling a Slurm task signals all its processes. We may see the grading die before our own
+ * signal arrives; that is not the kernel's fault. */
+static bool was_cancelled(const Scheduler *s, const Attempt *attempt)
 {
-    const Watch *watch = m->options->watch;
+    if (!s->options->listed.count ||
+        (attempt_graded(attempt) && strcmp(parsed_get(&attempt->result, "verdict"), "crash")))
+        return false;
+    sleep_s(signal_s);
+    return stop_requested();
+}
 
-    take_over(m->store, worker->task, gpu->label, &worker->program, ended);
-    if (watch)
-        watch->ended(watch->context, worker->task, gpu->label, &worker->program, ended);
+static void record(Scheduler *s, Worker *worker, const Attempt *attempt)
+{
+    if (!was_cancelled(s, attempt))
+        attempt_record(s->store, worker->task, attempt);
 }
 
 /* A kernel that does not build needs no GPU: the build's result is its verdict. */
-static void take_build(Marking *m, Worker *worker)
+static void handle_build(Scheduler *s, Worker *worker)
 {
     Task *task = worker->task;
-    const Device *gpu = gpu_to_build_for(m, task->lab);
+    const Device *gpu = gpu_to_build_for(s, task->lab);
     Program *program = &worker->program;
     size_t head = gpu ? strlen(gpu->head) : 0;
     char *whole;
-    Ended ended;
+    Attempt attempt;
 
     task->running = false;
     task->built = true; /* if the build failed, the grading reports why */
@@ -68,77 +79,78 @@ static void take_build(Marking *m, Worker *worker)
     memcpy(whole + head, program->out.text, program->out.used);
     free(program->out.text);
     program->out.text = whole;
-    ended_of(program, all_labs[task->lab].folder, &ended);
-    if (ended_graded(&ended) && !strcmp(parsed_get(&ended.reading, "verdict"), "build")) {
-        keep(m, worker, gpu, &ended);
+    attempt_of(program, all_labs[task->lab].folder, gpu->label, &attempt);
+    if (attempt_graded(&attempt) && !strcmp(parsed_get(&attempt.result, "verdict"), "build")) {
+        record(s, worker, &attempt);
         task->number++;
         task->graded = true;
-        progress_count(&m->pace, task->lab, now_s() - program->began_s);
+        progress_count(&s->progress, task->lab, now_s() - program->began_s);
         remove_tree(worker->built);
     }
-    ended_free(&ended);
+    attempt_free(&attempt);
 }
 
 /* A submission in the runner's process could forge its result. */
-static bool shares_a_process(const Marking *m, Ended *ended)
+static bool shares_a_process(const Scheduler *s, Attempt *attempt)
 {
-    if (m->cell->trusting || strcmp(parsed_get(&ended->reading, "isolation"), "shared"))
+    if (s->sandbox->trusting || strcmp(parsed_get(&attempt->result, "isolation"), "shared"))
         return false;
-    PUT(ended->why,
+    PUT(attempt->why,
         "on this machine a submission runs in the same process as the grader's runner, because GPU "
         "memory cannot be shared between processes; grade on another machine, or, if you trust "
         "every submission, use --trust-submissions");
     return true;
 }
 
-static void end_grading(Marking *m, Worker *worker, Ended *ended)
+static void handle_grading(Scheduler *s, Worker *worker, Attempt *attempt)
 {
     Device *gpu = worker->gpu;
     Task *task = worker->task;
     char why[1000];
 
-    if (ended_graded(ended) && (device_noisy(&ended->reading, ended->why, sizeof ended->why) ||
-                                (task->faults_left > 1 &&
-                                 device_disturbed(&ended->reading, ended->why, sizeof ended->why))))
-        ended->outcome = "noisy";
-    else if (ended_graded(ended) && shares_a_process(m, ended))
-        ended->outcome = "unsound";
-    keep(m, worker, gpu, ended);
+    if (attempt_graded(attempt) &&
+        (device_noisy(&attempt->result, attempt->why, sizeof attempt->why) ||
+         (task->errors_left > 1 &&
+          device_disturbed(&attempt->result, attempt->why, sizeof attempt->why))))
+        attempt->outcome = "noisy", show(attempt->why);
+    else if (attempt_graded(attempt) && shares_a_process(s, attempt))
+        attempt->outcome = "unsound";
+    record(s, worker, attempt);
     task->running = false;
     task->number++;
-    if (ended_graded(ended)) {
+    if (attempt_graded(attempt)) {
         task->graded = true;
-        gpu->faults = 0;
-        progress_count(&m->pace, task->lab, now_s() - worker->program.began_s);
-        if (device_drifts(gpu, task->lab, &ended->reading, why, sizeof why))
-            gpu_take_out(m, gpu, why);
+        gpu->errors = 0;
+        progress_count(&s->progress, task->lab, now_s() - worker->program.began_s);
+        if (device_drifts(gpu, task->lab, &attempt->result, why, sizeof why))
+            gpu_retire(s, gpu, why);
     } else {
-        task->faults_left--;
+        task->errors_left--;
         PUT(task->failed_on, "%s", gpu->label);
-        progress_fault(&m->pace, !task_open(task));
-        if (++gpu->faults >= ROW_OF_FAULTS)
+        progress_error(&s->progress, !task_open(task));
+        if (++gpu->errors >= ERRORS_IN_A_ROW)
             gpu->proved = false;
     }
     if (worker->built[0] && !task_open(task))
         remove_tree(worker->built);
 }
 
-void end_slot(Marking *m, Worker *worker)
+void handle_exit(Scheduler *s, Worker *worker)
 {
-    Ended ended;
+    Attempt attempt;
 
-    if (worker->doing == BUILDS) {
-        take_build(m, worker);
+    if (worker->activity == BUILDING) {
+        handle_build(s, worker);
     } else {
-        ended_of(&worker->program, all_labs[worker->lab].folder, &ended);
-        if (worker->doing == GRADES)
-            end_grading(m, worker, &ended);
+        attempt_of(&worker->program, all_labs[worker->lab].folder, worker->gpu->label, &attempt);
+        if (worker->activity == GRADING)
+            handle_grading(s, worker, &attempt);
         else
-            end_preparing(m, worker, &ended);
-        ended_free(&ended);
+            handle_self_test(s, worker, &attempt);
+        attempt_free(&attempt);
     }
     if (worker->task)
         unlink(worker->kernel);
     program_free(&worker->program);
-    worker->doing = NOTHING;
+    worker->activity = IDLE;
 }

@@ -5,6 +5,6 @@
 #include "gradebook/run/workers.h"
 
 /* Records the result of the worker's finished program and frees the worker. */
-void end_slot(Marking *m, Worker *worker);
+void handle_exit(Scheduler *s, Worker *worker);
 
 #endif

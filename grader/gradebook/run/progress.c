@@ -10,42 +10,42 @@
 
 enum { QUIET_S = 30 }; /* between two lines without a terminal */
 
-void progress_begin(Progress *pace, int all)
+void progress_begin(Progress *progress, int all)
 {
-    *pace = (Progress){ .all = all, .began_s = now_s(), .live = isatty(2) };
-    pace->shown_s = pace->began_s;
+    *progress = (Progress){ .all = all, .began_s = now_s(), .live = isatty(2) };
+    progress->shown_s = progress->began_s;
 }
 
-void progress_count(Progress *pace, int lab, double seconds)
+void progress_count(Progress *progress, int lab, double seconds)
 {
-    pace->done++;
-    pace->seconds[lab] += seconds;
-    pace->counted[lab]++;
+    progress->done++;
+    progress->seconds[lab] += seconds;
+    progress->counted[lab]++;
 }
 
-void progress_fault(Progress *pace, bool given_up)
+void progress_error(Progress *progress, bool given_up)
 {
-    pace->faults++;
-    pace->given_up += given_up;
+    progress->errors++;
+    progress->given_up += given_up;
 }
 
-double progress_left(const Progress *pace, const int open[LABS], int workers)
+double progress_left(const Progress *progress, const int open[LABS], int workers)
 {
     double all_s = 0, left_s = 0, one_by_one_s = 0;
     int all = 0;
 
     for (int lab = 0; lab < LABS; lab++) {
-        all_s += pace->seconds[lab];
-        all += pace->counted[lab];
+        all_s += progress->seconds[lab];
+        all += progress->counted[lab];
     }
     if (!all || workers < 1)
         return -1;
     /* A lab without gradings so far is assumed to take the others' average. */
     for (int lab = 0; all_labs[lab].folder; lab++) {
-        int counted = pace->counted[lab];
-        double lab_s = open[lab] * (counted ? pace->seconds[lab] / counted : all_s / all);
+        int counted = progress->counted[lab];
+        double lab_s = open[lab] * (counted ? progress->seconds[lab] / counted : all_s / all);
         left_s += lab_s;
-        if (pace->one_host && all_labs[lab].lab->streams)
+        if (progress->one_host && all_labs[lab].lab->streams)
             one_by_one_s += lab_s;
     }
     return fmax(left_s / workers, one_by_one_s);
@@ -62,50 +62,51 @@ char *progress_span(double seconds, char *text, size_t size)
     return put(text, size, "%ld h %ld min", s / 3600, s % 3600 / 60);
 }
 
-static void clear(Progress *pace)
+static void clear(Progress *progress)
 {
-    if (pace->line_shown)
+    if (progress->line_shown)
         fputs("\r\033[K", stderr);
-    pace->line_shown = false;
+    progress->line_shown = false;
 }
 
-void progress_show(Progress *pace, const int open[LABS], int workers)
+void progress_show(Progress *progress, const int open[LABS], int workers)
 {
-    double now = now_s(), left_s = progress_left(pace, open, workers);
+    double now = now_s(), left_s = progress_left(progress, open, workers);
     char left[40], line[200];
 
-    if (now - pace->shown_s < (pace->live ? 0.2 : QUIET_S))
+    if (now - progress->shown_s < (progress->live ? 0.2 : QUIET_S))
         return;
-    pace->shown_s = now;
-    PUT(line, "%d of %d graded", pace->done, pace->all);
-    if (pace->done)
-        APPEND(line, ", %.1f per minute", pace->done * 60 / (now - pace->began_s));
+    progress->shown_s = now;
+    PUT(line, "%d of %d graded", progress->done, progress->all);
+    if (progress->done)
+        APPEND(line, ", %.1f per minute", progress->done * 60 / (now - progress->began_s));
     if (left_s >= 0)
         APPEND(line, ", about %s left", progress_span(left_s, left, sizeof left));
-    if (pace->faults)
-        APPEND(line, " (%d repeated, %d given up)", pace->faults - pace->given_up, pace->given_up);
-    clear(pace);
-    fprintf(stderr, "%s%s", line, pace->live ? "" : "\n");
-    pace->line_shown = pace->live;
+    if (progress->errors)
+        APPEND(line, " (%d repeated, %d given up)", progress->errors - progress->given_up,
+               progress->given_up);
+    clear(progress);
+    fprintf(stderr, "%s%s", line, progress->live ? "" : "\n");
+    progress->line_shown = progress->live;
 }
 
-void progress_say(Progress *pace, const char *format, ...)
+void progress_say(Progress *progress, const char *format, ...)
 {
     va_list arguments;
 
-    clear(pace);
+    clear(progress);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
 }
 
-void progress_end(Progress *pace)
+void progress_end(Progress *progress)
 {
     char text[40];
 
-    clear(pace);
-    if (pace->done)
-        fprintf(stderr, "%d graded in %s.\n", pace->done,
-                progress_span(now_s() - pace->began_s, text, sizeof text));
+    clear(progress);
+    if (progress->done)
+        fprintf(stderr, "%d graded in %s.\n", progress->done,
+                progress_span(now_s() - progress->began_s, text, sizeof text));
 }

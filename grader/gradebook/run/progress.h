@@ -6,7 +6,7 @@
 #include "gradebook/import/extract.h"
 
 typedef struct Progress {
-    int all, done, faults, given_up;
+    int all, done, errors, given_up;
     double began_s, shown_s;
     bool live;            /* a terminal: one line, updated in place */
     double seconds[LABS]; /* total of a lab's gradings */
@@ -15,19 +15,20 @@ typedef struct Progress {
     bool one_host; /* real GPUs of one host: labs with streams are graded one at a time */
 } Progress;
 
-void progress_begin(Progress *pace, int all);
-void progress_count(Progress *pace, int lab, double seconds); /* one more graded */
-void progress_fault(Progress *pace, bool given_up);           /* one machine error */
+void progress_begin(Progress *progress, int all);
+void progress_count(Progress *progress, int lab, double seconds); /* one more graded */
+void progress_error(Progress *progress, bool given_up);           /* one machine error */
 
 /* Seconds left, estimated from each lab's average so far; < 0: not known yet. */
-double progress_left(const Progress *pace, const int open[LABS], int workers);
+double progress_left(const Progress *progress, const int open[LABS], int workers);
 
 /* Shows the progress at intervals. `workers`: gradings at the same time. */
-void progress_show(Progress *pace, const int open[LABS], int workers);
+void progress_show(Progress *progress, const int open[LABS], int workers);
 
 /* Prints a message on its own line. */
-void progress_say(Progress *pace, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void progress_end(Progress *pace);
+void progress_say(Progress *progress, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void progress_end(Progress *progress);
 
 /* "2 h 5 min", "40 s" */
 char *progress_span(double seconds, char *text, size_t size);

@@ -74,20 +74,20 @@ static const char *const environment_names[] = { "PATH",
                                                  "UBSAN_OPTIONS" };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void find_environment(Sandbox *cell)
+static void find_environment(Sandbox *sandbox)
 {
     char text[PATH_MAX + 64];
 
     for (size_t i = 0; i < COUNT(environment_names); i++) {
         const char *value = getenv(environment_names[i]);
         if (value && strlen(value) < PATH_MAX)
-            words_add(&cell->environment, PUT(text, "%s=%s", environment_names[i], value));
+            words_add(&sandbox->environment, PUT(text, "%s=%s", environment_names[i], value));
     }
-    words_add(&cell->environment, PUT(text, "WARPBOOK_BUILD=%s", cell->build));
-    if (!cell->trusting)
-        words_add(&cell->environment, "TMPDIR=/tmp");
+    words_add(&sandbox->environment, PUT(text, "WARPBOOK_BUILD=%s", sandbox->build));
+    if (!sandbox->trusting)
+        words_add(&sandbox->environment, "TMPDIR=/tmp");
     else if (getenv("TMPDIR"))
-        words_add(&cell->environment, PUT(text, "TMPDIR=%s", getenv("TMPDIR")));
+        words_add(&sandbox->environment, PUT(text, "TMPDIR=%s", getenv("TMPDIR")));
 }
 
 static bool is_shown(const char *path)
@@ -100,15 +100,15 @@ static bool is_shown(const char *path)
     return false;
 }
 
-static void expose(Sandbox *cell, const char *path)
+static void expose(Sandbox *sandbox, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL;
 
-    if (real && strcmp(real, "/") && !is_shown(real) && !words_hold(&cell->exposed, real))
-        words_add(&cell->exposed, real);
+    if (real && strcmp(real, "/") && !is_shown(real) && !words_hold(&sandbox->exposed, real))
+        words_add(&sandbox->exposed, real);
     if (real && *path == '/' && strcmp(path, real) && !is_shown(path) &&
-        !words_hold(&cell->exposed, path))
-        words_add(&cell->exposed, path);
+        !words_hold(&sandbox->exposed, path))
+        words_add(&sandbox->exposed, path);
     free(real);
 }
 
@@ -127,36 +127,36 @@ static bool is_a_toolkit(const char *folder)
 
 /* Shows the toolkit that contains a program: .../cuda for .../cuda/bin/nvcc. For a wrapper, only
  * the program: the X of X/bin/nvcc may be a home folder. */
-static void expose_program(Sandbox *cell, const char *path)
+static void expose_program(Sandbox *sandbox, const char *path)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL, *slash;
 
     if (!real)
         return;
-    expose(cell, path);
+    expose(sandbox, path);
     slash = strrchr(real, '/');
     *slash = 0;
     if (strlen(real) > 4 && !strcmp(real + strlen(real) - 4, "/bin")) {
         real[strlen(real) - 4] = 0;
         if (is_a_toolkit(real))
-            expose(cell, real);
+            expose(sandbox, real);
     }
     free(real);
 }
 
-static void expose_list(Sandbox *cell, const char *list)
+static void expose_list(Sandbox *sandbox, const char *list)
 {
     char path[PATH_MAX];
 
     while (*list) {
         size_t length = strcspn(list, "\n");
         PUT(path, "%.*s", (int) length, list);
-        expose(cell, path);
+        expose(sandbox, path);
         list += length + (list[length] != 0);
     }
 }
 
-static bool expose_toolkit(Sandbox *cell, char *problem, size_t size)
+static bool expose_toolkit(Sandbox *sandbox, char *problem, size_t size)
 {
     static const char *const programs[] = { "WARPBOOK_NVCC", "WARPBOOK_READELF", "WARPBOOK_RUNNER",
                                             "WARPBOOK_SIM_RUNNER" };
@@ -170,16 +170,16 @@ static bool expose_toolkit(Sandbox *cell, char *problem, size_t size)
         put(problem, size, "%s", toolchain.problem);
         return false;
     }
-    PUT(cell->compiler, "%s", toolchain.identity);
-    expose_program(cell, toolchain.nvcc);
-    expose_program(cell, toolchain.host);
-    expose_list(cell, toolchain.roots);
-    expose_list(cell, toolchain.libraries);
+    PUT(sandbox->compiler, "%s", toolchain.identity);
+    expose_program(sandbox, toolchain.nvcc);
+    expose_program(sandbox, toolchain.host);
+    expose_list(sandbox, toolchain.roots);
+    expose_list(sandbox, toolchain.libraries);
     for (size_t i = 0; i < COUNT(programs); i++)
-        expose(cell, getenv(programs[i]));
-    expose(cell, cell->warpbook);
+        expose(sandbox, getenv(programs[i]));
+    expose(sandbox, sandbox->warpbook);
     for (size_t i = 0; i < COUNT(built); i++)
-        expose(cell, PUT(path, "%s/%s", cell->build, built[i]));
+        expose(sandbox, PUT(path, "%s/%s", sandbox->build, built[i]));
     return true;
 }
 
@@ -222,51 +222,53 @@ static void add_entries(Words *w, const char *from, const char *to)
         closedir(folder);
 }
 
-static void add_tmpfs(const Sandbox *cell, Words *w, const char *path, int bytes)
+static void add_tmpfs(const Sandbox *sandbox, Words *w, const char *path, int bytes)
 {
     char text[32];
 
-    if (cell->sized)
+    if (sandbox->sized)
         words_add_all(w, (const char *const[]){ "--size", PUT(text, "%d", bytes), NULL });
     words_add_all(w, (const char *const[]){ "--tmpfs", path, NULL });
 }
 
 /* Builds of our own kernels are kept. Students' builds are discarded, or stored in a separate
  * folder to be graded in another sandbox. */
-static void add_built(const Sandbox *cell, Words *w, const CellJob *job)
+static void add_built(const Sandbox *sandbox, Words *w, const SandboxJob *job)
 {
     char kept[PATH_MAX], seen[PATH_MAX];
 
-    if (job && job->ours) {
-        mount(w, "--bind", PUT(kept, "%s/cache", cell->store), PUT(seen, "%s/cache", cell->build));
-        mount(w, "--bind", PUT(kept, "%s/floor", cell->store), PUT(seen, "%s/floor", cell->build));
+    if (job && job->trusted) {
+        mount(w, "--bind", PUT(kept, "%s/cache", sandbox->store),
+              PUT(seen, "%s/cache", sandbox->build));
+        mount(w, "--bind", PUT(kept, "%s/floor", sandbox->store),
+              PUT(seen, "%s/floor", sandbox->build));
         return;
     }
-    PUT(seen, "%s/cache", cell->build);
+    PUT(seen, "%s/cache", sandbox->build);
     if (job && job->built && job->cc) {
         mount(w, "--bind", job->built, seen);
     } else {
-        add_tmpfs(cell, w, seen, CACHE_BYTES);
+        add_tmpfs(sandbox, w, seen, CACHE_BYTES);
         if (job && job->built)
             add_entries(w, job->built, seen);
     }
-    PUT(seen, "%s/floor", cell->build);
-    add_tmpfs(cell, w, seen, SMALL_BYTES);
-    add_entries(w, PUT(kept, "%s/floor", cell->store), seen);
+    PUT(seen, "%s/floor", sandbox->build);
+    add_tmpfs(sandbox, w, seen, SMALL_BYTES);
+    add_entries(w, PUT(kept, "%s/floor", sandbox->store), seen);
 }
 
 /* Only our own kernels see the solutions; students' kernels see the sealed builds. */
-static void add_solutions(const Sandbox *cell, Words *w, const CellJob *job)
+static void add_solutions(const Sandbox *sandbox, Words *w, const SandboxJob *job)
 {
     char path[PATH_MAX];
 
-    if (job && job->ours) {
-        PUT(path, "%s/solutions", cell->root);
+    if (job && job->trusted) {
+        PUT(path, "%s/solutions", sandbox->root);
         mount(w, "--ro-bind", path, path);
         if (job->sealed)
             mount(w, "--bind", job->sealed, "/sealed");
     } else if (job && job->sealed) {
-        mount(w, "--ro-bind", job->sealed, PUT(path, "%s/solutions/%s", cell->root, job->lab));
+        mount(w, "--ro-bind", job->sealed, PUT(path, "%s/solutions/%s", sandbox->root, job->lab));
     }
 }
 
@@ -278,49 +280,49 @@ static const char *lock_folder(void)
 }
 
 /* All of bubblewrap's arguments before the program. `job` NULL: for a test run. */
-static void add_cell(const Sandbox *cell, Words *w, const CellJob *job, bool gpu)
+static void add_cell(const Sandbox *sandbox, Words *w, const SandboxJob *job, bool gpu)
 {
     static const char *const own[] = { "labs", "common" };
     char path[PATH_MAX];
 
     /* Run as root, bubblewrap would otherwise keep root's capabilities in its own namespaces. */
-    words_add_all(w, (const char *const[]){ cell->bwrap, "--unshare-all", "--die-with-parent",
+    words_add_all(w, (const char *const[]){ sandbox->bwrap, "--unshare-all", "--die-with-parent",
                                             "--new-session", "--cap-drop", "ALL", "--uid", "65534",
                                             "--gid", "65534", "--proc", "/proc", "--dev", "/dev",
                                             NULL });
-    if (cell->closed)
+    if (sandbox->closed)
         words_add_all(w, (const char *const[]){ "--unshare-user", "--disable-userns", NULL });
-    if (job && job->ours && job->waits && gpu) /* it contains the GPUs' locks */
+    if (job && job->trusted && job->waits && gpu) /* it contains the GPUs' locks */
         mount(w, "--bind", lock_folder(), "/tmp");
     else
-        add_tmpfs(cell, w, "/tmp", TMP_BYTES);
+        add_tmpfs(sandbox, w, "/tmp", TMP_BYTES);
     for (size_t i = 0; i < COUNT(system_paths); i++)
         mount(w, "--ro-bind-try", system_paths[i], system_paths[i]);
     if (gpu)
         add_gpu(w);
-    add_tmpfs(cell, w, "/dev/shm", SMALL_BYTES);
+    add_tmpfs(sandbox, w, "/dev/shm", SMALL_BYTES);
     words_add_all(w, (const char *const[]){ "--remount-ro", "/dev", NULL });
-    for (int i = 0; i < cell->exposed.count; i++)
-        mount(w, "--ro-bind", cell->exposed.word[i], cell->exposed.word[i]);
+    for (int i = 0; i < sandbox->exposed.count; i++)
+        mount(w, "--ro-bind", sandbox->exposed.word[i], sandbox->exposed.word[i]);
     for (size_t i = 0; i < COUNT(own); i++) {
-        PUT(path, "%s/%s", cell->root, own[i]);
+        PUT(path, "%s/%s", sandbox->root, own[i]);
         mount(w, "--ro-bind", path, path);
     }
-    add_solutions(cell, w, job);
-    add_built(cell, w, job);
+    add_solutions(sandbox, w, job);
+    add_built(sandbox, w, job);
     if (job)
         mount(w, "--ro-bind", job->kernel, "/submission/kernel.cu");
-    words_add_all(w,
-                  (const char *const[]){ "--remount-ro", "/", "--chdir", cell->root, "--", NULL });
+    words_add_all(
+        w, (const char *const[]){ "--remount-ro", "/", "--chdir", sandbox->root, "--", NULL });
 }
 
 /* The warpbook part of the command. */
-static void add_task(const Sandbox *cell, Words *w, const CellJob *job)
+static void add_task(const Sandbox *sandbox, Words *w, const SandboxJob *job)
 {
-    const char *kernel = cell->trusting ? job->kernel : "/submission/kernel.cu";
+    const char *kernel = sandbox->trusting ? job->kernel : "/submission/kernel.cu";
 
-    words_add_all(w, (const char *const[]){ cell->warpbook, job->cc ? "build" : "grade", job->lab,
-                                            "--submission", kernel, NULL });
+    words_add_all(w, (const char *const[]){ sandbox->warpbook, job->cc ? "build" : "grade",
+                                            job->lab, "--submission", kernel, NULL });
     if (job->cc) {
         words_add_all(w, (const char *const[]){ "--cc", job->cc, NULL });
         return;
@@ -328,38 +330,38 @@ static void add_task(const Sandbox *cell, Words *w, const CellJob *job)
     words_add_all(w, (const char *const[]){ "--format", "lines", "--course", "-", NULL });
     if (job->device)
         words_add_all(w, (const char *const[]){ "--device", job->device, NULL });
-    if (job->ours && job->sealed && !cell->trusting)
+    if (job->trusted && job->sealed && !sandbox->trusting)
         words_add_all(w, (const char *const[]){ "--seal", "/sealed", NULL });
     if (job->quick)
         words_add(w, "--quick");
 }
 
-void sandbox_command(const Sandbox *cell, const CellJob *job, Words *command)
+void sandbox_command(const Sandbox *sandbox, const SandboxJob *job, Words *command)
 {
     bool gpu = !job->cc && (!job->device || strncmp(job->device, "sim", 3) != 0);
 
     *command = (Words){ 0 };
     if (job->cc) /* other gradings are being measured */
         words_add_all(command, (const char *const[]){ "/usr/bin/env", "nice", "-n", "19", NULL });
-    if (!cell->trusting)
-        add_cell(cell, command, job, gpu);
-    add_task(cell, command, job);
+    if (!sandbox->trusting)
+        add_cell(sandbox, command, job, gpu);
+    add_task(sandbox, command, job);
 }
 
 /* ---- Does it work here? ---- */
 
-static bool find_bwrap(Sandbox *cell)
+static bool find_bwrap(Sandbox *sandbox)
 {
     const char *named = getenv("GRADEBOOK_BWRAP"), *folders = getenv("PATH");
 
     if (named && *named) {
-        PUT(cell->bwrap, "%s", named);
+        PUT(sandbox->bwrap, "%s", named);
         return access(named, X_OK) == 0;
     }
     while (folders && *folders) {
         size_t length = strcspn(folders, ":");
-        PUT(cell->bwrap, "%.*s/bwrap", (int) length, folders);
-        if (length && access(cell->bwrap, X_OK) == 0)
+        PUT(sandbox->bwrap, "%.*s/bwrap", (int) length, folders);
+        if (length && access(sandbox->bwrap, X_OK) == 0)
             return true;
         folders += length + (folders[length] == ':');
     }
@@ -367,35 +369,35 @@ static bool find_bwrap(Sandbox *cell)
 }
 
 /* Runs `warpbook --version` in the sandbox. */
-static bool try_cell(const Sandbox *cell, char *said, size_t size)
+static bool try_sandbox(const Sandbox *sandbox, char *said, size_t size)
 {
     Words command = { 0 };
     Program program;
-    bool fine;
+    bool ok;
 
-    add_cell(cell, &command, NULL, false);
-    words_add_all(&command, (const char *const[]){ cell->warpbook, "--version", NULL });
-    fine = program_start(&program, command.word, cell->environment.word, "/", TRY_S, SAID_BYTES,
-                         TMP_BYTES);
-    while (fine && !program_over(&program))
+    add_cell(sandbox, &command, NULL, false);
+    words_add_all(&command, (const char *const[]){ sandbox->warpbook, "--version", NULL });
+    ok = program_start(&program, command.word, sandbox->environment.word, "/", TRY_S, SAID_BYTES,
+                       TMP_BYTES);
+    while (ok && !program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
-    if (!fine || program.late || program.status != 0) {
-        if (fine && program.errors.used)
+    if (!ok || program.late || program.status != 0) {
+        if (ok && program.errors.used)
             put(said, size, "%.*s", (int) strcspn(program.errors.text, "\n"), program.errors.text);
         else
             program_say_end(&program, said, size);
-        fine = false;
+        ok = false;
     }
     program_free(&program);
     words_free(&command);
-    return fine;
+    return ok;
 }
 
-static bool prove_cell(Sandbox *cell, char *problem, size_t size)
+static bool test_sandbox(Sandbox *sandbox, char *problem, size_t size)
 {
     char said[300] = "";
 
-    if (!find_bwrap(cell)) {
+    if (!find_bwrap(sandbox)) {
         put(problem, size,
             "bubblewrap is not installed; it isolates submissions. Install it (Debian, Ubuntu: apt "
             "install bubblewrap); or, if you trust every submission with your files and your "
@@ -404,9 +406,9 @@ static bool prove_cell(Sandbox *cell, char *problem, size_t size)
     }
     /* --size came with bubblewrap 0.7, --disable-userns with 0.8. */
     for (int more = 2; more >= 0; more--) {
-        cell->closed = more > 1;
-        cell->sized = more > 0;
-        if (try_cell(cell, said, sizeof said))
+        sandbox->closed = more > 1;
+        sandbox->sized = more > 0;
+        if (try_sandbox(sandbox, said, sizeof said))
             return true;
     }
     put(problem, size,
@@ -421,38 +423,38 @@ static bool prove_cell(Sandbox *cell, char *problem, size_t size)
 
 /* ---- Opening ---- */
 
-static bool find_programs(Sandbox *cell, char *problem, size_t size)
+static bool find_programs(Sandbox *sandbox, char *problem, size_t size)
 {
     const char *named = getenv("GRADEBOOK_WARPBOOK");
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    if (!getcwd(cell->root, sizeof cell->root) || !file_exists("common/lab.h") ||
+    if (!getcwd(sandbox->root, sizeof sandbox->root) || !file_exists("common/lab.h") ||
         !file_exists("labs")) {
         put(problem, size,
             "this is not the workbook's folder: run gradebook in the folder that contains labs/ "
             "and Makefile");
         return false;
     }
-    if (length <= 0 || !find_build_folder(cell->build, sizeof cell->build)) {
+    if (length <= 0 || !find_build_folder(sandbox->build, sizeof sandbox->build)) {
         put(problem, size, "cannot find the build folder: run make");
         return false;
     }
     self[length] = 0;
     *strrchr(self, '/') = 0;
     if (named && *named) /* the tests' scripted one */
-        PUT(cell->warpbook, "%s", named);
+        PUT(sandbox->warpbook, "%s", named);
     else
-        PUT(cell->warpbook, "%s/warpbook", self);
-    if (!file_exists(cell->warpbook)) {
-        put(problem, size, "%s is missing: run make", cell->warpbook);
+        PUT(sandbox->warpbook, "%s/warpbook", self);
+    if (!file_exists(sandbox->warpbook)) {
+        put(problem, size, "%s is missing: run make", sandbox->warpbook);
         return false;
     }
     return true;
 }
 
 /* Folders shown to a submission must not contain the gradebook, nor the reverse. */
-bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size)
+bool sandbox_lies_apart(const Sandbox *sandbox, char *problem, size_t size)
 {
     static const char *const own[] = { "labs", "common", "solutions" };
     char shown[PATH_MAX];
@@ -460,28 +462,28 @@ bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size)
     for (size_t i = 0; i <= COUNT(own); i++) {
         size_t length;
         if (i < COUNT(own))
-            PUT(shown, "%s/%s", cell->root, own[i]);
+            PUT(shown, "%s/%s", sandbox->root, own[i]);
         else
-            PUT(shown, "%s", cell->build);
+            PUT(shown, "%s", sandbox->build);
         length = strlen(shown);
-        if (!strncmp(cell->store, shown, length) &&
-            (!cell->store[length] || cell->store[length] == '/')) {
+        if (!strncmp(sandbox->store, shown, length) &&
+            (!sandbox->store[length] || sandbox->store[length] == '/')) {
             put(problem, size,
                 "--out %s is in a folder that submissions can see: choose another folder",
-                cell->store);
+                sandbox->store);
             return false;
         }
     }
     return true;
 }
 
-bool sandbox_hides(const Sandbox *cell, const char *path, char *problem, size_t size)
+bool sandbox_hides(const Sandbox *sandbox, const char *path, char *problem, size_t size)
 {
     char *real = path && *path ? realpath(path, NULL) : NULL;
     bool hidden = true;
 
-    for (int i = 0; real && strcmp(real, "/") && i < cell->exposed.count && hidden; i++) {
-        const char *shown = cell->exposed.word[i];
+    for (int i = 0; real && strcmp(real, "/") && i < sandbox->exposed.count && hidden; i++) {
+        const char *shown = sandbox->exposed.word[i];
         size_t length = strlen(shown);
         hidden = strncmp(real, shown, length) || (real[length] && real[length] != '/');
         if (!hidden)
@@ -494,34 +496,35 @@ bool sandbox_hides(const Sandbox *cell, const char *path, char *problem, size_t 
     return hidden;
 }
 
-bool sandbox_open(Sandbox *cell, const char *store, bool trusting, char *problem, size_t size)
+bool sandbox_open(Sandbox *sandbox, const char *store, bool trusting, char *problem, size_t size)
 {
     char path[PATH_MAX];
 
-    *cell = (Sandbox){ .trusting = trusting };
-    if (!find_programs(cell, problem, size))
+    *sandbox = (Sandbox){ .trusting = trusting };
+    if (!find_programs(sandbox, problem, size))
         return false;
     if (!realpath(store, path)) {
         put(problem, size, "%s: %s", store, strerror(errno));
         return false;
     }
-    PUT(cell->store, "%s", path);
-    if (!make_folders(PUT(path, "%s/cache", cell->store)) ||
-        !make_folders(PUT(path, "%s/floor", cell->store)) ||
-        !make_folders(PUT(path, "%s/sealed", cell->store))) {
-        put(problem, size, "cannot write %s: %s", cell->store, strerror(errno));
+    PUT(sandbox->store, "%s", path);
+    if (!make_folders(PUT(path, "%s/cache", sandbox->store)) ||
+        !make_folders(PUT(path, "%s/floor", sandbox->store)) ||
+        !make_folders(PUT(path, "%s/sealed", sandbox->store))) {
+        put(problem, size, "cannot write %s: %s", sandbox->store, strerror(errno));
         return false;
     }
-    find_environment(cell);
+    find_environment(sandbox);
     if (trusting)
         return true;
-    return sandbox_lies_apart(cell, problem, size) && expose_toolkit(cell, problem, size) &&
-           sandbox_hides(cell, getenv("HOME"), problem, size) &&
-           sandbox_hides(cell, cell->store, problem, size) && prove_cell(cell, problem, size);
+    return sandbox_lies_apart(sandbox, problem, size) && expose_toolkit(sandbox, problem, size) &&
+           sandbox_hides(sandbox, getenv("HOME"), problem, size) &&
+           sandbox_hides(sandbox, sandbox->store, problem, size) &&
+           test_sandbox(sandbox, problem, size);
 }
 
-void sandbox_close(Sandbox *cell)
+void sandbox_close(Sandbox *sandbox)
 {
-    words_free(&cell->exposed);
-    words_free(&cell->environment);
+    words_free(&sandbox->exposed);
+    words_free(&sandbox->environment);
 }

@@ -21,33 +21,33 @@ typedef struct Sandbox {
     Words environment;   /* NAME=VALUE */
 } Sandbox;
 
-typedef struct CellJob {
+typedef struct SandboxJob {
     const char *lab;    /* its folder's name */
     const char *kernel; /* path of the kernel.cu to grade */
     const char *device; /* "sim", "sim:t4", "0"; NULL: warpbook chooses */
-    const char *sealed; /* shown in place of solutions/LAB; of our own kernel: a folder to make it
-                           in (gradebook/run/stubs.h) */
+    const char *sealed; /* shown in place of solutions/LAB; of the grader's own kernel: a folder to
+                           make it in (gradebook/run/stubs.h) */
     const char *built;  /* a folder for the build of this kernel, kept for its grading; or NULL */
     const char *cc;     /* "9.0": only build it, into `built`, for such GPUs; or NULL */
     bool quick;
-    bool ours;  /* our own kernel: its builds are kept for all */
-    bool waits; /* it takes its GPU's lock itself, since gradebook does not hold it yet */
-} CellJob;
+    bool trusted; /* the grader's own kernel: its builds are kept */
+    bool waits;   /* it takes its GPU's lock itself, since gradebook does not hold it yet */
+} SandboxJob;
 
 /* Finds all programs and tests bubblewrap. False, with a sentence in `problem`. */
-bool sandbox_open(Sandbox *cell, const char *store, bool trusting, char *problem, size_t size);
-void sandbox_close(Sandbox *cell);
+bool sandbox_open(Sandbox *sandbox, const char *store, bool trusting, char *problem, size_t size);
+void sandbox_close(Sandbox *sandbox);
 
 /* True if the gradebook's folder is outside everything shown to submissions. sandbox_open checks
  * this, too. */
-bool sandbox_lies_apart(const Sandbox *cell, char *problem, size_t size);
+bool sandbox_lies_apart(const Sandbox *sandbox, char *problem, size_t size);
 
 /* True if a file or folder is not in any folder shown to submissions. sandbox_open checks $HOME and
  * the gradebook's folder. */
-bool sandbox_hides(const Sandbox *cell, const char *path, char *problem, size_t size);
+bool sandbox_hides(const Sandbox *sandbox, const char *path, char *problem, size_t size);
 
 /* The command that grades by the terms on its stdin (terms_of; empty: the workbook's own). Run it
  * in sandbox->root; free it with words_free. */
-void sandbox_command(const Sandbox *cell, const CellJob *job, Words *command);
+void sandbox_command(const Sandbox *sandbox, const SandboxJob *job, Words *command);
 
 #endif

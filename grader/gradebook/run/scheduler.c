@@ -13,46 +13,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void show_pace(Marking *m)
+static void show_progress(Scheduler *s)
 {
     int open[LABS] = { 0 }, grading = 0;
 
-    for (int i = 0; i < m->queue.count; i++)
-        open[m->queue.tasks[i].lab] += task_open(&m->queue.tasks[i]);
-    for (int i = 0; i < m->worker_count; i++)
-        if (m->workers[i].gpu && !m->workers[i].gpu->out) {
+    for (int i = 0; i < s->queue.count; i++)
+        open[s->queue.tasks[i].lab] += task_open(&s->queue.tasks[i]);
+    for (int i = 0; i < s->worker_count; i++)
+        if (s->workers[i].gpu && !s->workers[i].gpu->out) {
             grading++;
-            m->pace.one_host |= !m->workers[i].gpu->simulated;
+            s->progress.one_host |= !s->workers[i].gpu->simulated;
         }
-    progress_show(&m->pace, open, grading);
+    progress_show(&s->progress, open, grading);
 }
 
 /* The warpbook that waits for a lock reports it, but its output is not shown. */
-static void tell_waiting(Marking *m, Worker *worker)
+static void report_waiting(Scheduler *s, Worker *worker)
 {
-    if (worker->doing != PREPARES || worker->gpu->told || !worker->program.errors.used ||
-        !strstr(worker->program.errors.text, "waiting until it has finished"))
+    if (worker->activity != TESTING || worker->gpu->reported || !worker->program.errors.used ||
+        !strstr(worker->program.errors.text, "Another grading is using"))
         return;
-    worker->gpu->told = true;
-    progress_say(&m->pace, "Another grading is using device %s; waiting until it has finished.",
+    worker->gpu->reported = true;
+    progress_say(&s->progress, "Another grading is using device %s; waiting until it has finished.",
                  worker->gpu->label);
 }
 
 /* Kills gradings that exceed a limit. */
-static void look_after(Marking *m)
+static void check_limits(Scheduler *s)
 {
-    if (now_s() - m->looked_s < 0.5)
+    if (now_s() - s->checked_s < 0.5)
         return;
-    m->looked_s = now_s();
-    for (int i = 0; i < m->worker_count; i++) {
-        Worker *worker = &m->workers[i];
-        const char *folder = worker->doing == BUILDS && worker->built[0] ? worker->built : NULL;
+    s->checked_s = now_s();
+    for (int i = 0; i < s->worker_count; i++) {
+        Worker *worker = &s->workers[i];
+        const char *folder =
+            worker->activity == BUILDING && worker->built[0] ? worker->built : NULL;
         char why[sizeof worker->program.trouble];
-        if (worker->doing == NOTHING)
+        if (worker->activity == IDLE)
             continue;
-        tell_waiting(m, worker);
+        report_waiting(s, worker);
         if (worker->program.pid &&
-            limits_broken(&m->fence, worker->program.pid, folder, why, sizeof why)) {
+            limits_broken(&s->limits, worker->program.pid, folder, why, sizeof why)) {
             program_kill(&worker->program);
             PUT(worker->program.trouble, "%s", why);
         }
@@ -60,54 +61,55 @@ static void look_after(Marking *m)
 }
 
 /* False once nothing runs and nothing can start. */
-static bool step(Marking *m)
+static bool step(Scheduler *s)
 {
-    Program *programs[SLOTS];
+    Program *programs[MOST_WORKERS];
     int running = 0;
 
-    feed_workers(m);
-    for (int i = 0; i < m->worker_count; i++)
-        if (m->workers[i].doing != NOTHING)
-            programs[running++] = &m->workers[i].program;
-    if (!running && !m->waiting)
+    dispatch_work(s);
+    for (int i = 0; i < s->worker_count; i++)
+        if (s->workers[i].activity != IDLE)
+            programs[running++] = &s->workers[i].program;
+    if (!running && !s->waiting)
         return false;
-    if (m->waiting && !running)
+    if (s->waiting && !running)
         sleep_s(0.2);
     else
-        program_wait(programs, running, m->waiting ? 0.2 : 0.5);
-    look_after(m);
-    for (int i = 0; i < m->worker_count; i++)
-        if (m->workers[i].doing != NOTHING && program_over(&m->workers[i].program))
-            end_slot(m, &m->workers[i]);
-    show_pace(m);
+        program_wait(programs, running, s->waiting ? 0.2 : 0.5);
+    check_limits(s);
+    for (int i = 0; i < s->worker_count; i++)
+        if (s->workers[i].activity != IDLE && program_over(&s->workers[i].program))
+            handle_exit(s, &s->workers[i]);
+    show_progress(s);
     return true;
 }
 
-Marked marking_run(Store *store, const Sandbox *cell, const MarkingOptions *options)
+RunEnd scheduler_run(Store *store, const Sandbox *sandbox, const GradingOptions *options)
 {
-    Marking *m = xcalloc(1, sizeof *m);
+    Scheduler *s = xcalloc(1, sizeof *s);
     char work[600];
-    Marked marked;
+    RunEnd end;
     bool open = false;
 
-    *m = (Marking){ .store = store, .cell = cell, .options = options };
-    cgroup_open(&m->cgroup, &cell->environment);
-    remove_tree(PUT(work, "%s/work", cell->store)); /* of a run that was killed */
-    queue_read(store, options->asked, options->only, &m->queue);
-    for (int i = 0; options->watch && i < m->queue.count; i++)
-        m->queue.tasks[i].faults_left = 1;
-    progress_begin(&m->pace, m->queue.count);
-    slots_open(m);
-    while (!stop_asked() && step(m))
+    *s = (Scheduler){ .store = store, .sandbox = sandbox, .options = options };
+    cgroup_open(&s->cgroup, &sandbox->environment);
+    remove_tree(PUT(work, "%s/work", sandbox->store)); /* of a run that was killed */
+    if (options->listed.count)
+        queue_of_list(&options->listed, options->listed_lab, &s->queue);
+    else
+        queue_read(store, options->requested, options->only, &s->queue);
+    progress_begin(&s->progress, s->queue.count);
+    workers_open(s);
+    while (!stop_requested() && step(s))
         ;
-    slots_close(m);
-    for (int i = 0; i < m->queue.count; i++)
-        open |= task_open(&m->queue.tasks[i]);
-    marked = stop_asked() ? MARKED_STOPPED : open ? MARKED_NO_DEVICE : MARKED_ALL;
-    progress_end(&m->pace);
-    cgroup_close(&m->cgroup);
+    workers_close(s);
+    for (int i = 0; i < s->queue.count; i++)
+        open |= task_open(&s->queue.tasks[i]);
+    end = stop_requested() ? RUN_STOPPED : open ? RUN_NO_DEVICE : RUN_DONE;
+    progress_end(&s->progress);
+    cgroup_close(&s->cgroup);
     remove_tree(work);
-    queue_free(&m->queue);
-    free(m);
-    return marked;
+    queue_free(&s->queue);
+    free(s);
+    return end;
 }

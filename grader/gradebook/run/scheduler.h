@@ -6,12 +6,12 @@
 #include "gradebook/run/scheduler_options.h"
 #include "gradebook/store/store.h"
 
-typedef enum Marked {
-    MARKED_ALL,     /* nothing is left; some may have been given up */
-    MARKED_STOPPED, /* by Ctrl-C */
-    MARKED_NO_DEVICE,
-} Marked;
+typedef enum RunEnd {
+    RUN_DONE,    /* nothing is left; some may have been given up */
+    RUN_STOPPED, /* by Ctrl-C */
+    RUN_NO_DEVICE,
+} RunEnd;
 
-Marked marking_run(Store *store, const Sandbox *cell, const MarkingOptions *options);
+RunEnd scheduler_run(Store *store, const Sandbox *sandbox, const GradingOptions *options);
 
 #endif

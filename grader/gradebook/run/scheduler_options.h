@@ -1,30 +1,23 @@
-/* scheduler_options.h - options of gradings (devices, parallelism, limits) and their observer. */
+/* scheduler_options.h - options of gradings: kernels, devices, parallelism, limits. */
 #ifndef GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
 #define GRADEBOOK_RUN_SCHEDULER_OPTIONS_H
 
 #include "gradebook/store/attempt.h"
 
-enum { DEVICES = 16, SLOTS = 64 };
+enum { DEVICES = 16, MOST_WORKERS = 64 };
 
-/* Observer callbacks (gradebook/slurm/task.c). With an observer each kernel has one attempt. */
-typedef struct Watch {
-    void *context;
-    bool (*begins)(void *context, const Task *task); /* false: do not grade it here */
-    void (*ended)(void *context, const Task *task, const char *device, const Program *program,
-                  const Ended *ended);
-} Watch;
-
-typedef struct MarkingOptions {
+typedef struct GradingOptions {
     const char *devices[DEVICES]; /* "0", "1", or "sim", "sim:t4"; none: warpbook's choice */
     int device_count;
-    int jobs; /* beside each other: gradings on a simulated GPU, builds for a real one; 0: as many
-               * as there are processors */
+    int jobs; /* at the same time: gradings on a simulated GPU, builds for a real one; 0: one per
+               * processor */
     bool quick;
     double limit_s;      /* per attempt */
     size_t memory_bytes; /* per attempt; 0: by the machine */
-    bool asked[LABS];
-    int64_t only;       /* only this kernel; 0: all */
-    const Watch *watch; /* NULL: no observer */
-} MarkingOptions;
+    bool requested[LABS];
+    int64_t only;      /* only this kernel; 0: all */
+    KernelList listed; /* --kernels: one attempt at each of these, under its number; none: all */
+    int listed_lab;    /* their lab */
+} GradingOptions;
 
 #endif

@@ -28,60 +28,60 @@ static void refused(void *context, const char *path, const char *sentence)
 }
 
 /* Files come in any order, so their hashes are summed. */
-static void add_file(void *context, const char *path, const SunkFile *file)
+static void add_file(void *context, const char *path, const VisitedFile *file)
 {
     uint64_t hash = hash_bytes(file->hash, path, strlen(path)), *sum = context;
 
     *sum += hash;
 }
 
-uint64_t sealed_digest(const Sandbox *cell, const char *lab)
+uint64_t stub_digest(const Sandbox *sandbox, const char *lab)
 {
     char folders[3][PATH_MAX], why[300];
     uint64_t sums[3] = { 0 }, hash;
     struct stat program = { 0 };
 
-    PUT(folders[0], "%s/labs/%s", cell->root, lab);
-    PUT(folders[1], "%s/solutions/%s", cell->root, lab);
-    PUT(folders[2], "%s/common", cell->root);
+    PUT(folders[0], "%s/labs/%s", sandbox->root, lab);
+    PUT(folders[1], "%s/solutions/%s", sandbox->root, lab);
+    PUT(folders[2], "%s/common", sandbox->root);
     for (int i = 0; i < 3; i++)
         walk(folders[i], &(const Visitor){ &sums[i], wants_nothing, add_file, refused }, why,
              sizeof why);
     hash = hash_bytes(HASH_START, sums, sizeof sums);
-    stat(cell->warpbook, &program);
+    stat(sandbox->warpbook, &program);
     hash = hash_bytes(hash, &program.st_mtim, sizeof program.st_mtim);
     hash = hash_bytes(hash, &program.st_size, sizeof program.st_size);
-    return hash_bytes(hash, cell->compiler, strlen(cell->compiler));
+    return hash_bytes(hash, sandbox->compiler, strlen(sandbox->compiler));
 }
 
 /* sealed/GPU-1234, and in it 06_transpose-0123456789abcdef. */
-static void name(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
+static void name(const Sandbox *sandbox, const char *uuid, const char *lab, uint64_t digest,
                  char *device, char *folder)
 {
     char plain[80] = "";
 
     for (size_t i = 0; uuid[i] && i + 1 < sizeof plain; i++)
         plain[i] = strchr("/.", uuid[i]) ? '_' : uuid[i];
-    put(device, PATH_MAX, "%s/sealed/%s", cell->store, plain);
+    put(device, PATH_MAX, "%s/sealed/%s", sandbox->store, plain);
     put(folder, PATH_MAX, "%s/%s-%016" PRIx64, device, lab, digest);
 }
 
-bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
-                 char *folder, size_t size)
+bool stub_find(const Sandbox *sandbox, const char *uuid, const char *lab, uint64_t digest,
+               char *folder, size_t size)
 {
     char device[PATH_MAX], path[PATH_MAX];
 
-    name(cell, uuid, lab, digest, device, path);
+    name(sandbox, uuid, lab, digest, device, path);
     put(folder, size, "%s", path);
     return file_exists(path);
 }
 
-bool sealed_keep(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
-                 const char *from)
+bool stub_keep(const Sandbox *sandbox, const char *uuid, const char *lab, uint64_t digest,
+               const char *from)
 {
     char device[PATH_MAX], path[PATH_MAX];
 
-    name(cell, uuid, lab, digest, device, path);
+    name(sandbox, uuid, lab, digest, device, path);
     if (!make_folders(device))
         return false;
     if (rename(from, path) == 0)

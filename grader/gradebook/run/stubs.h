@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /* A digest of all inputs: the lab's files, common/, warpbook and the compiler. */
-uint64_t sealed_digest(const Sandbox *cell, const char *lab);
+uint64_t stub_digest(const Sandbox *sandbox, const char *lab);
 
 /* The folder of a lab for a device; true if it exists, complete. */
-bool sealed_find(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
-                 char *folder, size_t size);
+bool stub_find(const Sandbox *sandbox, const char *uuid, const char *lab, uint64_t digest,
+               char *folder, size_t size);
 
 /* Moves the folder `from` to its place, atomically. False with errno set. */
-bool sealed_keep(const Sandbox *cell, const char *uuid, const char *lab, uint64_t digest,
-                 const char *from);
+bool stub_keep(const Sandbox *sandbox, const char *uuid, const char *lab, uint64_t digest,
+               const char *from);
 
 #endif

@@ -13,164 +13,158 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_slots(Marking *m, Device *gpu, int count)
+static void add_workers(Scheduler *s, Device *gpu, int count)
 {
-    while (count-- > 0 && m->worker_count < SLOTS) {
-        Worker *worker = &m->workers[m->worker_count];
+    while (count-- > 0 && s->worker_count < MOST_WORKERS) {
+        Worker *worker = &s->workers[s->worker_count];
         *worker = (Worker){ .gpu = gpu };
-        PUT(worker->folder, "%s/work/%d", m->cell->store, m->worker_count);
-        m->worker_count++;
+        PUT(worker->folder, "%s/work/%d", s->sandbox->store, s->worker_count);
+        s->worker_count++;
     }
 }
 
-static int jobs_of(const Marking *m)
+static int jobs_of(const Scheduler *s)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-    if (m->options->jobs)
-        return m->options->jobs;
-    return processors > 0 && processors < SLOTS ? (int) processors : SLOTS;
+    if (s->options->jobs)
+        return s->options->jobs;
+    return processors > 0 && processors < MOST_WORKERS ? (int) processors : MOST_WORKERS;
 }
 
-void gpu_take_out(Marking *m, Device *gpu, const char *why)
+void gpu_retire(Scheduler *s, Device *gpu, const char *why)
 {
     gpu->out = true;
     device_release(gpu);
-    progress_say(&m->pace, "Device %s is taken out of service: %s", gpu->label, why);
+    progress_say(&s->progress, "Device %s is taken out of service: %s", gpu->label, why);
 }
 
-int gpus_in_service(const Marking *m)
+int gpus_in_service(const Scheduler *s)
 {
     int count = 0;
 
-    for (int i = 0; i < m->gpu_count; i++)
-        count += !m->gpus[i].out;
+    for (int i = 0; i < s->gpu_count; i++)
+        count += !s->gpus[i].out;
     return count;
 }
 
-bool gpu_have_lock(Marking *m, Device *gpu)
+bool gpu_lock(Scheduler *s, Device *gpu)
 {
-    if (gpu->simulated || m->cell->trusting || device_lock(gpu))
+    if (gpu->simulated || s->sandbox->trusting || device_lock(gpu))
         return true;
     if (errno == EWOULDBLOCK || errno == EINTR) {
-        m->waiting++;
-        if (!gpu->told)
-            progress_say(&m->pace,
+        s->waiting++;
+        if (!gpu->reported)
+            progress_say(&s->progress,
                          "Another grading is using device %s; waiting until it has finished.",
                          gpu->label);
-        gpu->told = true;
+        gpu->reported = true;
     } else {
-        gpu_take_out(m, gpu, "its lock file cannot be opened");
+        gpu_retire(s, gpu, "its lock file cannot be opened");
     }
     return false;
 }
 
-uint64_t lab_digest(Marking *m, int lab)
+uint64_t lab_digest(Scheduler *s, int lab)
 {
-    if (!m->digest[lab])
-        m->digest[lab] = sealed_digest(m->cell, all_labs[lab].folder);
-    return m->digest[lab];
+    if (!s->digest[lab])
+        s->digest[lab] = stub_digest(s->sandbox, all_labs[lab].folder);
+    return s->digest[lab];
 }
 
-bool gpu_find_sealed(Marking *m, Device *gpu, int lab)
+bool gpu_find_stub(Scheduler *s, Device *gpu, int lab)
 {
     char folder[1000];
 
-    if (m->cell->trusting || gpu->prepared[lab])
+    if (s->sandbox->trusting || gpu->prepared[lab])
         return gpu->prepared[lab];
-    gpu->prepared[lab] = sealed_find(m->cell, gpu->uuid, all_labs[lab].folder, lab_digest(m, lab),
-                                     folder, sizeof folder);
+    gpu->prepared[lab] = stub_find(s->sandbox, gpu->uuid, all_labs[lab].folder, lab_digest(s, lab),
+                                   folder, sizeof folder);
     if (gpu->prepared[lab])
         gpu->sealed[lab] = xstrdup(folder);
     return gpu->prepared[lab];
 }
 
-Device *gpu_to_build_for(Marking *m, int lab)
+Device *gpu_to_build_for(Scheduler *s, int lab)
 {
-    for (int i = 0; i < m->gpu_count; i++) {
-        Device *gpu = &m->gpus[i];
-        if (!gpu->out && !gpu->simulated && gpu->proved && gpu_find_sealed(m, gpu, lab))
+    for (int i = 0; i < s->gpu_count; i++) {
+        Device *gpu = &s->gpus[i];
+        if (!gpu->out && !gpu->simulated && gpu->proved && gpu_find_stub(s, gpu, lab))
             return gpu;
     }
     return NULL;
 }
 
 /* True if it is the device that the course file names. */
-static bool counts(Marking *m, Device *gpu, const ParsedResult *reading)
+static bool counts(Scheduler *s, Device *gpu, const ParsedResult *result)
 {
-    const Course *course = &m->store->course;
-    const char *name = parsed_get(reading, "device");
+    const Course *course = &s->store->course;
+    const char *name = parsed_get(result, "device");
     char why[300];
     const char *simulated = strchr(gpu->label, ':') ? strchr(gpu->label, ':') + 1 : "teaching";
 
     if (course_device_counts(course, name, gpu->simulated ? simulated : NULL))
         return true;
-    gpu_take_out(m, gpu,
-                 PUT(why, "it is %s%s, but in this course only results on %s count (device = ...)",
-                     name, gpu->simulated ? ", simulated" : "", course->device));
+    gpu_retire(s, gpu,
+               PUT(why, "it is %s%s, but in this course only results on %s count (device = ...)",
+                   name, gpu->simulated ? ", simulated" : "", course->device));
     return false;
 }
 
 /* Divides the machine's memory among simultaneous gradings. */
-static void set_fence(Marking *m, int gradings)
+static void set_limits(Scheduler *s, int gradings)
 {
-    m->fence = limits_for(gradings);
-    if (m->options->memory_bytes)
-        m->fence.memory_bytes = m->options->memory_bytes;
+    s->limits = limits_for(gradings);
+    if (s->options->memory_bytes)
+        s->limits.memory_bytes = s->options->memory_bytes;
 }
 
-void gpu_meet(Marking *m, Device *gpu, const ParsedResult *reading, const char *printed)
+void gpu_proved(Scheduler *s, Device *gpu, const ParsedResult *result, const char *printed)
 {
     bool again = gpu->uuid[0]; /* a repeated self-test */
 
-    gpu->faults = 0;
+    gpu->errors = 0;
     if (gpu->proved)
         return;
     gpu->proved = true;
     if (again)
         return;
-    device_meet(gpu, reading, printed);
-    if (!counts(m, gpu, reading))
+    device_identify(gpu, result, printed);
+    if (!counts(s, gpu, result))
         return;
-    progress_say(&m->pace, "Grading on %s (%s).", parsed_get(reading, "device"), gpu->label);
+    progress_say(&s->progress, "Grading on %s (%s).", parsed_get(result, "device"), gpu->label);
     if (gpu->simulated) {
-        add_slots(m, gpu, jobs_of(m) - 1);
-        set_fence(m, jobs_of(m));
+        add_workers(s, gpu, jobs_of(s) - 1);
+        set_limits(s, jobs_of(s));
         return;
     }
-    for (Device *other = m->gpus; other < gpu; other++)
+    for (Device *other = s->gpus; other < gpu; other++)
         if (!other->out && !strcmp(other->uuid, gpu->uuid))
-            gpu_take_out(m, gpu, "it is the same GPU as another one in --devices");
+            gpu_retire(s, gpu, "it is the same GPU as another one in --devices");
     if (!gpu->out)
-        device_keep_up(gpu, m->cell->build);
-    for (int i = 0; i < m->worker_count; i++)
-        if (!m->workers[i].gpu)
+        device_keep_awake(gpu, s->sandbox->build);
+    for (int i = 0; i < s->worker_count; i++)
+        if (!s->workers[i].gpu)
             return;
-    add_slots(m, NULL, jobs_of(m));
+    add_workers(s, NULL, jobs_of(s));
 }
 
-void cannot_write(const char *path)
+void workers_open(Scheduler *s)
 {
-    die("cannot write %s: %s. Make room, and give the same command again; results so far are kept",
-        path, strerror(errno));
-}
-
-void slots_open(Marking *m)
-{
-    const MarkingOptions *o = m->options;
+    const GradingOptions *o = s->options;
 
     for (int i = 0; i < o->device_count || i == 0; i++)
-        device_open(&m->gpus[m->gpu_count++], o->device_count ? o->devices[i] : NULL);
-    set_fence(m, m->gpu_count);
-    for (int i = 0; i < m->gpu_count; i++)
-        add_slots(m, &m->gpus[i], 1);
+        device_open(&s->gpus[s->gpu_count++], o->device_count ? o->devices[i] : NULL);
+    set_limits(s, s->gpu_count);
+    for (int i = 0; i < s->gpu_count; i++)
+        add_workers(s, &s->gpus[i], 1);
 }
 
-void slots_close(Marking *m)
+void workers_close(Scheduler *s)
 {
-    for (int i = 0; i < m->worker_count; i++)
-        if (m->workers[i].doing != NOTHING)
-            program_free(&m->workers[i].program);
-    for (int i = 0; i < m->gpu_count; i++)
-        device_close(&m->gpus[i]);
+    for (int i = 0; i < s->worker_count; i++)
+        if (s->workers[i].activity != IDLE)
+            program_free(&s->workers[i].program);
+    for (int i = 0; i < s->gpu_count; i++)
+        device_close(&s->gpus[i]);
 }

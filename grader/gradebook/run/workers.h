@@ -13,11 +13,11 @@
 #include "gradebook/store/store.h"
 #include "base/process.h"
 
-typedef enum Doing { NOTHING, PREPARES, BUILDS, GRADES } Doing;
+typedef enum Activity { IDLE, TESTING, BUILDING, GRADING } Activity;
 
 typedef struct Worker {
     Device *gpu; /* NULL: this worker only builds */
-    Doing doing;
+    Activity activity;
     Program program;
     Task *task; /* NULL: it prepares `lab` */
     int lab;
@@ -26,47 +26,44 @@ typedef struct Worker {
     char built[620];  /* where its task's build is kept; or "" */
 } Worker;
 
-typedef struct Marking {
+typedef struct Scheduler {
     Store *store;
-    const Sandbox *cell;
-    const MarkingOptions *options;
+    const Sandbox *sandbox;
+    const GradingOptions *options;
     Queue queue;
     Device gpus[DEVICES];
     int gpu_count;
-    uint64_t digest[LABS]; /* sealed_digest, computed on demand */
-    Worker workers[SLOTS];
+    uint64_t digest[LABS]; /* stub_digest, computed on demand */
+    Worker workers[MOST_WORKERS];
     int worker_count;
     int waiting; /* GPUs locked by others */
-    Limits fence;
+    Limits limits;
     Cgroup cgroup;
-    double looked_s;
-    Progress pace;
-} Marking;
+    double checked_s;
+    Progress progress;
+} Scheduler;
 
 /* Opens all requested devices, with one worker each, and sets the limits of a grading. */
-void slots_open(Marking *m);
-void slots_close(Marking *m); /* kills what runs in them */
+void workers_open(Scheduler *s);
+void workers_close(Scheduler *s); /* kills what runs in them */
 
 /* Takes a device out of service and reports why. */
-void gpu_take_out(Marking *m, Device *gpu, const char *why);
-int gpus_in_service(const Marking *m);
+void gpu_retire(Scheduler *s, Device *gpu, const char *why);
+int gpus_in_service(const Scheduler *s);
 
 /* True if we hold the GPU's lock; with --trust-submissions every warpbook takes it itself. False:
  * we wait for it, or the GPU is out of service. */
-bool gpu_have_lock(Marking *m, Device *gpu);
+bool gpu_lock(Scheduler *s, Device *gpu);
 
 /* Marks the lab as ready if its sealed folder exists, from this or an earlier run. */
-bool gpu_find_sealed(Marking *m, Device *gpu, int lab);
-uint64_t lab_digest(Marking *m, int lab); /* sealed_digest, computed once */
+bool gpu_find_stub(Scheduler *s, Device *gpu, int lab);
+uint64_t lab_digest(Scheduler *s, int lab); /* stub_digest, computed once */
 
 /* A real GPU on which that lab can be graded, or NULL. */
-Device *gpu_to_build_for(Marking *m, int lab);
+Device *gpu_to_build_for(Scheduler *s, int lab);
 
 /* A device has shown that it can grade. The first time it gets its workers, unless it is not the
  * course's device or is listed twice. */
-void gpu_meet(Marking *m, Device *gpu, const ParsedResult *reading, const char *printed);
-
-/* Exits with a message that says what to do. */
-void __attribute__((noreturn)) cannot_write(const char *path);
+void gpu_proved(Scheduler *s, Device *gpu, const ParsedResult *result, const char *printed);
 
 #endif

@@ -1,40 +1,57 @@
-/* batch.h - cuts open work into shares and writes the batch for a Slurm array. */
+/* batch.h - the folder through which a gradebook and the tasks of its Slurm array communicate.
+ *
+ * DIR/slurm/batch/ exists while an array runs, and holds
+ *
+ *     name            NAME, the array's name in Slurm, by which it is found again
+ *     job             its number, once known (the tasks write it, too)
+ *     job.sh          what a task runs (slurm/task.sh)
+ *     tasks           line N: the lab and kernels of task N-1, "06_transpose 17.1,18.1"
+ *     kernels/17.cu   the sources
+ *     course.ini      the course file at the time of submission; may be empty
+ *     NAME/LAB/17.1.txt   the log of an attempt (store/attempt.h): created when it begins,
+ *                     replaced when it has ended
+ *     printed/3.txt   what task 3 printed
+ *
+ * The folder of logs is called NAME so that a task of an older array, on a node that Slurm cannot
+ * reach, does not write into this batch.
+ */
 #ifndef GRADEBOOK_SLURM_BATCH_H
 #define GRADEBOOK_SLURM_BATCH_H
 
-#include "gradebook/run/sandbox.h"
-#include "gradebook/run/scheduler_options.h"
 #include "gradebook/store/queue.h"
-#include "gradebook/slurm/work_item.h"
 
-enum { SLURM_OPTIONS = 32 };
+typedef struct WorkItem { /* one attempt at one kernel */
+    int task;
+    int lab; /* index in all_labs */
+    KernelAttempt attempt;
+    bool settled; /* recorded in the database, or left for another batch */
+} WorkItem;
 
-typedef struct SlurmOptions {
-    bool asked_for;                         /* --executor slurm */
-    bool trusting;                          /* of the tasks */
-    const char *account, *partition, *gres; /* NULL: not given */
-    const char *options[SLURM_OPTIONS];     /* passed to sbatch unchanged */
-    int option_count;
-    const char *shared; /* a folder that all nodes see; NULL: --out is one */
-    int batch;          /* kernels per task; 0: about ten minutes' work */
-} SlurmOptions;
+typedef struct Batch {
+    char folder[512];
+    char name[64];
+    char job[32]; /* "": not known to have been submitted */
+    WorkItem *items;
+    int count, tasks;
+} Batch;
 
-/* The number of a lab's kernels per task. `seconds`: per kernel (< 0: not known yet); `open`: of
- * all labs. */
-int share_size(const SlurmOptions *options, int jobs, double seconds, int open);
+/* The folder of the current batch of a gradebook. */
+void batch_folder(const char *store, char *folder, size_t size);
+bool batch_exists(const char *store);
 
-/* Writes slurm/round/ atomically; exits if the disk is full. */
-void batch_make(Store *store, const Sandbox *cell, const MarkingOptions *marking,
-                const SlurmOptions *options, const Queue *queue);
+/* Makes DIR/slurm. With `shared`, a folder that all nodes see, it is a link to a new folder there,
+ * so that the database may be on a local disk; an existing batch stays where it is. False, with
+ * `problem`. batch_leave removes it again if it holds no batch. */
+bool batch_place(const char *store, const char *shared, char *problem, size_t size);
+void batch_leave(const char *store);
 
-/* True if the user may pass this option to sbatch; false for those that we set. */
-bool slurm_may_pass(const char *option);
+/* Reads a batch: tasks, name, job. False, with `problem`. */
+bool batch_read(const char *folder, Batch *batch, char *problem, size_t size);
+bool batch_find_job(Batch *batch); /* reads the job's number if it is known by now */
+bool batch_write(const Batch *batch, const char *name, const char *text); /* a file of it */
+void batch_free(Batch *batch);
 
-/* sbatch's options for a batch. `unfit`: nodes to exclude, or "". */
-Words sbatch_options(const MarkingOptions *marking, const SlurmOptions *options, const Batch *round,
-                     const char *unfit);
-
-/* Quotes a word for a shell script: 'it'\''s'. */
-char *shell_quote(const char *word, char *quoted, size_t size);
+/* The path of an attempt's log. */
+char *batch_log(const Batch *batch, const WorkItem *item, char *path, size_t size);
 
 #endif

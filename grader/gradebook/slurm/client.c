@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_S = 60, SAID_BYTES = 4 << 20 };
+enum { ANSWER_S = 60, PRINTED_BYTES = 4 << 20 };
 
 /* sbatch passes our limits on to the tasks, so file sizes are not limited. */
 static const size_t file_bytes = (size_t) -1;
@@ -16,30 +16,31 @@ static const size_t file_bytes = (size_t) -1;
 /* ---- Running one of them ---- */
 
 /* The first line of its standard error. */
-static void said_of(const Program *program, const char *name, char *said, size_t size)
+static void error_of(const Program *program, const char *name, char *error, size_t size)
 {
     const char *errors = program->errors.text;
     char end[200];
 
     if (errors && program->errors.used)
-        put(said, size, "%.*s", (int) strcspn(errors, "\n"), errors);
+        put(error, size, "%.*s", (int) strcspn(errors, "\n"), errors);
     else
-        put(said, size, "%s %s", name, (program_say_end(program, end, sizeof end), end));
-    show(said);
+        put(error, size, "%s %s", name, (program_say_end(program, end, sizeof end), end));
+    show(error);
 }
 
 /* Runs it to completion. True on success; then its output is in program->out.text. */
-static bool run(Words *command, Program *program, char *said, size_t size)
+static bool run(Words *command, Program *program, char *error, size_t size)
 {
-    bool fine = program_start(program, command->word, NULL, NULL, ANSWER_S, SAID_BYTES, file_bytes);
+    bool ok =
+        program_start(program, command->word, NULL, NULL, ANSWER_S, PRINTED_BYTES, file_bytes);
 
-    while (fine && !program_over(program))
+    while (ok && !program_over(program))
         program_wait((Program *const[]){ program }, 1, 1);
-    fine = fine && !program->late && program->status == 0;
-    if (!fine)
-        said_of(program, command->word[0], said, size);
+    ok = ok && !program->late && program->status == 0;
+    if (!ok)
+        error_of(program, command->word[0], error, size);
     words_free(command);
-    return fine;
+    return ok;
 }
 
 static Words words_of(const char *const list[])
@@ -65,43 +66,43 @@ static bool take_job(const char *text, char *job, size_t size)
 }
 
 bool slurm_submit(const char *const options[], const char *script, char *job, size_t job_size,
-                  char *said, size_t size)
+                  char *error, size_t size)
 {
     Words command = words_of((const char *const[]){ "sbatch", "--parsable", NULL });
     Program program;
-    bool fine;
+    bool ok;
 
     for (; *options; options++)
         words_add(&command, *options);
     words_add(&command, script);
-    fine = run(&command, &program, said, size);
-    if (fine && !take_job(program.out.text, job, job_size)) {
-        put(said, size, "sbatch printed no job number: %.100s", show(program.out.text));
-        fine = false;
+    ok = run(&command, &program, error, size);
+    if (ok && !take_job(program.out.text, job, job_size)) {
+        put(error, size, "sbatch printed no job number: %.100s", show(program.out.text));
+        ok = false;
     }
     program_free(&program);
-    return fine;
+    return ok;
 }
 
 /* squeue's answer for a number that it does not know (any more). */
-static Asked unknown(const char *said)
+static Reply unknown(const char *error)
 {
-    return strstr(said, "Invalid job id") ? ASKED_NONE : ASKED_MUTE;
+    return strstr(error, "Invalid job id") ? REPLY_UNKNOWN : REPLY_NONE;
 }
 
-Asked slurm_find(const char *name, char *job, size_t job_size, char *said, size_t size)
+Reply slurm_find(const char *name, char *job, size_t job_size, char *error, size_t size)
 {
     Words command = words_of((const char *const[]){ "squeue", "--noheader", "--me", "--states=all",
                                                     "--name", name, "--format=%F", NULL });
     Program program;
-    Asked asked = ASKED_KNOWS;
+    Reply reply = REPLY_KNOWN;
 
-    if (!run(&command, &program, said, size))
-        asked = ASKED_MUTE;
+    if (!run(&command, &program, error, size))
+        reply = REPLY_NONE;
     else if (!take_job(program.out.text, job, job_size))
-        asked = ASKED_NONE;
+        reply = REPLY_UNKNOWN;
     program_free(&program);
-    return asked;
+    return reply;
 }
 
 /* ---- Task states ---- */
@@ -129,13 +130,13 @@ static const char *part(const char *at, char *text, size_t size)
     return at && at[length] == '|' ? at + length + 1 : NULL;
 }
 
-bool slurm_take_line(const char *line, const char *job, TaskState *fates, int count)
+bool slurm_parse_line(const char *line, const char *job, TaskState *states, int count)
 {
     size_t length = strlen(job);
-    char state[64];
+    char word[64];
     char *end;
     long task;
-    TaskState *fate;
+    TaskState *state;
 
     while (*line == ' ')
         line++;
@@ -144,56 +145,56 @@ bool slurm_take_line(const char *line, const char *job, TaskState *fates, int co
     task = strtol(line + length + 1, &end, 10);
     if (end == line + length + 1 || *end != '|' || task < 0 || task >= count)
         return false;
-    fate = &fates[task];
-    line = part(end + 1, state, sizeof state);
-    state[strcspn(state, " +")] = 0; /* sacct: "CANCELLED by 1000" */
-    line = part(line, fate->node, sizeof fate->node);
-    part(line, fate->reason, sizeof fate->reason);
-    PUT(fate->state, "%s", state);
-    if (!strncmp(fate->node, "None", 4) || *fate->node == '(')
-        fate->node[0] = 0;
-    fate->live = is_live(fate->state);
-    fate->runs = !strcmp(fate->state, "RUNNING") || !strcmp(fate->state, "COMPLETING");
+    state = &states[task];
+    line = part(end + 1, word, sizeof word);
+    word[strcspn(word, " +")] = 0; /* sacct: "CANCELLED by 1000" */
+    line = part(line, state->node, sizeof state->node);
+    part(line, state->reason, sizeof state->reason);
+    PUT(state->state, "%s", word);
+    if (!strncmp(state->node, "None", 4) || *state->node == '(')
+        state->node[0] = 0;
+    state->live = is_live(state->state);
+    state->runs = !strcmp(state->state, "RUNNING") || !strcmp(state->state, "COMPLETING");
     return true;
 }
 
-static void take_lines(const char *text, const char *job, TaskState *fates, int count)
+static void parse_lines(const char *text, const char *job, TaskState *states, int count)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        slurm_take_line(line, job, fates, count);
+        slurm_parse_line(line, job, states, count);
 }
 
-Asked slurm_fates(const char *job, TaskState *fates, int count, char *said, size_t size)
+Reply slurm_states(const char *job, TaskState *states, int count, char *error, size_t size)
 {
     Words command =
         words_of((const char *const[]){ "squeue", "--noheader", "--array", "--states=all", "--jobs",
                                         job, "--format=%i|%T|%N|%r", NULL });
     Program program;
-    Asked asked = ASKED_KNOWS;
+    Reply reply = REPLY_KNOWN;
 
-    memset(fates, 0, (size_t) count * sizeof *fates);
-    if (run(&command, &program, said, size))
-        take_lines(program.out.text, job, fates, count);
+    memset(states, 0, (size_t) count * sizeof *states);
+    if (run(&command, &program, error, size))
+        parse_lines(program.out.text, job, states, count);
     else
-        asked = unknown(said);
+        reply = unknown(error);
     program_free(&program);
-    return asked;
+    return reply;
 }
 
-void slurm_recall(const char *job, TaskState *fates, int count)
+void slurm_recall(const char *job, TaskState *states, int count)
 {
     Words command = words_of((const char *const[]){ "sacct", "--noheader", "--parsable2",
                                                     "--allocations", "--jobs", job,
                                                     "--format=JobID,State,NodeList,Reason", NULL });
     TaskState *recalled = xcalloc((size_t) count, sizeof *recalled);
     Program program;
-    char said[300];
+    char error[300];
 
-    if (run(&command, &program, said, sizeof said))
-        take_lines(program.out.text, job, recalled, count);
+    if (run(&command, &program, error, sizeof error))
+        parse_lines(program.out.text, job, recalled, count);
     for (int i = 0; i < count; i++)
-        if (!fates[i].state[0] && recalled[i].state[0] && !recalled[i].live)
-            fates[i] = recalled[i];
+        if (!states[i].state[0] && recalled[i].state[0] && !recalled[i].live)
+            states[i] = recalled[i];
     program_free(&program);
     free(recalled);
 }

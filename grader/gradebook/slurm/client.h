@@ -13,29 +13,29 @@ typedef struct TaskState { /* of one task of an array */
     char reason[64];
 } TaskState;
 
-typedef enum Asked {
-    ASKED_KNOWS, /* Slurm has answered */
-    ASKED_NONE,  /* Slurm has answered that it does not know the array */
-    ASKED_MUTE,  /* no answer: ask again later */
-} Asked;
+typedef enum Reply {
+    REPLY_KNOWN,   /* Slurm has answered */
+    REPLY_UNKNOWN, /* Slurm has answered that it does not know the array */
+    REPLY_NONE,    /* no answer: ask again later */
+} Reply;
 
 /* Submits; `options` are sbatch's, NULL-terminated. Sets `job` to the array's number. False, with
- * sbatch's message in `said`. */
+ * sbatch's message in `error`. */
 bool slurm_submit(const char *const options[], const char *script, char *job, size_t job_size,
-                  char *said, size_t size);
+                  char *error, size_t size);
 
 /* Finds the number of this user's array of that name, if it is pending, running or just finished.
  */
-Asked slurm_find(const char *name, char *job, size_t job_size, char *said, size_t size);
+Reply slurm_find(const char *name, char *job, size_t job_size, char *error, size_t size);
 
 /* The states of tasks 0 to count - 1 of an array, by squeue. */
-Asked slurm_fates(const char *job, TaskState *fates, int count, char *said, size_t size);
+Reply slurm_states(const char *job, TaskState *states, int count, char *error, size_t size);
 
 /* The same for tasks no longer known to squeue, by accounting if available. */
-void slurm_recall(const char *job, TaskState *fates, int count);
+void slurm_recall(const char *job, TaskState *states, int count);
 
-/* Parses a line of squeue or sacct, "12_3|TIMEOUT|node7|None", into its task's state. False if it
+/* Parses one line of squeue or sacct, "12_3|TIMEOUT|node7|None", into its task's state. False if it
  * is invalid. */
-bool slurm_take_line(const char *line, const char *job, TaskState *fates, int count);
+bool slurm_parse_line(const char *line, const char *job, TaskState *states, int count);
 
 #endif

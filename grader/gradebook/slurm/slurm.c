@@ -1,13 +1,12 @@
 /* slurm.c - grades open kernels as job arrays of a Slurm cluster, one GPU per task.
  *
- * One array runs at a time, with its own folder (gradebook/slurm/work_item.h). Its life: the open
- * work is cut into shares and written there (gradebook/slurm/batch.c); sbatch is called; each task
- * grades its share on its node, as a separate gradebook, and writes one file per result
- * (gradebook/slurm/task.c). Only this process writes to the database: it records the files as they
- * come (gradebook/slurm/collect.c) and asks squeue which tasks have ended. An attempt that an ended
- * task had begun but not finished is a machine error. Then the next array grades all that is still
- * open. The folder is the only state: after a crash, gradebook finds the array by its number or, if
- * that was not written, by its name.
+ * One array runs at a time, with its own folder (slurm/batch.h). The open work is divided into
+ * tasks and written there (slurm/job.c); sbatch is called; each task runs `gradebook grade` on its
+ * node (slurm/task.sh), whose logs are written to that folder. Only this process writes to the
+ * database: it imports the logs as they come (slurm/collect.c) and asks squeue which tasks have
+ * ended. An attempt that an ended task had begun but not finished is a machine error. Then the next
+ * array grades all that is still open. The folder is the only state: after a crash, gradebook finds
+ * the array by its number or, if that was not written, by its name.
  */
 #include "gradebook/slurm/slurm.h"
 #include "base/number.h"
@@ -27,10 +26,10 @@ enum {
     ASK_S = 5,
     ASK_MOST_S = 30, /* between two questions to Slurm */
     GRACE_S = 60,    /* until a file is visible over a network (NFS caches directories) */
-    IDLE_ROUNDS = 2, /* arrays without results, in a row */
+    IDLE_ARRAYS = 2, /* arrays without results, in a row */
 };
 
-/* $WARPBOOK_PATIENCE multiplies our waiting (worker.c). */
+/* $WARPBOOK_PATIENCE multiplies all waiting times, as in warpbook. */
 static double patient(double seconds)
 {
     const char *text = getenv("WARPBOOK_PATIENCE");
@@ -41,22 +40,22 @@ static double patient(double seconds)
 
 static void wait_s(double seconds)
 {
-    for (double until = now_s() + seconds; now_s() < until && !stop_asked();)
+    for (double until = now_s() + seconds; now_s() < until && !stop_requested();)
         sleep_s(0.1);
 }
 
 /* ---- Submitting ---- */
 
-static bool submit_without(Cluster *c, const char *unfit, char *said, size_t size)
+static bool call_sbatch(Cluster *c, char *error, size_t size)
 {
-    Words words = sbatch_options(c->marking, c->options, &c->round, unfit);
+    Words words = sbatch_options(c->grading, c->options, &c->batch);
     char script[600];
-    bool fine =
-        slurm_submit((const char *const *) words.word, PUT(script, "%s/job.sh", c->round.folder),
-                     c->round.job, sizeof c->round.job, said, size);
+    bool accepted =
+        slurm_submit((const char *const *) words.word, PUT(script, "%s/job.sh", c->batch.folder),
+                     c->batch.job, sizeof c->batch.job, error, size);
 
     words_free(&words);
-    return fine;
+    return accepted;
 }
 
 /* ---- The array's number ---- */
@@ -65,27 +64,27 @@ static void note_job(Cluster *c)
 {
     char line[40];
 
-    if (!batch_write(&c->round, "job", PUT(line, "%s\n", c->round.job)))
-        progress_say(&c->pace, "Cannot write %s/job: %s", c->round.folder, strerror(errno));
+    if (!batch_write(&c->batch, "job", PUT(line, "%s\n", c->batch.job)))
+        progress_say(&c->progress, "Cannot write %s/job: %s", c->batch.folder, strerror(errno));
 }
 
 /* Asks for the array by name until Slurm answers; true if Slurm knows it. */
 static bool find_job(Cluster *c, int times)
 {
-    char said[400];
+    char error[400];
 
-    while (!stop_asked()) {
-        Asked asked =
-            slurm_find(c->round.name, c->round.job, sizeof c->round.job, said, sizeof said);
-        if (asked == ASKED_KNOWS || batch_find_job(&c->round))
+    while (!stop_requested()) {
+        Reply reply =
+            slurm_find(c->batch.name, c->batch.job, sizeof c->batch.job, error, sizeof error);
+        if (reply == REPLY_KNOWN || batch_find_job(&c->batch))
             return true;
-        if (asked == ASKED_NONE && --times <= 0)
+        if (reply == REPLY_UNKNOWN && --times <= 0)
             return false;
-        if (asked == ASKED_MUTE && strcmp(c->told, said)) {
-            progress_say(&c->pace, "Slurm does not answer (%s); trying again.", said);
-            PUT(c->told, "%s", said);
+        if (reply == REPLY_NONE && strcmp(c->message, error)) {
+            progress_say(&c->progress, "Slurm does not answer (%s); trying again.", error);
+            PUT(c->message, "%s", error);
         }
-        wait_s(patient(asked == ASKED_MUTE ? ASK_S : 1));
+        wait_s(patient(reply == REPLY_NONE ? ASK_S : 1));
     }
     return false;
 }
@@ -93,172 +92,172 @@ static bool find_job(Cluster *c, int times)
 /* False if Slurm rejects it. */
 static bool submit(Cluster *c)
 {
-    char said[400] = "";
+    char error[400] = "";
 
-    if (submit_without(c, c->unfit, said, sizeof said) ||
-        (*c->unfit && submit_without(c, "", said, sizeof said)))
+    if (call_sbatch(c, error, sizeof error))
         return true;
     /* Perhaps only the answer was lost. */
-    if (strstr(said, "ontact") && find_job(c, 1))
+    if (strstr(error, "ontact") && find_job(c, 1))
         return true;
-    if (!stop_asked())
-        progress_say(&c->pace, "Slurm rejected the job: %s", said);
+    if (!stop_requested())
+        progress_say(&c->progress, "Slurm rejected the job: %s", error);
     return false;
 }
 
 /* ---- Asking Slurm ---- */
 
 /* Reports why all remaining tasks wait, once per reason. */
-static void tell_waiting(Cluster *c, int waits, const char *reason)
+static void report_waiting(Cluster *c, int waits, const char *reason)
 {
     char text[200];
 
-    PUT(text, "No task of array %s is running; %d task%s wait%s (%s).", c->round.job, waits,
+    PUT(text, "No task of array %s is running; %d task%s wait%s (%s).", c->batch.job, waits,
         waits == 1 ? "" : "s", waits == 1 ? "s" : "", *reason ? reason : "Slurm gives no reason");
-    if (!waits || c->runs || !strcmp(reason, "None") || !strcmp(text, c->told))
+    if (!waits || c->running || !strcmp(reason, "None") || !strcmp(text, c->message))
         return;
-    PUT(c->told, "%s", text);
-    progress_say(&c->pace, "%s%s", text,
+    PUT(c->message, "%s", text);
+    progress_say(&c->progress, "%s%s", text,
                  strstr(reason, "Held") || strstr(reason, "held") ? " scontrol release starts them."
                                                                   : "");
 }
 
 static void ask(Cluster *c)
 {
-    char said[400], reason[64] = "";
+    char error[400], reason[64] = "";
     int waits = 0;
     bool forgotten = false;
-    Asked asked = slurm_fates(c->round.job, c->fates, c->round.shares, said, sizeof said);
+    Reply reply = slurm_states(c->batch.job, c->states, c->batch.tasks, error, sizeof error);
 
-    if (asked == ASKED_MUTE) {
-        if (strcmp(c->told, said))
-            progress_say(&c->pace, "Slurm does not answer (%s); still looking for results.", said);
-        PUT(c->told, "%s", said);
+    if (reply == REPLY_NONE) {
+        if (strcmp(c->message, error))
+            progress_say(&c->progress, "Slurm does not answer (%s); still looking for results.",
+                         error);
+        PUT(c->message, "%s", error);
         return;
     }
-    c->runs = 0;
-    for (int i = 0; i < c->round.shares; i++) {
-        const TaskState *fate = &c->fates[i];
-        c->runs += fate->runs;
-        if (fate->live && !fate->runs && waits++ == 0)
-            PUT(reason, "%s", fate->reason);
-        if (fate->live)
+    c->running = 0;
+    for (int i = 0; i < c->batch.tasks; i++) {
+        const TaskState *state = &c->states[i];
+        c->running += state->runs;
+        if (state->live && !state->runs && waits++ == 0)
+            PUT(reason, "%s", state->reason);
+        if (state->live)
             c->ended_s[i] = 0;
         else if (c->ended_s[i] == 0)
             c->ended_s[i] = now_s();
-        forgotten |= !fate->state[0];
+        forgotten |= !state->state[0];
     }
     if (forgotten)
-        slurm_recall(c->round.job, c->fates, c->round.shares);
-    tell_waiting(c, waits, reason);
+        slurm_recall(c->batch.job, c->states, c->batch.tasks);
+    report_waiting(c, waits, reason);
 }
 
-/* ---- A round ---- */
+/* ---- One array ---- */
 
-static int untaken(const Cluster *c)
+static int unsettled(const Cluster *c)
 {
     int count = 0;
 
-    for (int i = 0; i < c->round.count; i++)
-        count += !c->round.errands[i].taken;
+    for (int i = 0; i < c->batch.count; i++)
+        count += !c->batch.items[i].settled;
     return count;
 }
 
-static void show_pace(Cluster *c)
+static void show_progress(Cluster *c)
 {
     int open[LABS] = { 0 };
 
     for (int i = 0; i < c->queue.count; i++)
         open[c->queue.tasks[i].lab] += task_open(&c->queue.tasks[i]);
-    progress_show(&c->pace, open, c->runs);
+    progress_show(&c->progress, open, c->running);
 }
 
 /* False if it was stopped. */
 static bool follow(Cluster *c)
 {
-    double began = now_s(), asked = 0;
+    double began = now_s(), requested = 0;
 
-    while (untaken(c)) {
+    while (unsettled(c)) {
         double since = (now_s() - began) / 20;
         double pause = since < ASK_S ? ASK_S : since > ASK_MOST_S ? ASK_MOST_S : since;
-        if (stop_asked())
+        if (stop_requested())
             return false;
-        if (!asked || now_s() - asked > patient(pause)) {
+        if (!requested || now_s() - requested > patient(pause)) {
             ask(c);
-            asked = now_s();
+            requested = now_s();
         }
-        slurm_take(c);
+        slurm_collect(c);
         slurm_settle(c, patient(GRACE_S));
-        show_pace(c);
-        if (untaken(c))
+        show_progress(c);
+        if (unsettled(c))
             wait_s(patient(LOOK_S));
     }
     return true;
 }
 
-static void open_round(Cluster *c)
+static void open_batch(Cluster *c)
 {
     char folder[512], problem[900];
 
-    batch_folder(c->cell->store, folder, sizeof folder);
-    if (!batch_read(folder, &c->round, problem, sizeof problem))
+    batch_folder(c->sandbox->store, folder, sizeof folder);
+    if (!batch_read(folder, &c->batch, problem, sizeof problem))
         die("%s", problem);
-    c->fates = xcalloc((size_t) c->round.shares, sizeof *c->fates);
-    c->ended_s = xcalloc((size_t) c->round.shares, sizeof *c->ended_s);
-    c->taken = c->runs = 0;
-    c->told[0] = 0;
-    for (int i = 0; i < c->round.count; i++) /* recorded by an earlier, interrupted run */
-        c->round.errands[i].taken =
-            store_number(c->store, 0, "SELECT 1 FROM attempts WHERE kernel = ? AND number = ?",
-                         "ii", c->round.errands[i].kernel, (int64_t) c->round.errands[i].number);
+    c->states = xcalloc((size_t) c->batch.tasks, sizeof *c->states);
+    c->ended_s = xcalloc((size_t) c->batch.tasks, sizeof *c->ended_s);
+    c->recorded = c->running = 0;
+    c->message[0] = 0;
+    for (int i = 0; i < c->batch.count; i++) /* recorded by an earlier, interrupted run */
+        c->batch.items[i].settled = store_number(
+            c->store, 0, "SELECT 1 FROM attempts WHERE kernel = ? AND number = ?", "ii",
+            c->batch.items[i].attempt.kernel, (int64_t) c->batch.items[i].attempt.number);
 }
 
-static void close_round(Cluster *c, bool over)
+static void close_batch(Cluster *c, bool over)
 {
     char old[600];
 
     if (over &&
-        *c->round.folder) { /* renamed first, so that a partial folder is not read as a batch */
-        remove_tree(PUT(old, "%s.old", c->round.folder));
-        if (rename(c->round.folder, old))
-            die("cannot rename %s: %s", c->round.folder, strerror(errno));
+        *c->batch.folder) { /* renamed first, so that a partial folder is not read as a batch */
+        remove_tree(PUT(old, "%s.old", c->batch.folder));
+        if (rename(c->batch.folder, old))
+            die("cannot rename %s: %s", c->batch.folder, strerror(errno));
         remove_tree(old);
     }
-    batch_free(&c->round);
-    free(c->fates);
+    batch_free(&c->batch);
+    free(c->states);
     free(c->ended_s);
-    c->fates = NULL;
+    c->states = NULL;
     c->ended_s = NULL;
 }
 
-/* Finds or submits the array; false if there is none. */
+/* Finds or submits the array. False if that fails. */
 static bool have_job(Cluster *c, bool new)
 {
-    if (c->round.job[0])
-        progress_say(&c->pace, "Continuing with Slurm array %s.", c->round.job);
-    if (c->round.job[0])
+    if (c->batch.job[0])
+        progress_say(&c->progress, "Continuing with Slurm array %s.", c->batch.job);
+    if (c->batch.job[0])
         return true;
-    if ((new || !find_job(c, 3)) && (stop_asked() || !submit(c)))
+    if ((new || !find_job(c, 3)) && (stop_requested() || !submit(c)))
         return false;
     note_job(c);
-    progress_say(&c->pace, "Slurm array %s: %d kernels in %d task%s.", c->round.job, untaken(c),
-                 c->round.shares, c->round.shares == 1 ? "" : "s");
+    progress_say(&c->progress, "Slurm array %s: %d kernels in %d task%s.", c->batch.job,
+                 unsettled(c), c->batch.tasks, c->batch.tasks == 1 ? "" : "s");
     return true;
 }
 
-/* Runs one array from start to end. Sets *marked when nothing more can be done. */
-static bool work(Cluster *c, bool new, Marked *marked)
+/* Runs one array from start to end. Sets *end when nothing more can be done. */
+static bool work(Cluster *c, bool new, RunEnd *end)
 {
     bool there, over;
 
-    open_round(c);
+    open_batch(c);
     there = have_job(c, new);
     over = there && follow(c);
     if (there && !over)
-        progress_say(&c->pace, "Slurm array %s keeps running; to cancel it: scancel %s",
-                     c->round.job, c->round.job);
-    *marked = stop_asked() ? MARKED_STOPPED : MARKED_NO_DEVICE;
-    close_round(c, over || (!there && !stop_asked()));
+        progress_say(&c->progress, "Slurm array %s keeps running; to cancel it: scancel %s",
+                     c->batch.job, c->batch.job);
+    *end = stop_requested() ? RUN_STOPPED : RUN_NO_DEVICE;
+    close_batch(c, over || (!there && !stop_requested()));
     return over;
 }
 
@@ -267,56 +266,56 @@ static bool read_queue(Cluster *c)
     int open = 0;
 
     queue_free(&c->queue);
-    queue_read(c->store, c->marking->asked, c->marking->only, &c->queue);
+    queue_read(c->store, c->grading->requested, c->grading->only, &c->queue);
     for (int i = 0; i < c->queue.count; i++)
         open += task_open(&c->queue.tasks[i]);
     return open > 0;
 }
 
-Marked slurm_run(Store *store, const Sandbox *cell, const MarkingOptions *marking,
+RunEnd slurm_run(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                  const SlurmOptions *options)
 {
     Cluster *c = xcalloc(1, sizeof *c);
-    Marked marked = MARKED_STOPPED;
+    RunEnd end = RUN_STOPPED;
     char problem[900];
     bool open;
     int idle = 0;
 
-    if (!batch_place(cell->store, options->shared, problem, sizeof problem))
+    if (!batch_place(sandbox->store, options->shared, problem, sizeof problem))
         die("%s", problem);
-    *c = (Cluster){ .store = store, .cell = cell, .marking = marking, .options = options };
+    *c = (Cluster){ .store = store, .sandbox = sandbox, .grading = grading, .options = options };
     open = read_queue(c);
-    progress_begin(&c->pace, c->queue.count);
-    while (!stop_asked()) {
-        bool new = !batch_is_out(cell->store);
+    progress_begin(&c->progress, c->queue.count);
+    while (!stop_requested()) {
+        bool new = !batch_exists(sandbox->store);
         if (new && !open)
-            marked = MARKED_ALL;
-        else if (new &&idle == IDLE_ROUNDS)
-            marked = MARKED_NO_DEVICE;
-        if (new && (!open || idle == IDLE_ROUNDS))
+            end = RUN_DONE;
+        else if (new &&idle == IDLE_ARRAYS)
+            end = RUN_NO_DEVICE;
+        if (new && (!open || idle == IDLE_ARRAYS))
             break;
         if (new)
-            batch_make(store, cell, marking, options, &c->queue);
-        if (!work(c, new, &marked))
+            batch_make(store, sandbox, grading, options, &c->queue);
+        if (!work(c, new, &end))
             break;
-        idle = c->taken ? 0 : idle + 1;
+        idle = c->recorded ? 0 : idle + 1;
         open = read_queue(c);
-        marked = MARKED_STOPPED;
+        end = RUN_STOPPED;
     }
-    progress_end(&c->pace);
-    batch_leave(cell->store);
+    progress_end(&c->progress);
+    batch_leave(sandbox->store);
     queue_free(&c->queue);
     free(c);
-    return marked;
+    return end;
 }
 
-bool slurm_is_out(const char *store, char *job, size_t size)
+bool slurm_runs(const char *store, char *job, size_t size)
 {
-    Batch round = { 0 };
+    Batch batch = { 0 };
 
-    if (!batch_is_out(store))
+    if (!batch_exists(store))
         return false;
-    batch_folder(store, round.folder, sizeof round.folder);
-    put(job, size, "%s", batch_find_job(&round) ? round.job : "?");
+    batch_folder(store, batch.folder, sizeof batch.folder);
+    put(job, size, "%s", batch_find_job(&batch) ? batch.job : "?");
     return true;
 }

@@ -1,18 +1,18 @@
-/* slurm.h - grades what is open as job arrays of a Slurm cluster, one GPU a task. */
+/* slurm.h - grades what is open as job arrays of a Slurm cluster, one GPU per task. */
 #ifndef GRADEBOOK_SLURM_SLURM_H
 #define GRADEBOOK_SLURM_SLURM_H
 
 #include "gradebook/run/scheduler.h"
-#include "gradebook/slurm/batch.h"
+#include "gradebook/slurm/job.h"
 
-/* Submits arrays, follows them, and takes their results into the database, until nothing is open.
- * An array that an earlier run submitted is followed, never submitted again. Stopped by Ctrl-C, it
- * says which array goes on. */
-Marked slurm_run(Store *store, const Sandbox *cell, const MarkingOptions *marking,
+/* Submits arrays, follows them, and records their results, until nothing is open. An array that an
+ * earlier run submitted is followed, never submitted again. When Ctrl-C stops this, it names the
+ * array that keeps running. */
+RunEnd slurm_run(Store *store, const Sandbox *sandbox, const GradingOptions *grading,
                  const SlurmOptions *options);
 
-/* An array of an earlier run that is still out: its number ("?" if that is not known). False if
- * there is none. */
-bool slurm_is_out(const char *store, char *job, size_t size);
+/* The number of an earlier run's array that still has work ("?" if it is unknown). False without
+ * such an array. */
+bool slurm_runs(const char *store, char *job, size_t size);
 
 #endif

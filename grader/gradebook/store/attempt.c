@@ -1,105 +1,282 @@
-/* attempt.c - records a finished attempt as database rows and a log.
+/* attempt.c - an attempt at grading a kernel: its outcome, its log, its database rows.
  *
  * A verdict of warpbook about a kernel is final. If warpbook could not judge (`unsound`), died,
  * exceeded the time limit or printed invalid output, that is a machine error, and the kernel gets
  * another attempt.
+ *
+ * A log, logs/06_transpose/17.1.txt, is for people, and the format in which a Slurm task returns
+ * its results: header lines up to `why:`, warpbook's standard output and its standard error, whose
+ * lengths the header states.
  */
 #include "gradebook/store/attempt.h"
-#include "base/number.h"
 #include "gradebook/import/submission.h"
+#include "base/number.h"
 #include "base/util.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { LOG_BYTES = 8 << 20, HEAD_BYTES = 4096 };
 
 /* ---- The outcome ---- */
 
-static void fault(Ended *ended, const char *outcome, const char *why)
+static void set_error(Attempt *attempt, const char *outcome, const char *why)
 {
-    ended->outcome = outcome;
-    PUT(ended->why, "%s", why);
-    show(ended->why);
+    attempt->outcome = outcome;
+    PUT(attempt->why, "%s", why);
+    show(attempt->why);
 }
 
 /* How the program ended, and its last message. */
-static void last_words(const Program *program, char *text, size_t size)
+static void describe_end(const Program *program, char *text, size_t size)
 {
-    const char *said = program->errors.text ? program->errors.text : "";
-    size_t length = strlen(said), begin;
+    const char *errors = program->errors.text ? program->errors.text : "";
+    size_t length = strlen(errors), begin;
 
-    while (length && said[length - 1] == '\n')
+    while (length && errors[length - 1] == '\n')
         length--;
-    for (begin = length; begin && said[begin - 1] != '\n'; begin--)
+    for (begin = length; begin && errors[begin - 1] != '\n'; begin--)
         ;
     program_say_end(program, text, size);
     if (length > begin)
-        append(text, size, "; last message: %.*s", (int) (length - begin), said + begin);
+        append(text, size, "; last message: %.*s", (int) (length - begin), errors + begin);
 }
 
-void ended_of(const Program *program, const char *lab, Ended *ended)
+static void set_place(Attempt *attempt, const char *device)
 {
-    const char *text = program->out.text ? program->out.text : "";
-    char why[300], said[900];
+    PUT(attempt->device, "%s", device);
+    if (gethostname(attempt->host, sizeof attempt->host - 1))
+        PUT(attempt->host, "?");
+}
+
+void attempt_of(const Program *program, const char *lab, const char *device, Attempt *attempt)
+{
+    char why[300], end[900];
     bool whole, unsound;
 
-    *ended = (Ended){ .outcome = "graded", .seconds = now_s() - program->began_s };
-    ended->began = time(NULL) - (int64_t) ended->seconds;
-    whole = parsed_take(text, lab, &ended->reading, why, sizeof why);
-    unsound = whole && !strcmp(parsed_get(&ended->reading, "verdict"), "unsound");
-    last_words(program, said, sizeof said);
+    *attempt = (Attempt){ .outcome = "graded",
+                          .seconds = now_s() - program->began_s,
+                          .out = program->out.text ? program->out.text : "",
+                          .errors = program->errors.text ? program->errors.text : "" };
+    set_place(attempt, device);
+    attempt->began = time(NULL) - (int64_t) attempt->seconds;
+    whole = parsed_read(attempt->out, lab, &attempt->result, why, sizeof why);
+    unsound = whole && !strcmp(parsed_get(&attempt->result, "verdict"), "unsound");
+    describe_end(program, end, sizeof end);
     if (program->late)
-        fault(ended, "late", said);
+        set_error(attempt, "late", end);
     else if (program->trouble[0] || WIFSIGNALED(program->status) ||
              (!whole && WEXITSTATUS(program->status) != 0))
-        fault(ended, "died", said);
+        set_error(attempt, "died", end);
     else if (program->out.bytes > program->out.size || !whole)
-        fault(ended, "garbled", whole ? "its result is incomplete" : why);
+        set_error(attempt, "garbled", whole ? "its result is incomplete" : why);
     else if (unsound)
-        fault(ended, "unsound", parsed_get(&ended->reading, "why"));
+        set_error(attempt, "unsound", parsed_get(&attempt->result, "why"));
     else if (WEXITSTATUS(program->status) != 0)
-        fault(ended, "garbled", said);
+        set_error(attempt, "garbled", end);
 }
 
-void ended_free(Ended *ended)
+void attempt_lost(Attempt *attempt, const char *device, const char *why)
 {
-    parsed_free(&ended->reading);
+    *attempt = (Attempt){ .began = time(NULL), .out = "", .errors = "" };
+    PUT(attempt->device, "%s", device);
+    set_error(attempt, "died", why);
 }
 
-bool ended_graded(const Ended *ended)
+void attempt_free(Attempt *attempt)
 {
-    return !strcmp(ended->outcome, "graded");
+    parsed_free(&attempt->result);
+    free(attempt->text);
+    attempt->text = NULL;
+}
+
+bool attempt_graded(const Attempt *attempt)
+{
+    return !strcmp(attempt->outcome, "graded");
+}
+
+/* ---- Writing its log ---- */
+
+/* The path of the log, and its name in the database. Makes its folder. */
+static void log_path(Store *store, const Task *task, char log[200], char path[1200])
+{
+    const char *lab = all_labs[task->lab].folder;
+    char logs[600], folder[1000];
+
+    PUT(logs, "%s/logs", store->folder);
+    PUT(folder, "%s/%s", store->logs ? store->logs : logs, lab);
+    put(log, 200, "logs/%s/%lld.%d.txt", lab, (long long) task->kernel, task->number);
+    put(path, 1200, "%s/%lld.%d.txt", folder, (long long) task->kernel, task->number);
+    /* Folders given by --logs must exist, so that a task of an older array cannot make them again.
+     */
+    if (store->logs ? mkdir(folder, 0700) && errno != EEXIST : !make_folders(folder))
+        cannot_write(path);
+}
+
+static char *log_text(const Attempt *attempt, size_t *bytes)
+{
+    char *text = NULL;
+    FILE *all = text_open(&text, bytes);
+
+    fprintf(all, "outcome: %s\nhost: %s\ndevice: %s\nbegan: %lld\nseconds: %.3f\n",
+            attempt->outcome, attempt->host, attempt->device, (long long) attempt->began,
+            attempt->seconds);
+    fprintf(all, "stdout_bytes: %zu\nstderr_bytes: %zu\nwhy: %s\n", strlen(attempt->out),
+            strlen(attempt->errors), attempt->why);
+    fprintf(all, "---- stdout ----\n%s---- stderr ----\n%s", attempt->out, attempt->errors);
+    text_close(all);
+    return text;
+}
+
+bool attempt_begin(Store *store, const Task *task, const char *device)
+{
+    Attempt attempt = { .outcome = "begun", .began = time(NULL), .out = "", .errors = "" };
+    char log[200], path[1200], *text;
+    size_t bytes = 0;
+    bool written;
+    int fd;
+
+    log_path(store, task, log, path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        return false;
+    set_place(&attempt, device);
+    text = log_text(&attempt, &bytes);
+    written = fd >= 0 && write(fd, text, bytes) == (ssize_t) bytes;
+    if (fd < 0 || close(fd) || !written)
+        cannot_write(path);
+    free(text);
+    return true;
+}
+
+static void write_log(Store *store, const Task *task, const Attempt *attempt, char log[200])
+{
+    char path[1200], *text;
+    size_t bytes = 0;
+
+    log_path(store, task, log, path);
+    text = log_text(attempt, &bytes);
+    if (!write_file(path, text, bytes))
+        cannot_write(path);
+    free(text);
+}
+
+/* ---- Reading a log ---- */
+
+static const char *const outcomes[] = { "graded", "unsound", "died", "late", "garbled", "noisy" };
+
+/* The value of "key: " in the header; "" if missing. */
+static char *value_of(const char *head, const char *key, char *value, size_t size)
+{
+    size_t length = strlen(key);
+
+    *value = 0;
+    for (const char *line = head; line; line = strchr(line, '\n'), line += line != NULL)
+        if (!strncmp(line, key, length) && !strncmp(line + length, ": ", 2))
+            return show(put(value, size, "%.*s", (int) strcspn(line + length + 2, "\n"),
+                            line + length + 2));
+    return value;
+}
+
+static bool number_of(const char *head, const char *key, double most, double *value)
+{
+    char text[40];
+
+    return parse_number(value_of(head, key, text, sizeof text), 0, most, value);
+}
+
+/* Skips `mark` at *at; false if something else is there. */
+static bool skip(char **at, const char *end, const char *mark)
+{
+    size_t length = strlen(mark);
+
+    if ((size_t) (end - *at) < length || memcmp(*at, mark, length))
+        return false;
+    *at += length;
+    return true;
+}
+
+/* Splits the text into header and outputs, each with a 0 after its end. */
+static bool split_log(char *text, size_t size, Attempt *attempt, char head[HEAD_BYTES])
+{
+    static const char out_mark[] = "---- stdout ----\n", errors_mark[] = "---- stderr ----\n";
+    char *at = strstr(text, out_mark), *end = text + size, *out;
+    double out_bytes, errors_bytes;
+
+    if (strlen(text) != size || !at || at - text >= HEAD_BYTES)
+        return false;
+    put(head, HEAD_BYTES, "%.*s", (int) (at - text), text);
+    at += strlen(out_mark);
+    if (!number_of(head, "stdout_bytes", LOG_BYTES, &out_bytes) ||
+        !number_of(head, "stderr_bytes", LOG_BYTES, &errors_bytes) ||
+        out_bytes > (double) (end - at))
+        return false;
+    out = at;
+    at += (size_t) out_bytes;
+    if (!skip(&at, end, errors_mark) || (size_t) (end - at) != (size_t) errors_bytes)
+        return false;
+    out[(size_t) out_bytes] = 0;
+    attempt->out = out;
+    attempt->errors = at;
+    return true;
+}
+
+static bool take_head(const char *head, Attempt *attempt)
+{
+    char word[20];
+    double began;
+
+    value_of(head, "outcome", word, sizeof word);
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++)
+        if (!strcmp(word, outcomes[i]))
+            attempt->outcome = outcomes[i];
+    value_of(head, "host", attempt->host, sizeof attempt->host);
+    value_of(head, "device", attempt->device, sizeof attempt->device);
+    value_of(head, "why", attempt->why, sizeof attempt->why);
+    if (!attempt->outcome || !number_of(head, "began", 1e11, &began) ||
+        !number_of(head, "seconds", 1e9, &attempt->seconds))
+        return false;
+    attempt->began = (int64_t) began;
+    return true;
+}
+
+bool attempt_read_log(const char *path, const char *lab, Attempt *attempt)
+{
+    char head[HEAD_BYTES], why[300];
+    size_t size = 0;
+    bool whole;
+
+    *attempt = (Attempt){ .text = read_file(path, LOG_BYTES, &size) };
+    if (attempt->text && split_log(attempt->text, size, attempt, head) &&
+        take_head(head, attempt)) {
+        whole = parsed_read(attempt->out, lab, &attempt->result, why, sizeof why) &&
+                strcmp(parsed_get(&attempt->result, "verdict"), "unsound");
+        if (whole || !attempt_graded(attempt))
+            return true;
+    }
+    attempt_free(attempt);
+    return false;
+}
+
+char *attempt_log_host(const char *path, char *host, size_t size)
+{
+    char *text = read_file(path, LOG_BYTES, NULL);
+
+    value_of(text ? text : "", "host", host, size);
+    free(text);
+    return host;
 }
 
 /* ---- Recording it ---- */
 
-/* All of the output, for people: logs/06_transpose/17.1.txt */
-static void write_log(Store *store, const Task *task, const Program *program, const Ended *ended,
-                      char *log, size_t size)
-{
-    const char *out = program->out.text ? program->out.text : "";
-    const char *errors = program->errors.text ? program->errors.text : "";
-    char folder[600], path[700], *text = NULL;
-    size_t bytes = 0;
-    FILE *all = text_open(&text, &bytes);
-
-    fprintf(all, "outcome: %s\nwhy: %s\n---- result ----\n%s---- said ----\n%s", ended->outcome,
-            ended->why, out, errors);
-    text_close(all);
-    put(log, size, "logs/%s/%lld.%d.txt", all_labs[task->lab].folder, (long long) task->kernel,
-        task->number);
-    PUT(folder, "%s/logs/%s", store->folder, all_labs[task->lab].folder);
-    PUT(path, "%s/%s", store->folder, log);
-    if (!make_folders(folder) || !write_file(path, text, bytes))
-        die("cannot write %s: %m. Make room, and give the same command again; results so far are "
-            "kept",
-            path);
-    free(text);
-}
-
-static void add_verdict(Store *store, int64_t attempt, const ParsedResult *reading)
+static void add_verdict(Store *store, int64_t attempt, const ParsedResult *result)
 {
     /* As the columns of `verdicts` after marks and ratio. */
     static const char *const keys[] = { "why",        "note",      "flag",   "device",
@@ -108,19 +285,19 @@ static void add_verdict(Store *store, int64_t attempt, const ParsedResult *readi
                                         "source_hash" };
     sqlite3_stmt *row = store_ask(
         store, "INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "it", attempt, parsed_get(reading, "verdict"));
-    const char *marks = parsed_get(reading, "marks"), *ratio = parsed_get(reading, "ratio");
+        "it", attempt, parsed_get(result, "verdict"));
+    const char *marks = parsed_get(result, "marks"), *ratio = parsed_get(result, "ratio");
 
     if (*marks)
         sqlite3_bind_double(row, 3, number_or_zero(marks));
     if (*ratio)
         sqlite3_bind_double(row, 4, number_or_zero(ratio));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        sqlite3_bind_text(row, (int) i + 5, parsed_get(reading, keys[i]), -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(row, (int) i + 5, parsed_get(result, keys[i]), -1, SQLITE_TRANSIENT);
     while (store_row(store, row))
         ;
-    for (int i = 0; i < reading->count; i++) {
-        const Pair *pair = &reading->pairs[i];
+    for (int i = 0; i < result->count; i++) {
+        const Pair *pair = &result->pairs[i];
         bool kept = !pair->of_lab || !strcmp(pair->key, "lab") || !strcmp(pair->key, "end") ||
                     !strcmp(pair->key, "verdict") || !strcmp(pair->key, "marks") ||
                     !strcmp(pair->key, "ratio");
@@ -132,13 +309,12 @@ static void add_verdict(Store *store, int64_t attempt, const ParsedResult *readi
     }
 }
 
-void take_over(Store *store, const Task *task, const char *device, const Program *program,
-               const Ended *ended)
+void attempt_record(Store *store, const Task *task, const Attempt *attempt)
 {
-    time_t began = (time_t) ended->began;
+    time_t began = (time_t) attempt->began;
     char at[32], log[200];
 
-    write_log(store, task, program, ended, log, sizeof log);
+    write_log(store, task, attempt, log);
     strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime(&began));
     store_do(store, "BEGIN IMMEDIATE", "");
     store_do(store,
@@ -146,9 +322,9 @@ void take_over(Store *store, const Task *task, const char *device, const Program
              "  terms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
              "  coalesce(?9, (SELECT c.text FROM current_terms c JOIN kernels k ON k.lab = c.lab"
              "   WHERE k.id = ?1), ''))",
-             "iittdtttt", task->kernel, (int64_t) task->number, device, at, ended->seconds,
-             ended->outcome, ended->why, log, ended->terms);
-    if (ended_graded(ended))
-        add_verdict(store, store_last(store), &ended->reading);
+             "iittdtttt", task->kernel, (int64_t) task->number, attempt->device, at,
+             attempt->seconds, attempt->outcome, attempt->why, log, attempt->terms);
+    if (attempt_graded(attempt))
+        add_verdict(store, store_last(store), &attempt->result);
     store_do(store, "COMMIT", "");
 }

@@ -1,4 +1,4 @@
-/* attempt.h - records a finished attempt as database rows and a log. */
+/* attempt.h - an attempt at grading a kernel: its outcome, its log, its database rows. */
 #ifndef GRADEBOOK_STORE_ATTEMPT_H
 #define GRADEBOOK_STORE_ATTEMPT_H
 
@@ -7,22 +7,39 @@
 #include "gradebook/store/store.h"
 #include "base/process.h"
 
-typedef struct Ended {
-    const char *outcome;  /* graded, unsound, died, late, garbled */
-    char why[1000];       /* unless graded */
-    ParsedResult reading; /* if it could be parsed */
-    int64_t began;        /* seconds since 1970 */
-    double seconds;       /* that it took */
-    const char *terms;    /* graded under (terms.h); NULL: the current terms */
-} Ended;
+typedef struct Attempt {
+    const char *outcome; /* graded; or a machine error: unsound, died, late, garbled, noisy */
+    char why[1000];      /* unless graded */
+    char device[64];
+    char host[64];
+    int64_t began;            /* seconds since 1970 */
+    double seconds;           /* that it took */
+    const char *terms;        /* graded under (terms.h); NULL: the current terms */
+    const char *out, *errors; /* what warpbook printed; "": nothing */
+    ParsedResult result;      /* if it could be parsed */
+    char *text;               /* storage of a log's texts; else NULL */
+} Attempt;
 
-/* The outcome of a program that graded this lab. */
-void ended_of(const Program *program, const char *lab, Ended *ended);
-void ended_free(Ended *ended);
-bool ended_graded(const Ended *ended);
+/* The outcome of a program that graded this lab. Refers to the program's output. */
+void attempt_of(const Program *program, const char *lab, const char *device, Attempt *attempt);
+
+/* An attempt that was interrupted, and why. */
+void attempt_lost(Attempt *attempt, const char *device, const char *why);
+void attempt_free(Attempt *attempt);
+bool attempt_graded(const Attempt *attempt);
+
+/* Creates the log of an attempt that begins now; it names this host. False if the log exists: the
+ * attempt has begun elsewhere. */
+bool attempt_begin(Store *store, const Task *task, const char *device);
+
+/* Reads the log of a finished attempt. False unless it is complete and valid; the result must be
+ * of this lab. Trusts no input. */
+bool attempt_read_log(const char *path, const char *lab, Attempt *attempt);
+
+/* The host on which the attempt of a log began; "" if unknown. */
+char *attempt_log_host(const char *path, char *host, size_t size);
 
 /* Writes and renames the log, then records the rest in one transaction. */
-void take_over(Store *store, const Task *task, const char *device, const Program *program,
-               const Ended *ended);
+void attempt_record(Store *store, const Task *task, const Attempt *attempt);
 
 #endif

@@ -27,13 +27,13 @@ static void keep(Store *store, const Roster *roster, const char *source)
     store_do(store, "COMMIT", "");
 }
 
-bool enlist(Store *store, const char *path, int *count, char **mistakes)
+bool import_roster(Store *store, const char *path, int *count, char **mistakes)
 {
     Roster roster;
     char why[600];
     size_t size;
     char *text = read_file(path, ROSTER_BYTES, &size);
-    bool fine;
+    bool ok;
 
     if (!text) {
         PUT(why, "%s: %s\n", path,
@@ -41,9 +41,9 @@ bool enlist(Store *store, const char *path, int *count, char **mistakes)
         *mistakes = xstrdup(why);
         return false;
     }
-    fine = roster_read(text, size, path, &roster, mistakes);
+    ok = roster_read(text, size, path, &roster, mistakes);
     free(text);
-    if (!fine)
+    if (!ok)
         return false;
     *count = roster.count;
     keep(store, &roster, path);
@@ -58,14 +58,14 @@ static void read_members(Store *store, Roster *roster, int64_t **ids)
 {
     static const char of_latest[] = " FROM members WHERE roster = (SELECT max(id) FROM rosters)";
     char sql[200];
-    int room = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", of_latest), "");
+    int capacity = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", of_latest), "");
     sqlite3_stmt *rows =
         store_ask(store, PUT(sql, "SELECT id, number, name%s ORDER BY id", of_latest), "");
 
-    *roster = (Roster){ .list = xcalloc((size_t) room + 1, sizeof(Member)) };
-    *ids = xcalloc((size_t) room + 1, sizeof **ids);
+    *roster = (Roster){ .list = xcalloc((size_t) capacity + 1, sizeof(Member)) };
+    *ids = xcalloc((size_t) capacity + 1, sizeof **ids);
     while (store_row(store, rows)) {
-        if (roster->count == room)
+        if (roster->count == capacity)
             continue;
         (*ids)[roster->count] = sqlite3_column_int64(rows, 0);
         PUT(roster->list[roster->count].number, "%s", store_text(rows, 1));
@@ -74,37 +74,38 @@ static void read_members(Store *store, Roster *roster, int64_t **ids)
     }
 }
 
-static int read_students(Store *store, Attendee **attendees, int64_t **ids)
+static int read_students(Store *store, Submitter **submitters, int64_t **ids)
 {
     static const char present[] =
         " FROM students WHERE id IN (SELECT s.student FROM seen JOIN submissions s"
         " ON s.id = seen.submission WHERE seen.import IN (SELECT import FROM counting))";
     char sql[400];
-    int room = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", present), ""), count = 0;
+    int capacity = (int) store_number(store, 0, PUT(sql, "SELECT count(*)%s", present), ""),
+        count = 0;
     sqlite3_stmt *rows =
         store_ask(store, PUT(sql, "SELECT id, name, number%s ORDER BY id", present), "");
 
-    *attendees = xcalloc((size_t) room + 1, sizeof **attendees);
-    *ids = xcalloc((size_t) room + 1, sizeof **ids);
+    *submitters = xcalloc((size_t) capacity + 1, sizeof **submitters);
+    *ids = xcalloc((size_t) capacity + 1, sizeof **ids);
     while (store_row(store, rows)) {
         char *name, *number;
-        if (count == room)
+        if (count == capacity)
             continue;
         (*ids)[count] = sqlite3_column_int64(rows, 0);
         name = xstrdup(store_text(rows, 1));
         number = xstrdup(store_text(rows, 2));
-        (*attendees)[count++] = (Attendee){ .name = name, .number = number };
+        (*submitters)[count++] = (Submitter){ .name = name, .number = number };
     }
     return count;
 }
 
-static void write_pairs(Store *store, const Attendee *attendees, const int64_t *students, int count,
-                        const int64_t *members, const Roster *roster)
+static void write_pairs(Store *store, const Submitter *submitters, const int64_t *students,
+                        int count, const int64_t *members, const Roster *roster)
 {
     bool *found = xcalloc((size_t) roster->count + 1, 1);
 
     for (int i = 0; i < count; i++) {
-        const Attendee *a = &attendees[i];
+        const Submitter *a = &submitters[i];
         if (a->member >= 0) {
             found[a->member] = true;
             store_do(store, "INSERT INTO temp.enlisted VALUES (?, ?, 0)", "ii", students[i],
@@ -121,16 +122,16 @@ static void write_pairs(Store *store, const Attendee *attendees, const int64_t *
     free(found);
 }
 
-void enlist_match(Store *store)
+void import_roster_match(Store *store)
 {
     int64_t *students, *members;
-    Attendee *attendees;
+    Submitter *submitters;
     Roster roster;
     int count, only_reads = (int) store_number(store, 0, "PRAGMA query_only", "");
 
     read_members(store, &roster, &members);
-    count = read_students(store, &attendees, &students);
-    roster_match(&roster, attendees, count);
+    count = read_students(store, &submitters, &students);
+    roster_match(&roster, submitters, count);
     if (only_reads) /* it forbids temporary tables, too */
         store_do(store, "PRAGMA query_only = OFF", "");
     store_do(store,
@@ -140,15 +141,15 @@ void enlist_match(Store *store)
     store_do(store, "SAVEPOINT enlisting", "");
     store_do(store, "DELETE FROM temp.enlisted", "");
     if (roster.count)
-        write_pairs(store, attendees, students, count, members, &roster);
+        write_pairs(store, submitters, students, count, members, &roster);
     store_do(store, "RELEASE enlisting", "");
     if (only_reads)
         store_do(store, "PRAGMA query_only = ON", "");
     for (int i = 0; i < count; i++) {
-        free((char *) attendees[i].name);
-        free((char *) attendees[i].number);
+        free((char *) submitters[i].name);
+        free((char *) submitters[i].number);
     }
-    free(attendees);
+    free(submitters);
     free(students);
     free(members);
     roster_free(&roster);

@@ -6,11 +6,11 @@
 
 /* Stores a CSV as the current roster. False, with all errors (the caller frees). *count: people on
  * it. */
-bool enlist(Store *store, const char *path, int *count, char **mistakes);
+bool import_roster(Store *store, const char *path, int *count, char **mistakes);
 
 /* Creates a temporary table `enlisted` that matches each student of the latest import with each
  * member of the current roster: student (NULL: nothing submitted), member (NULL: none), unclear.
  * Without a roster it is empty. */
-void enlist_match(Store *store);
+void import_roster_match(Store *store);
 
 #endif

@@ -29,7 +29,7 @@ static int by_student_and_time(const void *a, const void *b)
 
 /* ---- Kernels ---- */
 
-static int64_t kernel_row(Store *store, const char *lab, const HandedFile *file)
+static int64_t kernel_row(Store *store, const char *lab, const SubmittedFile *file)
 {
     int64_t hash = (int64_t) hash_bytes(HASH_START, file->text, file->bytes), found = 0;
     sqlite3_stmt *same =
@@ -51,29 +51,30 @@ static int64_t kernel_row(Store *store, const char *lab, const HandedFile *file)
 
 /* ---- Submissions ---- */
 
-static int64_t student_row(Store *store, const Submission *handin)
+static int64_t student_row(Store *store, const Submission *submission)
 {
     store_do(store, "INSERT OR IGNORE INTO students (name, number) VALUES (?, ?)", "tt",
-             handin->student, handin->number);
+             submission->student, submission->number);
     return store_number(store, 0, "SELECT id FROM students WHERE name = ? AND number = ?", "tt",
-                        handin->student, handin->number);
+                        submission->student, submission->number);
 }
 
 /* Identifies the content. It contains the ids of the kernels, which were compared, so forging it
  * gains nothing. */
-static void digest_of(const Submission *handin, const Harvest *found, const int64_t kernels[LABS],
-                      char *text, size_t size)
+static void digest_of(const Submission *submission, const Extracted *found,
+                      const int64_t kernels[LABS], char *text, size_t size)
 {
     uint64_t hash = HASH_START;
 
-    for (int i = 0; i < handin->count; i++) {
-        const HandedFile *file = &handin->files[i];
+    for (int i = 0; i < submission->count; i++) {
+        const SubmittedFile *file = &submission->files[i];
         hash = hash_bytes(hash, file->path, strlen(file->path) + 1);
         hash = hash_bytes(hash, &file->bytes, sizeof file->bytes);
         hash = hash_bytes(hash, &file->hash, sizeof file->hash);
     }
-    for (int i = 0; i < handin->remark_count && i < HANDIN_REMARKS; i++)
-        hash = hash_bytes(hash, handin->remarks[i].entry, strlen(handin->remarks[i].entry) + 1);
+    for (int i = 0; i < submission->remark_count && i < SUBMISSION_REMARKS; i++)
+        hash = hash_bytes(hash, submission->remarks[i].entry,
+                          strlen(submission->remarks[i].entry) + 1);
     put(text, size, "%016llx", (unsigned long long) hash);
     for (int lab = 0; lab < LABS; lab++)
         if (found->kernel[lab])
@@ -83,7 +84,7 @@ static void digest_of(const Submission *handin, const Harvest *found, const int6
 static void add_remarks(Store *store, int64_t submission, int64_t import, const Remark *remarks,
                         int count)
 {
-    for (int i = 0; i < count && i < HANDIN_REMARKS; i++)
+    for (int i = 0; i < count && i < SUBMISSION_REMARKS; i++)
         store_do(store,
                  submission ? "INSERT INTO remarks (submission, kind, entry, sentence)"
                               " VALUES (?, ?, ?, ?)"
@@ -91,7 +92,7 @@ static void add_remarks(Store *store, int64_t submission, int64_t import, const 
                               " VALUES (?, ?, ?, ?)",
                  "ittt", submission ? submission : import, remarks[i].kind, remarks[i].entry,
                  remarks[i].sentence);
-    if (count > HANDIN_REMARKS)
+    if (count > SUBMISSION_REMARKS)
         store_do(store,
                  submission ? "INSERT INTO remarks (submission, kind, entry, sentence)"
                               " VALUES (?, 'note', '', 'more was found than is listed')"
@@ -100,11 +101,11 @@ static void add_remarks(Store *store, int64_t submission, int64_t import, const 
                  "i", submission ? submission : import);
 }
 
-static void add_parts(Store *store, int64_t submission, const Harvest *found,
+static void add_parts(Store *store, int64_t submission, const Extracted *found,
                       const int64_t kernels[LABS])
 {
     for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++) {
-        const HandedFile *guess = found->predictions[lab];
+        const SubmittedFile *guess = found->predictions[lab];
         if (!found->kernel[lab])
             continue;
         store_do(store,
@@ -116,43 +117,44 @@ static void add_parts(Store *store, int64_t submission, const Harvest *found,
     }
 }
 
-static int64_t submission_row(Store *store, Submission *handin, const Harvest *found,
-                              Enrolled *enrolled)
+static int64_t submission_row(Store *store, Submission *submission, const Extracted *found,
+                              ImportCounts *counts)
 {
     char digest[40 + LABS * 24];
-    int64_t student = student_row(store, handin), kernels[LABS] = { 0 }, id;
+    int64_t student = student_row(store, submission), kernels[LABS] = { 0 }, id;
 
     for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
         if (found->kernel[lab]) {
             kernels[lab] = kernel_row(store, all_labs[lab].folder, found->kernel[lab]);
-            enrolled->parts++;
+            counts->parts++;
         }
-    digest_of(handin, found, kernels, digest, sizeof digest);
+    digest_of(submission, found, kernels, digest, sizeof digest);
     id = store_number(store, 0,
                       "SELECT id FROM submissions WHERE student = ? AND source = ? AND digest = ?",
-                      "itt", student, handin->source, digest);
+                      "itt", student, submission->source, digest);
     if (id)
         return id;
     store_do(store,
              "INSERT INTO submissions (student, source, layout, late, sent, refused, digest,"
              "  timed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-             "ittiiiti", student, handin->source, handin->layout, (int64_t) handin->late,
-             handin->sent, (int64_t) handin->refused, digest, (int64_t) handin->timed);
+             "ittiiiti", student, submission->source, submission->layout,
+             (int64_t) submission->late, submission->sent, (int64_t) submission->refused, digest,
+             (int64_t) submission->timed);
     id = store_last(store);
     add_parts(store, id, found, kernels);
-    add_remarks(store, id, 0, handin->remarks, handin->remark_count);
+    add_remarks(store, id, 0, submission->remarks, submission->remark_count);
     return id;
 }
 
 /* ---- All of it ---- */
 
 /* The index of the only requested lab; -1: several. */
-static int only_lab(const bool asked[LABS])
+static int only_lab(const bool requested[LABS])
 {
     int only = -1;
 
     for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
-        if (asked[lab]) {
+        if (requested[lab]) {
             if (only >= 0)
                 return -1;
             only = lab;
@@ -160,7 +162,7 @@ static int only_lab(const bool asked[LABS])
     return only;
 }
 
-static int64_t import_row(Store *store, const char *source, const bool asked[LABS])
+static int64_t import_row(Store *store, const char *source, const bool requested[LABS])
 {
     char at[32];
     time_t now = time(NULL);
@@ -170,40 +172,40 @@ static int64_t import_row(Store *store, const char *source, const bool asked[LAB
     store_do(store, "INSERT INTO imports (at, source) VALUES (?, ?)", "tt", at, source);
     import = store_last(store);
     for (int lab = 0; lab < LABS && all_labs[lab].folder; lab++)
-        if (asked[lab])
+        if (requested[lab])
             store_do(store, "INSERT INTO asked (import, lab) VALUES (?, ?)", "it", import,
                      all_labs[lab].folder);
     return import;
 }
 
-void enrol(Store *store, Class *class, const char *source, const bool asked[LABS],
-           const Manifest *manifest, Enrolled *enrolled)
+void import_submissions(Store *store, Class *class, const char *source, const bool requested[LABS],
+                        const Manifest *manifest, ImportCounts *counts)
 {
-    int only = only_lab(asked);
+    int only = only_lab(requested);
     int64_t import;
 
-    *enrolled = (Enrolled){ .submissions = class->count };
+    *counts = (ImportCounts){ .submissions = class->count };
     if (class->count)
         qsort(class->list, (size_t) class->count, sizeof *class->list, by_student_and_time);
     store_do(store, "BEGIN IMMEDIATE", "");
-    import = import_row(store, source, asked);
+    import = import_row(store, source, requested);
     for (int i = 0; i < class->count; i++) {
-        Submission *handin = class->list[i];
-        Harvest found;
-        int64_t submission;
-        harvest(handin, manifest, only, &found);
-        submission = submission_row(store, handin, &found, enrolled);
-        enrolled->refused += handin->refused;
+        Submission *submission = class->list[i];
+        Extracted found;
+        int64_t id;
+        extract_files(submission, manifest, only, &found);
+        id = submission_row(store, submission, &found, counts);
+        counts->refused += submission->refused;
         store_do(store, "INSERT OR IGNORE INTO seen (import, submission, place) VALUES (?, ?, ?)",
-                 "iii", import, submission, (int64_t) i);
+                 "iii", import, id, (int64_t) i);
     }
     add_remarks(store, 0, import, class->remarks, class->remark_count);
-    enrolled->students = (int) store_number(
+    counts->students = (int) store_number(
         store, 0,
         "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
         " WHERE seen.import = ?",
         "i", import);
-    enrolled->kernels =
+    counts->kernels =
         (int) store_number(store, 0, "SELECT count(DISTINCT kernel) FROM counted", "");
     store_do(store, "COMMIT", "");
 }

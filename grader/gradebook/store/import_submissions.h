@@ -6,14 +6,14 @@
 #include "gradebook/import/extract.h"
 #include "gradebook/store/store.h"
 
-typedef struct Enrolled {
+typedef struct ImportCounts {
     int students, submissions, parts; /* parts: submitted kernels of all labs */
     int kernels;                      /* different ones in this gradebook */
     int refused;
-} Enrolled;
+} ImportCounts;
 
 /* Stores an import in one transaction. Sorts the class. */
-void enrol(Store *store, Class *class, const char *source, const bool asked[LABS],
-           const Manifest *manifest, Enrolled *enrolled);
+void import_submissions(Store *store, Class *class, const char *source, const bool requested[LABS],
+                        const Manifest *manifest, ImportCounts *counts);
 
 #endif

@@ -36,19 +36,19 @@ static const char *unescape(char *value)
     return value;
 }
 
-const char *parsed_get(const ParsedResult *reading, const char *key)
+const char *parsed_get(const ParsedResult *result, const char *key)
 {
-    for (int i = 0; i < reading->count; i++)
-        if (!strcmp(reading->pairs[i].key, key))
-            return reading->pairs[i].value;
+    for (int i = 0; i < result->count; i++)
+        if (!strcmp(result->pairs[i].key, key))
+            return result->pairs[i].value;
     return "";
 }
 
-static bool split(ParsedResult *reading, char *why, size_t size)
+static bool split(ParsedResult *result, char *why, size_t size)
 {
     bool of_lab = false;
 
-    for (char *line = reading->text; *line;) {
+    for (char *line = result->text; *line;) {
         char *end = strchr(line, '\n'), *colon;
         if (!end) {
             put(why, size, "its last line is incomplete");
@@ -56,48 +56,48 @@ static bool split(ParsedResult *reading, char *why, size_t size)
         }
         *end = 0;
         colon = strchr(line, ':');
-        if (!colon || reading->count == PAIRS) {
+        if (!colon || result->count == PAIRS) {
             put(why, size, "cannot parse this line of its output: %.60s", show(line));
             return false;
         }
         *colon = 0;
         of_lab |= !strcmp(line, "lab");
-        if (*parsed_get(reading, line)) {
+        if (*parsed_get(result, line)) {
             put(why, size, "its output has this key twice: %.60s", show(line));
             return false;
         }
-        reading->pairs[reading->count++] = (Pair){ line, unescape(colon + 1), of_lab };
+        result->pairs[result->count++] = (Pair){ line, unescape(colon + 1), of_lab };
         line = end + 1;
     }
     return true;
 }
 
-bool parsed_take(const char *text, const char *lab, ParsedResult *reading, char *why, size_t size)
+bool parsed_read(const char *text, const char *lab, ParsedResult *result, char *why, size_t size)
 {
     Verdict verdict;
 
-    *reading = (ParsedResult){ .text = xstrdup(text), .pairs = xcalloc(PAIRS, sizeof(Pair)) };
-    if (!split(reading, why, size))
+    *result = (ParsedResult){ .text = xstrdup(text), .pairs = xcalloc(PAIRS, sizeof(Pair)) };
+    if (!split(result, why, size))
         return false;
-    if (!reading->count)
+    if (!result->count)
         put(why, size, "it printed no result");
-    else if (strcmp(parsed_get(reading, "format"), "1"))
+    else if (strcmp(parsed_get(result, "format"), "1"))
         put(why, size, "its result is not of format 1");
-    else if (strcmp(parsed_get(reading, "lab"), lab))
+    else if (strcmp(parsed_get(result, "lab"), lab))
         put(why, size, "its result is of another lab");
-    else if (strcmp(parsed_get(reading, "end"), lab) ||
-             strcmp(reading->pairs[reading->count - 1].key, "end"))
+    else if (strcmp(parsed_get(result, "end"), lab) ||
+             strcmp(result->pairs[result->count - 1].key, "end"))
         put(why, size, "its result is incomplete");
-    else if (!verdict_from_word(parsed_get(reading, "verdict"), &verdict))
+    else if (!verdict_from_word(parsed_get(result, "verdict"), &verdict))
         put(why, size, "its result has no known verdict");
     else
         return true;
     return false;
 }
 
-void parsed_free(ParsedResult *reading)
+void parsed_free(ParsedResult *result)
 {
-    free(reading->text);
-    free(reading->pairs);
-    *reading = (ParsedResult){ 0 };
+    free(result->text);
+    free(result->pairs);
+    *result = (ParsedResult){ 0 };
 }

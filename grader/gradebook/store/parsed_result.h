@@ -17,8 +17,8 @@ typedef struct ParsedResult {
 } ParsedResult;
 
 /* True if the text is complete, of format 1 and only of this lab. Else false, with `why`. */
-bool parsed_take(const char *text, const char *lab, ParsedResult *reading, char *why, size_t size);
-const char *parsed_get(const ParsedResult *reading, const char *key); /* "" if missing */
-void parsed_free(ParsedResult *reading);
+bool parsed_read(const char *text, const char *lab, ParsedResult *result, char *why, size_t size);
+const char *parsed_get(const ParsedResult *result, const char *key); /* "" if missing */
+void parsed_free(ParsedResult *result);
 
 #endif

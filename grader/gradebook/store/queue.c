@@ -2,13 +2,15 @@
 #include "gradebook/store/queue.h"
 #include "base/util.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(FAULTS == 3, "SQL_GIVEN_UP and SQL_OPEN say 3");
+_Static_assert(MOST_ERRORS == 3, "SQL_GIVEN_UP and SQL_OPEN say 3");
 
-static int place_of(const char *lab)
+int lab_index(const char *lab)
 {
     for (int i = 0; i < LABS && all_labs[i].folder; i++)
         if (!strcmp(lab, all_labs[i].folder))
@@ -16,9 +18,9 @@ static int place_of(const char *lab)
     return -1;
 }
 
-void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue)
+void queue_read(Store *store, const bool requested[LABS], int64_t only, Queue *queue)
 {
-    int room = (int) store_number(store, 0, "SELECT count(*) FROM kernels", "");
+    int capacity = (int) store_number(store, 0, "SELECT count(*) FROM kernels", "");
     sqlite3_stmt *rows = store_ask(
         store,
         "SELECT p.kernel, p.lab, p.faults, p.attempts,"
@@ -29,22 +31,81 @@ void queue_read(Store *store, const bool asked[LABS], int64_t only, Queue *queue
         "   AND (?1 = 0 OR p.kernel = ?1) ORDER BY p.kernel",
         "i", only);
 
-    *queue = (Queue){ .tasks = xcalloc((size_t) room, sizeof(Task)) };
+    *queue = (Queue){ .tasks = xcalloc((size_t) capacity, sizeof(Task)) };
     while (store_row(store, rows)) {
         Task task = { .kernel = sqlite3_column_int64(rows, 0),
-                      .lab = place_of(store_text(rows, 1)) };
-        task.faults_left = FAULTS - sqlite3_column_int(rows, 2);
+                      .lab = lab_index(store_text(rows, 1)) };
+        task.errors_left = MOST_ERRORS - sqlite3_column_int(rows, 2);
         task.number = sqlite3_column_int(rows, 3) + 1;
         PUT(task.failed_on, "%s", store_text(rows, 4));
-        if (task.lab >= 0 && asked[task.lab] && queue->count < room)
+        if (task.lab >= 0 && requested[task.lab] && queue->count < capacity)
             queue->tasks[queue->count++] = task;
     }
+}
+
+void queue_of_list(const KernelList *kernels, int lab, Queue *queue)
+{
+    *queue =
+        (Queue){ .tasks = xcalloc((size_t) kernels->count, sizeof(Task)), .count = kernels->count };
+    for (int i = 0; i < kernels->count; i++)
+        queue->tasks[i] = (Task){ .kernel = kernels->list[i].kernel,
+                                  .number = kernels->list[i].number,
+                                  .lab = lab,
+                                  .errors_left = 1 };
 }
 
 void queue_free(Queue *queue)
 {
     free(queue->tasks);
     *queue = (Queue){ 0 };
+}
+
+/* ---- Listed kernels ---- */
+
+bool kernels_parse(const char *text, KernelList *kernels)
+{
+    int capacity = 1;
+
+    for (const char *at = text; (at = strchr(at, ',')); at++)
+        capacity++;
+    *kernels = (KernelList){ .list = xcalloc((size_t) capacity, sizeof *kernels->list) };
+    for (const char *at = text;; at++) {
+        KernelAttempt *attempt = &kernels->list[kernels->count];
+        int end = 0;
+        long long kernel;
+        if (strspn(at, "0123456789") > 18 ||
+            sscanf(at, "%lld.%6d%n", &kernel, &attempt->number, &end) != 2 || kernel < 1 ||
+            attempt->number < 1 || (at[end] && at[end] != ','))
+            return false;
+        attempt->kernel = kernel;
+        kernels->count++;
+        at += end;
+        if (!*at)
+            return true;
+    }
+}
+
+bool kernels_import(Store *store, const char *folder, int lab, const KernelList *kernels,
+                    char *problem, size_t size)
+{
+    char path[1000];
+
+    for (int i = 0; i < kernels->count; i++) {
+        int64_t kernel = kernels->list[i].kernel;
+        size_t bytes = 0;
+        char *source =
+            read_file(PUT(path, "%s/%lld.cu", folder, (long long) kernel), KERNEL_BYTES, &bytes);
+        if (!source) {
+            put(problem, size, "cannot read %s: %s", path, strerror(errno));
+            return false;
+        }
+        store_do(store,
+                 "INSERT OR REPLACE INTO kernels (id, lab, hash, source) VALUES (?, ?, ?, ?)",
+                 "itib", kernel, all_labs[lab].folder,
+                 (int64_t) hash_bytes(HASH_START, source, bytes), source, bytes);
+        free(source);
+    }
+    return true;
 }
 
 int queue_request_changed(Store *store, const char *lab, uint64_t hash)
@@ -71,32 +132,32 @@ int queue_request_changed(Store *store, const char *lab, uint64_t hash)
 
 bool task_open(const Task *task)
 {
-    return !task->graded && task->faults_left > 0;
+    return !task->graded && task->errors_left > 0;
 }
 
-void queue_tally(Store *store, Tally *tally)
+void queue_count(Store *store, QueueCounts *counts)
 {
     static const char labs[] = "(SELECT count(DISTINCT lab) FROM asked)";
     char sql[400];
 
-    *tally = (Tally){ 0 };
-    tally->students = (int) store_number(
+    *counts = (QueueCounts){ 0 };
+    counts->students = (int) store_number(
         store, 0,
         "SELECT count(DISTINCT s.student) FROM seen JOIN submissions s ON s.id = seen.submission"
         " WHERE seen.import IN (SELECT import FROM counting)",
         "");
-    tally->parts = (int) store_number(
+    counts->parts = (int) store_number(
         store, 0, "SELECT count(*) FROM counted WHERE lab IN (SELECT lab FROM asked)", "");
-    tally->missing = (int) store_number(store, 0, PUT(sql, "SELECT ? * %s", labs), "i",
-                                        (int64_t) tally->students) -
-                     tally->parts;
+    counts->missing = (int) store_number(store, 0, PUT(sql, "SELECT ? * %s", labs), "i",
+                                         (int64_t) counts->students) -
+                      counts->parts;
 #define OF_COUNTED                                                                                 \
     " FROM progress p WHERE p.kernel IN (SELECT kernel FROM counted WHERE lab IN"                  \
     " (SELECT lab FROM asked))"
-    tally->kernels = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED, "");
-    tally->graded =
+    counts->kernels = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED, "");
+    counts->graded =
         (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND p.graded > 0", "");
-    tally->given_up =
+    counts->given_up =
         (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_GIVEN_UP, "");
-    tally->open = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_OPEN, "");
+    counts->open = (int) store_number(store, 0, "SELECT count(*)" OF_COUNTED " AND " SQL_OPEN, "");
 }

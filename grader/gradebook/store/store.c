@@ -22,7 +22,7 @@ enum { APPLICATION = 0x57704762 }; /* "WpGb" */
 
 /* ---- Queries ---- */
 
-/* The cause and the remedy, by SQLite's and the system's error codes. No remedy removes a file,
+/* The cause and the remedy, by SQLite's and the system's error codes. No remedy deletes files,
  * since results cannot be recreated. */
 static const char *advice(int code, int system_error)
 {
@@ -32,8 +32,8 @@ static const char *advice(int code, int system_error)
         return "Its database is damaged. Keep a copy of the whole folder, then restore "
                "gradebook.sqlite from a backup; logs/ still holds each result";
     case SQLITE_FULL:
-        return "The disk is full. Make room, and give the same command again; results so far are "
-               "kept";
+        return "The disk is full. Free some space, then run the same command again; results so far "
+               "are kept";
     case SQLITE_READONLY:
     case SQLITE_PERM:
         return "It is read-only: run the command as a user who may write there, or on a writable "
@@ -46,7 +46,7 @@ static const char *advice(int code, int system_error)
     case SQLITE_IOERR:
         if (system_error == ENOSPC || system_error == EDQUOT)
             return advice(SQLITE_FULL, 0);
-        return "The disk failed or is missing; earlier results are kept. Check the disk, then give "
+        return "The disk failed or is missing; earlier results are kept. Check the disk, then run "
                "the same command again";
     default:
         return "No result is lost: run the same command to continue";
@@ -149,6 +149,13 @@ int64_t store_last(Store *store)
     return sqlite3_last_insert_rowid(store->db);
 }
 
+void cannot_write(const char *path)
+{
+    die("cannot write %s: %s. Free some disk space, then run the same command again; results so "
+        "far are kept",
+        path, strerror(errno));
+}
+
 const char *store_text(sqlite3_stmt *question, int column)
 {
     const char *text = (const char *) sqlite3_column_text(question, column);
@@ -218,21 +225,21 @@ static bool make_tables(Store *store)
 static bool bring_up_to_date(Store *store, int version, bool to_write)
 {
     char sql[100];
-    bool fine = to_write || lock(store);
+    bool ok = to_write || lock(store);
 
-    for (; fine && version < STORE_SCHEMA; version++)
-        fine = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
-               sqlite3_exec(store->db, upgrades[version], NULL, NULL, NULL) == SQLITE_OK &&
-               sqlite3_exec(store->db, PUT(sql, "PRAGMA user_version = %d; COMMIT", version + 1),
-                            NULL, NULL, NULL) == SQLITE_OK;
-    if (!fine && !store->problem[0])
+    for (; ok && version < STORE_SCHEMA; version++)
+        ok = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+             sqlite3_exec(store->db, upgrades[version], NULL, NULL, NULL) == SQLITE_OK &&
+             sqlite3_exec(store->db, PUT(sql, "PRAGMA user_version = %d; COMMIT", version + 1),
+                          NULL, NULL, NULL) == SQLITE_OK;
+    if (!ok && !store->problem[0])
         PUT(store->problem, "cannot upgrade %s/gradebook.sqlite: %s", store->folder,
             sqlite3_errmsg(store->db));
     if (!to_write && store->lock_fd >= 0) {
         close(store->lock_fd);
         store->lock_fd = -1;
     }
-    return fine;
+    return ok;
 }
 
 /* True if the gradebook's logs/ is not empty. */
@@ -282,8 +289,8 @@ static bool meet(Store *store, bool to_write)
         PUT(store->problem, "%s/gradebook.sqlite is not a gradebook database", store->folder);
     else if (version < 1 || version > STORE_SCHEMA)
         PUT(store->problem,
-            "%s/gradebook.sqlite was written by a newer version of gradebook (its schema is %d, "
-            "ours %d): use that version",
+            "%s/gradebook.sqlite was written by a newer version of gradebook (schema %d, this "
+            "version supports %d): use that version",
             store->folder, version, STORE_SCHEMA);
     else if (version < STORE_SCHEMA)
         return bring_up_to_date(store, version, to_write);

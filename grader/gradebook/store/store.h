@@ -18,6 +18,7 @@ typedef struct Store {
     sqlite3 *db;
     int lock_fd;      /* held by the writer; -1: only reads */
     char folder[512]; /* --out: gradebook.sqlite, logs/, cache/, floor/ */
+    const char *logs; /* the folder of logs; NULL: logs/ in `folder` */
     char problem[700];
     Course course;     /* determines marks; course_default until terms_load */
     char *course_text; /* a new course file to be stored; else NULL */
@@ -41,6 +42,9 @@ bool store_row(Store *store, sqlite3_stmt *question);
 
 /* The number that a query returns; `otherwise` without a row. */
 int64_t store_number(Store *store, int64_t otherwise, const char *sql, const char *types, ...);
+
+/* Exits with errno's message, and what to do. */
+void __attribute__((noreturn)) cannot_write(const char *path);
 
 const char *store_text(sqlite3_stmt *question, int column); /* never NULL */
 

@@ -39,7 +39,7 @@ static char *kept_course(Store *store)
 bool terms_load(Store *store, const char *path, char **mistakes)
 {
     char *kept;
-    bool fine = true;
+    bool ok = true;
 
     *mistakes = NULL;
     free(store->course_text);
@@ -47,9 +47,9 @@ bool terms_load(Store *store, const char *path, char **mistakes)
     if (path)
         return course_load(path, &store->course, &store->course_text, mistakes);
     if ((kept = kept_course(store)))
-        fine = course_read(kept, "the stored course file", &store->course, mistakes);
+        ok = course_read(kept, "the stored course file", &store->course, mistakes);
     free(kept);
-    return fine;
+    return ok;
 }
 
 char *terms_text(Store *store)

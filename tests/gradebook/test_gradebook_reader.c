@@ -1,4 +1,4 @@
-/* test_gradebook_intake.c - what one student may hand in, so that the others' can be read. */
+/* test_gradebook_reader.c - one student's submission must not stop the reading of all others. */
 #include "gradebook/import/reader.h"
 #include "base/util.h"
 
@@ -9,23 +9,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 36 MB of one student's zips unpacked to more than the reader takes of a whole class, and nobody
- * was named. */
+/* Once, one student's 36 MB of zips unpacked to more than the reader accepts for a class, and the
+ * message did not name the student. */
 static void kept_text_has_a_limit(void)
 {
     Class class = { 0 };
-    Submission *handin = class_handin(&class, "doe");
-    char *text = xcalloc(1, HANDIN_KERNEL_BYTES), path[40];
+    Submission *submission = class_submission(&class, "doe");
+    char *text = xcalloc(1, KERNEL_BYTES), path[40];
     size_t kept = 0;
 
-    for (int i = 0; i < HANDIN_TEXT_BYTES / HANDIN_KERNEL_BYTES; i++)
-        submission_file(handin, PUT(path, "%d/kernel.cu", i), text, HANDIN_KERNEL_BYTES, 1, 0);
-    CU_ASSERT_FALSE(handin->refused);
-    CU_ASSERT_PTR_NOT_NULL(handin->files[0].text);
-    submission_file(handin, "one/more.cu", "x", 1, 1, 0);
-    CU_ASSERT_TRUE(handin->refused);
-    for (int i = 0; i < handin->count; i++)
-        kept += handin->files[i].text != NULL;
+    for (int i = 0; i < SUBMISSION_TEXT_BYTES / KERNEL_BYTES; i++)
+        submission_file(submission, PUT(path, "%d/kernel.cu", i), text, KERNEL_BYTES, 1, 0);
+    CU_ASSERT_FALSE(submission->refused);
+    CU_ASSERT_PTR_NOT_NULL(submission->files[0].text);
+    submission_file(submission, "one/more.cu", "x", 1, 1, 0);
+    CU_ASSERT_TRUE(submission->refused);
+    for (int i = 0; i < submission->count; i++)
+        kept += submission->files[i].text != NULL;
     CU_ASSERT_EQUAL(kept, 0);
     free(text);
     class_free(&class);
@@ -40,7 +40,7 @@ static void write_kernel(const char *path)
     fclose(file);
 }
 
-/* Two people, one of whom hands in one archive after the other (none of which is any). */
+/* Two students, one of whom submits many archives (none of them valid). */
 static void hand_ins_of_a_student_have_a_limit(void)
 {
     char folder[] = "/tmp/intake-XXXXXX", path[100], why[300], command[100];
@@ -51,14 +51,14 @@ static void hand_ins_of_a_student_have_a_limit(void)
     mkdir(PUT(path, "%s/doe", folder), 0700);
     mkdir(PUT(path, "%s/roe", folder), 0700);
     write_kernel(PUT(path, "%s/roe/kernel.cu", folder));
-    for (int i = 0; i < HANDINS_PER_STUDENT + 5; i++)
+    for (int i = 0; i < SUBMISSIONS_PER_STUDENT + 5; i++)
         write_kernel(PUT(path, "%s/doe/%03d.zip", folder, i));
     CU_ASSERT_TRUE(reader_read(folder, &class, why, sizeof why));
     for (int i = 0; i < class.count; i++) {
-        const Submission *handin = class.list[i];
-        if (!strcmp(handin->student, "roe"))
-            CU_ASSERT_FALSE(handin->refused);
-        if (handin->remark_count && strstr(handin->remarks[0].sentence, "64 submissions"))
+        const Submission *submission = class.list[i];
+        if (!strcmp(submission->student, "roe"))
+            CU_ASSERT_FALSE(submission->refused);
+        if (submission->remark_count && strstr(submission->remarks[0].sentence, "64 submissions"))
             refused_late++;
     }
     CU_ASSERT_EQUAL(refused_late, 5);
@@ -66,8 +66,8 @@ static void hand_ins_of_a_student_have_a_limit(void)
     CU_ASSERT_EQUAL(system(PUT(command, "rm -r %s", folder)), 0);
 }
 
-CU_SuiteInfo test_gradebook_intake = {
-    "gradebook: intake",
+CU_SuiteInfo test_gradebook_reader = {
+    "gradebook reader",
     .pTests =
         (CU_TestInfo[]){
             { "kept text has a limit", kept_text_has_a_limit },

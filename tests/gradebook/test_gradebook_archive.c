@@ -1,5 +1,5 @@
-/* test_gradebook_unpack.c - archives: what comes out of honest ones, and that damaged ones do no
- * harm. They are made here. */
+/* test_gradebook_archive.c - honest archives are read, damaged ones do no harm. The test makes
+ * them. */
 #include "gradebook/import/source.h"
 #include "base/util.h"
 
@@ -16,7 +16,7 @@ enum { ROOM = 1 << 20 };
 typedef struct Seen {
     int files, refused;
     size_t bytes;
-    char last[HANDIN_PATH], text[64];
+    char last[SUBMISSION_PATH], text[64];
 } Seen;
 
 static size_t wants(void *context, const char *path)
@@ -25,7 +25,7 @@ static size_t wants(void *context, const char *path)
     return 32;
 }
 
-static void file(void *context, const char *path, const SunkFile *sunk)
+static void file(void *context, const char *path, const VisitedFile *sunk)
 {
     Seen *seen = context;
 
@@ -46,14 +46,14 @@ static void refuse(void *context, const char *path, const char *sentence)
 
 static bool take(const char *bytes, size_t size, const UnpackLimits *limits, Seen *seen, char *why)
 {
-    const Visitor sink = { seen, wants, file, refuse };
-    char entry[HANDIN_PATH];
+    const Visitor visitor = { seen, wants, file, refuse };
+    char entry[SUBMISSION_PATH];
 
     *seen = (Seen){ 0 };
-    return archive_memory(bytes, size, limits, &sink, entry, why, 300);
+    return archive_memory(bytes, size, limits, &visitor, entry, why, 300);
 }
 
-/* An archive with these files, each with as many bytes as its name's length times `each`. */
+/* An archive with these files. The size of each is its name's length times `each`. */
 static size_t make(char *to, bool zip, const char *const names[], size_t each)
 {
     struct archive *archive = archive_write_new();
@@ -96,14 +96,14 @@ static void honest(void)
         CU_ASSERT_EQUAL(seen.bytes, 10);
         CU_ASSERT_STRING_EQUAL(seen.last, "c.cu");
         CU_ASSERT_STRING_EQUAL(seen.text, "c.cu");
-        size = make(bytes, zip, names, 9); /* 36 bytes are more than are wanted */
+        size = make(bytes, zip, names, 9); /* 36 bytes exceed what is wanted */
         CU_ASSERT_TRUE(take(bytes, size, &archive_student, &seen, why));
         CU_ASSERT_STRING_EQUAL(seen.text, "-");
     }
     free(bytes);
 }
 
-/* Each limit by itself, and one below it. */
+/* Each limit alone, exactly reached and exceeded by one. */
 static void limits(void)
 {
     static const char *const names[] = { "aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", NULL };
@@ -131,7 +131,7 @@ static void limits(void)
     free(bytes);
 }
 
-/* A file of 257 MiB kept a whole class out, and nobody was named. */
+/* Once, a file of 257 MiB made gradebook refuse a whole class without naming the student. */
 static void large_files_are_refused_alone(void)
 {
     static const char *const names[] = { "small", "large as nothing else", "small too", NULL };
@@ -149,7 +149,7 @@ static void large_files_are_refused_alone(void)
     free(bytes);
 }
 
-/* Bytes changed at random, lengths cut: whatever comes, it comes to an end, within its limits. */
+/* Random changes and cuts: reading ends, within the limits. */
 static void damaged(void)
 {
     static const char *const names[] = { "labs/06_transpose/kernel.cu", "x/predictions.txt",
@@ -169,8 +169,8 @@ static void damaged(void)
             if (round % 3 == 0)
                 cut = next_random(&random) % size;
             unread += !take(bytes, cut, &archive_student, &seen, why);
-            CU_ASSERT_TRUE(seen.bytes <= HANDIN_BYTES);
-            CU_ASSERT_TRUE(seen.files <= HANDIN_FILES);
+            CU_ASSERT_TRUE(seen.bytes <= SUBMISSION_BYTES);
+            CU_ASSERT_TRUE(seen.files <= SUBMISSION_FILES);
         }
     }
     CU_ASSERT_TRUE(unread > 1000);
@@ -216,8 +216,8 @@ static int end(void)
     return setlocale(LC_CTYPE, "C") == NULL;
 }
 
-CU_SuiteInfo test_gradebook_unpack = {
-    "gradebook unpack",
+CU_SuiteInfo test_gradebook_archive = {
+    "gradebook archive",
     .pInitFunc = begin,
     .pCleanupFunc = end,
     .pTests =

@@ -1,9 +1,10 @@
-/* test_gradebook_fence.c - what a grading may hold, what is suspicious in it, when a GPU drifts. */
+/* test_gradebook_limits.c - limits of a grading, suspicious words, GPUs that drift.
+ */
 #include "gradebook/run/limits.h"
 #include "gradebook/run/cgroup.h"
 #include "gradebook/run/devices.h"
 #include "base/process.h"
-#include "gradebook/import/suspicion.h"
+#include "gradebook/import/extract.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>
@@ -18,14 +19,14 @@
 
 /* ---- Fences ---- */
 
-/* A process with so many children, each of which holds so much. */
+/* A process with `count` children, each of which holds memory. */
 static pid_t family(int children, size_t bytes)
 {
     pid_t parent = fork();
 
     if (parent)
         return parent;
-    setpgid(0, 0); /* before it has children: else some may outlive the group */
+    setpgid(0, 0); /* before it has children; otherwise some may outlive the group */
     for (int i = 0; i < children; i++)
         if (fork() == 0) {
             char *memory = malloc(bytes + 1);
@@ -36,8 +37,8 @@ static pid_t family(int children, size_t bytes)
     _exit(0);
 }
 
-/* Looks so many times; on a busy machine the family takes its time to grow. */
-static bool breaks(const Limits *fence, int children, size_t bytes, int looks, char *why,
+/* Checks repeatedly, since on a busy machine the processes start slowly. */
+static bool breaks(const Limits *limits, int children, size_t bytes, int looks, char *why,
                    size_t size)
 {
     pid_t parent;
@@ -49,14 +50,14 @@ static bool breaks(const Limits *fence, int children, size_t bytes, int looks, c
     setpgid(parent, parent);
     for (int i = 0; i < looks && !broken; i++) {
         sleep_s(0.05);
-        broken = limits_broken(fence, parent, NULL, why, size);
+        broken = limits_broken(limits, parent, NULL, why, size);
     }
     kill(-parent, SIGKILL);
     waitpid(parent, NULL, 0);
     return broken;
 }
 
-/* What this program holds itself, and so each child of it from the start: much under sanitizers. */
+/* What this program holds, and therefore each child from its start: much under sanitizers. */
 static size_t own_mib(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -86,9 +87,9 @@ static void memory_and_processes(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const size_t most_mib = 64 + (size_t) (rows[i].children + 1) * own_mib();
-        const Limits fence = { most_mib << 20, 10, 1 << 20 };
+        const Limits limits = { most_mib << 20, 10, 1 << 20 };
         char why[200], expected[200] = "";
-        bool broken = breaks(&fence, rows[i].children, rows[i].mib << 20, rows[i].why ? 600 : 20,
+        bool broken = breaks(&limits, rows[i].children, rows[i].mib << 20, rows[i].why ? 600 : 20,
                              why, sizeof why);
         if (rows[i].why && !strcmp(rows[i].why, HELD))
             PUT(expected, HELD, most_mib);
@@ -101,7 +102,7 @@ static void memory_and_processes(void)
 
 static void disk(void)
 {
-    const Limits fence = { (size_t) 1 << 40, 1000, 1 << 20 };
+    const Limits limits = { (size_t) 1 << 40, 1000, 1 << 20 };
     char folder[] = "/tmp/warpbook-fence-XXXXXX", path[100], why[200];
     char *bytes = xcalloc(1, 900 << 10);
 
@@ -110,9 +111,9 @@ static void disk(void)
     make_folders(PUT(path, "%s/in/it", folder));
     CU_ASSERT_TRUE(write_file(PUT(path, "%s/in/it/a", folder), bytes, 900 << 10));
     CU_ASSERT_EQUAL(symlink("/usr", PUT(path, "%s/link", folder)), 0);
-    CU_ASSERT_FALSE(limits_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_FALSE(limits_broken(&limits, getpid(), folder, why, sizeof why));
     CU_ASSERT_TRUE(write_file(PUT(path, "%s/b", folder), bytes, 900 << 10));
-    CU_ASSERT_TRUE(limits_broken(&fence, getpid(), folder, why, sizeof why));
+    CU_ASSERT_TRUE(limits_broken(&limits, getpid(), folder, why, sizeof why));
     CU_ASSERT_STRING_EQUAL(why, "it wrote more than 1 MiB and was killed");
     remove_tree(folder);
     free(bytes);
@@ -129,7 +130,7 @@ static void what_a_machine_can_give(void)
 
 /* ---- Cgroups, with a scripted systemd-run ---- */
 
-/* Which prints what it is asked for, and becomes the program. */
+/* It prints its arguments, then becomes the program. */
 static const char script[] = "#!/bin/sh\n"
                              "[ ! -e \"$0.broken\" ] || exit 1\n"
                              "echo \"$@ in $XDG_RUNTIME_DIR\" >> \"$0.said\"\n"
@@ -139,7 +140,7 @@ static const char script[] = "#!/bin/sh\n"
 static void cgroup(void)
 {
     char folder[] = "/tmp/warpbook-scope-XXXXXX", path[100], text[200], *said;
-    const Limits fence = { (size_t) 300 << 20, 100, 0 };
+    const Limits limits = { (size_t) 300 << 20, 100, 0 };
     Words environment = { 0 }, command = { 0 };
     Program program;
     Cgroup group;
@@ -151,7 +152,7 @@ static void cgroup(void)
     setenv("XDG_RUNTIME_DIR", "/run/here", 1);
     cgroup_open(&group, &environment);
     CU_ASSERT_TRUE(group.works);
-    cgroup_begin(&group, &fence, &command);
+    cgroup_begin(&group, &limits, &command);
     words_add(&command, "sh");
     words_add(&command, "-c");
     words_add(&command, "echo \"<$XDG_RUNTIME_DIR>\"");
@@ -159,7 +160,7 @@ static void cgroup(void)
         program_start(&program, command.word, group.environment.word, "/", 20, 1000, 1000));
     while (!program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
-    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a cell is not told where we live */
+    CU_ASSERT_STRING_EQUAL(program.out.text, "<>\n"); /* a sandbox does not see our paths */
     program_free(&program);
     said = read_file(PUT(path, "%s/systemd-run.said", folder), 4096, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(said);
@@ -174,7 +175,7 @@ static void cgroup(void)
     cgroup_open(&group, &environment);
     CU_ASSERT_FALSE(group.works);
     command = (Words){ 0 };
-    cgroup_begin(&group, &fence, &command);
+    cgroup_begin(&group, &limits, &command);
     CU_ASSERT_EQUAL(command.count, 0);
     cgroup_close(&group);
     unsetenv("XDG_RUNTIME_DIR");
@@ -187,7 +188,7 @@ static void cgroup(void)
 static void suspicious_words(void)
 {
     static const struct {
-        const char *source, *sentence; /* begins so; NULL: none */
+        const char *source, *sentence; /* its beginning; NULL: no finding */
     } rows[] = {
         { "int main(void) { return 0; }", NULL },
         { "// reads /proc/self/maps in a comment\nint a;", NULL },
@@ -238,22 +239,22 @@ static void honest_kernels_are_not_suspected(void)
 
 /* ---- GPUs ---- */
 
-/* What a grading printed, with a reference of so many ms and an A/A of that width. */
+/* The output of a grading with this reference time and this A/A resolution. */
 static bool grading(Device *gpu, const char *dim, double reference_ms, double resolution,
                     bool noisy)
 {
     char text[400], why[600];
-    ParsedResult reading;
+    ParsedResult result;
     bool answer;
 
     PUT(text,
         "format:1\nlab:%s\nverdict:slow\ncase.1.label:flat\ncase.1.resolution:%.4f\n"
         "case.1.dim:%s\ncase.1.reference_ms:%.6f\nend:%s\n",
         all_labs[0].folder, resolution, dim, reference_ms, all_labs[0].folder);
-    CU_ASSERT_TRUE_FATAL(parsed_take(text, all_labs[0].folder, &reading, why, sizeof why));
-    answer = noisy ? device_noisy(&reading, why, sizeof why)
-                   : device_drifts(gpu, 0, &reading, why, sizeof why);
-    parsed_free(&reading);
+    CU_ASSERT_TRUE_FATAL(parsed_read(text, all_labs[0].folder, &result, why, sizeof why));
+    answer = noisy ? device_noisy(&result, why, sizeof why)
+                   : device_drifts(gpu, 0, &result, why, sizeof why);
+    parsed_free(&result);
     return answer;
 }
 
@@ -265,7 +266,7 @@ static void drift(void)
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.0, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
-    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.05, 0, false)); /* it was a passing one */
+    CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.05, 0, false)); /* the slow phase was short */
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_FALSE(grading(&gpu, "8 8", 1.2, 0, false));
     CU_ASSERT_TRUE(grading(&gpu, "8 8", 1.2, 0, false));
@@ -279,8 +280,8 @@ static void noise(void)
     CU_ASSERT_TRUE(grading(NULL, "8 8", 1, 0.051, true));
 }
 
-CU_SuiteInfo test_gradebook_fence = {
-    "gradebook fence",
+CU_SuiteInfo test_gradebook_limits = {
+    "gradebook limits",
     .pTests =
         (CU_TestInfo[]){
             { "memory and processes", memory_and_processes },

@@ -1,5 +1,5 @@
-/* test_gradebook_cell.c - what a submission sees from inside its cell: nothing of others, no
- * network, no place to leave anything. Skipped, visibly, where bubblewrap does not work. */
+/* test_gradebook_sandbox.c - what a submission sees in its sandbox: no other files, no network,
+ * nothing that stays. Reported as skipped if bubblewrap does not work. */
 #include "gradebook/run/sandbox.h"
 #include "gradebook/run/progress.h"
 #include "base/process.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static char folder[64], kernel[100], sealed_folder[100], secret_file[100];
-static Sandbox cell;
+static Sandbox sandbox;
 static bool works;
 
 static int begin(void)
@@ -31,7 +31,7 @@ static int begin(void)
     make_folders(PUT(sealed_folder, "%s/sealed/here", folder));
     write_file(PUT(path, "%s/5_padded.cu", sealed_folder), "// sealed 1\n", 12);
     write_file(PUT(secret_file, "%s/gradebook.sqlite", folder), "all marks", 9);
-    works = sandbox_open(&cell, folder, false, problem, sizeof problem);
+    works = sandbox_open(&sandbox, folder, false, problem, sizeof problem);
     if (!works)
         printf("\n    skipped: %s\n", problem);
     return 0;
@@ -39,7 +39,7 @@ static int begin(void)
 
 static int end(void)
 {
-    sandbox_close(&cell);
+    sandbox_close(&sandbox);
     remove_tree(folder);
     unsetenv("WARPBOOK_NVCC");
     unsetenv("WARPBOOK_READELF");
@@ -48,17 +48,17 @@ static int end(void)
     return 0;
 }
 
-/* The exit status of a script in the cell of a grading, in place of warpbook. */
+/* The exit status of a script that runs in place of warpbook in a sandbox. */
 static int run_inside(const char *script, char *said, size_t size)
 {
-    const CellJob job = {
+    const SandboxJob job = {
         .lab = "06_transpose", .kernel = kernel, .sealed = sealed_folder, .device = "sim"
     };
     Words all, command = { 0 };
     Program program;
     int status;
 
-    sandbox_command(&cell, &job, &all);
+    sandbox_command(&sandbox, &job, &all);
     for (int i = 0; i < all.count; i++) {
         words_add(&command, all.word[i]);
         if (!strcmp(all.word[i], "--"))
@@ -68,7 +68,7 @@ static int run_inside(const char *script, char *said, size_t size)
     words_add(&command, "-c");
     words_add(&command, script);
     CU_ASSERT_TRUE_FATAL(
-        program_start(&program, command.word, cell.environment.word, "/", 20, 4096, 1 << 20));
+        program_start(&program, command.word, sandbox.environment.word, "/", 20, 4096, 1 << 20));
     while (!program_over(&program))
         program_wait((Program *const[]){ &program }, 1, 1);
     status = program.status;
@@ -105,7 +105,7 @@ static void the_view_from_inside(void)
         "! unshare -m true 2>/dev/null",
         "! grep -aq swordfish /proc/*/environ 2>/dev/null",
         "test $(ls -d /proc/[0-9]* | wc -l) -le 5", /* bubblewrap, the shell, ls, wc */
-        "test $(grep -c : /proc/net/dev) -le 1",    /* the loop-back alone */
+        "test $(grep -c : /proc/net/dev) -le 1",    /* only the loopback */
         "test ! -e /dev/sda -a ! -e /dev/nvidia0",
         "! mount -t tmpfs none /tmp 2>/dev/null",
     };
@@ -119,12 +119,13 @@ static void the_view_from_inside(void)
     }
 }
 
-/* A namespace of its own would give it rights there, and more of the kernel to try. */
+/* A namespace of its own would give it capabilities there, and so more of the Linux kernel to
+ * attack. */
 static void no_user_namespaces(void)
 {
     char said[400];
 
-    if (works && cell.closed)
+    if (works && sandbox.closed)
         CU_ASSERT_NOT_EQUAL(run_inside("unshare -Ur true", said, sizeof said), 0);
 }
 
@@ -140,12 +141,12 @@ static void the_gradebook_is_out_of_sight(void)
     CU_ASSERT_EQUAL(run_inside(script, said, sizeof said), 0);
 }
 
-/* bin/nvcc in somebody's home, a wrapper, once showed all of that home. */
+/* Once, a wrapper bin/nvcc in a home folder exposed the whole folder. */
 static void a_wrapper_shows_itself_alone(void)
 {
     char home[300], wrapper[400], path[400], text[600], problem[1200], said[400];
     const char *fake = getenv("WARPBOOK_NVCC");
-    Sandbox with_wrapper, kept = cell;
+    Sandbox with_wrapper, kept = sandbox;
 
     if (!works)
         return;
@@ -159,21 +160,21 @@ static void a_wrapper_shows_itself_alone(void)
     setenv("WARPBOOK_NVCC", wrapper, 1);
     CU_ASSERT_TRUE_FATAL(sandbox_open(&with_wrapper, folder, false, problem, sizeof problem));
     CU_ASSERT_TRUE(sandbox_hides(&with_wrapper, home, problem, sizeof problem));
-    cell = with_wrapper;
+    sandbox = with_wrapper;
     CU_ASSERT_EQUAL(
         run_inside(PUT(path, "test -x %s && test ! -e %s/marks", wrapper, home), said, sizeof said),
         0);
-    cell = kept;
+    sandbox = kept;
     sandbox_close(&with_wrapper);
     setenv("WARPBOOK_NVCC", text, 1);
 }
 
-/* 1.5 GiB do not fit: memory is the machine's, for all. */
+/* 1.5 GiB do not fit: the folder in memory is limited. */
 static void memory_for_files_ends(void)
 {
     char said[400];
 
-    if (!works || !cell.sized)
+    if (!works || !sandbox.sized)
         return;
     CU_ASSERT_NOT_EQUAL(
         run_inside("for i in $(seq 1600); do head -c 1000000 /dev/zero > /tmp/$i || "
@@ -182,7 +183,7 @@ static void memory_for_files_ends(void)
         0);
 }
 
-/* What is left of it dies with it, even in a session of its own. */
+/* All its processes die with it, even those in a session of their own. */
 static void nothing_outlives_it(void)
 {
     char said[400];
@@ -202,36 +203,36 @@ static int number_of(const char *lab)
 
 static void time_left(void)
 {
-    Progress pace = { .all = 10 };
+    Progress progress = { .all = 10 };
     int open[LABS] = { 0 };
     char text[40];
 
     open[0] = 4;
-    CU_ASSERT_TRUE(progress_left(&pace, open, 1) < 0);
-    progress_count(&pace, 0, 10);
-    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 1), 40, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 4), 10, 1e-9);
-    progress_count(&pace, 1, 30);
-    open[1] = 1, open[2] = 1; /* of lab 2 nothing is known: as the others */
-    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 1), 40 + 30 + 20, 1e-9);
-    /* Lab 05 goes on one GPU of a host at a time: three others do not help it. */
-    pace = (Progress){ .all = 10, .one_host = true };
+    CU_ASSERT_TRUE(progress_left(&progress, open, 1) < 0);
+    progress_count(&progress, 0, 10);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 1), 40, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 4), 10, 1e-9);
+    progress_count(&progress, 1, 30);
+    open[1] = 1, open[2] = 1; /* lab 2 has no gradings: the average of the others */
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 1), 40 + 30 + 20, 1e-9);
+    /* Lab 05 runs on one GPU per host at a time: three more GPUs do not speed it up. */
+    progress = (Progress){ .all = 10, .one_host = true };
     memset(open, 0, sizeof open);
     open[number_of("streams")] = 4;
     open[number_of("transpose")] = 4;
-    progress_count(&pace, number_of("streams"), 10);
-    progress_count(&pace, number_of("transpose"), 10);
-    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 1), 80, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 4), 40, 1e-9);
-    pace.one_host = false;
-    CU_ASSERT_DOUBLE_EQUAL(progress_left(&pace, open, 4), 20, 1e-9);
+    progress_count(&progress, number_of("streams"), 10);
+    progress_count(&progress, number_of("transpose"), 10);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 1), 80, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 4), 40, 1e-9);
+    progress.one_host = false;
+    CU_ASSERT_DOUBLE_EQUAL(progress_left(&progress, open, 4), 20, 1e-9);
     CU_ASSERT_STRING_EQUAL(progress_span(12.3, text, sizeof text), "12 s");
     CU_ASSERT_STRING_EQUAL(progress_span(600, text, sizeof text), "10 min");
     CU_ASSERT_STRING_EQUAL(progress_span(7500, text, sizeof text), "2 h 5 min");
 }
 
-CU_SuiteInfo test_gradebook_cell = {
-    "gradebook cell",
+CU_SuiteInfo test_gradebook_sandbox = {
+    "gradebook sandbox",
     .pInitFunc = begin,
     .pCleanupFunc = end,
     .pTests =
