@@ -69,8 +69,8 @@ lab_o     := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 sim_tool  := grader/sim/tool.c grader/sim/list.c
 sim_c     := $(filter-out $(call in,sim/client) $(sim_tool),$(call in,sim))
 sim_plain_o := $(call objects,$(filter-out $(call in,sim/runtime),$(sim_c)))# needs no CUDA headers
-grader_o  := $(call objects,$(call in,base build judge learner calc) grader/coursework.c $(sim_tool) \
-             $(addprefix grader/sim/,device/device.c binary/elf.c base/limiter.c ptx/module.c exec/shape.c))
+grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c $(sim_tool) \
+             $(addprefix grader/sim/,device/device.c binary/elf.c base/limiter.c base/records.c ptx/module.c exec/shape.c))
 missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
 all_o      = $(grader_o) $(child_o) $(guest_o) $(client_o) $(sim_o) $(B)/grader/main.o $(B)/grader/command_line.o
 

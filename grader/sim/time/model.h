@@ -146,7 +146,7 @@ typedef struct PlayedBlock {
     BlockTrace *trace;
     uint64_t number;   /* in the order in which they came to the SM */
     int live, waiting; /* warps that have not ended; of them at a barrier */
-    uint64_t ends;     /* the last cycle of its warps and stores so far */
+    uint64_t begins, ends; /* ends: the last cycle of its warps and stores so far */
 } PlayedBlock;
 
 /* A register's: when it is there, and what it comes from; NULL: nothing yet. */
