@@ -111,10 +111,13 @@ static void say_what(const Picture *picture, const WarpAccess *a, Words *words)
     static const char *const kinds[] = { "Load from", "Store to", "Atomic on" };
     const int lanes = __builtin_popcount(a->mask);
 
-    PUT(words->title, "%s %s: %d lane%s, %d bytes each, need %d wavefront%s; %d without bank "
-                      "conflicts",
-        kinds[a->kind], variable_at(picture, a), lanes, lanes == 1 ? "" : "s", a->bytes, a->passes,
-        a->passes == 1 ? "" : "s", a->least);
+    PUT(words->title, "%s %s: %d lane%s, %d bytes each, need %d wavefront%s; ", kinds[a->kind],
+        variable_at(picture, a), lanes, lanes == 1 ? "" : "s", a->bytes, a->passes,
+        a->passes == 1 ? "" : "s");
+    if (a->passes > a->least)
+        APPEND(words->title, "%d without bank conflicts", a->least);
+    else
+        APPEND(words->title, "no bank conflicts");
 }
 
 static void say_place(const Picture *picture, const WarpAccess *a, char *text, size_t size)
@@ -132,7 +135,11 @@ static void say_sample(const Picture *picture, const WarpAccess *a, const Grid *
 {
     const int bank = busiest_bank(grid);
 
-    put(text, size, "Bank %d holds %d different words of this access. ", bank, grid->words[bank]);
+    if (a->passes > a->least)
+        put(text, size, "Bank %d must serve %d different words. ", bank, grid->words[bank]);
+    else
+        put(text, size, "No bank must serve more than %d word%s. ", grid->words[bank],
+            grid->words[bank] == 1 ? "" : "s");
     if (grid->rows > (uint64_t) grid->shown)
         append(text, size, "The first %d of %llu rows are shown. ", grid->shown,
                (unsigned long long) grid->rows);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DONE = 0, NOTHING_TO_DRAW = 1, USAGE = 2, COULD_NOT = 3, MOST_SOURCE = 256 << 10 };
 
@@ -162,14 +163,14 @@ static const Case *choose_case(const Options *o)
     return control;
 }
 
-/* The smallest size at which it is timed on this GPU; a dim that grading balances stays the
- * table's. */
+/* The smallest size at which grading times it on this GPU; a dim that grading balances stays the
+ * table's, and such a case begins at a smaller scale there, too. */
 static Case sized_for(const Case *lab_case, const GpuInfo *info)
 {
     Case sized = *lab_case;
 
     if (sized.size)
-        sized.size(sized.dim, &info->gpu, 1);
+        sized.size(sized.dim, &info->gpu, sized.balance > 0 ? 1.0 / 64 : 1);
     for (int d = 0; d < LAB_DIMS; d++)
         if (!sized.dim[d])
             sized.dim[d] = lab_case->dim[d];
@@ -272,7 +273,7 @@ static int run_and_show(const Options *o, const Case *lab_case)
     char *source;
     int status;
 
-    session = (Session){ .quick = true, .replayed = true, .seed = 1 };
+    session = (Session){ .quick = true, .live = isatty(2), .replayed = true, .seed = 1 };
     if (!session_open(&session, o->device ? o->device : "sim"))
         return could_not(session.problem);
     sized = sized_for(lab_case, &session.gpu);

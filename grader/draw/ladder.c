@@ -77,7 +77,7 @@ static void draw_rung(const Ladder *ladder, Svg *svg, const Rung *rung, double y
     svg_rect(svg, LEFT, y + 4, end - LEFT, ROW - 10, rung->is_yours ? "c2" : passes ? "c3" : "c1");
     if (!passes && !rung->is_yours)
         svg_rect(svg, LEFT, y + 4, end - LEFT, ROW - 10, "frame");
-    svg_text(svg, end + 8, y + 18, "text", "%s", value);
+    svg_text(svg, RIGHT + 14, y + 18, "text", "%s", value);
     svg_end_group(svg);
 }
 

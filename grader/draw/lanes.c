@@ -10,7 +10,8 @@ enum {
     CELL = 11,
     ROW = 17,
     LEFT = 150, /* of the lanes */
-    CODE = LEFT + RECORD_LANES * CELL + 20,
+    ACTIVE = LEFT + RECORD_LANES * CELL + 30, /* of their number, its right end */
+    CODE = ACTIVE + 16,
 };
 
 /* Consecutive instructions of one line that the same lanes execute. */
@@ -122,10 +123,13 @@ static void draw_stretch(const Picture *picture, Svg *svg, const Stretch *s, boo
 
     svg_group(svg, "%d instruction%s, %d lanes", s->count, s->count == 1 ? "" : "s",
               __builtin_popcount(s->lanes));
-    if (s->line && is_new_line)
+    if (is_new_line && s->line)
         svg_text(svg, PICTURE_MARGIN + 46, y + 11, "dim small end", "line %d", s->line);
+    else if (is_new_line)
+        svg_text(svg, PICTURE_MARGIN + 46, y + 11, "dim small end", "a header");
     svg_text(svg, LEFT - 8, y + 11, "dim small end", "%d instr.", s->count);
     draw_mask(svg, s->lanes, y);
+    svg_text(svg, ACTIVE, y + 11, "dim small end", "%d", __builtin_popcount(s->lanes));
     picture_source(picture, s->line, source, sizeof source);
     if (*source && is_new_line)
         svg_text_in(svg, CODE, y + 11, PICTURE_WIDTH - CODE - 8, "code", "%s", source);
@@ -136,6 +140,7 @@ static double draw_stretches(const Picture *picture, Svg *svg, const Stretches *
 {
     svg_text(svg, LEFT, y + 10, "dim small", "lane 0");
     svg_text(svg, LEFT + RECORD_LANES * CELL, y + 10, "dim small end", "lane 31");
+    svg_text(svg, ACTIVE + 6, y + 10, "dim small end", "active");
     y += 16;
     for (int i = 0; i < all->count; i++, y += ROW)
         draw_stretch(picture, svg, &all->rows[i], !i || all->rows[i].line != all->rows[i - 1].line,
@@ -170,12 +175,15 @@ bool draw_lanes(const Picture *picture, Svg *svg, Words *words)
 
 static void print_stretch(const Picture *picture, FILE *to, const Stretch *s)
 {
-    char source[200], lanes[RECORD_LANES + 1] = "";
+    char source[200], lanes[RECORD_LANES + 1] = { 0 };
 
     for (int lane = 0; lane < RECORD_LANES; lane++)
         lanes[lane] = s->lanes >> lane & 1 ? '#' : '.';
     picture_source(picture, s->line, source, sizeof source);
-    fprintf(to, "%5d %5d  %.32s  %.60s\n", s->line, s->count, lanes, source);
+    if (s->line)
+        fprintf(to, "%5d %5d  %s  %.60s\n", s->line, s->count, lanes, source);
+    else
+        fprintf(to, "%5s %5d  %s  in a header\n", "-", s->count, lanes);
 }
 
 bool print_lanes(const Picture *picture, FILE *to, Words *words)

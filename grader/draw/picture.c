@@ -2,6 +2,7 @@
 #include "draw/picture.h"
 #include "base/util.h"
 
+#include <math.h>
 #include <string.h>
 
 const PictureKind picture_kinds[] = {
@@ -11,6 +12,11 @@ const PictureKind picture_kinds[] = {
       print_banks },
     { "lanes", "which lanes are active, instruction by instruction", FROM_RECORDS, draw_lanes,
       print_lanes },
+    { "blocks", "which SM runs which block, when", FROM_RECORDS, draw_blocks, print_blocks },
+    { "streams", "copies and kernels on streams and engines", FROM_RECORDS, draw_streams, NULL },
+    { "tiles", "which thread writes which element of the output", FROM_RECORDS, draw_tiles, NULL },
+    { "roofline", "kernels below the roofs of memory and arithmetic", FROM_ROOFLINE, draw_roofline,
+      NULL },
     { "ladder", "the speed of each rung, with the bar and the device's limit", FROM_LADDER,
       draw_ladder, print_ladder },
     { 0 },
@@ -30,6 +36,8 @@ void picture_place(const Picture *picture, int line, char *text, size_t size)
 {
     put(text, size, "%02d %s, case %s", lab_number(picture->entry), lab_name(picture->entry),
         picture->lab_case.label);
+    for (int d = 0; d < LAB_DIMS && picture->lab_case.dim[d]; d++)
+        append(text, size, "%s%ld", d ? " x " : ", ", picture->lab_case.dim[d]);
     if (line)
         append(text, size, ", %s:%d", picture->file, line);
 }
@@ -82,6 +90,31 @@ double picture_key(Svg *svg, double x, double y, const char *classes, const char
     return x + 20 + svg_text_width("dim", text) + 22;
 }
 
+/* A round number that divides the whole into four to ten steps. */
+static double step_of(double whole)
+{
+    double step = pow(10, floor(log10(whole / 4)));
+
+    while (whole / step > 10)
+        step *= whole / step > 25 ? 5 : 2;
+    return step;
+}
+
+double picture_time_axis(Svg *svg, double left, double right, double y, double whole_us)
+{
+    const double step = step_of(whole_us);
+
+    svg_line(svg, left, y, right, y, "frame");
+    for (int i = 0; i * step <= whole_us * 1.0001; i++) {
+        const double x = left + (right - left) * i * step / whole_us;
+        svg_line(svg, x, y, x, y + 4, "frame");
+        if (x < right - 20)
+            svg_text(svg, x, y + 17, "dim small middle", "%.4g", i * step);
+    }
+    svg_text(svg, left - 10, y + 17, "dim small end", "us");
+    return y + 22;
+}
+
 /* ---- Which access, which launch ---- */
 
 /* Passes beyond the fewest possible, over all warps. */
@@ -94,11 +127,28 @@ static double waste_of(const WarpAccess *a)
     return (double) a->all_passes - least;
 }
 
+/* From the lowest to the highest address: of two accesses that cost the same, the scattered one shows
+ * more. */
+static uint64_t reach_of(const WarpAccess *a)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+
+    for (int lane = 0; lane < RECORD_LANES; lane++) {
+        if (!(a->mask >> lane & 1))
+            continue;
+        low = a->address[lane] < low ? a->address[lane] : low;
+        high = a->address[lane] > high ? a->address[lane] : high;
+    }
+    return high - low;
+}
+
 static bool is_worse(const WarpAccess *a, const WarpAccess *than)
 {
     if (waste_of(a) != waste_of(than))
         return waste_of(a) > waste_of(than);
-    return a->all_passes > than->all_passes;
+    if (a->all_passes != than->all_passes)
+        return a->all_passes > than->all_passes;
+    return reach_of(a) > reach_of(than);
 }
 
 const WarpAccess *picture_access(const Picture *picture, RecordSpace space)

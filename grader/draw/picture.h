@@ -84,6 +84,9 @@ void picture_caption(const Picture *picture, Svg *svg, double y, const char *tex
 /* A small rectangle of that class and what it means; returns the x of the next one. */
 double picture_key(Svg *svg, double x, double y, const char *classes, const char *text);
 
+/* An axis of time from 0 to `whole_us`, with round numbers; returns the y below it. */
+double picture_time_axis(Svg *svg, double left, double right, double y, double whole_us);
+
 /* The access to draw: of that line if one is given, else the one that wastes most. NULL: none. */
 const WarpAccess *picture_access(const Picture *picture, RecordSpace space);
 /* "kernel k, warp 0 of block 0" and the instruction's averages, as a sentence. */
