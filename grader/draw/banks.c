@@ -9,6 +9,7 @@ enum {
     MOST_ROWS = 34, /* of a picture */
     CELL = 21,
     ROW = 18,
+    SKIP = 5, /* where rows are left out */
     LEFT = 90,
 };
 
@@ -16,12 +17,14 @@ typedef struct Cell {
     int lane, lanes; /* the first lane there, and how many */
 } Cell;
 
-/* The rows of 32 words from the first to the last that the access touches, cut off. */
+/* The rows of 32 words that the access touches, from the first to the last; of very many the first.
+ */
 typedef struct Grid {
+    uint64_t rows[MOST_ROWS]; /* their numbers */
     Cell cells[MOST_ROWS][BANKS];
-    uint64_t first_row, rows; /* `rows`: without the cut */
-    int shown;                /* of the rows */
-    int words[BANKS];         /* different words of each bank, over all rows */
+    int count;
+    bool is_cut;
+    int words[BANKS]; /* different words of each bank, over all rows */
 } Grid;
 
 static uint64_t last_word(const WarpAccess *a, int lane)
@@ -29,43 +32,47 @@ static uint64_t last_word(const WarpAccess *a, int lane)
     return (a->address[lane] + (uint64_t) a->bytes - 1) / RECORD_WORD_BYTES;
 }
 
-static void find_rows(const WarpAccess *a, Grid *grid)
+/* The place of a row among those shown, which it may join; -1: there is no room. */
+static int row_of(Grid *grid, uint64_t row)
 {
-    uint64_t last = 0;
+    int place = 0;
 
-    grid->first_row = UINT64_MAX;
-    for (int lane = 0; lane < RECORD_LANES; lane++) {
-        const uint64_t row = a->address[lane] / RECORD_LINE_BYTES;
-        if (!(a->mask >> lane & 1))
-            continue;
-        if (row < grid->first_row)
-            grid->first_row = row;
-        if (last_word(a, lane) / BANKS > last)
-            last = last_word(a, lane) / BANKS;
+    while (place < grid->count && grid->rows[place] < row)
+        place++;
+    if (place < grid->count && grid->rows[place] == row)
+        return place;
+    if (grid->count == MOST_ROWS) {
+        grid->is_cut = true;
+        return -1;
     }
-    grid->rows = last - grid->first_row + 1;
-    grid->shown = grid->rows < MOST_ROWS ? (int) grid->rows : MOST_ROWS;
+    for (int i = grid->count++; i > place; i--) {
+        grid->rows[i] = grid->rows[i - 1];
+        memcpy(grid->cells[i], grid->cells[i - 1], sizeof grid->cells[i]);
+    }
+    grid->rows[place] = row;
+    memset(grid->cells[place], 0, sizeof grid->cells[place]);
+    return place;
 }
 
 /* Did a lane below this one touch the word, or an earlier word of its own? */
 static bool is_known(const WarpAccess *a, int lane, uint64_t word)
 {
     for (int i = 0; i < lane; i++)
-        if (a->mask >> i & 1 && word >= a->address[i] / RECORD_WORD_BYTES && word <= last_word(a, i))
+        if (a->mask >> i & 1 && word >= a->address[i] / RECORD_WORD_BYTES &&
+            word <= last_word(a, i))
             return true;
     return false;
 }
 
 static void find_grid(const WarpAccess *a, Grid *grid)
 {
-    *grid = (Grid){ .shown = 0 };
-    find_rows(a, grid);
+    *grid = (Grid){ .count = 0 };
     for (int lane = 0; lane < RECORD_LANES; lane++)
         for (uint64_t word = a->address[lane] / RECORD_WORD_BYTES;
              a->mask >> lane & 1 && word <= last_word(a, lane); word++) {
-            const uint64_t row = word / BANKS - grid->first_row;
+            const int row = row_of(grid, word / BANKS);
             grid->words[word % BANKS] += !is_known(a, lane, word);
-            if (row < (uint64_t) grid->shown && !grid->cells[row][word % BANKS].lanes++)
+            if (row >= 0 && !grid->cells[row][word % BANKS].lanes++)
                 grid->cells[row][word % BANKS].lane = lane;
         }
 }
@@ -85,8 +92,8 @@ static bool is_padding(const Picture *picture, const WarpAccess *a, uint64_t wor
 {
     const RecordedLaunch *launch = &picture->records->launches[a->launch];
 
-    return word < (uint64_t) launch->shared_bytes / RECORD_WORD_BYTES &&
-           word < MOST_SHARED_WORDS && !(launch->touched[word / 8] >> word % 8 & 1);
+    return word < (uint64_t) launch->shared_bytes / RECORD_WORD_BYTES && word < MOST_SHARED_WORDS &&
+           !(launch->touched[word / 8] >> word % 8 & 1);
 }
 
 /* ---- Words ---- */
@@ -111,8 +118,8 @@ static void say_what(const Picture *picture, const WarpAccess *a, Words *words)
     static const char *const kinds[] = { "Load from", "Store to", "Atomic on" };
     const int lanes = __builtin_popcount(a->mask);
 
-    PUT(words->title, "%s %s: %d lane%s, %d bytes each, need %d wavefront%s; ", kinds[a->kind],
-        variable_at(picture, a), lanes, lanes == 1 ? "" : "s", a->bytes, a->passes,
+    PUT(words->title, "%s %s: %d lane%s need%s %d wavefront%s; ", kinds[a->kind],
+        variable_at(picture, a), lanes, lanes == 1 ? "" : "s", lanes == 1 ? "s" : "", a->passes,
         a->passes == 1 ? "" : "s");
     if (a->passes > a->least)
         APPEND(words->title, "%d without bank conflicts", a->least);
@@ -140,9 +147,8 @@ static void say_sample(const Picture *picture, const WarpAccess *a, const Grid *
     else
         put(text, size, "No bank must serve more than %d word%s. ", grid->words[bank],
             grid->words[bank] == 1 ? "" : "s");
-    if (grid->rows > (uint64_t) grid->shown)
-        append(text, size, "The first %d of %llu rows are shown. ", grid->shown,
-               (unsigned long long) grid->rows);
+    if (grid->is_cut)
+        append(text, size, "Only %d of the rows are shown. ", grid->count);
     picture_sample(picture, a, text + strlen(text), size - strlen(text));
 }
 
@@ -163,7 +169,7 @@ static void draw_cell(const Picture *picture, Svg *svg, const WarpAccess *a, con
                       int row, int bank, double x, double y)
 {
     const Cell *cell = &grid->cells[row][bank];
-    const uint64_t word = (grid->first_row + (uint64_t) row) * BANKS + (uint64_t) bank;
+    const uint64_t word = grid->rows[row] * BANKS + (uint64_t) bank;
     const bool is_busiest = bank == busiest_bank(grid) && a->passes > a->least;
 
     if (cell->lanes) {
@@ -199,9 +205,11 @@ static double draw_grid(const Picture *picture, Svg *svg, const WarpAccess *a, c
 {
     draw_bank_heads(svg, y + 12);
     y += 18;
-    for (int row = 0; row < grid->shown; row++, y += ROW) {
+    for (int row = 0; row < grid->count; row++, y += ROW) {
+        if (row && grid->rows[row] != grid->rows[row - 1] + 1)
+            y += SKIP; /* rows that the access does not touch */
         svg_text(svg, LEFT - 10, y + 13, "dim small end", "row %llu",
-                 (unsigned long long) grid->first_row + (unsigned long long) row);
+                 (unsigned long long) grid->rows[row]);
         for (int bank = 0; bank < BANKS; bank++)
             draw_cell(picture, svg, a, grid, row, bank, LEFT + bank * CELL, y);
     }
@@ -228,7 +236,9 @@ bool draw_banks(const Picture *picture, Svg *svg, Words *words)
     picture_key(svg, x, y, "hatch", "never accessed by any warp (padding)");
     say_sample(picture, a, &grid, sample, sizeof sample);
     PUT(words->description,
-        "%s. Columns are the 32 banks, rows are 128 bytes of shared memory. %s", place, sample);
+        "%s. Columns are the 32 banks, rows are those 128-byte rows of shared memory that the "
+        "access touches. %s",
+        place, sample);
     picture_caption(picture, svg, y + 26, sample);
     return true;
 }
@@ -239,7 +249,7 @@ static char char_of(const Picture *picture, const WarpAccess *a, const Grid *gri
                     int bank)
 {
     const Cell *cell = &grid->cells[row][bank];
-    const uint64_t word = (grid->first_row + (uint64_t) row) * BANKS + (uint64_t) bank;
+    const uint64_t word = grid->rows[row] * BANKS + (uint64_t) bank;
 
     if (cell->lanes > 1)
         return '*';
@@ -261,14 +271,15 @@ bool print_banks(const Picture *picture, FILE *to, Words *words)
     find_grid(a, &grid);
     say_sample(picture, a, &grid, sample, sizeof sample);
     fprintf(to, "%s\n%s\n\n%8s  bank 0  bank 8  bank 16 bank 24\n", words->title, place, "");
-    for (int row = 0; row < grid.shown; row++) {
-        fprintf(to, "row %4llu  ", (unsigned long long) grid.first_row + (unsigned long long) row);
+    for (int row = 0; row < grid.count; row++) {
+        fprintf(to, "row %4llu  ", (unsigned long long) grid.rows[row]);
         for (int bank = 0; bank < BANKS; bank++)
             fputc(char_of(picture, a, &grid, row, bank), to);
         fputc('\n', to);
     }
-    fprintf(to, "\nA character per word of 4 bytes: the lane in base 32 (0 to v), * several lanes, "
-                ". not in this access, # never accessed.\n%s\n",
+    fprintf(to,
+            "\nA character per word of 4 bytes: the lane in base 32 (0 to v), * several lanes, "
+            ". not in this access, # never accessed.\n%s\n",
             sample);
     return true;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    MOST_SMS = 40,      /* rows of a picture */
-    MOST_PLACES = 32,   /* blocks side by side on an SM */
+    MOST_SMS = 40,    /* rows of a picture */
+    MOST_PLACES = 32, /* blocks side by side on an SM */
     MOST_BARS = 2000,
     LEFT = 90,
     RIGHT = PICTURE_WIDTH - PICTURE_MARGIN,
@@ -122,10 +122,11 @@ static void say(const Picture *picture, int launch, const Placed *p, Words *word
     PUT(words->title, "%s: %lld block%s on %d SMs", l->kernel, (long long) blocks_of(l),
         blocks_of(l) == 1 ? "" : "s", r->device.sms);
     if (waves_of(l))
-        APPEND(words->title, ", %lld wave%s of at most %lld", (long long) waves_of(l),
+        APPEND(words->title, ", %lld wave%s of at most %lld blocks", (long long) waves_of(l),
                waves_of(l) == 1 ? "" : "s", (long long) l->resident);
-    put(sample, size, "The last block ends after %.2f us of modelled time; until then, blocks fill %.0f %% "
-                      "of the places on the SMs.",
+    put(sample, size,
+        "The last block ends after %.2f us of modelled time; until then, blocks fill %.0f %% "
+        "of the places on the SMs.",
         microseconds(r, p->end), 100 * busy_share(r, p));
     if (l->played < blocks_of(l))
         append(sample, size, " The time of %lld of the blocks was modelled.",
@@ -172,7 +173,8 @@ static int merged_from(const Placed *p, int i, int most)
 {
     int count = 1;
 
-    while (count < most && i + count < p->count && p->bars[i + count].span->sm == p->bars[i].span->sm &&
+    while (count < most && i + count < p->count &&
+           p->bars[i + count].span->sm == p->bars[i].span->sm &&
            p->bars[i + count].place == p->bars[i].place)
         count++;
     return count;
@@ -260,8 +262,9 @@ bool print_blocks(const Picture *picture, FILE *to, Words *words)
                       to);
             fputc('\n', to);
         }
-        fprintf(to, "\nFrom left to right: time. A character: how many blocks the SM holds, . none.\n"
-                    "%s\n",
+        fprintf(to,
+                "\nFrom left to right: time. A character: how many blocks the SM holds, . none.\n"
+                "%s\n",
                 sample);
     }
     free(p.bars);

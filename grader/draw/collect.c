@@ -91,8 +91,7 @@ static bool model(const CollectJob *job, const char *source, const char *shown, 
     static Build build;
     Worker worker = { .sets = 0 };
     Timing timing = { 0 };
-    bool well = built(job, source, shown, &build, why) &&
-                ready(job, build.object, &worker, why) &&
+    bool well = built(job, source, shown, &build, why) && ready(job, build.object, &worker, why) &&
                 fine(worker_go(&worker, 1, call_limit_s, &timing), &worker, why) &&
                 fine(worker_limits(&worker, &result->limited), &worker, why);
 
@@ -124,7 +123,8 @@ static int model_all(const CollectJob *job, void *self,
     list_rungs(&job->session->book, job->entry, &rungs);
     for (int i = 0; i < rungs.count && ran < MOST_RUNGS - 1; i++) {
         rung_name(rungs.path[i], name, sizeof name);
-        session_say(job->session, "%02d %s: %s", lab_number(job->entry), lab_name(job->entry), name);
+        session_say(job->session, "%02d %s: %s", lab_number(job->entry), lab_name(job->entry),
+                    name);
         if (!model(job, rungs.path[i], NULL, &result, why))
             continue;
         add(self, name, &result, false, i == rungs.count - 1);

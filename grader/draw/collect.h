@@ -9,8 +9,9 @@
 typedef struct CollectJob {
     Session *session;
     const LabEntry *entry;
-    const Case *lab_case;      /* with its dims */
-    const char *source, *shown; /* the kernel, and its name in messages; NULL: no kernel of its own */
+    const Case *lab_case; /* with its dims */
+    const char *source,
+        *shown; /* the kernel, and its name in messages; NULL: no kernel of its own */
 } CollectJob;
 
 enum { COLLECT_WHY = 2000 };

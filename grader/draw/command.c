@@ -112,11 +112,16 @@ static bool set_help(void *self, const char *value)
 }
 
 static const OptionRow rows[] = {
-    { "submission", true, set_submission }, { "svg", true, set_svg },
-    { "device", true, set_device },         { "case", true, set_case },
-    { "theme", true, set_theme },           { "line", true, set_line },
-    { "block", true, set_block },           { "warp", true, set_warp },
-    { "help", false, set_help },            { 0 },
+    { "submission", true, set_submission },
+    { "svg", true, set_svg },
+    { "device", true, set_device },
+    { "case", true, set_case },
+    { "theme", true, set_theme },
+    { "line", true, set_line },
+    { "block", true, set_block },
+    { "warp", true, set_warp },
+    { "help", false, set_help },
+    { 0 },
 };
 
 static bool take_word(void *self, const char *word)
@@ -219,7 +224,7 @@ static int print_text(const Options *o, const Picture *picture)
     if (!o->kind->print(picture, stdout, &words))
         return complain(&words);
     if (*picture->failed)
-        printf("The kernel did not run to its end: %s\n", picture->failed);
+        printf("The simulated GPU reports: %s\n", picture->failed);
     return DONE;
 }
 
@@ -278,7 +283,8 @@ static int run_and_show(const Options *o, const Case *lab_case)
         return could_not(session.problem);
     sized = sized_for(lab_case, &session.gpu);
     job.lab_case = &sized;
-    job.source = o->submission ? o->submission : lab_file(&session.book, o->entry, "kernel.cu", path);
+    job.source =
+        o->submission ? o->submission : lab_file(&session.book, o->entry, "kernel.cu", path);
     job.shown = job.source;
     source = read_file(job.source, MOST_SOURCE, NULL);
     picture.lab_case = sized;

@@ -9,9 +9,9 @@ enum {
     MOST_STRETCHES = 44, /* of a picture */
     CELL = 11,
     ROW = 17,
-    LEFT = 150, /* of the lanes */
-    ACTIVE = LEFT + RECORD_LANES * CELL + 30, /* of their number, its right end */
-    CODE = ACTIVE + 16,
+    LEFT = 150,                               /* of the lanes */
+    ACTIVE = LEFT + RECORD_LANES * CELL + 40, /* of their number, its right end */
+    CODE = ACTIVE + 14,
 };
 
 /* Consecutive instructions of one line that the same lanes execute. */
@@ -89,13 +89,14 @@ static void say(const Picture *picture, int launch, const Stretches *all, Words 
     const int64_t block = r->filter.block < 0 ? 0 : r->filter.block;
     const int warp = r->filter.warp < 0 ? 0 : r->filter.warp;
 
-    PUT(words->title, "%s, warp %d of block %lld: on average %.1f of 32 lanes are active", l->kernel,
-        warp, (long long) block, average(all->lanes, (uint64_t) all->instructions));
+    PUT(words->title, "%s, warp %d of block %lld: on average %.1f of 32 lanes are active",
+        l->kernel, warp, (long long) block, average(all->lanes, (uint64_t) all->instructions));
     put(sample, size, "Shown are the first %d PTX instructions of this warp", all->shown);
     if (all->instructions > all->shown)
         append(sample, size, "; %d were recorded", all->instructions);
-    append(sample, size, ". Over all warps of this launch, %.1f of 32 lanes are active. Simulated on "
-                         "the %s.",
+    append(sample, size,
+           ". Over all warps of this launch, %.1f of 32 lanes are active. Simulated on "
+           "the %s.",
            average(l->lanes, l->executed), r->device.name);
 }
 

@@ -76,7 +76,7 @@ void picture_caption(const Picture *picture, Svg *svg, double y, const char *tex
     y = svg_paragraph(svg, PICTURE_MARGIN, y, room, "dim", text);
     if (picture->failed && *picture->failed)
         y = svg_paragraph(svg, PICTURE_MARGIN, y, room, "text",
-                          PUT(failed, "The kernel did not run to its end: %s", picture->failed));
+                          PUT(failed, "The simulated GPU reports: %s", picture->failed));
     svg->height = (int) y + 4;
 }
 
@@ -120,15 +120,14 @@ double picture_time_axis(Svg *svg, double left, double right, double y, double w
 /* Passes beyond the fewest possible, over all warps. */
 static double waste_of(const WarpAccess *a)
 {
-    const double least = a->space == RECORD_GLOBAL
-                             ? (double) a->all_least / RECORD_SECTOR_BYTES
-                             : (double) a->all_least;
+    const double least = a->space == RECORD_GLOBAL ? (double) a->all_least / RECORD_SECTOR_BYTES
+                                                   : (double) a->all_least;
 
     return (double) a->all_passes - least;
 }
 
-/* From the lowest to the highest address: of two accesses that cost the same, the scattered one shows
- * more. */
+/* From the lowest to the highest address: of two accesses that cost the same, the scattered one
+ * shows more. */
 static uint64_t reach_of(const WarpAccess *a)
 {
     uint64_t low = UINT64_MAX, high = 0;
@@ -177,9 +176,11 @@ void picture_sample(const Picture *picture, const WarpAccess *a, char *text, siz
     if (is_any)
         append(text, size, ", the first with the most %s at this instruction", unit);
     if (a->requests)
-        append(text, size, ". Over all warps, this instruction made %llu requests and %llu %s: "
-                           "%.1f per request",
-               (unsigned long long) a->requests, (unsigned long long) a->all_passes, unit,
+        append(text, size,
+               ". Over all warps, this instruction made %llu request%s and %llu %s: "
+               "%.1f per request",
+               (unsigned long long) a->requests, a->requests == 1 ? "" : "s",
+               (unsigned long long) a->all_passes, unit,
                (double) a->all_passes / (double) a->requests);
     append(text, size, ". Simulated on the %s.", r->device.name);
 }

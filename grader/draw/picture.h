@@ -68,7 +68,7 @@ typedef struct PictureKind {
     bool (*print)(const Picture *picture, FILE *to, Words *words);
 } PictureKind;
 
-extern const PictureKind picture_kinds[]; /* ends with no name */
+extern const PictureKind picture_kinds[];          /* ends with no name */
 const PictureKind *picture_kind(const char *name); /* NULL: there is none */
 
 /* ---- For the kinds (picture.c) ---- */

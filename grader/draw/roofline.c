@@ -54,17 +54,30 @@ static double y_of(const Plane *p, double gflops)
 
 /* ---- Drawing ---- */
 
+/* The i-th of 1, 2, 5, 10, 20, 50, ... */
+static double tick(int i)
+{
+    static const double steps[] = { 1, 2, 5 };
+    const int decade = (int) floor(i / 3.0);
+
+    return steps[i - 3 * decade] * pow(10, decade);
+}
+
 static void draw_axes(Svg *svg, const Plane *p)
 {
     const double bottom = p->top + HEIGHT;
 
-    for (int d = (int) ceil(p->low_x); d <= (int) floor(p->high_x); d++) {
-        svg_line(svg, x_of(p, pow(10, d)), p->top, x_of(p, pow(10, d)), bottom, "grid");
-        svg_text(svg, x_of(p, pow(10, d)), bottom + 16, "dim small middle", "%g", pow(10, d));
+    for (int i = 3 * (int) floor(p->low_x); log10(tick(i)) <= p->high_x; i++) {
+        if (log10(tick(i)) < p->low_x)
+            continue;
+        svg_line(svg, x_of(p, tick(i)), p->top, x_of(p, tick(i)), bottom, "grid");
+        svg_text(svg, x_of(p, tick(i)), bottom + 16, "dim small middle", "%.10g", tick(i));
     }
-    for (int d = (int) ceil(p->low_y); d <= (int) floor(p->high_y); d++) {
-        svg_line(svg, LEFT, y_of(p, pow(10, d)), RIGHT, y_of(p, pow(10, d)), "grid");
-        svg_text(svg, LEFT - 8, y_of(p, pow(10, d)) + 4, "dim small end", "%.10g", pow(10, d));
+    for (int i = 3 * (int) floor(p->low_y); log10(tick(i)) <= p->high_y; i++) {
+        if (log10(tick(i)) < p->low_y)
+            continue;
+        svg_line(svg, LEFT, y_of(p, tick(i)), RIGHT, y_of(p, tick(i)), "grid");
+        svg_text(svg, LEFT - 8, y_of(p, tick(i)) + 4, "dim small end", "%.10g", tick(i));
     }
     svg_line(svg, LEFT, bottom, RIGHT, bottom, "frame");
     svg_line(svg, LEFT, p->top, LEFT, bottom, "frame");
@@ -87,26 +100,57 @@ static void draw_roofs(Svg *svg, const RooflinePoints *points, const Plane *p)
              points->memory_gbps, ridge);
 }
 
-static void draw_point(Svg *svg, const Plane *p, const RooflinePoint *point, int number, double y)
-{
-    const char *fill = point->is_yours ? "c2" : point->is_reference ? "c3" : "c1";
+/* Where the numbers of the points are: beside each, towards the middle, and further away where
+ * others are there already. */
+typedef struct Labels {
+    double x[MOST_RUNGS], y[MOST_RUNGS];
+    int count;
+} Labels;
 
+static double free_x(Labels *labels, double x, double y, double step)
+{
+    for (int i = 0; i < labels->count; i++)
+        if (fabs(labels->x[i] - x) < 19 && fabs(labels->y[i] - y) < 19)
+            return free_x(labels, labels->x[i] + step, y, step);
+    labels->x[labels->count] = x;
+    labels->y[labels->count++] = y;
+    return x;
+}
+
+static void draw_number(Svg *svg, double x, double y, const char *fill, int number)
+{
+    svg_circle(svg, x, y, 9, fill);
+    svg_circle(svg, x, y, 9, "frame");
+    svg_text(svg, x, y + 4, "on small middle", "%d", number);
+}
+
+static const char *fill_of(const RooflinePoint *point)
+{
+    return point->is_yours ? "c2" : point->is_reference ? "c3" : "c1";
+}
+
+static void draw_point(Svg *svg, const Plane *p, Labels *labels, const RooflinePoint *point,
+                       int number)
+{
+    const double x = x_of(p, point->at.intensity), y = y_of(p, point->at.gflops);
+    const double step = x < (LEFT + RIGHT) / 2.0 ? 19.5 : -19.5;
+    const double label = free_x(labels, x + step, y, step);
+
+    svg_line(svg, x, y, label, y, "frame");
+    svg_circle(svg, x, y, 4, fill_of(point));
+    svg_circle(svg, x, y, 4, "frame");
+    draw_number(svg, label, y, fill_of(point), number);
+}
+
+static void draw_name(Svg *svg, const RooflinePoint *point, int number, double y)
+{
     svg_group(svg, "%s: %.0f GFLOP/s at %.3g operations per byte", point->name, point->at.gflops,
               point->at.intensity);
-    if (is_drawable(point)) {
-        const double x = x_of(p, point->at.intensity), at = y_of(p, point->at.gflops);
-        svg_circle(svg, x, at, 9, fill);
-        svg_circle(svg, x, at, 9, "frame");
-        svg_text(svg, x, at + 4, "on small middle", "%d", number);
-    }
-    svg_circle(svg, LIST + 9, y, 9, fill);
-    svg_circle(svg, LIST + 9, y, 9, "frame");
-    svg_text(svg, LIST + 9, y + 4, "on small middle", "%d", number);
+    draw_number(svg, LIST + 9, y, fill_of(point), number);
     svg_text_in(svg, LIST + 26, y - 1, PICTURE_WIDTH - LIST - 34, "text", "%s", point->name);
     if (is_drawable(point))
         svg_text_in(svg, LIST + 26, y + 13, PICTURE_WIDTH - LIST - 34, "dim small",
-                    "%.0f GFLOP/s, %.0f %% of the roof", point->at.gflops,
-                    100 * point->at.reached);
+                    "%.0f GFLOP/s, %.0f %% of the roof", point->at.gflops, 100 * point->at.reached);
     else
         svg_text_in(svg, LIST + 26, y + 13, PICTURE_WIDTH - LIST - 34, "dim small", "%s",
                     point->at.is_cached ? "all in L2: no point" : "no FP32 operation: no point");
@@ -127,7 +171,8 @@ static void say(const Picture *picture, Words *words)
 
     PUT(words->title, "%02d %s, case %s: roofline of the %s", lab_number(picture->entry),
         lab_name(picture->entry), picture->lab_case.label, points->device);
-    PUT(words->description, "Kernels by FP32 operations per byte of DRAM and by GFLOP/s, modelled.");
+    PUT(words->description,
+        "Kernels by FP32 operations per byte of DRAM and by GFLOP/s, modelled.");
     for (int i = 0; i < points->count; i++)
         APPEND(words->description, " %s: %.3g operations per byte, %.0f GFLOP/s.",
                points->points[i].name, points->points[i].at.intensity, points->points[i].at.gflops);
@@ -136,6 +181,7 @@ static void say(const Picture *picture, Words *words)
 bool draw_roofline(const Picture *picture, Svg *svg, Words *words)
 {
     const RooflinePoints *points = picture->roofline;
+    Labels labels = { .count = 0 };
     Plane plane;
     double y, x;
 
@@ -149,8 +195,11 @@ bool draw_roofline(const Picture *picture, Svg *svg, Words *words)
     plane = plane_of(points, y);
     draw_axes(svg, &plane);
     draw_roofs(svg, points, &plane);
-    for (int i = 0; i < points->count; i++)
-        draw_point(svg, &plane, &points->points[i], i + 1, y + 10 + i * 34);
+    for (int i = 0; i < points->count; i++) {
+        if (is_drawable(&points->points[i]))
+            draw_point(svg, &plane, &labels, &points->points[i], i + 1);
+        draw_name(svg, &points->points[i], i + 1, y + 10 + i * 34);
+    }
     y += HEIGHT + 60;
     if (y < plane.top + points->count * 34 + 30)
         y = plane.top + points->count * 34 + 30;

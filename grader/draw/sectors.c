@@ -69,21 +69,18 @@ static void find_touched(const WarpAccess *a, Touched *touched)
 
 /* ---- Words ---- */
 
-static const char *kind_word(int kind)
-{
-    return kind == RECORD_LOAD ? "load" : kind == RECORD_STORE ? "store" : "atomic";
-}
+static const char *const kind_words[] = {
+    [RECORD_LOAD] = "Load", [RECORD_STORE] = "Store", [RECORD_ATOMIC] = "Atomic"
+};
 
 static void say_what(const Picture *picture, const WarpAccess *a, Words *words)
 {
     const RecordedArray *array = &picture->records->arrays[a->array];
     const int lanes = __builtin_popcount(a->mask);
 
-    PUT(words->title, "%s of %s: %d lane%s, %d bytes each, touch %d sector%s of 32 bytes; %d would "
-                      "hold them",
-        kind_word(a->kind), *array->name ? array->name : "several arrays", lanes,
-        lanes == 1 ? "" : "s", a->bytes, a->passes, a->passes == 1 ? "" : "s", a->least);
-    words->title[0] = (char) (words->title[0] - 'a' + 'A');
+    PUT(words->title, "%s of %s: %d lane%s touch %d sector%s; %d would hold their %d bytes",
+        kind_words[a->kind], *array->name ? array->name : "several arrays", lanes,
+        lanes == 1 ? "" : "s", a->passes, a->passes == 1 ? "" : "s", a->least, lanes * a->bytes);
 }
 
 static void say_place(const Picture *picture, const WarpAccess *a, char *text, size_t size)
@@ -177,8 +174,9 @@ bool draw_sectors(const Picture *picture, Svg *svg, Words *words)
     x = picture_key(svg, x, y, "hatch", "moved, not used");
     picture_key(svg, x, y, "empty", "not moved");
     picture_sample(picture, a, sample, sizeof sample);
-    PUT(words->description, "%s. Each row is a line of 128 bytes of the array, four sectors of eight "
-                            "words. %s",
+    PUT(words->description,
+        "%s. Each row is a line of 128 bytes of the array, four sectors of eight "
+        "words. %s",
         place, sample);
     picture_caption(picture, svg, y + 26, sample);
     return true;
@@ -195,10 +193,10 @@ static void print_line(FILE *to, const TouchedLine *line)
 {
     fprintf(to, "%12llu  ", (unsigned long long) line->number * RECORD_LINE_BYTES);
     for (int i = 0; i < LINE_WORDS; i++) {
-        const char c = line->lanes[i] > 1                 ? '*'
-                       : line->lanes[i]                   ? digit_of(line->lane[i])
+        const char c = line->lanes[i] > 1                ? '*'
+                       : line->lanes[i]                  ? digit_of(line->lane[i])
                        : line->fetched[i / SECTOR_WORDS] ? '.'
-                                                          : ' ';
+                                                         : ' ';
         if (i % SECTOR_WORDS == 0)
             fputc('|', to);
         fputc(c, to);
@@ -222,8 +220,9 @@ bool print_sectors(const Picture *picture, FILE *to, Words *words)
             "|sector 0|sector 1|sector 2|sector 3|");
     for (int i = 0; i < touched.count; i++)
         print_line(to, &touched.lines[i]);
-    fprintf(to, "\nA character per 4 bytes: the lane in base 32 (0 to v), * several lanes, . moved "
-                "but not used.\n%s\n",
+    fprintf(to,
+            "\nA character per 4 bytes: the lane in base 32 (0 to v), * several lanes, . moved "
+            "but not used.\n%s\n",
             sample);
     return true;
 }

@@ -16,14 +16,12 @@ static const char *const engine_words[ENGINES] = { [ENGINE_UP] = "copy to GPU",
                                                    [ENGINE_KERNEL] = "kernels",
                                                    [ENGINE_FILL] = "fills on GPU",
                                                    [ENGINE_DOWN] = "copy to host" };
-static const char *const engine_fills[ENGINES] = { [ENGINE_UP] = "c1",
-                                                   [ENGINE_KERNEL] = "c2",
-                                                   [ENGINE_FILL] = "c5",
-                                                   [ENGINE_DOWN] = "c3" };
-static const char engine_letters[ENGINES] = { [ENGINE_UP] = 'H',
-                                              [ENGINE_KERNEL] = 'K',
-                                              [ENGINE_FILL] = 'F',
-                                              [ENGINE_DOWN] = 'D' };
+static const char *const engine_fills[ENGINES] = {
+    [ENGINE_UP] = "c1", [ENGINE_KERNEL] = "c2", [ENGINE_FILL] = "c5", [ENGINE_DOWN] = "c3"
+};
+static const char engine_letters[ENGINES] = {
+    [ENGINE_UP] = 'H', [ENGINE_KERNEL] = 'K', [ENGINE_FILL] = 'F', [ENGINE_DOWN] = 'D'
+};
 
 /* The records' spans, with what the rows need. */
 typedef struct Chart {
@@ -98,8 +96,9 @@ static void say(const Picture *picture, const Chart *chart, Words *words, char *
     PUT(words->title, "%d operation%s in %d stream%s: %.1f us", r->span_count,
         r->span_count == 1 ? "" : "s", chart->stream_count, chart->stream_count == 1 ? "" : "s",
         whole_us);
-    put(sample, size, "At least two engines are busy %.0f %% of the time, one or more %.0f %%. Times "
-                      "are modelled on the simulated %s.",
+    put(sample, size,
+        "At least two engines are busy %.0f %% of the time, one or more %.0f %%. Times "
+        "are modelled on the simulated %s.",
         busy_ns(chart, 2) / whole_us / 10, busy_ns(chart, 1) / whole_us / 10, r->device.name);
     if (r->lost_spans)
         append(sample, size, " Only the first %d operations are shown.", r->span_count);
@@ -180,8 +179,8 @@ bool draw_streams(const Picture *picture, Svg *svg, Words *words)
             x = picture_key(svg, x, y, engine_fills[engine],
                             PUT(text, "%c: %s", engine_letters[engine], engine_words[engine]));
         }
-    PUT(words->description, "%s. Time from left to right; rows are engines, then streams. %s", place,
-        sample);
+    PUT(words->description, "%s. Time from left to right; rows are engines, then streams. %s",
+        place, sample);
     picture_caption(picture, svg, y + 26, sample);
     return true;
 }

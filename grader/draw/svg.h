@@ -48,8 +48,8 @@ void svg_text(Svg *svg, double x, double y, const char *classes, const char *for
     __attribute__((format(printf, 5, 6)));
 /* The same, cut off with "..." where it would be wider than `room`; nothing if even that does not
  * fit. */
-void svg_text_in(Svg *svg, double x, double y, double room, const char *classes,
-                 const char *format, ...) __attribute__((format(printf, 6, 7)));
+void svg_text_in(Svg *svg, double x, double y, double room, const char *classes, const char *format,
+                 ...) __attribute__((format(printf, 6, 7)));
 /* Breaks text at blanks into lines of at most `room`; returns the y after the last line. */
 double svg_paragraph(Svg *svg, double x, double y, double room, const char *classes,
                      const char *text);

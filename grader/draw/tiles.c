@@ -1,5 +1,5 @@
-/* tiles.c - which thread writes which element of the output: a block's tile of the matrix, its warps'
- * tiles in that, and their threads' elements. */
+/* tiles.c - which thread writes which element of the output: a block's tile of the matrix, its
+ * warps' tiles in that, and their threads' elements. */
 #include "base/util.h"
 #include "draw/picture.h"
 
@@ -10,9 +10,12 @@
 enum {
     MOST_CELLS = 1 << 18, /* of a block's tile, with holes */
     TILES_ACROSS = 8,     /* of the matrix at most so many tiles are shown each way */
-    PANEL = 240,
+    PANEL = 240,          /* width; and height, unless rows need more */
+    PANEL_HEIGHT = 384,
     GAP = 30,
-    LEAST_HEIGHT = 24,
+    ROW = 12, /* a row of elements with its number */
+    LEAST_WIDTH = 24,
+    HEAD = 34, /* of a panel: two lines */
     NO_ONE = -1,
 };
 
@@ -197,8 +200,7 @@ static Box take_box(Owners *o, bool *drawn, int64_t row, int64_t col)
     const int owner = o->of[row * o->box.cols + col];
     Box box = { row, col, 1, 1 };
 
-    while (col + box.cols < o->box.cols &&
-           is_free_row(o, drawn, row, col + box.cols, 1, owner))
+    while (col + box.cols < o->box.cols && is_free_row(o, drawn, row, col + box.cols, 1, owner))
         box.cols++;
     while (row + box.rows < o->box.rows &&
            is_free_row(o, drawn, row + box.rows, col, box.cols, owner))
@@ -214,17 +216,21 @@ typedef struct Panel {
     double x, y, per_col, per_row;
 } Panel;
 
-/* Fits so many elements into the panel, to scale unless it would become too flat or narrow. */
-static Panel panel_of(double x, double y, int64_t rows, int64_t cols)
+/* Fits so many elements into the panel, to scale, but not too narrow. */
+static Panel panel_of(double x, double y, const Box *box)
 {
-    double scale = fmin((double) PANEL / (double) rows, (double) PANEL / (double) cols);
-    Panel panel = { x, y, scale, scale };
+    const double scale =
+        fmin((double) PANEL / (double) box->rows, (double) PANEL / (double) box->cols);
+    const double col = LEAST_WIDTH / (double) box->cols;
 
-    if ((double) rows * scale < LEAST_HEIGHT)
-        panel.per_row = LEAST_HEIGHT / (double) rows;
-    if ((double) cols * scale < LEAST_HEIGHT)
-        panel.per_col = LEAST_HEIGHT / (double) cols;
-    return panel;
+    return (Panel){ x, y, fmax(scale, col), scale };
+}
+
+/* Not to scale: rows are high enough for numbers, if there are few. */
+static void stretch(Panel *panel, int64_t rows)
+{
+    if (rows * ROW <= PANEL_HEIGHT && panel->per_row < ROW)
+        panel->per_row = ROW;
 }
 
 static void draw_box(Svg *svg, const Panel *p, const Box *box, const char *classes)
@@ -239,7 +245,7 @@ static void draw_number(Svg *svg, const Panel *p, const Box *box, int64_t number
 
     if (height >= 11)
         svg_text_in(svg, p->x + (double) box->col * p->per_col + width / 2,
-                    p->y + (double) box->row * p->per_row + height / 2 + 4, width - 1,
+                    p->y + (double) box->row * p->per_row + height / 2 + 4, width,
                     "on small middle", "%lld", (long long) number);
 }
 
@@ -250,37 +256,86 @@ static const char *fill_of(int owner, bool is_warp)
     return owner == 0 ? "c2" : is_warp ? fills[owner % 4] : "c1";
 }
 
-static void draw_owners(Svg *svg, const Panel *p, Owners *o, bool is_warp)
+/* Rectangles of one owner each, which cover the box. */
+static Box *find_boxes(Owners *o, int *count)
 {
     const int64_t cells = o->box.rows * o->box.cols;
     bool *drawn = xcalloc((size_t) cells, sizeof *drawn);
+    Box *boxes = xcalloc((size_t) cells, sizeof *boxes);
 
-    for (int64_t i = 0; i < cells; i++) {
-        const int owner = o->of[i];
-        Box box;
-        if (drawn[i])
-            continue;
-        box = take_box(o, drawn, i / o->box.cols, i % o->box.cols);
-        draw_box(svg, p, &box, owner < 0 ? "hatch" : fill_of(owner, is_warp));
-        draw_box(svg, p, &box, "frame");
-        if (owner >= 0)
-            draw_number(svg, p, &box, owner);
-    }
+    *count = 0;
+    for (int64_t i = 0; i < cells; i++)
+        if (!drawn[i])
+            boxes[(*count)++] = take_box(o, drawn, i / o->box.cols, i % o->box.cols);
     free(drawn);
+    return boxes;
 }
 
-/* The upper left part of the matrix, with the blocks' tiles there. */
+static int owner_of(const Owners *o, const Box *box)
+{
+    return o->of[box->row * o->box.cols + box->col];
+}
+
+/* Some numbers without the others would mislead. */
+static bool has_room(const Panel *p, const Owners *o, const Box *boxes, int count)
+{
+    char text[12];
+
+    for (int i = 0; i < count; i++) {
+        const double width = (double) boxes[i].cols * p->per_col;
+        const int owner = owner_of(o, &boxes[i]);
+        if (owner >= 0 && ((double) boxes[i].rows * p->per_row < 11 ||
+                           svg_text_width("small", PUT(text, "%d", owner)) > width))
+            return false;
+    }
+    return true;
+}
+
+static void draw_owners(Svg *svg, const Panel *p, const Owners *o, const Box *boxes, int count,
+                        bool is_warp)
+{
+    const bool numbered = has_room(p, o, boxes, count);
+
+    for (int i = 0; i < count; i++) {
+        const int owner = owner_of(o, &boxes[i]);
+        draw_box(svg, p, &boxes[i], owner < 0 ? "hatch" : fill_of(owner, is_warp));
+        draw_box(svg, p, &boxes[i], "frame");
+        if (owner >= 0 && numbered)
+            draw_number(svg, p, &boxes[i], owner);
+    }
+    for (int i = 0; i < count; i++)
+        if (owner_of(o, &boxes[i]) == 0)
+            draw_box(svg, p, &boxes[i], "strong");
+}
+
+/* The upper left part of the matrix: some tiles each way. */
+static Box shown_of(const Output *out, const Box *tile)
+{
+    const int64_t rows = tile->rows * TILES_ACROSS, cols = tile->cols * TILES_ACROSS;
+
+    return (Box){ 0, 0, rows < out->rows ? rows : out->rows, cols < out->cols ? cols : out->cols };
+}
+
+static long long recorded_block(const Records *r)
+{
+    return r->filter.block < 0 ? 0 : (long long) r->filter.block;
+}
+
+static void draw_tile(Svg *svg, const Panel *panel, const Box *box, int64_t block, bool is_recorded)
+{
+    svg_group(svg, "block %lld", (long long) block);
+    draw_box(svg, panel, box, is_recorded ? "c2" : "c1");
+    draw_box(svg, panel, box, is_recorded ? "strong" : "frame");
+    draw_number(svg, panel, box, block);
+    svg_end_group(svg);
+}
+
 static void draw_matrix(const Picture *picture, Svg *svg, const Output *out, const Box *tile,
-                        double x, double y, Box *shown)
+                        const Box *shown, const Panel *panel)
 {
     const Records *r = picture->records;
-    Panel panel;
 
-    *shown = (Box){ 0, 0, tile->rows * TILES_ACROSS, tile->cols * TILES_ACROSS };
-    shown->rows = shown->rows < out->rows ? shown->rows : out->rows;
-    shown->cols = shown->cols < out->cols ? shown->cols : out->cols;
-    panel = panel_of(x, y, shown->rows, shown->cols);
-    draw_box(svg, &panel, shown, "hatch");
+    draw_box(svg, panel, shown, "hatch");
     for (int i = 0; i < r->block_tile_count; i++) {
         const BlockTile *t = &r->block_tiles[i];
         const int64_t first = element_at(out, t->first);
@@ -290,19 +345,9 @@ static void draw_matrix(const Picture *picture, Svg *svg, const Output *out, con
             continue;
         box.rows = box.row + box.rows > shown->rows ? shown->rows - box.row : box.rows;
         box.cols = box.col + box.cols > shown->cols ? shown->cols - box.col : box.cols;
-        svg_group(svg, "block %lld", (long long) t->block);
-        draw_box(svg, &panel, &box,
-                 t->block == (r->filter.block < 0 ? 0 : r->filter.block) ? "c2" : "c1");
-        draw_box(svg, &panel, &box, "frame");
-        draw_number(svg, &panel, &box, t->block);
-        svg_end_group(svg);
+        draw_tile(svg, panel, &box, t->block, t->block == recorded_block(r));
     }
-    draw_box(svg, &panel, shown, "frame");
-}
-
-static void draw_panel_head(Svg *svg, double x, double y, const char *text)
-{
-    svg_paragraph(svg, x, y, PANEL, "text", text);
+    draw_box(svg, panel, shown, "frame");
 }
 
 /* ---- The picture ---- */
@@ -312,49 +357,73 @@ static double panel_x(int panel)
     return PICTURE_MARGIN + panel * (PANEL + GAP);
 }
 
-static void say(const Picture *picture, const Output *out, Owners *block, Owners *warp, Words *words)
+static void say(const Picture *picture, const Output *out, const Owners *block, const Owners *warp,
+                Words *words)
 {
-    PUT(words->title, "%s: a block writes %lld x %lld elements of %s, warp 0 of it %lld x %lld, thread 0 "
-                      "writes %lld",
+    const long long of_warp = elements_of(block, 0), of_thread = elements_of(warp, 0);
+
+    PUT(words->title, "%s: a block writes %lld x %lld elements of %s, warp 0 %lld, thread 0 %lld",
         picture->records->launches[out->launch].kernel, (long long) block->box.rows,
-        (long long) block->box.cols, out->name, (long long) warp->box.rows,
-        (long long) warp->box.cols, (long long) elements_of(warp, 0));
+        (long long) block->box.cols, out->name, of_warp, of_thread);
 }
 
-static void draw_all(const Picture *picture, Svg *svg, const Output *out, Owners *block, Owners *warp,
-                     Words *words)
+/* The panel of one box's owners; returns the y below it. */
+static double draw_panel(Svg *svg, int number, double y, Owners *owners, bool is_warp,
+                         const char *head)
+{
+    Panel panel = panel_of(panel_x(number), y + HEAD, &owners->box);
+    int count;
+    Box *boxes = find_boxes(owners, &count);
+
+    if (!has_room(&panel, owners, boxes, count))
+        stretch(&panel, owners->box.rows);
+    svg_paragraph(svg, panel_x(number), y, PANEL, "text", head);
+    draw_owners(svg, &panel, owners, boxes, count, is_warp);
+    free(boxes);
+    return y + HEAD + (double) owners->box.rows * panel.per_row;
+}
+
+static double draw_first_panel(const Picture *picture, Svg *svg, const Output *out,
+                               const Owners *block, double y)
+{
+    const Box shown = shown_of(out, &block->box);
+    Panel panel = panel_of(panel_x(0), y + HEAD, &shown);
+    const bool is_part = shown.rows < out->rows || shown.cols < out->cols;
+    char text[200];
+
+    svg_paragraph(svg, panel_x(0), y, PANEL, "text",
+                  PUT(text, "%s of %s: %lld x %lld, tiles of blocks", is_part ? "Part" : "All",
+                      out->name, (long long) shown.rows, (long long) shown.cols));
+    if ((double) block->box.rows * panel.per_row < ROW)
+        panel.per_row = ROW / (double) block->box.rows;
+    draw_matrix(picture, svg, out, &block->box, &shown, &panel);
+    return y + HEAD + (double) shown.rows * panel.per_row;
+}
+
+static void draw_all(const Picture *picture, Svg *svg, const Output *out, Owners *block,
+                     Owners *warp, Words *words)
 {
     const Records *r = picture->records;
-    const long long number = r->filter.block < 0 ? 0 : (long long) r->filter.block;
-    char place[300], text[400];
-    Box shown;
-    Panel panel;
-    double y;
+    char place[300], text[400], head[100];
+    double top, y;
 
     say(picture, out, block, warp, words);
     picture_place(picture, 0, place, sizeof place);
-    y = picture_head(picture, svg, words->title, place) + 16;
-    draw_matrix(picture, svg, out, &block->box, panel_x(0), y + 30, &shown);
-    draw_panel_head(svg, panel_x(0), y,
-                    PUT(text, "%s of %s: %lld x %lld, tiles of blocks",
-                        shown.rows < out->rows || shown.cols < out->cols ? "Part" : "All", out->name,
-                        (long long) shown.rows, (long long) shown.cols));
-    panel = panel_of(panel_x(1), y + 30, block->box.rows, block->box.cols);
-    draw_panel_head(svg, panel_x(1), y, PUT(text, "Block %lld: %lld x %lld, by warp", number,
-                                            (long long) block->box.rows,
-                                            (long long) block->box.cols));
-    draw_owners(svg, &panel, block, true);
-    panel = panel_of(panel_x(2), y + 30, warp->box.rows, warp->box.cols);
-    draw_panel_head(svg, panel_x(2), y, PUT(text, "Warp 0: %lld x %lld, by lane",
-                                            (long long) warp->box.rows,
-                                            (long long) warp->box.cols));
-    draw_owners(svg, &panel, warp, false);
-    PUT(text, "Numbers are those of blocks, of warps and of lanes; number 0 is orange. Each element is "
-              "drawn for the thread that stored it last. Simulated on the %s.",
+    top = picture_head(picture, svg, words->title, place) + 16;
+    y = draw_first_panel(picture, svg, out, block, top);
+    PUT(head, "Block %lld: %lld x %lld, by warp", recorded_block(r), (long long) block->box.rows,
+        (long long) block->box.cols);
+    y = fmax(y, draw_panel(svg, 1, top, block, true, head));
+    PUT(head, "Warp 0: %lld x %lld, by lane", (long long) warp->box.rows,
+        (long long) warp->box.cols);
+    y = fmax(y, draw_panel(svg, 2, top, warp, false, head));
+    PUT(text,
+        "Numbers are those of blocks, warps and lanes; number 0 is orange with a strong frame. "
+        "Each element belongs to the thread that stored it last. Simulated on the %s.",
         r->device.name);
     PUT(words->description, "%s. Three panels: the matrix, one block's tile, one warp's part. %s",
         place, text);
-    picture_caption(picture, svg, y + 30 + PANEL + 26, text);
+    picture_caption(picture, svg, y + 26, text);
 }
 
 bool draw_tiles(const Picture *picture, Svg *svg, Words *words)

@@ -80,9 +80,9 @@ static bool check_access(const Records *r, int i)
                 (a->space == RECORD_SHARED ? a->array == -1 : in_array(r, a->array));
 
     for (int lane = 0; lane < RECORD_LANES; lane++)
-        fine = fine && a->address[lane] < (a->space == RECORD_SHARED
-                                               ? MOST_SHARED_WORDS * RECORD_WORD_BYTES
-                                               : MOST_OFFSET);
+        fine = fine &&
+               a->address[lane] < (a->space == RECORD_SHARED ? MOST_SHARED_WORDS * RECORD_WORD_BYTES
+                                                             : MOST_OFFSET);
     return fine;
 }
 

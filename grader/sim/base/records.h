@@ -14,7 +14,7 @@
 
 enum {
     RECORD_LANES = 32,
-    RECORD_NAME = 32,
+    RECORD_NAME = 40,
     RECORD_BANKS = 32,
     RECORD_LINE_BYTES = 128,
     RECORD_SECTOR_BYTES = 32,
@@ -58,10 +58,10 @@ typedef struct RecordedArray {
 typedef struct RecordedLaunch {
     char kernel[RECORD_NAME];
     int grid[3], block[3];
-    int64_t resident; /* blocks that the GPU holds at once; 0: unknown */
-    int64_t played;   /* blocks whose time was modelled */
-    int shared_bytes; /* per block */
-    double cycles;    /* modelled; 0: not */
+    int64_t resident;         /* blocks that the GPU holds at once; 0: unknown */
+    int64_t played;           /* blocks whose time was modelled */
+    int shared_bytes;         /* per block */
+    double cycles;            /* modelled; 0: not */
     uint64_t executed, lanes; /* warp instructions; active lanes in all of them together */
     uint8_t touched[MOST_SHARED_WORDS / 8]; /* words of shared memory that any warp accessed */
 } RecordedLaunch;
@@ -80,11 +80,11 @@ typedef struct WarpAccess {
     int launch, step; /* step: the instruction's place in the kernel's PTX */
     int line;         /* of kernel.cu; 0: of another file, or unknown */
     int space, kind;
-    int array;        /* index; -1 for shared memory */
-    int bytes;        /* per lane */
+    int array; /* index; -1 for shared memory */
+    int bytes; /* per lane */
     int warp;
     int64_t block;
-    uint32_t mask;    /* active lanes */
+    uint32_t mask;     /* active lanes */
     int passes, least; /* sectors, or wavefronts; and the fewest that these bytes need */
     uint64_t address[RECORD_LANES]; /* offset in the array or in shared memory; 0 if inactive */
     /* Of the instruction, over all warps of the launch: the simulator's counters. */

@@ -60,7 +60,7 @@ typedef struct BlockTrace {
     struct BlockTrace *next;
     Trace *warps;
     int warp_count;
-    long block; /* its number */
+    long block;      /* its number */
     bool incomplete; /* there was no memory */
 } BlockTrace;
 

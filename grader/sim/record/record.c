@@ -76,15 +76,15 @@ static void add_variables(const Launch *launch)
 
     for (int i = 0; i < module->variable_count && records->variable_count < MOST_VARIABLES; i++) {
         const Variable *v = &module->variables[i];
-        const bool is_its = v->function < 0 ||
-                            &module->functions[v->function] == launch->kernel->function;
+        const bool is_its =
+            v->function < 0 || &module->functions[v->function] == launch->kernel->function;
         SharedVariable *to = &records->variables[records->variable_count];
         if (v->space != SPACE_SHARED || !is_its)
             continue;
         *to = (SharedVariable){ .launch = launch_now,
                                 .offset = launch->kernel->variable_offset[i],
-                                .bytes = v->size ? (int) v->size
-                                                 : (int) launch->dynamic_shared_bytes };
+                                .bytes =
+                                    v->size ? (int) v->size : (int) launch->dynamic_shared_bytes };
         copy_variable_name(to->name, v->name);
         records->variable_count++;
     }
@@ -102,7 +102,8 @@ static void launch_begin(Launch *launch)
     }
     launch_now = records->launch_count++;
     to = &records->launches[launch_now];
-    *to = (RecordedLaunch){ .resident = launch->resident, .shared_bytes = (int) launch->shared_bytes };
+    *to = (RecordedLaunch){ .resident = launch->resident,
+                            .shared_bytes = (int) launch->shared_bytes };
     copy_name(to->kernel, launch->name, launch->name ? (int) strcspn(launch->name, "(") : 0);
     memcpy(to->grid, launch->grid, sizeof to->grid);
     memcpy(to->block, launch->block, sizeof to->block);
@@ -282,9 +283,8 @@ static BlockTile *tile_of(int64_t block, int array)
         records->lost_block_tiles++;
         return NULL;
     }
-    records->block_tiles[records->block_tile_count] = (BlockTile){
-        .launch = launch_now, .array = array, .block = block, .first = UINT64_MAX
-    };
+    records->block_tiles[records->block_tile_count] =
+        (BlockTile){ .launch = launch_now, .array = array, .block = block, .first = UINT64_MAX };
     return &records->block_tiles[records->block_tile_count++];
 }
 

@@ -26,7 +26,10 @@ static void put_device(RecordedDevice *to)
                             .sm_mhz = d->sm_mhz,
                             .fp32_tflops = d->fp32_tflops,
                             .memory_gbps = d->memory_gbps };
-    snprintf(to->name, sizeof to->name, "%.*s", RECORD_NAME - 1, d->name);
+    if (d->slice > 1)
+        snprintf(to->name, sizeof to->name, "%.16s (1/%d of it)", d->name, d->slice);
+    else
+        snprintf(to->name, sizeof to->name, "%.*s", RECORD_NAME - 1, d->name);
 }
 
 static void put_spans(Records *to)

@@ -144,8 +144,8 @@ uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double c
 typedef struct PlayedBlock {
     struct PlayedBlock *next;
     BlockTrace *trace;
-    uint64_t number;   /* in the order in which they came to the SM */
-    int live, waiting; /* warps that have not ended; of them at a barrier */
+    uint64_t number;       /* in the order in which they came to the SM */
+    int live, waiting;     /* warps that have not ended; of them at a barrier */
     uint64_t begins, ends; /* ends: the last cycle of its warps and stores so far */
 } PlayedBlock;
 
