@@ -73,6 +73,10 @@ static bool find_placed(const Picture *picture, int launch, Placed *p, Words *wo
 {
     const Records *r = picture->records;
 
+    if (launch < 0) {
+        PUT(words->why, "no launch was recorded");
+        return false;
+    }
     *p = (Placed){ .bars = xcalloc((size_t) r->block_span_count + 1, sizeof *p->bars) };
     for (int i = 0; i < r->block_span_count; i++)
         if (r->block_spans[i].launch == launch)
@@ -207,7 +211,7 @@ bool draw_blocks(const Picture *picture, Svg *svg, Words *words)
     const int launch = picture_launch(picture);
     char place[300], sample[600];
     Placed p = { .count = 0 };
-    const bool found = launch >= 0 && find_placed(picture, launch, &p, words);
+    const bool found = find_placed(picture, launch, &p, words);
     double y, x;
 
     if (found) {
@@ -248,7 +252,7 @@ bool print_blocks(const Picture *picture, FILE *to, Words *words)
     const int launch = picture_launch(picture);
     char place[300], sample[600];
     Placed p = { .count = 0 };
-    const bool found = launch >= 0 && find_placed(picture, launch, &p, words);
+    const bool found = find_placed(picture, launch, &p, words);
 
     if (found) {
         say(picture, launch, &p, words, sample, sizeof sample);

@@ -152,7 +152,7 @@ static void print_usage(FILE *to)
 
 /* ---- The case ---- */
 
-/* The case named, else the first timed one, else the first control case. NULL: there is none. */
+/* The case named, else the first timed one, else the first control case. NULL: no such case. */
 static const Case *choose_case(const Options *o)
 {
     const Case *control = NULL;

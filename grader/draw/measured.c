@@ -52,7 +52,7 @@ static void take_line(Ladder *ladder, char *line, const char *label)
         rung->rate = value;
 }
 
-/* "NVIDIA H200, 132 SMs": what the description of an H200 says. False: there is none. */
+/* "NVIDIA H200, 132 SMs": the description of an H200. False: no such file. */
 static bool read_device(const char *about, Device *device)
 {
     char build[PATH], folder[PATH + 20], key[40], why[900];

@@ -6,9 +6,9 @@
 #include <string.h>
 
 const PictureKind picture_kinds[] = {
-    { "sectors", "which 32-byte sectors a warp's lanes touch", FROM_RECORDS, draw_sectors,
+    { "sectors", "which 32-byte sectors the lanes of a warp touch", FROM_RECORDS, draw_sectors,
       print_sectors },
-    { "banks", "which banks of shared memory a warp's lanes touch", FROM_RECORDS, draw_banks,
+    { "banks", "which banks of shared memory the lanes of a warp touch", FROM_RECORDS, draw_banks,
       print_banks },
     { "lanes", "which lanes are active, instruction by instruction", FROM_RECORDS, draw_lanes,
       print_lanes },

@@ -53,7 +53,7 @@ typedef struct Picture {
     int line; /* of the source; 0: the picture chooses */
 } Picture;
 
-/* The words of a picture: title and description for screen readers; why there is none. */
+/* The words of a picture: title and description for screen readers; why nothing is drawn. */
 typedef struct Words {
     char title[300], description[1200], why[300];
 } Words;
@@ -63,13 +63,13 @@ typedef enum PictureData { FROM_RECORDS, FROM_LADDER, FROM_ROOFLINE } PictureDat
 typedef struct PictureKind {
     const char *name, *about;
     PictureData data;
-    /* Both return false, with words->why, if there is nothing to draw. NULL: no text form. */
+    /* Both return false, with words->why, if nothing can be drawn. NULL: no text form. */
     bool (*draw)(const Picture *picture, Svg *svg, Words *words);
     bool (*print)(const Picture *picture, FILE *to, Words *words);
 } PictureKind;
 
 extern const PictureKind picture_kinds[];          /* ends with no name */
-const PictureKind *picture_kind(const char *name); /* NULL: there is none */
+const PictureKind *picture_kind(const char *name); /* NULL: no such kind */
 
 /* ---- For the kinds (picture.c) ---- */
 

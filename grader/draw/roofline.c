@@ -100,8 +100,8 @@ static void draw_roofs(Svg *svg, const RooflinePoints *points, const Plane *p)
              points->memory_gbps, ridge);
 }
 
-/* Where the numbers of the points are: beside each, towards the middle, and further away where
- * others are there already. */
+/* Where the numbers of the points are: next to each point, towards the middle, and further away
+ * where another number is in the way. */
 typedef struct Labels {
     double x[MOST_RUNGS], y[MOST_RUNGS];
     int count;

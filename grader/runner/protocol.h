@@ -38,7 +38,7 @@
  *                                  GPU only)
  *   TAG cost I                     the I-th costliest source line of the last go, from 0;
  *       ok line:... sectors:... requests:... ... ns_dram:...     line:0 means no more lines
- *   TAG record BLOCK WARP          from the next go on, samples are kept for pictures; BLOCK and
+ *   TAG record BLOCK WARP          every following go keeps samples for pictures; BLOCK and
  *       ok                         WARP: a number or `any` (a simulated GPU only)
  *   TAG records                    copies them to the beginning of the shared memory, a Records of
  *       ok bytes:...               sim/base/records.h

@@ -106,7 +106,7 @@ typedef struct BlockSpan {
     uint64_t begin, end;
 } BlockSpan;
 
-/* Where in an array a block's first store went: the smallest offset. */
+/* The smallest offset in an array to which a block stored. */
 typedef struct BlockTile {
     int launch, array;
     int64_t block;

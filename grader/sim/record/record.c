@@ -118,8 +118,8 @@ static void add_totals(RecordedLaunch *to, const Code *code, const Count *counts
     }
 }
 
-/* The counters of an access's instruction. Functions that the kernel calls are told apart by the
- * upper bits of `step`. */
+/* The counters of an access's instruction. The upper bits of `step` name a function that the kernel
+ * calls; 0: the kernel itself. */
 static const Count *count_at(const Launch *launch, int step)
 {
     const int function = step >> 20, at = step & ((1 << 20) - 1);
