@@ -58,9 +58,9 @@ typedef struct Trace {
 
 typedef struct BlockTrace {
     struct BlockTrace *next;
+    long block; /* its number */
     Trace *warps;
     int warp_count;
-    long block;      /* its number */
     bool incomplete; /* there was no memory */
 } BlockTrace;
 
