@@ -156,10 +156,8 @@ static const WarpAccess *find_access(const Picture *picture, Words *words)
 {
     const WarpAccess *a = picture_access(picture, RECORD_SHARED);
 
-    if (!a && picture->line)
-        PUT(words->why, "%s:%d accesses no shared memory", picture->file, picture->line);
-    else if (!a)
-        PUT(words->why, "the kernel accesses no shared memory");
+    if (!a)
+        picture_no_access(picture, "shared", words);
     return a;
 }
 

@@ -8,6 +8,37 @@
 static const double call_limit_s = 60;
 enum { LAUNCH_MILLIONS = 1000 };
 
+/* ---- The case ---- */
+
+const Case *collect_choose_case(const Lab *lab, const char *label)
+{
+    const Case *control = NULL;
+
+    for (const Case *c = lab->cases; c->label; c++) {
+        if (label && !strncmp(c->label, label, strlen(label)))
+            return c;
+        if (!label && c->kind == TIMED)
+            return c;
+        if (!label && !control && c->kind == CONTROL)
+            control = c;
+    }
+    return control;
+}
+
+/* A dim that grading balances stays the table's, and such a case begins at a smaller scale in
+ * gradings, too. */
+Case collect_case(const Case *lab_case, const GpuInfo *info)
+{
+    Case sized = *lab_case;
+
+    if (sized.size)
+        sized.size(sized.dim, &info->gpu, sized.balance > 0 ? 1.0 / 64 : 1);
+    for (int d = 0; d < LAB_DIMS; d++)
+        if (!sized.dim[d])
+            sized.dim[d] = lab_case->dim[d];
+    return sized;
+}
+
 /* ---- One kernel ---- */
 
 static bool fine(Verdict verdict, const Worker *worker, char *why)
@@ -55,25 +86,34 @@ static bool has_records(const Records *r)
     return r->launch_count || r->span_count;
 }
 
+bool collect_run(const CollectJob *job, const RecordFilter *filter, Worker *worker,
+                 Records *records, char *failed)
+{
+    static Build build;
+    Timing timing;
+    char why[COLLECT_WHY] = "";
+    bool well;
+
+    *failed = 0;
+    *worker = (Worker){ .sets = 0 };
+    if (!built(job, job->source, job->shown, &build, failed) ||
+        !ready(job, build.object, worker, failed) ||
+        !fine(worker_record(worker, filter), worker, failed))
+        return false;
+    fine(worker_go(worker, 1, call_limit_s, &timing), worker, failed);
+    well = fine(worker_records(worker, records), worker, *failed ? why : failed) &&
+           has_records(records);
+    if (!well && !*failed)
+        put(failed, COLLECT_WHY, "nothing of it ran on the GPU");
+    return well;
+}
+
 bool collect_records(const CollectJob *job, const RecordFilter *filter, Records *records,
                      char *failed)
 {
-    static Build build;
-    Worker worker = { .sets = 0 };
-    Timing timing;
-    bool well = built(job, job->source, job->shown, &build, failed) &&
-                ready(job, build.object, &worker, failed) &&
-                fine(worker_record(&worker, filter), &worker, failed);
+    Worker worker;
+    const bool well = collect_run(job, filter, &worker, records, failed);
 
-    if (well) {
-        char why[COLLECT_WHY] = "";
-        *failed = 0;
-        fine(worker_go(&worker, 1, call_limit_s, &timing), &worker, failed);
-        well = fine(worker_records(&worker, records), &worker, *failed ? why : failed) &&
-               has_records(records);
-        if (!well && !*failed)
-            put(failed, COLLECT_WHY, "nothing of it ran on the GPU");
-    }
     worker_end(&worker);
     return well;
 }

@@ -16,11 +16,21 @@ typedef struct CollectJob {
 
 enum { COLLECT_WHY = 2000 };
 
+/* The case whose label begins with this text; without a text the first timed case, else the first
+ * control case. NULL: no such case. */
+const Case *collect_choose_case(const Lab *lab, const char *label);
+/* The smallest size at which grading times it on this GPU. */
+Case collect_case(const Case *lab_case, const GpuInfo *info);
+
 /* Runs the kernel once. True if there is something to draw, even if the kernel failed; `failed`
  * then has the reason, else "". False, with the reason in `failed`, if nothing was recorded. Both
  * texts have COLLECT_WHY bytes. */
 bool collect_records(const CollectJob *job, const RecordFilter *filter, Records *records,
                      char *failed);
+
+/* The same, but the runner stays, for the caller to ask more and to end it. */
+bool collect_run(const CollectJob *job, const RecordFilter *filter, Worker *worker,
+                 Records *records, char *failed);
 
 /* The kernel (if there is one) and each rung, each called once. Kernels that cannot run are left
  * out; false, with `why`, if none is left. */

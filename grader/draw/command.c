@@ -124,17 +124,28 @@ static const OptionRow rows[] = {
     { 0 },
 };
 
+/* "sectors, banks, ..." */
+static const char *kind_names(char *text, size_t size)
+{
+    *text = 0;
+    for (const PictureKind *kind = picture_kinds; kind->name; kind++)
+        append(text, size, "%s%s", *text ? ", " : "", kind->name);
+    return text;
+}
+
+/* The kind, then the lab. */
 static bool take_word(void *self, const char *word)
 {
     Options *o = self;
+    char names[200];
 
-    if (!o->kind && !(o->kind = picture_kind(word))) {
-        fprintf(stderr, "warpbook: there is no kind of picture '%s' (see warpbook draw --help)\n",
-                word);
-        return false;
+    if (!o->kind) {
+        o->kind = picture_kind(word);
+        if (!o->kind)
+            fprintf(stderr, "warpbook: unknown kind of picture '%s'; kinds: %s\n", word,
+                    kind_names(names, sizeof names));
+        return o->kind;
     }
-    if (o->kind && !strcmp(o->kind->name, word))
-        return true;
     if (o->entry || !(o->entry = lab_find(word))) {
         fprintf(stderr, "warpbook: draw needs one lab; '%s' is not one\n", word);
         return false;
@@ -148,38 +159,6 @@ static void print_usage(FILE *to)
     for (const PictureKind *kind = picture_kinds; kind->name; kind++)
         fprintf(to, "  %-10s %s%s\n", kind->name, kind->about, kind->print ? "" : " (--svg only)");
     fputs(usage_end, to);
-}
-
-/* ---- The case ---- */
-
-/* The case named, else the first timed one, else the first control case. NULL: no such case. */
-static const Case *choose_case(const Options *o)
-{
-    const Case *control = NULL;
-
-    for (const Case *c = o->entry->lab->cases; c->label; c++) {
-        if (o->label && !strncmp(c->label, o->label, strlen(o->label)))
-            return c;
-        if (!o->label && c->kind == TIMED)
-            return c;
-        if (!o->label && !control && c->kind == CONTROL)
-            control = c;
-    }
-    return control;
-}
-
-/* The smallest size at which grading times it on this GPU; a dim that grading balances stays the
- * table's, and such a case begins at a smaller scale there, too. */
-static Case sized_for(const Case *lab_case, const GpuInfo *info)
-{
-    Case sized = *lab_case;
-
-    if (sized.size)
-        sized.size(sized.dim, &info->gpu, sized.balance > 0 ? 1.0 / 64 : 1);
-    for (int d = 0; d < LAB_DIMS; d++)
-        if (!sized.dim[d])
-            sized.dim[d] = lab_case->dim[d];
-    return sized;
 }
 
 /* ---- Drawing ---- */
@@ -281,7 +260,7 @@ static int run_and_show(const Options *o, const Case *lab_case)
     session = (Session){ .quick = true, .live = isatty(2), .replayed = true, .seed = 1 };
     if (!session_open(&session, o->device ? o->device : "sim"))
         return could_not(session.problem);
-    sized = sized_for(lab_case, &session.gpu);
+    sized = collect_case(lab_case, &session.gpu);
     job.lab_case = &sized;
     job.source =
         o->submission ? o->submission : lab_file(&session.book, o->entry, "kernel.cu", path);
@@ -336,7 +315,7 @@ int draw_run(int argc, char **argv)
         return refuse("draw needs a kind of picture and a lab");
     if (!o.svg && !o.kind->print)
         return refuse("this kind has no text form: name a file with --svg");
-    if (!(lab_case = choose_case(&o)))
+    if (!(lab_case = collect_choose_case(o.entry->lab, o.label)))
         return refuse("no case of this lab has such a label");
     return show_measured(&o, lab_case, &status) ? status : run_and_show(&o, lab_case);
 }

@@ -55,6 +55,9 @@ void picture_source(const Picture *picture, int line, char *text, size_t size)
         return;
     at += strspn(at, " \t");
     put(text, size, "%.*s", (int) strcspn(at, "\r\n"), at);
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = *c == '\t' ? ' ' : '?';
 }
 
 double picture_head(const Picture *picture, Svg *svg, const char *title, const char *below)
@@ -116,6 +119,17 @@ double picture_time_axis(Svg *svg, double left, double right, double y, double w
 }
 
 /* ---- Which access, which launch ---- */
+
+void picture_no_access(const Picture *picture, const char *memory, Words *words)
+{
+    const RecordFilter *f = &picture->records->filter;
+    char where[60] = "the kernel";
+
+    if (picture->line)
+        PUT(where, "%s:%d", picture->file, picture->line);
+    PUT(words->why, "%s accesses no %s memory%s", where, memory,
+        f->block >= 0 || f->warp >= 0 ? " in that block or warp" : "");
+}
 
 /* Passes beyond the fewest possible, over all warps. */
 static double waste_of(const WarpAccess *a)

@@ -89,6 +89,8 @@ double picture_time_axis(Svg *svg, double left, double right, double y, double w
 
 /* The access to draw: of that line if one is given, else the one that wastes most. NULL: none. */
 const WarpAccess *picture_access(const Picture *picture, RecordSpace space);
+/* Says in `words` that picture_access() found none; memory: "global" or "shared". */
+void picture_no_access(const Picture *picture, const char *memory, Words *words);
 /* "kernel k, warp 0 of block 0" and the instruction's averages, as a sentence. */
 void picture_sample(const Picture *picture, const WarpAccess *access, char *text, size_t size);
 /* The index of the launch that takes longest; -1: none. */

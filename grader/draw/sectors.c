@@ -97,10 +97,8 @@ static const WarpAccess *find_access(const Picture *picture, Words *words)
 {
     const WarpAccess *a = picture_access(picture, RECORD_GLOBAL);
 
-    if (!a && picture->line)
-        PUT(words->why, "%s:%d accesses no global memory", picture->file, picture->line);
-    else if (!a)
-        PUT(words->why, "the kernel accesses no global memory");
+    if (!a)
+        picture_no_access(picture, "global", words);
     return a;
 }
 

@@ -5,6 +5,7 @@
 #include "draw/well_formed.h"
 #include "rows.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +305,70 @@ static void the_longest_names_fit(void)
     }
 }
 
+/* ---- Whatever passes records_check() can be drawn ---- */
+
+#define PART(member)                                                                               \
+    {                                                                                              \
+        offsetof(Records, member), sizeof((Records *) 0)->member                                   \
+    }
+#define FIRST(table)                                                                               \
+    {                                                                                              \
+        offsetof(Records, table), 4 * sizeof *((Records *) 0)->table                               \
+    }
+
+/* Changes some bytes of one part. */
+static void spoil(Records *r, uint64_t *random)
+{
+    static const struct {
+        size_t at, size;
+    } parts[] = { PART(filter),
+                  PART(device),
+                  FIRST(arrays),
+                  FIRST(accesses),
+                  FIRST(lane_steps),
+                  FIRST(block_spans),
+                  FIRST(spans),
+                  FIRST(writes),
+                  FIRST(block_tiles),
+                  PART(launches[0].grid),
+                  PART(launches[0].cycles) };
+    const size_t part = next_random(random) % COUNT(parts);
+
+    for (int i = 0; i < 3; i++) {
+        unsigned char *byte =
+            (unsigned char *) r + parts[part].at + next_random(random) % parts[part].size;
+        *byte = (unsigned char) (next_random(random) % 3 ? next_random(random) : *byte ^ 1);
+    }
+}
+
+static void what_passes_the_check_can_be_drawn(void)
+{
+    Records *sound = made_records();
+    Made made = make();
+    uint64_t random = 7;
+    int drawn_ones = 0;
+    char why[200];
+
+    for (int i = 0; i < 400; i++) {
+        memcpy(made.records, sound, sizeof *sound);
+        spoil(made.records, &random);
+        if (!records_check(made.records, why, sizeof why))
+            continue;
+        drawn_ones++;
+        for (const PictureKind *kind = picture_kinds; kind->name; kind++) {
+            Words words;
+            int misfits;
+            char *text = drawn(kind->name, &made, &words, &misfits);
+            if (text ? !is_well_formed(text) : !*words.why)
+                FAIL_SAYING("round %d, %s: %s", i, kind->name, text ? text : "no reason");
+            free(text);
+        }
+    }
+    CU_ASSERT(drawn_ones > 20 && drawn_ones < 400);
+    free(sound);
+    free(made.records);
+}
+
 CU_SuiteInfo test_pictures = {
     "pictures",
     .pTests =
@@ -312,6 +377,7 @@ CU_SuiteInfo test_pictures = {
             { "figures are those of the records", figures_are_those_of_the_records },
             { "without data there is a reason", without_data_there_is_a_reason },
             { "the longest names fit", the_longest_names_fit },
+            { "what passes the check can be drawn", what_passes_the_check_can_be_drawn },
             CU_TEST_INFO_NULL,
         },
 };

@@ -20,9 +20,15 @@ static bool is_number(double value)
     return isfinite(value) && value >= 0 && value < MOST_NUMBER;
 }
 
+/* Ends, and is printable. */
 static bool is_text(const char *text, size_t size)
 {
-    return memchr(text, 0, size) != NULL;
+    const char *end = memchr(text, 0, size);
+
+    for (const char *c = text; end && c < end; c++)
+        if (*c < ' ' || *c > '~')
+            return false;
+    return end != NULL;
 }
 
 static bool in_launch(const Records *r, int launch)

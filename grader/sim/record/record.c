@@ -37,9 +37,13 @@ Records *record_so_far(void)
 
 /* ---- Names ---- */
 
+/* Names come from a student's code: only printable characters are kept. */
 static void copy_name(char to[RECORD_NAME], const char *from, int length)
 {
     snprintf(to, RECORD_NAME, "%.*s", length, from ? from : "");
+    for (char *c = to; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
 }
 
 /* "_ZZ9transposePfE4tile" is "tile": the last part that a number announces. */
