@@ -6,6 +6,7 @@
 # make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
 # make gradebook       the program for whole courses     make course-kit the students' tree, to hand out
 # make validate        modelled time beside this GPU's   make help      this text
+# make draw KIND=sectors LAB=..  a picture of what a kernel does (docs/drawing.md); KIND= lists kinds
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; V=1 shows commands; FLAGS="--quick" goes to the
@@ -69,12 +70,12 @@ lab_o     := $(call objects,$(labs:%=labs/%/lab.c)) $(B)/registry_table.o
 sim_tool  := grader/sim/tool.c grader/sim/list.c
 sim_c     := $(filter-out $(call in,sim/guest) $(sim_tool),$(call in,sim))
 sim_plain_o := $(call objects,$(filter-out $(call in,sim/runtime),$(sim_c)))# needs no CUDA headers
-grader_o  := $(call objects,$(call in,base build judge learner calc) grader/coursework.c $(sim_tool) \
-             $(addprefix grader/sim/,device/device.c binary/elf.c base/limiter.c ptx/module.c exec/shape.c))
+grader_o  := $(call objects,$(call in,base build judge learner calc draw) grader/coursework.c $(sim_tool) \
+             $(addprefix grader/sim/,device/device.c binary/elf.c base/limiter.c base/records.c ptx/module.c exec/shape.c))
 missing    = $(eval missing := $(filter-out $(wildcard $(sort $(all_o))),$(sort $(all_o))))$(missing)
 all_o      = $(grader_o) $(child_o) $(guest_o) $(guest_sim_o) $(sim_o) $(B)/grader/main.o $(B)/grader/command_line.o
 
-.PHONY: all programs help grade explain hint progress check check-cheats course-kit clean FORCE
+.PHONY: all programs help grade explain draw hint progress check check-cheats course-kit clean FORCE
 all: programs $(if $(GRADEBOOK),$(B)/gradebook)
 
 # What grading needs: a compiler, make and the CUDA Toolkit.
@@ -83,8 +84,8 @@ programs: $(B)/warpbook $(if $(NVCC),$(B)/runner $(B)/guest $(B)/runner-sim $(B)
 
 # ---- What people type ----
 
-run = WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(LAB) $(if $(DEVICE),--device $(DEVICE)) $(FLAGS)
-grade explain $(if $(wildcard tests/tests.mk),check): programs
+run = WARPBOOK_BUILD=$(B) $(B)/warpbook $@ $(if $(filter draw,$@),$(KIND)) $(LAB) $(if $(DEVICE),--device $(DEVICE)) $(FLAGS)
+grade explain draw $(if $(wildcard tests/tests.mk),check): programs
 	@$(run)
 
 hint progress: programs

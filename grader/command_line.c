@@ -22,6 +22,7 @@ const char usage[] =
     "  build      put a submission's build into the cache, for a GPU that grades it later\n"
     "  labs       list the labs\n"
     "  sim        run any CUDA program on the simulated GPU: warpbook sim --help\n"
+    "  draw       a picture of what a kernel does, as SVG or text: warpbook draw --help\n"
     "  calc       the calculations of the lessons, step by step: warpbook calc\n\n"
     "LAB: 06_transpose, transpose or 6. Without one: every lab.\n\n"
     "  --submission PATH   a folder like labs/, or one kernel.cu (with one LAB)\n"

@@ -2,6 +2,7 @@
 #include "calc/main.h"
 #include "command_line.h"
 #include "coursework.h"
+#include "draw/command.h"
 #include "learner/explain.h"
 #include "judge/grade.h"
 #include "learner/progress.h"
@@ -473,13 +474,15 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "calc"))
         return calc_run(argc - 2, argv + 2);
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+        if (strcmp(argv[1], "draw") && (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")))
             return fputs(usage, stdout) < 0;
         if (!strcmp(argv[i], "--version"))
             return puts("warpbook " WARPBOOK_VERSION) < 0;
     }
     child_on_signals(session_clear_line);
     prctl(PR_SET_DUMPABLE, 0); /* no child may read our memory: seeds, expected results */
+    if (argc > 1 && !strcmp(argv[1], "draw"))
+        return draw_run(argc - 1, argv + 1);
     for (size_t c = 0; argc > 1 && c < sizeof commands / sizeof *commands; c++) {
         if (strcmp(argv[1], commands[c].name))
             continue;

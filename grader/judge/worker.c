@@ -420,6 +420,41 @@ bool worker_cost(Worker *worker, int i, LineCost *cost)
            take_traffic(answer, "shared_", &cost->shared) && take_spent(answer, &cost->spent);
 }
 
+static const char *number_or_any(int64_t number, char *text, size_t size)
+{
+    return number < 0 ? "any" : put(text, size, "%lld", (long long) number);
+}
+
+Verdict worker_record(Worker *worker, const RecordFilter *filter)
+{
+    char answer[CHILD_LINE], block[24], warp[24];
+
+    return ASK(worker, chore_limit_s, answer, "record %s %s",
+               number_or_any(filter->block, block, sizeof block),
+               number_or_any(filter->warp, warp, sizeof warp));
+}
+
+/* The child may still write to the memory: what is checked is a copy. */
+Verdict worker_records(Worker *worker, Records *records)
+{
+    char answer[CHILD_LINE], why[200];
+    double bytes;
+    Verdict verdict = ASK(worker, chore_limit_s, answer, "records");
+
+    if (verdict != PASS)
+        return verdict;
+    _Static_assert(sizeof *records <= WORKER_WINDOW_BYTES, "records fit the shared memory");
+    if (!field_double(answer, "bytes", &bytes) || bytes != (double) sizeof *records) {
+        PUT(worker->why, "its process reported records of a wrong size: %.40s", answer);
+        return SUSPECT;
+    }
+    memcpy(records, worker->child.shared, sizeof *records);
+    if (records_check(records, why, sizeof why))
+        return PASS;
+    PUT(worker->why, "its process reported invalid records: %s", why);
+    return SUSPECT;
+}
+
 Verdict worker_clock(Worker *worker, double *mhz)
 {
     char answer[CHILD_LINE];

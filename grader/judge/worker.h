@@ -12,6 +12,7 @@
 #include "base/diagnosis.h"
 #include "base/registry.h"
 #include "sim/base/limiter.h"
+#include "sim/base/records.h"
 #include "base/verdict.h"
 
 typedef struct GpuInfo {
@@ -119,6 +120,11 @@ typedef struct LineCost {
     LineTraffic load, store, atomic, shared;
 } LineCost;
 bool worker_cost(Worker *worker, int i, LineCost *cost);
+
+/* Simulated GPU only. worker_record: from the next worker_go() on, samples are kept (-1: any block
+ * or warp). worker_records: fetches and checks them. */
+Verdict worker_record(Worker *worker, const RecordFilter *filter);
+Verdict worker_records(Worker *worker, Records *records);
 
 Verdict worker_clock(Worker *worker, double *mhz);
 void worker_drop(Worker *worker); /* frees the arrays */

@@ -72,6 +72,12 @@ int device_timed(DeviceTimed *timed);
 int device_limits(char *answer, size_t size);
 int device_cost(int i, char *answer, size_t size);
 
+/* From the next call on, keeps samples for pictures (-1: any block or warp); copies them to `to`, a
+ * Records of sim/base/records.h, and returns its size. Both return 0 if this device does not
+ * record, and device_records() also if there is no room. */
+int device_record(long long block, int warp);
+size_t device_records(void *to, size_t room);
+
 /* For student code in a guest. On a simulated GPU device_serve() starts to answer the guest's CUDA
  * calls. The guest may launch only between device_go() and device_gone(), and only the given launch
  * if the lab gives one; in a lab about streams it may also copy. device_gone() waits for all

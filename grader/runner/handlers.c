@@ -410,6 +410,43 @@ static bool cost(Server *server, char **words, char *answer, char *fault)
     return server->device->cost((int) i, answer, fault);
 }
 
+/* A number, or "any": -1. */
+static bool number_or_any(const char *word, uint64_t most, int64_t *value)
+{
+    uint64_t number = 0;
+    const bool any = !strcmp(word, "any");
+
+    if (!any && !parse_whole(word, 10, most, &number))
+        return false;
+    *value = any ? -1 : (int64_t) number;
+    return true;
+}
+
+static bool record(Server *server, char **words, char *answer, char *fault)
+{
+    int64_t block, warp;
+
+    (void) answer;
+    if (!server->device->record)
+        return command_usage(fault, "only a simulated GPU records");
+    if (!number_or_any(words[1], INT64_MAX, &block) || !number_or_any(words[2], 31, &warp))
+        return command_usage(fault, "a block and a warp are wanted");
+    return server->device->record(block, (int) warp, fault);
+}
+
+static bool records(Server *server, char **words, char *answer, char *fault)
+{
+    size_t bytes = 0;
+
+    (void) words;
+    if (!server->device->records)
+        return command_usage(fault, "only a simulated GPU records");
+    if (!server->device->records(server->shared, server->shared_bytes, &bytes, fault))
+        return false;
+    put(answer, SERVE_ANSWER, "bytes:%zu", bytes);
+    return true;
+}
+
 static bool drop(Server *server, char **words, char *answer, char *fault)
 {
     (void) words;
@@ -439,6 +476,8 @@ const Command commands[] = {
     { "guards", 1, guards },
     { "limits", 0, limits },
     { "cost", 1, cost },
+    { "record", 2, record },
+    { "records", 0, records },
     { "clock", 0, read_clock },
     { "checks", 2, set_checks },
     { "count", 2, count },

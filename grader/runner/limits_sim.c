@@ -1,5 +1,5 @@
 /* limits_sim.c - what limited the student's kernels on a simulated GPU, as the fields of an
- * answer: runner/protocol.h, commands limits and cost. */
+ * answer: runner/protocol.h, commands limits and cost; and records for pictures. */
 #include "runner/device_cuda.h"
 #include "base/util.h"
 
@@ -127,4 +127,16 @@ int device_cost(int i, char *answer, size_t size)
     put_traffic(answer, size, "shared_", &line->shared);
     put_spent(answer, size, &line->spent);
     return 1;
+}
+
+/* ---- Records ---- */
+
+int device_record(long long block, int warp)
+{
+    return simRecord(&(RecordFilter){ .block = block, .warp = warp });
+}
+
+size_t device_records(void *to, size_t room)
+{
+    return room >= sizeof(Records) && simRecords(to) ? sizeof(Records) : 0;
 }

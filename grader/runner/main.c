@@ -379,6 +379,17 @@ static bool cuda_cost(int i, char *answer, char *fault)
     return true;
 }
 
+static bool cuda_record(int64_t block, int warp, char *fault)
+{
+    return device_record(block, warp) || not_simulated(fault);
+}
+
+static bool cuda_records(void *to, size_t room, size_t *bytes, char *fault)
+{
+    *bytes = device_records(to, room);
+    return *bytes || not_simulated(fault);
+}
+
 static bool cuda_clock_mhz(double *mhz, char *fault)
 {
     return fine(device_clock(mhz), fault);
@@ -400,6 +411,8 @@ static const Device cuda_device = {
     .clock_mhz = cuda_clock_mhz,
     .limits = cuda_limits,
     .cost = cuda_cost,
+    .record = cuda_record,
+    .records = cuda_records,
     .checks = cuda_checks,
     .count = cuda_count,
     .model_time = cuda_model_time,

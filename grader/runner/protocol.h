@@ -38,8 +38,11 @@
  *                                  GPU only)
  *   TAG cost I                     the I-th costliest source line of the last go, from 0;
  *       ok line:... sectors:... requests:... ... ns_dram:...     line:0 means no more lines
+ *   TAG record BLOCK WARP          every following go keeps samples for pictures; BLOCK and
+ *       ok                         WARP: a number or `any` (a simulated GPU only)
+ *   TAG records                    copies them to the beginning of the shared memory, a Records of
+ *       ok bytes:...               sim/base/records.h
  *   TAG clock
- *       ok mhz:...
  *       ok mhz:...
  *   TAG drop
  *       ok                         the arrays are freed
@@ -114,6 +117,8 @@ typedef struct Device {
     bool (*timed)(char *answer, char *fault);
     bool (*limits)(char *answer, char *fault);
     bool (*cost)(int i, char *answer, char *fault);
+    bool (*record)(int64_t block, int warp, char *fault); /* -1: any */
+    bool (*records)(void *to, size_t room, size_t *bytes, char *fault);
     void (*answered)(const char *command, const char *line); /* may be NULL; for tests */
 } Device;
 

@@ -6,6 +6,7 @@
 #include "sim/exec/exec.h"
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"
+#include "sim/record/record.h"
 #include "sim/sim_snippets.h"
 #include "sim/time/timing.h"
 
@@ -145,6 +146,7 @@ static inline bool trial_run(Trial *trial)
         trial->launch.timing =
             timing_begin(trial->gpu, &trial->launch, trial->blocks_an_sm ? trial->blocks_an_sm : 1,
                          trial->most_played);
+    record_launch(&trial->launch);
     trial->well = launch_run(&trial->launch);
     if (trial->launch.timing)
         trial->time = timing_end(trial->launch.timing);

@@ -246,6 +246,7 @@ struct Block {
 typedef enum Schedule { SCHEDULE_FORWARD, SCHEDULE_REVERSE, SCHEDULE_RANDOM } Schedule;
 
 struct Access;
+struct BlockPlayed;
 
 /* Callbacks during a launch. NULL members are not called. */
 typedef struct Observer {
@@ -264,8 +265,17 @@ typedef struct Observer {
      * what it has begun to write. */
     void (*copy_reads)(struct Access *access);
     void (*copy_claims)(struct Access *access);
+    /* The model of time has played a block. */
+    void (*block_played)(Launch *launch, const struct BlockPlayed *played);
 } Observer;
-enum { MOST_OBSERVERS = 2 };
+enum { MOST_OBSERVERS = 3 };
+
+/* When and where a block ran, in modelled cycles from the launch's beginning. */
+typedef struct BlockPlayed {
+    long block;
+    int sm;
+    uint64_t begin, end;
+} BlockPlayed;
 
 #define OBSERVE(launch, event, ...)                                                                \
     do {                                                                                           \
@@ -307,6 +317,8 @@ struct Launch {
     uint64_t clock; /* value of %clock64: grows with each warp instruction */
     void (*progress)(void *self, long blocks_done, long blocks);
     void *progress_self;
+    /* Called before each step of a warp whose trace is kept; NULL: not. */
+    void (*step)(Warp *warp, int pc, uint32_t executed);
     bool failed; /* a fatal finding ended the launch; its kind is in `failure` */
     FindingKind failure;
     uint32_t envreg[3]; /* %envreg0 .. 2: 1 and 2 are the workspace of cooperative launches */

@@ -65,6 +65,7 @@ typedef struct Trace {
 
 typedef struct BlockTrace {
     struct BlockTrace *next;
+    long block; /* its number */
     Trace *warps;
     int warp_count;
     bool incomplete; /* out of memory */

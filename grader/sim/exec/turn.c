@@ -32,6 +32,8 @@ static inline __attribute__((always_inline)) void run_steps_as(Warp *warp, long 
         launch->clock++;
         if (traced)
             trace_step(warp, pc, !mask);
+        if (traced && launch->step)
+            launch->step(warp, pc, mask);
         if (mask) {
             Count *count = warp->counts + pc;
             count->executed++;

@@ -7,6 +7,7 @@
 
 #include "sim/base/finding.h"
 #include "sim/base/limiter.h"
+#include "sim/base/records.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +78,11 @@ typedef struct SimRoofs {
     double fp32_tflops, memory_gbps; /* of the device as it is simulated */
 } SimRoofs;
 int simLimits(Limits *limits, SimRoofs *roofs);
+
+/* From the next launch on, samples of what kernels do are kept (records.h). 0: no memory. */
+int simRecord(const RecordFilter *filter);
+/* What was kept since, work that was issued being done first. 0: simRecord() was not called. */
+int simRecords(Records *copy);
 
 /* Forgets findings and counts; texts of earlier findings and lines are gone. */
 void simForget(void);

@@ -1,5 +1,6 @@
 /* run.c - one piece of work: a kernel, a copy, a fill. */
 #include "sim/check/check.h"
+#include "sim/record/record.h"
 #include "sim/runtime/runtime.h"
 #include "sim/report/report.h"
 #include "sim/time/timing.h"
@@ -99,6 +100,7 @@ void run_kernel(Work *work)
     rt.running = function->plain;
     progress_begin(&launch);
     time_begin(&launch, &timed);
+    record_launch(&launch);
     if (!launch_run(&launch))
         run_fail(error_of_finding(launch.failure));
     time_end(&launch, &time);

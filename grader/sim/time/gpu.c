@@ -178,6 +178,8 @@ static void collect(Timing *timing, int i)
         sm->ended = block->next;
         timing->room_at[i * timing->places + timing->room[i]++] = block->ends;
         timing->ends = block->ends > timing->ends ? block->ends : timing->ends;
+        OBSERVE(timing->launch, block_played, timing->launch,
+                &(BlockPlayed){ block->trace->block, i, block->begins, block->ends });
         give_back(timing, block->trace);
         block->next = sm->spare_blocks;
         sm->spare_blocks = block;
@@ -343,6 +345,8 @@ static void block_begin(Block *block)
         timing->begun++;
         block->trace = new_trace(timing, block->warp_count);
         timing->failed |= !block->trace;
+        if (block->trace)
+            block->trace->block = block->number;
     }
     for (int i = 0; i < block->warp_count; i++)
         block->warps[i].trace = block->trace ? &block->trace->warps[i] : NULL;

@@ -140,9 +140,9 @@ uint64_t memory_atomic(Memory *memory, uint64_t line, unsigned sectors, double c
 typedef struct PlayedBlock {
     struct PlayedBlock *next;
     BlockTrace *trace;
-    uint64_t number;   /* in the order in which they came to the SM */
-    int live, waiting; /* warps that have not ended; of them at a barrier */
-    uint64_t ends;     /* the last cycle of its warps and stores so far */
+    uint64_t number;       /* in the order in which they came to the SM */
+    int live, waiting;     /* warps that have not ended; of them at a barrier */
+    uint64_t begins, ends; /* ends: the last cycle of its warps and stores so far */
 } PlayedBlock;
 
 /* When a register is ready, and the operation that writes it; NULL: none yet. */

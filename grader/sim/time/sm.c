@@ -359,7 +359,7 @@ bool sm_start(Sm *sm, BlockTrace *trace, uint64_t at)
     if (!block)
         return false;
     *block = (PlayedBlock){
-        .trace = trace, .number = sm->started++, .live = trace->warp_count, .ends = at
+        .trace = trace, .number = sm->started++, .live = trace->warp_count, .begins = at, .ends = at
     };
     sm->resident++;
     if (!sm->oldest)

@@ -1,0 +1,276 @@
+/* blocks.c - blocks on SMs over modelled time: waves and the tail. */
+#include "base/util.h"
+#include "draw/picture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_SMS = 40,    /* rows of a picture */
+    MOST_PLACES = 32, /* blocks side by side on an SM */
+    MOST_BARS = 2000,
+    LEFT = 90,
+    RIGHT = PICTURE_WIDTH - PICTURE_MARGIN,
+};
+
+/* A block, and its row among those of its SM. */
+typedef struct Bar {
+    const BlockSpan *span;
+    int place;
+} Bar;
+
+/* The launch's blocks by SM, place and begin. */
+typedef struct Placed {
+    Bar *bars;
+    int count, places; /* places: the most side by side on an SM */
+    uint64_t end;      /* of the last one */
+} Placed;
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const Bar *x = a, *y = b;
+    const int sm = x->span->sm - y->span->sm;
+    const int begin = compare(x->span->begin, y->span->begin);
+
+    return sm ? sm : begin ? begin : compare((uint64_t) x->span->block, (uint64_t) y->span->block);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const Bar *x = a, *y = b;
+
+    return x->span->sm != y->span->sm ? x->span->sm - y->span->sm
+           : x->place != y->place     ? x->place - y->place
+                                      : by_begin(a, b);
+}
+
+/* Each block takes the first place that is free when it begins. */
+static void find_places(Placed *p)
+{
+    uint64_t busy_until[MOST_PLACES] = { 0 };
+
+    for (int i = 0; i < p->count; i++) {
+        const BlockSpan *b = p->bars[i].span;
+        int place = 0;
+        if (!i || b->sm != p->bars[i - 1].span->sm)
+            memset(busy_until, 0, sizeof busy_until);
+        while (place < MOST_PLACES - 1 && busy_until[place] > b->begin)
+            place++;
+        busy_until[place] = b->end;
+        p->bars[i].place = place;
+        p->places = place + 1 > p->places ? place + 1 : p->places;
+        p->end = b->end > p->end ? b->end : p->end;
+    }
+}
+
+static bool find_placed(const Picture *picture, int launch, Placed *p, Words *words)
+{
+    const Records *r = picture->records;
+
+    if (launch < 0) {
+        PUT(words->why, "no launch was recorded");
+        return false;
+    }
+    *p = (Placed){ .bars = xcalloc((size_t) r->block_span_count + 1, sizeof *p->bars) };
+    for (int i = 0; i < r->block_span_count; i++)
+        if (r->block_spans[i].launch == launch)
+            p->bars[p->count++].span = &r->block_spans[i];
+    qsort(p->bars, (size_t) p->count, sizeof *p->bars, by_begin);
+    find_places(p);
+    qsort(p->bars, (size_t) p->count, sizeof *p->bars, by_place);
+    if (p->count && p->end > 0)
+        return true;
+    PUT(words->why, "no block's time was modelled");
+    return false;
+}
+
+/* ---- Figures ---- */
+
+static int64_t blocks_of(const RecordedLaunch *l)
+{
+    return (int64_t) l->grid[0] * l->grid[1] * l->grid[2];
+}
+
+static int64_t waves_of(const RecordedLaunch *l)
+{
+    return l->resident ? (blocks_of(l) + l->resident - 1) / l->resident : 0;
+}
+
+/* The share of the places that blocks use, from the first begin to the last end. */
+static double busy_share(const Records *r, const Placed *p)
+{
+    double busy = 0;
+
+    for (int i = 0; i < p->count; i++)
+        busy += (double) (p->bars[i].span->end - p->bars[i].span->begin);
+    return busy / ((double) p->end * r->device.sms * p->places);
+}
+
+static double microseconds(const Records *r, uint64_t cycles)
+{
+    return (double) cycles / r->device.sm_mhz;
+}
+
+static void say(const Picture *picture, int launch, const Placed *p, Words *words, char *sample,
+                size_t size)
+{
+    const Records *r = picture->records;
+    const RecordedLaunch *l = &r->launches[launch];
+
+    PUT(words->title, "%s: %lld block%s on %d SMs", l->kernel, (long long) blocks_of(l),
+        blocks_of(l) == 1 ? "" : "s", r->device.sms);
+    if (waves_of(l))
+        APPEND(words->title, ", %lld wave%s of at most %lld blocks", (long long) waves_of(l),
+               waves_of(l) == 1 ? "" : "s", (long long) l->resident);
+    put(sample, size,
+        "The last block ends after %.2f us of modelled time; until then, blocks fill %.0f %% "
+        "of the places on the SMs.",
+        microseconds(r, p->end), 100 * busy_share(r, p));
+    if (l->played < blocks_of(l))
+        append(sample, size, " The time of %lld of the blocks was modelled.",
+               (long long) l->played);
+    if (r->lost_block_spans && p->count < l->played)
+        append(sample, size, " The first %d of them are shown.", p->count);
+    append(sample, size, " Simulated on the %s.", r->device.name);
+}
+
+/* ---- Drawing ---- */
+
+static double x_of(const Placed *p, uint64_t cycle)
+{
+    return LEFT + (RIGHT - LEFT) * (double) cycle / (double) p->end;
+}
+
+/* The height of one place: enough to read where few are side by side. */
+static double place_height(const Placed *p, int sms)
+{
+    const double all = 420.0 / (sms * p->places);
+
+    return all > 22 ? 22 : all < 3 ? 3 : all;
+}
+
+static void draw_block(Svg *svg, const Placed *p, int i, int merged, double y, double height)
+{
+    const BlockSpan *b = p->bars[i].span, *last = p->bars[i + merged - 1].span;
+    const double x = x_of(p, b->begin), width = x_of(p, last->end) - x;
+
+    if (merged == 1)
+        svg_group(svg, "block %lld, SM %d", (long long) b->block, b->sm);
+    else
+        svg_group(svg, "%d blocks, from %lld on, SM %d", merged, (long long) b->block, b->sm);
+    svg_rect(svg, x, y, width, height, b->block % 2 ? "c3" : "c1");
+    svg_rect(svg, x, y, width, height, "frame");
+    if (height >= 12 && merged == 1)
+        svg_text_in(svg, x + width / 2, y + height / 2 + 4, width - 4, "on small middle", "%lld",
+                    (long long) b->block);
+    svg_end_group(svg);
+}
+
+/* Blocks that follow each other in one place are one bar where there are very many. */
+static int merged_from(const Placed *p, int i, int most)
+{
+    int count = 1;
+
+    while (count < most && i + count < p->count &&
+           p->bars[i + count].span->sm == p->bars[i].span->sm &&
+           p->bars[i + count].place == p->bars[i].place)
+        count++;
+    return count;
+}
+
+static double draw_rows(Svg *svg, const Records *r, const Placed *p, double y)
+{
+    const int sms = r->device.sms < MOST_SMS ? r->device.sms : MOST_SMS;
+    const double height = place_height(p, sms), sm_height = height * p->places + 4;
+    const int most = p->count / MOST_BARS + 1;
+
+    for (int sm = 0; sm < sms; sm++) {
+        if (sm_height >= 12 || sm % 4 == 0)
+            svg_text(svg, LEFT - 10, y + sm * sm_height + sm_height / 2 + 3, "dim small end",
+                     "SM %d", sm);
+        svg_rect(svg, LEFT, y + sm * sm_height, RIGHT - LEFT, sm_height - 4, "hatch");
+    }
+    for (int i = 0, step; i < p->count; i += step) {
+        step = merged_from(p, i, most);
+        if (p->bars[i].span->sm < sms)
+            draw_block(svg, p, i, step,
+                       y + p->bars[i].span->sm * sm_height + p->bars[i].place * height, height);
+    }
+    return y + sms * sm_height;
+}
+
+bool draw_blocks(const Picture *picture, Svg *svg, Words *words)
+{
+    const Records *r = picture->records;
+    const int launch = picture_launch(picture);
+    char place[300], sample[600];
+    Placed p = { .count = 0 };
+    const bool found = find_placed(picture, launch, &p, words);
+    double y, x;
+
+    if (found) {
+        say(picture, launch, &p, words, sample, sizeof sample);
+        if (r->device.sms > MOST_SMS)
+            APPEND(sample, " The first %d SMs are shown.", MOST_SMS);
+        picture_place(picture, 0, place, sizeof place);
+        y = draw_rows(svg, r, &p, picture_head(picture, svg, words->title, place) + 4);
+        y = picture_time_axis(svg, LEFT, RIGHT, y, microseconds(r, p.end)) + 20;
+        x = picture_key(svg, PICTURE_MARGIN, y, "c1", "block of an even number");
+        x = picture_key(svg, x, y, "c3", "odd number");
+        picture_key(svg, x, y, "hatch", "no block");
+        PUT(words->description, "%s. A row per SM, time from left to right, a bar per block. %s",
+            place, sample);
+        picture_caption(picture, svg, y + 26, sample);
+    }
+    free(p.bars);
+    return found;
+}
+
+/* ---- Text: a character per 1/60 of the time, how many blocks the SM holds ---- */
+
+enum { COLUMNS = 60 };
+
+static int blocks_at(const Placed *p, int sm, uint64_t cycle)
+{
+    int count = 0;
+
+    for (int i = 0; i < p->count; i++)
+        count += p->bars[i].span->sm == sm && p->bars[i].span->begin <= cycle &&
+                 cycle < p->bars[i].span->end;
+    return count < MOST_PLACES ? count : MOST_PLACES;
+}
+
+bool print_blocks(const Picture *picture, FILE *to, Words *words)
+{
+    const Records *r = picture->records;
+    const int launch = picture_launch(picture);
+    char place[300], sample[600];
+    Placed p = { .count = 0 };
+    const bool found = find_placed(picture, launch, &p, words);
+
+    if (found) {
+        say(picture, launch, &p, words, sample, sizeof sample);
+        picture_place(picture, 0, place, sizeof place);
+        fprintf(to, "%s\n%s\n\n", words->title, place);
+        for (int sm = 0; sm < r->device.sms && sm < MOST_SMS; sm++) {
+            fprintf(to, "SM %3d  ", sm);
+            for (int i = 0; i < COLUMNS; i++)
+                fputc(".123456789abcdefghijklmnopqrstuvw"[blocks_at(
+                          &p, sm, (uint64_t) ((i + 0.5) / COLUMNS * (double) p.end))],
+                      to);
+            fputc('\n', to);
+        }
+        fprintf(to,
+                "\nFrom left to right: time. A character: how many blocks the SM holds, . none.\n"
+                "%s\n",
+                sample);
+    }
+    free(p.bars);
+    return found;
+}

@@ -1,0 +1,244 @@
+/* collect.c - runs kernels on the simulated GPU for a picture. */
+#include "draw/collect.h"
+#include "base/random.h"
+#include "base/util.h"
+
+#include <string.h>
+
+static const double call_limit_s = 60;
+enum { LAUNCH_MILLIONS = 1000 };
+
+/* ---- The case ---- */
+
+const Case *collect_choose_case(const Lab *lab, const char *label)
+{
+    const Case *control = NULL;
+
+    for (const Case *c = lab->cases; c->label; c++) {
+        if (label && !strncmp(c->label, label, strlen(label)))
+            return c;
+        if (!label && c->kind == TIMED)
+            return c;
+        if (!label && !control && c->kind == CONTROL)
+            control = c;
+    }
+    return control;
+}
+
+/* A dim that grading balances stays the table's, and such a case begins at a smaller scale in
+ * gradings, too. */
+Case collect_case(const Case *lab_case, const GpuInfo *info)
+{
+    Case sized = *lab_case;
+
+    if (sized.size)
+        sized.size(sized.dim, &info->gpu, sized.balance > 0 ? 1.0 / 64 : 1);
+    for (int d = 0; d < LAB_DIMS; d++)
+        if (!sized.dim[d])
+            sized.dim[d] = lab_case->dim[d];
+    return sized;
+}
+
+/* ---- One kernel ---- */
+
+static bool fine(Verdict verdict, const Worker *worker, char *why)
+{
+    if (verdict != PASS)
+        put(why, COLLECT_WHY, "%s", worker->why);
+    return verdict == PASS;
+}
+
+static bool built(const CollectJob *job, const char *source, const char *shown, Build *build,
+                  char *why)
+{
+    session_build(job->session, job->entry, source, shown, build);
+    if (build->fault != BUILD_OK)
+        put(why, COLLECT_WHY, "%s does not build: %s", shown ? shown : source, build->message);
+    return build->fault == BUILD_OK;
+}
+
+/* A runner with the kernel and one set of filled arrays, about to be called. */
+static bool ready(const CollectJob *job, const char *object, Worker *worker, char *why)
+{
+    Draws random = draws_begin(job->session->seed, job->entry->folder, NULL);
+    GpuInfo info;
+    Verdict verdict = session_worker(job->session, worker);
+
+    if (verdict == PASS)
+        verdict = worker_hello(worker, &info);
+    if (verdict == PASS)
+        verdict = worker_load(worker, job->entry, object);
+    if (verdict == PASS)
+        verdict = worker_checks(worker, false, LAUNCH_MILLIONS);
+    if (verdict == PASS)
+        verdict = worker_model_time(worker);
+    if (verdict == PASS)
+        verdict = worker_case(worker, job->lab_case, 1);
+    if (verdict == PASS)
+        verdict = worker_prepare(worker, draw(&random, DRAW_CONTENTS));
+    return fine(verdict, worker, why);
+}
+
+/* ---- Records ---- */
+
+static bool has_records(const Records *r)
+{
+    return r->launch_count || r->span_count;
+}
+
+bool collect_run(const CollectJob *job, const RecordFilter *filter, Worker *worker,
+                 Records *records, char *failed)
+{
+    static Build build;
+    Timing timing;
+    char why[COLLECT_WHY] = "";
+    bool well;
+
+    *failed = 0;
+    *worker = (Worker){ .sets = 0 };
+    if (!built(job, job->source, job->shown, &build, failed) ||
+        !ready(job, build.object, worker, failed) ||
+        !fine(worker_record(worker, filter), worker, failed))
+        return false;
+    fine(worker_go(worker, 1, call_limit_s, &timing), worker, failed);
+    well = fine(worker_records(worker, records), worker, *failed ? why : failed) &&
+           has_records(records);
+    if (!well && !*failed)
+        put(failed, COLLECT_WHY, "nothing of it ran on the GPU");
+    return well;
+}
+
+bool collect_records(const CollectJob *job, const RecordFilter *filter, Records *records,
+                     char *failed)
+{
+    Worker worker;
+    const bool well = collect_run(job, filter, &worker, records, failed);
+
+    worker_end(&worker);
+    return well;
+}
+
+/* ---- Speeds ---- */
+
+typedef struct Modelled {
+    double ms;
+    Limited limited;
+} Modelled;
+
+static bool model(const CollectJob *job, const char *source, const char *shown, Modelled *result,
+                  char *why)
+{
+    static Build build;
+    Worker worker = { .sets = 0 };
+    Timing timing = { 0 };
+    bool well = built(job, source, shown, &build, why) && ready(job, build.object, &worker, why) &&
+                fine(worker_go(&worker, 1, call_limit_s, &timing), &worker, why) &&
+                fine(worker_limits(&worker, &result->limited), &worker, why);
+
+    result->ms = timing.event_ms;
+    worker_end(&worker);
+    return well && result->ms > 0;
+}
+
+/* "solutions/06_transpose/4_tile.cu" is "4_tile". */
+static void rung_name(const char *path, char *name, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+
+    put(name, size, "%s", slash ? slash + 1 : path);
+    name[strcspn(name, ".")] = 0;
+}
+
+/* Calls `add` for the ladder's rungs, then for the job's kernel; counts those that ran. */
+static int model_all(const CollectJob *job, void *self,
+                     void (*add)(void *self, const char *name, const Modelled *, bool is_yours,
+                                 bool is_reference),
+                     char *why)
+{
+    static FileList rungs;
+    Modelled result;
+    char name[48];
+    int ran = 0;
+
+    list_rungs(&job->session->book, job->entry, &rungs);
+    for (int i = 0; i < rungs.count && ran < MOST_RUNGS - 1; i++) {
+        rung_name(rungs.path[i], name, sizeof name);
+        session_say(job->session, "%02d %s: %s", lab_number(job->entry), lab_name(job->entry),
+                    name);
+        if (!model(job, rungs.path[i], NULL, &result, why))
+            continue;
+        add(self, name, &result, false, i == rungs.count - 1);
+        ran++;
+    }
+    if (job->source && model(job, job->source, job->shown, &result, why)) {
+        add(self, "your kernel", &result, true, false);
+        ran++;
+    }
+    session_clear_line();
+    return ran;
+}
+
+static void add_point(void *self, const char *name, const Modelled *m, bool is_yours,
+                      bool is_reference)
+{
+    RooflinePoints *points = self;
+    RooflinePoint *p = &points->points[points->count++];
+    const Limited *l = &m->limited;
+
+    *p = (RooflinePoint){ .at = roofline_of(&l->limits, l->fp32_tflops, l->memory_gbps),
+                          .is_yours = is_yours,
+                          .is_reference = is_reference };
+    PUT(p->name, "%s", name);
+    points->fp32_tflops = l->fp32_tflops;
+    points->memory_gbps = l->memory_gbps;
+}
+
+bool collect_roofline(const CollectJob *job, RooflinePoints *points, char *why)
+{
+    *points = (RooflinePoints){ .count = 0 };
+    PUT(points->device, "%s", job->session->gpu.name);
+    return model_all(job, points, add_point, why) > 0;
+}
+
+typedef struct LadderInWork {
+    Ladder *ladder;
+    double ms[MOST_RUNGS];
+} LadderInWork;
+
+static void add_rung(void *self, const char *name, const Modelled *m, bool is_yours,
+                     bool is_reference)
+{
+    LadderInWork *work = self;
+    Rung *rung = &work->ladder->rungs[work->ladder->count];
+
+    work->ms[work->ladder->count++] = m->ms;
+    *rung = (Rung){ .is_yours = is_yours, .is_reference = is_reference };
+    PUT(rung->name, "%s", name);
+    work->ladder->limit = m->limited.memory_gbps;
+}
+
+static void set_ratios(const CollectJob *job, const LadderInWork *work)
+{
+    const double bytes = job->entry->lab->work(job->lab_case).bytes;
+    double reference_ms = 0;
+
+    for (int i = 0; i < work->ladder->count; i++)
+        if (work->ladder->rungs[i].is_reference)
+            reference_ms = work->ms[i];
+    for (int i = 0; i < work->ladder->count; i++) {
+        work->ladder->rungs[i].ratio = reference_ms / work->ms[i];
+        work->ladder->rungs[i].rate = bytes / work->ms[i] * 1e-6;
+    }
+}
+
+bool collect_ladder(const CollectJob *job, Ladder *ladder, char *why)
+{
+    LadderInWork work = { .ladder = ladder };
+
+    *ladder = (Ladder){ .unit = "GB/s", .bar = job->lab_case->bar };
+    if (!model_all(job, &work, add_rung, why))
+        return false;
+    set_ratios(job, &work);
+    PUT(ladder->where, "Modelled on the simulated %s", job->session->gpu.name);
+    return true;
+}

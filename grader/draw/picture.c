@@ -1,0 +1,211 @@
+/* picture.c - the table of kinds, and what all pictures share: place, head, caption, sample. */
+#include "draw/picture.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <string.h>
+
+const PictureKind picture_kinds[] = {
+    { "sectors", "which 32-byte sectors the lanes of a warp touch", FROM_RECORDS, draw_sectors,
+      print_sectors },
+    { "banks", "which banks of shared memory the lanes of a warp touch", FROM_RECORDS, draw_banks,
+      print_banks },
+    { "lanes", "which lanes are active, instruction by instruction", FROM_RECORDS, draw_lanes,
+      print_lanes },
+    { "blocks", "which SM runs which block, when", FROM_RECORDS, draw_blocks, print_blocks },
+    { "streams", "copies and kernels on streams and engines", FROM_RECORDS, draw_streams, NULL },
+    { "tiles", "which thread writes which element of the output", FROM_RECORDS, draw_tiles, NULL },
+    { "roofline", "kernels below the roofs of memory and arithmetic", FROM_ROOFLINE, draw_roofline,
+      NULL },
+    { "ladder", "the speed of each rung, with the bar and the device's limit", FROM_LADDER,
+      draw_ladder, print_ladder },
+    { 0 },
+};
+
+const PictureKind *picture_kind(const char *name)
+{
+    for (const PictureKind *kind = picture_kinds; kind->name; kind++)
+        if (!strcmp(kind->name, name))
+            return kind;
+    return NULL;
+}
+
+/* ---- Words ---- */
+
+void picture_place(const Picture *picture, int line, char *text, size_t size)
+{
+    put(text, size, "%02d %s, case %s", lab_number(picture->entry), lab_name(picture->entry),
+        picture->lab_case.label);
+    for (int d = 0; d < LAB_DIMS && picture->lab_case.dim[d]; d++)
+        append(text, size, "%s%ld", d ? " x " : ", ", picture->lab_case.dim[d]);
+    if (line)
+        append(text, size, ", %s:%d", picture->file, line);
+}
+
+void picture_source(const Picture *picture, int line, char *text, size_t size)
+{
+    const char *at = picture->source;
+
+    *text = 0;
+    for (; at && line > 1; line--) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+    }
+    if (!at || line < 1)
+        return;
+    at += strspn(at, " \t");
+    put(text, size, "%.*s", (int) strcspn(at, "\r\n"), at);
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = *c == '\t' ? ' ' : '?';
+}
+
+double picture_head(const Picture *picture, Svg *svg, const char *title, const char *below)
+{
+    const double room = PICTURE_WIDTH - 2 * PICTURE_MARGIN;
+    double y = svg_paragraph(svg, PICTURE_MARGIN, 34, room, "head", title);
+
+    (void) picture;
+    if (*below)
+        y = svg_paragraph(svg, PICTURE_MARGIN, y, room, "dim", below);
+    return y + 4;
+}
+
+void picture_caption(const Picture *picture, Svg *svg, double y, const char *text)
+{
+    const double room = PICTURE_WIDTH - 2 * PICTURE_MARGIN;
+    char failed[600];
+
+    y = svg_paragraph(svg, PICTURE_MARGIN, y, room, "dim", text);
+    if (picture->failed && *picture->failed)
+        y = svg_paragraph(svg, PICTURE_MARGIN, y, room, "text",
+                          PUT(failed, "The simulated GPU reports: %s", picture->failed));
+    svg->height = (int) y + 4;
+}
+
+double picture_key(Svg *svg, double x, double y, const char *classes, const char *text)
+{
+    char framed[60];
+
+    svg_rect(svg, x, y - 11, 14, 14, classes);
+    svg_rect(svg, x, y - 11, 14, 14, PUT(framed, "frame"));
+    svg_text(svg, x + 20, y, "dim", "%s", text);
+    return x + 20 + svg_text_width("dim", text) + 22;
+}
+
+/* A round number that divides the whole into four to ten steps. */
+static double step_of(double whole)
+{
+    double step = pow(10, floor(log10(whole / 4)));
+
+    while (whole / step > 10)
+        step *= whole / step > 25 ? 5 : 2;
+    return step;
+}
+
+double picture_time_axis(Svg *svg, double left, double right, double y, double whole_us)
+{
+    const double step = step_of(whole_us);
+
+    svg_line(svg, left, y, right, y, "frame");
+    for (int i = 0; i * step <= whole_us * 1.0001; i++) {
+        const double x = left + (right - left) * i * step / whole_us;
+        svg_line(svg, x, y, x, y + 4, "frame");
+        if (x < right - 20)
+            svg_text(svg, x, y + 17, "dim small middle", "%.4g", i * step);
+    }
+    svg_text(svg, left - 10, y + 17, "dim small end", "us");
+    return y + 22;
+}
+
+/* ---- Which access, which launch ---- */
+
+void picture_no_access(const Picture *picture, const char *memory, Words *words)
+{
+    const RecordFilter *f = &picture->records->filter;
+    char where[60] = "the kernel";
+
+    if (picture->line)
+        PUT(where, "%s:%d", picture->file, picture->line);
+    PUT(words->why, "%s accesses no %s memory%s", where, memory,
+        f->block >= 0 || f->warp >= 0 ? " in that block or warp" : "");
+}
+
+/* Passes beyond the fewest possible, over all warps. */
+static double waste_of(const WarpAccess *a)
+{
+    const double least = a->space == RECORD_GLOBAL ? (double) a->all_least / RECORD_SECTOR_BYTES
+                                                   : (double) a->all_least;
+
+    return (double) a->all_passes - least;
+}
+
+/* From the lowest to the highest address: of two accesses that cost the same, the scattered one
+ * shows more. */
+static uint64_t reach_of(const WarpAccess *a)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+
+    for (int lane = 0; lane < RECORD_LANES; lane++) {
+        if (!(a->mask >> lane & 1))
+            continue;
+        low = a->address[lane] < low ? a->address[lane] : low;
+        high = a->address[lane] > high ? a->address[lane] : high;
+    }
+    return high - low;
+}
+
+static bool is_worse(const WarpAccess *a, const WarpAccess *than)
+{
+    if (waste_of(a) != waste_of(than))
+        return waste_of(a) > waste_of(than);
+    if (a->all_passes != than->all_passes)
+        return a->all_passes > than->all_passes;
+    return reach_of(a) > reach_of(than);
+}
+
+const WarpAccess *picture_access(const Picture *picture, RecordSpace space)
+{
+    const Records *r = picture->records;
+    const WarpAccess *worst = NULL;
+
+    for (int i = 0; i < r->access_count; i++) {
+        const WarpAccess *a = &r->accesses[i];
+        if (a->space != (int) space || (picture->line && a->line != picture->line))
+            continue;
+        if (!worst || is_worse(a, worst))
+            worst = a;
+    }
+    return worst;
+}
+
+void picture_sample(const Picture *picture, const WarpAccess *a, char *text, size_t size)
+{
+    const Records *r = picture->records;
+    const bool is_any = r->filter.block < 0 && r->filter.warp < 0;
+    const char *unit = a->space == RECORD_GLOBAL ? "sectors" : "wavefronts";
+
+    put(text, size, "Shown is warp %d of block %lld of %s", a->warp, (long long) a->block,
+        r->launches[a->launch].kernel);
+    if (is_any)
+        append(text, size, ", the first with the most %s at this instruction", unit);
+    if (a->requests)
+        append(text, size,
+               ". Over all warps, this instruction made %llu request%s and %llu %s: "
+               "%.1f per request",
+               (unsigned long long) a->requests, a->requests == 1 ? "" : "s",
+               (unsigned long long) a->all_passes, unit,
+               (double) a->all_passes / (double) a->requests);
+    append(text, size, ". Simulated on the %s.", r->device.name);
+}
+
+int picture_launch(const Picture *picture)
+{
+    const Records *r = picture->records;
+    int longest = r->launch_count ? 0 : -1;
+
+    for (int i = 1; i < r->launch_count; i++)
+        if (r->launches[i].cycles > r->launches[longest].cycles)
+            longest = i;
+    return longest;
+}

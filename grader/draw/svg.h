@@ -1,0 +1,60 @@
+/* svg.h - a small writer of SVG: shapes and text with theme classes, light and dark.
+ *
+ * A picture is put together in memory; svg_write() adds the head, once the height is known. All
+ * text is escaped here and nowhere else. Coordinates are pixels with one decimal; the same calls
+ * give the same bytes. Widths of text are those of a wide font, so that text that fits here fits
+ * everywhere; svg_write() reports how many texts did not fit.
+ *
+ * Classes, one or more separated by blanks:
+ *   fills     c1 to c6 (colour-blind readers can distinguish them), hatch (unused), empty, card
+ *   strokes   frame, grid, strong, dashed
+ *   text      head, text, dim, small, code, on (upon a fill), middle, end
+ */
+#ifndef DRAW_SVG_H
+#define DRAW_SVG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef enum Theme { THEME_AUTO, THEME_LIGHT, THEME_DARK } Theme;
+
+typedef struct Svg {
+    FILE *body;
+    char *text;
+    size_t bytes;
+    int width, height; /* height: set it before svg_write() */
+    int misfits;       /* texts that reach beyond the picture, or beyond their room */
+} Svg;
+
+typedef struct SvgHead {
+    const char *title, *description; /* for screen readers */
+    Theme theme;
+} SvgHead;
+
+void svg_begin(Svg *svg, int width);
+/* Writes the picture and frees it. */
+void svg_write(Svg *svg, const SvgHead *head, FILE *to);
+
+/* A group: what it holds, in words, for screen readers and as a tooltip. */
+void svg_group(Svg *svg, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void svg_end_group(Svg *svg);
+
+void svg_rect(Svg *svg, double x, double y, double width, double height, const char *classes);
+void svg_line(Svg *svg, double x1, double y1, double x2, double y2, const char *classes);
+void svg_circle(Svg *svg, double x, double y, double radius, const char *classes);
+
+/* One line of text; x is its beginning, its middle or its end, by class. */
+void svg_text(Svg *svg, double x, double y, const char *classes, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same, cut off with "..." where it would be wider than `room`; nothing if even that does not
+ * fit. */
+void svg_text_in(Svg *svg, double x, double y, double room, const char *classes, const char *format,
+                 ...) __attribute__((format(printf, 6, 7)));
+/* Breaks text at blanks into lines of at most `room`; returns the y after the last line. */
+double svg_paragraph(Svg *svg, double x, double y, double room, const char *classes,
+                     const char *text);
+
+/* How wide a text of these classes is, in pixels, in a wide font. */
+double svg_text_width(const char *classes, const char *text);
+
+#endif

@@ -1,0 +1,178 @@
+/* records.c - are records that another process wrote valid? */
+#include "sim/base/records.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Numbers beyond these cannot be right, and sums of smaller ones cannot overflow. */
+#define MOST_COUNT  (1ull << 52)
+#define MOST_OFFSET (1ull << 48)
+#define MOST_NUMBER 1e15
+
+static bool between(int64_t value, int64_t least, int64_t most)
+{
+    return value >= least && value <= most;
+}
+
+static bool is_number(double value)
+{
+    return isfinite(value) && value >= 0 && value < MOST_NUMBER;
+}
+
+/* Ends, and is printable. */
+static bool is_text(const char *text, size_t size)
+{
+    const char *end = memchr(text, 0, size);
+
+    for (const char *c = text; end && c < end; c++)
+        if (*c < ' ' || *c > '~')
+            return false;
+    return end != NULL;
+}
+
+static bool in_launch(const Records *r, int launch)
+{
+    return between(launch, 0, r->launch_count - 1);
+}
+
+static bool in_array(const Records *r, int array)
+{
+    return between(array, 0, r->array_count - 1);
+}
+
+/* ---- A row of each table ---- */
+
+static bool check_array(const Records *r, int i)
+{
+    const RecordedArray *a = &r->arrays[i];
+
+    return is_text(a->name, sizeof a->name) && a->bytes < MOST_OFFSET &&
+           between(a->start, 0, RECORD_LINE_BYTES - 1);
+}
+
+static bool check_launch(const Records *r, int i)
+{
+    const RecordedLaunch *l = &r->launches[i];
+    bool fine = is_text(l->kernel, sizeof l->kernel) && between(l->resident, 0, 1 << 24) &&
+                between(l->played, 0, INT64_C(1) << 48) && is_number(l->cycles) &&
+                between(l->shared_bytes, 0, MOST_SHARED_WORDS * RECORD_WORD_BYTES) &&
+                l->executed < MOST_COUNT && l->lanes < MOST_COUNT;
+
+    for (int d = 0; d < 3; d++)
+        fine = fine && between(l->grid[d], 1, INT32_MAX) && between(l->block[d], 1, 1024);
+    return fine;
+}
+
+static bool check_variable(const Records *r, int i)
+{
+    const SharedVariable *v = &r->variables[i];
+
+    return in_launch(r, v->launch) && is_text(v->name, sizeof v->name) &&
+           between(v->offset, 0, MOST_SHARED_WORDS * RECORD_WORD_BYTES) &&
+           between(v->bytes, 0, MOST_SHARED_WORDS * RECORD_WORD_BYTES);
+}
+
+static bool check_access(const Records *r, int i)
+{
+    const WarpAccess *a = &r->accesses[i];
+    bool fine = in_launch(r, a->launch) && between(a->step, 0, INT32_MAX) &&
+                between(a->line, 0, 1000000) && between(a->space, RECORD_GLOBAL, RECORD_SHARED) &&
+                between(a->kind, RECORD_LOAD, RECORD_ATOMIC) && between(a->bytes, 1, 64) &&
+                between(a->warp, 0, 31) && between(a->block, 0, INT64_MAX) && a->mask &&
+                between(a->passes, 0, 1 << 16) && between(a->least, 0, 1 << 16) &&
+                a->requests < MOST_COUNT && a->all_passes < MOST_COUNT &&
+                a->all_least < MOST_COUNT &&
+                (a->space == RECORD_SHARED ? a->array == -1 : in_array(r, a->array));
+
+    for (int lane = 0; lane < RECORD_LANES; lane++)
+        fine = fine &&
+               a->address[lane] < (a->space == RECORD_SHARED ? MOST_SHARED_WORDS * RECORD_WORD_BYTES
+                                                             : MOST_OFFSET);
+    return fine;
+}
+
+static bool check_lane_step(const Records *r, int i)
+{
+    const LaneStep *s = &r->lane_steps[i];
+
+    return in_launch(r, s->launch) && between(s->step, 0, INT32_MAX) &&
+           between(s->line, 0, 1000000) && s->active && !(s->executed & ~s->active);
+}
+
+static bool check_block_span(const Records *r, int i)
+{
+    const BlockSpan *b = &r->block_spans[i];
+
+    return in_launch(r, b->launch) && between(b->sm, 0, r->device.sms - 1) &&
+           between(b->block, 0, INT64_MAX) && b->begin <= b->end && b->end < MOST_COUNT;
+}
+
+static bool check_block_tile(const Records *r, int i)
+{
+    const BlockTile *t = &r->block_tiles[i];
+
+    return in_launch(r, t->launch) && in_array(r, t->array) && between(t->block, 0, INT64_MAX) &&
+           t->first < MOST_OFFSET;
+}
+
+static bool check_span(const Records *r, int i)
+{
+    const Span *s = &r->spans[i];
+
+    return between(s->engine, 0, ENGINES - 1) && between(s->stream, 0, INT32_MAX) &&
+           is_number(s->begin_ns) && is_number(s->end_ns) && s->begin_ns <= s->end_ns &&
+           is_number(s->bytes) && is_text(s->name, sizeof s->name);
+}
+
+static bool check_write(const Records *r, int i)
+{
+    const ElementWrite *w = &r->writes[i];
+
+    return in_launch(r, w->launch) && in_array(r, w->array) && w->warp < 32 &&
+           w->lane < RECORD_LANES && between(w->bytes, 1, 64) && w->offset < MOST_OFFSET;
+}
+
+/* ---- All of it ---- */
+
+static bool check_device(const RecordedDevice *d)
+{
+    return is_text(d->name, sizeof d->name) && between(d->sms, 1, 4096) && is_number(d->sm_mhz) &&
+           d->sm_mhz > 0 && is_number(d->fp32_tflops) && is_number(d->memory_gbps);
+}
+
+bool records_check(const Records *r, char *why, size_t size)
+{
+    const struct {
+        const char *name;
+        int count, most;
+        bool (*check)(const Records *, int);
+    } tables[] = {
+        { "arrays", r->array_count, MOST_ARRAYS, check_array },
+        { "launches", r->launch_count, MOST_LAUNCHES, check_launch },
+        { "variables", r->variable_count, MOST_VARIABLES, check_variable },
+        { "accesses", r->access_count, MOST_ACCESSES, check_access },
+        { "lane steps", r->lane_step_count, MOST_LANE_STEPS, check_lane_step },
+        { "block spans", r->block_span_count, MOST_BLOCK_SPANS, check_block_span },
+        { "block tiles", r->block_tile_count, MOST_BLOCK_TILES, check_block_tile },
+        { "spans", r->span_count, MOST_SPANS, check_span },
+        { "writes", r->write_count, MOST_WRITES, check_write },
+    };
+
+    if (!check_device(&r->device)) {
+        snprintf(why, size, "the records' device is invalid");
+        return false;
+    }
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        if (!between(tables[t].count, 0, tables[t].most)) {
+            snprintf(why, size, "the records' number of %s is invalid", tables[t].name);
+            return false;
+        }
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (int i = 0; i < tables[t].count; i++)
+            if (!tables[t].check(r, i)) {
+                snprintf(why, size, "row %d of the records' %s is invalid", i, tables[t].name);
+                return false;
+            }
+    return true;
+}

@@ -1,0 +1,155 @@
+/* records.h - what pictures are drawn from: samples of what kernels did on the simulated GPU.
+ *
+ * The recorder (sim/record/record.h) fills a Records; the runner copies it whole to the grader,
+ * which calls records_check() before it reads anything. All tables have a fixed room, so the size
+ * is bounded whatever a kernel does; `lost` counts what did not fit. Nothing here knows how a
+ * picture looks.
+ */
+#ifndef SIM_BASE_RECORDS_H
+#define SIM_BASE_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RECORD_LANES = 32,
+    RECORD_NAME = 40,
+    RECORD_BANKS = 32,
+    RECORD_LINE_BYTES = 128,
+    RECORD_SECTOR_BYTES = 32,
+    RECORD_WORD_BYTES = 4,
+    MOST_LAUNCHES = 64,
+    MOST_ARRAYS = 32,
+    MOST_SHARED_WORDS = 1 << 16,
+    MOST_VARIABLES = 64,
+    MOST_ACCESSES = 256,
+    MOST_LANE_STEPS = 8192,
+    LANE_STEPS_PER_LAUNCH = 2048,
+    MOST_BLOCK_SPANS = 16384,
+    MOST_BLOCK_TILES = 16384,
+    MOST_SPANS = 512,
+    MOST_WRITES = 65536,
+};
+
+/* What is to be recorded. -1: any; accesses are then those of the first warp with the most passes,
+ * and lanes and writes those of block 0 and warp 0. */
+typedef struct RecordFilter {
+    int64_t block;
+    int warp;
+} RecordFilter;
+
+/* The device as it is simulated. */
+typedef struct RecordedDevice {
+    char name[RECORD_NAME];
+    int sms;
+    double sm_mhz, fp32_tflops, memory_gbps;
+} RecordedDevice;
+
+/* An array that kernels accessed; offsets count from `start` bytes before its first element, where
+ * a line of 128 bytes begins. */
+typedef struct RecordedArray {
+    char name[RECORD_NAME]; /* "in"; "": lanes accessed several arrays at once */
+    uint64_t bytes;
+    int start;
+} RecordedArray;
+
+/* A kernel launch. */
+typedef struct RecordedLaunch {
+    char kernel[RECORD_NAME];
+    int grid[3], block[3];
+    int64_t resident;         /* blocks that the GPU holds at once; 0: unknown */
+    int64_t played;           /* blocks whose time was modelled */
+    int shared_bytes;         /* per block */
+    double cycles;            /* modelled; 0: not */
+    uint64_t executed, lanes; /* warp instructions; active lanes in all of them together */
+    uint8_t touched[MOST_SHARED_WORDS / 8]; /* words of shared memory that any warp accessed */
+} RecordedLaunch;
+
+/* A variable in shared memory. */
+typedef struct SharedVariable {
+    int launch, offset, bytes;
+    char name[RECORD_NAME];
+} SharedVariable;
+
+typedef enum RecordSpace { RECORD_GLOBAL, RECORD_SHARED } RecordSpace;
+typedef enum RecordKind { RECORD_LOAD, RECORD_STORE, RECORD_ATOMIC } RecordKind;
+
+/* One access of one warp: that of its instruction with the most passes. */
+typedef struct WarpAccess {
+    int launch, step; /* step: the instruction's place in the kernel's PTX */
+    int line;         /* of kernel.cu; 0: of another file, or unknown */
+    int space, kind;
+    int array; /* index; -1 for shared memory */
+    int bytes; /* per lane */
+    int warp;
+    int64_t block;
+    uint32_t mask;     /* active lanes */
+    int passes, least; /* sectors, or wavefronts; and the fewest that these bytes need */
+    uint64_t address[RECORD_LANES]; /* offset in the array or in shared memory; 0 if inactive */
+    /* Of the instruction, over all warps of the launch: the simulator's counters. */
+    uint64_t requests, all_passes, all_least; /* all_least: bytes of global memory; wavefronts
+                                               * without conflicts of shared memory */
+} WarpAccess;
+
+/* One instruction of one warp. */
+typedef struct LaneStep {
+    int launch, step, line;
+    uint32_t active;   /* lanes that were at this instruction */
+    uint32_t executed; /* of them, those that executed it: its guard was true */
+} LaneStep;
+
+/* One block on an SM, in modelled cycles from the beginning of the launch. */
+typedef struct BlockSpan {
+    int launch, sm;
+    int64_t block;
+    uint64_t begin, end;
+} BlockSpan;
+
+/* The smallest offset in an array to which a block stored. */
+typedef struct BlockTile {
+    int launch, array;
+    int64_t block;
+    uint64_t first;
+} BlockTile;
+
+/* One element that a thread of the recorded block stored. */
+typedef struct ElementWrite {
+    int launch;
+    uint8_t array, warp, lane, bytes;
+    uint64_t offset;
+} ElementWrite;
+
+typedef enum Engine { ENGINE_UP, ENGINE_KERNEL, ENGINE_FILL, ENGINE_DOWN, ENGINES } Engine;
+
+/* A copy, kernel or fill on the modelled timeline. */
+typedef struct Span {
+    int engine, stream;
+    double begin_ns, end_ns, bytes;
+    char name[RECORD_NAME];
+} Span;
+
+typedef struct Records {
+    RecordFilter filter;
+    RecordedDevice device;
+    int array_count, launch_count, variable_count, access_count, lane_step_count, block_span_count,
+        block_tile_count, span_count, write_count;
+    /* What did not fit. */
+    uint64_t lost_launches, lost_accesses, lost_lane_steps, lost_block_spans, lost_block_tiles,
+        lost_spans, lost_writes;
+    RecordedArray arrays[MOST_ARRAYS];
+    RecordedLaunch launches[MOST_LAUNCHES];
+    SharedVariable variables[MOST_VARIABLES];
+    WarpAccess accesses[MOST_ACCESSES];
+    LaneStep lane_steps[MOST_LANE_STEPS];
+    BlockSpan block_spans[MOST_BLOCK_SPANS];
+    BlockTile block_tiles[MOST_BLOCK_TILES];
+    Span spans[MOST_SPANS];
+    ElementWrite writes[MOST_WRITES];
+} Records;
+
+/* Is every count, index, number and text within its bounds? False, with the reason in `why`. The
+ * bytes may come from a process that ran a student's code. */
+bool records_check(const Records *records, char *why, size_t size);
+
+#endif

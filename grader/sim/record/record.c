@@ -1,0 +1,398 @@
+/* record.c - keeps samples of what launches do: one access per instruction, one warp's steps, one
+ * block's stores, and when each block ran. */
+#include "sim/record/record.h"
+#include "sim/exec/access.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static Records *records; /* NULL: off */
+static int launch_now;   /* index of the running launch; -1: no room for it */
+static int lane_steps;   /* kept of the running launch */
+
+bool record_start(const RecordFilter *filter)
+{
+    if (!records)
+        records = malloc(sizeof *records);
+    if (!records)
+        return false;
+    memset(records, 0, sizeof *records);
+    records->filter = *filter;
+    launch_now = -1;
+    return true;
+}
+
+void record_stop(void)
+{
+    free(records);
+    records = NULL;
+}
+
+Records *record_so_far(void)
+{
+    return records;
+}
+
+/* ---- Names ---- */
+
+/* Names come from a student's code: only printable characters are kept. */
+static void copy_name(char to[RECORD_NAME], const char *from, int length)
+{
+    snprintf(to, RECORD_NAME, "%.*s", length, from ? from : "");
+    for (char *c = to; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
+/* "_ZZ9transposePfE4tile" is "tile": the last part that a number announces. */
+static void copy_variable_name(char to[RECORD_NAME], Name name)
+{
+    for (int at = name.length - 1; at > 0; at--) {
+        char *end;
+        if (!isdigit((unsigned char) name.at[at]) || isdigit((unsigned char) name.at[at - 1]))
+            continue;
+        if (strtol(name.at + at, &end, 10) == name.at + name.length - end) {
+            copy_name(to, end, (int) (name.at + name.length - end));
+            return;
+        }
+    }
+    copy_name(to, name.at, name.length);
+}
+
+/* The line of a .cu file; 0 for other files and unknown lines. */
+static int line_of(const Launch *launch, const Step *step)
+{
+    const Module *module = launch->module;
+    const int file = step->in ? step->in->file : 0;
+    const char *name = module && file > 0 && file < module->file_count ? module->files[file] : NULL;
+    const char *end = name ? strrchr(name, '.') : NULL;
+
+    return end && !strcmp(end, ".cu") ? step->in->line : 0;
+}
+
+/* ---- Launches ---- */
+
+static void add_variables(const Launch *launch)
+{
+    const Module *module = launch->module;
+
+    for (int i = 0; i < module->variable_count && records->variable_count < MOST_VARIABLES; i++) {
+        const Variable *v = &module->variables[i];
+        const bool is_its =
+            v->function < 0 || &module->functions[v->function] == launch->kernel->function;
+        SharedVariable *to = &records->variables[records->variable_count];
+        if (v->space != SPACE_SHARED || !is_its)
+            continue;
+        *to = (SharedVariable){ .launch = launch_now,
+                                .offset = launch->kernel->variable_offset[i],
+                                .bytes =
+                                    v->size ? (int) v->size : (int) launch->dynamic_shared_bytes };
+        copy_variable_name(to->name, v->name);
+        records->variable_count++;
+    }
+}
+
+static void launch_begin(Launch *launch)
+{
+    RecordedLaunch *to;
+
+    lane_steps = 0;
+    if (records->launch_count == MOST_LAUNCHES) {
+        launch_now = -1;
+        records->lost_launches++;
+        return;
+    }
+    launch_now = records->launch_count++;
+    to = &records->launches[launch_now];
+    *to = (RecordedLaunch){ .resident = launch->resident,
+                            .shared_bytes = (int) launch->shared_bytes };
+    copy_name(to->kernel, launch->name, launch->name ? (int) strcspn(launch->name, "(") : 0);
+    memcpy(to->grid, launch->grid, sizeof to->grid);
+    memcpy(to->block, launch->block, sizeof to->block);
+    add_variables(launch);
+}
+
+static void add_totals(RecordedLaunch *to, const Code *code, const Count *counts)
+{
+    for (int i = 0; code && counts && i < code->step_count; i++) {
+        to->executed += counts[i].executed;
+        to->lanes += counts[i].lanes;
+    }
+}
+
+/* The counters of an access's instruction. The upper bits of `step` name a function that the kernel
+ * calls; 0: the kernel itself. */
+static const Count *count_at(const Launch *launch, int step)
+{
+    const int function = step >> 20, at = step & ((1 << 20) - 1);
+
+    if (!function)
+        return launch->counts ? &launch->counts[at] : NULL;
+    return launch->call_counts && launch->call_counts[function - 1]
+               ? &launch->call_counts[function - 1][at]
+               : NULL;
+}
+
+static void launch_end(Launch *launch)
+{
+    if (launch_now < 0)
+        return;
+    add_totals(&records->launches[launch_now], launch->kernel, launch->counts);
+    for (int f = 0; launch->codes && launch->call_counts && f < launch->module->function_count; f++)
+        if (launch->call_counts[f] != launch->counts)
+            add_totals(&records->launches[launch_now], launch->codes[f], launch->call_counts[f]);
+    for (int i = 0; i < records->access_count; i++) {
+        WarpAccess *a = &records->accesses[i];
+        const Count *count = a->launch == launch_now ? count_at(launch, a->step) : NULL;
+        if (!count)
+            continue;
+        a->requests = a->space == RECORD_GLOBAL ? count->requests : count->executed;
+        a->all_passes = a->space == RECORD_GLOBAL ? count->sectors : count->wavefronts;
+        a->all_least = a->space == RECORD_GLOBAL ? count->bytes : count->ideal;
+    }
+}
+
+/* ---- Accesses ---- */
+
+/* The number of a step: of a called function, with the function in the upper bits. */
+static int number_of(const Warp *warp, const Step *step)
+{
+    const Code *code = warp->code;
+    const int function = warp->frame ? (int) (code->function - code->module->functions) + 1 : 0;
+
+    return function << 20 | (int) (step - code->steps);
+}
+
+static bool is_filtered(const Warp *warp)
+{
+    const RecordFilter *f = &records->filter;
+
+    return (f->block >= 0 && f->block != warp->block->number) ||
+           (f->warp >= 0 && f->warp != warp->number);
+}
+
+static const char *array_name(const Allocation *a)
+{
+    return !a ? "" : a->label ? a->label : a->name ? a->name : "array";
+}
+
+/* The array's index; -1: there is no room. */
+static int array_of(const Allocation *a)
+{
+    RecordedArray new = { .bytes = a ? a->bytes : 0,
+                          .start = a ? (int) (a->base % RECORD_LINE_BYTES) : 0 };
+
+    copy_name(new.name, array_name(a), RECORD_NAME - 1);
+    for (int i = 0; i < records->array_count; i++)
+        if (!memcmp(&records->arrays[i], &new, sizeof new))
+            return i;
+    if (records->array_count == MOST_ARRAYS)
+        return -1;
+    records->arrays[records->array_count] = new;
+    return records->array_count++;
+}
+
+/* What the array's offsets count from. Lanes in several arrays: the lowest address's line. */
+static uint64_t origin_of(const Access *x)
+{
+    uint64_t lowest = UINT64_MAX;
+
+    if (x->space == SPACE_SHARED)
+        return 0;
+    if (x->allocation)
+        return x->allocation->base / RECORD_LINE_BYTES * RECORD_LINE_BYTES;
+    for (uint32_t left = x->mask; left; left &= left - 1)
+        if (x->address[first_lane(left)] < lowest)
+            lowest = x->address[first_lane(left)];
+    return lowest / RECORD_LINE_BYTES * RECORD_LINE_BYTES;
+}
+
+static WarpAccess *access_at(int step, RecordSpace space)
+{
+    for (int i = 0; i < records->access_count; i++) {
+        WarpAccess *a = &records->accesses[i];
+        if (a->launch == launch_now && a->step == step && a->space == (int) space)
+            return a;
+    }
+    if (records->access_count == MOST_ACCESSES) {
+        records->lost_accesses++;
+        return NULL;
+    }
+    records->accesses[records->access_count] =
+        (WarpAccess){ .launch = launch_now, .step = step, .space = space, .passes = -1 };
+    return &records->accesses[records->access_count++];
+}
+
+static int least_of(const Access *x, int passes)
+{
+    const int least = x->space == SPACE_SHARED
+                          ? x->shape->ideal
+                          : (x->shape->asked + RECORD_SECTOR_BYTES - 1) / RECORD_SECTOR_BYTES;
+
+    return least < passes ? least : passes;
+}
+
+static void keep_access(const Access *x)
+{
+    const bool is_shared = x->space == SPACE_SHARED;
+    const int passes = is_shared ? x->shape->wavefronts : x->shape->sectors;
+    const int array = is_shared ? -1 : array_of(x->allocation);
+    const uint64_t origin = origin_of(x);
+    WarpAccess *a;
+
+    if (is_filtered(x->warp) || (!is_shared && array < 0) ||
+        !(a = access_at(number_of(x->warp, x->step), is_shared ? RECORD_SHARED : RECORD_GLOBAL)) ||
+        passes <= a->passes)
+        return;
+    a->line = line_of(x->warp->block->launch, x->step);
+    a->kind = (int) x->kind;
+    a->array = array;
+    a->bytes = x->bytes;
+    a->block = x->warp->block->number;
+    a->warp = x->warp->number;
+    a->mask = x->mask;
+    a->passes = passes;
+    a->least = least_of(x, passes);
+    for (int lane = 0; lane < RECORD_LANES; lane++)
+        a->address[lane] = x->mask >> lane & 1 ? x->address[lane] - origin : 0;
+}
+
+static void touch_shared(const Access *x)
+{
+    uint8_t *touched = records->launches[launch_now].touched;
+
+    for (uint32_t left = x->mask; left; left &= left - 1) {
+        const uint64_t at = x->address[first_lane(left)];
+        for (uint64_t word = at / RECORD_WORD_BYTES;
+             word <= (at + (uint64_t) x->bytes - 1) / RECORD_WORD_BYTES && word < MOST_SHARED_WORDS;
+             word++)
+            touched[word / 8] |= (uint8_t) (1u << word % 8);
+    }
+}
+
+/* ---- Stores: which thread writes which element ---- */
+
+static BlockTile *tile_of(int64_t block, int array)
+{
+    for (int i = records->block_tile_count - 1; i >= 0; i--) {
+        BlockTile *t = &records->block_tiles[i];
+        if (t->launch != launch_now || t->block != block)
+            break; /* a block's stores follow each other, but for blocks that take turns */
+        if (t->array == array)
+            return t;
+    }
+    if (records->block_tile_count == MOST_BLOCK_TILES) {
+        records->lost_block_tiles++;
+        return NULL;
+    }
+    records->block_tiles[records->block_tile_count] =
+        (BlockTile){ .launch = launch_now, .array = array, .block = block, .first = UINT64_MAX };
+    return &records->block_tiles[records->block_tile_count++];
+}
+
+static void keep_write(const Access *x, int array, int lane, uint64_t offset)
+{
+    if (records->write_count == MOST_WRITES) {
+        records->lost_writes++;
+        return;
+    }
+    records->writes[records->write_count++] = (ElementWrite){ .launch = launch_now,
+                                                              .array = (uint8_t) array,
+                                                              .warp = (uint8_t) x->warp->number,
+                                                              .lane = (uint8_t) lane,
+                                                              .bytes = (uint8_t) x->bytes,
+                                                              .offset = offset };
+}
+
+static void keep_writes(const Access *x)
+{
+    const int64_t block = x->warp->block->number;
+    const int array = x->allocation ? array_of(x->allocation) : -1;
+    const uint64_t origin = origin_of(x);
+    const int64_t kept = records->filter.block < 0 ? 0 : records->filter.block;
+    BlockTile *tile = array < 0 ? NULL : tile_of(block, array);
+
+    for (uint32_t left = tile ? x->mask : 0; left; left &= left - 1) {
+        const int lane = first_lane(left);
+        const uint64_t offset = x->address[lane] - origin;
+        if (offset < tile->first)
+            tile->first = offset;
+        if (block == kept)
+            keep_write(x, array, lane, offset);
+    }
+}
+
+static void observe_access(Access *x)
+{
+    if (launch_now < 0)
+        return;
+    keep_access(x);
+    if (x->space == SPACE_SHARED)
+        touch_shared(x);
+    else if (x->kind != ACCESS_LOAD)
+        keep_writes(x);
+}
+
+/* ---- Steps and blocks ---- */
+
+static void observe_step(Warp *warp, int pc, uint32_t executed)
+{
+    const RecordFilter *f = &records->filter;
+    const Step *step = &warp->code->steps[pc];
+
+    if (launch_now < 0 || warp->block->number != (f->block < 0 ? 0 : f->block) ||
+        warp->number != (f->warp < 0 ? 0 : f->warp) || !step->in)
+        return;
+    if (records->lane_step_count == MOST_LANE_STEPS || lane_steps == LANE_STEPS_PER_LAUNCH) {
+        records->lost_lane_steps++;
+        return;
+    }
+    lane_steps++;
+    records->lane_steps[records->lane_step_count++] =
+        (LaneStep){ .launch = launch_now,
+                    .step = number_of(warp, step),
+                    .line = line_of(warp->block->launch, step),
+                    .active = warp->active,
+                    .executed = executed };
+}
+
+static void observe_block(Launch *launch, const BlockPlayed *played)
+{
+    (void) launch;
+    if (launch_now < 0)
+        return;
+    records->launches[launch_now].played++;
+    if (records->block_span_count == MOST_BLOCK_SPANS) {
+        records->lost_block_spans++;
+        return;
+    }
+    records->block_spans[records->block_span_count++] = (BlockSpan){ .launch = launch_now,
+                                                                     .sm = played->sm,
+                                                                     .block = played->block,
+                                                                     .begin = played->begin,
+                                                                     .end = played->end };
+    if ((double) played->end > records->launches[launch_now].cycles)
+        records->launches[launch_now].cycles = (double) played->end;
+}
+
+static const Observer recorder = {
+    .launch_begin = launch_begin,
+    .launch_end = launch_end,
+    .access = observe_access,
+    .block_played = observe_block,
+};
+
+void record_launch(Launch *launch)
+{
+    int count = 0;
+
+    if (!records)
+        return;
+    while (count < MOST_OBSERVERS && launch->observers[count])
+        count++;
+    if (count < MOST_OBSERVERS)
+        launch->observers[count] = &recorder;
+    launch->step = observe_step;
+}

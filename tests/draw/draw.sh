@@ -1,0 +1,73 @@
+#!/bin/bash
+# draw.sh BUILD - warpbook draw on real kernels: records equal the counters of the report; pictures are well-formed,
+# the same each time, and hold the figures that the lessons teach. Needs nvcc.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build} failed=0
+export WARPBOOK_BUILD=$build
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+fail() {
+    echo "FAILED: $*"
+    failed=1
+}
+
+# says EXPECTED ARGUMENTS...: what draw prints holds it.
+says() {
+    local expected=$1
+    shift
+    "$build/warpbook" draw "$@" 2>&1 | grep -qF -- "$expected" || fail "draw $*: '$expected' is missing"
+}
+
+# exits STATUS ARGUMENTS...
+exits() {
+    local expected=$1 status=0
+    shift
+    "$build/warpbook" draw "$@" > /dev/null 2>&1 || status=$?
+    [ $status = "$expected" ] || fail "draw $*: status $status, expected $expected"
+}
+
+# draws KIND LAB...: well-formed, and the same bytes again.
+draws() {
+    "$build/warpbook" draw "$@" --svg "$out/a.svg" && "$build/warpbook" draw "$@" --svg "$out/b.svg" ||
+        fail "draw $*"
+    cmp -s "$out/a.svg" "$out/b.svg" || fail "draw $*: another run gives other bytes"
+    ! command -v xmllint > /dev/null || xmllint --noout "$out/a.svg" || fail "draw $*: not well-formed"
+}
+
+for lab in 01_coalescing 06_transpose 07_reduction; do
+    "$build/draw_compare" $lab solutions/$lab/[0-9]*.cu || failed=1
+done
+"$build/draw_compare" 06_transpose solutions/06_transpose/wrong/{overrun_one_row,no_barrier,tile_unpadded}.cu || failed=1
+
+says '32 lanes touch 32 sectors; 4 would hold' sectors 1 --submission solutions/01_coalescing/0_starter.cu
+says '32 lanes touch 4 sectors' sectors 1 --submission solutions/01_coalescing/2_lanes_along_features.cu
+says '32 lanes need 32 wavefronts; 1 without bank conflicts' banks 6 --submission solutions/06_transpose/4_tile.cu
+says 'no bank conflicts' banks 6 --submission solutions/06_transpose/5_padded.cu
+says 'row    1  #1' banks 6 --submission solutions/06_transpose/5_padded.cu
+says '9 blocks on 8 SMs' blocks 8 --submission solutions/08_tail_effect/0_starter.cu
+says 'out of bounds' sectors 6 --submission solutions/06_transpose/wrong/overrun_one_row.cu
+says 'accesses no shared memory' banks 1
+says 'Measured: NVIDIA H200' ladder 6
+
+draws sectors 6 --theme dark
+draws lanes 3
+draws streams 5 --submission solutions/05_streams/3_three_buffers.cu
+draws tiles 9 --submission solutions/09_sgemm/6_warp_tiles.cu
+draws ladder 9
+
+exits 0 --help
+exits 1 banks 1
+exits 1 sectors 1 --line 3
+exits 2
+exits 2 sectors
+exits 2 sectors 1 6
+exits 2 nothing 1
+exits 2 tiles 9
+exits 2 sectors 1 --theme pink
+exits 2 sectors 1 --case unknown
+exits 3 sectors 1 --submission "$out/absent.cu"
+
+[ $failed = 0 ] && echo "draw: passed"
+exit $failed
