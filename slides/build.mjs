@@ -1,0 +1,129 @@
+// build.mjs - slides/NN_name.md to build/slides/NN_name.html, .pdf and .handout.pdf.
+//
+//     node slides/build.mjs [--draft] [--html] [--out DIR] [--program build/warpbook] [DECK...]
+//
+// DECK is a number, a lab's name or a file; none: all. --draft: drawings that cannot be made are red boxes. --html: no PDF.
+// A deck is built again if a file that it quotes, or the theme, has changed. Whatever is not found is an error with file and line.
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Chromium } from "./lib/chromium.mjs";
+import { Deck } from "./lib/deck.mjs";
+import { Figures } from "./lib/figures.mjs";
+import { pageFiles, render } from "./lib/page.mjs";
+import { Drawings, hashOf } from "./lib/pictures.mjs";
+
+const usage = "usage: node slides/build.mjs [--draft] [--html] [--out DIR] [--program FILE] [DECK...]";
+
+function stop(message, status) {
+    console.error(message);
+    process.exit(status);
+}
+
+function parseArguments(words) {
+    const given = { out: "build/slides", program: "build/warpbook", isDraft: false, isHtmlOnly: false, decks: [] };
+    while (words.length > 0) {
+        const word = words.shift();
+        if (word === "--draft") given.isDraft = true;
+        else if (word === "--html") given.isHtmlOnly = true;
+        else if (word === "--out" && words.length > 0) given.out = words.shift();
+        else if (word === "--program" && words.length > 0) given.program = words.shift();
+        else if (word.startsWith("-")) stop(`${word}: ${usage}`, 2);
+        else given.decks.push(word);
+    }
+    return given;
+}
+
+// The source files of the decks that are named: by file, by number, or by what follows the number.
+function findDecks(names) {
+    const all = readdirSync("slides").filter((name) => /^\d\d_\w+\.md$/.test(name)).sort().map((name) => `slides/${name}`);
+    if (names.length === 0) return all;
+    return names.map((name) => {
+        if (name.endsWith(".md")) return existsSync(name) ? name : stop(`no file '${name}'`, 2);
+        const isIt = (file) => basename(file, ".md") === name || basename(file, ".md").slice(3) === name || (/^\d+$/.test(name) && Number(basename(file).slice(0, 2)) === Number(name));
+        return all.find(isIt) ?? stop(`no deck '${name}' in slides/`, 2);
+    });
+}
+
+// Everything of ours that shapes a page: a change of it rebuilds all decks.
+function toolVersion() {
+    const files = ["build.mjs", "package-lock.json", ...pageFiles, ...readdirSync("slides/lib").map((name) => `lib/${name}`)];
+    return hashOf(...files.map((name) => readFileSync(`slides/${name}`)));
+}
+
+const extensions = (given) => (given.isHtmlOnly ? [".html"] : [".html", ".pdf", ".handout.pdf"]);
+
+function isFresh(given, name, version) {
+    const record = `${given.out}/.${name}.json`;
+    if (!existsSync(record) || !extensions(given).every((ending) => existsSync(`${given.out}/${name}${ending}`))) return false;
+    const { version: then, files } = JSON.parse(readFileSync(record, "utf8"));
+    return then === version && Object.entries(files).every(([file, hash]) => existsSync(file) && hashOf(readFileSync(file)) === hash);
+}
+
+function writeWhole(file, content) {
+    writeFileSync(`${file}.new`, content);
+    renameSync(`${file}.new`, file);
+}
+
+async function toPdf(browser, html, file) {
+    const page = await browser.open(pathToFileURL(resolve(html)).href);
+    writeWhole(file, await page.pdf());
+    await page.close();
+}
+
+// Reads, resolves and writes the HTML of one deck; its name and what it read, or null after complaints.
+function buildHtml(file, given, drawings) {
+    const files = {};
+    const read = (path) => {
+        const content = readFileSync(path, "utf8");
+        files[path] = hashOf(content);
+        return content;
+    };
+    const missing = drawings.missing;
+    const deck = new Deck(file, { read, figures: new Figures(read), drawings });
+    if (deck.errors.length > 0) {
+        for (const error of deck.errors) console.error(error);
+        return null;
+    }
+    const name = basename(file, ".md"), pages = render(deck);
+    writeWhole(`${given.out}/${name}.html`, pages.deck);
+    writeWhole(`${given.out}/${name}.handout.html`, pages.handout);
+    return { name, deck, files, isWhole: drawings.missing === missing };
+}
+
+async function main() {
+    const given = parseArguments(process.argv.slice(2));
+    const began = Date.now(), seconds = () => ((Date.now() - began) / 1000).toFixed(1);
+    mkdirSync(given.out, { recursive: true });
+    const drawings = new Drawings(given.program, `${given.out}/drawings`, given.isDraft);
+    const version = hashOf(toolVersion(), drawings.version);
+    let browser = null, failed = 0, built = 0, fresh = 0;
+    for (const file of findDecks(given.decks)) {
+        const name = basename(file, ".md");
+        if (isFresh(given, name, version)) {
+            fresh++;
+            continue;
+        }
+        rmSync(`${given.out}/.${name}.json`, { force: true });
+        const built_ = buildHtml(file, given, drawings);
+        if (!built_) {
+            failed++;
+            continue;
+        }
+        const { deck, files, isWhole } = built_;
+        if (!given.isHtmlOnly) {
+            browser ??= await Chromium.start();
+            await toPdf(browser, `${given.out}/${name}.html`, `${given.out}/${name}.pdf`);
+            await toPdf(browser, `${given.out}/${name}.handout.html`, `${given.out}/${name}.handout.pdf`);
+        }
+        if (isWhole) writeWhole(`${given.out}/.${name}.json`, JSON.stringify({ version, files }));
+        built++;
+        console.log(`${given.out}/${name}.html, .pdf, .handout.pdf: ${deck.slides.length} slides, ${deck.minutes} minutes, ${deck.shortMinutes} without what may be dropped${isWhole ? "" : "; DRAFT: drawings are missing"}`);
+    }
+    await browser?.stop();
+    if (fresh > 0) console.log(`${fresh} decks are up to date`);
+    if (built > 0) console.log(`${built} decks built in ${seconds()} s`);
+    if (failed > 0) stop(`${failed} decks failed`, 1);
+}
+
+await main().catch((error) => stop(error.message, 1));

@@ -1,0 +1,116 @@
+// pictures.mjs - pictures of a slide: plots by gnuplot, drawings by `warpbook draw`, figures of lessons.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { escapeHtml } from "./quote.mjs";
+
+export const hashOf = (...parts) => createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 16);
+
+// ---- Plots ----
+
+// Colours that a script may use, by linestyle: gnuplot writes the number, the page shows the theme's colour of that name.
+const palette = [
+    ["blue", 0, 89, 168, "1 lw 4 pt 7 ps 1.4"], ["orange", 179, 71, 0, "2 lw 4 pt 5 ps 1.4"], ["green", 0, 102, 79, "3 lw 4 pt 9 ps 1.6"],
+    ["purple", 122, 59, 143, "4 lw 4 pt 13 ps 1.8"], ["muted", 87, 96, 106, "5 lw 3 pt 6 ps 1.4"], ["orange", 179, 71, 0, "9 lw 3 dt (8,6)"],
+];
+const black = ["text", 27, 31, 36];
+
+const hex = ([, ...rgb]) => "#" + rgb.slice(0, 3).map((part) => part.toString(16).padStart(2, "0")).join("");
+
+function prelude(name, size) {
+    const styles = palette.map((colour) => {
+        const [number, ...rest] = colour[4].split(" ");
+        return `set style line ${number} lc rgb "${hex(colour)}" ${rest.join(" ")}`;
+    });
+    return `set terminal svg size ${size.replace("x", ",")} dynamic noenhanced font "sans,22" name "${name}"
+set border 3 lc rgb "${hex(palette[4])}" lw 1.5
+set tics nomirror scale 0.5 textcolor rgb "${hex(black)}"
+set style fill solid 1 noborder
+set boxwidth 0.6
+set key textcolor rgb "${hex(black)}"
+${styles.join("\n")}
+`;
+}
+
+// ```plot alt="..." [size=1100x440]: an inline picture that takes the page's font and colours.
+export function plot(script, { alt, size = "1100x440", ...rest }) {
+    for (const option of Object.keys(rest)) throw Error(`plot has no option '${option}'`);
+    if (!alt) throw Error("plot needs alt=\"...\"");
+    if (!/^\d+x\d+$/.test(size)) throw Error(`size=${size} is not WIDTHxHEIGHT`);
+    const name = "p" + hashOf(script, size).slice(0, 8);
+    let svg;
+    try {
+        svg = execFileSync("gnuplot", ["-"], { input: prelude(name, size) + script, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });
+    } catch (error) {
+        if (error.code === "ENOENT") throw Error("gnuplot is missing: make setup-slides");
+        throw Error("gnuplot: " + String(error.stderr).trim().split("\n").join(" "));
+    }
+    for (const [colour, ...rgb] of [...palette, black])
+        svg = svg.replace(new RegExp(`rgb\\(\\s*${rgb[0]},\\s*${rgb[1]},\\s*${rgb[2]}\\)`, "g"), `var(--${colour})`);
+    const stray = svg.match(/rgb\([^)]*\)/);
+    if (stray) throw Error(`the plot uses ${stray[0]}; use linestyle 1 to 5 or 9`);
+    const [width, height] = size.split("x");
+    svg = svg.slice(svg.indexOf("<g id=\"gnuplot_canvas\""), svg.lastIndexOf("</svg>"))
+        .replace(/<title>.*?<\/title>|<filter.*?<\/filter>|<tspan[^>]*>|<\/tspan>| font-family="[^"]*"| color="(?:white|black)"/gs, "")
+        .replaceAll("fill=\"black\"", "fill=\"currentColor\"").replace(/gp(?=Pt|Dot)/g, `${name}-`).replaceAll("gnuplot_canvas", name)
+        .replace(/\s*\n\s*/g, " ");
+    return `<svg class="picture plot" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(alt)}">${svg}</svg>`;
+}
+
+// ---- Drawings and figures: pictures of their own, with their own styles ----
+
+function image(svg, alt, width) {
+    const data = Buffer.from(svg).toString("base64");
+    return `<img class="picture" alt="${escapeHtml(alt)}"${width ? ` width="${width}"` : ""} src="data:image/svg+xml;base64,${data}">`;
+}
+
+// The number of the only line that holds `text`.
+function lineNumber(file, text, read) {
+    const lines = read(file).split("\n");
+    const found = lines.flatMap((line, i) => (line.includes(text) ? [i + 1] : []));
+    if (found.length !== 1) throw Error(`${found.length} lines of ${file} hold '${text}'; line= must name one`);
+    return String(found[0]);
+}
+
+function placeholder(words) {
+    return `<div class="missing" role="img" aria-label="missing">This drawing is missing: warpbook draw ${escapeHtml(words.join(" "))}</div>`;
+}
+
+export class Drawings {
+    // `program` is build/warpbook; with `isDraft` a drawing that cannot be made is a red box.
+    constructor(program, cache, isDraft) {
+        Object.assign(this, { program, cache, isDraft, missing: 0 });
+        this.version = existsSync(program) ? hashOf(readFileSync(program)) : "";
+        mkdirSync(cache, { recursive: true });
+    }
+
+    // ```draw KIND LAB submission=FILE line=N alt="...": the SVG of `warpbook draw`.
+    draw(words, { alt, width, line, ...rest }, read) {
+        if (!alt) throw Error("draw needs alt=\"...\"");
+        const file = rest.submission;
+        if (line !== undefined && !/^\d+$/.test(line)) line = lineNumber(file, line, read);
+        const given = Object.entries({ ...rest, ...(line && { line }) }).flatMap(([name, value]) => [`--${name}`, value]);
+        const key = hashOf(this.version, ...words, ...given, file ? read(file) : "");
+        const svg = `${this.cache}/${key}.svg`;
+        if (!existsSync(svg)) {
+            try {
+                execFileSync(this.program, ["draw", ...words, ...given, "--svg", `${svg}.new`], { stdio: ["ignore", "ignore", "pipe"] });
+                renameSync(`${svg}.new`, svg);
+            } catch (error) {
+                rmSync(`${svg}.new`, { force: true });
+                const said = error.stderr ? String(error.stderr).trim().split("\n").join(" ") : `${this.program} is missing: make`;
+                if (!this.isDraft) throw Error(`warpbook draw ${words.join(" ")}: ${said}`);
+                this.missing++;
+                return placeholder([...words, ...given]);
+            }
+        }
+        return image(readFileSync(svg, "utf8"), alt, width);
+    }
+}
+
+// ![alt](FILE.svg): a figure of a lesson.
+export function figureFile(file, alt, read) {
+    if (!alt) throw Error(`the picture ${file} needs an alt text`);
+    if (!file.endsWith(".svg")) throw Error(`${file}: pictures are SVG`);
+    return image(read(file), alt);
+}
