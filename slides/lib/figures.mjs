@@ -73,7 +73,7 @@ const calls = { floor: Math.floor, ceil: Math.ceil, round: Math.round, sqrt: Mat
 // Numbers, operators and functions of a sum; every other word is a unit.
 function tokensOf(text) {
     const tokens = [];
-    for (const [token] of text.matchAll(/\d[\d,]*(?:\.\d+)?|x(?=[\s(])|[-+*/^(),]|[A-Za-z%][\w/%-]*|\S/g)) {
+    for (const [token] of text.matchAll(/\d+(?:,\d{3})*(?:\.\d+)?|x(?=[\s(])|[-+*/^(),]|[A-Za-z%][\w/%-]*|\S/g)) {
         if (/^\d/.test(token)) tokens.push(Number(token.replaceAll(",", "")));
         else if (token === "x") tokens.push("*");
         else if (/^[-+*/^(),]$/.test(token) || token in calls) tokens.push(token);

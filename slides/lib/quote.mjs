@@ -86,7 +86,15 @@ export function quote([file, name], given, read) {
         lines = lines.map(({ text, changed }) => ({ text, changed: changed || text.includes(given.mark) }));
     }
     const indent = Math.min(...lines.filter(({ text }) => text.trim()).map(({ text }) => text.search(/\S/)));
-    return codeBlock(lines.map(({ text, changed }) => ({ text: text.slice(indent), changed })), { label: file });
+    return codeBlock(lines.flatMap(({ text, changed }) => wrap(text.slice(indent)).map((text) => ({ text, changed }))), { label: file });
+}
+
+// A line that is too wide, cut at blanks; what follows is indented, and stays a comment if the cut is in one.
+function wrap(text) {
+    const cut = text.lastIndexOf(" ", maxColumns), indent = " ".repeat(text.search(/\S|$/));
+    if (text.length <= maxColumns || cut <= indent.length) return [text];
+    const comment = text.indexOf("//"), isInComment = comment >= 0 && comment < cut;
+    return [text.slice(0, cut), ...wrap((isInComment ? " ".repeat(comment) + "// " : indent + "    ") + text.slice(cut + 1))];
 }
 
 // ---- How they look ----
