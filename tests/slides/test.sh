@@ -36,7 +36,8 @@ built() { (cd "$work/copy" && node slides/build.mjs --html 6); }
 in_deck() { grep -q -- "$1" "$work/copy/build/slides/06_quotes.html"; }
 
 check "a deck is built" built
-check "a figure is in it" in_deck ">3905</span> GB/s"
+stored=$(sed -n 's|^5_padded/flat/GB/s ||p' docs/measured/06_transpose.check.txt)
+check "a figure is in it" in_deck ">$stored</span> GB/s"
 check "an unchanged deck is up to date" says "1 decks are up to date" built
 sed -i 's|^5_padded/flat/GB/s .*|5_padded/flat/GB/s 4321|' "$work/copy/docs/measured/06_transpose.check.txt"
 check "a changed figure builds it again" built
