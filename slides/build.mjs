@@ -11,7 +11,8 @@ import { Chromium } from "./lib/chromium.mjs";
 import { Deck } from "./lib/deck.mjs";
 import { Figures } from "./lib/figures.mjs";
 import { pageFiles, render } from "./lib/page.mjs";
-import { Drawings, hashOf } from "./lib/pictures.mjs";
+import { hashOf } from "./lib/pictures.mjs";
+import { Warpbook } from "./lib/warpbook.mjs";
 
 const usage = "usage: node slides/build.mjs [--draft] [--html] [--out DIR] [--program FILE] [DECK...]";
 
@@ -72,15 +73,15 @@ async function toPdf(browser, html, file) {
 }
 
 // Reads, resolves and writes the HTML of one deck; its name and what it read, or null after complaints.
-function buildHtml(file, given, drawings) {
+function buildHtml(file, given, warpbook) {
     const files = {};
     const read = (path) => {
         const content = readFileSync(path, "utf8");
         files[path] = hashOf(content);
         return content;
     };
-    const missing = drawings.missing;
-    const deck = new Deck(file, { read, figures: new Figures(read), drawings });
+    const missing = warpbook.missing;
+    const deck = new Deck(file, { read, figures: new Figures(read), warpbook });
     if (deck.errors.length > 0) {
         for (const error of deck.errors) console.error(error);
         return null;
@@ -88,15 +89,15 @@ function buildHtml(file, given, drawings) {
     const name = basename(file, ".md"), pages = render(deck);
     writeWhole(`${given.out}/${name}.html`, pages.deck);
     writeWhole(`${given.out}/${name}.handout.html`, pages.handout);
-    return { name, deck, files, isWhole: drawings.missing === missing };
+    return { name, deck, files, isWhole: warpbook.missing === missing };
 }
 
 async function main() {
     const given = parseArguments(process.argv.slice(2));
     const began = Date.now(), seconds = () => ((Date.now() - began) / 1000).toFixed(1);
     mkdirSync(given.out, { recursive: true });
-    const drawings = new Drawings(given.program, `${given.out}/drawings`, given.isDraft);
-    const version = hashOf(toolVersion(), drawings.version);
+    const warpbook = new Warpbook(given.program, `${given.out}/kept`, given.isDraft);
+    const version = hashOf(toolVersion(), warpbook.version);
     let browser = null, failed = 0, built = 0, fresh = 0;
     for (const file of findDecks(given.decks)) {
         const name = basename(file, ".md");
@@ -105,7 +106,7 @@ async function main() {
             continue;
         }
         rmSync(`${given.out}/.${name}.json`, { force: true });
-        const built_ = buildHtml(file, given, drawings);
+        const built_ = buildHtml(file, given, warpbook);
         if (!built_) {
             failed++;
             continue;

@@ -46,8 +46,8 @@ class Slide {
 }
 
 export class Deck {
-    constructor(file, { read, figures, drawings }) {
-        Object.assign(this, { file, figures, drawings, rawRead: read, errors: [], slides: [], head: {} });
+    constructor(file, { read, figures, warpbook }) {
+        Object.assign(this, { file, figures, warpbook, rawRead: read, errors: [], slides: [], head: {} });
         this.read = (path) => {
             if (!existsSync(path)) throw Error(`no file '${path}'`);
             return read(path);
@@ -135,7 +135,7 @@ export class Deck {
 
     block(kind, info, body, line) {
         const { words, given } = parseOptions(info);
-        if ((kind === "code" || kind === "draw") && body.some((text) => text.trim())) throw Error(`a ${kind} block has no text of its own`);
+        if (["code", "draw", "run"].includes(kind) && body.some((text) => text.trim())) throw Error(`a ${kind} block has no text of its own`);
         for (const name of Object.keys(given)) if (name === "alt") given.alt = this.fillPlain(given.alt);
         switch (kind) {
         case "code":
@@ -144,12 +144,14 @@ export class Deck {
             return plot(body.map((text, i) => this.attempt(line + 1 + i, () => this.fillPlain(text))).join("\n") + "\n", given);
         case "draw":
             this.slide.drawn.add(given.submission ?? words[1]);
-            return this.drawings.draw(words, given, this.read);
+            return this.warpbook.draw(words, given, this.read);
+        case "run":
+            return this.warpbook.run(words, given, this.read);
         case "cuda":
         case "console":
             return codeBlock(body.map((text) => ({ text, changed: false })), { language: kind });
         default:
-            throw Error(`unknown fence '${kind}': code, plot, draw, cuda or console`);
+            throw Error(`unknown fence '${kind}': code, plot, draw, run, cuda or console`);
         }
     }
 

@@ -1,7 +1,6 @@
-// pictures.mjs - pictures of a slide: plots by gnuplot, drawings by `warpbook draw`, figures of lessons.
+// pictures.mjs - pictures of a slide: plots by gnuplot, and SVG files.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { escapeHtml } from "./quote.mjs";
 
 export const hashOf = (...parts) => createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 16);
@@ -57,58 +56,14 @@ export function plot(script, { alt, size = "1100x440", ...rest }) {
     return `<svg class="picture plot" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(alt)}">${svg}</svg>`;
 }
 
-// ---- Drawings and figures: pictures of their own, with their own styles ----
+// ---- Figures of lessons and drawings: pictures of their own, with their own styles ----
 
-function image(svg, alt, width) {
+export function image(svg, alt, width) {
     const data = Buffer.from(svg).toString("base64");
     return `<img class="picture" alt="${escapeHtml(alt)}"${width ? ` width="${width}"` : ""} src="data:image/svg+xml;base64,${data}">`;
 }
 
-// The number of the only line that holds `text`.
-function lineNumber(file, text, read) {
-    const lines = read(file).split("\n");
-    const found = lines.flatMap((line, i) => (line.includes(text) ? [i + 1] : []));
-    if (found.length !== 1) throw Error(`${found.length} lines of ${file} hold '${text}'; line= must name one`);
-    return String(found[0]);
-}
-
-function placeholder(words) {
-    return `<div class="missing" role="img" aria-label="missing">This drawing is missing: warpbook draw ${escapeHtml(words.join(" "))}</div>`;
-}
-
-export class Drawings {
-    // `program` is build/warpbook; with `isDraft` a drawing that cannot be made is a red box.
-    constructor(program, cache, isDraft) {
-        Object.assign(this, { program, cache, isDraft, missing: 0 });
-        this.version = existsSync(program) ? hashOf(readFileSync(program)) : "";
-        mkdirSync(cache, { recursive: true });
-    }
-
-    // ```draw KIND LAB submission=FILE line=N alt="...": the SVG of `warpbook draw`.
-    draw(words, { alt, width, line, ...rest }, read) {
-        if (!alt) throw Error("draw needs alt=\"...\"");
-        const file = rest.submission;
-        if (line !== undefined && !/^\d+$/.test(line)) line = lineNumber(file, line, read);
-        const given = Object.entries({ ...rest, ...(line && { line }) }).flatMap(([name, value]) => [`--${name}`, value]);
-        const key = hashOf(this.version, ...words, ...given, file ? read(file) : "");
-        const svg = `${this.cache}/${key}.svg`;
-        if (!existsSync(svg)) {
-            try {
-                execFileSync(this.program, ["draw", ...words, ...given, "--svg", `${svg}.new`], { stdio: ["ignore", "ignore", "pipe"] });
-                renameSync(`${svg}.new`, svg);
-            } catch (error) {
-                rmSync(`${svg}.new`, { force: true });
-                const said = error.stderr ? String(error.stderr).trim().split("\n").join(" ") : `${this.program} is missing: make`;
-                if (!this.isDraft) throw Error(`warpbook draw ${words.join(" ")}: ${said}`);
-                this.missing++;
-                return placeholder([...words, ...given]);
-            }
-        }
-        return image(readFileSync(svg, "utf8"), alt, width);
-    }
-}
-
-// ![alt](FILE.svg): a figure of a lesson.
+// ![alt](FILE.svg)
 export function figureFile(file, alt, read) {
     if (!alt) throw Error(`the picture ${file} needs an alt text`);
     if (!file.endsWith(".svg")) throw Error(`${file}: pictures are SVG`);

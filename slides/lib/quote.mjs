@@ -50,7 +50,7 @@ function changedLines(now, before) {
     return changed;
 }
 
-function fromTo(lines, from, to, file) {
+export function fromTo(lines, from, to, file) {
     const begin = from === undefined ? 0 : lines.findIndex(({ text }) => text.includes(from));
     if (begin < 0) throw Error(`${file}: no line holds '${from}'`);
     const end = to === undefined ? lines.length - 1 : lines.findIndex(({ text }, i) => i >= begin && text.includes(to));
@@ -59,11 +59,11 @@ function fromTo(lines, from, to, file) {
 }
 
 // "1-4,20-31": these lines, with a gap where some were left out.
-function pick(lines, ranges, file) {
+export function pick(lines, ranges, file) {
     const picked = [];
     for (const range of ranges.split(",")) {
         const [, first, last = first] = range.match(/^(\d+)(?:-(\d+))?$/) ?? [];
-        if (!first || first < 1 || Number(last) > lines.length) throw Error(`${file}: no lines ${range} in a part of ${lines.length} lines`);
+        if (!first || first < 1 || Number(last) > lines.length) throw Error(`${file}: no lines ${range} in ${lines.length} lines`);
         if (picked.length > 0) picked.push({ text: "    ...", changed: false });
         picked.push(...lines.slice(first - 1, last));
     }

@@ -7,7 +7,7 @@ import { Chromium } from "../../slides/lib/chromium.mjs";
 import { Deck } from "../../slides/lib/deck.mjs";
 import { Figures, checkSum, fixed } from "../../slides/lib/figures.mjs";
 import { render } from "../../slides/lib/page.mjs";
-import { Drawings } from "../../slides/lib/pictures.mjs";
+import { Warpbook } from "../../slides/lib/warpbook.mjs";
 
 const work = mkdtempSync(join(tmpdir(), "faults-"));
 process.on("exit", () => rmSync(work, { recursive: true, force: true }));
@@ -62,7 +62,9 @@ const build = [
     ["```plot alt=\"a line that rises\"\nplot x linestyle\n```", "1: gnuplot: "],
     ["```draw sectors 06_transpose\n```", "1: draw needs alt="],
     ["```draw sectors 06_transpose submission=solutions/06_transpose/1_naive.cu line=\"row\" alt=\"32 lanes\"\n```", "1: \\d+ lines of .* hold 'row'"],
-    ["```draw sectors 06_transpose alt=\"32 lanes\"\n```", "1: warpbook draw sectors 06_transpose: "],
+    ["```draw sectors 06_transpose alt=\"32 lanes\"\n```", "1: .*absent is missing"],
+    ["```run calc banks --stride 34\n```", "1: .*absent is missing"],
+    ["```run calc banks\ntext\n```", "1: a run block has no text"],
     ["![](labs/06_transpose/figure.svg)", "1: the picture .* needs an alt text"],
     ["![a tile](labs/06_transpose/absent.svg)", "1: no file"],
     ["[lesson](labs/06_transpose/README.md)", ""],
@@ -84,7 +86,7 @@ const build = [
 ];
 
 const read = (path) => readFileSync(path, "utf8");
-const tools = { read, figures: new Figures(read), drawings: new Drawings(join(work, "absent"), join(work, "drawings"), false) };
+const tools = { read, figures: new Figures(read), warpbook: new Warpbook(join(work, "absent"), join(work, "kept"), false) };
 
 function deckOf(text) {
     const file = join(work, "deck.md");
