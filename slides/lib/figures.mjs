@@ -68,7 +68,8 @@ export const figuresExist = () => existsSync(folder);
 
 // ---- Sums: "32 x 4 bytes / 32 bytes per sector = 4" ----
 
-const calls = { floor: Math.floor, ceil: Math.ceil, round: Math.round, sqrt: Math.sqrt, min: Math.min, max: Math.max };
+const gcd = (a, b) => (b === 0 ? a : gcd(b, a % b));
+const calls = { gcd, floor: Math.floor, ceil: Math.ceil, round: Math.round, sqrt: Math.sqrt, min: Math.min, max: Math.max };
 
 // Numbers, operators and functions of a sum; every other word is a unit.
 function tokensOf(text) {

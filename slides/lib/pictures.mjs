@@ -26,13 +26,13 @@ set border 3 lc rgb "${hex(palette[4])}" lw 1.5
 set tics nomirror scale 0.5 textcolor rgb "${hex(black)}"
 set style fill solid 1 noborder
 set boxwidth 0.6
-set key textcolor rgb "${hex(black)}"
+set key outside top center horizontal textcolor rgb "${hex(black)}"
 ${styles.join("\n")}
 `;
 }
 
-// ```plot alt="..." [size=1100x440]: an inline picture that takes the page's font and colours.
-export function plot(script, { alt, size = "1100x440", ...rest }) {
+// ```plot alt="..." [size=1150x500]: an inline picture that takes the page's font and colours.
+export function plot(script, { alt, size = "1150x500", ...rest }) {
     for (const option of Object.keys(rest)) throw Error(`plot has no option '${option}'`);
     if (!alt) throw Error("plot needs alt=\"...\"");
     if (!/^\d+x\d+$/.test(size)) throw Error(`size=${size} is not WIDTHxHEIGHT`);
@@ -63,9 +63,12 @@ export function image(svg, alt, width) {
     return `<img class="picture" alt="${escapeHtml(alt)}"${width ? ` width="${width}"` : ""} src="data:image/svg+xml;base64,${data}">`;
 }
 
+// Lessons' figures have grey text, for a page of either colour. On a slide it is too pale.
+const readable = "<style>:root { color-scheme: light dark } text { fill: light-dark(#1b1f24, #e8ecf0) !important }</style>";
+
 // ![alt](FILE.svg)
 export function figureFile(file, alt, read) {
     if (!alt) throw Error(`the picture ${file} needs an alt text`);
     if (!file.endsWith(".svg")) throw Error(`${file}: pictures are SVG`);
-    return image(read(file), alt);
+    return image(read(file).replace(/<svg[^>]*>/, `$&${readable}`), alt);
 }

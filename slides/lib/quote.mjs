@@ -89,12 +89,12 @@ export function quote([file, name], given, read) {
     return codeBlock(lines.flatMap(({ text, changed }) => wrap(text.slice(indent)).map((text) => ({ text, changed }))), { label: file });
 }
 
-// A line that is too wide, cut at blanks; what follows is indented, and stays a comment if the cut is in one.
-function wrap(text) {
-    const cut = text.lastIndexOf(" ", maxColumns), indent = " ".repeat(text.search(/\S|$/));
+// A line that is too wide, cut at blanks, with an ending before each cut; what follows is indented, and stays a comment if the cut is in one.
+export function wrap(text, ending = "") {
+    const cut = text.lastIndexOf(" ", maxColumns - ending.length), indent = " ".repeat(text.search(/\S|$/));
     if (text.length <= maxColumns || cut <= indent.length) return [text];
     const comment = text.indexOf("//"), isInComment = comment >= 0 && comment < cut;
-    return [text.slice(0, cut), ...wrap((isInComment ? " ".repeat(comment) + "// " : indent + "    ") + text.slice(cut + 1))];
+    return [text.slice(0, cut) + ending, ...wrap((isInComment ? " ".repeat(comment) + "// " : indent + "    ") + text.slice(cut + 1), ending)];
 }
 
 // ---- How they look ----

@@ -1,9 +1,9 @@
 // warpbook.mjs - what `warpbook` draws and prints, for a slide. Results are kept until the program or the kernel changes.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { hashOf, image } from "./pictures.mjs";
-import { codeBlock, escapeHtml, fromTo, pick } from "./quote.mjs";
+import { codeBlock, escapeHtml, fromTo, pick, wrap } from "./quote.mjs";
 
 // The number of the only line that holds `text`.
 function lineNumber(file, text, read) {
@@ -12,6 +12,9 @@ function lineNumber(file, text, read) {
     if (found.length !== 1) throw Error(`${found.length} lines of ${file} hold '${text}'; line= must name one`);
     return String(found[0]);
 }
+
+// The files of docs/measured that a drawing of this lab may show.
+const measured = (lab) => readdirSync("docs/measured").filter((name) => name.startsWith(`${lab}.`)).map((name) => `docs/measured/${name}`);
 
 function placeholder(words) {
     return `<div class="missing" role="img" aria-label="missing">This is missing: warpbook ${escapeHtml(words.join(" "))}</div>`;
@@ -27,7 +30,9 @@ export class Warpbook {
 
     // What the command writes to the file that follows it (`--svg`), or prints; from the cache if nothing changed.
     result(words, read, option) {
+        if (["grade", "explain"].includes(words[0]) && !words.includes("--submission")) throw Error(`warpbook ${words[0]} needs --submission: the deck depends on that file`);
         const sources = words.filter((word) => /\.(cu|h|c)$/.test(word)).map(read);
+        if (words[0] === "draw") sources.push(...measured(words[2]).map(read));
         const kept = `${this.cache}/${hashOf(this.version, ...words, ...sources)}${option ? ".svg" : ".txt"}`;
         if (existsSync(kept)) return readFileSync(kept, "utf8");
         if (!this.version) throw Error(`${this.program} is missing: make`);
@@ -42,13 +47,14 @@ export class Warpbook {
         return readFileSync(kept, "utf8");
     }
 
-    orPlaceholder(words, action) {
+    // The same, or null after a failure that a draft forgives.
+    resultOrNull(words, read, option) {
         try {
-            return action();
+            return this.result(words, read, option);
         } catch (error) {
-            if (!this.isDraft || !error.message.includes("warpbook")) throw error;
+            if (!this.isDraft) throw error;
             this.missing++;
-            return placeholder(words);
+            return null;
         }
     }
 
@@ -58,19 +64,20 @@ export class Warpbook {
         if (line !== undefined && !/^\d+$/.test(line)) line = lineNumber(rest.submission, line, read);
         const given = Object.entries({ ...rest, ...(line && { line }) }).flatMap(([name, value]) => [`--${name}`, value]);
         const command = ["draw", ...words, ...given];
-        return this.orPlaceholder(command, () => image(this.result(command, read, "--svg"), alt, width));
+        const svg = this.resultOrNull(command, read, "--svg");
+        return svg === null ? placeholder(command) : image(svg, alt, width);
     }
 
     // ```run COMMAND...: what `warpbook COMMAND` prints, or a part of it, below the command.
     run(words, { from, to, lines, mark, shown, ...rest }, read) {
         for (const option of Object.keys(rest)) throw Error(`run has no option '${option}'`);
-        return this.orPlaceholder(words, () => {
-            const name = `warpbook ${words.join(" ")}`;
-            let printed = this.result(words, read).trimEnd().split("\n").map((text) => ({ text, changed: mark !== undefined && text.includes(mark) }));
-            printed = fromTo(printed, from, to, name);
-            if (lines) printed = pick(printed, lines, name);
-            if (mark !== undefined && !printed.some(({ changed }) => changed)) throw Error(`${name}: no line holds '${mark}'`);
-            return codeBlock([{ text: `$ ${shown ?? `build/${name}`}`, changed: false }, ...printed], { language: "console" });
-        });
+        const text = this.resultOrNull(words, read), name = `warpbook ${words.join(" ")}`;
+        if (text === null) return placeholder(words);
+        let printed = text.trimEnd().split("\n").map((text) => ({ text, changed: mark !== undefined && text.includes(mark) }));
+        printed = fromTo(printed, from, to, name);
+        if (lines) printed = pick(printed, lines, name);
+        if (mark !== undefined && !printed.some(({ changed }) => changed)) throw Error(`${name}: no line holds '${mark}'`);
+        const command = wrap(`$ ${shown ?? `build/${name}`}`, " \\").map((text) => ({ text, changed: false }));
+        return codeBlock([...command, ...printed], { language: "console" });
     }
 }
