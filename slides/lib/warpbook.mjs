@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { hashOf, image } from "./pictures.mjs";
+import { crop, hashOf, image } from "./pictures.mjs";
 import { codeBlock, escapeHtml, fromTo, pick, wrap } from "./quote.mjs";
 
 // The number of the only line that holds `text`.
@@ -59,13 +59,13 @@ export class Warpbook {
     }
 
     // ```draw KIND LAB submission=FILE line=N alt="...": the SVG of `warpbook draw`.
-    draw(words, { alt, width, line, ...rest }, read) {
+    draw(words, { alt, width, line, crop: ranges, ...rest }, read) {
         if (!alt) throw Error("draw needs alt=\"...\"");
         if (line !== undefined && !/^\d+$/.test(line)) line = lineNumber(rest.submission, line, read);
         const given = Object.entries({ ...rest, ...(line && { line }) }).flatMap(([name, value]) => [`--${name}`, value]);
         const command = ["draw", ...words, ...given];
         const svg = this.resultOrNull(command, read, "--svg");
-        return svg === null ? placeholder(command) : image(svg, alt, width);
+        return svg === null ? placeholder(command) : image(ranges ? crop(svg, ranges) : svg, alt, width);
     }
 
     // ```run COMMAND...: what `warpbook COMMAND` prints, or a part of it, below the command.

@@ -101,15 +101,21 @@
 
     // ---- Pictures ----
 
+    // Where an <svg> shows what its viewBox holds; its own rectangle is that of its content.
+    function viewport(svg) {
+        const { x, y, width, height } = svg.viewBox.baseVal, { a, d, e, f } = svg.getScreenCTM();
+        return { left: a * x + e, right: a * (x + width) + e, top: d * y + f, bottom: d * (y + height) + f };
+    }
     function checkPictureTexts(svg, ground, say) {
-        const outer = svg.getBoundingClientRect();
         for (const text of svg.querySelectorAll("text")) {
             if (!text.textContent.trim()) continue;
             const style = getComputedStyle(text), matrix = text.getScreenCTM(), scale = Math.hypot(matrix.a, matrix.b);
             const what = `picture's '${text.textContent.trim().slice(0, 30)}'`, box = text.getBoundingClientRect();
             const size = parseFloat(style.fontSize) * scale;
+            const part = viewport(text.ownerSVGElement); // of a cropped picture
+            if (box.bottom <= part.top || box.top >= part.bottom) continue;
             if (size < smallest.picture) say(`font size ${size.toFixed(1)} of ${what}, required ${smallest.picture}`);
-            if (box.left < outer.left - 1 || box.right > outer.right + 1 || box.top < outer.top - 1 || box.bottom > outer.bottom + 1) say(`overflow: ${what} leaves the picture`);
+            if (box.left < part.left - 1 || box.right > part.right + 1 || box.top < part.top - 1 || box.bottom > part.bottom + 1) say(`overflow: ${what} leaves the picture`);
             checkContrast(say, what, style.fill, groundInPicture(text, svg, ground), size, Number(style.fontWeight));
         }
     }
