@@ -9,6 +9,7 @@ const fence = /^```(\w*)\s*(.*)$/;
 const figure = /\{\{(.+?)\}\}/g;
 const number = /(?<![A-Za-z_\d.,])\d[\d,]*(?:\.\d+)?/g;
 const classes = ["title", "part", "question"];
+const nameOfPart = /\b(?:labs|rungs|decks|slides|questions) \d+(?:(?:,| and| to) \d+)*|\b(?:lab|rung|deck|slide|question) \d+/g; // no figure
 const plainNumber = (text) => text.replaceAll(",", "");
 
 // `transpose.cu kernel from="a b" lines=1-4`: { words, given }.
@@ -143,7 +144,7 @@ export class Deck {
         case "plot":
             return plot(body.map((text, i) => this.attempt(line + 1 + i, () => this.fillPlain(text))).join("\n") + "\n", given);
         case "draw":
-            this.slide.drawn.add(given.submission ?? words[1]);
+            if (words[0] !== "ladder") this.slide.drawn.add(given.submission ?? words[1]);
             return this.warpbook.draw(words, given, this.read);
         case "run":
             return this.warpbook.run(words, given, this.read);
@@ -207,7 +208,7 @@ export class Deck {
             const backing = [...own, ...this.tableBacking];
             if (backing.some(({ cite }) => cite)) continue;
             const worked = backing.flatMap(({ calc }) => calc.match(number) ?? []).map(plainNumber);
-            const bare = cell.replace(/<!--.*?-->|`[^`]*`|\{\{.*?\}\}/g, "");
+            const bare = cell.replace(/<!--.*?-->|`[^`]*`|\{\{.*?\}\}/g, "").replace(nameOfPart, "");
             for (const found of bare.match(number) ?? [])
                 if (!worked.includes(plainNumber(found))) this.complain(at, `the number ${found} in a table has no key, cite or calc`);
         }

@@ -60,7 +60,7 @@ export class Figures {
         if (divisor) value /= Number(divisor);
         if (percent) value *= 100;
         if (!Number.isFinite(value)) throw Error(`'${inner}' divides by zero`);
-        return { text: digits === undefined ? used[0].value : fixed(value, Number(digits)) + (percent ?? ""), used };
+        return { text: digits === undefined ? used[0].value : fixed(value, Number(digits)) + (percent ? "\u00a0%" : ""), used };
     }
 }
 

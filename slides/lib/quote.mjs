@@ -12,6 +12,8 @@ function definitionFollows(lines, at) {
     return end >= 0 && /\{\s*$/.test(lines[end].replace(/\s*\/\/.*/, ""));
 }
 
+const attributes = /^(template|__global__|static|extern)\b[^;{]*$/;
+
 // The lines of a function, from its template line, or of `// region: NAME` to `// end`.
 function findPart(lines, name, file) {
     const region = lines.findIndex((line) => line.trim() === `// region: ${name}`);
@@ -20,11 +22,12 @@ function findPart(lines, name, file) {
         if (end < 0) throw Error(`${file}: region '${name}' has no '// end'`);
         return lines.slice(region + 1, end);
     }
-    const signature = new RegExp(`^[A-Za-z_].*\\b${name}\\(`);
-    let begin = lines.findIndex((line, i) => signature.test(line) && definitionFollows(lines, i));
+    const signature = new RegExp(`^(?:[A-Za-z_].*\\b| +)${name}\\(`); // indented after __launch_bounds__, if its attributes are above it
+    const isSignature = (line, i) => signature.test(line) && (!line.startsWith(" ") || attributes.test(lines[i - 1] ?? ""));
+    let begin = lines.findIndex((line, i) => isSignature(line, i) && definitionFollows(lines, i));
     if (begin < 0) throw Error(`${file} has no function or region '${name}'`);
     const end = lines.findIndex((line, i) => i >= begin && /^}/.test(line));
-    while (begin > 0 && /^(template|__global__|static|extern)\b[^;{]*$/.test(lines[begin - 1])) begin--;
+    while (begin > 0 && attributes.test(lines[begin - 1])) begin--;
     return lines.slice(begin, end + 1);
 }
 
@@ -85,8 +88,17 @@ export function quote([file, name], given, read) {
         if (!lines.some(({ text }) => text.includes(given.mark))) throw Error(`${file}: no quoted line holds '${given.mark}'`);
         lines = lines.map(({ text, changed }) => ({ text, changed: changed || text.includes(given.mark) }));
     }
-    const indent = Math.min(...lines.filter(({ text }) => text.trim()).map(({ text }) => text.search(/\S/)));
-    return codeBlock(lines.flatMap(({ text, changed }) => wrap(text.slice(indent)).map((text) => ({ text, changed }))), { label: file });
+    return codeBlock(dedent(lines).flatMap(({ text, changed }) => wrap(text).map((text) => ({ text, changed }))), { label: file });
+}
+
+// Without the indentation that all lines share. A #pragma, at the left edge in the file, stands above its loop.
+function dedent(lines) {
+    const depth = ({ text }) => text.search(/\S/), isPlain = (line) => line.text.trim() !== "" && !line.text.startsWith("#");
+    const indent = Math.min(...lines.filter(isPlain).map(depth));
+    return lines.map((line, i) => {
+        const next = line.text.startsWith("#") && lines.slice(i).find(isPlain);
+        return { ...line, text: next ? " ".repeat(depth(next) - indent) + line.text : line.text.slice(Math.min(indent, Math.max(depth(line), 0))) };
+    });
 }
 
 // A line that is too wide, cut at blanks, with an ending before each cut; what follows is indented, and stays a comment if the cut is in one.
@@ -120,5 +132,5 @@ export function codeBlock(lines, { language = "cuda", label = "" } = {}) {
     const html = shown.map(({ text, changed }) =>
         `<span class="line${changed ? " changed" : ""}">${(language === "cuda" ? colour(text) : escapeHtml(text)) || " "}</span>`);
     const name = label ? `<span class="quoted">${escapeHtml(label)}</span>` : "";
-    return `<pre class="code ${language}">${name}<code>${html.join("")}</code></pre>`;
+    return `<pre class="code ${language}"><code>${html.join("")}</code>${name}</pre>`;
 }
