@@ -5,8 +5,9 @@
 # make check           prove every lab on this GPU       make clean     remove build/
 # make check-cheats    prove that cheats are caught      make figures   measure what lessons quote
 # make gradebook       the program for whole courses     make course-kit the students' tree, to hand out
-# make validate        modelled time beside this GPU's   make help      this text
-# make draw KIND=sectors LAB=..  a picture of what a kernel does (docs/drawing.md); KIND= lists kinds
+# make validate        modelled time beside this GPU's   make slides    lectures: HTML, PDF and handouts
+# make draw KIND=..    a picture of a kernel (no KIND:   make setup-slides  what slides need (apt, npm)
+#                      lists kinds), docs/drawing.md     make help      this text
 #
 # LAB=transpose picks one lab (LAB="5 6" two); DEVICE=1 that GPU, DEVICE=sim a simulated one, which is
 # also taken where no GPU is usable; B=DIR builds in DIR; V=1 shows commands; FLAGS="--quick" goes to the
@@ -132,9 +133,9 @@ $(B)/%.o: %.c
 
 include grader/runner/runner.mk grader/sim/sim.mk
 ifneq (,$(wildcard tests/tests.mk))
-include grader/gradebook/gradebook.mk tests/tests.mk tests/fuzz/fuzz.mk
+include grader/gradebook/gradebook.mk tests/tests.mk tests/fuzz/fuzz.mk $(wildcard slides/slides.mk)
 else
-test test-all check setup gradebook:
+test test-all check setup gradebook slides:
 	@echo "make $@ needs the whole workbook; this is a student's tree: make grade" >&2; exit 3
 endif
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

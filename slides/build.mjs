@@ -1,0 +1,145 @@
+// build.mjs - slides/NN_name.md to build/slides/NN_name.html, .pdf and .handout.pdf.
+//
+//     node slides/build.mjs [--draft] [--html] [--out DIR] [--program build/warpbook] [DECK...]
+//     node slides/build.mjs --outline check|write
+//
+// DECK is a number, a lab's name or a file; none: all. --draft: drawings that cannot be made are red boxes. --html: no PDF.
+// A deck is built again if a file that it quotes, or the theme, has changed. Whatever is not found is an error with file and line.
+// --outline: the table of decks in slides/README.md, minutes and slides to drop, is compared with the decks, or written.
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Chromium } from "./lib/chromium.mjs";
+import { Deck } from "./lib/deck.mjs";
+import { Figures } from "./lib/figures.mjs";
+import { outline } from "./lib/outline.mjs";
+import { pageFiles, render } from "./lib/page.mjs";
+import { hashOf } from "./lib/pictures.mjs";
+import { Warpbook } from "./lib/warpbook.mjs";
+
+const usage = "usage: node slides/build.mjs [--draft] [--html] [--out DIR] [--program FILE] [DECK...], or --outline check|write";
+
+function stop(message, status) {
+    console.error(message);
+    process.exit(status);
+}
+
+function parseArguments(words) {
+    const given = { out: "build/slides", program: "build/warpbook", isDraft: false, isHtmlOnly: false, decks: [] };
+    while (words.length > 0) {
+        const word = words.shift();
+        if (word === "--draft") given.isDraft = true;
+        else if (word === "--html") given.isHtmlOnly = true;
+        else if (word === "--out" && words.length > 0) given.out = words.shift();
+        else if (word === "--program" && words.length > 0) given.program = words.shift();
+        else if (word === "--outline" && ["check", "write"].includes(words[0])) given.outline = words.shift();
+        else if (word.startsWith("-")) stop(`${word}: ${usage}`, 2);
+        else given.decks.push(word);
+    }
+    return given;
+}
+
+// The source files of the decks that are named: by file, by number, or by what follows the number.
+function findDecks(names) {
+    const all = readdirSync("slides").filter((name) => /^\d\d_\w+\.md$/.test(name)).sort().map((name) => `slides/${name}`);
+    if (names.length === 0) return all;
+    return names.map((name) => {
+        if (name.endsWith(".md")) return existsSync(name) ? name : stop(`no file '${name}'`, 2);
+        const isIt = (file) => basename(file, ".md") === name || basename(file, ".md").slice(3) === name || (/^\d+$/.test(name) && Number(basename(file).slice(0, 2)) === Number(name));
+        return all.find(isIt) ?? stop(`no deck '${name}' in slides/`, 2);
+    });
+}
+
+// Everything of ours that shapes a page: a change of it rebuilds all decks.
+function toolVersion() {
+    const files = ["build.mjs", "package-lock.json", ...pageFiles, ...readdirSync("slides/lib").map((name) => `lib/${name}`)];
+    return hashOf(...files.map((name) => readFileSync(`slides/${name}`)));
+}
+
+const extensions = (given) => (given.isHtmlOnly ? [".html"] : [".html", ".pdf", ".handout.pdf"]);
+
+function isFresh(given, name, version) {
+    const record = `${given.out}/.${name}.json`;
+    if (!existsSync(record) || !extensions(given).every((ending) => existsSync(`${given.out}/${name}${ending}`))) return false;
+    const { version: then, files } = JSON.parse(readFileSync(record, "utf8"));
+    return then === version && Object.entries(files).every(([file, hash]) => existsSync(file) && hashOf(readFileSync(file)) === hash);
+}
+
+function writeWhole(file, content) {
+    writeFileSync(`${file}.new`, content);
+    renameSync(`${file}.new`, file);
+}
+
+async function toPdf(browser, html, file) {
+    const page = await browser.open(pathToFileURL(resolve(html)).href);
+    writeWhole(file, await page.pdf());
+    await page.close();
+}
+
+// Reads and resolves one deck; with the hashes of what it read, or null after complaints.
+function readDeck(file, warpbook) {
+    const files = {};
+    const read = (path) => {
+        const content = readFileSync(path, "utf8");
+        files[path] = hashOf(content);
+        return content;
+    };
+    const missing = warpbook.missing;
+    const deck = new Deck(file, { read, figures: new Figures(read), warpbook });
+    for (const error of deck.errors) console.error(error);
+    return deck.errors.length > 0 ? null : { deck, files, isWhole: warpbook.missing === missing };
+}
+
+function writeHtml(name, deck, given) {
+    const pages = render(deck);
+    writeWhole(`${given.out}/${name}.html`, pages.deck);
+    writeWhole(`${given.out}/${name}.handout.html`, pages.handout);
+}
+
+// Compares slides/README.md with all decks, or writes its table. Pictures do not matter for that.
+function outlineReadme(mode, given) {
+    const warpbook = new Warpbook("", `${given.out}/kept`, true);
+    const decks = findDecks([]).map((file) => readDeck(file, warpbook)?.deck ?? stop(`${file}: cannot be outlined`, 1));
+    const readme = readFileSync("slides/README.md", "utf8"), wanted = outline(readme, decks);
+    if (mode === "write") writeWhole("slides/README.md", wanted);
+    else if (readme !== wanted) stop("slides/README.md: the table of decks is not that of the decks: node slides/build.mjs --outline write", 1);
+}
+
+async function main() {
+    const given = parseArguments(process.argv.slice(2));
+    const began = Date.now();
+    mkdirSync(given.out, { recursive: true });
+    if (given.outline) return outlineReadme(given.outline, given);
+    const warpbook = new Warpbook(given.program, `${given.out}/kept`, given.isDraft);
+    const version = hashOf(toolVersion(), warpbook.version);
+    let browser = null;
+    const count = { failed: 0, built: 0, fresh: 0 };
+    for (const file of findDecks(given.decks)) {
+        const name = basename(file, ".md"), record = `${given.out}/.${name}.json`;
+        if (isFresh(given, name, version)) {
+            count.fresh++;
+            continue;
+        }
+        rmSync(record, { force: true });
+        const found = readDeck(file, warpbook);
+        if (!found) {
+            count.failed++;
+            continue;
+        }
+        writeHtml(name, found.deck, given);
+        if (!given.isHtmlOnly) {
+            browser ??= await Chromium.start();
+            for (const kind of ["", ".handout"]) await toPdf(browser, `${given.out}/${name}${kind}.html`, `${given.out}/${name}${kind}.pdf`);
+        }
+        if (found.isWhole) writeWhole(record, JSON.stringify({ version, files: found.files }));
+        count.built++;
+        const { slides, minutes, shortMinutes } = found.deck;
+        console.log(`${given.out}/${name}: ${slides.length} slides, ${minutes} minutes, ${shortMinutes} without optional ones${found.isWhole ? "" : "; drawings are missing"}`);
+    }
+    await browser?.stop();
+    if (count.fresh > 0) console.log(`${count.fresh} decks are up to date`);
+    if (count.built > 0) console.log(`${count.built} decks built in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+    if (count.failed > 0) stop(`${count.failed} decks failed`, 1);
+}
+
+await main().catch((error) => stop(error.message, 1));

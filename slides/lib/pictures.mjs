@@ -1,0 +1,91 @@
+// pictures.mjs - pictures of a slide: plots by gnuplot, and SVG files.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { escapeHtml } from "./quote.mjs";
+
+export const hashOf = (...parts) => createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 16);
+
+// ---- Plots ----
+
+// Colours that a script may use, by linestyle: gnuplot writes the number, the page shows the theme's colour of that name.
+const palette = [
+    ["blue", 0, 89, 168, "1 lw 4 pt 7 ps 1.4"], ["orange", 179, 71, 0, "2 lw 4 pt 5 ps 1.4"], ["green", 0, 102, 79, "3 lw 4 pt 9 ps 1.6"],
+    ["purple", 122, 59, 143, "4 lw 4 pt 13 ps 1.8"], ["muted", 87, 96, 106, "5 lw 3 pt 6 ps 1.4"], ["orange", 179, 71, 0, "9 lw 3 dt (8,6)"],
+];
+const ground = ["ground", 255, 255, 255];
+const black = ["text", 27, 31, 36];
+
+const hex = ([, ...rgb]) => "#" + rgb.slice(0, 3).map((part) => part.toString(16).padStart(2, "0")).join("");
+
+function prelude(name, size) {
+    const styles = palette.map((colour) => {
+        const [number, ...rest] = colour[4].split(" ");
+        return `set style line ${number} lc rgb "${hex(colour)}" ${rest.join(" ")}`;
+    });
+    return `set terminal svg size ${size.replace("x", ",")} dynamic noenhanced font "sans,22" name "${name}"
+set border 3 lc rgb "${hex(palette[4])}" lw 1.5
+set tics nomirror scale 0.5 textcolor rgb "${hex(black)}"
+set style fill solid 1 noborder
+set boxwidth 0.6
+set key outside top center horizontal textcolor rgb "${hex(black)}"
+ground = 0xffffff
+${styles.join("\n")}
+`;
+}
+
+// ```plot alt="..." [size=1150x500]: an inline picture that takes the page's font and colours.
+export function plot(script, { alt, size = "1150x500", ...rest }) {
+    for (const option of Object.keys(rest)) throw Error(`plot has no option '${option}'`);
+    if (!alt) throw Error("plot needs alt=\"...\"");
+    if (!/^\d+x\d+$/.test(size)) throw Error(`size=${size} is not WIDTHxHEIGHT`);
+    const name = "p" + hashOf(script, size).slice(0, 8);
+    let svg;
+    try {
+        svg = execFileSync("gnuplot", ["-"], { input: prelude(name, size) + script, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });
+    } catch (error) {
+        if (error.code === "ENOENT") throw Error("gnuplot is missing: make setup-slides");
+        throw Error("gnuplot: " + String(error.stderr).trim().split("\n").join(" "));
+    }
+    for (const [colour, ...rgb] of [...palette, black, ground])
+        svg = svg.replace(new RegExp(`rgb\\(\\s*${rgb[0]},\\s*${rgb[1]},\\s*${rgb[2]}\\)`, "g"), `var(--${colour})`);
+    const stray = svg.match(/rgb\([^)]*\)/);
+    if (stray) throw Error(`the plot uses ${stray[0]}; use linestyle 1 to 5 or 9`);
+    const [width, height] = size.split("x");
+    svg = svg.slice(svg.indexOf("<g id=\"gnuplot_canvas\""), svg.lastIndexOf("</svg>"))
+        .replace(/<title>.*?<\/title>|<filter.*?<\/filter>|<tspan[^>]*>|<\/tspan>| font-family="[^"]*"| color="(?:white|black)"/gs, "")
+        .replaceAll("fill=\"black\"", "fill=\"currentColor\"").replace(/gp(?=Pt|Dot)/g, `${name}-`).replaceAll("gnuplot_canvas", name)
+        .replace(/\s*\n\s*/g, " ");
+    return `<svg class="picture plot" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeHtml(alt)}">${svg}</svg>`;
+}
+
+// ---- Figures of lessons and drawings: pictures of their own, with their own styles ----
+
+export function image(svg, alt, width) {
+    const data = Buffer.from(svg).toString("base64");
+    return `<img class="picture" alt="${escapeHtml(alt)}"${width ? ` width="${width}"` : ""} src="data:image/svg+xml;base64,${data}">`;
+}
+
+// "0-330,-80": the top of a tall picture, and the last 80 of its height, one below the other.
+export function crop(svg, ranges) {
+    const [, open, , width, height] = svg.match(/(<svg[^>]*?viewBox="0 0 (([\d.]+) ([\d.]+))"[^>]*>)/) ?? [];
+    const content = svg.slice(svg.indexOf(">", svg.indexOf("<svg")) + 1, svg.lastIndexOf("</svg>"));
+    let total = 0, parts = "";
+    for (const range of ranges.split(",")) {
+        const [, first, last] = range.match(/^(\d*)-(\d+)$/) ?? [];
+        const from = first ? Number(first) : height - last, to = first ? last : height;
+        if (!open || last === undefined || from < 0 || to <= from || Number(to) > Number(height)) throw Error(`crop=${range} is neither FROM-TO nor -LAST within the height ${height}`);
+        parts += `<svg y="${total}" width="${width}" height="${to - from}" viewBox="0 ${from} ${width} ${to - from}">${content}</svg>`;
+        total += to - from;
+    }
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${total}" width="${width}" height="${total}">${parts}</svg>`;
+}
+
+// Lessons' figures have grey text, for a page of either colour. On a slide it is too pale.
+const readable = "<style>:root { color-scheme: light dark } text { fill: light-dark(#1b1f24, #e8ecf0) !important }</style>";
+
+// ![alt](FILE.svg)
+export function figureFile(file, alt, read) {
+    if (!alt) throw Error(`the picture ${file} needs an alt text`);
+    if (!file.endsWith(".svg")) throw Error(`${file}: pictures are SVG`);
+    return image(read(file).replace(/<svg[^>]*>/, `$&${readable}`), alt);
+}
