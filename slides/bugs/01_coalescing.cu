@@ -7,20 +7,20 @@ enum { BLOCK = 256, BLOCKS = 16 };
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {
-    int col = threadIdx.x, row = threadIdx.y;
-    int step = gridDim.x * blockDim.y;
+    int col = blockIdx.y, row = threadIdx.x;
+    float m = mean[col], s = scale[col];
 
-    for (int first = blockIdx.x * blockDim.y; row < rows; first += step) {
-        row = first + threadIdx.y;
-        out[row * cols + col] = (in[row * cols + col] - mean[col]) * scale[col];
+    for (int first = blockIdx.x * BLOCK; row < rows; first += BLOCKS * BLOCK) {
+        row = first + threadIdx.x;
+        out[row * cols + col] = (in[row * cols + col] - m) * s;
     }
 }
 
 LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
                          int rows, int cols)
 {
-    dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
+    dim3 grid(BLOCKS, cols);
 
-    standardise_kernel<<<BLOCKS, block>>>(out, in, mean, scale, rows, cols);
+    standardise_kernel<<<grid, BLOCK>>>(out, in, mean, scale, rows, cols);
     CUDA_CHECK(cudaGetLastError());
 }
