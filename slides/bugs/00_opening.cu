@@ -1,4 +1,5 @@
-// Shown in slides/00_opening.md, "Find the bug". One block cannot have n threads, and no call checks the launch.
+// Shown in slides/00_opening.md, "Find the bug". One block cannot have n threads, and no call
+// checks the launch.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,5 @@
-// Shown in slides/02_bank_conflicts.md, "Find the bug". Word k of row r at [k][r]: free to read, 32-way conflicts to fill.
+// Shown in slides/02_bank_conflicts.md, "Find the bug". Word k of row r at [k][r]: free to read,
+// 32-way conflicts to fill.
 #include "cudalab.cuh"
 #include "kernel.h"
 
