@@ -60,7 +60,7 @@ static const struct Fault {
     { "a bad pointer",
       "{\n.param .b32 p0;\nproto: .callprototype _ (.param .b32 _);\nmov.u64 %rd9, 1234;\n"
       "call %rd9, (p0), proto;\n}\n",
-      32, FINDING_UNKNOWN_CALL, true, "no function" },
+      32, FINDING_UNKNOWN_CALL, true, "which is not a function" },
     { "beyond the table", "T: .branchtargets A, B;\nbrx.idx %r1, T;\nA:\nB:\n", 32,
       FINDING_OUT_OF_BOUNDS, true, "entry 2 of a table of 2" },
     { "recursion without end", "{\n.param .b32 p0;\n.param .b32 q;\ncall.uni (q), deep, (p0);\n}\n",

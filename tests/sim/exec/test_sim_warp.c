@@ -236,7 +236,7 @@ static const struct Absence {
     uint32_t value;
 } absences[] = {
     { "mask names lanes elsewhere", LOW "shfl.sync.idx.b32 %r0, %r1, 3, 31, -1;\nS:\n", 32,
-      "the mask 0xffffffff names lanes 16-31, not here", 5, 3 },
+      "the mask 0xffffffff names lanes 16-31, which are in another branch", 5, 3 },
     { "source elsewhere", LOW "shfl.sync.down.b32 %r0, %r1, 4, 31, 0xffff;\nS:\n", 32,
       "lanes 12-15 read from lanes 16-19", 13, 13 },
     { "source that does exist", LOW "shfl.sync.down.b32 %r0, %r1, 4, 31, 0xffff;\nS:\n", 32,
