@@ -34,9 +34,8 @@ enum { USAGE = 2, COULD_NOT = 3, CANNOT_EXECUTE = 126, NOT_FOUND = 127, PROGRAM_
 static const char usage[] =
     "usage: warpbook sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
-    "Runs a CUDA program without a GPU: on a simulated one, which reports what is wrong with its "
-    "kernels\n"
-    "and counts what they do. The program is to be compiled with\n"
+    "Runs a CUDA program on a simulated GPU, which reports faults of its kernels and counts what\n"
+    "they do. Compile the program with\n"
     "\n"
     "  export NVCC_APPEND_FLAGS=\"" FLAGS "\"\n"
     "\n"
@@ -47,17 +46,15 @@ static const char usage[] =
     "  --report FILE       writes all counts to it, as JSON lines (docs/simulator.md)\n"
     "  --checks LIST       all (if not given), none, or some of races,uninitialised,leaks\n"
     "  --sched HOW         the order of blocks and warps: forward, reverse, random:SEED\n"
-    "  --time HOW          models how long launches take: 1; all plays every block of large ones, "
-    "too\n"
-    "  --budget N          warp instructions after which a launch is stopped; 0: never\n"
-    "  --error-exitcode N  exits with N, 1 to 255, if anything was found and the program itself\n"
-    "                      ends with 0\n"
+    "  --time HOW          models how long launches take: 1, or all (plays every block, "
+    "slow)\n"
+    "  --budget N          warp instructions after which a launch is stopped; 0: no limit\n"
+    "  --error-exitcode N  exits with N, 1 to 255, if there are findings and the program itself\n"
+    "                      exits with 0\n"
     "  --help\n"
     "\n"
-    "Exit status: the program's (128 + N of signal N), whatever was found, unless --error-exitcode "
-    "says\n"
-    "otherwise; 2 wrong usage, 3 it cannot be simulated, 126 it cannot be executed, 127 it was not "
-    "found.\n";
+    "Exit status: that of the program (128 + N for signal N), unless --error-exitcode applies;\n"
+    "2 wrong usage, 3 it cannot be simulated, 126 it cannot be executed, 127 it was not found.\n";
 
 /* ---- Helpers ---- */
 

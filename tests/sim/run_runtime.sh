@@ -290,7 +290,7 @@ words()
     done
     for setting in SIM_CHECKS= SIM_CHECKS=race SIM_CHECKS=all,races SIM_CHECKS=races, SIM_SCHED=random \
         SIM_BUDGET=1e9 SIM_QUIET=yes SIM_TIME=2 SIM_TABLE=2 SIM_PROGRESS=x; do
-        try "$setting" 0 ok 'this is to be' env "$setting" ./shared
+        try "$setting" 0 ok 'it must be' env "$setting" ./shared
     done
     try "SIM_DEVICE=nothing" 1 '*' 'there is no device `nothing`; there are:' \
         env SIM_DEVICE=nothing ./shared

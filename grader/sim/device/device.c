@@ -215,7 +215,7 @@ static bool set_text(const DescriptionReader *reader, const Field *field, const 
     size_t length = strlen(value);
 
     if (length < (size_t) field->least || length > (size_t) field->most)
-        return refuse(reader, "%s is to have 1 to %d characters", field->key, (int) field->most);
+        return refuse(reader, "%s must have 1 to %d characters", field->key, (int) field->most);
     for (const char *at = value; *at; at++)
         if (*at < ' ' || *at > '~')
             return refuse(reader, "%s holds a character that is not plain ASCII", field->key);
@@ -229,13 +229,13 @@ static bool set_number(const DescriptionReader *reader, const Field *field, cons
     double number;
 
     if (!number_of(field, value, &number))
-        return refuse(reader, "%s is to be a %s, not `%.40s`", field->key,
+        return refuse(reader, "%s must be a %s, not `%.40s`", field->key,
                       field->kind == REAL ? "number"
                       : has_unit(field)   ? "number of bytes, or of KiB, MiB, GiB, MB, GB"
                                           : "whole number",
                       value);
     if (number < field->least || number > field->most)
-        return refuse(reader, "%s is %.40s: is to lie between %lld and %lld", field->key, value,
+        return refuse(reader, "%s is %.40s: it must lie between %lld and %lld", field->key, value,
                       (long long) field->least, (long long) field->most);
     if (field->kind == REAL || field->kind == LARGE)
         memcpy(place, &number, sizeof number);
@@ -288,18 +288,18 @@ static bool check_whole(const DescriptionReader *reader)
         if (!reader->seen[i])
             return refuse(reader, "%s is missing", fields[i].key);
     if (d->threads_per_sm % WARP || d->threads_per_block % WARP)
-        return refuse(reader, "threads_per_sm and threads_per_block are to be whole warps of 32");
+        return refuse(reader, "threads_per_sm and threads_per_block must be whole warps of 32");
     if (d->l2_latency < d->l1_latency || d->memory_latency < d->l2_latency)
-        return refuse(reader, "the L2 is to be no faster than the L1, nor memory than the L2");
+        return refuse(reader, "the L2 must not be faster than the L1, nor memory than the L2");
     if (d->memory_atom_bytes & (d->memory_atom_bytes - 1))
-        return refuse(reader, "memory_atom_bytes is to be 32, 64 or 128");
+        return refuse(reader, "memory_atom_bytes must be 32, 64 or 128");
     if (d->threads_per_block > d->threads_per_sm)
         return refuse(reader, "threads_per_block is more than threads_per_sm");
     if (d->threads_per_sm > WARP * 64 * d->schedulers_per_sm) /* sim/time/sm.c: a bit each */
         return refuse(reader, "threads_per_sm: a scheduler has 64 warps at most");
     if (d->shared_per_block_bytes > d->shared_per_block_optin_bytes ||
         d->shared_per_block_optin_bytes > d->shared_per_sm_bytes - d->shared_reserved_bytes)
-        return refuse(reader, "the shared memory of a block is to be at most that of opt-in, and "
+        return refuse(reader, "the shared memory of a block must be at most that of opt-in, and "
                               "that at most an SM's less the reserved bytes");
     return true;
 }

@@ -226,7 +226,7 @@ void settings_read(Settings *settings)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const char *text = getenv(all[i].name);
         if (text && !all[i].set(settings, text))
-            rt_say("%s=%.100s: this is to be %s; %s", all[i].name, text, all[i].form,
+            rt_say("%s=%.100s: it must be %s; %s", all[i].name, text, all[i].form,
                    all[i].otherwise);
     }
 }

@@ -143,22 +143,22 @@ static void mistakes_are_told(void)
         { "copy_engines: 2\nsms: 8", ":66: sms is there twice" },
         { "copy_engines: 2\nwheels: 4", ":66: there is no key `wheels`" },
         { "copy_engines 2", ":65: this is no `key: value`" },
-        { "copy_engines:", ":65: copy_engines is to be a whole number, not ``" },
-        { "copy_engines: two", ":65: copy_engines is to be a whole number, not `two`" },
-        { "copy_engines: 2 of them", ":65: copy_engines is to be a whole number, not `2 of them`" },
-        { "copy_engines: 0x2", ":65: copy_engines is to be a whole number, not `0x2`" },
-        { "copy_engines: 2.5", ":65: copy_engines is to be a whole number, not `2.5`" },
-        { "copy_engines: 2 KiB", ":65: copy_engines is to be a whole number, not `2 KiB`" },
-        { "copy_engines: -1", ":65: copy_engines is to be a whole number, not `-1`" },
-        { "copy_engines: 1..2", ":65: copy_engines is to be a whole number, not `1..2`" },
-        { "copy_engines: .", ":65: copy_engines is to be a whole number, not `.`" },
-        { "copy_engines: 1e1", ":65: copy_engines is to be a whole number, not `1e1`" },
-        { "copy_engines: nan", ":65: copy_engines is to be a whole number, not `nan`" },
-        { "copy_engines: 65", ":65: copy_engines is 65: is to lie between 0 and 64" },
+        { "copy_engines:", ":65: copy_engines must be a whole number, not ``" },
+        { "copy_engines: two", ":65: copy_engines must be a whole number, not `two`" },
+        { "copy_engines: 2 of them", ":65: copy_engines must be a whole number, not `2 of them`" },
+        { "copy_engines: 0x2", ":65: copy_engines must be a whole number, not `0x2`" },
+        { "copy_engines: 2.5", ":65: copy_engines must be a whole number, not `2.5`" },
+        { "copy_engines: 2 KiB", ":65: copy_engines must be a whole number, not `2 KiB`" },
+        { "copy_engines: -1", ":65: copy_engines must be a whole number, not `-1`" },
+        { "copy_engines: 1..2", ":65: copy_engines must be a whole number, not `1..2`" },
+        { "copy_engines: .", ":65: copy_engines must be a whole number, not `.`" },
+        { "copy_engines: 1e1", ":65: copy_engines must be a whole number, not `1e1`" },
+        { "copy_engines: nan", ":65: copy_engines must be a whole number, not `nan`" },
+        { "copy_engines: 65", ":65: copy_engines is 65: it must lie between 0 and 64" },
         { "copy_engines: 99999999999",
-          ":65: copy_engines is 99999999999: is to lie between 0 and 64" },
+          ":65: copy_engines is 99999999999: it must lie between 0 and 64" },
         { "copy_engines: 9999999999999999999999",
-          ":65: copy_engines is to be a whole number, not `9999999999999999999999`" },
+          ":65: copy_engines must be a whole number, not `9999999999999999999999`" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -178,16 +178,16 @@ static void figures_that_cannot_be(void)
     static const struct {
         const char *from, *to, *why;
     } rows[] = {
-        { "name: Test GPU", "name:", ":1: name is to have 1 to 63 characters" },
+        { "name: Test GPU", "name:", ":1: name must have 1 to 63 characters" },
         { "name: Test GPU", "name: \xc3\x9c",
           ":1: name holds a character that is not plain ASCII" },
         { "name: Test GPU",
           "name: 0123456789012345678901234567890123456789012345678901234567890123",
-          ":1: name is to have 1 to 63 characters" },
-        { "cc: 80", "cc: 8.0", ":2: cc is 8.0: is to lie between 50 and 129" },
-        { "sms: 8", "sms: 0", ":3: sms is 0: is to lie between 1 and 4096" },
+          ":1: name must have 1 to 63 characters" },
+        { "cc: 80", "cc: 8.0", ":2: cc is 8.0: it must lie between 50 and 129" },
+        { "sms: 8", "sms: 0", ":3: sms is 0: it must lie between 1 and 4096" },
         { "threads_per_sm: 2048", "threads_per_sm: 2047",
-          ": threads_per_sm and threads_per_block are to be whole warps of 32" },
+          ": threads_per_sm and threads_per_block must be whole warps of 32" },
         { "threads_per_sm: 2048", "threads_per_sm: 512",
           ": threads_per_block is more than threads_per_sm" },
         { "threads_per_sm: 2048\nblocks_per_sm: 32\nthreads_per_block: 1024\n"
@@ -196,14 +196,14 @@ static void figures_that_cannot_be(void)
           "registers_per_sm: 65536\nregister_unit: 256\nschedulers_per_sm: 1\n",
           ": threads_per_sm: a scheduler has 64 warps at most" },
         { "shared_per_block_optin_bytes: 163KiB", "shared_per_block_optin_bytes: 164 KiB",
-          ": the shared memory of a block is to be at most that of opt-in, and that at most an "
+          ": the shared memory of a block must be at most that of opt-in, and that at most an "
           "SM's "
           "less the reserved bytes" },
         { "l2_bytes: 1 MiB", "l2_bytes: 1 Mib",
-          ":16: l2_bytes is to be a number of bytes, or of KiB, MiB, GiB, MB, GB, not `1 Mib`" },
-        { "sm_mhz: 1410.5", "sm_mhz: 1410,5", ":14: sm_mhz is to be a number, not `1410,5`" },
-        { "sm_mhz: 1410.5", "sm_mhz: inf", ":14: sm_mhz is to be a number, not `inf`" },
-        { "sm_mhz: 1410.5", "sm_mhz: 0", ":14: sm_mhz is 0: is to lie between 1 and 100000" },
+          ":16: l2_bytes must be a number of bytes, or of KiB, MiB, GiB, MB, GB, not `1 Mib`" },
+        { "sm_mhz: 1410.5", "sm_mhz: 1410,5", ":14: sm_mhz must be a number, not `1410,5`" },
+        { "sm_mhz: 1410.5", "sm_mhz: inf", ":14: sm_mhz must be a number, not `inf`" },
+        { "sm_mhz: 1410.5", "sm_mhz: 0", ":14: sm_mhz is 0: it must lie between 1 and 100000" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
