@@ -75,10 +75,10 @@ static bool refuse_all(Unpacking *u, const char *format, ...)
 
 static bool damaged(Unpacking *u)
 {
-    const char *said = archive_error_string(u->archive);
+    const char *error = archive_error_string(u->archive);
 
     return refuse_all(u, "the archive is damaged or of an unknown format (known: zip, tar): %s",
-                      said ? said : "unknown reason");
+                      error ? error : "unknown reason");
 }
 
 /* Why an entry may not be unpacked; NULL for a file or folder. */

@@ -144,10 +144,10 @@ static void find_columns(const Csv *csv, int place[COLUMNS])
     for (int column = 0; column < COLUMNS; column++) {
         place[column] = -1;
         for (int i = csv->count - 1; i >= 0; i--) { /* the first of several */
-            char wanted[FIELD_BYTES + 2];
-            put(wanted, sizeof wanted, "|%s|", csv->field[i]);
+            char name[FIELD_BYTES + 2];
+            put(name, sizeof name, "|%s|", csv->field[i]);
             if (csv->field[i][0] && !strchr(csv->field[i], '|') &&
-                strcasestr(column_names[column], wanted))
+                strcasestr(column_names[column], name))
                 place[column] = i;
         }
     }

@@ -54,9 +54,9 @@ void csv_last(FILE *to, const char *text)
     fputs("\r\n", to);
 }
 
-void csv_number(FILE *to, bool there, const char *format, double value)
+void csv_number(FILE *to, bool present, const char *format, double value)
 {
-    if (there)
+    if (present)
         fprintf(to, format, value);
     fputc(',', to);
 }

@@ -7,6 +7,6 @@
 
 void csv_text(FILE *to, const char *text); /* and a comma */
 void csv_last(FILE *to, const char *text); /* and the end of the line */
-void csv_number(FILE *to, bool there, const char *format, double value);
+void csv_number(FILE *to, bool present, const char *format, double value);
 
 #endif

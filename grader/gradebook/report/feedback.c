@@ -151,7 +151,7 @@ static void quote(const char *source, long line, Advice *advice)
 }
 
 /* Quotes each line that a sentence names: "kernel.cu:27". */
-static void quote_lines(Store *store, const Row *row, const char *said, Advice *advice)
+static void quote_lines(Store *store, const Row *row, const char *text, Advice *advice)
 {
     char *source = NULL;
     long reported[QUOTED_LINES];
@@ -162,7 +162,7 @@ static void quote_lines(Store *store, const Row *row, const char *said, Advice *
     while (store_row(store, found))
         if (!source)
             source = xstrndup(store_text(found, 0), (size_t) sqlite3_column_bytes(found, 0));
-    for (const char *at = said;
+    for (const char *at = text;
          source && (at = strstr(at, "kernel.cu:")) && count < QUOTED_LINES;) {
         long line = strtol(at += strlen("kernel.cu:"), NULL, 10);
         bool known = line < 1;
@@ -187,17 +187,17 @@ static bool is_told(const char *line, size_t length, bool first, bool alone)
 
 static void add_reason(const Row *row, bool alone, Advice *advice)
 {
-    char *said = xcalloc(strlen(row->why) + 2, 1), *end = said;
+    char *text = xcalloc(strlen(row->why) + 2, 1), *end = text;
 
     for (const char *line = row->why; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length = strcspn(line, "\n");
         if (is_told(line, length, line == row->why, alone))
-            end += sprintf(end, "%s%.*s", end == said ? "" : "\n", (int) length, line);
+            end += sprintf(end, "%s%.*s", end == text ? "" : "\n", (int) length, line);
     }
-    for (char *at = said; (at = strstr(at, "/submission/"));) /* the sandbox's path */
+    for (char *at = text; (at = strstr(at, "/submission/"));) /* the sandbox's path */
         memmove(at, at + strlen("/submission/"), strlen(at + strlen("/submission/")) + 1);
-    add(advice, SAYS, "%s", said);
-    free(said);
+    add(advice, SAYS, "%s", text);
+    free(text);
 }
 
 static const LabEntry *entry_of(const Row *row)

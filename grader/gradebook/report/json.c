@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static cJSON *there(cJSON *item)
+static cJSON *checked(cJSON *item)
 {
     if (!item)
         die("out of host memory");
@@ -13,17 +13,17 @@ static cJSON *there(cJSON *item)
 
 cJSON *json_object(void)
 {
-    return there(cJSON_CreateObject());
+    return checked(cJSON_CreateObject());
 }
 
 cJSON *json_object_in(cJSON *object, const char *key)
 {
-    return there(cJSON_AddObjectToObject(object, key));
+    return checked(cJSON_AddObjectToObject(object, key));
 }
 
 cJSON *json_list_in(cJSON *object, const char *key)
 {
-    return there(cJSON_AddArrayToObject(object, key));
+    return checked(cJSON_AddArrayToObject(object, key));
 }
 
 cJSON *json_object_of(cJSON *list)
@@ -38,7 +38,7 @@ cJSON *json_object_of(cJSON *list)
 void json_text(cJSON *object, const char *key, const char *text)
 {
     if (*text)
-        there(cJSON_AddStringToObject(object, key, text));
+        checked(cJSON_AddStringToObject(object, key, text));
 }
 
 /* Rounded, since a double's last digits carry no information. */
@@ -46,12 +46,12 @@ void json_number(cJSON *object, const char *key, double value, int digits)
 {
     char text[64];
 
-    there(cJSON_AddRawToObject(object, key, PUT(text, "%.*f", digits, value)));
+    checked(cJSON_AddRawToObject(object, key, PUT(text, "%.*f", digits, value)));
 }
 
 void json_flag(cJSON *object, const char *key, bool value)
 {
-    there(cJSON_AddBoolToObject(object, key, value));
+    checked(cJSON_AddBoolToObject(object, key, value));
 }
 
 void json_print(FILE *to, cJSON *json)

@@ -198,13 +198,13 @@ static void add(Likenesses *found, Likeness pair)
 }
 
 /* Lines such as "3.c consists for 14 % of 7.c material". */
-static void take_pairs(const char *said, const int *tokens, int count, int fixed, int least,
+static void take_pairs(const char *output, const int *tokens, int count, int fixed, int least,
                        Compared *found)
 {
-    for (; said && *said; said = strchr(said, '\n'), said += said != NULL) {
+    for (; output && *output; output = strchr(output, '\n'), output += output != NULL) {
         int a, b, percent;
-        if (!isdigit((unsigned char) *said) || /* sscanf would continue on the next line */
-            sscanf(said, "%d.c consists for %d %% of %d.c material", &a, &percent, &b) != 3 ||
+        if (!isdigit((unsigned char) *output) || /* sscanf would continue on the next line */
+            sscanf(output, "%d.c consists for %d %% of %d.c material", &a, &percent, &b) != 3 ||
             a < 0 || b <= a || b >= count || a >= fixed || percent < 0 || percent > 100)
             continue;
         if (tokens[b] > tokens[a])

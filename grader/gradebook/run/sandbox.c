@@ -369,7 +369,7 @@ static bool find_bwrap(Sandbox *sandbox)
 }
 
 /* Runs `warpbook --version` in the sandbox. */
-static bool try_sandbox(const Sandbox *sandbox, char *said, size_t size)
+static bool try_sandbox(const Sandbox *sandbox, char *error, size_t size)
 {
     Words command = { 0 };
     Program program;
@@ -383,9 +383,9 @@ static bool try_sandbox(const Sandbox *sandbox, char *said, size_t size)
         program_wait((Program *const[]){ &program }, 1, 1);
     if (!ok || program.late || program.status != 0) {
         if (ok && program.errors.used)
-            put(said, size, "%.*s", (int) strcspn(program.errors.text, "\n"), program.errors.text);
+            put(error, size, "%.*s", (int) strcspn(program.errors.text, "\n"), program.errors.text);
         else
-            program_say_end(&program, said, size);
+            program_say_end(&program, error, size);
         ok = false;
     }
     program_free(&program);
@@ -395,7 +395,7 @@ static bool try_sandbox(const Sandbox *sandbox, char *said, size_t size)
 
 static bool test_sandbox(Sandbox *sandbox, char *problem, size_t size)
 {
-    char said[300] = "";
+    char error[300] = "";
 
     if (!find_bwrap(sandbox)) {
         put(problem, size,
@@ -408,7 +408,7 @@ static bool test_sandbox(Sandbox *sandbox, char *problem, size_t size)
     for (int more = 2; more >= 0; more--) {
         sandbox->closed = more > 1;
         sandbox->sized = more > 0;
-        if (try_sandbox(sandbox, said, sizeof said))
+        if (try_sandbox(sandbox, error, sizeof error))
             return true;
     }
     put(problem, size,
@@ -417,7 +417,7 @@ static bool test_sandbox(Sandbox *sandbox, char *problem, size_t size)
         "user.max_user_namespaces, or AppArmor's kernel.apparmor_restrict_unprivileged_userns): an "
         "administrator can enable them. If you trust every submission with your files and your "
         "network, use --trust-submissions",
-        said);
+        error);
     return false;
 }
 

@@ -121,7 +121,7 @@ static void report_waiting(Cluster *c, int waits, const char *reason)
                                                                   : "");
 }
 
-static void ask(Cluster *c)
+static void update_states(Cluster *c)
 {
     char error[400], reason[64] = "";
     int waits = 0;
@@ -175,16 +175,16 @@ static void show_progress(Cluster *c)
 /* False if it was stopped. */
 static bool follow(Cluster *c)
 {
-    double began = now_s(), requested = 0;
+    double began = now_s(), asked_s = 0;
 
     while (unsettled(c)) {
         double since = (now_s() - began) / 20;
         double pause = since < ASK_S ? ASK_S : since > ASK_MOST_S ? ASK_MOST_S : since;
         if (stop_requested())
             return false;
-        if (!requested || now_s() - requested > patient(pause)) {
-            ask(c);
-            requested = now_s();
+        if (!asked_s || now_s() - asked_s > patient(pause)) {
+            update_states(c);
+            asked_s = now_s();
         }
         slurm_collect(c);
         slurm_settle(c, patient(GRACE_S));
@@ -231,13 +231,13 @@ static void close_batch(Cluster *c, bool over)
 }
 
 /* Finds or submits the array. False if that fails. */
-static bool have_job(Cluster *c, bool new)
+static bool have_job(Cluster *c, bool fresh)
 {
     if (c->batch.job[0])
         progress_say(&c->progress, "Continuing with Slurm array %s.", c->batch.job);
     if (c->batch.job[0])
         return true;
-    if ((new || !find_job(c, 3)) && (stop_requested() || !submit(c)))
+    if ((fresh || !find_job(c, 3)) && (stop_requested() || !submit(c)))
         return false;
     note_job(c);
     progress_say(&c->progress, "Slurm array %s: %d kernels in %d task%s.", c->batch.job,
@@ -246,18 +246,18 @@ static bool have_job(Cluster *c, bool new)
 }
 
 /* Runs one array from start to end. Sets *end when nothing more can be done. */
-static bool work(Cluster *c, bool new, RunEnd *end)
+static bool run_array(Cluster *c, bool fresh, RunEnd *end)
 {
-    bool there, over;
+    bool submitted, over;
 
     open_batch(c);
-    there = have_job(c, new);
-    over = there && follow(c);
-    if (there && !over)
+    submitted = have_job(c, fresh);
+    over = submitted && follow(c);
+    if (submitted && !over)
         progress_say(&c->progress, "Slurm array %s keeps running; to cancel it: scancel %s",
                      c->batch.job, c->batch.job);
     *end = stop_requested() ? RUN_STOPPED : RUN_NO_DEVICE;
-    close_batch(c, over || (!there && !stop_requested()));
+    close_batch(c, over || (!submitted && !stop_requested()));
     return over;
 }
 
@@ -287,16 +287,16 @@ RunEnd slurm_run(Store *store, const Sandbox *sandbox, const GradingOptions *gra
     open = read_queue(c);
     progress_begin(&c->progress, c->queue.count);
     while (!stop_requested()) {
-        bool new = !batch_exists(sandbox->store);
-        if (new && !open)
+        bool fresh = !batch_exists(sandbox->store);
+        if (fresh && !open)
             end = RUN_DONE;
-        else if (new &&idle == IDLE_ARRAYS)
+        else if (fresh && idle == IDLE_ARRAYS)
             end = RUN_NO_DEVICE;
-        if (new && (!open || idle == IDLE_ARRAYS))
+        if (fresh && (!open || idle == IDLE_ARRAYS))
             break;
-        if (new)
+        if (fresh)
             batch_make(store, sandbox, grading, options, &c->queue);
-        if (!work(c, new, &end))
+        if (!run_array(c, fresh, &end))
             break;
         idle = c->recorded ? 0 : idle + 1;
         open = read_queue(c);
