@@ -34,10 +34,9 @@ static void put_palette(FILE *to, const Palette *p)
 {
     fprintf(to, ".ground{fill:%s}.head,.text,.code{fill:%s}.dim{fill:%s}\n", p->ground, p->ink,
             p->dim);
-    fprintf(to, ".frame{stroke:%s}.grid,.card{stroke:%s}.strong,.dashed{stroke:%s}", p->frame,
-            p->grid, p->ink);
-    fprintf(to, ".card{fill:%s}.hatching{stroke:%s;stroke-width:1.5}.on{fill:#000}\n", p->ground,
-            p->hatch);
+    fprintf(to, ".frame{stroke:%s}.grid{stroke:%s}.strong,.dashed{stroke:%s}", p->frame, p->grid,
+            p->ink);
+    fprintf(to, ".hatching{stroke:%s;stroke-width:1.5}\n", p->hatch);
 }
 
 static void put_style(FILE *to, Theme theme)

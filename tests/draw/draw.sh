@@ -15,9 +15,10 @@ fail() {
 
 # says EXPECTED ARGUMENTS...: what draw prints holds it.
 says() {
-    local expected=$1
+    local expected=$1 printed
     shift
-    "$build/warpbook" draw "$@" 2>&1 | grep -qF -- "$expected" || fail "draw $*: '$expected' is missing"
+    printed=$("$build/warpbook" draw "$@" 2>&1)
+    [[ $printed == *"$expected"* ]] || fail "draw $*: '$expected' is missing"
 }
 
 # exits STATUS ARGUMENTS...
