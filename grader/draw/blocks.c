@@ -225,32 +225,43 @@ static double draw_rows(Svg *svg, const Records *r, const Placed *p, double y)
     return y + sms * sm_height;
 }
 
-bool draw_blocks(const Picture *picture, Svg *svg, Words *words)
+static double draw_keys(Svg *svg, const Placed *p, double y)
+{
+    double x = picture_key(svg, PICTURE_MARGIN, y, "c1",
+                           blocks_per_bar(p) == 1 ? "a block" : "several blocks");
+
+    x = picture_key(svg, x, y, "c3", "the next in its place");
+    picture_key(svg, x, y, "hatch", "no block");
+    return y + 26;
+}
+
+static void draw_placed(const Picture *picture, Svg *svg, int launch, const Placed *p, Words *words)
 {
     const Records *r = picture->records;
-    const int launch = picture_launch(picture);
     char place[300], sample[600];
+    double y;
+
+    say(picture, launch, p, words, sample, sizeof sample);
+    if (r->device.sms > MOST_SMS)
+        APPEND(sample, " The first %d SMs are shown.", MOST_SMS);
+    if (blocks_per_bar(p) > 1)
+        APPEND(sample, " A bar is up to %d blocks that follow each other.", blocks_per_bar(p));
+    picture_place(picture, 0, place, sizeof place);
+    PUT(words->description, "%s. A row per SM, time from left to right, bars are blocks. %s", place,
+        sample);
+    y = draw_rows(svg, r, p, picture_head(picture, svg, words->title, place) + 4);
+    y = picture_time_axis(svg, LEFT, RIGHT, y, microseconds(r, p->end)) + 20;
+    picture_caption(picture, svg, draw_keys(svg, p, y), sample);
+}
+
+bool draw_blocks(const Picture *picture, Svg *svg, Words *words)
+{
+    const int launch = picture_launch(picture);
     Placed p = { .count = 0 };
     const bool found = find_placed(picture, launch, &p, words);
-    double y, x;
 
-    if (found) {
-        say(picture, launch, &p, words, sample, sizeof sample);
-        if (r->device.sms > MOST_SMS)
-            APPEND(sample, " The first %d SMs are shown.", MOST_SMS);
-        if (blocks_per_bar(&p) > 1)
-            APPEND(sample, " A bar is up to %d blocks that follow each other.", blocks_per_bar(&p));
-        picture_place(picture, 0, place, sizeof place);
-        y = draw_rows(svg, r, &p, picture_head(picture, svg, words->title, place) + 4);
-        y = picture_time_axis(svg, LEFT, RIGHT, y, microseconds(r, p.end)) + 20;
-        x = picture_key(svg, PICTURE_MARGIN, y, "c1",
-                        blocks_per_bar(&p) == 1 ? "a block" : "several blocks");
-        x = picture_key(svg, x, y, "c3", "the next in its place");
-        picture_key(svg, x, y, "hatch", "no block");
-        PUT(words->description, "%s. A row per SM, time from left to right, bars are blocks. %s",
-            place, sample);
-        picture_caption(picture, svg, y + 26, sample);
-    }
+    if (found)
+        draw_placed(picture, svg, launch, &p, words);
     free(p.bars);
     return found;
 }
@@ -269,6 +280,16 @@ static int blocks_at(const Placed *p, int sm, uint64_t cycle)
     return count < MOST_PLACES ? count : MOST_PLACES;
 }
 
+static void print_sm(FILE *to, const Placed *p, int sm)
+{
+    static const char digits[] = ".123456789abcdefghijklmnopqrstuvw";
+
+    fprintf(to, "SM %3d  ", sm);
+    for (int i = 0; i < COLUMNS; i++)
+        fputc(digits[blocks_at(p, sm, (uint64_t) ((i + 0.5) / COLUMNS * (double) p->end))], to);
+    fputc('\n', to);
+}
+
 bool print_blocks(const Picture *picture, FILE *to, Words *words)
 {
     const Records *r = picture->records;
@@ -281,17 +302,11 @@ bool print_blocks(const Picture *picture, FILE *to, Words *words)
         say(picture, launch, &p, words, sample, sizeof sample);
         picture_place(picture, 0, place, sizeof place);
         fprintf(to, "%s\n%s\n\n", words->title, place);
-        for (int sm = 0; sm < r->device.sms && sm < MOST_SMS; sm++) {
-            fprintf(to, "SM %3d  ", sm);
-            for (int i = 0; i < COLUMNS; i++)
-                fputc(".123456789abcdefghijklmnopqrstuvw"[blocks_at(
-                          &p, sm, (uint64_t) ((i + 0.5) / COLUMNS * (double) p.end))],
-                      to);
-            fputc('\n', to);
-        }
+        for (int sm = 0; sm < r->device.sms && sm < MOST_SMS; sm++)
+            print_sm(to, &p, sm);
         fprintf(to,
-                "\nFrom left to right: time. A character: how many blocks the SM holds, . none.\n"
-                "%s\n",
+                "\nFrom left to right: time. A character: how many blocks the SM holds, . none."
+                "\n%s\n",
                 sample);
     }
     free(p.bars);

@@ -2,7 +2,7 @@
 # draw.sh BUILD - warpbook draw on real kernels: records equal the counters of the report; pictures are well-formed,
 # the same each time, and hold the figures that the lessons teach. Needs nvcc.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build} failed=0
 export WARPBOOK_BUILD=$build
 out=$(mktemp -d)
