@@ -155,40 +155,65 @@ static double place_height(const Placed *p, int sms)
     return all > 22 ? 22 : all < 3 ? 3 : all;
 }
 
-static void draw_block(Svg *svg, const Placed *p, int i, int merged, double y, double height)
+/* So many blocks, of which each follows the other in one place, from the i-th on. */
+static void draw_bar(Svg *svg, const Placed *p, int i, int blocks, double y, double height,
+                     const char *fill)
 {
-    const BlockSpan *b = p->bars[i].span, *last = p->bars[i + merged - 1].span;
+    const BlockSpan *b = p->bars[i].span, *last = p->bars[i + blocks - 1].span;
     const double x = x_of(p, b->begin), width = x_of(p, last->end) - x;
 
-    if (merged == 1)
+    if (blocks == 1)
         svg_group(svg, "block %lld, SM %d", (long long) b->block, b->sm);
     else
-        svg_group(svg, "%d blocks, from %lld on, SM %d", merged, (long long) b->block, b->sm);
-    svg_rect(svg, x, y, width, height, b->block % 2 ? "c3" : "c1");
+        svg_group(svg, "%d blocks, from %lld on, SM %d", blocks, (long long) b->block, b->sm);
+    svg_rect(svg, x, y, width, height, fill);
     svg_rect(svg, x, y, width, height, "frame");
-    if (height >= 12 && merged == 1)
+    if (height >= 12 && blocks == 1)
         svg_text_in(svg, x + width / 2, y + height / 2 + 4, width - 4, "on small middle", "%lld",
                     (long long) b->block);
     svg_end_group(svg);
 }
 
-/* Blocks that follow each other in one place are one bar where there are very many. */
-static int merged_from(const Placed *p, int i, int most)
+static bool same_place(const Bar *a, const Bar *b)
+{
+    return a->span->sm == b->span->sm && a->place == b->place;
+}
+
+/* How many blocks from the i-th on are one bar: at most `most`. */
+static int bar_from(const Placed *p, int i, int most)
 {
     int count = 1;
 
-    while (count < most && i + count < p->count &&
-           p->bars[i + count].span->sm == p->bars[i].span->sm &&
-           p->bars[i + count].place == p->bars[i].place)
+    while (count < most && i + count < p->count && same_place(&p->bars[i], &p->bars[i + count]))
         count++;
     return count;
+}
+
+/* More than one where there are very many. */
+static int blocks_per_bar(const Placed *p)
+{
+    return (p->count + MOST_BARS - 1) / MOST_BARS;
+}
+
+/* Neighbours in a place alternate in colour. */
+static void draw_bars(Svg *svg, const Placed *p, int sms, double y, double height, double sm_height)
+{
+    bool is_odd = false;
+
+    for (int i = 0, blocks; i < p->count; i += blocks) {
+        const Bar *bar = &p->bars[i];
+        is_odd = i && same_place(bar, bar - 1) && !is_odd;
+        blocks = bar_from(p, i, blocks_per_bar(p));
+        if (bar->span->sm < sms)
+            draw_bar(svg, p, i, blocks, y + bar->span->sm * sm_height + bar->place * height, height,
+                     is_odd ? "c3" : "c1");
+    }
 }
 
 static double draw_rows(Svg *svg, const Records *r, const Placed *p, double y)
 {
     const int sms = r->device.sms < MOST_SMS ? r->device.sms : MOST_SMS;
     const double height = place_height(p, sms), sm_height = height * p->places + 4;
-    const int most = p->count / MOST_BARS + 1;
 
     for (int sm = 0; sm < sms; sm++) {
         if (sm_height >= 12 || sm % 4 == 0)
@@ -196,38 +221,47 @@ static double draw_rows(Svg *svg, const Records *r, const Placed *p, double y)
                      "SM %d", sm);
         svg_rect(svg, LEFT, y + sm * sm_height, RIGHT - LEFT, sm_height - 4, "hatch");
     }
-    for (int i = 0, step; i < p->count; i += step) {
-        step = merged_from(p, i, most);
-        if (p->bars[i].span->sm < sms)
-            draw_block(svg, p, i, step,
-                       y + p->bars[i].span->sm * sm_height + p->bars[i].place * height, height);
-    }
+    draw_bars(svg, p, sms, y, height, sm_height);
     return y + sms * sm_height;
+}
+
+static double draw_keys(Svg *svg, const Placed *p, double y)
+{
+    double x = picture_key(svg, PICTURE_MARGIN, y, "c1",
+                           blocks_per_bar(p) == 1 ? "a block" : "several blocks");
+
+    x = picture_key(svg, x, y, "c3", "the next in its place");
+    picture_key(svg, x, y, "hatch", "no block");
+    return y + 26;
+}
+
+static void draw_placed(const Picture *picture, Svg *svg, int launch, const Placed *p, Words *words)
+{
+    const Records *r = picture->records;
+    char place[300], sample[600];
+    double y;
+
+    say(picture, launch, p, words, sample, sizeof sample);
+    if (r->device.sms > MOST_SMS)
+        APPEND(sample, " The first %d SMs are shown.", MOST_SMS);
+    if (blocks_per_bar(p) > 1)
+        APPEND(sample, " A bar is up to %d blocks that follow each other.", blocks_per_bar(p));
+    picture_place(picture, 0, place, sizeof place);
+    PUT(words->description, "%s. A row per SM, time from left to right, bars are blocks. %s", place,
+        sample);
+    y = draw_rows(svg, r, p, picture_head(picture, svg, words->title, place) + 4);
+    y = picture_time_axis(svg, LEFT, RIGHT, y, microseconds(r, p->end)) + 20;
+    picture_caption(picture, svg, draw_keys(svg, p, y), sample);
 }
 
 bool draw_blocks(const Picture *picture, Svg *svg, Words *words)
 {
-    const Records *r = picture->records;
     const int launch = picture_launch(picture);
-    char place[300], sample[600];
     Placed p = { .count = 0 };
     const bool found = find_placed(picture, launch, &p, words);
-    double y, x;
 
-    if (found) {
-        say(picture, launch, &p, words, sample, sizeof sample);
-        if (r->device.sms > MOST_SMS)
-            APPEND(sample, " The first %d SMs are shown.", MOST_SMS);
-        picture_place(picture, 0, place, sizeof place);
-        y = draw_rows(svg, r, &p, picture_head(picture, svg, words->title, place) + 4);
-        y = picture_time_axis(svg, LEFT, RIGHT, y, microseconds(r, p.end)) + 20;
-        x = picture_key(svg, PICTURE_MARGIN, y, "c1", "block of an even number");
-        x = picture_key(svg, x, y, "c3", "odd number");
-        picture_key(svg, x, y, "hatch", "no block");
-        PUT(words->description, "%s. A row per SM, time from left to right, a bar per block. %s",
-            place, sample);
-        picture_caption(picture, svg, y + 26, sample);
-    }
+    if (found)
+        draw_placed(picture, svg, launch, &p, words);
     free(p.bars);
     return found;
 }
@@ -246,6 +280,16 @@ static int blocks_at(const Placed *p, int sm, uint64_t cycle)
     return count < MOST_PLACES ? count : MOST_PLACES;
 }
 
+static void print_sm(FILE *to, const Placed *p, int sm)
+{
+    static const char digits[] = ".123456789abcdefghijklmnopqrstuvw";
+
+    fprintf(to, "SM %3d  ", sm);
+    for (int i = 0; i < COLUMNS; i++)
+        fputc(digits[blocks_at(p, sm, (uint64_t) ((i + 0.5) / COLUMNS * (double) p->end))], to);
+    fputc('\n', to);
+}
+
 bool print_blocks(const Picture *picture, FILE *to, Words *words)
 {
     const Records *r = picture->records;
@@ -258,17 +302,11 @@ bool print_blocks(const Picture *picture, FILE *to, Words *words)
         say(picture, launch, &p, words, sample, sizeof sample);
         picture_place(picture, 0, place, sizeof place);
         fprintf(to, "%s\n%s\n\n", words->title, place);
-        for (int sm = 0; sm < r->device.sms && sm < MOST_SMS; sm++) {
-            fprintf(to, "SM %3d  ", sm);
-            for (int i = 0; i < COLUMNS; i++)
-                fputc(".123456789abcdefghijklmnopqrstuvw"[blocks_at(
-                          &p, sm, (uint64_t) ((i + 0.5) / COLUMNS * (double) p.end))],
-                      to);
-            fputc('\n', to);
-        }
+        for (int sm = 0; sm < r->device.sms && sm < MOST_SMS; sm++)
+            print_sm(to, &p, sm);
         fprintf(to,
-                "\nFrom left to right: time. A character: how many blocks the SM holds, . none.\n"
-                "%s\n",
+                "\nFrom left to right: time. A character: how many blocks the SM holds, . none."
+                "\n%s\n",
                 sample);
     }
     free(p.bars);

@@ -203,6 +203,7 @@ bool collect_roofline(const CollectJob *job, RooflinePoints *points, char *why)
 typedef struct LadderInWork {
     Ladder *ladder;
     double ms[MOST_RUNGS];
+    Limited limited; /* of any kernel: for the device's roofs */
 } LadderInWork;
 
 static void add_rung(void *self, const char *name, const Modelled *m, bool is_yours,
@@ -214,20 +215,39 @@ static void add_rung(void *self, const char *name, const Modelled *m, bool is_yo
     work->ms[work->ladder->count++] = m->ms;
     *rung = (Rung){ .is_yours = is_yours, .is_reference = is_reference };
     PUT(rung->name, "%s", name);
-    work->ladder->limit = m->limited.memory_gbps;
+    work->limited = m->limited;
 }
 
-static void set_ratios(const CollectJob *job, const LadderInWork *work)
+void ladder_choose_unit(Ladder *ladder, const Lab *lab, const Case *lab_case, double fp32_tflops,
+                        double memory_gbps)
 {
-    const double bytes = job->entry->lab->work(job->lab_case).bytes;
-    double reference_ms = 0;
+    const Work work = lab->work(lab_case);
 
-    for (int i = 0; i < work->ladder->count; i++)
-        if (work->ladder->rungs[i].is_reference)
+    ladder->unit = "GB/s";
+    if (lab->streams)
+        return;
+    ladder->limit = memory_gbps;
+    if (work.flops / work.bytes <= fp32_tflops * 1e3 / memory_gbps)
+        return;
+    ladder->unit = "GFLOP/s";
+    ladder->limit = fp32_tflops * 1e3;
+}
+
+static void set_rates(const CollectJob *job, const LadderInWork *work)
+{
+    const Work least = job->entry->lab->work(job->lab_case);
+    Ladder *ladder = work->ladder;
+    double amount, reference_ms = 0;
+
+    ladder_choose_unit(ladder, job->entry->lab, job->lab_case, work->limited.fp32_tflops,
+                       work->limited.memory_gbps);
+    amount = strcmp(ladder->unit, "GB/s") ? least.flops : least.bytes;
+    for (int i = 0; i < ladder->count; i++)
+        if (ladder->rungs[i].is_reference)
             reference_ms = work->ms[i];
-    for (int i = 0; i < work->ladder->count; i++) {
-        work->ladder->rungs[i].ratio = reference_ms / work->ms[i];
-        work->ladder->rungs[i].rate = bytes / work->ms[i] * 1e-6;
+    for (int i = 0; i < ladder->count; i++) {
+        ladder->rungs[i].ratio = reference_ms / work->ms[i];
+        ladder->rungs[i].rate = amount / work->ms[i] * 1e-6;
     }
 }
 
@@ -238,7 +258,7 @@ bool collect_ladder(const CollectJob *job, Ladder *ladder, char *why)
     *ladder = (Ladder){ .unit = "GB/s", .bar = job->lab_case->bar };
     if (!model_all(job, &work, add_rung, why))
         return false;
-    set_ratios(job, &work);
-    PUT(ladder->where, "Modelled on the simulated %s", job->session->gpu.name);
+    set_rates(job, &work);
+    PUT(ladder->where, "Modelled on the %s.", job->session->gpu.name);
     return true;
 }

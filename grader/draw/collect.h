@@ -37,6 +37,11 @@ bool collect_run(const CollectJob *job, const RecordFilter *filter, Worker *work
 bool collect_roofline(const CollectJob *job, RooflinePoints *points, char *why);
 bool collect_ladder(const CollectJob *job, Ladder *ladder, char *why);
 
+/* Sets the unit and the limit of what limits the case by its least work: memory, or arithmetic
+ * where that work is intensive enough. A lab about copies has no limit here. */
+void ladder_choose_unit(Ladder *ladder, const Lab *lab, const Case *lab_case, double fp32_tflops,
+                        double memory_gbps);
+
 /* From docs/measured. False: this lab and case were not measured. */
 bool measured_ladder(const Workbook *book, const LabEntry *entry, const Case *lab_case,
                      Ladder *ladder);

@@ -25,18 +25,38 @@ static double reference_rate(const Ladder *ladder)
     return *ladder->unit ? 0 : 1;
 }
 
-static double largest(const Ladder *ladder)
+static double fastest(const Ladder *ladder)
 {
-    double most = ladder->limit;
+    double most = 0;
 
     for (int i = 0; i < ladder->count; i++)
         most = fmax(most, rate_of(ladder, &ladder->rungs[i]));
     return most;
 }
 
+/* Where even the fastest kernel is far below the limit, something else limits the case. */
+static bool has_limit(const Ladder *ladder)
+{
+    return ladder->limit > 0 && fastest(ladder) >= ladder->limit / 4;
+}
+
+static double largest(const Ladder *ladder)
+{
+    return has_limit(ladder) ? fmax(fastest(ladder), ladder->limit) : fastest(ladder);
+}
+
+/* About a limit that is not drawn; "" else. */
+static void say_limit(const Ladder *ladder, char *text, size_t size)
+{
+    *text = 0;
+    if (ladder->limit > 0 && !has_limit(ladder))
+        put(text, size, "Something other than the device's limit of %.0f %s limits this case. ",
+            ladder->limit, ladder->unit);
+}
+
 static bool is_drawable(const Ladder *ladder, Words *words)
 {
-    if (ladder->count && largest(ladder) > 0)
+    if (ladder->count && fastest(ladder) > 0)
         return true;
     PUT(words->why, "no speed of a kernel is known");
     return false;
@@ -75,8 +95,7 @@ static void draw_rung(const Ladder *ladder, Svg *svg, const Rung *rung, double y
     svg_group(svg, "%s: %s", rung->name, value);
     svg_text_in(svg, LEFT - 10, y + 17, LEFT - 10 - PICTURE_MARGIN, "text end", "%s", rung->name);
     svg_rect(svg, LEFT, y + 4, end - LEFT, ROW - 10, rung->is_yours ? "c2" : passes ? "c3" : "c1");
-    if (!passes && !rung->is_yours)
-        svg_rect(svg, LEFT, y + 4, end - LEFT, ROW - 10, "frame");
+    svg_rect(svg, LEFT, y + 4, end - LEFT, ROW - 10, passes ? "strong" : "frame");
     svg_text(svg, RIGHT + 14, y + 18, "text", "%s", value);
     svg_end_group(svg);
 }
@@ -95,15 +114,28 @@ static void draw_marks(const Ladder *ladder, Svg *svg, double top, double bottom
     if (ladder->bar > 0 && reference_rate(ladder) > 0)
         draw_mark(svg, x_of(ladder, ladder->bar * reference_rate(ladder)), top, bottom, "dashed",
                   PUT(text, "bar %.2f", ladder->bar));
-    if (ladder->limit > 0)
+    if (has_limit(ladder))
         draw_mark(svg, x_of(ladder, ladder->limit), top, bottom, "strong",
                   PUT(text, "limit %.0f %s", ladder->limit, ladder->unit));
+}
+
+static void draw_keys(const Ladder *ladder, Svg *svg, double y)
+{
+    double x = PICTURE_MARGIN;
+
+    x = picture_key(svg, x, y, "c1", ladder->bar > 0 ? "below the bar" : "rung");
+    if (ladder->bar > 0)
+        x = picture_key(svg, x, y, "c3", "reaches the bar");
+    for (int i = 0; i < ladder->count; i++)
+        if (ladder->rungs[i].is_yours)
+            picture_key(svg, x, y, "c2", "your kernel");
 }
 
 bool draw_ladder(const Picture *picture, Svg *svg, Words *words)
 {
     const Ladder *ladder = picture->ladder;
-    double top, y, x;
+    char caption[400];
+    double top, y;
 
     if (!is_drawable(ladder, words))
         return false;
@@ -114,12 +146,10 @@ bool draw_ladder(const Picture *picture, Svg *svg, Words *words)
         draw_rung(ladder, svg, &ladder->rungs[i], y);
     draw_marks(ladder, svg, top, y);
     svg_line(svg, LEFT, top, LEFT, y, "frame");
-    x = picture_key(svg, PICTURE_MARGIN, y + 24, "c1", "below the bar");
-    x = picture_key(svg, x, y + 24, "c3", "reaches the bar");
-    for (int i = 0; i < ladder->count; i++)
-        if (ladder->rungs[i].is_yours)
-            x = picture_key(svg, x, y + 24, "c2", "your kernel");
-    picture_caption(picture, svg, y + 50, ladder->where);
+    draw_keys(ladder, svg, y + 24);
+    say_limit(ladder, caption, sizeof caption);
+    APPEND(caption, "%s", ladder->where);
+    picture_caption(picture, svg, y + 50, caption);
     return true;
 }
 
@@ -129,6 +159,7 @@ bool print_ladder(const Picture *picture, FILE *to, Words *words)
 {
     enum { COLUMNS = 40 };
     const Ladder *ladder = picture->ladder;
+    char text[200];
 
     if (!is_drawable(ladder, words))
         return false;
@@ -137,7 +168,7 @@ bool print_ladder(const Picture *picture, FILE *to, Words *words)
     for (int i = 0; i < ladder->count; i++) {
         const Rung *rung = &ladder->rungs[i];
         const int length = (int) lround(COLUMNS * rate_of(ladder, rung) / largest(ladder));
-        fprintf(to, "%-22.22s %-*.*s ", rung->name, COLUMNS, length,
+        fprintf(to, "%-26.26s %-*.*s ", rung->name, COLUMNS, length,
                 "########################################");
         if (*ladder->unit)
             fprintf(to, "%8.*f", rung->rate < 100 ? 1 : 0, rung->rate);
@@ -145,8 +176,9 @@ bool print_ladder(const Picture *picture, FILE *to, Words *words)
     }
     if (ladder->bar > 0)
         fprintf(to, "\nThe bar is %.2f of the reference's speed.\n", ladder->bar);
-    if (ladder->limit > 0)
+    if (has_limit(ladder))
         fprintf(to, "The device's limit is %.0f %s.\n", ladder->limit, ladder->unit);
-    fprintf(to, "%s\n", ladder->where);
+    say_limit(ladder, text, sizeof text);
+    fprintf(to, "%s%s\n", text, ladder->where);
     return true;
 }

@@ -70,20 +70,13 @@ static bool read_device(const char *about, Device *device)
     return device_read(folder, key, device, why, sizeof why);
 }
 
-/* The unit of what limits: memory, or arithmetic where the work is that intensive. */
+/* Without a description of the device the limit is unknown, and the unit is that of memory. */
 static void choose_unit(Ladder *ladder, const LabEntry *entry, const Case *c, const char *about)
 {
-    const Work work = entry->lab->work(c);
     Device device;
 
-    ladder->unit = "GB/s";
-    if (!read_device(about, &device) || entry->lab->streams)
-        return;
-    ladder->limit = device.memory_gbps;
-    if (work.flops / work.bytes <= device.fp32_tflops * 1e3 / device.memory_gbps)
-        return;
-    ladder->unit = "GFLOP/s";
-    ladder->limit = device.fp32_tflops * 1e3;
+    if (read_device(about, &device))
+        ladder_choose_unit(ladder, entry->lab, c, device.fp32_tflops, device.memory_gbps);
 }
 
 static void take_head(const char *text, const char *key, char *value, size_t size)
@@ -106,9 +99,9 @@ bool measured_ladder(const Workbook *book, const LabEntry *entry, const Case *c,
         return false;
     take_head(text, "device: ", about, sizeof about);
     take_head(text, "date: ", date, sizeof date);
-    *ladder = (Ladder){ .bar = c->bar };
+    *ladder = (Ladder){ .unit = "GB/s", .bar = c->bar };
     choose_unit(ladder, entry, c, about);
-    PUT(ladder->where, "Measured: %s, %s, docs/measured/%s.check.txt", about, date, entry->folder);
+    PUT(ladder->where, "Measured: %s, %s, docs/measured/%s.check.txt.", about, date, entry->folder);
     for (at = text; next_line(&at, text + bytes, line, sizeof line);)
         take_line(ladder, line, c->label);
     if (ladder->count)

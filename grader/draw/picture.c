@@ -197,6 +197,8 @@ void picture_sample(const Picture *picture, const WarpAccess *a, char *text, siz
                (unsigned long long) a->all_passes, unit,
                (double) a->all_passes / (double) a->requests);
     append(text, size, ". Simulated on the %s.", r->device.name);
+    if (r->lost_accesses)
+        append(text, size, " Some instructions of this kernel were not recorded.");
 }
 
 int picture_launch(const Picture *picture)

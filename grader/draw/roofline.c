@@ -11,6 +11,7 @@ enum {
     TOP_ROOM = 16,
     HEIGHT = 320,
     LIST = RIGHT + 30, /* of the names */
+    NAME = 34,
 };
 
 /* The plane: decades of operations per byte, and of GFLOP/s. */
@@ -178,10 +179,22 @@ static void say(const Picture *picture, Words *words)
                points->points[i].name, points->points[i].at.intensity, points->points[i].at.gflops);
 }
 
+/* The points in the plane, and their names next to it; returns the y below both. */
+static double draw_points(Svg *svg, const RooflinePoints *points, const Plane *plane)
+{
+    Labels labels = { .count = 0 };
+
+    for (int i = 0; i < points->count; i++) {
+        if (is_drawable(&points->points[i]))
+            draw_point(svg, plane, &labels, &points->points[i], i + 1);
+        draw_name(svg, &points->points[i], i + 1, plane->top + 10 + i * NAME);
+    }
+    return plane->top + fmax(HEIGHT + 60, points->count * NAME + 30);
+}
+
 bool draw_roofline(const Picture *picture, Svg *svg, Words *words)
 {
     const RooflinePoints *points = picture->roofline;
-    Labels labels = { .count = 0 };
     Plane plane;
     double y, x;
 
@@ -190,19 +203,11 @@ bool draw_roofline(const Picture *picture, Svg *svg, Words *words)
         return false;
     }
     say(picture, words);
-    y = picture_head(picture, svg, words->title, "Of each kernel one call, with cold caches") +
-        TOP_ROOM;
-    plane = plane_of(points, y);
+    y = picture_head(picture, svg, words->title, "Of each kernel one call, with cold caches");
+    plane = plane_of(points, y + TOP_ROOM);
     draw_axes(svg, &plane);
     draw_roofs(svg, points, &plane);
-    for (int i = 0; i < points->count; i++) {
-        if (is_drawable(&points->points[i]))
-            draw_point(svg, &plane, &labels, &points->points[i], i + 1);
-        draw_name(svg, &points->points[i], i + 1, y + 10 + i * 34);
-    }
-    y += HEIGHT + 60;
-    if (y < plane.top + points->count * 34 + 30)
-        y = plane.top + points->count * 34 + 30;
+    y = draw_points(svg, points, &plane);
     x = picture_key(svg, PICTURE_MARGIN, y, "c1", "rung");
     x = picture_key(svg, x, y, "c3", "reference");
     picture_key(svg, x, y, "c2", "your kernel");

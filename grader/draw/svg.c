@@ -16,43 +16,45 @@ static const Palette light = { "#ffffff", "#1f2328", "#57606a", "#6e7781", "#d0d
 static const Palette dark = { "#0d1117", "#e6edf3", "#9da7b1", "#8b949e", "#30363d", "#6e7681" };
 
 /* Fills of Okabe and Ito, "Color Universal Design" (2008): all are light enough for black text, on
- * either ground. */
+ * either ground. Rules name the picture's class, so that they leave the rest of a page alone. */
 static const char fixed_rules[] =
-    "text{font-family:system-ui,sans-serif;font-size:13px}\n"
-    ".head{font-size:16px;font-weight:600}\n"
-    ".small{font-size:11px}\n"
-    ".code{font-family:ui-monospace,monospace;font-size:12px;white-space:pre}\n"
-    ".middle{text-anchor:middle}.end{text-anchor:end}\n"
-    ".c1{fill:#56b4e9}.c2{fill:#e69f00}.c3{fill:#009e73}.c4{fill:#f0e442}.c5{fill:#cc79a7}"
-    ".c6{fill:#d55e00}\n"
-    ".frame,.grid,.strong,.dashed{fill:none}.strong{stroke-width:2}"
-    ".dashed{stroke-width:2;stroke-dasharray:6 4}\n"
-    ".empty{fill:none}.hatch{fill:url(#hatch)}\n"
-    ".on{fill:#000}\n";
+    ".draw text{font-family:system-ui,sans-serif;font-size:13px}\n"
+    ".draw .head{font-size:16px;font-weight:600}\n"
+    ".draw .small{font-size:11px}\n"
+    ".draw .code{font-family:ui-monospace,monospace;font-size:12px;white-space:pre}\n"
+    ".draw .middle{text-anchor:middle}.draw .end{text-anchor:end}\n"
+    ".draw .c1{fill:#56b4e9}.draw .c2{fill:#e69f00}.draw .c3{fill:#009e73}\n"
+    ".draw .c4{fill:#f0e442}.draw .c5{fill:#cc79a7}.draw .c6{fill:#d55e00}\n"
+    ".draw .frame,.draw .grid,.draw .strong,.draw .dashed,.draw .empty{fill:none}\n"
+    ".draw .strong,.draw .dashed{stroke-width:2}.draw .dashed{stroke-dasharray:6 4}\n"
+    ".draw .on{fill:#000}\n";
 
 static void put_palette(FILE *to, const Palette *p)
 {
-    fprintf(to, ".ground{fill:%s}.head,.text,.code{fill:%s}.dim{fill:%s}\n", p->ground, p->ink,
-            p->dim);
-    fprintf(to, ".frame{stroke:%s}.grid,.card{stroke:%s}.strong,.dashed{stroke:%s}", p->frame,
-            p->grid, p->ink);
-    fprintf(to, ".card{fill:%s}.hatching{stroke:%s;stroke-width:1.5}.on{fill:#000}\n", p->ground,
-            p->hatch);
+    fprintf(to, ".draw .ground{fill:%s}.draw .head,.draw .text,.draw .code{fill:%s}\n", p->ground,
+            p->ink);
+    fprintf(to, ".draw .dim{fill:%s}.draw .frame{stroke:%s}.draw .grid{stroke:%s}\n", p->dim,
+            p->frame, p->grid);
+    fprintf(to, ".draw .strong,.draw .dashed{stroke:%s}\n", p->ink);
+    fprintf(to, ".draw .hatching{stroke:%s;stroke-width:1.5}\n", p->hatch);
 }
 
-static void put_style(FILE *to, Theme theme)
+/* `id`: the picture's own, since several may be in one page. */
+static void put_style(FILE *to, Theme theme, const char *id)
 {
-    fprintf(to, "<style>\n%s", fixed_rules);
+    fprintf(to, "<style>\n%s.draw .hatch{fill:url(#hatch-%s)}\n", fixed_rules, id);
     put_palette(to, theme == THEME_DARK ? &dark : &light);
     if (theme == THEME_AUTO) {
         fprintf(to, "@media (prefers-color-scheme:dark){\n");
         put_palette(to, &dark);
         fprintf(to, "}\n");
     }
-    fprintf(to, "</style>\n"
-                "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" "
-                "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-                "<path class=\"hatching\" d=\"M0 0v5\"/></pattern></defs>\n");
+    fprintf(to,
+            "</style>\n"
+            "<defs><pattern id=\"hatch-%s\" width=\"5\" height=\"5\" "
+            "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+            "<path class=\"hatching\" d=\"M0 0v5\"/></pattern></defs>\n",
+            id);
 }
 
 static bool has_class(const char *classes, const char *name)
@@ -147,16 +149,20 @@ void svg_begin(Svg *svg, int width)
 
 void svg_write(Svg *svg, const SvgHead *head, FILE *to)
 {
+    char id[20];
+
     text_close(svg->body);
+    PUT(id, "%08x", (unsigned) hash_bytes(HASH_START, svg->text, svg->bytes));
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-            "height=\"%d\" role=\"img\" aria-labelledby=\"t d\">\n<title id=\"t\">",
-            svg->width, svg->height, svg->width, svg->height);
+            "height=\"%d\" class=\"draw\" role=\"img\" aria-labelledby=\"title-%s about-%s\">\n",
+            svg->width, svg->height, svg->width, svg->height, id, id);
+    fprintf(to, "<title id=\"title-%s\">", id);
     put_escaped(to, head->title);
-    fprintf(to, "</title>\n<desc id=\"d\">");
+    fprintf(to, "</title>\n<desc id=\"about-%s\">", id);
     put_escaped(to, head->description);
     fprintf(to, "</desc>\n");
-    put_style(to, head->theme);
+    put_style(to, head->theme, id);
     fprintf(to, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", svg->width, svg->height);
     fwrite(svg->text, 1, svg->bytes, to);
     fprintf(to, "</svg>\n");

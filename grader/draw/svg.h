@@ -6,7 +6,7 @@
  * everywhere; svg_write() reports how many texts did not fit.
  *
  * Classes, one or more separated by blanks:
- *   fills     c1 to c6 (colour-blind readers can distinguish them), hatch (unused), empty, card
+ *   fills     c1 to c6 (colour-blind readers can distinguish them), hatch (unused), empty
  *   strokes   frame, grid, strong, dashed
  *   text      head, text, dim, small, code, on (upon a fill), middle, end
  */

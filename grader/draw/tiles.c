@@ -362,7 +362,8 @@ static void say(const Picture *picture, const Output *out, const Owners *block, 
 {
     const long long of_warp = elements_of(block, 0), of_thread = elements_of(warp, 0);
 
-    PUT(words->title, "%s: a block writes %lld x %lld elements of %s, warp 0 %lld, thread 0 %lld",
+    PUT(words->title,
+        "%s: a block writes %lld x %lld elements of %s (warp 0: %lld, thread 0: %lld)",
         picture->records->launches[out->launch].kernel, (long long) block->box.rows,
         (long long) block->box.cols, out->name, of_warp, of_thread);
 }

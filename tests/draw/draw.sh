@@ -1,9 +1,10 @@
 #!/bin/bash
-# draw.sh BUILD - warpbook draw on real kernels: records equal the counters of the report; pictures are well-formed,
-# the same each time, and hold the figures that the lessons teach. Needs nvcc.
+# draw.sh BUILD [--write] - warpbook draw on real kernels: records equal the counters of the report; pictures are
+# well-formed, the same each time, hold the figures that the lessons teach, and are those in docs/. Needs nvcc.
+# --write: only draws the pictures in docs/ anew.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-build=${1:-build} failed=0
+cd "$(dirname "$0")/../.." || exit 1
+build=${1:-build} write=${2:-} failed=0
 export WARPBOOK_BUILD=$build
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -15,9 +16,10 @@ fail() {
 
 # says EXPECTED ARGUMENTS...: what draw prints holds it.
 says() {
-    local expected=$1
+    local expected=$1 printed
     shift
-    "$build/warpbook" draw "$@" 2>&1 | grep -qF -- "$expected" || fail "draw $*: '$expected' is missing"
+    printed=$("$build/warpbook" draw "$@" 2>&1)
+    [[ $printed == *"$expected"* ]] || fail "draw $*: '$expected' is missing"
 }
 
 # exits STATUS ARGUMENTS...
@@ -35,6 +37,22 @@ draws() {
     cmp -s "$out/a.svg" "$out/b.svg" || fail "draw $*: another run gives other bytes"
     ! command -v xmllint > /dev/null || xmllint --noout "$out/a.svg" || fail "draw $*: not well-formed"
 }
+
+# in_docs NAME KIND LAB...: docs/NAME.svg is that picture.
+in_docs() {
+    local name=$1
+    shift
+    if [ "$write" = --write ]; then
+        "$build/warpbook" draw "$@" --svg "docs/$name.svg"
+    else
+        "$build/warpbook" draw "$@" --svg "$out/$name.svg" && cmp -s "$out/$name.svg" "docs/$name.svg" ||
+            fail "docs/$name.svg is another picture than draw $*; tests/draw/draw.sh $build --write draws it anew"
+    fi
+}
+
+in_docs drawing-sectors sectors 1 --submission solutions/01_coalescing/0_starter.cu
+in_docs drawing-tiles tiles 9 --submission solutions/09_sgemm/6_warp_tiles.cu
+[ "$write" != --write ] || exit 0
 
 for lab in 01_coalescing 06_transpose 07_reduction; do
     "$build/draw_compare" $lab solutions/$lab/[0-9]*.cu || failed=1

@@ -228,7 +228,7 @@ static const struct {
     { "blocks", 0, "blocks fill 75 % of the places",
       "SM   1  1111111111111111111111111111111111111111...." },
     { "streams", 0, "6 operations in 2 streams: 6.5 us", NULL },
-    { "tiles", 0, "a block writes 8 x 16 elements of out, warp 0 32, thread 0 1", NULL },
+    { "tiles", 0, "a block writes 8 x 16 elements of out (warp 0: 32, thread 0: 1)", NULL },
     { "roofline", 0, "10 operations per byte", NULL },
     { "ladder", 0, "limit 1200 GB/s", "The bar is 0.75 of the reference" },
     { "ladder", 0, "250 (0.250)", "0.250" },

@@ -141,13 +141,25 @@ static bool check_device(const RecordedDevice *d)
            d->sm_mhz > 0 && is_number(d->fp32_tflops) && is_number(d->memory_gbps);
 }
 
+typedef struct Table {
+    const char *name;
+    int count, most;
+    bool (*check)(const Records *, int);
+} Table;
+
+static bool check_rows(const Records *r, const Table *table, char *why, size_t size)
+{
+    for (int i = 0; i < table->count; i++)
+        if (!table->check(r, i)) {
+            snprintf(why, size, "row %d of the records' %s is invalid", i, table->name);
+            return false;
+        }
+    return true;
+}
+
 bool records_check(const Records *r, char *why, size_t size)
 {
-    const struct {
-        const char *name;
-        int count, most;
-        bool (*check)(const Records *, int);
-    } tables[] = {
+    const Table tables[] = {
         { "arrays", r->array_count, MOST_ARRAYS, check_array },
         { "launches", r->launch_count, MOST_LAUNCHES, check_launch },
         { "variables", r->variable_count, MOST_VARIABLES, check_variable },
@@ -158,21 +170,16 @@ bool records_check(const Records *r, char *why, size_t size)
         { "spans", r->span_count, MOST_SPANS, check_span },
         { "writes", r->write_count, MOST_WRITES, check_write },
     };
+    const int count = sizeof tables / sizeof *tables;
+    bool well = check_device(&r->device);
 
-    if (!check_device(&r->device)) {
+    if (!well)
         snprintf(why, size, "the records' device is invalid");
-        return false;
-    }
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        if (!between(tables[t].count, 0, tables[t].most)) {
+    for (int t = 0; t < count && well; t++)
+        if (!(well = between(tables[t].count, 0, tables[t].most)))
             snprintf(why, size, "the records' number of %s is invalid", tables[t].name);
-            return false;
-        }
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (int i = 0; i < tables[t].count; i++)
-            if (!tables[t].check(r, i)) {
-                snprintf(why, size, "row %d of the records' %s is invalid", i, tables[t].name);
-                return false;
-            }
-    return true;
+    for (int t = 0; t < count && well;
+         t++) /* rows refer to other tables: all counts are known now */
+        well = check_rows(r, &tables[t], why, size);
+    return well;
 }

@@ -11,6 +11,7 @@
 static Records *records; /* NULL: off */
 static int launch_now;   /* index of the running launch; -1: no room for it */
 static int lane_steps;   /* kept of the running launch */
+static int last_access;  /* index of the access that was found last */
 
 bool record_start(const RecordFilter *filter)
 {
@@ -21,6 +22,7 @@ bool record_start(const RecordFilter *filter)
     memset(records, 0, sizeof *records);
     records->filter = *filter;
     launch_now = -1;
+    last_access = 0;
     return true;
 }
 
@@ -178,7 +180,12 @@ static const char *array_name(const Allocation *a)
     return !a ? "" : a->label ? a->label : a->name ? a->name : "array";
 }
 
-/* The array's index; -1: there is no room. */
+static bool is_same_array(const RecordedArray *a, const RecordedArray *b)
+{
+    return a->bytes == b->bytes && a->start == b->start && !strcmp(a->name, b->name);
+}
+
+/* The array's index; -1: the table is full. */
 static int array_of(const Allocation *a)
 {
     RecordedArray new = { .bytes = a ? a->bytes : 0,
@@ -186,7 +193,7 @@ static int array_of(const Allocation *a)
 
     copy_name(new.name, array_name(a), RECORD_NAME - 1);
     for (int i = 0; i < records->array_count; i++)
-        if (!memcmp(&records->arrays[i], &new, sizeof new))
+        if (is_same_array(&records->arrays[i], &new))
             return i;
     if (records->array_count == MOST_ARRAYS)
         return -1;
@@ -209,20 +216,27 @@ static uint64_t origin_of(const Access *x)
     return lowest / RECORD_LINE_BYTES * RECORD_LINE_BYTES;
 }
 
+static bool is_access(const WarpAccess *a, int step, RecordSpace space)
+{
+    return a->step == step && a->space == (int) space && a->launch == launch_now;
+}
+
+/* Looks first behind the last one found: instructions mostly follow each other. */
 static WarpAccess *access_at(int step, RecordSpace space)
 {
     for (int i = 0; i < records->access_count; i++) {
-        WarpAccess *a = &records->accesses[i];
-        if (a->launch == launch_now && a->step == step && a->space == (int) space)
-            return a;
+        const int at = (last_access + 1 + i) % records->access_count;
+        if (is_access(&records->accesses[at], step, space))
+            return &records->accesses[last_access = at];
     }
     if (records->access_count == MOST_ACCESSES) {
         records->lost_accesses++;
         return NULL;
     }
-    records->accesses[records->access_count] =
+    last_access = records->access_count++;
+    records->accesses[last_access] =
         (WarpAccess){ .launch = launch_now, .step = step, .space = space, .passes = -1 };
-    return &records->accesses[records->access_count++];
+    return &records->accesses[last_access];
 }
 
 static int least_of(const Access *x, int passes)
