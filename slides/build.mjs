@@ -112,7 +112,7 @@ async function main() {
     if (given.outline) return outlineReadme(given.outline, given);
     const warpbook = new Warpbook(given.program, `${given.out}/kept`, given.isDraft);
     const version = hashOf(toolVersion(), warpbook.version);
-    let browser = null;
+    let browser = null, printing = Promise.resolve(); // PDFs of one deck are printed while the next one is read
     const count = { failed: 0, built: 0, fresh: 0 };
     for (const file of findDecks(given.decks)) {
         const name = basename(file, ".md"), record = `${given.out}/.${name}.json`;
@@ -127,15 +127,18 @@ async function main() {
             continue;
         }
         writeHtml(name, found.deck, given);
-        if (!given.isHtmlOnly) {
-            browser ??= await Chromium.start();
-            for (const kind of ["", ".handout"]) await toPdf(browser, `${given.out}/${name}${kind}.html`, `${given.out}/${name}${kind}.pdf`);
-        }
-        if (found.isWhole) writeWhole(record, JSON.stringify({ version, files: found.files }));
+        const finish = async () => {
+            if (!given.isHtmlOnly) await Promise.all(["", ".handout"].map((kind) => toPdf(browser, `${given.out}/${name}${kind}.html`, `${given.out}/${name}${kind}.pdf`)));
+            if (found.isWhole) writeWhole(record, JSON.stringify({ version, files: found.files }));
+            const { slides, minutes, shortMinutes } = found.deck;
+            console.log(`${given.out}/${name}: ${slides.length} slides, ${minutes} minutes, ${shortMinutes} without optional ones${found.isWhole ? "" : "; drawings are missing"}`);
+        };
+        if (!given.isHtmlOnly) browser ??= await Chromium.start();
+        printing = printing.then(finish);
+        printing.catch(() => {}); // reported when it is awaited
         count.built++;
-        const { slides, minutes, shortMinutes } = found.deck;
-        console.log(`${given.out}/${name}: ${slides.length} slides, ${minutes} minutes, ${shortMinutes} without optional ones${found.isWhole ? "" : "; drawings are missing"}`);
     }
+    await printing;
     await browser?.stop();
     if (count.fresh > 0) console.log(`${count.fresh} decks are up to date`);
     if (count.built > 0) console.log(`${count.built} decks built in ${((Date.now() - began) / 1000).toFixed(1)} s`);
