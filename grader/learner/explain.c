@@ -36,12 +36,8 @@ typedef struct Explained {
 static void see_call(Worker *worker, const Case *sized, uint64_t seed, Seen *seen)
 {
     Timing timing = { 0 };
-    Verdict verdict = worker_case(worker, sized, 1);
+    Verdict verdict = worker_once(worker, sized, seed, call_limit_s, &timing);
 
-    if (verdict == PASS)
-        verdict = worker_prepare(worker, seed);
-    if (verdict == PASS)
-        verdict = worker_go(worker, 1, call_limit_s, &timing);
     if (verdict == PASS)
         verdict = worker_limits(worker, &seen->limited);
     seen->ms = timing.event_ms;
@@ -58,18 +54,10 @@ static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
 {
     Worker worker;
     Draws random = draws_begin(e->session->seed, e->entry->folder, NULL);
-    GpuInfo info;
-    Verdict verdict = session_worker(e->session, &worker);
+    const Setup setup = { .launch_millions = LAUNCH_MILLIONS, .model_time = true };
+    Verdict verdict = session_load(e->session, e->entry, object, &setup, &worker);
 
     *seen = (Seen){ .ms = 0 };
-    if (verdict == PASS)
-        verdict = worker_hello(&worker, &info);
-    if (verdict == PASS)
-        verdict = worker_load(&worker, e->entry, object);
-    if (verdict == PASS)
-        verdict = worker_checks(&worker, false, LAUNCH_MILLIONS);
-    if (verdict == PASS)
-        verdict = worker_model_time(&worker);
     if (verdict == PASS)
         see_call(&worker, sized, draw(&random, DRAW_CONTENTS), seen);
     else

@@ -1,6 +1,5 @@
-/* test_judge_modelled.c - verdicts from modelled times, and from measured ones. */
-#include "judge/decide_sim.h"
-#include "judge/timing.h"
+/* test_decide.c - verdicts from modelled times, and from measured ones. */
+#include "judge/decide.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -59,7 +58,7 @@ static void verdicts(void)
         result.speed[0] = speed(&flat, rows[i].flat);
         result.speed[1] = speed(&square, rows[i].square);
         result.speed[2] = speed(&row, rows[i].row);
-        CU_ASSERT_EQUAL(judge_modelled_decide(&result, reasons), rows[i].decided);
+        CU_ASSERT_EQUAL(decide_modelled(&result, reasons), rows[i].decided);
         CU_ASSERT_EQUAL(result.verdict, rows[i].verdict);
         CU_ASSERT_NSTRING_EQUAL(result.why, rows[i].why, strlen(rows[i].why));
         if (!*rows[i].why)
@@ -95,7 +94,7 @@ static void measured_verdicts(void)
         result.speed[1] = speed(&square, rows[i].square.median);
         result.speed[1].ratio = rows[i].square;
         result.speed[2] = speed(&row, 0.01);
-        timing_decide(&result);
+        decide_measured(&result);
         CU_ASSERT_EQUAL(result.verdict, rows[i].verdict);
         CU_ASSERT_NSTRING_EQUAL(result.why, rows[i].why, strlen(rows[i].why) + !*rows[i].why);
     }
@@ -113,7 +112,7 @@ static void a_bound_explains(void)
     result->speeds = 2;
     result->speed[0] = speed(&flat, 1);
     result->speed[1] = speed(&square, 0.3);
-    CU_ASSERT_TRUE(judge_modelled_decide(result, reasons));
+    CU_ASSERT_TRUE(decide_modelled(result, reasons));
     CU_ASSERT_STRING_EQUAL(result->why,
                            "case square runs at 0.30 of the reference's speed (simulated: 24 of 80 "
                            "GB/s), the bar is 0.60; square's line");
@@ -127,12 +126,12 @@ static void without_timed_cases_right_is_enough(void)
 
     result->speeds = 1;
     result->speed[0] = speed(&row, 0);
-    CU_ASSERT_TRUE(judge_modelled_decide(result, reasons));
+    CU_ASSERT_TRUE(decide_modelled(result, reasons));
     CU_ASSERT_EQUAL(result->verdict, PASS);
     free(result);
 }
 
-CU_SuiteInfo test_judge_modelled = {
+CU_SuiteInfo test_decide = {
     "judge_modelled",
     .pTests =
         (CU_TestInfo[]){

@@ -1,6 +1,7 @@
-/* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time.
+/* test_compare_speed.c - the race against scripted sides: no clock, no luck, the same samples every
+ * time.
  */
-#include "judge/race.h"
+#include "judge/compare_speed.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>
@@ -37,18 +38,18 @@ static Verdict sample(void *self, Sample *s)
 static Outcome run(Script reference, Script student, double bar)
 {
     int n = 0;
-    Outcome finish;
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, sample },
-                .bar = bar,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 42 };
+    Outcome outcome;
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, sample },
+                      .bar = bar,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 42 };
 
     reference.n = student.n = &n;
-    race(&it, &finish);
-    return finish;
+    compare_speed(&it, &outcome);
+    return outcome;
 }
 
 static double uniform(uint64_t *random)
@@ -102,7 +103,7 @@ static void noise_of_the_machine_cancels(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Outcome f = run((Script){ .base_ms = 1, .factor = rows[i].factor, .random = 1 },
                         (Script){ .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
-        CU_ASSERT_EQUAL(f.trouble, PASS);
+        CU_ASSERT_EQUAL(f.verdict, PASS);
         CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 1 / 1.6, rows[i].tolerance);
         CU_ASSERT(f.ratio.hi < 0.75);
     }
@@ -146,15 +147,15 @@ static void a_very_slow_one_is_not_run_for_long(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 100, .n = &n };
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, takes_its_time },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 0.15,
-                .random = 7 };
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, takes_its_time },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 0.15,
+                      .random = 7 };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT_EQUAL(n, 8); /* two blocks, of which the first counts */
     CU_ASSERT_EQUAL(f.blocks, 2);
     CU_ASSERT(f.cut_short);
@@ -162,7 +163,7 @@ static void a_very_slow_one_is_not_run_for_long(void)
 
     n = 0;
     it.bar = 0; /* a control */
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(n <= 20); /* of 60: nothing hangs on it, but it may take a little longer */
 }
 
@@ -235,16 +236,16 @@ static void a_race_of_which_all_is_dropped_ends(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 1, .n = &n };
-    Race it = { .reference = { &reference, always_later },
-                .student = { &student, always_later },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 0.005,
-                .random = 7 };
+    Comparison it = { .reference = { &reference, always_later },
+                      .student = { &student, always_later },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 0.005,
+                      .random = 7 };
     double start = now_s();
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(now_s() - start < 10 * 20 * it.budget_s);
     CU_ASSERT(n < 4 * SPEED_BLOCKS);
 }
@@ -276,15 +277,15 @@ static void lateness_is_no_way_out(void)
             Outcome f;
             Script reference = { .base_ms = 10, .n = &n };
             Late student = { { .base_ms = 20, .n = &n }, late_ms[i], every, 0 };
-            Race it = { .reference = { &reference, sample },
-                        .student = { &student, late_sample },
-                        .bar = 0.75,
-                        .least = 15,
-                        .most = 120,
-                        .budget_s = 3,
-                        .random = 7 };
+            Comparison it = { .reference = { &reference, sample },
+                              .student = { &student, late_sample },
+                              .bar = 0.75,
+                              .least = 15,
+                              .most = 120,
+                              .budget_s = 3,
+                              .random = 7 };
 
-            race(&it, &f);
+            compare_speed(&it, &f);
             CU_ASSERT(f.blocks >= 15 && f.ratio.hi < 0.75);
         }
 }
@@ -354,16 +355,16 @@ static void work_between_calls_is_seen(void)
         Outcome f;
         Script reference = { .base_ms = 1, .random = 1, .n = &n };
         Script student = { .base_ms = 1, .random = 2, .n = &n };
-        Race it = { .reference = { &reference, works_between },
-                    .student = { &student, works_between },
-                    .bar = 0.75,
-                    .least = 15,
-                    .most = 120,
-                    .budget_s = 3,
-                    .random = 7 };
+        Comparison it = { .reference = { &reference, works_between },
+                          .student = { &student, works_between },
+                          .bar = 0.75,
+                          .least = 15,
+                          .most = 120,
+                          .budget_s = 3,
+                          .random = 7 };
 
         student.parent_extra_ms = rows[i].between_ms;
-        race(&it, &f);
+        compare_speed(&it, &f);
         CU_ASSERT_EQUAL(f.by_parent, rows[i].seen);
         CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, rows[i].ratio, 0.02);
     }
@@ -394,15 +395,15 @@ static void a_disturbed_block_is_dropped_and_counted(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sometimes_late },
-                .student = { &student, sometimes_late },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 7 };
+    Comparison it = { .reference = { &reference, sometimes_late },
+                      .student = { &student, sometimes_late },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 7 };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(f.disturbed >= 3);
     CU_ASSERT(!f.by_parent);
     CU_ASSERT_EQUAL(f.blocks, 15);
@@ -422,17 +423,17 @@ static void a_block_at_another_clock_is_dropped(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, sample },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 7,
-                .clock_mhz = falling_clock,
-                .clock_self = &n };
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, sample },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 7,
+                      .clock_mhz = falling_clock,
+                      .clock_self = &n };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(f.unsteady >= 2);
     CU_ASSERT_EQUAL(f.blocks, 15);
 }
@@ -451,18 +452,18 @@ static void a_clock_that_never_rests_ends_all_the_same(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, sample },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 7,
-                .clock_mhz = restless_clock };
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, sample },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 7,
+                      .clock_mhz = restless_clock };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(f.blocks + f.unsteady <= SPEED_BLOCKS);
-    CU_ASSERT_EQUAL(f.trouble, PASS);
+    CU_ASSERT_EQUAL(f.verdict, PASS);
 }
 
 /* ---- Trouble ---- */
@@ -471,21 +472,21 @@ static void trouble_names_the_guilty(void)
 {
     static const struct {
         int reference_at, student_at;
-        Verdict trouble;
-        bool student_guilty;
+        Verdict verdict;
+        bool student_failed;
     } rows[] = { { 0, 1, CRASH, true }, { 0, 9, WRONG, true }, { 9, 0, UNSOUND, false } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Outcome f = run(
-            (Script){ .base_ms = 1, .fail_at = rows[i].reference_at, .failure = rows[i].trouble },
-            (Script){ .base_ms = 1, .fail_at = rows[i].student_at, .failure = rows[i].trouble },
+            (Script){ .base_ms = 1, .fail_at = rows[i].reference_at, .failure = rows[i].verdict },
+            (Script){ .base_ms = 1, .fail_at = rows[i].student_at, .failure = rows[i].verdict },
             0.75);
-        CU_ASSERT_EQUAL(f.trouble, rows[i].trouble);
-        CU_ASSERT_EQUAL(f.student_guilty, rows[i].student_guilty);
+        CU_ASSERT_EQUAL(f.verdict, rows[i].verdict);
+        CU_ASSERT_EQUAL(f.student_failed, rows[i].student_failed);
     }
 }
 
-CU_SuiteInfo test_speed = {
+CU_SuiteInfo test_compare_speed = {
     "speed",
     .pTests =
         (CU_TestInfo[]){
