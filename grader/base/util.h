@@ -64,11 +64,20 @@ char *read_file(const char *path, size_t limit, size_t *size);
  * never half. False with errno set. */
 bool write_file(const char *path, const void *bytes, size_t size);
 
+/* Writes all bytes to a descriptor, however often that takes. False with errno set. */
+bool write_all(int fd, const void *bytes, size_t size);
+
 bool file_exists(const char *path);
 bool make_folders(const char *path);               /* like mkdir -p; false with errno set */
 bool find_build_folder(char *folder, size_t size); /* $WARPBOOK_BUILD, else where this program
                                                     * lies; false with errno set */
 void remove_tree(const char *path);                /* like rm -rf; follows no links */
+
+const char *temporary_folder(void); /* $TMPDIR, else /tmp */
+
+/* Opens the file whose lock means that one grading uses this GPU (its UUID). Returns its
+ * descriptor, or -1 with errno set; `path` is where it is. */
+int open_gpu_lock(const char *gpu, char *path, size_t size);
 
 /* The value of `key` in a line of key:value fields separated by blanks; the field `name` takes the
  * rest of its line. False if it is not there, not a number, or (field) too long. */

@@ -23,8 +23,11 @@ typedef struct BuildContext {
     bool again;   /* the compiler was held too short, and no longer is: all of it again */
 } BuildContext;
 
-/* Ends a build: false, so that it can be returned. */
-bool context_fail(BuildContext *context, BuildFault fault, const char *format, ...)
+/* A build failed: false, so that it can be returned. context_fail: the machine or the workbook is
+ * at fault; context_refuse: the source is. */
+bool context_fail(BuildContext *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool context_refuse(BuildContext *context, DiagnosisCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool context_cannot_write(BuildContext *context, const char *path); /* by errno */
 

@@ -3,6 +3,7 @@
 #define BUILD_BUILD_JOB_H
 
 #include <stdbool.h>
+#include "base/diagnosis.h"
 #include "lab.h"
 #include "build/toolchain.h"
 
@@ -14,6 +15,7 @@ typedef enum BuildFault {
 
 typedef struct Build {
     BuildFault fault;
+    DiagnosisCode code; /* BUILD_STUDENT: why, from SAW_COMPILER on */
     char object[512];   /* path of kernel.so; or of what `portable` has made */
     char message[4096]; /* what was wrong: one sentence, then the compiler's lines, named after
                            `shown`, then the command to see them all */

@@ -26,7 +26,7 @@ static bool get_access(const Asked *asked, WarpAccess *access)
     int bytes = (int) asked_value(asked, "bytes");
 
     if (bytes & (bytes - 1))
-        return calc_complain(asked->calculator, "--bytes %d: is to be 1, 2, 4, 8 or 16", bytes);
+        return calc_complain(asked->calculator, "--bytes must be 1, 2, 4, 8 or 16, not %d", bytes);
     if (asked_value(asked, "width") < CALC_LANES && !asked_given(asked, "pitch"))
         return calc_complain(asked->calculator,
                              "--width is there, but --pitch is missing: how many "

@@ -44,9 +44,10 @@ struct Asked {
     Device device;
 };
 
-/* Reads the words behind a calculator's name, and fills in what was not given; `asked` holds only
- * the calculator yet. False: it has complained. With --help, asked->help is all that is set. */
-bool calc_ask(Asked *asked, int count, char **words);
+/* Reads the options after a calculator's name, which is argv[0], and fills in what was not given.
+ * Before the call, `asked` holds only the calculator. On an error prints it and returns false. With
+ * --help, only asked->help is set. */
+bool calc_ask(Asked *asked, int argc, char **argv);
 
 /* An input by its name in the calculator's table. */
 double asked_value(const Asked *asked, const char *name);

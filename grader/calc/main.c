@@ -28,12 +28,13 @@ static void print_list(FILE *out)
 static bool show_example(const Calculator *calculator)
 {
     Asked asked = { .calculator = calculator };
-    char text[200], *words[MOST_WORDS];
-    int count = 0;
+    char text[200], *words[MOST_WORDS + 1]; /* words[0]: the calculator's name */
+    int count = 1;
 
     PUT(text, "%s", calculator->example);
-    for (char *word = strtok(text, " "); word && count < MOST_WORDS; word = strtok(NULL, " "))
+    for (char *word = strtok(text, " "); word && count <= MOST_WORDS; word = strtok(NULL, " "))
         words[count++] = word;
+    words[0] = (char *) calculator->name;
     return calc_ask(&asked, count, words) && calculator->show(&asked);
 }
 
@@ -75,7 +76,7 @@ int calc_run(int argc, char **argv)
         print_list(stderr);
         return USAGE;
     }
-    if (!calc_ask(&asked, argc - 1, argv + 1))
+    if (!calc_ask(&asked, argc, argv))
         return USAGE;
     return (asked.help ? print_help(asked.calculator) : asked.calculator->show(&asked)) ? DONE
                                                                                         : USAGE;

@@ -200,14 +200,9 @@ bool session_seal(const Session *session, const LabEntry *entry, const char *fol
 /* One grading at a time per GPU: two would disturb each other's measurements. */
 static bool lock_gpu(Session *session)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[PATH], word[64];
+    char path[PATH];
 
-    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp",
-        session_device_word(session, word, sizeof word));
-    session->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (session->lock_fd < 0) /* another user's file, which can only be opened for reading */
-        session->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    session->lock_fd = open_gpu_lock(session->gpu.uuid, path, sizeof path);
     if (session->lock_fd < 0) {
         PUT(session->problem, "cannot open %s, the lock for one grading at a time: %s", path,
             strerror(errno));

@@ -171,7 +171,8 @@ static bool is_gone(char *fault)
         if (now_s() > until_s)
             return broke_the_rules(fault, "closed the channel to the runner");
     guest.pid = 0;
-    return ended(fault, "died", end_in_words(status, text, sizeof text));
+    return ended(fault, WIFSIGNALED(status) ? "died.signal" : "died.exited",
+                 end_in_words(status, text, sizeof text));
 }
 
 /* From a process with student code in it no fault is the machine's: it may say what it likes. */
