@@ -25,7 +25,7 @@ typedef enum ChildError {
     CHILD_HOST_MEMORY,    /* it held more than child->memory_limit */
     CHILD_CLOSED_CHANNEL, /* but it was still running */
     CHILD_NOT_TEXT,
-    CHILD_OUT_OF_TURN, /* a line that no command asked for */
+    CHILD_OUT_OF_TURN, /* a line that no command requested */
     CHILD_FLOOD,       /* a line longer than an answer can be */
     CHILD_UNTAGGED,    /* an answer without the tag of its command */
     CHILD_BAD_ANSWER   /* neither ok nor fail */

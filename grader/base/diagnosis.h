@@ -62,7 +62,7 @@
     X(SAW_NO_ANSWER, "no_answer", WITH(TIMEOUT), "no answer within the time limit")                \
     X(SAW_ENDLESS, "endless", WITH(TIMEOUT), "a kernel that does not end")                         \
     /* why a result is not trusted */                                                              \
-    X(SAW_OUT_OF_TURN, "out_of_turn", WITH(SUSPECT), "output that no command asked for")           \
+    X(SAW_OUT_OF_TURN, "out_of_turn", WITH(SUSPECT), "output that no command requested")           \
     X(SAW_UNTAGGED, "untagged", WITH(SUSPECT), "an answer without its tag")                        \
     X(SAW_GARBAGE, "garbage", WITH(SUSPECT), "an invalid answer")                                  \
     X(SAW_CLOSED_CHANNEL, "closed_channel", WITH(SUSPECT), "a closed channel")                     \

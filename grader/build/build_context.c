@@ -1,4 +1,4 @@
-/* build_context.c - one build on its way: its folder, and how it fails. */
+/* build_context.c - one build in progress: its folder, and how it fails. */
 #include "build/build_context.h"
 #include "base/util.h"
 

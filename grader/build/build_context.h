@@ -1,5 +1,4 @@
-/* build_context.h - one build on its way: what is known of it, the folder it is made in, how it
- * fails. */
+/* build_context.h - one build in progress: its inputs, its folder, and how it fails. */
 #ifndef BUILD_BUILD_CONTEXT_H
 #define BUILD_BUILD_CONTEXT_H
 
@@ -11,7 +10,7 @@
 
 enum { OBJECT_BYTES = 32 << 20, OUTPUT_BYTES = 256 << 10 };
 
-/* One build on its way. Paths are absolute. */
+/* One build in progress. Paths are absolute. */
 typedef struct BuildContext {
     const BuildJob *job;
     Build *result;
@@ -20,7 +19,7 @@ typedef struct BuildContext {
     char cache[PATH_MAX];
     char entry[PATH_MAX + 32], folder[PATH_MAX + 32];
     char *output; /* what the compiler printed; OUTPUT_BYTES */
-    bool again;   /* the compiler was held too short, and no longer is: all of it again */
+    bool again;   /* the compiler was confined too strictly, and no longer is: build again */
 } BuildContext;
 
 /* A build failed: false, so that it can be returned. context_fail: the machine or the workbook is

@@ -1,4 +1,4 @@
-/* ask.c - a calculator's inputs, by name, from the words of a command line. */
+/* ask.c - a calculator's inputs, by name, from a command line. */
 #include "calc/ask.h"
 #include "base/number.h"
 #include "base/options.h"
@@ -15,7 +15,7 @@ enum { NUMBER_CHARACTERS = 40 };
 
 /* ---- Errors, and inputs by name ---- */
 
-bool calc_complain(const Calculator *calculator, const char *format, ...)
+bool calc_refuse(const Calculator *calculator, const char *format, ...)
 {
     va_list arguments;
 
@@ -169,15 +169,15 @@ static void list_inputs(const Calculator *calculator, OptionRow *rows)
     rows[count] = (OptionRow){ 0 };
 }
 
-/* What was not given: from the device, or what is usual. */
+/* Fills in what was not given: from the device, or the default. */
 static bool fill_in(Asked *asked)
 {
     const Calculator *calculator = asked->calculator;
 
     if (calculator->needs_device && !asked->has_device)
-        return calc_complain(calculator,
-                             "--device is missing: sim:t4, sim:h200, ...; build/warpbook sim "
-                             "--list shows them all");
+        return calc_refuse(calculator,
+                           "--device is missing: sim:t4, sim:h200, ...; build/warpbook sim "
+                           "--list shows them all");
     for (int i = 0; calculator->inputs[i].name; i++) {
         const Input *input = &calculator->inputs[i];
         if (asked->given[i])
@@ -187,8 +187,8 @@ static bool fill_in(Asked *asked)
         else if (input->optional)
             asked->value[i] = input->fallback;
         else
-            return calc_complain(calculator, "--%s is missing (%s)%s", input->name, input->what,
-                                 input->of_device ? ": give it, or --device" : "");
+            return calc_refuse(calculator, "--%s is missing (%s)%s", input->name, input->what,
+                               input->of_device ? ": give it, or --device" : "");
     }
     return true;
 }
