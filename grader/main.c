@@ -370,7 +370,7 @@ static int selfcheck_cheats(Session *session, const Options *options)
 
 /* Runs these checks; prints `sound` if none of them fails. */
 static int run_selfcheck(const Options *options, int (*faults_of)(Session *, const Options *),
-                          const char *sound)
+                         const char *sound)
 {
     static Session session;
     int faults;
@@ -397,15 +397,14 @@ static int run_check(Options *options)
         return USAGE;
     }
     return run_selfcheck(options, check_labs,
-                          options->timed_only ? "Every timed kernel got its expected verdict."
-                                              : "Every lab is sound on this GPU.");
+                         options->timed_only ? "Every timed kernel got its expected verdict."
+                                             : "Every lab is sound on this GPU.");
 }
 
 static int run_check_cheats(Options *options)
 {
-    return run_selfcheck(
-        options, selfcheck_cheats,
-        "Every cheat got its expected verdict, and no honest kernel was flagged.");
+    return run_selfcheck(options, selfcheck_cheats,
+                         "Every cheat got its expected verdict, and no honest kernel was flagged.");
 }
 
 static bool root_only(Session *session)

@@ -16,8 +16,8 @@ static const Input access_inputs[] = {
     { "width", "lanes per row, if a warp spans several rows of a block", WHOLE, 1, CALC_LANES, true,
       CALC_LANES },
     { "pitch", "elements from one of these rows to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 0 },
-    { "store", "a store; differs in shared memory, for 8 and 16 bytes per lane", FLAG, 0, 0,
-      true, 0 },
+    { "store", "a store; differs in shared memory, for 8 and 16 bytes per lane", FLAG, 0, 0, true,
+      0 },
     { 0 },
 };
 
@@ -135,7 +135,7 @@ static bool show_banks(const Asked *asked)
 
 const Calculator sectors_calculator = {
     .name = "sectors",
-    .what = "which sectors an access to global memory moves",
+    .what = "which sectors a global memory access moves",
     .about = "The 32-byte sectors that one load or store of a warp touches: lane i takes\n"
              "element offset + stride x i of an array from cudaMalloc. A count, not a time.\n",
     .example = "--stride 2",

@@ -37,8 +37,7 @@ static void print_register_limit(const Device *d, const Occupancy *o, long regis
         o->warp_registers);
     print_row(what, working, "");
     if (!o->register_warps) {
-        PUT(working, "a block (4 warps at a time) needs more than %d",
-            d->registers_per_sm);
+        PUT(working, "a block (4 warps at a time) needs more than %d", d->registers_per_sm);
         print_row("", working, blocks);
         return;
     }

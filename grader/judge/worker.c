@@ -50,9 +50,8 @@ static Verdict from_fault(Worker *worker, const char *fault)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (kind == strlen(faults[i].kind) && !memcmp(fault, faults[i].kind, kind)) {
             PUT(worker->why, "%s%s", faults[i].clause, text);
-            worker->diagnosis.saw = faults[i].saw;
-            if (kind < length)
-                worker->diagnosis.saw |= diagnosis_bit(fault + kind + 1, length - kind - 1);
+            worker->diagnosis.saw =
+                kind < length ? diagnosis_bit(fault + kind + 1, length - kind - 1) : faults[i].saw;
             if (faults[i].verdict == CRASH) /* CUDA's own words for its errors */
                 worker->diagnosis.saw |= diagnosis_printed(text);
             return faults[i].verdict;

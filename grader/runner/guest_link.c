@@ -169,7 +169,7 @@ static bool is_gone(char *fault)
     }
     for (double until_s = now_s() + 1; waitpid(guest.pid, &status, WNOHANG) == 0; sleep_s(0.001))
         if (now_s() > until_s)
-            return broke_the_rules(fault, "closed the channel to the runner");
+            return ended(fault, "garbage.closed_channel", "closed the channel to the runner");
     guest.pid = 0;
     return ended(fault, WIFSIGNALED(status) ? "died.signal" : "died.exited",
                  end_in_words(status, text, sizeof text));

@@ -1,4 +1,4 @@
-/* test_child.c - the conversation against scripts that are silent, crash, hang, flood, lie. */
+/* test_child.c - the line protocol, with scripts that are silent, crash, hang, flood or lie. */
 #include "base/child.h"
 #include "base/util.h"
 
@@ -54,7 +54,7 @@ static void every_script_gets_its_reply(void)
         CU_ASSERT_FATAL(child_start(
             &child, (char *[]){ "/bin/bash", "-c", (char *) scripts[i].script, NULL }, 4096));
         if (scripts[i].reply == REPLY_GARBAGE && !strncmp(scripts[i].script, "echo", 4))
-            sleep_s(0.3); /* it speaks before it is asked */
+            sleep_s(0.3); /* it speaks before the first command */
         reply = child_ask(&child, scripts[i].reply == REPLY_LATE ? 0.5 : 20, answer, "go 3");
         if (reply == REPLY_OK && scripts[i].reply == REPLY_GARBAGE) { /* the rest came too late */
             sleep_s(0.3);
@@ -73,7 +73,7 @@ static void every_script_gets_its_reply(void)
     }
 }
 
-/* A zombie that nobody has reaped yet still has a pid, and is dead. */
+/* A zombie that was not reaped yet still has a pid, but is dead. */
 static bool is_alive(pid_t pid)
 {
     char path[64], stat[512] = "";
@@ -106,8 +106,8 @@ static void all_that_it_started_dies_with_it(void)
     }
 }
 
-/* Four processes on one processor: what computes for 50 ms takes a second and more then. A kernel
- * of lab 09 was once told that it hangs, since a test machine had other work. */
+/* Four processes on one processor: 50 ms of computing then take a second and more. A kernel of lab
+ * 09 once got `timeout`, because a test machine had other work. */
 static void no_blame_for_a_busy_machine(void)
 {
     Child child = { 0 };
@@ -176,7 +176,7 @@ static void memory_hog_is_stopped(void)
     child_end(&child);
 }
 
-static void missing_program_is_told(void)
+static void missing_program_is_reported(void)
 {
     Child child = { 0 };
     char answer[CHILD_LINE];
@@ -263,7 +263,7 @@ CU_SuiteInfo test_child = {
             { "what it prints is kept in part", what_it_prints_is_kept_in_part },
             { "shared memory cannot be shrunk", shared_memory_cannot_be_shrunk },
             { "a memory hog is stopped", memory_hog_is_stopped },
-            { "a missing program is told", missing_program_is_told },
+            { "a missing program is reported", missing_program_is_reported },
             { "programs are run to their end", programs_are_run_to_their_end },
             { "a confined program sees what it may", a_confined_program_sees_what_it_may },
             CU_TEST_INFO_NULL,

@@ -64,7 +64,9 @@ static void wrong_results(void)
     } rows[] = {
         { &out, "", { .element = 104, .got = 2, .want = 0.5, .wrong = 12, .compared = 1023 } },
         { &out, "", { .saw = SAW(SAW_UNWRITTEN), .element = 0, .wrong = 1, .compared = 1 } },
-        { &sums, "every 2nd element", { .element = 2, .got = 1, .want = 9, .wrong = 50, .compared = 100 } },
+        { &sums,
+          "every 2nd element",
+          { .element = 2, .got = 1, .want = 9, .wrong = 50, .compared = 100 } },
     };
     char all[2000] = "", text[400];
 
