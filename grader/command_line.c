@@ -1,4 +1,4 @@
-/* command_line.c - what warpbook can be told: a row an option. */
+/* command_line.c - warpbook's options: one row each. */
 #include "command_line.h"
 #include "base/number.h"
 #include "judge/session.h"

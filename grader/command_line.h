@@ -1,4 +1,4 @@
-/* command_line.h - what a command of warpbook was told. */
+/* command_line.h - the labs and options of a command. */
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
 
@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 typedef struct Options {
-    const LabEntry *labs[64]; /* those asked for; all if none were */
+    const LabEntry *labs[64]; /* those named; all if none were */
     int count;
     const char *submission; /* NULL: labs/ itself */
-    const char *device;     /* NULL: none was asked for */
+    const char *device;     /* NULL: not given */
     const char *course;     /* grade: a course file; NULL: course.ini, if it is there */
-    const char *figures;    /* check: the file that what was measured goes to, too */
+    const char *figures;    /* check: a file for the measurements */
     const char *sealed;     /* grade: the folder for stand-ins of solutions/ (build/stub.h) */
     int cc;                 /* build: 90 for compute capability 9.0 */
     int level;
@@ -26,7 +26,7 @@ extern const char usage[]; /* what --help prints */
 extern const OptionRow option_rows[];
 
 /* Takes a lab by name, or the path of its folder as a shell completes it: labs/06_transpose/.
- * False: there is none, and it has said which there are. */
+ * False if there is no such lab, after printing those that exist. */
 bool take_lab(void *options, const char *given);
 
 #endif

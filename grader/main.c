@@ -33,8 +33,8 @@ static bool is_folder(const char *path)
     return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* Is it there, with no link in any part of it below `folder`? A link may lead to another one's
- * work. (The last part is looked at where it is read.) */
+/* True if it exists and no part of its path below `folder` is a link, which could lead to another
+ * student's work. (read_file() checks the last part.) */
 static bool lies_below(const char *folder, const char *path)
 {
     char part[PATH];
@@ -130,8 +130,8 @@ static void explain_predictions(const Session *session, const LabEntry *entry, b
         keep_progress(session, entry, &progress);
 }
 
-/* Numbers are asked for before the first speed figure is shown: of one lab they are compared, of
- * several it is said once that they wait. */
+/* Before the first speed figure is shown: for one lab, compares the student's predictions; for
+ * several, prints once how many labs still lack them. */
 static void show_predictions(const Session *session, const Options *options)
 {
     char path[PATH];
@@ -335,7 +335,7 @@ static int run_pack(Options *options)
 
 /* ---- The other commands ---- */
 
-/* Opened late, so that nothing is lost where no GPU is to be had. */
+/* Opened late, so that an old file is not lost if no GPU is available. */
 static FILE *open_figures(const Session *session, const Options *options)
 {
     FILE *file;
@@ -351,7 +351,7 @@ static FILE *open_figures(const Session *session, const Options *options)
     return file;
 }
 
-static int prove_labs(Session *session, const Options *options)
+static int check_labs(Session *session, const Options *options)
 {
     FILE *figures = open_figures(session, options);
     int faults = 0;
@@ -365,12 +365,12 @@ static int prove_labs(Session *session, const Options *options)
 
 static int selfcheck_cheats(Session *session, const Options *options)
 {
-    return prove_strangers(session, options->labs, options->count, options->builds_only);
+    return selfcheck_kernels(session, options->labs, options->count, options->builds_only);
 }
 
-/* What is proved, and the sentence if all of it holds. */
-static int run_proof(const Options *options, int (*faults_of)(Session *, const Options *),
-                     const char *sound)
+/* Runs these checks; prints `sound` if none of them fails. */
+static int run_selfcheck(const Options *options, int (*faults_of)(Session *, const Options *),
+                         const char *sound)
 {
     static Session session;
     int faults;
@@ -396,15 +396,15 @@ static int run_check(Options *options)
         fprintf(stderr, "warpbook: --figures %s needs one LAB\n", options->figures);
         return USAGE;
     }
-    return run_proof(options, prove_labs,
-                     options->timed_only ? "Every timed kernel got its expected verdict."
-                                         : "Every lab is sound on this GPU.");
+    return run_selfcheck(options, check_labs,
+                         options->timed_only ? "Every timed kernel got its expected verdict."
+                                             : "Every lab is sound on this GPU.");
 }
 
 static int run_check_cheats(Options *options)
 {
-    return run_proof(options, selfcheck_cheats,
-                     "Every cheat got its expected verdict, and no honest kernel was flagged.");
+    return run_selfcheck(options, selfcheck_cheats,
+                         "Every cheat got its expected verdict, and no honest kernel was flagged.");
 }
 
 static bool root_only(Session *session)

@@ -155,7 +155,8 @@ bool child_start(Child *child, char *const argv[], size_t shared_bytes)
         memory = mmap(NULL, shared_bytes, PROT_READ, MAP_SHARED, shared, 0);
     if (nothing < 0 || memory == MAP_FAILED || pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) ||
         pipe2(printed, O_CLOEXEC) || (child->pid = child_fork()) < 0) {
-        PUT(child->trouble, "could not be started: %s", strerror(errno));
+        child->error = CHILD_NOT_STARTED;
+        child->system_error = errno;
         child->pid = 0;
         if (memory != MAP_FAILED)
             munmap(memory, shared_bytes);
@@ -237,11 +238,6 @@ void child_end(Child *child)
     child->shared = NULL;
 }
 
-void child_say_end(const Child *child, char *text, size_t size)
-{
-    end_in_words(child->status, text, size);
-}
-
 /* ---- Commands and answers ---- */
 
 /* True if the process has exited. It stays a zombie, so that its process id is not reused. */
@@ -252,6 +248,18 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t) pid, &about, WEXITED | WNOHANG | WNOWAIT) || about.si_pid;
 }
 
+static Reply stop(Child *child, ChildError error, Reply reply)
+{
+    child_end(child);
+    child->error = error;
+    return reply;
+}
+
+static Reply garbage(Child *child, ChildError error)
+{
+    return stop(child, error, REPLY_GARBAGE);
+}
+
 /* The child closed its end. Waits for its exit status before anything is killed. */
 static Reply gone(Child *child)
 {
@@ -260,9 +268,7 @@ static Reply gone(Child *child)
 
     while (!has_ended(pid)) {
         if (now_s() > until) { /* it closed its descriptor but is still running */
-            child_end(child);
-            PUT(child->trouble, "closed the channel to the grader");
-            return REPLY_GARBAGE;
+            return stop(child, CHILD_CLOSED_CHANNEL, REPLY_GARBAGE);
         }
         drain(child);
         sleep_s(0.001);
@@ -277,15 +283,8 @@ static Reply gone(Child *child)
     child->to = child->from = child->printed_fd = -1;
     munmap(child->shared, child->shared_bytes);
     child->shared = NULL;
-    child_say_end(child, child->trouble, sizeof child->trouble);
+    child->error = CHILD_EXITED;
     return REPLY_GONE;
-}
-
-static Reply garbage(Child *child, const char *what)
-{
-    child_end(child);
-    PUT(child->trouble, "%s", what);
-    return REPLY_GARBAGE;
 }
 
 /* Host memory that the process holds, in bytes; 0 if unknown. */
@@ -372,17 +371,17 @@ static Reply wait_line(Child *child, double limit_s, char *line)
             used += (size_t) got;
             line[used] = 0;
             if (strlen(line) < used)
-                return garbage(child, "sent the grader bytes that are not text");
+                return garbage(child, CHILD_NOT_TEXT);
             char *end = memchr(line, '\n', used);
             if (end && end[1])
-                return garbage(child, "spoke to the grader out of turn");
+                return garbage(child, CHILD_OUT_OF_TURN);
             if (end) {
                 *end = 0;
                 child->answered_s = now;
                 return REPLY_OK;
             }
             if (used == CHILD_LINE - 1)
-                return garbage(child, "sent the grader far too much output");
+                return garbage(child, CHILD_FLOOD);
             continue;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -391,9 +390,7 @@ static Reply wait_line(Child *child, double limit_s, char *line)
             deadline = child->asked_s + stretched_s(child, limit_s);
             if (now <= deadline)
                 continue;
-            child_end(child);
-            PUT(child->trouble, "gave no answer within %g s", limit_s);
-            return REPLY_LATE;
+            return stop(child, CHILD_NO_ANSWER, REPLY_LATE);
         }
         if (now < look_s) {
             sched_yield();
@@ -401,12 +398,8 @@ static Reply wait_line(Child *child, double limit_s, char *line)
         }
         look_s = now + 0.001;
         drain(child);
-        if (child->memory_limit && bytes_held(child) > child->memory_limit) {
-            child_end(child);
-            PUT(child->trouble, "held more than %.1f GiB of host memory",
-                (double) child->memory_limit / 1073741824.0);
-            return REPLY_GONE;
-        }
+        if (child->memory_limit && bytes_held(child) > child->memory_limit)
+            return stop(child, CHILD_HOST_MEMORY, REPLY_GONE);
         /* After 50 ms, a precision of a few microseconds no longer matters. */
         if (now - child->asked_s > 0.05)
             poll(&(struct pollfd){ child->from, POLLIN, 0 }, 1, 2);
@@ -433,8 +426,9 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
 
     drain(child);
     if (read(child->from, &early, 1) == 1)
-        return garbage(child, "spoke to the grader out of turn");
+        return garbage(child, CHILD_OUT_OF_TURN);
     child->excused_s = excused_so_far_s(child);
+    child->limit_s = limit_s;
     child->asked_s = now_s();
     if (write(child->to, command, length) != (ssize_t) length)
         return gone(child);
@@ -443,13 +437,13 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
     if (reply != REPLY_OK)
         return reply;
     if (strncmp(line, tag, strlen(tag)))
-        return garbage(child, "answered the grader without the tag of the question");
+        return garbage(child, CHILD_UNTAGGED);
     put(answer, CHILD_LINE, "%s", line + strlen(tag));
     if (!strncmp(answer, "ok", 2) && (!answer[2] || answer[2] == ' '))
         return REPLY_OK;
     if (!strncmp(answer, "fail ", 5))
         return REPLY_FAIL;
-    return garbage(child, "sent the grader an invalid answer");
+    return garbage(child, CHILD_BAD_ANSWER);
 }
 
 /* ---- Running a program to its end ---- */

@@ -16,6 +16,21 @@ enum { CHILD_PRINTED = 4096, CHILD_LINE = 1024 };
  * CHILD_PRINTED bytes. */
 enum { CHILD_IN = 3, CHILD_OUT = 4, CHILD_SHARED = 5 };
 
+/* Why a child could not be started, is gone, or was killed. */
+typedef enum ChildError {
+    CHILD_FINE,
+    CHILD_NOT_STARTED,    /* child->system_error says why */
+    CHILD_EXITED,         /* child->status */
+    CHILD_NO_ANSWER,      /* within child->limit_s */
+    CHILD_HOST_MEMORY,    /* it held more than child->memory_limit */
+    CHILD_CLOSED_CHANNEL, /* but it was still running */
+    CHILD_NOT_TEXT,
+    CHILD_OUT_OF_TURN, /* a line that no command requested */
+    CHILD_FLOOD,       /* a line longer than an answer can be */
+    CHILD_UNTAGGED,    /* an answer without the tag of its command */
+    CHILD_BAD_ANSWER   /* neither ok nor fail */
+} ChildError;
+
 typedef struct Child {
     pid_t pid;   /* 0: none */
     pid_t guest; /* the child's own child, whose memory and time count as the child's; 0: none */
@@ -27,8 +42,10 @@ typedef struct Child {
     int status;                       /* from waitpid, once it is gone */
     double answered_s;                /* when the last answer came, by now_s() */
     double asked_s;                   /* when the last command was sent */
-    double excused_s;    /* how long other processes had kept the CPU from it when it was asked */
-    char trouble[160];   /* after GONE, GARBAGE: what happened, in words */
+    double excused_s; /* how long other processes had kept the CPU from it when it was asked */
+    double limit_s;   /* of the last command */
+    ChildError error; /* set if child_start() failed, or child_ask() returned GONE, LATE, GARBAGE */
+    int system_error; /* errno of CHILD_NOT_STARTED */
     size_t memory_limit; /* bytes of host memory that it may hold; 0: no limit */
 } Child;
 
@@ -37,7 +54,7 @@ typedef struct Child {
  * killed. */
 typedef enum Reply { REPLY_OK, REPLY_FAIL, REPLY_GONE, REPLY_LATE, REPLY_GARBAGE } Reply;
 
-/* Starts argv[0] with shared memory of that size. False, with child->trouble set, on failure. */
+/* Starts argv[0] with shared memory of that size. False, with child->error set, on failure. */
 bool child_start(Child *child, char *const argv[], size_t shared_bytes);
 
 /* Sends one command under a random tag and polls for the answer with the same tag. The text after
@@ -49,10 +66,6 @@ Reply child_ask(Child *child, double limit_s, char *answer, const char *format, 
 /* Kills the child and all that it started, waits for it, and closes its descriptors. Does nothing
  * if there is no child. What the child printed is in child->printed afterwards. */
 void child_end(Child *child);
-
-/* How the child ended, once it is gone: "ended with status 1", "was killed by signal 11
- * (Segmentation...)". */
-void child_say_end(const Child *child, char *text, size_t size);
 
 /* Runs a program until it exits and collects what it prints (stdout and stderr), keeping at most
  * `size` - 1 bytes. Returns its exit status, 128 + signal, -1 if it could not be started, or -2

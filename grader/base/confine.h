@@ -2,7 +2,7 @@
  * (Linux 5.13).
  *
  * The restriction covers the calling thread and everything that it starts from then on, and
- * cannot be lifted. Landlock identifies a file by itself, not by its name: no link, no `..` and
+ * cannot be lifted. Landlock identifies files themselves, not their names: no link, no `..` and
  * no /proc/self/cwd leads out of the list.
  */
 #ifndef BASE_CONFINE_H

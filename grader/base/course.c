@@ -335,14 +335,14 @@ static int line_of(const Reading *r, int lab, const char *key)
 
 static void check_together(Reading *r)
 {
-    int told = 0;
+    int reported = 0;
 
     for (int lab = 0; lab < COURSE_LABS && all_labs[lab].folder; lab++) {
         const Policy *p = &r->course->lab[lab].policy;
         int line = line_of(r, lab, "late_cutoff");
-        if (p->late_cutoff_s <= 0 || p->late_cutoff_s >= p->late_grace_s || line == told)
+        if (p->late_cutoff_s <= 0 || p->late_cutoff_s >= p->late_grace_s || line == reported)
             continue;
-        told = line;
+        reported = line;
         mistake(r, line, "late_cutoff: it lies within late_grace, for %s", all_labs[lab].folder);
     }
 }

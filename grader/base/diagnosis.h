@@ -44,16 +44,38 @@
     X(SAW_OFFSET, "offset", WITH(WRONG), "off by the same number")                                 \
     /* what a simulated GPU reports, and what makes a kernel fail */                               \
     X(SAW_RACE, "race", WITH(UNSAFE), "a race")                                                    \
-    X(SAW_UNINITIALISED, "uninitialised", WITH(UNSAFE), "a read of what nobody has written")       \
+    X(SAW_UNINITIALISED, "uninitialised", WITH(UNSAFE), "a read of memory that was never written") \
     X(SAW_OUT_OF_BOUNDS, "out_of_bounds", WITH(UNSAFE) | WITH(STRAY), "an access out of bounds")   \
-    X(SAW_BARRIER, "barrier", WITH(UNSAFE), "a barrier that not all threads come to")              \
-    X(SAW_SHUFFLE, "shuffle", WITH(UNSAFE), "a shuffle that not all lanes come to")                \
+    X(SAW_BARRIER, "barrier", WITH(UNSAFE), "a barrier that not all threads reach")                \
+    X(SAW_SHUFFLE, "shuffle", WITH(UNSAFE), "a shuffle that not all lanes reach")                  \
     X(SAW_RETURNED, "returned", WITH(UNSAFE), "returned before the end")                           \
     X(SAW_INPUT, "input", WITH(STRAY), "an input was changed")                                     \
     X(SAW_LAUNCH, "launch", WITH(CRASH), "a launch failed")                                        \
     X(SAW_MISALIGNED, "misaligned", WITH(CRASH), "a misaligned address")                           \
     X(SAW_ILLEGAL, "illegal", WITH(CRASH), "an illegal access")                                    \
-    X(SAW_HOST_POINTER, "host_pointer", WITH(CRASH), "a pointer of the host's")
+    X(SAW_HOST_POINTER, "host_pointer", WITH(CRASH), "a pointer of the host's")                    \
+    X(SAW_LOAD, "load", WITH(CRASH), "the kernel could not be loaded")                             \
+    X(SAW_SIGNAL, "signal", WITH(CRASH), "its process was killed by a signal")                     \
+    X(SAW_EXITED, "exited", WITH(CRASH), "its process exited")                                     \
+    X(SAW_HOST_MEMORY, "host_memory", WITH(CRASH), "too much host memory")                         \
+    X(SAW_DEVICE_MEMORY, "device_memory", WITH(CRASH), "too much GPU memory")                      \
+    X(SAW_NO_ANSWER, "no_answer", WITH(TIMEOUT), "no answer within the time limit")                \
+    X(SAW_ENDLESS, "endless", WITH(TIMEOUT), "a kernel that does not end")                         \
+    /* why a result is not trusted */                                                              \
+    X(SAW_OUT_OF_TURN, "out_of_turn", WITH(SUSPECT), "output that no command requested")           \
+    X(SAW_UNTAGGED, "untagged", WITH(SUSPECT), "an answer without its tag")                        \
+    X(SAW_GARBAGE, "garbage", WITH(SUSPECT), "an invalid answer")                                  \
+    X(SAW_CLOSED_CHANNEL, "closed_channel", WITH(SUSPECT), "a closed channel")                     \
+    X(SAW_TOO_FAST, "too_fast", WITH(SUSPECT), "faster than the GPU's memory")                     \
+    X(SAW_SLOWED_REFERENCE, "slowed_reference", WITH(SUSPECT), "the reference was slowed down")    \
+    /* why a kernel does not build */                                                              \
+    X(SAW_COMPILER, "compiler", WITH(BUILD), "compiler errors")                                    \
+    X(SAW_COMPILE_TIME, "compile_time", WITH(BUILD), "it takes too long to compile")               \
+    X(SAW_LINKER, "linker", WITH(BUILD), "it does not link")                                       \
+    X(SAW_FILE, "file", WITH(BUILD), "the source file cannot be used")                             \
+    X(SAW_INCLUDE, "include", WITH(BUILD), "a file outside the lab is included")                   \
+    X(SAW_FORBIDDEN, "forbidden", WITH(BUILD), "it uses what labs do not allow")                   \
+    X(SAW_SIZE, "size", WITH(BUILD), "it is too large")
 
 typedef enum DiagnosisCode {
 #define DIAGNOSIS_ENUM(code, word, verdicts, clause) code,
@@ -72,7 +94,8 @@ typedef struct Diagnosis {
     size_t element, wrong, compared;
     double got, want;
     /* A counter: its value relative to the minimum, the lab's limit for that, the count per
-     * request, and the line of kernel.cu that contributes most (0: unknown). */
+     * request, and the line of kernel.cu that contributes most (0: unknown). SAW_TOO_FAST: GB/s,
+     * and the bandwidth. SAW_SLOWED_REFERENCE: by how much, in percent. */
     double value, limit, per_request;
     int line;
 } Diagnosis;

@@ -146,7 +146,7 @@ static void restrict_files(const char *kernel)
  * guest only makes arrays). IF_EQUAL: if that argument has the value. UNLESS_BITS: unless it has
  * one of those bits. UNLESS_SELF: unless it is this process's pid. UNLESS_SELF_OR_0: the same, or
  * 0, which also means this process. MISSING: answers that there is no such system call. */
-typedef enum Deed {
+typedef enum Action {
     KILL,
     UNLESS_SPARING,
     IF_EQUAL,
@@ -154,11 +154,11 @@ typedef enum Deed {
     UNLESS_SELF,
     UNLESS_SELF_OR_0,
     MISSING
-} Deed;
+} Action;
 
 typedef struct Rule {
     int number;
-    Deed deed;
+    Action action;
     int argument;
     uint32_t value;
 } Rule;
@@ -376,15 +376,15 @@ static size_t argument_at(int i)
  * number is loaded again for them. */
 static void add_condition(Program *program, const Rule *rule, uint32_t self)
 {
-    const bool names_process = rule->deed == UNLESS_SELF || rule->deed == UNLESS_SELF_OR_0;
-    const uint32_t other = rule->deed == UNLESS_SELF_OR_0 ? 0 : spared ? spared : self;
+    const bool names_process = rule->action == UNLESS_SELF || rule->action == UNLESS_SELF_OR_0;
+    const uint32_t other = rule->action == UNLESS_SELF_OR_0 ? 0 : spared ? spared : self;
     const unsigned char steps = names_process ? 5 : 4;
 
     jump(program, BPF_JEQ, (uint32_t) rule->number, 0, steps);
     load_word(program, argument_at(rule->argument));
-    if (rule->deed == IF_EQUAL)
+    if (rule->action == IF_EQUAL)
         jump(program, BPF_JEQ, rule->value, 0, 1);
-    else if (rule->deed == UNLESS_BITS)
+    else if (rule->action == UNLESS_BITS)
         jump(program, BPF_JSET, rule->value, 1, 0);
     else {
         jump(program, BPF_JEQ, other, 2, 0);
@@ -396,14 +396,15 @@ static void add_condition(Program *program, const Rule *rule, uint32_t self)
 
 static void add_rule(Program *program, const Rule *rule, uint32_t self)
 {
-    if (rule->deed == UNLESS_SPARING && spared)
+    if (rule->action == UNLESS_SPARING && spared)
         return;
-    if (rule->deed != KILL && rule->deed != UNLESS_SPARING && rule->deed != MISSING) {
+    if (rule->action != KILL && rule->action != UNLESS_SPARING && rule->action != MISSING) {
         add_condition(program, rule, self);
         return;
     }
     jump(program, BPF_JEQ, (uint32_t) rule->number, 0, 1);
-    answer(program, rule->deed == MISSING ? SECCOMP_RET_ERRNO | ENOSYS : SECCOMP_RET_KILL_PROCESS);
+    answer(program,
+           rule->action == MISSING ? SECCOMP_RET_ERRNO | ENOSYS : SECCOMP_RET_KILL_PROCESS);
 }
 
 static void write_program(Program *program)

@@ -24,7 +24,7 @@ static void list_options(const OptionRow *rows, struct option *list)
 }
 
 /* Handles what getopt_long found at argv[optind - 1] or before it. */
-static bool take(OptionReader *reader, int found, int row, char **argv)
+static bool take(OptionReader *reader, int found, char **argv)
 {
     if (found == ':')
         return PUT(reader->why, "option '%.300s' needs a value (see --help)", argv[optind - 1]),
@@ -33,25 +33,27 @@ static bool take(OptionReader *reader, int found, int row, char **argv)
         return PUT(reader->why, "unknown option '%.300s' (see --help)", argv[optind - 1]), false;
     if (found == 1)
         return reader->word(reader->self, optarg);
-    if ((!optarg || strlen(optarg) <= LONGEST_VALUE) && reader->rows[row].set(reader->self, optarg))
+    if ((!optarg || strlen(optarg) <= LONGEST_VALUE) &&
+        reader->rows[reader->row].set(reader->self, optarg))
         return true;
     if (!reader->why[0])
-        PUT(reader->why, "invalid value for --%s: '%.300s' (see --help)", reader->rows[row].name,
-            optarg ? optarg : "");
+        PUT(reader->why, "invalid value for --%s: '%.300s' (see --help)",
+            reader->rows[reader->row].name, optarg ? optarg : "");
     return false;
 }
 
 int options_read(OptionReader *reader, int argc, char **argv)
 {
     struct option list[MOST_OPTIONS + 1];
-    int found, row = 0;
+    int found;
 
     list_options(reader->rows, list);
     reader->why[0] = 0;
+    reader->row = 0;
     opterr = 0;
     optind = 0; /* GNU: restarts getopt_long, whatever it parsed before */
-    while ((found = getopt_long(argc, argv, reader->word ? "-:" : "+:", list, &row)) != -1)
-        if (!take(reader, found, row, argv))
+    while ((found = getopt_long(argc, argv, reader->word ? "-:" : "+:", list, &reader->row)) != -1)
+        if (!take(reader, found, argv))
             return -1;
     for (; reader->word && optind < argc; optind++) /* words after "--" */
         if (!reader->word(reader->self, argv[optind]))

@@ -22,7 +22,8 @@ typedef struct OptionReader {
     /* Called for an argument that is not an option; false: refused. NULL: the first one ends the
      * options. */
     bool (*word)(void *self, const char *word);
-    char why[600]; /* the error; "" if a callback has already reported it */
+    int row;       /* the row whose `set` is called */
+    char why[600]; /* the error, which `set` may word; "" if `word` has already reported it */
 } OptionReader;
 
 /* Parses argv[1] to argv[argc - 1]: "--name value" or "--name=value", mixed with words in any

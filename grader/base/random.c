@@ -46,7 +46,7 @@ static uint64_t word_of(DrawPurpose purpose, uint64_t number)
 /* Makes each guess at a seed expensive. */
 enum { STRETCH = 20000 };
 
-/* Mixes a text into the key, so that nobody can choose two texts that give the same key. */
+/* Mixes a text into the key, so that no student can choose two texts that give the same key. */
 static void take_in(uint64_t key[2], const char *text)
 {
     for (size_t length = strlen(text), at = 0; at <= length; at += sizeof(uint64_t)) {

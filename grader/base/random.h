@@ -30,7 +30,7 @@ typedef struct Draws {
  * millisecond. */
 Draws draws_begin(uint64_t seed, const char *what, const char *text);
 
-/* From now on nobody can repeat the draws of places and order. Not called when a run is to be
+/* From now on no one can repeat the draws of places and order. Not called when a run is to be
  * replayed. */
 void draws_hide(Draws *draws);
 

@@ -2,9 +2,9 @@
 #include "base/util.h"
 #include "base/number.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <float.h>
 #include <limits.h>
 #include <stdio.h>
@@ -214,8 +214,10 @@ char *read_file(const char *path, size_t limit, size_t *size)
     return text;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
+bool write_all(int fd, const void *from, size_t size)
 {
+    const char *bytes = from;
+
     while (size) {
         ssize_t put = write(fd, bytes, size);
         if (put < 0 && errno == EINTR)
@@ -302,27 +304,38 @@ bool find_build_folder(char *folder, size_t size)
     return true;
 }
 
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)
+{
+    (void) about, (void) kind, (void) at;
+    remove(path);
+    return 0; /* continue: as much as possible is removed */
+}
+
 void remove_tree(const char *path)
 {
-    struct dirent *item;
-    struct stat about;
-    DIR *folder;
+    nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+}
 
-    if (lstat(path, &about))
-        return;
-    if (!S_ISDIR(about.st_mode)) {
-        unlink(path);
-        return;
-    }
-    folder = opendir(path);
-    while (folder && (item = readdir(folder))) {
-        char inside[4096];
-        if (strcmp(item->d_name, ".") && strcmp(item->d_name, ".."))
-            remove_tree(PUT(inside, "%s/%s", path, item->d_name));
-    }
-    if (folder)
-        closedir(folder);
-    rmdir(path);
+const char *temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
+}
+
+int open_gpu_lock(const char *gpu, char *path, size_t size)
+{
+    char name[80];
+    int fd;
+
+    PUT(name, "%s", gpu);
+    for (char *slash = name; (slash = strchr(slash, '/'));)
+        *slash = '_';
+    put(path, size, "%s/warpbook-%s.lock", temporary_folder(), name);
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0) /* another user's file, which can only be opened for reading */
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd;
 }
 
 bool field(const char *line, const char *key, char *value, size_t size)

@@ -49,10 +49,12 @@ void sleep_s(double seconds);
 /* Secret random bits from the kernel. */
 uint64_t secret(void);
 
-/* A fixed sequence from a seed; `state` moves on. For replayable choices, never for secrets. */
+/* A fixed sequence from a seed, whose position is `state`. For replayable choices, never for
+ * secrets. */
 uint64_t next_random(uint64_t *state);
 
-/* FNV-1a over bytes; start with HASH_START. Tells texts apart, proves nothing against malice. */
+/* FNV-1a over bytes; start with HASH_START. Good for distinguishing texts, but not against malice.
+ */
 #define HASH_START 14695981039346656037ull
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
@@ -64,19 +66,28 @@ char *read_file(const char *path, size_t limit, size_t *size);
  * never half. False with errno set. */
 bool write_file(const char *path, const void *bytes, size_t size);
 
+/* Writes all bytes to a descriptor, however often that takes. False with errno set. */
+bool write_all(int fd, const void *bytes, size_t size);
+
 bool file_exists(const char *path);
 bool make_folders(const char *path);               /* like mkdir -p; false with errno set */
 bool find_build_folder(char *folder, size_t size); /* $WARPBOOK_BUILD, else where this program
                                                     * lies; false with errno set */
 void remove_tree(const char *path);                /* like rm -rf; follows no links */
 
+const char *temporary_folder(void); /* $TMPDIR, else /tmp */
+
+/* Opens the file whose lock means that one grading uses this GPU (its UUID). Returns its
+ * descriptor, or -1 with errno set; `path` is where it is. */
+int open_gpu_lock(const char *gpu, char *path, size_t size);
+
 /* The value of `key` in a line of key:value fields separated by blanks; the field `name` takes the
- * rest of its line. False if it is not there, not a number, or (field) too long. */
+ * rest of its line. False if it is missing, not a number, or (field) too long. */
 bool field(const char *line, const char *key, char *value, size_t size);
 bool field_double(const char *line, const char *key, double *value);
 
-/* Copies the line at *at without its end, "\n" or "\r\n", and moves *at on. False at `end`. A line
- * that does not fit, or has a 0 in it, comes out empty. */
+/* Copies the line at *at without its end, "\n" or "\r\n", and moves *at to the next
+ * line. False at `end`. A line that does not fit, or has a 0 in it, is empty afterwards. */
 bool next_line(const char **at, const char *end, char *line, size_t size);
 
 #endif

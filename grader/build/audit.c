@@ -141,7 +141,7 @@ static bool is_overload(const char *name, const char *function)
 /* ---- Sections: does anything run before the lab's function is called? ---- */
 
 /* Those that compilers write. What the linker writes itself (.dynamic, .rela.dyn), or takes for
- * code that is not compiled yet (.gnu.lto_*), is none of an object's. */
+ * code that is not compiled yet (.gnu.lto_*), does not belong in an object. */
 static const char sections[] =
     ".group .text* .data* .bss* .rodata* .tdata* .tbss* .comment .note.GNU-stack "
     ".note.gnu.property .eh_frame .gcc_except_table* .nv_fatbin .nvFatBinSegment __nv_relfatbin "
@@ -320,7 +320,7 @@ static bool check_relocations(const char *name, int entries, char *why, size_t s
     return false;
 }
 
-/* nvcc registers one fat binary. Another one would be code that nobody compiled here: a simulated
+/* nvcc registers one fat binary. Another one would be code that was not compiled here: a simulated
  * GPU reads its PTX, and a GPU runs its machine code, which may be something else. */
 static bool check_use(const char *symbol, int *fatbins, char *why, size_t size)
 {

@@ -1,6 +1,6 @@
 /* audit_files.c - what a submission may include: its lab's headers, common's, the toolkit's.
  *
- * Not the source is judged but what the compiler read of it: the lists that it writes, and the
+ * The audit does not read the source but what the compiler read: the lists that it writes, and the
  * preprocessed text.
  */
 #include "build/audit_files.h"
@@ -40,7 +40,7 @@ static const char *next_name(const char *at, char *name, size_t size)
     return at;
 }
 
-/* What follows of the path after the first root that it lies under; NULL: it lies under none. */
+/* The rest of the path after the first root that it lies under, or NULL. */
 static const char *below(const char *path, const char *const *roots)
 {
     for (; *roots; roots++) {
@@ -51,11 +51,11 @@ static const char *below(const char *path, const char *const *roots)
     return NULL;
 }
 
-/* Whole algorithms come as headers, too: parts of a path, where a * stands for any end. */
+/* Some libraries are headers only. Parts of a path; a * stands for any end. */
 static const char libraries[] = "cub thrust cublas* cufft* curand* cusparse* cusolver* cutensor* "
                                 "cudnn* cutlass npp* nvjpeg* nvrtc*";
 
-/* The first part of the path that is a library's name; NULL if there is none. */
+/* The first part of the path that is a library's name, or NULL. */
 static const char *library_in(const char *path)
 {
     static char part[64];
@@ -168,7 +168,7 @@ bool audit_includes(const char *rule, const char *source, const char *const *roo
     return !target;
 }
 
-/* The name in a line marker, unescaped, if it tells that a file is entered. */
+/* The name in a line marker, unescaped, if the marker says that a file is entered. */
 static bool entered(const char *line, char *name, size_t size)
 {
     size_t used = 0;

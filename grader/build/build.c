@@ -80,7 +80,7 @@ static bool machine_builds(BuildContext *context)
             const char *fault = status == -2 ? "it does not end" : toolchain_fault(context->output);
             char lines[2000];
             complaint(context->output, context->folder, "kernel.cu", lines, sizeof lines);
-            context_fail(context, BUILD_MACHINE, "nvcc fails even on a one-line kernel: %s\n%s",
+            context_fail(context, "nvcc fails even on a one-line kernel: %s\n%s",
                          fault ? fault : "see what it says", lines);
         }
     } else {
@@ -95,13 +95,13 @@ static bool machine_builds(BuildContext *context)
 /* ---- What it may have read, and what it may hold ---- */
 
 /* "kernel.cu uses ..." -> "labs/06_transpose/kernel.cu uses ..." */
-static bool refuse(BuildContext *context, const char *why)
+static bool refuse(BuildContext *context, DiagnosisCode code, const char *why)
 {
     static const char name[] = "kernel.cu";
     bool named = !strncmp(why, name, sizeof name - 1);
 
-    return context_fail(context, BUILD_STUDENT, "%s%s", named ? context->job->shown : "",
-                        named ? why + sizeof name - 1 : why);
+    return context_refuse(context, code, "%s%s", named ? context->job->shown : "",
+                          named ? why + sizeof name - 1 : why);
 }
 
 static int is_preprocessed(const struct dirent *item)
@@ -161,7 +161,7 @@ static bool check_files(BuildContext *context)
         free(rule);
     }
     good = good && check_passes(context, source, roots, why, sizeof why);
-    return good || refuse(context, why);
+    return good || refuse(context, SAW_INCLUDE, why);
 }
 
 static bool check_object(BuildContext *context)
@@ -172,13 +172,14 @@ static bool check_object(BuildContext *context)
 
     status = compile_list(&context->compile, context->folder, listing, LISTING_BYTES);
     if (status != 0)
-        good = context_fail(context, BUILD_MACHINE,
-                            "%s cannot list the contents of an object file: install binutils",
-                            context->job->toolchain->readelf);
+        good =
+            context_fail(context, "%s cannot list the contents of an object file: install binutils",
+                         context->job->toolchain->readelf);
     else if (strlen(listing) == LISTING_BYTES - 1)
-        good = refuse(context, "kernel.cu holds more symbols than can be checked");
+        good = refuse(context, SAW_SIZE, "kernel.cu holds more symbols than can be checked");
     else
-        good = audit_object(listing, context->job->lab, why, sizeof why) || refuse(context, why);
+        good = audit_object(listing, context->job->lab, why, sizeof why) ||
+               refuse(context, SAW_FORBIDDEN, why);
     free(listing);
     return good;
 }
@@ -212,14 +213,14 @@ static bool explain_failure(BuildContext *context, int status)
     if (doubtful && !machine_builds(context))
         return false;
     if (status == -2)
-        return context_fail(
-            context, BUILD_STUDENT,
+        return context_refuse(
+            context, SAW_COMPILE_TIME,
             "%s takes more than %d s to compile: is a loop unrolled too far, or does a template or "
             "constexpr never end?",
             shown, COMPILE_LIMIT_S);
-    return context_fail(context, BUILD_STUDENT, "%s %s:\n%sAll of it:%s", shown,
-                        died(status) ? "makes the compiler crash" : "does not compile", lines,
-                        command);
+    return context_refuse(context, SAW_COMPILER, "%s %s:\n%sAll of it:%s", shown,
+                          died(status) ? "makes the compiler crash" : "does not compile", lines,
+                          command);
 }
 
 /* The object was allowed all it uses, so what fails now is rarely the student's. */
@@ -228,15 +229,15 @@ static bool explain_link(BuildContext *context)
     char lines[2000];
 
     if (context->job->lab->launches && strstr(context->output, "undefined reference"))
-        return context_fail(
-            context, BUILD_STUDENT,
+        return context_refuse(
+            context, SAW_LINKER,
             "%s defines `%s_kernel`, but not with the parameters that kernel.h declares",
             context->job->shown, context->job->lab->function);
     complaint(context->output, context->folder, context->job->shown, lines, sizeof lines);
     if (!machine_builds(context))
         return false;
-    return context_fail(context, BUILD_STUDENT, "%s compiles but does not link:\n%s",
-                        context->job->shown, lines);
+    return context_refuse(context, SAW_LINKER, "%s compiles but does not link:\n%s",
+                          context->job->shown, lines);
 }
 
 /* ---- Steps ---- */
@@ -248,8 +249,8 @@ static bool finish_entry(BuildContext *context)
 
     context_tidy(context);
     if (!stat(context_path(context, "kernel.so", path), &about) && about.st_size > OBJECT_BYTES)
-        return context_fail(context, BUILD_STUDENT, "%s compiles to an object of more than %d MiB",
-                            context->job->shown, OBJECT_BYTES >> 20);
+        return context_refuse(context, SAW_SIZE, "%s compiles to an object of more than %d MiB",
+                              context->job->shown, OBJECT_BYTES >> 20);
     return cache_keep(context->cache, context->folder, context->entry, &context->recipe) ||
            context_cannot_write(context, context->entry);
 }
@@ -274,7 +275,7 @@ static bool link_made(BuildContext *context)
         return false;
     if (link_object(context) != 0)
         return context_fail(
-            context, BUILD_MACHINE,
+            context,
             "%s does not link: it was built with another CUDA Toolkit; use the one that the course "
             "names, or a newer one",
             context->job->shown);
@@ -295,7 +296,7 @@ static bool build_entry(BuildContext *context)
     if ((status = compile(context)) != 0)
         return explain_failure(context, status);
     if (!file_exists(context_path(context, "kernel.d", path)))
-        return context_fail(context, BUILD_MACHINE,
+        return context_fail(context,
                             "nvcc does not report which files it read (-MD): is %s NVIDIA's nvcc?",
                             context->job->toolchain->nvcc);
     if (!check_files(context) || !check_object(context))
@@ -327,7 +328,7 @@ void build(const BuildJob *job, Build *result)
     *result = (Build){ .fault = BUILD_OK };
     context.output = xmalloc(OUTPUT_BYTES);
     if (job->toolchain->problem[0])
-        context_fail(&context, BUILD_MACHINE, "%s", job->toolchain->problem);
+        context_fail(&context, "%s", job->toolchain->problem);
     else if (cache_key_make(&context) && (cache_find(context.entry, &context.recipe) ||
                                           build_entry(&context) || build_again(&context)))
         PUT(result->object, "%s/kernel.so", context.entry);

@@ -1,4 +1,4 @@
-/* build_context.c - one build on its way: its folder, and how it fails. */
+/* build_context.c - one build in progress: its folder, and how it fails. */
 #include "build/build_context.h"
 #include "base/util.h"
 
@@ -10,14 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-bool context_fail(BuildContext *context, BuildFault fault, const char *format, ...)
+bool context_fail(BuildContext *context, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(context->result->message, sizeof context->result->message, format, arguments);
     va_end(arguments);
-    context->result->fault = fault;
+    context->result->fault = BUILD_MACHINE;
+    return false;
+}
+
+bool context_refuse(BuildContext *context, DiagnosisCode code, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(context->result->message, sizeof context->result->message, format, arguments);
+    va_end(arguments);
+    context->result->fault = BUILD_STUDENT;
+    context->result->code = code;
     return false;
 }
 
@@ -27,8 +39,7 @@ bool context_cannot_write(BuildContext *context, const char *path)
     bool full = why == ENOSPC || why == EDQUOT;
 
     return context_fail(
-        context, BUILD_MACHINE, "cannot write %s: %s; %s: make grade B=$HOME/warpbook", path,
-        strerror(why),
+        context, "cannot write %s: %s; %s: make grade B=$HOME/warpbook", path, strerror(why),
         full ? "free some space, or name a build folder on another disk"
              : "copy the workbook to a folder you can write to, or name another build folder");
 }

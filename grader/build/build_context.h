@@ -1,5 +1,4 @@
-/* build_context.h - one build on its way: what is known of it, the folder it is made in, how it
- * fails. */
+/* build_context.h - one build in progress: its inputs, its folder, and how it fails. */
 #ifndef BUILD_BUILD_CONTEXT_H
 #define BUILD_BUILD_CONTEXT_H
 
@@ -11,7 +10,7 @@
 
 enum { OBJECT_BYTES = 32 << 20, OUTPUT_BYTES = 256 << 10 };
 
-/* One build on its way. Paths are absolute. */
+/* One build in progress. Paths are absolute. */
 typedef struct BuildContext {
     const BuildJob *job;
     Build *result;
@@ -20,11 +19,14 @@ typedef struct BuildContext {
     char cache[PATH_MAX];
     char entry[PATH_MAX + 32], folder[PATH_MAX + 32];
     char *output; /* what the compiler printed; OUTPUT_BYTES */
-    bool again;   /* the compiler was held too short, and no longer is: all of it again */
+    bool again;   /* the compiler was confined too strictly, and no longer is: build again */
 } BuildContext;
 
-/* Ends a build: false, so that it can be returned. */
-bool context_fail(BuildContext *context, BuildFault fault, const char *format, ...)
+/* A build failed: false, so that it can be returned. context_fail: the machine or the workbook is
+ * at fault; context_refuse: the source is. */
+bool context_fail(BuildContext *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool context_refuse(BuildContext *context, DiagnosisCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool context_cannot_write(BuildContext *context, const char *path); /* by errno */
 

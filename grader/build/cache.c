@@ -58,7 +58,7 @@ static bool file_holds(const char *folder, const char *name, const char *bytes, 
     return same;
 }
 
-/* Length and hash of kernel.so, as the file `sum` holds them. False if there is none. */
+/* Length and hash of kernel.so, as the file `sum` holds them. False if it cannot be read. */
 static bool sum_object(const char *folder, char *sum, size_t size)
 {
     char path[PATH_MAX + 64];

@@ -21,35 +21,33 @@ static bool read_source(BuildContext *context)
 
     /* It may lead to what the student may not read: the compiler would quote from it. */
     if (!lstat(context->job->source, &about) && S_ISLNK(about.st_mode))
-        return context_fail(context, BUILD_STUDENT,
-                            "%s is a symbolic link: put the file itself "
-                            "there",
-                            shown);
+        return context_refuse(context, SAW_FILE,
+                              "%s is a symbolic link: put the file itself "
+                              "there",
+                              shown);
     context->recipe.source =
         read_file(context->job->source, context->job->linked ? OBJECT_BYTES : BUILD_SOURCE_BYTES,
                   &context->recipe.source_bytes);
     if (context->job->linked)
         return context->recipe.source ||
-               context_fail(context, BUILD_MACHINE, "%s cannot be read: %s", shown,
-                            strerror(errno));
+               context_fail(context, "%s cannot be read: %s", shown, strerror(errno));
     if (!context->recipe.source && errno == ENOENT)
-        return context_fail(context, BUILD_STUDENT,
-                            "%s does not exist: put the kernel to be graded into that file", shown);
+        return context_refuse(context, SAW_FILE,
+                              "%s does not exist: put the kernel to be graded into that file",
+                              shown);
     if (!context->recipe.source && errno == EFBIG)
-        return context_fail(context, BUILD_STUDENT,
-                            "%s is larger than %d KiB, the limit for a kernel", shown,
-                            BUILD_SOURCE_BYTES >> 10);
+        return context_refuse(context, SAW_FILE, "%s is larger than %d KiB, the limit for a kernel",
+                              shown, BUILD_SOURCE_BYTES >> 10);
     if (!context->recipe.source && errno == EINVAL)
-        return context_fail(context, BUILD_STUDENT, "%s is not a regular file", shown);
+        return context_refuse(context, SAW_FILE, "%s is not a regular file", shown);
     if (!context->recipe.source)
-        return context_fail(context, BUILD_STUDENT, "%s cannot be read: %s", shown,
-                            strerror(errno));
+        return context_refuse(context, SAW_FILE, "%s cannot be read: %s", shown, strerror(errno));
     if ((nul = memchr(context->recipe.source, 0, context->recipe.source_bytes)))
-        return context_fail(context, BUILD_STUDENT,
-                            "%s is not plain text (byte %td is 0): save it as UTF-8", shown,
-                            nul - context->recipe.source);
+        return context_refuse(context, SAW_FILE,
+                              "%s is not plain text (byte %td is 0): save it as UTF-8", shown,
+                              nul - context->recipe.source);
     if (strspn(context->recipe.source, " \t\r\n") == context->recipe.source_bytes)
-        return context_fail(context, BUILD_STUDENT, "%s is empty", shown);
+        return context_refuse(context, SAW_FILE, "%s is empty", shown);
     return true;
 }
 
@@ -86,7 +84,7 @@ static bool choose_archs(BuildContext *context)
         return choose_all_archs(context);
     if (!toolchain_archs(context->job->toolchain, context->job->cc, &ptx, &sm, result->note,
                          sizeof result->note))
-        return context_fail(context, BUILD_MACHINE, "%s", result->note);
+        return context_fail(context, "%s", result->note);
     /* One front end for both: else __CUDA_ARCH__ would tell the code that is simulated from the
      * code that runs. */
     if (sm)
@@ -148,9 +146,9 @@ static bool find_folders(BuildContext *context)
     if (!make_folders(job->cache) || !realpath(job->cache, context->cache))
         return context_cannot_write(context, job->cache);
     if (!realpath(job->lab_dir, context->compile.lab_dir))
-        return context_fail(context, BUILD_MACHINE, "%s: %s", job->lab_dir, strerror(errno));
+        return context_fail(context, "%s: %s", job->lab_dir, strerror(errno));
     if (!realpath(job->common, context->compile.common))
-        return context_fail(context, BUILD_MACHINE, "%s: %s", job->common, strerror(errno));
+        return context_fail(context, "%s: %s", job->common, strerror(errno));
     return true;
 }
 

@@ -111,7 +111,7 @@ static void add_place(Places *places, const char *path)
         places->path[places->count++] = path;
 }
 
-/* The items of a list, one a line; the list is cut up. */
+/* The items of a list, one per line; the list is cut up. */
 static void add_places(Places *places, char *list)
 {
     for (char *item; (item = strsep(&list, "\n"));)

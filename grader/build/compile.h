@@ -24,7 +24,7 @@ typedef struct Compile {
 
 void compile_for(Compile *compile, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The flags, one a line: what a cache has to know. */
+/* The flags, one per line, as part of a cache key. */
 void compile_write_flags(const Compile *compile, FILE *key);
 
 /* Each runs in `folder`, where kernel.cu lies; the status is child_run()'s, and what the program

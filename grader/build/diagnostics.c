@@ -1,10 +1,10 @@
-/* diagnostics.c - what a compiler printed, cut down to what helps a student.
+/* diagnostics.c - reduces a compiler's output to what helps a student.
  *
- * A compiler's output is a row of blocks: a head ("kernel.cu(12): error: ...", "kernel.cu:12:5:
- * ...", "ptxas error   : ..."), then indented lines that show the place. Kept are the errors in
- * kernel.cu and those of the later stages; where there are none, the errors in other files; where
- * there are none of these either, the last words of nvcc, and else all it said. Warnings, remarks
- * and repetitions (each architecture is compiled on its own) are dropped.
+ * A compiler's output is a sequence of blocks: a head ("kernel.cu(12): error: ...",
+ * "kernel.cu:12:5: ...", "ptxas error   : ..."), then indented lines that show the place. The
+ * errors in kernel.cu and those of the later stages are kept. Without any of them, the errors in
+ * other files are kept; without those, the last line of nvcc; else everything. Warnings, remarks
+ * and repetitions (each architecture is compiled separately) are dropped.
  */
 #include "build/diagnostics.h"
 #include "base/util.h"
@@ -119,7 +119,7 @@ static bool clean_line(const char **output, const char *folder, char *line)
     return true;
 }
 
-/* Which kinds are shown, by what there is. */
+/* Chooses the kinds of lines to show. */
 static void choose(const char *output, const char *folder, bool shown[KINDS])
 {
     size_t count[KINDS] = { 0 };

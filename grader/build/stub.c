@@ -12,7 +12,7 @@ enum { SOURCE_BYTES = 1 << 20, OBJECT_BYTES = 64 << 20 };
 
 static const char mark[] = "// sealed ";
 
-/* The hash that a stand-in's text names; 0 if it is none. */
+/* The hash that a stub's text names; 0 if it is not a stub. */
 static uint64_t named(const char *text)
 {
     const char *hash = text + strlen(mark);

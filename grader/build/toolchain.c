@@ -18,8 +18,8 @@ enum { OUTPUT_BYTES = 32 << 10, CALL_LIMIT_S = 30 };
 
 /* ---- Faults of the machine ---- */
 
-/* What a compiler prints, what it means and what to do. Looked for only in the output of a compiler
- * that failed on a file of ours: a student can print any of it. */
+/* What a compiler prints, what it means and what to do. Searched only in the output of a compiler
+ * that failed on a file of the workbook: a student can print any of these. */
 static const struct Fault {
     const char *printed, *meaning;
 } faults[] = {
@@ -90,7 +90,7 @@ static void add_folder(char *list, size_t size, const char *path)
     free(real);
 }
 
-/* A path that still names the same file in another folder: builds do not run in ours. */
+/* Makes the path absolute, because builds run in another folder. */
 static void make_absolute(char *path, size_t size)
 {
     char here[400], given[512];
@@ -120,7 +120,7 @@ static const char *next_word(const char *at, char *word, size_t size)
     return at;
 }
 
-/* The last line of `text` that holds `what`, after its "#$ "; NULL if there is none. */
+/* The last line of `text` that contains `what`, after its "#$ ", or NULL. */
 static const char *last_line(const char *text, const char *what)
 {
     const char *found = NULL;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Lists have one item a line. */
+/* Lists have one item per line. */
 typedef struct Toolchain {
     char nvcc[512];       /* path */
     char host[512];       /* the C++ compiler that nvcc calls; it links, too */
@@ -32,8 +32,8 @@ void toolchain_find(Toolchain *toolchain);
 bool toolchain_archs(const Toolchain *toolchain, int cc, int *ptx, int *sm, char *note,
                      size_t size);
 
-/* What is wrong with the machine, by the output of a compiler that failed on a file of ours. NULL:
- * it cannot be told. */
+/* What is wrong with the machine, from the output of a compiler that failed on a file of the
+ * workbook. NULL: unknown. */
 const char *toolchain_fault(const char *output);
 
 #endif

@@ -9,14 +9,14 @@
 #define ELEMENTS (double) CALC_ELEMENTS
 
 static const Input access_inputs[] = {
-    { "stride", "elements from a lane to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 1 },
+    { "stride", "elements from one lane to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 1 },
     { "offset", "lane 0's element", WHOLE, 0, ELEMENTS, true, 0 },
     { "bytes", "of an element: 1, 2, 4, 8 or 16", WHOLE, 1, 16, true, 4 },
-    { "lanes", "the first so many are on", WHOLE, 1, CALC_LANES, true, CALC_LANES },
-    { "width", "lanes of a row, where a warp spans rows of a block", WHOLE, 1, CALC_LANES, true,
+    { "lanes", "number of active lanes", WHOLE, 1, CALC_LANES, true, CALC_LANES },
+    { "width", "lanes per row, if a warp spans several rows of a block", WHOLE, 1, CALC_LANES, true,
       CALC_LANES },
-    { "pitch", "elements from such a row to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 0 },
-    { "store", "not a load; matters in shared memory, for 8 and 16 bytes a lane", FLAG, 0, 0, true,
+    { "pitch", "elements from one of these rows to the next", WHOLE, -ELEMENTS, ELEMENTS, true, 0 },
+    { "store", "a store; differs in shared memory, for 8 and 16 bytes per lane", FLAG, 0, 0, true,
       0 },
     { 0 },
 };
@@ -26,15 +26,14 @@ static bool get_access(const Asked *asked, WarpAccess *access)
     int bytes = (int) asked_value(asked, "bytes");
 
     if (bytes & (bytes - 1))
-        return calc_complain(asked->calculator, "--bytes %d: is to be 1, 2, 4, 8 or 16", bytes);
+        return calc_refuse(asked->calculator, "--bytes must be 1, 2, 4, 8 or 16, not %d", bytes);
     if (asked_value(asked, "width") < CALC_LANES && !asked_given(asked, "pitch"))
-        return calc_complain(asked->calculator,
-                             "--width is there, but --pitch is missing: how many "
-                             "elements is the next row on?");
+        return calc_refuse(asked->calculator,
+                           "--pitch is missing: with --width, give the number of elements "
+                           "from one row to the next");
     if (asked_value(asked, "width") == CALC_LANES && asked_given(asked, "pitch"))
-        return calc_complain(asked->calculator,
-                             "--pitch is there, but --width is missing: how many "
-                             "lanes are in a row?");
+        return calc_refuse(asked->calculator,
+                           "--width is missing: with --pitch, give the number of lanes per row");
     *access = (WarpAccess){ .bytes = bytes,
                             .lanes = (int) asked_value(asked, "lanes"),
                             .offset = asked_whole(asked, "offset"),
@@ -58,7 +57,7 @@ static void print_access(const WarpAccess *a)
                a->width);
 }
 
-/* Which bank, or which sector, of each of these lanes. */
+/* The bank, or the sector, that a lane accesses. */
 static long bank_of(const WarpAccess *a, int lane)
 {
     long byte = calc_element(a, lane) * a->bytes, word = byte >> 2; /* may be negative: >> */
@@ -101,13 +100,13 @@ static bool show_sectors(const Asked *asked)
     count = calc_sectors(&access);
     print_access(&access);
     print_lanes(&access, "sector", sector_of);
-    printf("sector      = byte address / 32, rounded down: each different one is moved\n");
-    printf("sectors     = %d; the least for %d different bytes: %d / 32, rounded up = %d\n",
+    printf("sector      = byte address / 32, rounded down: each sector is moved once\n");
+    printf("sectors     = %d; minimum for %d different bytes: %d / 32, rounded up = %d\n",
            count.sectors, count.wanted_bytes, count.wanted_bytes, count.least);
     printf("moved       = %d x 32 = %d bytes\n", count.sectors, count.moved_bytes);
     printf("efficiency  = wanted / moved = %d / %d = %s\n", count.wanted_bytes, count.moved_bytes,
            percent_of(count.efficiency));
-    printf("by lines    = %d / (%d x 128) = %s, as old GPUs moved lines of 128 bytes\n",
+    printf("by lines    = %d / (%d x 128) = %s, for old GPUs with 128-byte lines\n",
            count.wanted_bytes, count.lines, percent_of(count.lines_efficiency));
     return true;
 }
@@ -122,11 +121,11 @@ static bool show_banks(const Asked *asked)
     count = calc_banks(&access);
     print_access(&access);
     print_lanes(&access, "bank", bank_of);
-    printf("bank        = (byte address / 4) mod 32; different words of one bank take turns,\n"
+    printf("bank        = (byte address / 4) mod 32; different words in one bank take turns,\n"
            "              lanes that read the same word share it\n");
     if (access.bytes > 4)
-        printf("              %d bytes a lane: the first bank is shown, and the warp goes in\n"
-               "              parts of %d lanes (loads: twice that, if neighbours agree)\n",
+        printf("              %d bytes per lane: the first bank is shown, and the warp is split\n"
+               "              into parts of %d lanes (loads: twice that, if neighbours agree)\n",
                access.bytes, 128 / access.bytes);
     printf("wavefronts  = %d; without conflicts %d\n", count.wavefronts, count.least);
     printf("degree      = %d / %d = %s: %s\n", count.wavefronts, count.least, text_of(count.degree),
@@ -136,7 +135,7 @@ static bool show_banks(const Asked *asked)
 
 const Calculator sectors_calculator = {
     .name = "sectors",
-    .what = "what an access to global memory moves",
+    .what = "which sectors a global memory access moves",
     .about = "The 32-byte sectors that one load or store of a warp touches: lane i takes\n"
              "element offset + stride x i of an array from cudaMalloc. A count, not a time.\n",
     .example = "--stride 2",
@@ -148,8 +147,8 @@ const Calculator banks_calculator = {
     .name = "banks",
     .what = "what an access to shared memory costs: bank conflicts",
     .about = "The wavefronts of one load or store of a warp: lane i takes element\n"
-             "offset + stride x i of a shared array. Down a column the stride is the length of\n"
-             "a row, padding included. Where the compiler joins loads to wider ones, give\n"
+             "offset + stride x i of a shared array. Along a column, the stride is the length\n"
+             "of a row, including padding. If the compiler merges loads into wider ones, give\n"
              "their --bytes.\n",
     .example = "--stride 34",
     .inputs = access_inputs,

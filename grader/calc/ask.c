@@ -1,6 +1,7 @@
-/* ask.c - a calculator's inputs, by name, from the words of a command line. */
+/* ask.c - a calculator's inputs, by name, from a command line. */
 #include "calc/ask.h"
 #include "base/number.h"
+#include "base/options.h"
 #include "base/util.h"
 
 #include <errno.h>
@@ -12,9 +13,9 @@
 
 enum { NUMBER_CHARACTERS = 40 };
 
-/* ---- Complaints, and inputs by name ---- */
+/* ---- Errors, and inputs by name ---- */
 
-bool calc_complain(const Calculator *calculator, const char *format, ...)
+bool calc_refuse(const Calculator *calculator, const char *format, ...)
 {
     va_list arguments;
 
@@ -82,85 +83,101 @@ static bool read_number(Kind kind, const char *text, double *value)
     return unit > 0;
 }
 
-static bool set_input(Asked *asked, int at, const char *text)
-{
-    static const char *const kinds[] = { "a whole number", "a number",
-                                         "bytes, or KiB, MiB, GiB, KB, MB, GB,",
-                                         "a part, or a percentage," };
-    const Input *input = &asked->calculator->inputs[at];
-    double value;
-    bool fine = read_number(input->kind, text, &value);
-
-    if (fine && (input->kind == WHOLE || input->kind == BYTES))
-        fine = value == floor(value);
-    if (!fine || !(value >= input->least && value <= input->most))
-        return calc_complain(asked->calculator, "--%s %.*s: is to be %s from %.15g to %.15g",
-                             input->name, NUMBER_CHARACTERS, text, kinds[input->kind], input->least,
-                             input->most);
-    asked->value[at] = value;
-    return asked->given[at] = true;
-}
+/* What options_read() fills in. */
+typedef struct Words {
+    Asked *asked;
+    OptionReader reader;
+} Words;
 
 /* ---- Devices ---- */
 
-static bool set_device(Asked *asked, const char *given)
+static bool set_device(Words *words, const char *given)
 {
     const char *name = !strcmp(given, "sim") ? "teaching" : given;
     char build[3000], folder[4000], why[900];
 
     name += strncmp(name, "sim:", 4) ? 0 : 4;
     if (*name && strspn(name, "0123456789") == strlen(name))
-        return calc_complain(
-            asked->calculator,
-            "--device %.20s: a described GPU is wanted, such as sim:t4, not a real "
-            "one's number; build/warpbook sim --list shows them",
-            name);
+        return PUT(words->reader.why,
+                   "--device %.20s is the number of a real GPU: name a described one, such as "
+                   "sim:t4 (build/warpbook sim --list shows them)",
+                   name),
+               false;
     if (!find_build_folder(build, sizeof build))
-        return calc_complain(asked->calculator,
-                             "--device %.40s: the build folder cannot be found: %s; run make first",
-                             name, strerror(errno));
+        return PUT(words->reader.why,
+                   "--device %.40s: cannot find the build folder: %s; run make first", name,
+                   strerror(errno)),
+               false;
     PUT(folder, "%s/devices", build);
-    if (!device_read(folder, name, &asked->device, why, sizeof why))
-        return calc_complain(asked->calculator, "--device %.40s: %s", name, why);
-    return asked->has_device = true;
+    if (!device_read(folder, name, &words->asked->device, why, sizeof why))
+        return PUT(words->reader.why, "--device %.40s: %.500s", name, why), false;
+    return words->asked->has_device = true;
 }
 
-/* ---- Words ---- */
+/* ---- Options ---- */
 
-/* Takes words[*at] with its value, from "--name=value" or the next word. */
-static bool take_word(Asked *asked, int count, char **words, int *at)
+static bool set_input(Words *words, int at, const char *text)
 {
-    const Calculator *calculator = asked->calculator;
-    const char *word = words[*at], *equals = strchr(word, '=');
-    const char *value = equals ? equals + 1 : *at + 1 < count ? words[*at + 1] : NULL;
-    size_t length = equals ? (size_t) (equals - word) : strlen(word);
-    bool device = calculator->has_device && length == 8 && !strncmp(word, "--device", 8);
-    int input = length > 2 ? find_input(calculator, word + 2, length - 2) : -1;
+    static const char *const kinds[] = { "a whole number", "a number",
+                                         "bytes, or KiB, MiB, GiB, KB, MB, GB,",
+                                         "a part, or a percentage," };
+    const Input *input = &words->asked->calculator->inputs[at];
+    double value;
+    bool fine = read_number(input->kind, text, &value);
 
-    if (strncmp(word, "--", 2))
-        return calc_complain(calculator, "%.60s: say which number it is, as in: %s", word,
-                             calculator->example);
-    if (!device && input < 0)
-        return calc_complain(calculator, "%.60s: there is no such option", word);
-    if (!device && calculator->inputs[input].kind == FLAG) {
-        asked->given[input] = true;
-        return !equals || calc_complain(calculator, "%.60s: takes no value", word);
-    }
-    if (!value || (!equals && !strncmp(value, "--", 2)))
-        return calc_complain(calculator, "%.60s: its value is missing", word);
-    *at += !equals;
-    return device ? set_device(asked, value) : set_input(asked, input, value);
+    if (fine && (input->kind == WHOLE || input->kind == BYTES))
+        fine = value == floor(value);
+    if (!fine || !(value >= input->least && value <= input->most))
+        return PUT(words->reader.why, "--%s must be %s from %.15g to %.15g, not '%.*s'",
+                   input->name, kinds[input->kind], input->least, input->most, NUMBER_CHARACTERS,
+                   text),
+               false;
+    words->asked->value[at] = value;
+    return words->asked->given[at] = true;
 }
 
-/* What was not given: from the device, or what is usual. */
+static bool set_option(void *self, const char *value)
+{
+    Words *words = self;
+    const int at = words->reader.row;
+
+    if (!words->asked->calculator->inputs[at].name)
+        return set_device(words, value);
+    if (value)
+        return set_input(words, at, value);
+    return words->asked->given[at] = true;
+}
+
+static bool refuse_word(void *self, const char *word)
+{
+    Words *words = self;
+
+    return PUT(words->reader.why, "'%.60s' needs the name of an option before it, as in: %s", word,
+               words->asked->calculator->example),
+           false;
+}
+
+/* One row per input, then --device. */
+static void list_inputs(const Calculator *calculator, OptionRow *rows)
+{
+    int count = 0;
+
+    for (const Input *input = calculator->inputs; input->name; input++)
+        rows[count++] = (OptionRow){ input->name, input->kind != FLAG, set_option };
+    if (calculator->has_device)
+        rows[count++] = (OptionRow){ "device", true, set_option };
+    rows[count] = (OptionRow){ 0 };
+}
+
+/* Fills in what was not given: from the device, or the default. */
 static bool fill_in(Asked *asked)
 {
     const Calculator *calculator = asked->calculator;
 
     if (calculator->needs_device && !asked->has_device)
-        return calc_complain(calculator,
-                             "--device is missing: sim:t4, sim:h200, ...; build/warpbook sim "
-                             "--list shows them all");
+        return calc_refuse(calculator,
+                           "--device is missing: sim:t4, sim:h200, ...; build/warpbook sim "
+                           "--list shows them all");
     for (int i = 0; calculator->inputs[i].name; i++) {
         const Input *input = &calculator->inputs[i];
         if (asked->given[i])
@@ -170,19 +187,24 @@ static bool fill_in(Asked *asked)
         else if (input->optional)
             asked->value[i] = input->fallback;
         else
-            return calc_complain(calculator, "--%s is missing (%s)%s", input->name, input->what,
-                                 input->of_device ? ": give it, or --device" : "");
+            return calc_refuse(calculator, "--%s is missing (%s)%s", input->name, input->what,
+                               input->of_device ? ": give it, or --device" : "");
     }
     return true;
 }
 
-bool calc_ask(Asked *asked, int count, char **words)
+bool calc_ask(Asked *asked, int argc, char **argv)
 {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(words[i], "--help") || !strcmp(words[i], "-h"))
+    OptionRow rows[CALC_INPUTS + 2];
+    Words words = { asked, { .rows = rows, .word = refuse_word } };
+
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return asked->help = true;
-    for (int i = 0; i < count; i++)
-        if (!take_word(asked, count, words, &i))
-            return false;
-    return fill_in(asked);
+    list_inputs(asked->calculator, rows);
+    words.reader.self = &words;
+    if (options_read(&words.reader, argc, argv) >= 0)
+        return fill_in(asked);
+    fprintf(stderr, "warpbook calc %s: %s\n", asked->calculator->name, words.reader.why);
+    return false;
 }

@@ -1,8 +1,8 @@
-/* ask.h - what a calculator is asked: its inputs, by name, from the words of a command line.
+/* ask.h - a calculator's inputs, by name, from a command line.
  *
- * An input is a row of a table: it says what it is, its range, and where a described device has it.
- * So what is read here is checked before anything is computed, and --help, the list and the
- * complaints need no text of their own.
+ * An input is a row of a table: its meaning, its range, and where a described device has it. So
+ * inputs are checked before anything is computed, and --help, the list and the error messages are
+ * made from the table.
  */
 #ifndef CALC_ASK_H
 #define CALC_ASK_H
@@ -29,11 +29,11 @@ typedef struct Asked Asked;
 
 typedef struct Calculator {
     const char *name, *what; /* a line of the list */
-    const char *about;       /* what it is good for; lines */
-    const char *example;     /* words behind `warpbook calc NAME` */
+    const char *about;       /* its purpose; lines */
+    const char *example;     /* options after `warpbook calc NAME` */
     const Input *inputs;     /* ends with no name */
     bool has_device, needs_device;
-    bool (*show)(const Asked *); /* false: it has complained */
+    bool (*show)(const Asked *); /* false after printing an error */
 } Calculator;
 
 struct Asked {
@@ -44,17 +44,18 @@ struct Asked {
     Device device;
 };
 
-/* Reads the words behind a calculator's name, and fills in what was not given; `asked` holds only
- * the calculator yet. False: it has complained. With --help, asked->help is all that is set. */
-bool calc_ask(Asked *asked, int count, char **words);
+/* Reads the options after a calculator's name, which is argv[0], and fills in what was not given.
+ * Before the call, `asked` holds only the calculator. On an error prints it and returns false. With
+ * --help, only asked->help is set. */
+bool calc_ask(Asked *asked, int argc, char **argv);
 
 /* An input by its name in the calculator's table. */
 double asked_value(const Asked *asked, const char *name);
 long asked_whole(const Asked *asked, const char *name);
 bool asked_given(const Asked *asked, const char *name);
 
-/* Says on stderr what is wrong with the inputs; false, so that it can be returned. */
-bool calc_complain(const Calculator *calculator, const char *format, ...)
+/* Prints an error in the inputs to stderr; false, so that it can be returned. */
+bool calc_refuse(const Calculator *calculator, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -14,7 +14,7 @@ static double device_sms(const Device *d)
 }
 
 static const Input waves_inputs[] = {
-    { "blocks", "of the grid", WHOLE, 1, 1e15, false, 0 },
+    { "blocks", "in the grid", WHOLE, 1, 1e15, false, 0 },
     { "sms", "of the GPU", WHOLE, 1, 1e6, false, 0, device_sms },
     { "resident", "blocks that an SM holds at once: warpbook calc occupancy", WHOLE, 1, 1024, false,
       0 },
@@ -34,15 +34,15 @@ static bool show_waves(const Asked *asked)
            text_of(blocks / wave), text_of((double) w.full), text_of((double) w.tail),
            plural((double) w.tail));
     printf("by waves    = %s / (%s x %s) = %s efficiency,\n"
-           "              if a block takes as long beside others as alone\n",
+           "              if a block takes as long next to others as alone\n",
            text_of(blocks), text_of(waves), text_of(wave), percent_of(w.efficiency));
     printf("by SMs      = %s / (%s x %s) = %s efficiency,\n"
            "              if blocks on an SM share its speed; the fullest SM gets %s\n",
            text_of(blocks), text_of(sms), text_of(most), percent_of(w.sm_efficiency),
            text_of(most));
     if (w.full && w.tail)
-        printf("A profiler may estimate a gain of 1 / %s waves = %s: what were gained\n"
-               "if a whole wave vanished. The idle part of the waves is %s.\n",
+        printf("A profiler may estimate a gain of 1 / %s waves = %s, which assumes that\n"
+               "a whole wave disappears. The idle part of the waves is %s.\n",
                text_of(waves), percent_of(1 / waves), percent_of(1 - w.efficiency));
     return true;
 }
@@ -50,7 +50,7 @@ static bool show_waves(const Asked *asked)
 const Calculator waves_calculator = {
     .name = "waves",
     .what = "how a grid fills the GPU, and what its tail costs",
-    .about = "Blocks of equal work over the SMs: the last wave may leave some idle.\n",
+    .about = "Blocks of equal work, spread over the SMs: the last wave may leave some idle.\n",
     .example = "--blocks 363 --sms 16 --resident 12",
     .inputs = waves_inputs,
     .has_device = true,
@@ -84,18 +84,19 @@ static bool show_little(const Asked *asked)
            text_of(gbps));
     printf("            = %s bytes = %s\n", text_of(flight), bytes_of(flight));
     if (sms)
-        printf("an SM       = %s / %s SMs = %s bytes\n", text_of(flight), text_of(sms),
+        printf("per SM      = %s / %s SMs = %s bytes\n", text_of(flight), text_of(sms),
                text_of(flight / sms));
-    printf("threads     = %s / %s bytes a thread = %s%s\n", text_of(flight / (sms ? sms : 1)),
-           text_of(bytes), text_of(threads), sms ? " an SM" : "");
+    printf("threads     = %s / %s bytes per thread = %s%s\n", text_of(flight / (sms ? sms : 1)),
+           text_of(bytes), text_of(threads), sms ? " per SM" : "");
     if (asked->has_device) {
         double most = asked->device.threads_per_sm;
         printf("occupancy   = %s / %s threads that an SM holds = %s\n", text_of(threads),
                text_of(most), percent_of(threads / most));
         if (threads > most)
-            printf("More than there can be: each thread must keep more bytes in flight, at least\n"
-                   "%s / %s = %s.\n",
-                   text_of(flight / sms), text_of(most), text_of(ceil(flight / sms / most)));
+            printf(
+                "More than an SM can hold: each thread must keep more bytes in flight, at least\n"
+                "%s / %s = %s.\n",
+                text_of(flight / sms), text_of(most), text_of(ceil(flight / sms / most)));
     }
     return true;
 }
@@ -103,7 +104,7 @@ static bool show_little(const Asked *asked)
 const Calculator little_calculator = {
     .name = "little",
     .what = "bytes in flight that a bandwidth needs (Little's law)",
-    .about = "In flight are threads times bytes a thread: too few, and memory is slow.\n",
+    .about = "Bytes in flight = threads x bytes per thread. With too few, memory is slow.\n",
     .example = "--device sim:h200 --latency 600 --bytes 16",
     .inputs = little_inputs,
     .has_device = true,
@@ -112,7 +113,7 @@ const Calculator little_calculator = {
 
 /* ---- ilp ---- */
 
-/* FP32 lanes: two FLOP a multiply-add. */
+/* FP32 lanes: two FLOP per multiply-add. */
 static double device_lanes(const Device *d)
 {
     return round(d->fp32_tflops * 1e12 / 2 / (d->sm_mhz * 1e6) / d->sms);
@@ -120,8 +121,8 @@ static double device_lanes(const Device *d)
 
 static const Input ilp_inputs[] = {
     { "latency", "of an operation, cycles: 4 for FP32 since Volta", REAL, 1e-3, 1e9, false, 0 },
-    { "rate", "operations that an SM can begin a cycle: its FP32 lanes", REAL, 1e-3, 1e6, false, 0,
-      device_lanes },
+    { "rate", "operations that an SM can begin per cycle: its FP32 lanes", REAL, 1e-3, 1e6, false,
+      0, device_lanes },
     { "chains", "independent operations of a thread (ILP)", WHOLE, 1, 1024, true, 1 },
     { 0 },
 };
@@ -132,15 +133,15 @@ static bool show_ilp(const Asked *asked)
     double chains = asked_value(asked, "chains"), flight = calc_little(latency, rate);
     double threads = ceil(flight / chains), warps = ceil(threads / CALC_LANES);
 
-    printf("in flight   = latency x throughput = %s cycles x %s a cycle = %s\n", text_of(latency),
+    printf("in flight   = latency x throughput = %s cycles x %s per cycle = %s\n", text_of(latency),
            text_of(rate), text_of(flight));
     printf("threads     = %s / %s chain%s per thread = %s per SM\n", text_of(flight),
            text_of(chains), plural(chains), text_of(threads));
-    printf("warps       = %s / 32 = %s an SM\n", text_of(threads), text_of(warps));
+    printf("warps       = %s / 32 = %s per SM\n", text_of(threads), text_of(warps));
     if (asked->has_device)
         printf("            = %s / %d = %s on each scheduler\n", text_of(warps),
                asked->device.schedulers_per_sm, text_of(warps / asked->device.schedulers_per_sm));
-    printf("Measured needs lie a little above this: it is the least that can do.\n");
+    printf("This is the minimum; a measured kernel needs slightly more.\n");
     return true;
 }
 
@@ -165,7 +166,7 @@ static double device_tflops(const Device *d)
 static const Input roofline_inputs[] = {
     { "tflops", "peak, TFLOP/s (an FMA is two FLOP)", REAL, 1e-6, 1e6, false, 0, device_tflops },
     { "gbps", "bandwidth, GB/s", REAL, 1e-3, 1e9, false, 0, device_gbps },
-    { "intensity", "FLOP for a byte read or written", REAL, 0, 1e9, true, 0 },
+    { "intensity", "FLOP per byte read or written", REAL, 0, 1e9, true, 0 },
     { "flop", "of the whole kernel, in place of --intensity", REAL, 1, 1e24, true, 0 },
     { "bytes", "of the whole kernel: 268e6, 256MiB", BYTES, 1, 1e15, true, 0 },
     { 0 },
@@ -177,7 +178,7 @@ static void print_times(double flop, double bytes, double tflops, double gbps)
            text_of(flop / tflops / 1e9));
     printf("memory      = %s bytes / %s GB/s = %s ms\n", text_of(bytes), text_of(gbps),
            text_of(bytes / gbps / 1e6));
-    printf("The longer one is the least time that any kernel takes.\n");
+    printf("The longer of the two is the minimum time of any such kernel.\n");
 }
 
 static bool show_roofline(const Asked *asked)
@@ -188,23 +189,22 @@ static bool show_roofline(const Asked *asked)
     bool whole = asked_given(asked, "flop");
 
     if (whole != asked_given(asked, "bytes"))
-        return calc_complain(asked->calculator, "--%s is missing: --flop and --bytes go together",
-                             whole ? "bytes" : "flop");
+        return calc_refuse(asked->calculator, "--%s is missing: --flop and --bytes go together",
+                           whole ? "bytes" : "flop");
     if (whole && asked_given(asked, "intensity"))
-        return calc_complain(asked->calculator,
-                             "--intensity is there, and --flop and --bytes, too: "
-                             "they say the same, leave one out");
-    printf("ridge       = peak / bandwidth = %s GFLOP/s / %s GB/s = %s FLOP a byte\n",
+        return calc_refuse(asked->calculator,
+                           "give either --intensity, or --flop and --bytes, not both");
+    printf("ridge       = peak / bandwidth = %s GFLOP/s / %s GB/s = %s FLOP per byte\n",
            text_of(tflops * 1000), text_of(gbps), text_of(ridge));
     if (!whole && !asked_given(asked, "intensity")) {
-        printf("Below it a kernel is bound by memory, above it by arithmetic. --intensity, or\n"
-               "--flop and --bytes, tells where yours is.\n");
+        printf("Below it, memory limits a kernel; above it, arithmetic. For your kernel, give\n"
+               "--intensity, or --flop and --bytes.\n");
         return true;
     }
     if (whole) {
         intensity = flop / bytes;
-        printf("intensity   = %s FLOP / %s bytes = %s FLOP a byte\n", text_of(flop), text_of(bytes),
-               text_of(intensity));
+        printf("intensity   = %s FLOP / %s bytes = %s FLOP per byte\n", text_of(flop),
+               text_of(bytes), text_of(intensity));
     }
     reached = calc_roofline(tflops * 1000, gbps, intensity);
     printf("attainable  = min(%s, %s x %s) = %s GFLOP/s\n            = %s of the peak\n",
@@ -219,9 +219,9 @@ static bool show_roofline(const Asked *asked)
 
 const Calculator roofline_calculator = {
     .name = "roofline",
-    .what = "whether memory or arithmetic bounds a kernel: the ridge",
-    .about = "A described GPU's figures are theoretical peaks; the rate of a measured copy, as\n"
-             "--gbps, is the better yardstick.\n",
+    .what = "whether memory or arithmetic limits a kernel: the ridge",
+    .about = "The figures of a described GPU are theoretical peaks. For a realistic limit,\n"
+             "give the rate of a measured copy as --gbps.\n",
     .example = "--device sim:t4 --flop 2e9 --bytes 24e6",
     .inputs = roofline_inputs,
     .has_device = true,
@@ -232,7 +232,7 @@ const Calculator roofline_calculator = {
 
 static const Input amdahl_inputs[] = {
     { "share", "of the time that is made faster: 0.75, 75%", SHARE, 0, 1, false, 0 },
-    { "times", "how many times as fast, or processors", REAL, 1e-3, 1e12, false, 0 },
+    { "times", "speed-up of that share, or number of processors", REAL, 1e-3, 1e12, false, 0 },
     { 0 },
 };
 
@@ -245,7 +245,7 @@ static bool show_amdahl(const Asked *asked)
            text_of(calc_amdahl(p, n)));
     printf("at most     = 1 / (1 - P) = %s, however large N\n", text_of(calc_amdahl(p, INFINITY)));
     if (n >= 1)
-        printf("Where the work grows with N processors, and the time stays (Gustafson):\n"
+        printf("If the work grows with N processors and the time stays the same (Gustafson):\n"
                "S           = N + (1 - P) (1 - N) = %s\n",
                text_of(calc_gustafson(p, n)));
     return true;
@@ -253,7 +253,7 @@ static bool show_amdahl(const Asked *asked)
 
 const Calculator amdahl_calculator = {
     .name = "amdahl",
-    .what = "what making one part faster does for the whole",
+    .what = "how much faster the whole gets if one part gets faster",
     .about = "",
     .example = "--share 93% --times 1.7",
     .inputs = amdahl_inputs,

@@ -29,7 +29,7 @@ long calc_element(const WarpAccess *a, int lane)
     return a->offset + lane % a->width * a->stride + lane / a->width * a->pitch;
 }
 
-/* Loads and stores are all alike to the counts: any step does. */
+/* The counts do not depend on the step, so an empty one is used. */
 static const Shape *shape_of_access(const WarpAccess *a, Space space, uint64_t address[LANES])
 {
     static const Step any;

@@ -1,7 +1,7 @@
-/* calc.h - the sums that lessons and predictions rest on. `warpbook calc` shows them with the
+/* calc.h - the formulas that lessons and predictions use. `warpbook calc` shows them with the
  * working; how many blocks fit on an SM is device_occupancy() of sim/device.h.
  *
- * Pure functions: nothing is kept, nothing depends on the machine. Arguments outside the ranges
+ * Pure functions: no state, and no dependence on the machine. Arguments outside the ranges
  * that are stated here (NaN and infinities are, unless named) give NaN, or a struct of zeros.
  */
 #ifndef CALC_CALC_H
@@ -18,13 +18,13 @@ enum { CALC_LANES = 32, CALC_SECTOR_BYTES = 32, CALC_LINE_BYTES = 128, CALC_BANK
 
 /* Lane i touches element offset + i % width * stride + i / width * pitch. */
 typedef struct WarpAccess {
-    int bytes;   /* a lane: 1, 2, 4, 8, 16 */
-    int lanes;   /* the first so many are on: 1 to 32 */
+    int bytes;   /* per lane: 1, 2, 4, 8, 16 */
+    int lanes;   /* number of active lanes, from lane 0: 1 to 32 */
     long offset; /* elements, >= 0 */
-    long stride; /* elements from a lane to the next; 0: all the same one */
-    int width;   /* lanes side by side, 1 to 32; then the next row of them, */
-    long pitch;  /* so many elements on */
-    bool store;  /* not a load: what it costs in shared memory differs for 8 and 16 bytes a lane */
+    long stride; /* elements from one lane to the next; 0: all access the same one */
+    int width;   /* lanes per row, 1 to 32 */
+    long pitch;  /* elements from one row to the next */
+    bool store; /* not a load: what it costs in shared memory differs for 8 and 16 bytes per lane */
 } WarpAccess;
 
 long calc_element(const WarpAccess *access, int lane);
@@ -42,13 +42,14 @@ SectorCount calc_sectors(const WarpAccess *access);
 
 typedef struct BankCount {
     int wavefronts; /* passes that the access takes */
-    int least;      /* without conflicts: 1, or for 8 bytes a lane 2, for 16 bytes 4; fewer if lanes
-                     * that are off, or loads of the same address, save some */
-    double degree;  /* wavefronts / least: "n-way" */
+    int least; /* without conflicts: 1, or for 8 bytes per lane 2, for 16 bytes 4; fewer if lanes
+                * that are off, or loads of the same address, save some */
+    double degree; /* wavefronts / least: "n-way" */
 } BankCount;
 
 /* 32 banks of 4 bytes; different words in one bank take a wavefront each, lanes that load the same
- * word share it. Of 4 bytes a lane the degree is the most different words in one bank. */
+ * word share it. For 4 bytes per lane, the degree is the largest number of different words in one
+ * bank. */
 BankCount calc_banks(const WarpAccess *access);
 
 /* ---- Blocks over SMs ---- */
@@ -70,7 +71,7 @@ Waves calc_waves(long blocks, long sms, long resident);
 
 /* ---- Little's law ---- */
 
-/* In flight = latency x throughput, both > 0: ns x GB/s = bytes, cycles x operations a cycle =
+/* In flight = latency x throughput, both > 0: ns x GB/s = bytes, cycles x operations per cycle =
  * operations. */
 double calc_little(double latency, double throughput);
 
@@ -79,11 +80,11 @@ double calc_little_rate(double in_flight, double latency);
 
 /* ---- Roofline (Williams, Waterman, Patterson, 2009) ---- */
 
-/* FLOP a byte from which on a kernel is bound by arithmetic: peak / bandwidth, in the same prefix
- * (GFLOP/s and GB/s). Both > 0. */
+/* The intensity (FLOP per byte) from which on arithmetic limits a kernel: peak / bandwidth, in the
+ * same prefix (GFLOP/s and GB/s). Both > 0. */
 double calc_ridge(double peak, double bandwidth);
 
-/* What is attainable at an intensity (FLOP a byte, >= 0), in the unit of `peak`: min(peak,
+/* What is attainable at an intensity (FLOP per byte, >= 0), in the unit of `peak`: min(peak,
  * intensity x bandwidth). */
 double calc_roofline(double peak, double bandwidth, double intensity);
 

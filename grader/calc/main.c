@@ -1,5 +1,4 @@
-/* main.c - `warpbook calc NAME --input VALUE...`: the formulas of calc.h with the numbers put
- * in. */
+/* main.c - `warpbook calc NAME --input VALUE...`: the formulas of calc.h with numbers. */
 #include "calc/main.h"
 #include "calc/calculators.h"
 #include "base/util.h"
@@ -21,19 +20,20 @@ static void print_list(FILE *out)
     fputs("usage: warpbook calc NAME --input VALUE...\n\n", out);
     for (int i = 0; i < CALCULATORS; i++)
         fprintf(out, "  %-10s %s\n", calculators[i]->name, calculators[i]->what);
-    fputs("\nEach shows its working. warpbook calc NAME --help explains it, with an example.\n",
+    fputs("\nEach prints its working. warpbook calc NAME --help explains it with an example.\n",
           out);
 }
 
 static bool show_example(const Calculator *calculator)
 {
     Asked asked = { .calculator = calculator };
-    char text[200], *words[MOST_WORDS];
-    int count = 0;
+    char text[200], *words[MOST_WORDS + 1]; /* words[0]: the calculator's name */
+    int count = 1;
 
     PUT(text, "%s", calculator->example);
-    for (char *word = strtok(text, " "); word && count < MOST_WORDS; word = strtok(NULL, " "))
+    for (char *word = strtok(text, " "); word && count <= MOST_WORDS; word = strtok(NULL, " "))
         words[count++] = word;
+    words[0] = (char *) calculator->name;
     return calc_ask(&asked, count, words) && calculator->show(&asked);
 }
 
@@ -51,8 +51,8 @@ static bool print_help(const Calculator *calculator)
         printf("\n");
     }
     if (calculator->has_device)
-        printf("  %-14s a described GPU, whole: sim:t4, or a description's path%s\n",
-               "--device NAME", calculator->needs_device ? "" : " [none]");
+        printf("  %-14s all figures of a described GPU: sim:t4, or a path%s\n", "--device NAME",
+               calculator->needs_device ? "" : " [none]");
     printf("\nExample:\n  warpbook calc %s %s\n\n", calculator->name, calculator->example);
     return show_example(calculator);
 }
@@ -75,7 +75,7 @@ int calc_run(int argc, char **argv)
         print_list(stderr);
         return USAGE;
     }
-    if (!calc_ask(&asked, argc - 1, argv + 1))
+    if (!calc_ask(&asked, argc, argv))
         return USAGE;
     return (asked.help ? print_help(asked.calculator) : asked.calculator->show(&asked)) ? DONE
                                                                                         : USAGE;

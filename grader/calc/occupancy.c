@@ -7,13 +7,13 @@
 #include <stdio.h>
 
 static const Input occupancy_inputs[] = {
-    { "threads", "of a block", WHOLE, 1, 1024, false, 0 },
-    { "registers", "of a thread: nvcc -Xptxas -v tells them", WHOLE, 0, 255, true, 32 },
-    { "shared", "of a block, static and dynamic: 4224, 48KiB", BYTES, 0, 16777216, true, 0 },
+    { "threads", "per block", WHOLE, 1, 1024, false, 0 },
+    { "registers", "per thread: nvcc -Xptxas -v prints them", WHOLE, 0, 255, true, 32 },
+    { "shared", "per block, static and dynamic: 4224, 48KiB", BYTES, 0, 16777216, true, 0 },
     { 0 },
 };
 
-/* What limits stands on the first line of its working, how many blocks on the last. */
+/* The first line of a limit names it; its last line has the number of blocks. */
 static void print_row(const char *what, const char *working, const char *blocks)
 {
     printf(*blocks ? "  %-14s %-54s %7s\n" : "  %-14s %s\n", what, working, blocks);
@@ -33,11 +33,11 @@ static void print_register_limit(const Device *d, const Occupancy *o, long regis
         print_row(what, "none", blocks);
         return;
     }
-    PUT(working, "%ld x 32 lanes, in units of %d: %ld a warp", registers, d->register_unit,
+    PUT(working, "%ld x 32 lanes, in units of %d: %ld per warp", registers, d->register_unit,
         o->warp_registers);
     print_row(what, working, "");
     if (!o->register_warps) {
-        PUT(working, "a block, its warps in fours, has more than %d", d->registers_per_sm);
+        PUT(working, "a block (4 warps at a time) needs more than %d", d->registers_per_sm);
         print_row("", working, blocks);
         return;
     }
@@ -53,7 +53,7 @@ static void print_shared_limit(const Device *d, const Occupancy *o, long shared)
     char working[100];
 
     if (shared > d->shared_per_block_optin_bytes) {
-        PUT(working, "more than the %d that a block may have", d->shared_per_block_optin_bytes);
+        PUT(working, "more than %d bytes, the limit for a block", d->shared_per_block_optin_bytes);
         print_row(what, working, blocks);
         return;
     }
@@ -61,10 +61,10 @@ static void print_shared_limit(const Device *d, const Occupancy *o, long shared)
         print_row(what, "none", blocks);
         return;
     }
-    PUT(working, "%ld + %d of the system's, in units of %ld: %ld", shared, d->shared_reserved_bytes,
+    PUT(working, "%ld + %d for the system, in units of %ld: %ld", shared, d->shared_reserved_bytes,
         o->shared_unit, o->block_shared_bytes);
     print_row(what, working, "");
-    PUT(working, "%d bytes an SM / %ld", d->shared_per_sm_bytes, o->block_shared_bytes);
+    PUT(working, "%d bytes per SM / %ld", d->shared_per_sm_bytes, o->block_shared_bytes);
     print_row("", working, blocks);
 }
 
@@ -75,11 +75,11 @@ static void print_limits(const Asked *asked, const Occupancy *o)
     char working[100];
 
     print_row("limit by", "rounded down", "blocks");
-    PUT(working, "%d warps an SM / %d", d->threads_per_sm / 32, warps);
+    PUT(working, "%d warps per SM / %d", d->threads_per_sm / 32, warps);
     if (threads > d->threads_per_block)
-        PUT(working, "more than the %d threads of a block", d->threads_per_block);
+        PUT(working, "more than %d threads, the limit for a block", d->threads_per_block);
     print_row(limiter_word(LIMIT_WARPS), working, blocks_of(o, LIMIT_WARPS));
-    print_row(limiter_word(LIMIT_BLOCKS), "the most that an SM holds, however small",
+    print_row(limiter_word(LIMIT_BLOCKS), "the maximum per SM, however small the blocks are",
               blocks_of(o, LIMIT_BLOCKS));
     print_register_limit(d, o, asked_whole(asked, "registers"), warps);
     print_shared_limit(d, o, asked_whole(asked, "shared"));
@@ -111,7 +111,7 @@ static bool show_occupancy(const Asked *asked)
     printf("\n");
     print_limiters(&o);
     if (!o.blocks_per_sm) {
-        printf("occupancy  = 0: not one block fits, and a launch is refused\n");
+        printf("occupancy  = 0: not one block fits, so a launch fails\n");
         return true;
     }
     printf("occupancy  = %d block%s x %d / %d warps = %s\n", o.blocks_per_sm,
@@ -124,8 +124,8 @@ static bool show_occupancy(const Asked *asked)
 const Calculator occupancy_calculator = {
     .name = "occupancy",
     .what = "how many blocks fit on an SM, and what limits them",
-    .about = "As cudaOccupancyMaxActiveBlocksPerMultiprocessor, for any described GPU. A high\n"
-             "occupancy is no aim in itself: calculators little and ilp tell what is needed.\n",
+    .about = "Like cudaOccupancyMaxActiveBlocksPerMultiprocessor, for any described GPU. A\n"
+             "high occupancy is not a goal in itself: little and ilp calculate what is needed.\n",
     .example = "--device sim:t4 --threads 320 --registers 37",
     .inputs = occupancy_inputs,
     .has_device = true,

@@ -11,16 +11,16 @@ static const Input overlap_inputs[] = {
     { "up", "time to copy all of it to the device, ms", REAL, 0, 1e9, true, 0 },
     { "kernel", "time of the kernel for all of it, ms", REAL, 0, 1e9, false, 0 },
     { "down", "time to copy all results back, ms", REAL, 0, 1e9, true, 0 },
-    { "chunks", "of one size", WHOLE, 1, CALC_CHUNKS, false, 0 },
-    { "buffers", "on the device: chunks under way at once; 0: one a chunk", WHOLE, 0, CALC_CHUNKS,
+    { "chunks", "of equal size", WHOLE, 1, CALC_CHUNKS, false, 0 },
+    { "buffers", "on the device: chunks in flight at once; 0: one per chunk", WHOLE, 0, CALC_CHUNKS,
       true, 0 },
-    { "each", "what every copy and launch costs on top, ms", REAL, 0, 1e6, true, 0 },
-    { "measured", "the whole's time that you measured, ms: how much overlaps?", REAL, 1e-9, 1e9,
+    { "each", "extra time of each copy and launch, ms", REAL, 0, 1e6, true, 0 },
+    { "measured", "the total time that you measured, ms; prints how much overlaps", REAL, 1e-9, 1e9,
       true, 0 },
     { 0 },
 };
 
-/* Chunk 0 is 0, chunk 10 a: each at its time, 60 columns are the whole. */
+/* Chunk 0 is drawn as 0, chunk 10 as a; 60 columns are the total time. */
 static void draw_pipeline(const Pipeline *p, const Overlap *o)
 {
     enum { COLUMNS = 60 };
@@ -55,8 +55,8 @@ static void print_finish(const Pipeline *p, const Overlap *o)
                text_of(o->longest), text_of(o->sum), text_of(o->longest), p->chunks,
                text_of(o->finish));
     else
-        printf("finish      = %s ms, chunk after chunk as drawn (%s ms, did\n"
-               "              nothing wait for a buffer, nor cost extra)\n",
+        printf("finish      = %s ms, as drawn; %s ms if no chunk had to\n"
+               "              wait for a buffer and nothing cost extra\n",
                text_of(o->finish), text_of(closed));
 }
 
@@ -72,8 +72,7 @@ static bool show_overlap(const Asked *asked)
                    .each = asked_value(asked, "each") };
 
     if (!calc_overlap(&p, &o))
-        return calc_complain(asked->calculator,
-                             "nothing takes any time: give --up, --kernel or --down");
+        return calc_refuse(asked->calculator, "all times are 0: give --up, --kernel or --down");
     printf("%d chunk%s in %d buffer%s; copies up, kernels, copies down each go in order\n\n",
            p.chunks, plural(p.chunks), p.buffers, plural(p.buffers));
     draw_pipeline(&p, &o);
@@ -94,8 +93,8 @@ static bool show_overlap(const Asked *asked)
 const Calculator overlap_calculator = {
     .name = "overlap",
     .what = "a pipeline of copies and a kernel over chunks",
-    .about = "Needs pinned memory, a stream for each chunk under way, and two copy engines\n"
-             "(asyncEngineCount); with one engine give both copies together as --up.\n",
+    .about = "Needs pinned memory, a stream for each chunk in flight, and two copy engines\n"
+             "(asyncEngineCount); with one engine, give the sum of both copies as --up.\n",
     .example = "--up 3 --kernel 3 --down 3 --chunks 4 --buffers 2",
     .inputs = overlap_inputs,
     .show = show_overlap,

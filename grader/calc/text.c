@@ -1,4 +1,4 @@
-/* text.c - numbers as text: whole ones whole, others with four digits. */
+/* text.c - numbers as text: whole numbers in full, others with four digits. */
 #include "calc/text.h"
 #include "base/util.h"
 

@@ -61,17 +61,9 @@ static bool built(const CollectJob *job, const char *source, const char *shown, 
 static bool ready(const CollectJob *job, const char *object, Worker *worker, char *why)
 {
     Draws random = draws_begin(job->session->seed, job->entry->folder, NULL);
-    GpuInfo info;
-    Verdict verdict = session_worker(job->session, worker);
+    const Setup setup = { .launch_millions = LAUNCH_MILLIONS, .model_time = true };
+    Verdict verdict = session_load(job->session, job->entry, object, &setup, worker);
 
-    if (verdict == PASS)
-        verdict = worker_hello(worker, &info);
-    if (verdict == PASS)
-        verdict = worker_load(worker, job->entry, object);
-    if (verdict == PASS)
-        verdict = worker_checks(worker, false, LAUNCH_MILLIONS);
-    if (verdict == PASS)
-        verdict = worker_model_time(worker);
     if (verdict == PASS)
         verdict = worker_case(worker, job->lab_case, 1);
     if (verdict == PASS)

@@ -19,12 +19,13 @@ static const double call_limit_s = 60;
 /* Limit of warp instructions per launch, in millions; the starters take 5. */
 static const int launch_millions = 500;
 
-typedef struct Look {
+/* The count of all cases of one kernel. */
+typedef struct Count {
     Session *session;
     Result *result;
     Worker worker;
     Draws *random;
-} Look;
+} Count;
 
 /* ---- The minimum of a counter ---- */
 
@@ -108,60 +109,47 @@ Verdict counter_bounds_check(Worker *worker)
 
 /* ---- One case ---- */
 
-static Verdict call_once(Look *look, const Case *c)
+static void set_failure(Count *count)
 {
-    Worker *worker = &look->worker;
-    Timing timing;
-    Verdict verdict;
-
-    if ((verdict = worker_case(worker, c, 1)) != PASS ||
-        (verdict = worker_prepare(worker, draw(look->random, DRAW_CONTENTS))) != PASS)
-        return verdict;
-    verdict = worker_go(worker, 1, call_limit_s, &timing);
-    if (verdict == PASS && (verdict = worker_check_guards(worker)) == PASS)
-        return outputs_check(worker, 0, look->random);
-    if (verdict != WRONG && verdict != STRAY) {
-        char why[sizeof worker->why];
-        PUT(why, "case %s: %s", c->label, worker->why);
-        PUT(worker->why, "%s", why);
-    }
-    return verdict;
+    worker_reason(&count->worker, count->result->why, sizeof count->result->why);
+    count->result->diagnosis = count->worker.diagnosis;
 }
 
-static Verdict look_at_case(Look *look, const Case *c)
+static Verdict call_once(Count *count, const Case *c)
 {
-    Result *result = look->result;
+    Worker *worker = &count->worker;
+    Timing timing;
+    Verdict verdict =
+        worker_once(worker, c, draw(count->random, DRAW_CONTENTS), call_limit_s, &timing);
+
+    if (verdict == PASS)
+        verdict = outputs_check(worker, 0, count->random);
+    return verdict == PASS ? counter_bounds_check(worker) : verdict;
+}
+
+static Verdict count_case(Count *count, const Case *c)
+{
+    Result *result = count->result;
     Verdict verdict;
 
-    session_say(look->session, "%02d %s: counting operations, %s", lab_number(result->entry),
+    session_say(count->session, "%02d %s: counting operations, %s", lab_number(result->entry),
                 lab_name(result->entry), c->label);
-    verdict = call_once(look, c);
+    verdict = call_once(count, c);
     if (verdict != PASS)
-        PUT(result->why, "%s", look->worker.why);
-    else if ((verdict = counter_bounds_check(&look->worker)) != PASS)
-        PUT(result->why, "case %s: %s", c->label, look->worker.why);
-    if (verdict != PASS)
-        result->diagnosis = look->worker.diagnosis;
+        set_failure(count);
     return verdict;
 }
 
 /* ---- All cases ---- */
 
-static Verdict bring_up(Look *look, const char *object)
+static Verdict bring_up(Count *count, const char *object)
 {
-    GpuInfo info;
-    Verdict verdict = session_worker(look->session, &look->worker);
+    const Setup setup = { .launch_millions = launch_millions };
+    Verdict verdict =
+        session_load(count->session, count->result->entry, object, &setup, &count->worker);
 
-    if (verdict == PASS)
-        verdict = worker_hello(&look->worker, &info);
-    if (verdict == PASS)
-        verdict = worker_load(&look->worker, look->result->entry, object);
-    if (verdict == PASS)
-        verdict = worker_checks(&look->worker, false, launch_millions);
-    if (verdict != PASS) {
-        PUT(look->result->why, "%s", look->worker.why);
-        look->result->diagnosis = look->worker.diagnosis;
-    }
+    if (verdict != PASS)
+        set_failure(count);
     return verdict;
 }
 
@@ -169,14 +157,14 @@ void judge_mechanism(Session *session, const char *object, const char *unjudged,
                      Draws *random)
 {
     const Case *cases = result->entry->lab->cases;
-    Look look = { .session = session, .result = result, .random = random };
+    Count count = { .session = session, .result = result, .random = random };
     Verdict verdict;
 
-    verdict = bring_up(&look, object);
+    verdict = bring_up(&count, object);
     for (int i = 0; cases[i].label && verdict == PASS; i++)
         if (cases[i].kind == TIMED)
-            verdict = look_at_case(&look, &cases[i]);
-    worker_end(&look.worker);
+            verdict = count_case(&count, &cases[i]);
+    worker_end(&count.worker);
     result->verdict = verdict == PASS ? CORRECT_ONLY : verdict;
     if (verdict == PASS)
         PUT(result->why, "simulated: speed is not judged: %s%s", unjudged,

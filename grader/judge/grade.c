@@ -56,6 +56,8 @@ static bool build_submission(const Session *session, const char *source, const c
         return true;
     }
     end_with(result, build->fault == BUILD_STUDENT ? BUILD : UNSOUND, build->message);
+    if (result->verdict == BUILD)
+        result->diagnosis.saw = SAW(build->code);
     return false;
 }
 

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "base/marks.h"
 #include "judge/session.h"
-#include "judge/race.h"
+#include "judge/compare_speed.h"
 
 enum { GRADE_CASES = 8 };
 
@@ -64,11 +64,11 @@ void grade_build(Session *session, const char *source, Result *result, Build *bu
 /* Extracts what the marks depend on: the verdict, and the timed cases that were measured. */
 void graded_of(const Result *result, Graded *graded);
 
-/* judge_correctness (judge/check.c): runs every CORRECT case in a child process. On a real GPU
- * it then runs the small cases on the simulated GPU, which sees errors that a real one may hide.
- * judge_mechanism (judge/counter_bounds.c): judges by counters on a simulated GPU, where the
+/* judge_correctness (judge/correctness.c): runs every CORRECT case in a child process. On a real
+ * GPU it then runs the small cases on the simulated GPU, which sees errors that a real one may
+ * hide. judge_mechanism (judge/counter_bounds.c): judges by counters on a simulated GPU, where the
  * speed cannot be judged for the reason `unjudged`.
- * judge_modelled (judge/decide_sim.c): judges the speed on a simulated GPU by modelled time.
+ * judge_modelled (judge/timing_sim.c): judges the speed on a simulated GPU by modelled time.
  * judge_speed (judge/timing_gpu.c): judges the speed on a real GPU. */
 void judge_correctness(Session *session, const char *object, Result *result, Draws *random);
 void judge_mechanism(Session *session, const char *object, const char *unjudged, Result *result,

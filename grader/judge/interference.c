@@ -5,7 +5,7 @@
  * accused only if it happens twice.
  */
 #include "judge/interference.h"
-#include "base/util.h"
+#include "judge/message.h"
 
 #include <math.h>
 
@@ -21,58 +21,63 @@ typedef enum Suspicion { NO_HARM, SLOWED_BY_STUDENT, GPU_CHANGED, REFERENCE_FAIL
 
 /* If the reference was slower during the student's process, kills that process and measures the
  * reference again. Times at a different SM clock are not compared. */
-static Suspicion who_slowed(TimingContext *j, Sampler *student, int i, const Outcome *finish)
+static Suspicion who_slowed(TimingContext *context, Sampler *student, int i, const Outcome *outcome)
 {
-    double before_ms = j->alone_ms[i], after_ms, after_mhz;
+    double before_ms = context->alone_ms[i], after_ms, after_mhz;
     Verdict verdict;
 
-    if (!before_ms || finish->reference_ms <= before_ms * interference)
+    if (!before_ms || outcome->reference_ms <= before_ms * interference)
         return NO_HARM;
     sampler_end(student);
     sleep_s(0.1); /* a killed context is gone after 60 ms; 15 ms later the GPU is clean */
-    verdict = sampler_time_alone(&j->reference, 4, &after_ms);
+    verdict = sampler_time_alone(&context->reference, 4, &after_ms);
     if (verdict == PASS)
-        verdict = worker_clock(&j->reference.worker, &after_mhz);
-    if (timing_reference_failed(j, verdict))
+        verdict = worker_clock(&context->reference.worker, &after_mhz);
+    if (!timing_reference_ok(context, verdict))
         return REFERENCE_FAILED;
-    if (fabs(finish->mhz / j->alone_mhz[i] - 1) > same_clock ||
-        fabs(after_mhz / j->alone_mhz[i] - 1) > same_clock)
+    if (fabs(outcome->mhz / context->alone_mhz[i] - 1) > same_clock ||
+        fabs(after_mhz / context->alone_mhz[i] - 1) > same_clock)
         return GPU_CHANGED;
     return after_ms <= before_ms * (1 + (interference - 1) / 2) ? SLOWED_BY_STUDENT : GPU_CHANGED;
 }
 
-bool interfered(TimingContext *j, Sampler *student, int i, const Outcome *finish)
+/* Compares the speed again, in a new process of the student's. False once the verdict is set. */
+static bool compare_again(TimingContext *context, Sampler *student, int i, Outcome *again)
 {
-    Suspicion suspicion = who_slowed(j, student, i, finish);
-    double slower = finish->reference_ms / j->alone_ms[i] - 1;
+    if (!timing_start_student(context, student) ||
+        !timing_student_ok(context, sampler_take_up(student, &context->plan[i]), student))
+        return false;
+    timing_compare(context, student, 0, 5, again);
+    return again->student_failed ? timing_student_ok(context, again->verdict, student)
+                                 : timing_reference_ok(context, again->verdict);
+}
 
-    if (suspicion == NO_HARM || suspicion == REFERENCE_FAILED)
-        return suspicion == REFERENCE_FAILED;
+bool reference_undisturbed(TimingContext *context, Sampler *student, int i, const Outcome *outcome)
+{
+    Result *result = context->result;
+    Suspicion suspicion = who_slowed(context, student, i, outcome);
+    double slower = outcome->reference_ms / context->alone_ms[i] - 1;
+
     if (suspicion == SLOWED_BY_STUDENT) {
         Outcome again;
-        if (!timing_start_student(j, student, i) ||
-            timing_student_failed(j, sampler_take_up(student, &j->plan[i]), student, &j->plan[i]))
-            return true;
-        timing_race(j, student, 0, 5, &again);
-        if (again.trouble != PASS && !again.student_guilty)
-            return timing_reference_failed(j, again.trouble);
-        if (timing_student_failed(j, again.trouble, student, &j->plan[i]))
-            return true;
-        suspicion = who_slowed(j, student, i, &again);
+        if (!compare_again(context, student, i, &again))
+            return false;
+        suspicion = who_slowed(context, student, i, &again);
+        if (suspicion == NO_HARM) /* not a second time: the GPU itself had changed */
+            suspicion = GPU_CHANGED;
     }
-    if (suspicion == REFERENCE_FAILED)
-        return true;
     if (suspicion == SLOWED_BY_STUDENT) {
-        j->result->verdict = SUSPECT;
-        PUT(j->result->why,
-            "the reference took %.0f %% longer while this kernel's process existed, and recovered "
-            "after that process was killed; this happened twice",
-            slower * 100);
-        timing_flag(j, "interference");
-        return true;
+        result->verdict = SUSPECT;
+        result->diagnosis = (Diagnosis){ .saw = SAW(SAW_SLOWED_REFERENCE),
+                                         .lab_case = context->result->speed[i].lab_case,
+                                         .value = slower * 100 };
+        message_suspect(&result->diagnosis, result->why, sizeof result->why);
+        timing_flag(context, "interference");
     }
-    j->result->verdict = CORRECT_ONLY;
-    PUT(j->result->why, "the GPU became %.0f %% slower during the measurement; grade again",
-        slower * 100);
-    return true;
+    if (suspicion == GPU_CHANGED) {
+        result->verdict = CORRECT_ONLY;
+        PUT(result->why, "the GPU became %.0f %% slower during the measurement; grade again",
+            slower * 100);
+    }
+    return suspicion == NO_HARM;
 }

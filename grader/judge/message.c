@@ -36,6 +36,89 @@ void message_wrong(const Diagnosis *d, const Array *array, const char *pattern, 
         append(text, size, ": never written");
 }
 
+void message_stray(const Diagnosis *d, bool before, char *text, size_t size)
+{
+    if (d->saw & SAW(SAW_INPUT))
+        put(text, size, "the input was changed, at element %zu; inputs are read-only", d->element);
+    else if (before)
+        put(text, size, "memory in front of the %s array was written, %zu bytes before its start",
+            d->array, d->element);
+    else
+        put(text, size,
+            "memory was written past the end of the %s array, from %zu bytes after its last "
+            "element",
+            d->array, d->element);
+}
+
+/* ---- Processes ---- */
+
+void message_child(const Child *child, char *text, size_t size)
+{
+    char end[128];
+
+    switch (child->error) {
+    case CHILD_FINE:
+        put(text, size, "its process is gone");
+        return;
+    case CHILD_NOT_STARTED:
+        put(text, size, "the runner could not be started: %s", strerror(child->system_error));
+        return;
+    case CHILD_EXITED:
+        put(text, size, "its process %s", end_in_words(child->status, end, sizeof end));
+        return;
+    case CHILD_NO_ANSWER:
+        put(text, size, "it gave no answer within %g s and was stopped", child->limit_s);
+        return;
+    case CHILD_HOST_MEMORY:
+        put(text, size, "its process held more than %.1f GiB of host memory",
+            (double) child->memory_limit / 1073741824.0);
+        return;
+    case CHILD_CLOSED_CHANNEL:
+        put(text, size, "its process closed the channel to the grader");
+        return;
+    case CHILD_NOT_TEXT:
+        put(text, size, "its process sent the grader bytes that are not text");
+        return;
+    case CHILD_OUT_OF_TURN:
+        put(text, size, "its process sent the grader output that no command requested");
+        return;
+    case CHILD_FLOOD:
+        put(text, size, "its process sent the grader far too much output");
+        return;
+    case CHILD_UNTAGGED:
+        put(text, size, "its process answered the grader without the tag of the command");
+        return;
+    case CHILD_BAD_ANSWER:
+        put(text, size, "its process sent the grader an invalid answer");
+        return;
+    }
+}
+
+/* ---- Speed ---- */
+
+void message_slow(const CaseSpeed *s, bool modelled, char *text, size_t size)
+{
+    put(text, size, "case %s runs at %.2f of the reference's speed ", s->lab_case->label,
+        ratio_shown(s->ratio.median, s->bar, 2));
+    append(text, size, modelled ? "(simulated: %.3g of %.3g GB/s)" : "(%.0f of %.0f GB/s)", s->gbps,
+           s->reference_gbps);
+    append(text, size, ", the bar is %.2f", s->bar);
+}
+
+void message_suspect(const Diagnosis *d, char *text, size_t size)
+{
+    if (d->saw & SAW(SAW_TOO_FAST))
+        put(text, size,
+            "case %s: %.0f GB/s is more than this GPU's memory bandwidth (%.0f GB/s), so the "
+            "kernel cannot have done the work",
+            d->lab_case->label, d->value, d->limit);
+    else
+        put(text, size,
+            "the reference took %.0f %% longer while this kernel's process existed, and recovered "
+            "after that process was killed; this happened twice",
+            d->value);
+}
+
 /* ---- Counters ---- */
 
 static void say_counter(const Diagnosis *d, DiagnosisCode code, char *text, size_t size)

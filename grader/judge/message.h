@@ -2,7 +2,7 @@
 #ifndef JUDGE_MESSAGE_H
 #define JUDGE_MESSAGE_H
 
-#include "base/diagnosis.h"
+#include "judge/grade.h"
 
 /* For example "in out, row 3, column 5 is NaN, expected 0.5; 12 of 1023 elements checked are
  * wrong". `array` has the shape of the output; `pattern` says how it is wrong, or is "". */
@@ -12,6 +12,19 @@ void message_wrong(const Diagnosis *diagnosis, const Array *array, const char *p
 /* For example "kernel.cu:24: reads of `in` touch 8.0x the minimum number of 32-byte sectors
  * ...", for the counter that the diagnosis names. */
 void message_counter(const Diagnosis *diagnosis, char *text, size_t size);
+
+/* A write to an input, in front of an array (`before`), or past its end. The diagnosis names the
+ * array, and the element or the distance in bytes. */
+void message_stray(const Diagnosis *diagnosis, bool before, char *text, size_t size);
+
+/* How a child process failed: "its process exited with status 1". */
+void message_child(const Child *child, char *text, size_t size);
+
+/* Why a case is slow: its ratio, its rate and its bar. */
+void message_slow(const CaseSpeed *speed, bool modelled, char *text, size_t size);
+
+/* Why a measured result is not trusted: SAW_TOO_FAST, SAW_SLOWED_REFERENCE. */
+void message_suspect(const Diagnosis *diagnosis, char *text, size_t size);
 
 /* A place in an array, in the student's terms: "row 3, column 5" or "element 7". */
 void message_place(const Array *array, size_t index, char *text, size_t size);

@@ -24,7 +24,6 @@ static Inputs inputs_of(const Worker *worker, int set)
 static void say_wrong(Worker *worker, int out, const Difference *d, const char *how, uint64_t saw)
 {
     const Array *array = &worker->arrays.out[out];
-    char text[sizeof worker->why - 200];
 
     if (!saw && d->unwritten == d->wrong)
         saw = SAW(SAW_UNWRITTEN);
@@ -40,8 +39,7 @@ static void say_wrong(Worker *worker, int out, const Difference *d, const char *
                                      .got = d->got,
                                      .want = d->want };
     PUT(worker->diagnosis.array, "%.15s", array->name ? array->name : "out");
-    message_wrong(&worker->diagnosis, array, how, text, sizeof text);
-    PUT(worker->why, "case %s: %s", worker->lab_case.label, text);
+    message_wrong(&worker->diagnosis, array, how, worker->why, sizeof worker->why);
 }
 
 enum { WINDOWS = 4, WINDOW = 1024 };
@@ -275,15 +273,14 @@ static Verdict check_array(Worker *worker, int set, int out, Draws *random)
 
 Verdict outputs_check(Worker *worker, int set, Draws *random)
 {
-    for (int out = 0; out < LAB_OUT; out++) {
+    Verdict verdict = worker_check_guards(worker);
+
+    for (int out = 0; out < LAB_OUT && verdict == PASS; out++) {
         const Array *array = &worker->arrays.out[out];
         bool by_lab = worker->entry->lab->check && array->rows * array->cols > CHECKED_BY_TRUTH;
-        Verdict verdict =
-            by_lab ? check_by_lab(worker, set, out) : check_array(worker, set, out, random);
-        if (verdict != PASS)
-            return verdict;
+        verdict = by_lab ? check_by_lab(worker, set, out) : check_array(worker, set, out, random);
     }
-    return PASS;
+    return verdict;
 }
 
 /* ---- Some windows ---- */

@@ -8,9 +8,9 @@
 #include "base/random.h"
 #include "judge/worker.h"
 
-/* Compares all outputs of one set. For WRONG, worker->why says how they differ. In a control
- * case whose expected values would take seconds, only a part is compared, at places drawn from
- * *random. */
+/* Checks the guard zones and the inputs, then compares all outputs of one set. For WRONG,
+ * worker->why says how they differ. In a control case whose expected values would take seconds,
+ * only a part is compared, at places drawn from *random. */
 Verdict outputs_check(Worker *worker, int set, Draws *random);
 
 /* outputs_check() compares one of this many elements of a case's outputs: 1 (all of them),

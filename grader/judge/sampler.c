@@ -1,4 +1,4 @@
-/* sampler.c - one side of a race: a worker on a case, and how it takes a sample. */
+/* sampler.c - one side of a comparison of speeds: a worker on a case, and how it takes a sample. */
 #include "judge/sampler.h"
 #include "judge/compare.h"
 #include "judge/outputs.h"
@@ -8,7 +8,7 @@
 static const double sample_ms = 5, least_call_ms = 0.2;
 
 /* For calls that are timed one by one. The parent's clock detects hidden work from 0.05 ms per
- * pass (judge/race.c), which must be small compared with such a call. */
+ * pass (judge/compare_speed.c), which must be small compared with such a call. */
 static const double least_single_call_ms = 2;
 static const int most_passes = 16;
 static const double warm_up_s = 0.2, warm_up_limit_s = 3;
@@ -22,61 +22,57 @@ static const double call_limit_s = 20;
 /* ---- A sample ---- */
 
 /* Sets the full number of calls: one per set, or fewer if long calls already fill a sample. */
-static void take_all_calls(Sampler *side, const Plan *plan)
+static void take_all_calls(Sampler *sampler, const Plan *plan)
 {
-    side->calls = (int) fmin(ceil(sample_ms / plan->reference_ms), plan->sets);
-    side->passes = plan->passes;
+    sampler->calls = (int) fmin(ceil(sample_ms / plan->reference_ms), plan->sets);
+    sampler->passes = plan->passes;
 }
 
 Verdict sampler_sample(void *self, Sample *sample)
 {
-    Sampler *side = self;
+    Sampler *sampler = self;
     Verdict verdict;
 
-    *sample = (Sample){ .calls = side->calls * side->passes, .passes = side->passes };
-    for (int pass = 0; pass < side->passes; pass++) {
+    *sample = (Sample){ .calls = sampler->calls * sampler->passes, .passes = sampler->passes };
+    for (int pass = 0; pass < sampler->passes; pass++) {
         Timing timing;
-        if ((verdict = worker_prepare(&side->worker, draw(side->random, DRAW_CONTENTS))) != PASS ||
-            (verdict = worker_go(&side->worker, side->calls, call_limit_s, &timing)) != PASS ||
-            (verdict = outputs_check_some(&side->worker, side->calls, side->random)) != PASS)
+        if ((verdict = worker_run(&sampler->worker, draw(sampler->random, DRAW_CONTENTS),
+                                  sampler->calls, call_limit_s, &timing)) != PASS ||
+            (verdict = outputs_check_some(&sampler->worker, sampler->calls, sampler->random)) !=
+                PASS)
             return verdict;
         sample->event_ms += timing.event_ms;
-        sample->between_ms += side->worker.prepare_ms;
-        sample->parent_ms += side->worker.seen_ms; /* a late result means unfinished work */
+        sample->between_ms += sampler->worker.prepare_ms;
+        sample->parent_ms += sampler->worker.seen_ms; /* a late result means unfinished work */
     }
-    if (side->plan && sample->parent_ms < sample_ms)
-        take_all_calls(side, side->plan); /* its first call was slow, but the others are not */
+    if (sampler->plan && sample->parent_ms < sample_ms)
+        take_all_calls(sampler,
+                       sampler->plan); /* its first call was slow, but the others are not */
     return PASS;
 }
 
-/* ---- Starting a side ---- */
+/* ---- Starting ---- */
 
-Verdict sampler_start(Sampler *side, Session *session, const LabEntry *entry, const char *object,
-                      Draws *random, GpuInfo *info)
+Verdict sampler_start(Sampler *sampler, Session *session, const LabEntry *entry, const char *object,
+                      const Setup *setup, Draws *random)
 {
-    Verdict verdict;
-
-    *side = (Sampler){ .random = random, .passes = 1 };
-    if ((verdict = session_worker(session, &side->worker)) != PASS ||
-        (verdict = worker_hello(&side->worker, info)) != PASS)
-        return verdict;
-    return worker_load(&side->worker, entry, object);
+    *sampler = (Sampler){ .random = random, .passes = 1 };
+    return session_load(session, entry, object, setup, &sampler->worker);
 }
 
-void sampler_end(Sampler *side)
+void sampler_end(Sampler *sampler)
 {
-    worker_end(&side->worker);
+    worker_end(&sampler->worker);
 }
 
 /* Times one call on one set: the faster of two. */
-static Verdict time_one(Sampler *side, double *ms)
+static Verdict time_one(Sampler *sampler, double *ms)
 {
     *ms = 1e9;
     for (int i = 0; i < 2; i++) {
         Timing timing;
-        Verdict verdict = worker_prepare(&side->worker, draw(side->random, DRAW_CONTENTS));
-        if (verdict == PASS)
-            verdict = worker_go(&side->worker, 1, call_limit_s, &timing);
+        Verdict verdict = worker_run(&sampler->worker, draw(sampler->random, DRAW_CONTENTS), 1,
+                                     call_limit_s, &timing);
         if (verdict != PASS)
             return verdict;
         *ms = fmin(*ms, fmax(timing.event_ms, 1e-4));
@@ -203,18 +199,18 @@ Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *in
     return PASS;
 }
 
-Verdict sampler_take_up(Sampler *side, const Plan *plan)
+Verdict sampler_take_up(Sampler *sampler, const Plan *plan)
 {
     double ms;
-    Verdict verdict = worker_case(&side->worker, &plan->sized, plan->sets);
+    Verdict verdict = worker_case(&sampler->worker, &plan->sized, plan->sets);
 
-    side->plan = plan;
-    take_all_calls(side, plan);
-    if (verdict != PASS || (verdict = time_one(side, &ms)) != PASS)
+    sampler->plan = plan;
+    take_all_calls(sampler, plan);
+    if (verdict != PASS || (verdict = time_one(sampler, &ms)) != PASS)
         return verdict;
     if (ms * plan->sets * plan->passes > long_sample_ms) {
-        side->passes = 1;
-        side->calls = (int) fmin(fmax(long_sample_ms / ms, 1), plan->sets);
+        sampler->passes = 1;
+        sampler->calls = (int) fmin(fmax(long_sample_ms / ms, 1), plan->sets);
     }
     return PASS;
 }

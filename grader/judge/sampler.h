@@ -1,17 +1,17 @@
-/* sampler.h - one side of a race: a worker on a case, and how it takes a sample.
+/* sampler.h - one side of a comparison of speeds: a worker on a case, and how it takes a sample.
  *
  * A sample is one call on each of K buffer sets with new contents, so results cannot be replayed. K
  * sets take 5 ms or more if memory allows. Otherwise a sample has several passes, each on new
  * contents; so do samples of arrays in host memory.
  *
- * Each call returns PASS or the verdict of the failure, with the reason in side->worker.why.
+ * Each call returns PASS or the verdict of the failure, with the reason in sampler->worker.why.
  */
 #ifndef JUDGE_SAMPLER_H
 #define JUDGE_SAMPLER_H
 
 #include "base/random.h"
 #include "judge/session.h"
-#include "judge/race.h"
+#include "judge/compare_speed.h"
 
 /* The size of a case on this GPU, and the number of buffer sets and passes in a sample. */
 typedef struct Plan {
@@ -27,11 +27,11 @@ typedef struct Sampler {
     const Plan *plan;  /* for the current case */
 } Sampler;
 
-/* Takes a runner and loads a kernel into it. `info` describes the GPU's current state, including
- * its free memory. */
-Verdict sampler_start(Sampler *side, Session *session, const LabEntry *entry, const char *object,
-                      Draws *random, GpuInfo *info);
-void sampler_end(Sampler *side);
+/* Takes a runner and loads a kernel into it. sampler->worker.gpu then describes the GPU's current
+ * state, including its free memory. */
+Verdict sampler_start(Sampler *sampler, Session *session, const LabEntry *entry, const char *object,
+                      const Setup *setup, Draws *random);
+void sampler_end(Sampler *sampler);
 
 /* Chooses the size of a case for this GPU: the reference must take 0.2 ms, and three sets for
  * each of the two sides must fit in memory. If that is impossible, returns PASS with plan->sets
@@ -41,9 +41,9 @@ Verdict sampler_plan(Sampler *reference, const Case *lab_case, const GpuInfo *in
 
 /* Switches one side to a planned case. It keeps a pointer to the plan. A kernel far slower than the
  * reference takes fewer calls per sample, as long as it is that slow. */
-Verdict sampler_take_up(Sampler *side, const Plan *plan);
+Verdict sampler_take_up(Sampler *sampler, const Plan *plan);
 
-/* For judge/race.h: `self` is a Sampler. */
+/* For judge/compare_speed.h: `self` is a Sampler. */
 Verdict sampler_sample(void *self, Sample *sample);
 bool sampler_clock(void *self, double *mhz);
 
@@ -51,6 +51,6 @@ bool sampler_clock(void *self, double *mhz);
 Verdict sampler_warm_up(Sampler *reference);
 
 /* Measures one side alone: the median time per call over at most 16 samples. */
-Verdict sampler_time_alone(Sampler *side, int samples, double *ms);
+Verdict sampler_time_alone(Sampler *sampler, int samples, double *ms);
 
 #endif

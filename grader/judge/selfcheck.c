@@ -25,11 +25,11 @@ typedef struct SelfCheck {
     int faults;
 } SelfCheck;
 
-static void row(SelfCheck *proof, bool fine, const char *what, const char *said)
+static void row(SelfCheck *check, bool fine, const char *what, const char *said)
 {
     printf("  %-4s %-34.34s %s\n", fine ? "ok" : "BAD", what, said);
     fflush(stdout);
-    proof->faults += !fine;
+    check->faults += !fine;
 }
 
 bool head_word(const char *source, int line, const char *key, char *word, size_t size)
@@ -71,9 +71,9 @@ int least_cc(const char *source)
     return 10 * major + minor;
 }
 
-static bool is_simulated(const SelfCheck *proof)
+static bool is_simulated(const SelfCheck *check)
 {
-    return *proof->session->simulated;
+    return *check->session->simulated;
 }
 
 static size_t line_length(const char *text)
@@ -116,46 +116,46 @@ static bool shows_its_flaw(const Lab *lab)
     return lab->unmarked;
 }
 
-static void prove_files(SelfCheck *proof)
+static void check_files(SelfCheck *check)
 {
     static const char *const names[] = { "README.md", "kernel.h", "kernel.cu", "lab.c" };
-    const Lab *lab = proof->entry->lab;
+    const Lab *lab = check->entry->lab;
     char path[PATH];
     int hints = 0;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!file_exists(lab_file(&proof->session->book, proof->entry, names[i], path)))
-            row(proof, false, names[i], "is missing");
+        if (!file_exists(lab_file(&check->session->book, check->entry, names[i], path)))
+            row(check, false, names[i], "is missing");
     for (int i = 0; i < LAB_HINTS; i++)
         hints += lab->hints[i] && lab->hints[i][0];
     if (!shows_its_flaw(lab))
-        row(proof, false, "lab.c", "has no timed case in which rung 1 must be slow");
+        row(check, false, "lab.c", "has no timed case in which rung 1 must be slow");
     if (hints < LAB_HINTS)
-        row(proof, false, "hints", "three levels are required");
+        row(check, false, "hints", "three levels are required");
     if (lab->predictions[0].key &&
-        !file_exists(lab_file(&proof->session->book, proof->entry, "predictions.txt", path)))
-        row(proof, false, "predictions.txt", "is missing");
+        !file_exists(lab_file(&check->session->book, check->entry, "predictions.txt", path)))
+        row(check, false, "predictions.txt", "is missing");
 }
 
-static void prove_starter_text(SelfCheck *proof, const char *rung1)
+static void check_starter_text(SelfCheck *check, const char *rung1)
 {
     char path[PATH];
     char *starter, *handed_out, *rung;
 
-    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->book.root, proof->entry->folder);
+    PUT(path, "%s/solutions/%s/0_starter.cu", check->session->book.root, check->entry->folder);
     starter = read_file(path, 1 << 20, NULL);
     handed_out =
-        read_file(lab_file(&proof->session->book, proof->entry, "kernel.cu", path), 1 << 20, NULL);
+        read_file(lab_file(&check->session->book, check->entry, "kernel.cu", path), 1 << 20, NULL);
     rung = read_file(rung1, 1 << 20, NULL);
     if (!starter || !rung)
-        row(proof, false, "0_starter.cu", "it or rung 1 is missing");
+        row(check, false, "0_starter.cu", "it or rung 1 is missing");
     else if (!is_subsequence(starter, rung))
-        row(proof, false, "0_starter.cu", "has lines that rung 1 lacks: rung 1 may only add lines");
+        row(check, false, "0_starter.cu", "has lines that rung 1 lacks: rung 1 may only add lines");
     else if (!strstr(starter, "TODO"))
-        row(proof, false, "0_starter.cu", "has no TODO that shows the student where to begin");
+        row(check, false, "0_starter.cu", "has no TODO that shows the student where to begin");
     if (starter && handed_out && strcmp(starter, handed_out))
         printf("  note labs/%s/kernel.cu differs from the starter: it has been edited\n",
-               proof->entry->folder);
+               check->entry->folder);
     free(starter);
     free(handed_out);
     free(rung);
@@ -178,11 +178,11 @@ static void describe(const Result *result, const char *expected, char *text, siz
 
 /* A simulated GPU may give no verdict on a timed case: either the call has no modelled time, or
  * the modelled device is blind to it. */
-static bool is_unjudged(const SelfCheck *proof, const Result *result)
+static bool is_unjudged(const SelfCheck *check, const Result *result)
 {
     for (int i = 0; i < result->speeds; i++)
         if (result->speed[i].lab_case->kind == TIMED && !result->speed[i].measured)
-            return is_simulated(proof) &&
+            return is_simulated(check) &&
                    (result->verdict == CORRECT_ONLY || result->verdict == PASS);
     return false;
 }
@@ -190,14 +190,14 @@ static bool is_unjudged(const SelfCheck *proof, const Result *result)
 /* True if the verdict matches the promise in a kernel's first line; with `device` the hardware
  * decides between slow and pass. Where speed is not judged, a right kernel gets at most
  * `correct`. An `unsafe` kernel may fail on a real GPU before the simulated one checks it. */
-static bool keeps(const SelfCheck *proof, const char *promise, const Result *result)
+static bool keeps_promise(const SelfCheck *check, const char *promise, const Result *result)
 {
     Verdict verdict = result->verdict;
-    bool unjudged = is_unjudged(proof, result), fast = verdict_passed(verdict) || unjudged;
+    bool unjudged = is_unjudged(check, result), fast = verdict_passed(verdict) || unjudged;
 
     if (!strcmp(promise, "slow") && unjudged)
         return true;
-    if (!strcmp(promise, "correct") && is_simulated(proof)) /* its flaw does not show there */
+    if (!strcmp(promise, "correct") && is_simulated(check)) /* its flaw does not show there */
         return verdict == SLOW || fast || verdict == CORRECT_ONLY;
 
     if (!strcmp(promise, "device"))
@@ -208,7 +208,7 @@ static bool keeps(const SelfCheck *proof, const char *promise, const Result *res
         return verdict == WRONG || verdict == UNSAFE;
     if (!strcmp(promise, "unsafe_or_stray")) /* the contents of memory decide */
         return verdict == UNSAFE || verdict == WRONG || verdict == STRAY;
-    if (!strcmp(promise, "unsafe") && !is_simulated(proof))
+    if (!strcmp(promise, "unsafe") && !is_simulated(check))
         return verdict == UNSAFE || verdict == WRONG || verdict == CRASH || verdict == TIMEOUT;
     return !strcmp(promise, verdict_word(verdict));
 }
@@ -236,55 +236,55 @@ static bool beside_bar(const Result *result)
 }
 
 /* Writes the figures. Their keys begin with `name` without its ".cu". */
-static void keep_figures(const SelfCheck *proof, const char *name, const Result *result)
+static void store_figures(const SelfCheck *check, const char *name, const Result *result)
 {
     char key[100];
 
-    if (proof->figures)
-        figures_print(proof->figures, PUT(key, "%.*s", (int) strlen(name) - 3, name), result);
+    if (check->figures)
+        figures_print(check->figures, PUT(key, "%.*s", (int) strlen(name) - 3, name), result);
 }
 
-static void prove_kernel(SelfCheck *proof, const char *path, bool wrong, Result *result)
+static void check_kernel(SelfCheck *check, const char *path, bool wrong, Result *result)
 {
     char promise[16] = "", said[600];
-    const char *name = path + strlen(proof->session->book.root) + strlen("/solutions/") +
-                       strlen(proof->entry->folder) + 1;
+    const char *name = path + strlen(check->session->book.root) + strlen("/solutions/") +
+                       strlen(check->entry->folder) + 1;
     char *text = read_file(path, 1 << 20, NULL);
-    bool promised = text && expectation(text, is_simulated(proof), promise, sizeof promise);
+    bool promised = text && expectation(text, is_simulated(check), promise, sizeof promise);
     int from = promised ? least_cc(text) : 0;
 
     free(text);
     if (!promised) {
-        row(proof, false, name, "its first line lacks `// ... expect: VERDICT`");
+        row(check, false, name, "its first line lacks `// ... expect: VERDICT`");
         *result = (Result){ .verdict = UNSOUND };
         return;
     }
-    if (proof->session->gpu.cc < from) {
-        row(proof, true, name,
+    if (check->session->gpu.cc < from) {
+        row(check, true, name,
             PUT(said, "skipped: requires compute capability %d.%d", from / 10, from % 10));
         *result = (Result){ .verdict = UNSOUND };
         return;
     }
-    proof->session->ours = !wrong;
-    grade(proof->session, proof->entry, path, name, result);
-    keep_figures(proof, name, result);
-    if (!keeps(proof, promise, result)) {
+    check->session->ours = !wrong;
+    grade(check->session, check->entry, path, name, result);
+    store_figures(check, name, result);
+    if (!keeps_promise(check, promise, result)) {
         describe(result, promise, said, sizeof said);
-        row(proof, false, name, said);
+        row(check, false, name, said);
         return;
     }
     describe(result, NULL, said, sizeof said);
     if (!wrong && result->flags[0]) {
         APPEND(said, ": an honest kernel is flagged");
-        row(proof, false, name, said);
+        row(check, false, name, said);
         return;
     }
     if (!wrong && strcmp(promise, "device") && beside_bar(result)) {
         APPEND(said, ": within %.2f of the bar", off_bar);
-        row(proof, false, name, said);
+        row(check, false, name, said);
         return;
     }
-    row(proof, true, name, said);
+    row(check, true, name, said);
 }
 
 /* Prints which timed cases are not judged here, and why. */
@@ -300,47 +300,47 @@ static void note_unjudged(const Result *reference)
         }
 }
 
-static void prove_rungs(SelfCheck *proof, const FileList *rungs)
+static void check_rungs(SelfCheck *check, const FileList *rungs)
 {
     static Result result;
 
     for (int i = 0; i < rungs->count; i++) {
-        prove_kernel(proof, rungs->path[i], false, &result);
+        check_kernel(check, rungs->path[i], false, &result);
         if (result.verdict == UNSOUND || !result.speeds)
             continue;
         if (i == 0 && distance_from_bar(&result, false) > -rung1_under)
-            row(proof, false, "rung 1", "is less than 0.15 below a bar");
+            row(check, false, "rung 1", "is less than 0.15 below a bar");
         if (i == rungs->count - 1)
             note_unjudged(&result);
         if (i == rungs->count - 1 && distance_from_bar(&result, true) < reference_over)
-            row(proof, false, "the reference", "is less than 0.10 above a bar");
+            row(check, false, "the reference", "is less than 0.10 above a bar");
         for (int c = 0; c < result.speeds; c++)
             if (result.speed[c].lab_case->kind == CONTROL && result.speed[c].measured && i == 0 &&
                 result.speed[c].ratio.median < result.speed[0].bar)
-                row(proof, false, "the control case",
+                row(check, false, "the control case",
                     "is slow on rung 1: the flaw affects it, too");
     }
 }
 
-static void prove_starter(SelfCheck *proof)
+static void check_starter(SelfCheck *check)
 {
     static Result result;
     char path[PATH], said[600];
 
-    PUT(path, "%s/solutions/%s/0_starter.cu", proof->session->book.root, proof->entry->folder);
-    proof->session->ours = false;
-    grade(proof->session, proof->entry, path, "0_starter.cu", &result);
+    PUT(path, "%s/solutions/%s/0_starter.cu", check->session->book.root, check->entry->folder);
+    check->session->ours = false;
+    grade(check->session, check->entry, path, "0_starter.cu", &result);
     describe(&result, result.verdict == UNCHANGED ? NULL : "unchanged", said, sizeof said);
-    row(proof, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);
+    row(check, result.verdict == UNCHANGED && result.marks == 0, "0_starter.cu", said);
     if (result.as_it_ran == BUILD || result.as_it_ran == CRASH || result.as_it_ran == TIMEOUT ||
         result.as_it_ran == STRAY || result.as_it_ran == SUSPECT)
-        row(proof, false, "0_starter.cu",
+        row(check, false, "0_starter.cu",
             PUT(said, "is not a usable starting point: %s", result.why));
     if (result.speeds && distance_from_bar(&result, false) >= 0)
-        row(proof, false, "0_starter.cu", "reaches a bar without changes");
-    if (result.as_it_ran == CORRECT_ONLY && is_simulated(proof) &&
-        proof->entry->lab->mechanism[0].counter != NO_COUNTER)
-        row(proof, false, "0_starter.cu", "no bound of the lab's mechanism detects its flaw");
+        row(check, false, "0_starter.cu", "reaches a bar without changes");
+    if (result.as_it_ran == CORRECT_ONLY && is_simulated(check) &&
+        check->entry->lab->mechanism[0].counter != NO_COUNTER)
+        row(check, false, "0_starter.cu", "no bound of the lab's mechanism detects its flaw");
 }
 
 /* True for slow but right kernels, the only wrong ones whose speed is measured. */
@@ -357,30 +357,30 @@ static bool is_timed(const char *path)
 
 int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *figures)
 {
-    SelfCheck proof = { .session = session, .entry = entry, .figures = figures };
+    SelfCheck check = { .session = session, .entry = entry, .figures = figures };
     static Result result;
     FileList rungs, others;
 
     printf("%02d %s\n", lab_number(entry), lab_name(entry));
-    prove_files(&proof);
+    check_files(&check);
     list_rungs(&session->book, entry, &rungs);
     if (rungs.count < 2)
-        row(&proof, false, "solutions/", "at least two rungs are required");
+        row(&check, false, "solutions/", "at least two rungs are required");
     if (rungs.count)
-        prove_starter_text(&proof, rungs.path[0]);
-    prove_starter(&proof);
-    prove_rungs(&proof, &rungs);
+        check_starter_text(&check, rungs.path[0]);
+    check_starter(&check);
+    check_rungs(&check, &rungs);
     list_solutions(&session->book, entry, "/beyond", &others);
     for (int i = 0; i < others.count; i++)
-        prove_kernel(&proof, others.path[i], false, &result);
+        check_kernel(&check, others.path[i], false, &result);
     list_solutions(&session->book, entry, "/wrong", &others);
     if (!others.count)
-        row(&proof, false, "wrong/",
+        row(&check, false, "wrong/",
             "contains no wrong kernel, so the lab's own test is not tested");
     for (int i = 0; i < others.count; i++)
         if (!timed_only || is_timed(others.path[i]))
-            prove_kernel(&proof, others.path[i], true, &result);
-    return proof.faults;
+            check_kernel(&check, others.path[i], true, &result);
+    return check.faults;
 }
 
 /* ---- Cheats and honest kernels ---- */
@@ -395,7 +395,7 @@ static const Folder folders[] = {
     { "tests/honest", "honest kernels in other styles: none may be flagged", true },
 };
 
-static bool asked_for(const LabEntry *entry, const LabEntry *const *labs, int count)
+static bool is_selected(const LabEntry *entry, const LabEntry *const *labs, int count)
 {
     for (int i = 0; i < count; i++)
         if (labs[i] == entry)
@@ -412,30 +412,30 @@ static void promised_flag(const char *source, const char *promise, char *flag, s
     head_word(source, 0, PUT(key, "%s,", promise), flag, size);
 }
 
-static void prove_stranger(SelfCheck *proof, const Folder *folder, const char *name,
-                           const char *path, const char *promise, const char *flag)
+static void check_cheat(SelfCheck *check, const Folder *folder, const char *name, const char *path,
+                        const char *promise, const char *flag)
 {
     static Result result;
     char said[600];
-    bool kept;
+    bool fine;
 
-    grade(proof->session, proof->entry, path, name, &result);
-    kept = keeps(proof, promise, &result) &&
+    grade(check->session, check->entry, path, name, &result);
+    fine = keeps_promise(check, promise, &result) &&
            (folder->honest || !verdict_passed(result.verdict) || !strcmp(promise, "correct"));
-    describe(&result, kept ? NULL : promise, said, sizeof said);
+    describe(&result, fine ? NULL : promise, said, sizeof said);
     if (folder->honest && result.flags[0]) {
         APPEND(said, ": an honest kernel is flagged");
-        kept = false;
-    } else if (*flag && !is_simulated(proof) && !strstr(result.flags, flag)) {
+        fine = false;
+    } else if (*flag && !is_simulated(check) && !strstr(result.flags, flag)) {
         APPEND(said, ": the flag %s was expected", flag);
-        kept = false;
+        fine = false;
     }
-    row(proof, kept, name, said);
+    row(check, fine, name, said);
 }
 
-int prove_strangers(Session *session, const LabEntry *const *labs, int count, bool builds_only)
+int selfcheck_kernels(Session *session, const LabEntry *const *labs, int count, bool builds_only)
 {
-    SelfCheck proof = { .session = session };
+    SelfCheck check = { .session = session };
     static FileList files;
 
     session->ours = false;
@@ -449,21 +449,21 @@ int prove_strangers(Session *session, const LabEntry *const *labs, int count, bo
             char promise[16] = "", lab[40] = "", flag[40] = "";
             char *text = read_file(files.path[i], 1 << 20, NULL);
             bool headed =
-                text && expectation(text, is_simulated(&proof), promise, sizeof promise) &&
-                head_word(text, 1, "lab:", lab, sizeof lab) && (proof.entry = lab_find(lab));
-            if (headed && !is_simulated(&proof))
+                text && expectation(text, is_simulated(&check), promise, sizeof promise) &&
+                head_word(text, 1, "lab:", lab, sizeof lab) && (check.entry = lab_find(lab));
+            if (headed && !is_simulated(&check))
                 promised_flag(text, promise, flag, sizeof flag);
             free(text);
             if (!headed)
-                row(&proof, false, name,
+                row(&check, false, name,
                     "lacks `// expect: VERDICT` or `// lab: NAME` in its first two lines");
             else if (!strcmp(promise, "skipped"))
                 printf("  --   %-34.34s skipped: needs a real clock, which a simulated GPU lacks\n",
                        name);
-            else if (asked_for(proof.entry, labs, count) &&
+            else if (is_selected(check.entry, labs, count) &&
                      (!builds_only || !strcmp(promise, "build")))
-                prove_stranger(&proof, &folders[f], name, files.path[i], promise, flag);
+                check_cheat(&check, &folders[f], name, files.path[i], promise, flag);
         }
     }
-    return proof.faults;
+    return check.faults;
 }

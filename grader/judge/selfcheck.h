@@ -18,7 +18,7 @@ int selfcheck(Session *session, const LabEntry *entry, bool timed_only, FILE *fi
  * at the head of each file say `// expect: VERDICT[, FLAG] - why` and `// lab: NAME`. A cheat
  * may never pass; an honest kernel may never be flagged. `builds_only`: only kernels that the
  * build refuses, which need no GPU. Prints a row for each and returns the number of failures. */
-int prove_strangers(Session *session, const LabEntry *const *labs, int count, bool builds_only);
+int selfcheck_kernels(Session *session, const LabEntry *const *labs, int count, bool builds_only);
 
 /* Extracts the word after `key` in line `line` (counted from 0), which must begin with `//`.
  * False if there is no such word. */

@@ -200,14 +200,9 @@ bool session_seal(const Session *session, const LabEntry *entry, const char *fol
 /* One grading at a time per GPU: two would disturb each other's measurements. */
 static bool lock_gpu(Session *session)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[PATH], word[64];
+    char path[PATH];
 
-    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp",
-        session_device_word(session, word, sizeof word));
-    session->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (session->lock_fd < 0) /* another user's file, which can only be opened for reading */
-        session->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    session->lock_fd = open_gpu_lock(session->gpu.uuid, path, sizeof path);
     if (session->lock_fd < 0) {
         PUT(session->problem, "cannot open %s, the lock for one grading at a time: %s", path,
             strerror(errno));
@@ -230,20 +225,21 @@ static bool lock_gpu(Session *session)
 
 void session_prestart(Session *session)
 {
-    GpuInfo info;
-
     if (session->next.child.pid > 0 || *session->simulated) /* a simulated GPU starts at once */
         return;
     /* A failure here is ignored (for example, the student's process left no memory); the next
      * worker then starts anew. */
     if (worker_start(&session->next, session->book.runner, session->device, session->streams) !=
             PASS ||
-        worker_hello(&session->next, &info) != PASS)
+        worker_hello(&session->next) != PASS)
         worker_end(&session->next);
 }
 
-Verdict session_worker(Session *session, Worker *worker)
+/* The waiting runner, or a new one. */
+static Verdict take_runner(Session *session, bool on_simulated, Worker *worker)
 {
+    if (on_simulated && !*session->simulated)
+        return worker_start(worker, session->book.sim_runner, sim_default, session->streams);
     if (session->next.child.pid <= 0)
         return worker_start(worker, session->book.runner, session->device, session->streams);
     *worker = session->next;
@@ -251,10 +247,20 @@ Verdict session_worker(Session *session, Worker *worker)
     return PASS;
 }
 
-Verdict session_simulation(Session *session, Worker *worker)
+Verdict session_load(Session *session, const LabEntry *entry, const char *object,
+                     const Setup *setup, Worker *worker)
 {
-    return worker_start(worker, session->book.sim_runner,
-                        *session->simulated ? session->device : sim_default, session->streams);
+    Verdict verdict = take_runner(session, setup->on_simulated, worker);
+
+    if (verdict == PASS)
+        verdict = worker_hello(worker);
+    if (verdict == PASS)
+        verdict = worker_load(worker, entry, object);
+    if (verdict == PASS && setup->launch_millions)
+        verdict = worker_checks(worker, false, setup->launch_millions);
+    if (verdict == PASS && setup->model_time)
+        verdict = worker_model_time(worker);
+    return verdict;
 }
 
 /* Queries the GPU through a runner, which then waits for its kernel. */
@@ -269,7 +275,8 @@ static bool meet_gpu(Session *session)
     }
     verdict = worker_start(first, session->book.runner, session->device, session->streams);
     if (verdict == PASS)
-        verdict = worker_hello(first, &session->gpu);
+        verdict = worker_hello(first);
+    session->gpu = first->gpu;
     if (verdict != PASS)
         PUT(session->problem, "%s", first->why);
     else if (session->gpu.simulated != (*session->simulated != 0)) {

@@ -45,12 +45,18 @@ bool session_open_to_build(Session *session, int cc);
  * creating a context disturbs it. */
 void session_prestart(Session *session);
 
-/* Gives the caller the waiting runner, or a new one. The caller ends it with worker_end(). */
-Verdict session_worker(Session *session, Worker *worker);
+/* What a runner does with a kernel besides running it. All zero: nothing. */
+typedef struct Setup {
+    bool on_simulated;   /* on the simulated GPU, even if the session grades on a real one */
+    int launch_millions; /* simulated GPU: without its checks, and with this limit of warp
+                            instructions per launch, in millions; 0: as the runner has it */
+    bool model_time;     /* simulated GPU: worker_go() reports modelled times */
+} Setup;
 
-/* Gives the caller a runner on the simulated GPU, even if the session grades on a real one.
- * UNSOUND if there is no simulated GPU. */
-Verdict session_simulation(Session *session, Worker *worker);
+/* Gives the caller the waiting runner, or a new one, with this kernel loaded. The caller ends it
+ * with worker_end(), also after a failure. */
+Verdict session_load(Session *session, const LabEntry *entry, const char *object,
+                     const Setup *setup, Worker *worker);
 
 /* Shows a progress line such as "06 transpose  correctness 3 of 9". An empty text clears it. */
 void session_say(const Session *session, const char *format, ...)

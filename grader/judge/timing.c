@@ -1,158 +1,119 @@
-/* timing.c - shared parts of judging a lab's speed: failures, races, the verdict. */
+/* timing.c - shared parts of judging the speed of a kernel: starting, comparing, failures. */
 #include "judge/timing.h"
+#include "judge/decide.h"
 #include "base/util.h"
 
 #include <string.h>
 
-static const double race_budget_s = 3;
+static const double budget_s = 3;
 
 const double timing_remarkable = 1.3;
 
-const CaseSpeed *timing_slowest(const Result *result)
+void timing_flag(TimingContext *context, const char *flag)
 {
-    const CaseSpeed *slowest = NULL;
-
-    for (int i = 0; i < result->speeds; i++) {
-        const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind == TIMED && s->measured && !s->blind && s->ratio.hi < s->bar &&
-            (!slowest || s->ratio.median / s->bar < slowest->ratio.median / slowest->bar))
-            slowest = s;
-    }
-    return slowest;
-}
-
-void timing_decide(Result *result)
-{
-    const CaseSpeed *slow = timing_slowest(result), *unjudged = NULL;
-    bool close = false;
-
-    for (int i = 0; i < result->speeds; i++) {
-        const CaseSpeed *s = &result->speed[i];
-        if (s->lab_case->kind != TIMED)
-            continue;
-        if (!s->measured)
-            unjudged = unjudged ? unjudged : s;
-        else
-            close |= s->ratio.lo <= s->bar && s->bar <= s->ratio.hi;
-    }
-    result->verdict = slow ? SLOW : unjudged ? CORRECT_ONLY : close ? CLOSE : PASS;
-    if (slow || unjudged)
-        result->diagnosis = (Diagnosis){ .lab_case = (slow ? slow : unjudged)->lab_case };
-    if (slow)
-        PUT(result->why,
-            "case %s runs at %.2f of the reference's speed (%.0f of %.0f GB/s), the bar is %.2f",
-            slow->lab_case->label, ratio_shown(slow->ratio.median, slow->bar, 2), slow->gbps,
-            slow->reference_gbps, slow->bar);
-    else if (unjudged)
-        PUT(result->why, "case %s: %s", unjudged->lab_case->label, unjudged->why_not);
-    else if (close)
-        PUT(result->why, "too close to the bar to decide on this machine; counted as a pass");
-}
-
-void timing_flag(TimingContext *j, const char *flag)
-{
-    char *flags = j->result->flags;
+    char *flags = context->result->flags;
 
     if (!strstr(flags, flag))
-        APPEND(j->result->flags, "%s%s", *flags ? " " : "", flag);
+        APPEND(context->result->flags, "%s%s", *flags ? " " : "", flag);
 }
 
 static void show_blocks(void *self, int blocks)
 {
-    TimingContext *j = self;
+    TimingContext *context = self;
 
-    session_say(j->session, "%02d %s: %s, block %d", lab_number(j->entry), lab_name(j->entry),
-                j->doing, blocks);
+    session_say(context->session, "%02d %s: %s, block %d", lab_number(context->entry),
+                lab_name(context->entry), context->doing, blocks);
 }
 
-bool timing_ours_failed(TimingContext *j, Verdict verdict, const char *who, const char *why)
+bool timing_ours_ok(TimingContext *context, Verdict verdict, const Sampler *ours)
 {
     if (verdict == PASS)
-        return false;
-    j->result->verdict = UNSOUND;
-    PUT(j->result->why, "%s failed, which is not your fault: %s", who, why);
-    return true;
+        return true;
+    context->result->verdict = UNSOUND;
+    PUT(context->result->why, "the reference failed, which is not your fault: %s",
+        ours->worker.why);
+    return false;
 }
 
-bool timing_reference_failed(TimingContext *j, Verdict verdict)
+bool timing_reference_ok(TimingContext *context, Verdict verdict)
 {
-    return timing_ours_failed(j, verdict, "the reference", j->reference.worker.why);
+    return timing_ours_ok(context, verdict, &context->reference);
 }
 
-Verdict timing_start_ours(TimingContext *j, Sampler *side, const char *object, GpuInfo *info)
+Verdict timing_start(TimingContext *context, Sampler *sampler, const char *object)
 {
-    return sampler_start(side, j->session, j->entry, object, j->random, info);
+    return sampler_start(sampler, context->session, context->entry, object, &(Setup){ 0 },
+                         context->random);
 }
 
-void timing_race(TimingContext *j, Sampler *student, double bar, int least, Outcome *finish)
+void timing_compare(TimingContext *context, Sampler *student, double bar, int least,
+                    Outcome *outcome)
 {
-    Race the_race = {
-        .reference = { &j->reference, sampler_sample },
+    Comparison comparison = {
+        .reference = { &context->reference, sampler_sample },
         .student = { student, sampler_sample },
         .bar = bar,
         .least = least,
         .most = 120,
-        .budget_s = race_budget_s,
-        .random = draw(j->random, DRAW_ORDER),
+        .budget_s = budget_s,
+        .random = draw(context->random, DRAW_ORDER),
         .clock_mhz = sampler_clock,
-        .clock_self = &j->reference,
+        .clock_self = &context->reference,
         .progress = show_blocks,
-        .progress_self = j,
+        .progress_self = context,
     };
-    race(&the_race, finish);
+    compare_speed(&comparison, outcome);
 }
 
-bool timing_student_failed(TimingContext *j, Verdict verdict, const Sampler *student,
-                           const Plan *plan)
+bool timing_student_ok(TimingContext *context, Verdict verdict, const Sampler *student)
 {
+    Result *result = context->result;
+
     if (verdict == PASS)
-        return false;
-    j->result->verdict = verdict;
-    j->result->diagnosis = student->worker.diagnosis;
-    if (verdict == WRONG || verdict == STRAY) /* these messages already name the case */
-        PUT(j->result->why, "%s", student->worker.why);
-    else
-        PUT(j->result->why, "case %s: %s", plan->sized.label, student->worker.why);
-    return true;
+        return true;
+    result->verdict = verdict;
+    result->diagnosis = student->worker.diagnosis;
+    worker_reason(&student->worker, result->why, sizeof result->why);
+    return false;
 }
 
-bool timing_start_student(TimingContext *j, Sampler *student, int i)
+bool timing_start_student(TimingContext *context, Sampler *student)
 {
-    GpuInfo info;
-
-    return !timing_student_failed(
-        j, sampler_start(student, j->session, j->entry, j->object, j->random, &info), student,
-        &j->plan[i]);
+    return timing_student_ok(context, timing_start(context, student, context->object), student);
 }
 
-void timing_list_cases(TimingContext *j)
+void timing_list_cases(TimingContext *context)
 {
-    const Case *cases = j->entry->lab->cases;
+    const Case *cases = context->entry->lab->cases;
 
     for (int i = 0; cases[i].label; i++)
-        if (cases[i].kind == TIMED || (cases[i].kind == CONTROL && !j->session->quick)) {
-            if (j->result->speeds == GRADE_CASES)
-                die("lab %s has more than %d timed cases", j->entry->folder, GRADE_CASES);
-            j->result->speed[j->result->speeds++] =
+        if (cases[i].kind == TIMED || (cases[i].kind == CONTROL && !context->session->quick)) {
+            if (context->result->speeds == GRADE_CASES)
+                die("lab %s has more than %d timed cases", context->entry->folder, GRADE_CASES);
+            context->result->speed[context->result->speeds++] =
                 (CaseSpeed){ .lab_case = &cases[i],
-                             .bar = course_bar(&j->session->course, j->entry, i) };
+                             .bar = course_bar(&context->session->course, context->entry, i) };
         }
 }
 
-bool timing_impossible(const TimingContext *j, const Plan *plan, double call_ms)
+/* A call is faster than memory allows: the minimum bytes, minus what L2 may have kept, exceed 1.05
+ * times the peak bandwidth. */
+static bool exceeds_memory(const TimingContext *context, double bytes, double call_ms)
 {
-    double bytes = j->entry->lab->work(&plan->sized).bytes - (double) j->info.gpu.l2_bytes;
+    const double from_memory = bytes - (double) context->info.gpu.l2_bytes;
 
-    return j->info.peak_gbps > 0 && bytes > 0 &&
-           bytes / (call_ms * 1e-3) > 1.05e9 * j->info.peak_gbps;
+    return context->info.peak_gbps > 0 && from_memory > 0 &&
+           from_memory / (call_ms * 1e-3) > 1.05e9 * context->info.peak_gbps;
 }
 
-void timing_say_impossible(TimingContext *j, const Plan *plan, double call_ms)
+bool timing_believable(TimingContext *context, int i, double student_ms, double reference_ms)
 {
-    j->result->verdict = SUSPECT;
-    PUT(j->result->why,
-        "case %s: %.0f GB/s is more than this GPU's memory bandwidth (%.0f GB/s), so the kernel "
-        "cannot have done the work",
-        plan->sized.label, j->entry->lab->work(&plan->sized).bytes / call_ms * 1e-6,
-        j->info.peak_gbps);
+    const Plan *plan = &context->plan[i];
+    const double bytes = context->entry->lab->work(&plan->sized).bytes;
+
+    if (!exceeds_memory(context, bytes, student_ms) || exceeds_memory(context, bytes, reference_ms))
+        return true;
+    decide_too_fast(context->result, context->result->speed[i].lab_case, bytes / student_ms * 1e-6,
+                    context->info.peak_gbps);
+    return false;
 }

@@ -1,5 +1,5 @@
-/* timing.h - shared parts of judging a lab's speed: the context of judge/timing_gpu.c,
- * decide_sim.c, timing_sim.c, interference.c and baselines.c. */
+/* timing.h - shared parts of judging the speed of a kernel: the context of judge/timing_gpu.c,
+ * timing_sim.c, modelled.c, interference.c and baselines.c. */
 #ifndef JUDGE_TIMING_H
 #define JUDGE_TIMING_H
 
@@ -25,40 +25,33 @@ typedef struct TimingContext {
     const char *doing;      /* for the progress line */
 } TimingContext;
 
-Verdict timing_start_ours(TimingContext *j, Sampler *side, const char *object, GpuInfo *info);
-bool timing_start_student(TimingContext *j, Sampler *student, int i); /* false: it failed */
+/* Starts a process with this kernel in it; timing_start_student: with the student's, false if that
+ * failed. */
+Verdict timing_start(TimingContext *context, Sampler *sampler, const char *object);
+bool timing_start_student(TimingContext *context, Sampler *student);
 
-/* Each returns true after a failure, with the verdict and its reason in the result. A failure of
- * a kernel of the workbook is a fault of the grader or of the machine: UNSOUND. */
-bool timing_reference_failed(TimingContext *j, Verdict verdict);
-bool timing_ours_failed(TimingContext *j, Verdict verdict, const char *who, const char *why);
-bool timing_student_failed(TimingContext *j, Verdict verdict, const Sampler *student,
-                           const Plan *plan);
+/* True for PASS. Otherwise false, with the verdict and its reason in the result. A failure of a
+ * kernel of the workbook is a fault of the grader or of the machine: UNSOUND. */
+bool timing_reference_ok(TimingContext *context, Verdict verdict);
+bool timing_ours_ok(TimingContext *context, Verdict verdict, const Sampler *ours);
+bool timing_student_ok(TimingContext *context, Verdict verdict, const Sampler *student);
 
-/* Races the reference against a student's kernel on the case that both have taken up, for at
- * least `least` blocks. */
-void timing_race(TimingContext *j, Sampler *student, double bar, int least, Outcome *finish);
+/* Compares the speed of the reference with a student's kernel on the case that both have taken up,
+ * in at least `least` blocks. */
+void timing_compare(TimingContext *context, Sampler *student, double bar, int least,
+                    Outcome *outcome);
 
 /* Adds the timed and control cases to the result. */
-void timing_list_cases(TimingContext *j);
+void timing_list_cases(TimingContext *context);
 
-/* timing_impossible: true if a call is faster than memory allows: the minimum bytes, minus what
- * L2 may have kept, exceed 1.05 times the peak bandwidth. timing_say_impossible: sets the
- * verdict for that. */
-bool timing_impossible(const TimingContext *j, const Plan *plan, double call_ms);
-void timing_say_impossible(TimingContext *j, const Plan *plan, double call_ms);
+/* False, with the verdict SUSPECT in the result, if the student's call of case i is faster than
+ * memory allows. If the reference's is, too, the driver's figure for the memory is wrong. */
+bool timing_believable(TimingContext *context, int i, double student_ms, double reference_ms);
 
 /* A kernel with a higher ratio to the reference is compared with the fastest known kernel. */
 extern const double timing_remarkable;
 
-/* The timed case to report: of those below their bar with their whole interval, the one farthest
- * below. NULL if no case is below its bar. */
-const CaseSpeed *timing_slowest(const Result *result);
-
-/* Sets the verdict that follows from the measured cases, and its sentence. */
-void timing_decide(Result *result);
-
 /* Adds a flag for a human to check, unless it is already set. */
-void timing_flag(TimingContext *j, const char *flag);
+void timing_flag(TimingContext *context, const char *flag);
 
 #endif

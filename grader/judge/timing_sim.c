@@ -1,278 +1,221 @@
-/* timing_sim.c - the modelled time of one call on a simulated GPU, which is the same each time. */
-#include "judge/timing_sim.h"
-#include "base/util.h"
+/* timing_sim.c - judges the speed of a correct kernel against the lab's reference on a simulated
+ * GPU.
+ *
+ * The reference determines the size of each case, and its call is kept (judge/modelled.h). The
+ * student's kernel is called once with cold caches, and its whole result is checked. The ratio of
+ * the two modelled times decides; there is no noise, so no result is too close to call.
+ *
+ * The kernel's counters are also compared with the bounds of the lab's mechanism, to explain why
+ * it is slow. The bounds decide only where speed is not judged: where a call has no modelled
+ * time, or where the modelled device is blind in all cases, that is, rung 1 is not slow in any
+ * of them. If rung 1 is slow in at least one case, that case decides, and the blind ones are
+ * left out.
+ */
+#include "judge/decide.h"
+#include "judge/baselines.h"
+#include "judge/counter_bounds.h"
+#include "judge/modelled.h"
+#include "judge/outputs.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* A launch costs about 2 us. A call 50 times as long hardly depends on it. Where copies and
- * kernels are to be balanced, a call is a sequence of about thirty of each. */
-static const double least_call_ms = 0.1, least_balanced_ms = 1;
+/* ---- One case ---- */
 
-/* Balanced cases start at this scale, and the first trial gives the balanced dim this value. The
- * case is balanced once the factor is this close to 1, or after this many trials. */
-static const double balanced_scale = 1.0 / 64, balanced_within = 0.05;
-enum { BALANCE_TRIAL = 16, BALANCE_TRIALS = 4 };
-
-/* Limit of warp instructions in one call of the reference, so that simulation does not take too
- * long. */
-static const double most_instructions = 150e6;
-
-/* Limits for any launch before it counts as endless, in millions of warp instructions, and for a
- * call. */
-static const int launch_millions = 1000;
-static const double call_limit_s = 60;
-
-/* Increase this when the meaning of the kept values changes. */
-enum { KEPT_FORMAT = 2 };
-
-/* ---- One call ---- */
-
-/* Each modelled call gets a new process. Earlier calls change the addresses of the arrays, and
- * with them which cache lines share a set: after another case, lab 06's reference was modelled
- * 0.02 % slower. */
-static Verdict start_anew(TimingContext *j, Sampler *side, const char *object)
+static void record(const TimingContext *context, int i, const ModelledCall *reference,
+                   const ModelledCall *call, CaseSpeed *s)
 {
-    GpuInfo info;
-    Verdict verdict;
+    Work work = context->entry->lab->work(&context->plan[i].sized);
+    double ratio = reference->ms / call->ms;
 
-    sampler_end(side);
-    verdict = sampler_start(side, j->session, j->entry, object, j->random, &info);
-
-    if (verdict == PASS)
-        verdict = worker_checks(&side->worker, false, launch_millions);
-    return verdict == PASS ? worker_model_time(&side->worker) : verdict;
+    s->measured = true;
+    s->ratio = (Interval){ ratio, ratio, ratio };
+    s->student_ms = call->ms;
+    s->reference_ms = reference->ms;
+    s->gbps = work.bytes / call->ms * 1e-6;
+    s->gflops = work.flops / call->ms * 1e-6;
+    s->reference_gbps = work.bytes / reference->ms * 1e-6;
+    s->timed_blocks = call->timed.timed_blocks;
+    s->simulated_blocks = call->timed.blocks;
+    memcpy(s->dim, context->plan[i].sized.dim, sizeof s->dim);
 }
 
-Verdict modelled_call(TimingContext *j, Sampler *side, const char *object, const Case *sized,
-                      uint64_t seed, ModelledCall *call)
+/* A slow case is explained by the first bound that it misses. */
+static bool explain(TimingContext *context, Sampler *student, Reason *reason)
 {
-    Timing timing;
-    Verdict verdict = start_anew(j, side, object);
+    Verdict verdict = counter_bounds_check(&student->worker);
 
-    if (verdict == PASS)
-        verdict = worker_case(&side->worker, sized, 1);
-    if (verdict == PASS)
-        verdict = worker_prepare(&side->worker, seed);
-    if (verdict == PASS)
-        verdict = worker_go(&side->worker, 1, call_limit_s, &timing);
-    if (verdict != PASS)
-        return verdict;
-    call->ms = timing.event_ms;
-    return worker_timed(&side->worker, &call->timed);
-}
-
-bool modelled_idle(const ModelledCall *call)
-{
-    return !(call->ms > 0) && call->timed.launches == 0;
-}
-
-bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
-{
-    if (call->timed.untimed > 0)
-        put(why_not, size, "the model has no time for %.0f of %.0f launches", call->timed.untimed,
-            call->timed.launches);
-    else if (!(call->ms > 0))
-        put(why_not, size, "nothing ran on the GPU; the model counts no time for work of the host");
-    else
-        return true;
-    return false;
-}
-
-/* ---- Sizes ---- */
-
-/* The kept result of the reference on a case: the chosen dims and the call, or why it is not
- * timed. */
-typedef struct Kept {
-    long dim[LAB_DIMS];
-    ModelledCall call;
-    char why_not[120]; /* "": the case is timed */
-} Kept;
-
-/* The seed for the reference's call. It is fixed per case, because the result is kept. */
-static uint64_t reference_seed(const TimingContext *j, const Case *sized)
-{
-    uint64_t seed = hash_bytes(j->result->hash, "reference", strlen("reference"));
-
-    return hash_bytes(seed, sized->label, strlen(sized->label));
-}
-
-static Verdict try_reference(TimingContext *j, const Case *sized, Kept *kept)
-{
-    memcpy(kept->dim, sized->dim, sizeof kept->dim);
-    return modelled_call(j, &j->reference, j->reference_object, sized, reference_seed(j, sized),
-                         &kept->call);
-}
-
-/* Doubles the scale from `scale` until a call of the reference is long enough. */
-static Verdict grow(TimingContext *j, Case *sized, double scale, double least_ms, Kept *kept)
-{
-    Verdict verdict = PASS;
-
-    for (; scale <= 1024 && verdict == PASS; scale *= 2) {
-        if (sized->size)
-            sized->size(sized->dim, &j->info.gpu, scale);
-        verdict = try_reference(j, sized, kept);
-        if (verdict != PASS || kept->call.ms >= least_ms || !sized->size || sized->stays_short)
-            return verdict;
-        if (kept->call.timed.instructions > most_instructions / 2)
-            break;
-    }
-    PUT(kept->why_not,
-        "at every size that can be simulated, a call is so short that launch overhead dominates");
-    return verdict;
-}
-
-/* The factor for the balanced dim that gives the kernels the wanted extra time. 0 if no factor can;
- * why_not then has the reason. */
-static double balance_factor(const ModelledCall *without, double wanted_ms, Kept *kept)
-{
-    const double added_ms = kept->call.timed.kernels_ms - without->timed.kernels_ms;
-    const double base = without->timed.instructions, factor = wanted_ms / added_ms;
-    const double all = base + factor * (kept->call.timed.instructions - base);
-
-    if (!(added_ms > 0))
-        PUT(kept->why_not, "its time does not grow with the amount of work");
-    else if (all > most_instructions)
-        PUT(kept->why_not, "too large to simulate: %.0f million warp instructions", all * 1e-6);
-    return kept->why_not[0] ? 0 : factor;
-}
-
-/* The kernels' time grows in proportion to the balanced dim once arithmetic dominates, so a
- * trial shows how large the dim must be. With a small dim, memory accesses may hide half of the
- * arithmetic, so the prediction is tried and corrected until it is right. */
-static Verdict balance(TimingContext *j, Case *sized, Kept *kept)
-{
-    const ModelledCall without = kept->call;
-    const double wanted_ms = sized->balance * without.ms;
-    long *dim = &sized->dim[sized->balanced];
-    double factor = 0;
-    Verdict verdict;
-
-    *dim = BALANCE_TRIAL;
-    for (int trial = 0; trial < BALANCE_TRIALS; trial++) {
-        if ((verdict = try_reference(j, sized, kept)) != PASS ||
-            (factor = balance_factor(&without, wanted_ms, kept)) == 0 ||
-            (trial && fabs(factor - 1) < balanced_within))
-            return verdict;
-        *dim = (long) fmax(round(factor * (double) *dim), 1);
-    }
-    return try_reference(j, sized, kept);
-}
-
-static Verdict choose(TimingContext *j, const Case *lab_case, Kept *kept)
-{
-    Case sized = *lab_case;
-    bool balanced = sized.balance > 0;
-    Verdict verdict = grow(j, &sized, balanced ? balanced_scale : 1,
-                           balanced ? least_balanced_ms : least_call_ms, kept);
-
-    if (verdict == PASS && balanced && !kept->why_not[0])
-        verdict = balance(j, &sized, kept);
-    if (verdict == PASS && !kept->why_not[0] && sized.kind == TIMED)
-        modelled_fine(&kept->call, kept->why_not, sizeof kept->why_not);
-    return verdict;
-}
-
-/* ---- Kept results ---- */
-
-/* A hash of everything that the reference's call depends on. 0 if it cannot be computed. */
-static uint64_t kept_key(const TimingContext *j, int i)
-{
-    uint64_t key = j->session->simulator;
-    char *object;
-    size_t size;
-
-    if (!key || !(object = read_file(j->reference_object, 64 << 20, &size)))
-        return 0;
-    key = hash_bytes(key ^ j->result->hash, object, size);
-    free(object);
-    return hash_bytes(key, (int[]){ KEPT_FORMAT, i }, 2 * sizeof(int));
-}
-
-static const char *kept_path(const TimingContext *j, int i, uint64_t key, char *path, size_t size)
-{
-    char device[PATH];
-
-    return put(path, size, "%s/%s-%s-reference-%d-%016llx", j->session->book.floors,
-               j->entry->folder, session_device_word(j->session, device, sizeof device), i,
-               (unsigned long long) key);
-}
-
-static bool read_kept(const TimingContext *j, int i, uint64_t key, Kept *kept)
-{
-    char path[PATH * 3], *text;
-    long *d = kept->dim;
-    Timed *t = &kept->call.timed;
-    int used = 0;
-
-    *kept = (Kept){ 0 };
-    if (!key || !(text = read_file(kept_path(j, i, key, path, sizeof path), 1000, NULL)))
-        return false;
-    if (sscanf(text, "%ld %ld %ld %ld %lf %lf %lf %lf %lf %lf %lf;%n", &d[0], &d[1], &d[2], &d[3],
-               &kept->call.ms, &t->launches, &t->untimed, &t->blocks, &t->timed_blocks,
-               &t->instructions, &t->kernels_ms, &used) == 11 &&
-        used)
-        PUT(kept->why_not, "%.*s", (int) strcspn(text + used, "\n"), text + used);
-    else
-        used = 0;
-    free(text);
-    return used && (*kept->why_not || kept->call.ms > 0);
-}
-
-static void write_kept(const TimingContext *j, int i, uint64_t key, const Kept *kept)
-{
-    const long *d = kept->dim;
-    const Timed *t = &kept->call.timed;
-    char path[PATH * 3], text[600];
-
-    if (!key || !make_folders(j->session->book.floors))
-        return;
-    PUT(text, "%ld %ld %ld %ld %.17g %.17g %.17g %.17g %.17g %.17g %.17g;%s\n", d[0], d[1], d[2],
-        d[3], kept->call.ms, t->launches, t->untimed, t->blocks, t->timed_blocks, t->instructions,
-        t->kernels_ms, kept->why_not);
-    write_file(kept_path(j, i, key, path, sizeof path), text, strlen(text));
-}
-
-static bool ask_reference(TimingContext *j, const Case *lab_case, Kept *kept)
-{
-    session_say(j->session, "%02d %s: the reference, %s", lab_number(j->entry), lab_name(j->entry),
-                lab_case->label);
-    return !timing_reference_failed(j, choose(j, lab_case, kept));
-}
-
-bool modelled_plan(TimingContext *j, int i, ModelledCall *reference)
-{
-    CaseSpeed *s = &j->result->speed[i];
-    uint64_t key = kept_key(j, i);
-    Kept kept;
-
-    if (!read_kept(j, i, key, &kept)) {
-        if (!ask_reference(j, s->lab_case, &kept))
-            return false;
-        write_kept(j, i, key, &kept);
-    }
-    PUT(s->why_not, "%s", kept.why_not);
-    j->plan[i] = (Plan){
-        .sized = *s->lab_case, .sets = !kept.why_not[0], .passes = 1, .reference_ms = kept.call.ms
-    };
-    memcpy(j->plan[i].sized.dim, kept.dim, sizeof kept.dim);
-    *reference = kept.call;
+    if (verdict != SLOW)
+        return timing_student_ok(context, verdict, student);
+    reason->diagnosis = student->worker.diagnosis;
+    PUT(reason->text, "%s", student->worker.why);
     return true;
 }
 
-double modelled_ratio(TimingContext *j, const char *object, int i)
+/* Notes the limiter of the case that misses its bar by most, which is the case that the verdict
+ * names. Call this before any other query to the runner. */
+static void note_limiter(TimingContext *context, Sampler *student, int i, double ratio)
 {
-    Sampler ours = { 0 };
-    ModelledCall call;
-    char why[120];
-    const Case *sized = &j->plan[i].sized;
-    Verdict verdict = modelled_call(j, &ours, object, sized, reference_seed(j, sized), &call);
+    const CaseSpeed *s = &context->result->speed[i];
+    const double share = ratio / s->bar;
 
-    sampler_end(&ours);
-    return verdict == PASS && modelled_fine(&call, why, sizeof why)
-               ? j->plan[i].reference_ms / call.ms
-               : 0;
+    if (s->lab_case->kind != TIMED || share >= 1 ||
+        (context->limited > 0 && share >= context->limited))
+        return;
+    context->limited = share;
+    worker_limiter(&student->worker, context->result->limiter, sizeof context->result->limiter);
+}
+
+/* If not even rung 1 is this far below the bar, a verdict would depend on the device or its
+ * model rather than on the kernel. (No rung may be nearer to a bar: judge/selfcheck.c.) */
+static const double separated = 0.05;
+
+static bool separates(TimingContext *context, int i)
+{
+    CaseSpeed *s = &context->result->speed[i];
+
+    if (s->lab_case->kind != TIMED || s->lab_case->spares_rung1)
+        return true;
+    s->floor = baseline_floor(context, i);
+    if (s->floor <= s->bar - separated)
+        return true;
+    PUT(s->why_not,
+        "on this modelled device not even the naive kernel is clearly slow: it runs at %.2f of the "
+        "reference's speed, and the bar is %.2f",
+        s->floor, s->bar);
+    s->floor = 0;
+    s->blind = true;
+    return false;
+}
+
+/* A control case does not affect the verdict and may be the kernel's worst case. If it is too
+ * large to simulate, that is no evidence against the kernel. */
+static bool may_be_left_out(const Case *lab_case, Verdict verdict, char *why_not, size_t size)
+{
+    if (verdict != TIMEOUT || lab_case->kind != CONTROL)
+        return false;
+    put(why_not, size, "too large to simulate (a control case does not affect the verdict)");
+    return true;
+}
+
+/* A kernel that leaves the work to the host has no modelled time. If the reference does use the
+ * GPU, the kernel is slow, and no ratio is needed to say so. False if the verdict is set. */
+static bool uses_gpu(TimingContext *context, const ModelledCall *call,
+                     const ModelledCall *reference, int i)
+{
+    const Case *lab_case = context->result->speed[i].lab_case;
+
+    if (lab_case->kind != TIMED || !modelled_idle(call) || modelled_idle(reference))
+        return true;
+    context->result->verdict = SLOW;
+    context->result->diagnosis = (Diagnosis){ .saw = SAW(SAW_IDLE_GPU), .lab_case = lab_case };
+    PUT(context->result->why,
+        "case %s: nothing ran on the GPU. Work of the host has no simulated time, so there is no "
+        "ratio. Do the work in a kernel",
+        lab_case->label);
+    return false;
+}
+
+/* Returns false once the verdict is set. */
+static bool judge_case(TimingContext *context, Sampler *student, int i, Reason *reason)
+{
+    CaseSpeed *s = &context->result->speed[i];
+    ModelledCall reference, call = { 0 };
+    Verdict verdict;
+
+    if (!modelled_plan(context, i, &reference))
+        return false;
+    if (!context->plan[i].sets || !separates(context, i))
+        return true;
+    session_say(context->session, "%02d %s: timing, %s", lab_number(context->entry),
+                lab_name(context->entry), s->lab_case->label);
+    verdict = modelled_call(context, student, context->object, &context->plan[i].sized,
+                            draw(context->random, DRAW_CONTENTS), &call);
+    if (may_be_left_out(s->lab_case, verdict, s->why_not, sizeof s->why_not))
+        return true;
+    if (!timing_student_ok(context, verdict, student))
+        return false;
+    note_limiter(context, student, i, reference.ms / call.ms);
+    if ((s->lab_case->kind == TIMED && !explain(context, student, reason)) ||
+        !timing_student_ok(context, outputs_check(&student->worker, 0, context->random), student) ||
+        !uses_gpu(context, &call, &reference, i))
+        return false;
+    if (!modelled_fine(&call, s->why_not, sizeof s->why_not))
+        return true;
+    record(context, i, &reference, &call, s);
+    return timing_believable(context, i, call.ms, reference.ms);
+}
+
+/* ---- The note ---- */
+
+/* For example "case flat: timed 96 of 4096 blocks". */
+static void note_samples(Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->measured && s->timed_blocks < s->simulated_blocks)
+            APPEND(result->note, "%scase %s: timed %.0f of %.0f blocks", *result->note ? ". " : "",
+                   s->lab_case->label, s->timed_blocks, s->simulated_blocks);
+    }
+}
+
+/* Control cases do not affect the verdict, but the lessons announce them: say why one is
+ * missing. */
+static void note_controls(Result *result)
+{
+    for (int i = 0; i < result->speeds; i++) {
+        const CaseSpeed *s = &result->speed[i];
+        if (s->lab_case->kind == CONTROL && !s->measured && s->why_not[0])
+            APPEND(result->note, "%scontrol case %s is left out: %s", *result->note ? ". " : "",
+                   s->lab_case->label, s->why_not);
+    }
+}
+
+/* Measures rung 1 where the marks need it, and compares remarkably fast kernels with the fastest
+ * known. */
+static void measure_baselines(TimingContext *context)
+{
+    Result *result = context->result;
+
+    for (int i = 0; i < result->speeds; i++) {
+        CaseSpeed *s = &result->speed[i];
+        if (!s->measured || s->lab_case->kind != TIMED)
+            continue;
+        if (result->verdict == SLOW && !s->floor)
+            s->floor = baseline_floor(context, i);
+        if (s->ratio.median > timing_remarkable)
+            baseline_check(context, i);
+    }
+}
+
+void judge_modelled(Session *session, const char *reference, const char *object, Result *result,
+                    Draws *random)
+{
+    static Reason reasons[GRADE_CASES];
+    TimingContext context = { .session = session,
+                              .result = result,
+                              .entry = result->entry,
+                              .reference_object = reference,
+                              .object = object,
+                              .random = random,
+                              .info = session->gpu };
+    Sampler student = { 0 };
+    bool fine = true, decided = false;
+
+    memset(reasons, 0, sizeof reasons);
+    timing_list_cases(&context);
+    for (int i = 0; fine && i < result->speeds; i++)
+        fine = judge_case(&context, &student, i, &reasons[i]);
+    sampler_end(&student);
+    if (fine) {
+        decided = decide_modelled(result, reasons);
+        note_samples(result);
+        note_controls(result);
+        measure_baselines(&context);
+    }
+    sampler_end(&context.reference);
+    if (fine && !decided) {
+        char unjudged[sizeof result->why];
+        PUT(unjudged, "%s", result->why);
+        judge_mechanism(session, object, unjudged, result, random);
+    }
 }

@@ -2,6 +2,7 @@
 #include "judge/worker.h"
 #include "base/number.h"
 #include "judge/compare.h"
+#include "judge/message.h"
 #include "runner/protocol.h"
 #include "base/util.h"
 
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 /* Starting CUDA on a machine with many GPUs is slow, and so is compiling PTX for a new GPU. */
 static const double start_limit_s = 60, load_limit_s = 60, chore_limit_s = 20;
@@ -26,16 +28,16 @@ static const struct {
     uint64_t saw;
 } faults[] = {
     { "gpu", UNSOUND, "" },
-    { "load", CRASH, "the kernel could not be loaded: " },
+    { "load", CRASH, "the kernel could not be loaded: ", SAW(SAW_LOAD) },
     { "memory", UNSOUND, "not enough memory on the GPU: " },
-    { "hoards", CRASH, "" },
+    { "hoards", CRASH, "", SAW(SAW_DEVICE_MEMORY) },
     { "launch", CRASH, "a kernel could not be launched: ", SAW(SAW_LAUNCH) },
     { "kernel", CRASH, "a kernel failed while running: " },
     { "stray", STRAY, "" },
     { "unsafe", UNSAFE, "" },
-    { "endless", TIMEOUT, "" },
+    { "endless", TIMEOUT, "", SAW(SAW_ENDLESS) },
     { "died", CRASH, "its process " },
-    { "garbage", SUSPECT, "its process " },
+    { "garbage", SUSPECT, "its process ", SAW(SAW_GARBAGE) },
     { "limit", UNSUPPORTED, "the simulated GPU does not support this kernel: " },
 };
 
@@ -48,9 +50,8 @@ static Verdict from_fault(Worker *worker, const char *fault)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (kind == strlen(faults[i].kind) && !memcmp(fault, faults[i].kind, kind)) {
             PUT(worker->why, "%s%s", faults[i].clause, text);
-            worker->diagnosis.saw = faults[i].saw;
-            if (kind < length)
-                worker->diagnosis.saw |= diagnosis_bit(fault + kind + 1, length - kind - 1);
+            worker->diagnosis.saw =
+                kind < length ? diagnosis_bit(fault + kind + 1, length - kind - 1) : faults[i].saw;
             if (faults[i].verdict == CRASH) /* CUDA's own words for its errors */
                 worker->diagnosis.saw |= diagnosis_printed(text);
             return faults[i].verdict;
@@ -59,27 +60,39 @@ static Verdict from_fault(Worker *worker, const char *fault)
     return UNSOUND;
 }
 
+static uint64_t saw_of(const Child *child)
+{
+    static const DiagnosisCode codes[] = {
+        [CHILD_EXITED] = SAW_EXITED,           [CHILD_NO_ANSWER] = SAW_NO_ANSWER,
+        [CHILD_HOST_MEMORY] = SAW_HOST_MEMORY, [CHILD_CLOSED_CHANNEL] = SAW_CLOSED_CHANNEL,
+        [CHILD_NOT_TEXT] = SAW_GARBAGE,        [CHILD_OUT_OF_TURN] = SAW_OUT_OF_TURN,
+        [CHILD_FLOOD] = SAW_GARBAGE,           [CHILD_UNTAGGED] = SAW_UNTAGGED,
+        [CHILD_BAD_ANSWER] = SAW_GARBAGE,
+    };
+
+    if (child->error == CHILD_EXITED && WIFSIGNALED(child->status))
+        return SAW(SAW_SIGNAL);
+    return child->error > CHILD_NOT_STARTED ? SAW(codes[child->error]) : 0;
+}
+
 static Verdict from_reply(Worker *worker, Reply reply, const char *answer)
 {
-    if (reply != REPLY_OK)
-        worker->diagnosis = (Diagnosis){ .lab_case = worker->row };
-    switch (reply) {
-    case REPLY_OK:
+    if (reply == REPLY_OK)
         return PASS;
-    case REPLY_FAIL:
+    worker->diagnosis = (Diagnosis){ .lab_case = worker->row };
+    if (reply == REPLY_FAIL)
         return from_fault(worker, answer + strlen("fail "));
-    case REPLY_LATE:
-        PUT(worker->why, "it %s and was stopped", worker->child.trouble);
-        return TIMEOUT;
-    case REPLY_GONE:
-        PUT(worker->why, "its process %s",
-            worker->child.trouble[0] ? worker->child.trouble : "is gone");
-        return CRASH;
-    case REPLY_GARBAGE:
-        PUT(worker->why, "its process %s", worker->child.trouble);
-        return SUSPECT;
-    }
-    return UNSOUND;
+    worker->diagnosis.saw = saw_of(&worker->child);
+    message_child(&worker->child, worker->why, sizeof worker->why);
+    return reply == REPLY_LATE ? TIMEOUT : reply == REPLY_GONE ? CRASH : SUSPECT;
+}
+
+/* An answer whose `what` cannot be right. */
+static Verdict invalid(Worker *worker, const char *what, const char *answer)
+{
+    worker->diagnosis = (Diagnosis){ .saw = SAW(SAW_GARBAGE), .lab_case = worker->row };
+    PUT(worker->why, "its process reported invalid %s: %.60s", what, answer);
+    return SUSPECT;
 }
 
 /* $WARPBOOK_PATIENCE multiplies all time limits, for very slow machines and for tests that
@@ -106,12 +119,13 @@ Verdict worker_start(Worker *worker, const char *runner, const char *device, boo
                                                                          : simulated_memory_limit };
     if (child_start(&worker->child, argv, WORKER_WINDOW_BYTES))
         return PASS;
-    PUT(worker->why, "the runner %s", worker->child.trouble);
+    message_child(&worker->child, worker->why, sizeof worker->why);
     return UNSOUND;
 }
 
-Verdict worker_hello(Worker *worker, GpuInfo *info)
+Verdict worker_hello(Worker *worker)
 {
+    GpuInfo *info = &worker->gpu;
     char answer[CHILD_LINE], printed[200];
     double cc, sms, l2_bytes, simulated = 0;
     Verdict verdict = ASK(worker, start_limit_s, answer, "hello");
@@ -214,11 +228,24 @@ Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing)
     worker->seen_ms = 0;
     timing->parent_ms = (worker->child.answered_s - worker->go_s) * 1e3;
     if (!field_double(answer, "ms", &timing->event_ms) || !(timing->event_ms >= 0) ||
-        !(timing->event_ms < 1e9)) {
-        PUT(worker->why, "its process reported an invalid time: %.40s", answer);
-        return SUSPECT;
-    }
+        !(timing->event_ms < 1e9))
+        return invalid(worker, "times", answer);
     return PASS;
+}
+
+Verdict worker_run(Worker *worker, uint64_t seed, int calls, double limit_s, Timing *timing)
+{
+    Verdict verdict = worker_prepare(worker, seed);
+
+    return verdict == PASS ? worker_go(worker, calls, limit_s, timing) : verdict;
+}
+
+Verdict worker_once(Worker *worker, const Case *lab_case, uint64_t seed, double limit_s,
+                    Timing *timing)
+{
+    Verdict verdict = worker_case(worker, lab_case, 1);
+
+    return verdict == PASS ? worker_run(worker, seed, 1, limit_s, timing) : verdict;
 }
 
 Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t count)
@@ -233,7 +260,7 @@ Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t coun
 }
 
 /* The name in kernel.h for "in1", or "input". */
-static void name_told(const Worker *worker, const char *array, char *told, size_t size)
+static void name_array(const Worker *worker, const char *array, char *name, size_t size)
 {
     const Arrays *all = &worker->arrays;
     bool in = !strncmp(array, "in", 2), out = !strncmp(array, "out", 3);
@@ -242,13 +269,13 @@ static void name_told(const Worker *worker, const char *array, char *told, size_
                        : out && i < LAB_OUT ? &all->out[i]
                                             : &all->scratch;
 
-    put(told, size, "%s", one->name ? one->name : in ? "input" : out ? "output" : array);
+    put(name, size, "%s", one->name ? one->name : in ? "input" : out ? "output" : array);
 }
 
-/* Turns "set:0 array:out0 side:after offset:12" into a sentence. */
 Verdict worker_check_guards(Worker *worker)
 {
-    char answer[CHILD_LINE], array[16] = "", side[16] = "", told[32] = "";
+    char answer[CHILD_LINE], array[16] = "", side[16] = "", name[32] = "";
+    Diagnosis *diagnosis = &worker->diagnosis;
     double at = 0;
     Verdict verdict =
         ASK(worker, chore_limit_s, answer, "guards %016llx", (unsigned long long) worker->seed);
@@ -258,25 +285,23 @@ Verdict worker_check_guards(Worker *worker)
     field(answer, "array", array, sizeof array);
     field(answer, "side", side, sizeof side);
     field_double(answer, "offset", &at);
-    name_told(worker, array, told, sizeof told);
+    name_array(worker, array, name, sizeof name);
     if (!strcmp(side, "inside"))
-        worker->diagnosis.saw = SAW(SAW_INPUT);
-    PUT(worker->diagnosis.array, "%.15s", told);
-    worker->diagnosis.element = at < 1e15 ? (size_t) at : 0;
-    if (!strcmp(side, "inside"))
-        PUT(worker->why, "case %s: the input was changed, at element %.0f; inputs are read-only",
-            worker->lab_case.label, at);
-    else if (!strcmp(side, "before"))
-        PUT(worker->why,
-            "case %s: memory in front of the %s array was written, %.0f bytes before "
-            "its start",
-            worker->lab_case.label, told, at);
-    else
-        PUT(worker->why,
-            "case %s: memory was written past the end of the %s array, from %.0f bytes after its "
-            "last element",
-            worker->lab_case.label, told, at);
+        diagnosis->saw = SAW(SAW_INPUT);
+    PUT(diagnosis->array, "%.15s", name);
+    diagnosis->element = at < 1e15 ? (size_t) at : 0;
+    message_stray(diagnosis, !strcmp(side, "before"), worker->why, sizeof worker->why);
     return STRAY;
+}
+
+void worker_reason(const Worker *worker, char *text, size_t size)
+{
+    const Case *lab_case = worker->diagnosis.lab_case;
+
+    if (lab_case)
+        put(text, size, "case %s: %s", lab_case->label, worker->why);
+    else
+        put(text, size, "%s", worker->why);
 }
 
 Verdict worker_checks(Worker *worker, bool on, int millions)
@@ -298,10 +323,8 @@ Verdict worker_count(Worker *worker, const Mechanism *mechanism, Counted *counte
     if (!field_double(answer, "done", &counted->done) ||
         !field_double(answer, "least", &counted->least) ||
         !field_double(answer, "requests", &counted->requests) ||
-        !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9)) {
-        PUT(worker->why, "its process reported invalid counts: %.40s", answer);
-        return SUSPECT;
-    }
+        !field_double(answer, "line", &line) || !(line >= 0 && line < 1e9))
+        return invalid(worker, "counts", answer);
     counted->line = (int) line;
     return PASS;
 }
@@ -331,10 +354,8 @@ Verdict worker_timed(Worker *worker, Timed *timed)
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields && verdict == PASS; i++)
         if (!field_double(answer, fields[i].key, fields[i].value) || !(*fields[i].value >= 0) ||
-            !(*fields[i].value < 1e15)) {
-            PUT(worker->why, "its process reported an invalid timing: %.60s", answer);
-            verdict = SUSPECT;
-        }
+            !(*fields[i].value < 1e15))
+            verdict = invalid(worker, "times", answer);
     return verdict;
 }
 
@@ -379,8 +400,7 @@ Verdict worker_limits(Worker *worker, Limited *limited)
     if (well && spent_sum(&limits->spent) > 0 && limited->fp32_tflops > 0 &&
         limited->memory_gbps > 0)
         return PASS;
-    PUT(worker->why, "its process reported invalid limits: %.60s", answer);
-    return SUSPECT;
+    return invalid(worker, "limits", answer);
 }
 
 void worker_limiter(Worker *worker, char *text, size_t size)

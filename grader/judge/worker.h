@@ -32,6 +32,7 @@ typedef struct Counted {
 
 typedef struct Worker {
     Child child;
+    GpuInfo gpu; /* as it was at the last worker_hello() */
     const LabEntry *entry;
     Case lab_case;   /* with the dims in use */
     const Case *row; /* the lab's row that lab_case was derived from; NULL: no case yet */
@@ -61,9 +62,9 @@ enum { WORKER_WINDOW_BYTES = 16 << 20 };
  * run in several streams at once. */
 Verdict worker_start(Worker *worker, const char *runner, const char *device, bool streams);
 
-/* Initialises CUDA in the runner, if necessary, and queries the GPU. UNSOUND if there is no
- * usable GPU; `why` then says so in a sentence. */
-Verdict worker_hello(Worker *worker, GpuInfo *info);
+/* Initialises CUDA in the runner, if necessary, and stores what it says about the GPU in
+ * worker->gpu. UNSOUND if there is no usable GPU; `why` then says so in a sentence. */
+Verdict worker_hello(Worker *worker);
 
 Verdict worker_load(Worker *worker, const LabEntry *entry, const char *object);
 
@@ -75,6 +76,12 @@ Verdict worker_prepare(Worker *worker, uint64_t seed);
 
 /* Calls the kernel once on each of the first `calls` sets. */
 Verdict worker_go(Worker *worker, int calls, double limit_s, Timing *timing);
+
+/* worker_run: worker_prepare(), then worker_go(). worker_once: also worker_case() first, with one
+ * set that is called once. */
+Verdict worker_run(Worker *worker, uint64_t seed, int calls, double limit_s, Timing *timing);
+Verdict worker_once(Worker *worker, const Case *lab_case, uint64_t seed, double limit_s,
+                    Timing *timing);
 
 /* Puts `count` elements of an output at the beginning of worker->child.shared. */
 Verdict worker_fetch(Worker *worker, int set, int out, size_t first, size_t count);
@@ -128,6 +135,10 @@ Verdict worker_records(Worker *worker, Records *records);
 
 Verdict worker_clock(Worker *worker, double *mhz);
 void worker_drop(Worker *worker); /* frees the arrays */
+
+/* worker->why, with the case that failed in front of it: "case flat: ...". */
+void worker_reason(const Worker *worker, char *text, size_t size);
+
 void worker_end(Worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
-/* explain.c - where a kernel's time goes, beside the reference's: both called once, cold, on the
- * simulated GPU with its model of time. */
+/* explain.c - where a kernel's time goes, compared with the reference: both are called once, with
+ * cold caches, on the simulated GPU with modelled time. */
 #include "learner/explain.h"
 #include "judge/outputs.h"
 #include "base/remedy.h"
@@ -18,7 +18,7 @@ typedef struct Seen {
     Limited limited;
     LineCost lines[MOST_LINES];
     int line_count;
-    char why[900]; /* it could not be seen */
+    char why[900]; /* why it could not be run */
 } Seen;
 
 typedef struct Explained {
@@ -31,17 +31,13 @@ typedef struct Explained {
     Seen yours, reference;
 } Explained;
 
-/* ---- Looking ---- */
+/* ---- Running both kernels ---- */
 
 static void see_call(Worker *worker, const Case *sized, uint64_t seed, Seen *seen)
 {
     Timing timing = { 0 };
-    Verdict verdict = worker_case(worker, sized, 1);
+    Verdict verdict = worker_once(worker, sized, seed, call_limit_s, &timing);
 
-    if (verdict == PASS)
-        verdict = worker_prepare(worker, seed);
-    if (verdict == PASS)
-        verdict = worker_go(worker, 1, call_limit_s, &timing);
     if (verdict == PASS)
         verdict = worker_limits(worker, &seen->limited);
     seen->ms = timing.event_ms;
@@ -58,18 +54,10 @@ static void see(Explained *e, const char *object, const Case *sized, Seen *seen)
 {
     Worker worker;
     Draws random = draws_begin(e->session->seed, e->entry->folder, NULL);
-    GpuInfo info;
-    Verdict verdict = session_worker(e->session, &worker);
+    const Setup setup = { .launch_millions = LAUNCH_MILLIONS, .model_time = true };
+    Verdict verdict = session_load(e->session, e->entry, object, &setup, &worker);
 
     *seen = (Seen){ .ms = 0 };
-    if (verdict == PASS)
-        verdict = worker_hello(&worker, &info);
-    if (verdict == PASS)
-        verdict = worker_load(&worker, e->entry, object);
-    if (verdict == PASS)
-        verdict = worker_checks(&worker, false, LAUNCH_MILLIONS);
-    if (verdict == PASS)
-        verdict = worker_model_time(&worker);
     if (verdict == PASS)
         see_call(&worker, sized, draw(&random, DRAW_CONTENTS), seen);
     else
@@ -379,7 +367,7 @@ static Verdict as_it_ran(const Result *result)
     return result->verdict == UNCHANGED ? result->as_it_ran : result->verdict;
 }
 
-/* The lab's sentence for what was seen, else where hints are. */
+/* The lab's remedy for the diagnosis, or where to find hints. */
 static void print_advice(const Explained *e)
 {
     const Result *result = &e->result;
@@ -434,7 +422,7 @@ static void print_refusal(const Explained *e)
                lab_name(e->entry));
 }
 
-/* False: one of them does not build, which grading has told already. */
+/* False if one of them does not build, which grading has already reported. */
 static bool build_both(Explained *e, Build *yours, Build *reference)
 {
     FileList rungs;

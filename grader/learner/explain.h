@@ -1,4 +1,4 @@
-/* explain.h - make explain: why a right kernel takes as long as it does, beside the reference. */
+/* explain.h - make explain: where a correct kernel spends its time, compared with the reference. */
 #ifndef LEARNER_EXPLAIN_H
 #define LEARNER_EXPLAIN_H
 

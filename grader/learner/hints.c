@@ -1,8 +1,7 @@
-/* hints.c - make hint: what the lab has to say to the latest grading, then its hints level by
- * level.
+/* hints.c - make hint: the lab's remedy for the latest grading, then its hints, level by level.
  *
- * A remedy is shown alone on the first call after a grading that it belongs to; from then on it
- * stands above the levels, which go on one by one, as without it.
+ * On the first call after a grading, its remedy is shown alone. From then on it is shown above the
+ * levels, of which each call shows one more.
  */
 #include "learner/progress.h"
 #include "base/text.h"
@@ -86,9 +85,9 @@ int print_hint(const char *file, const LabEntry *entry, int level)
         remedy = remedy_for(&progress.diagnosis, progress.latest, progress.ratio, entry->lab);
     if (remedy)
         print_remedy(&progress, entry->lab, remedy);
-    if (remedy && remedy != progress.told) {
+    if (remedy && remedy != progress.remedy_shown) {
         printf("make hint LAB=%s again shows the lab's hints, level by level.\n", lab_name(entry));
-        progress.told = remedy;
+        progress.remedy_shown = remedy;
         note(file, entry, &progress);
         return 0;
     }

@@ -91,7 +91,7 @@ static bool read_number(const char *text, double *value, bool *percent)
     return is_unit(text);
 }
 
-/* "50 %" is 50 or 0.5, whichever is the kind of number that was asked for. */
+/* "50 %" is 50 or 0.5, depending on the kind of number that the lab requires. */
 static double of_percent(double value, double answer)
 {
     return fabs(value / 100 - answer) < fabs(value - answer) ? value / 100 : value;

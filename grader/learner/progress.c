@@ -1,8 +1,8 @@
 /* progress.c - what the workbook remembers of a learner.
  *
- * The progress file is read whole, one line in it is replaced, and it is written whole under a lock
- * beside it: two gradings at once lose nothing. A line that we cannot read (of a later version,
- * edited by hand) is not ours to remove.
+ * The whole file is read, one line is replaced, and the whole file is written, under a lock file:
+ * two gradings at once lose nothing. A line that cannot be read (of a later version, or edited by
+ * hand) is never removed.
  */
 #include "learner/progress.h"
 
@@ -41,7 +41,7 @@ static char *label_word(const Case *c, char *text, size_t size)
 static void read_format_2(const char *line, const Lab *lab, Progress *progress)
 {
     char text[LINE_MOST], label[LINE_MOST];
-    double told;
+    double shown;
 
     if (field(line, "saw", text, sizeof text))
         progress->diagnosis.saw = diagnosis_bits(text, progress->latest);
@@ -49,8 +49,8 @@ static void read_format_2(const char *line, const Lab *lab, Progress *progress)
         for (const Case *c = lab->cases; c && c->label && !progress->diagnosis.lab_case; c++)
             if (!strcmp(label_word(c, label, sizeof label), text))
                 progress->diagnosis.lab_case = c;
-    if (field_double(line, "told", &told))
-        progress->told = (int) fmin(fmax(told, 0), LAB_REMEDIES);
+    if (field_double(line, "told", &shown))
+        progress->remedy_shown = (int) fmin(fmax(shown, 0), LAB_REMEDIES);
     if (field(line, "explained", text, sizeof text))
         progress->explained = strtoull(text, NULL, 16);
 }
@@ -109,7 +109,7 @@ static void write_format_2(char *line, size_t size, const Progress *progress)
     const Diagnosis *diagnosis = &progress->diagnosis;
     char text[LINE_MOST];
 
-    if (!diagnosis->saw && !diagnosis->lab_case && !progress->told && !progress->explained)
+    if (!diagnosis->saw && !diagnosis->lab_case && !progress->remedy_shown && !progress->explained)
         return;
     append(line, size, " format:%d", FORMAT);
     diagnosis_words(diagnosis->saw, text, sizeof text);
@@ -117,8 +117,8 @@ static void write_format_2(char *line, size_t size, const Progress *progress)
         append(line, size, " saw:%s", text);
     if (diagnosis->lab_case)
         append(line, size, " case:%s", label_word(diagnosis->lab_case, text, sizeof text));
-    if (progress->told)
-        append(line, size, " told:%d", progress->told);
+    if (progress->remedy_shown)
+        append(line, size, " told:%d", progress->remedy_shown);
     if (progress->explained)
         append(line, size, " explained:%016llx", (unsigned long long) progress->explained);
 }
@@ -176,7 +176,7 @@ static bool save_locked(const char *file, const LabEntry *entry, const Progress 
 
     text = read_file(file, FILE_MOST, &size);
     if (!text && errno != ENOENT)
-        return false; /* what is there is not ours to overwrite */
+        return false; /* what cannot be read must not be overwritten */
     write_line(ours, sizeof ours, entry, progress);
     new_text = replace_line(text ? text : "", size, entry, ours, &new_size);
     saved = write_file(file, new_text, new_size);
@@ -223,7 +223,7 @@ bool progress_save(const char *file, const LabEntry *entry, const Progress *prog
 
 bool better(Verdict a, Verdict b)
 {
-    /* From best to worst. Whoever has begun is further than who has not. */
+    /* From best to worst. A kernel that was edited counts as more than the starter. */
     static const Verdict order[VERDICT_COUNT] = {
         PASS,  CLOSE,   CORRECT_ONLY, SLOW,    UNSAFE,      WRONG,     STRAY,
         CRASH, TIMEOUT, BUILD,        SUSPECT, UNSUPPORTED, UNCHANGED, UNSOUND,

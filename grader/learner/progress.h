@@ -19,7 +19,7 @@ typedef struct Progress {
     bool graded;
     char date[16];
     Diagnosis diagnosis; /* what the latest grading saw: codes and case */
-    int told;            /* the latest of the lab's remedies that was shown, from 1 on; 0: none */
+    int remedy_shown;    /* the last remedy of the lab that was shown, from 1 on; 0: none */
     uint64_t explained;  /* predictions.h: the numbers that were explained; 0: none yet */
 } Progress;
 

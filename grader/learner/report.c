@@ -138,7 +138,7 @@ static bool has_remedy(const Result *r)
     return remedy_for(&r->diagnosis, r->verdict, r->ratio, r->entry->lab) > 0;
 }
 
-/* The first lab to go on with, and the command for it. */
+/* The first lab to continue with, and the command for it. */
 static void report_next(const Session *session, const Result *results, int count)
 {
     bool simulated = *session->simulated, unjudged = false;

@@ -79,7 +79,7 @@ static __device__ __forceinline__ unsigned char byte_at(Element type, Fill fill,
     return (unsigned char) (word_at(type, fill, key, byte >> 2) >> 8 * (byte & 3));
 }
 
-/* The first byte in which two pieces differ; they do. */
+/* The first byte in which two different pieces differ. */
 static __device__ __forceinline__ size_t differing_byte(uint4 a, uint4 b)
 {
     if (a.x != b.x)
@@ -94,7 +94,7 @@ static __device__ __forceinline__ size_t differing_byte(uint4 a, uint4 b)
 /* ---- FILL_SUMMED: the last element of a chunk is found from all others, by a block together ----
  */
 
-static_assert(FILL_CHUNK == 4 * THREADS, "a chunk is one piece a thread");
+static_assert(FILL_CHUNK == 4 * THREADS, "a chunk is one piece per thread");
 
 /* The sum of `value` over the block, for its last thread. */
 static __device__ __forceinline__ int sum_for_last_thread(int value)

@@ -45,12 +45,12 @@ void device_name(void *data, const char *name, int i);
 
 /* These surround calls of the student's function. device_watch() forgets earlier findings.
  * device_found() writes "KIND TEXT" of a finding since then to `fault` and returns 1, or returns 0
- * if there is none. */
+ * without one. */
 void device_watch(void);
 int device_found(char *fault, size_t size);
 
-/* Sets whether races and uninitialised reads are checked for, and how many warp instructions a
- * launch may execute. Returns 0 if this device cannot check. */
+/* Sets whether races and uninitialised reads are checked for, and how many warp instructions
+ * each launch may execute. Returns 0 if this device cannot check. */
 int device_checks(int on, unsigned long long budget);
 
 /* Models time from now on: each device_watch() then begins with cold caches, and events give

@@ -1,8 +1,8 @@
-/* guest.c - the process that holds a student's kernel: loads it, and calls it when it is told to.
+/* guest.c - the process that holds a student's kernel: loads it, and calls it on command.
  *
- * Nothing in here is trusted, and nothing in here is worth taking: no seed, no expected result, no
- * channel to the grader. The runner (guest_link.c is its half) owns the arrays; what they hold is
- * decided and checked there. guest_wire.h is what the two say to each other.
+ * Nothing in this process is trusted, and it holds no secret: no seed, no expected result, no
+ * channel to the grader. The runner owns the arrays (guest_link.c is its half) and fills and checks
+ * them. guest_wire.h defines the messages between the two.
  */
 #include "runner/caller.h"
 #include "runner/guest_wire.h"
@@ -19,7 +19,7 @@
 
 enum { MOST_SHARES = SERVE_SETS * (LAB_IN + LAB_OUT + 1) };
 
-/* Longer than the fills between two calls: who asks times us. */
+/* Longer than the fills between two calls, because the runner measures the time to the answer. */
 static const double spin_s = 0.02;
 
 static struct {
@@ -62,7 +62,7 @@ static bool fail_error(const char *kind, cudaError_t error)
     return fail(fault);
 }
 
-/* ---- What it is told: each is false if nobody listens any more ---- */
+/* ---- Commands: each returns false if the runner no longer listens ---- */
 
 static bool hello(long bytes, int fd)
 {

@@ -114,10 +114,10 @@ void guest_end(void)
     guest.socket = -1;
 }
 
-/* ---- It runs only while it is asked something ----
+/* ---- The guest runs only while it executes a command ----
  *
- * Else it could begin with inputs as they are made, before it is timed, or be at work while another
- * kernel is timed. A process cannot refuse SIGSTOP, and nobody else wakes it. */
+ * Otherwise it could begin with the inputs while they are filled, before it is timed, or run while
+ * another kernel is timed. A process cannot refuse SIGSTOP, and only the runner resumes it. */
 
 static void pause_guest(void)
 {
@@ -132,7 +132,7 @@ static void resume_guest(void)
     guest.paused = false;
 }
 
-/* A signal takes its time: waits until the guest has stopped, or is gone. */
+/* A signal takes time to arrive: waits until the guest has stopped or exited. */
 static void wait_until_paused(void)
 {
     siginfo_t about;
@@ -157,7 +157,7 @@ static bool broke_the_rules(char *fault, const char *how)
     return ended(fault, "garbage", how);
 }
 
-/* Its socket is closed: did it die, and of what? */
+/* Its socket is closed: reports how it ended. */
 static bool is_gone(char *fault)
 {
     int status = 0;
@@ -169,12 +169,14 @@ static bool is_gone(char *fault)
     }
     for (double until_s = now_s() + 1; waitpid(guest.pid, &status, WNOHANG) == 0; sleep_s(0.001))
         if (now_s() > until_s)
-            return broke_the_rules(fault, "closed the channel to the runner");
+            return ended(fault, "garbage.closed_channel", "closed the channel to the runner");
     guest.pid = 0;
-    return ended(fault, "died", end_in_words(status, text, sizeof text));
+    return ended(fault, WIFSIGNALED(status) ? "died.signal" : "died.exited",
+                 end_in_words(status, text, sizeof text));
 }
 
-/* From a process with student code in it no fault is the machine's: it may say what it likes. */
+/* A process with student code can report any fault, so none of its faults counts as the machine's.
+ */
 static void take_fault(char *fault, const char *text)
 {
     static const char *const its_own[] = { "launch ", "kernel ", "load " };
@@ -199,7 +201,7 @@ static bool await(GuestKind wanted, void *answer, size_t *room, char *fault)
         if (bytes == -1)
             return is_gone(fault);
         if (bytes < 0)
-            return broke_the_rules(fault, "sent the runner more than an answer has");
+            return broke_the_rules(fault, "sent the runner an answer that is too long");
         if (kind == GUEST_REQUEST && guest_request) {
             if (!guest_request(guest.socket, frame, (size_t) bytes))
                 return broke_the_rules(fault,
@@ -213,7 +215,7 @@ static bool await(GuestKind wanted, void *answer, size_t *room, char *fault)
         return false;
     }
     if (kind != wanted || (size_t) bytes > (room ? *room : 0))
-        return broke_the_rules(fault, "sent the runner what it was not asked for");
+        return broke_the_rules(fault, "sent the runner an answer that no command requested");
     if (room) {
         memcpy(answer, frame, (size_t) bytes);
         *room = (size_t) bytes;
@@ -256,7 +258,7 @@ bool guest_load(const char *folder, const char *path, char *sandbox, char *fault
         return false;
     answer[room] = 0;
     if (!field(answer, "sandbox", sandbox, 24))
-        return broke_the_rules(fault, "sent the runner what it was not asked for");
+        return broke_the_rules(fault, "sent the runner an answer that no command requested");
     return true;
 }
 
@@ -283,7 +285,7 @@ static bool map_there(Block *block, int fd, char *fault)
            (room == sizeof block->theirs || broke_the_rules(fault, "sent the runner no address"));
 }
 
-/* Memory that comes back once the guest is gone was kept by the code that it holds. */
+/* Memory that becomes free when the guest is gone was held by the student's code. */
 static void explain_lack(cudaError_t error, size_t bytes, bool host, char *fault)
 {
     Share share;
@@ -301,7 +303,7 @@ static void explain_lack(cudaError_t error, size_t bytes, bool host, char *fault
     put(fault, SERVE_ANSWER, "hoards it holds so much GPU memory that the next arrays do not fit");
 }
 
-/* NULL, with the fault: there is none. */
+/* Returns NULL and sets the fault on failure. */
 static Block *new_block(size_t bytes, bool host, bool is_slab, char *fault)
 {
     Block *block = &guest.blocks[guest.block_count];
@@ -392,7 +394,7 @@ static void *their_address(const void *ours)
 static void translate(Array *array)
 {
     array->data = array->data ? their_address(array->data) : NULL;
-    array->name = NULL; /* an address of ours */
+    array->name = NULL; /* an address in this process */
 }
 
 /* ---- Calling ---- */

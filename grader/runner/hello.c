@@ -107,7 +107,7 @@ static bool describe(int device, char *answer, char *fault)
         return reason_of_error(error, fault);
     driver_version(driver, sizeof driver);
     uuid_text(&properties.uuid, uuid, sizeof uuid);
-    /* Two transfers a clock; kHz times bits. */
+    /* Two transfers per clock; kHz times bits. */
     double peak_gbps = 2.0 * attribute(device, cudaDevAttrMemoryClockRate) * 1e3 *
                        attribute(device, cudaDevAttrGlobalMemoryBusWidth) / 8 / 1e9;
     put(answer, SERVE_ANSWER,

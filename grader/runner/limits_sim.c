@@ -86,7 +86,7 @@ static int gather(SimLine *lines)
     return count;
 }
 
-/* The i-th by time; of equals the first. NULL: there is none. */
+/* The i-th line by time; of equals, the first. NULL if there are fewer lines. */
 static SimLine *costliest(SimLine *lines, int count, int i)
 {
     SimLine *most = NULL;

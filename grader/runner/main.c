@@ -423,7 +423,7 @@ static const Device cuda_device = {
 
 static const char help[] =
     "runner --device N [--streams]    answers the grader on descriptors 3 to 5; started by\n"
-    "    warpbook, not by hand. --streams: kernels will be at work in several streams at once\n"
+    "    warpbook, not by hand. --streams: kernels will run in several streams at once\n"
     "runner-sim --device NAME    the same on a simulated GPU\n"
     "runner --version\n";
 

@@ -46,7 +46,7 @@ static bool kernel_driver_is_there(void)
     return file_exists("/proc/driver/nvidia/version");
 }
 
-/* CUDA says cudaErrorInsufficientDriver both where there is none and where it is too old. */
+/* CUDA reports cudaErrorInsufficientDriver both if there is no driver and if it is too old. */
 static bool say_driver(char *fault)
 {
     int version = 0;

@@ -77,20 +77,6 @@ static void keep_to_one_line(char *text)
             *text = ' ';
 }
 
-static bool write_all(int fd, const char *text, size_t size)
-{
-    while (size) {
-        ssize_t wrote = write(fd, text, size);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return false;
-        text += wrote;
-        size -= (size_t) wrote;
-    }
-    return true;
-}
-
 /* ---- Lines ---- */
 
 /* False ends the conversation: the line was not a command, or nothing reads the answers. */

@@ -1,9 +1,9 @@
 /* sim_serve.c - does CUDA calls for a guest on a simulated GPU (sim_calls.h has them).
  *
- * Everything that comes is hostile until it is checked: a number names a row of a table here, an
- * address must lie in an array that the guest was given, and lengths are those of the frame. What
- * no libcudart of ours would send is answered by `false`, which ends the guest; what a student's
- * mistake can be is answered by CUDA's error.
+ * Every call is hostile until it is checked: a number names a row of a table here, an address must
+ * lie in an array that the guest was given, and lengths are those of the frame. A call that the
+ * guest's libcudart never sends gets `false`, which ends the guest; a call that can be a student's
+ * mistake gets CUDA's error.
  */
 #include "runner/sim_serve.h"
 #include "runner/guest_link.h"
@@ -140,7 +140,8 @@ static const void *kernel_at(uint64_t number)
     return number < (uint64_t) server.kernel_count ? &server.kernels[number]->host : &nothing;
 }
 
-/* The sizes of its arguments, as its PTX has them; asked for once. NULL: with the error. */
+/* The sizes of its arguments, as its PTX has them; queried once. NULL, with the error, on failure.
+ */
 static const KernelRow *layout_of(uint64_t number, int64_t *error)
 {
     KernelRow *row = number < (uint64_t) server.kernel_count ? server.kernels[number] : NULL;
@@ -521,8 +522,8 @@ static bool reply(int socket, const Job *job)
     return sent;
 }
 
-/* An error of the guest's is its own: no later call of ours tells it. A guest that is gone shows
- * when it is next waited for. */
+/* An error of the guest is not reported by later calls of the runner. A guest that is gone is
+ * noticed at the next wait for it. */
 bool sim_serve(int socket, const char *payload, size_t bytes)
 {
     SimCall call;

@@ -1,4 +1,4 @@
-/* test_child.c - the conversation against scripts that are silent, crash, hang, flood, lie. */
+/* test_child.c - the line protocol, with scripts that are silent, crash, hang, flood or lie. */
 #include "base/child.h"
 #include "base/util.h"
 
@@ -14,32 +14,36 @@
 static const struct {
     const char *name, *script;
     Reply reply;
-    const char *says; /* part of the answer, or of the trouble */
+    ChildError error;
+    const char *answer;
 } scripts[] = {
-    { "answers", "read tag rest <&3; echo \"$tag ok ms:5\" >&4; sleep 9", REPLY_OK, "ok ms:5" },
+    { "answers", "read tag rest <&3; echo \"$tag ok ms:5\" >&4; sleep 9", REPLY_OK, CHILD_FINE,
+      "ok ms:5" },
     { "fails", "read tag rest <&3; echo \"$tag fail kernel died\" >&4; sleep 9", REPLY_FAIL,
-      "fail kernel died" },
-    { "silent", "sleep 9", REPLY_LATE, "no answer" },
+      CHILD_FINE, "fail kernel died" },
+    { "silent", "sleep 9", REPLY_LATE, CHILD_NO_ANSWER, "" },
     { "half a line", "read tag rest <&3; printf '%s ok' $tag >&4; sleep 9", REPLY_LATE,
-      "no answer" },
-    { "exits", "read tag rest <&3; exit 7", REPLY_GONE, "exited with status 7" },
-    { "crashes", "read tag rest <&3; kill -SEGV $$", REPLY_GONE, "signal 11" },
-    { "closes the channel", "read tag rest <&3; exec 4>&-; sleep 9", REPLY_GARBAGE, "closed" },
-    { "speaks first", "echo 'ok ms:0' >&4; sleep 9", REPLY_GARBAGE, "out of turn" },
+      CHILD_NO_ANSWER, "" },
+    { "exits", "read tag rest <&3; exit 7", REPLY_GONE, CHILD_EXITED, "" },
+    { "crashes", "read tag rest <&3; kill -SEGV $$", REPLY_GONE, CHILD_EXITED, "" },
+    { "closes the channel", "read tag rest <&3; exec 4>&-; sleep 9", REPLY_GARBAGE,
+      CHILD_CLOSED_CHANNEL, "" },
+    { "speaks first", "echo 'ok ms:0' >&4; sleep 9", REPLY_GARBAGE, CHILD_OUT_OF_TURN, "" },
     { "answers twice", "read tag rest <&3; printf \"$tag ok\\n$tag ok\\n\" >&4; sleep 9",
-      REPLY_GARBAGE, "out of turn" },
+      REPLY_GARBAGE, CHILD_OUT_OF_TURN, NULL },
     { "wrong tag", "read tag rest <&3; echo '0123456789abcdef ok ms:0' >&4; sleep 9", REPLY_GARBAGE,
-      "tag" },
+      CHILD_UNTAGGED, "" },
     { "no verdict", "read tag rest <&3; echo \"$tag yes\" >&4; sleep 9", REPLY_GARBAGE,
-      "an invalid answer" },
-    { "floods the channel", "while :; do printf xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&4; done",
-      REPLY_GARBAGE, "" },
-    { "sends zeros", "read tag rest <&3; head -c 64 /dev/zero >&4; sleep 9", REPLY_GARBAGE, "" },
+      CHILD_BAD_ANSWER, NULL },
+    { "floods the channel", "read tag rest <&3; while :; do printf xxxxxxxxxxxxxxxxxxxx >&4; done",
+      REPLY_GARBAGE, CHILD_FLOOD, "" },
+    { "sends zeros", "read tag rest <&3; head -c 64 /dev/zero >&4; sleep 9", REPLY_GARBAGE,
+      CHILD_NOT_TEXT, "" },
     { "floods stdout", "yes & read tag rest <&3; sleep 0.3; echo \"$tag ok\" >&4; sleep 9",
-      REPLY_OK, "ok" },
+      REPLY_OK, CHILD_FINE, "ok" },
 };
 
-static void every_script_is_heard_right(void)
+static void every_script_gets_its_reply(void)
 {
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         Child child = { 0 };
@@ -50,16 +54,17 @@ static void every_script_is_heard_right(void)
         CU_ASSERT_FATAL(child_start(
             &child, (char *[]){ "/bin/bash", "-c", (char *) scripts[i].script, NULL }, 4096));
         if (scripts[i].reply == REPLY_GARBAGE && !strncmp(scripts[i].script, "echo", 4))
-            sleep_s(0.3); /* it speaks before it is asked */
+            sleep_s(0.3); /* it speaks before the first command */
         reply = child_ask(&child, scripts[i].reply == REPLY_LATE ? 0.5 : 20, answer, "go 3");
         if (reply == REPLY_OK && scripts[i].reply == REPLY_GARBAGE) { /* the rest came too late */
             sleep_s(0.3);
             reply = child_ask(&child, 20, answer, "go 3");
         }
-        if (reply != scripts[i].reply ||
-            (!strstr(answer, scripts[i].says) && !strstr(child.trouble, scripts[i].says))) {
-            printf("\n%s: reply %d, \"%s\", %s\n", scripts[i].name, reply, answer, child.trouble);
-            CU_FAIL("a script was reply wrong");
+        if (reply != scripts[i].reply || child.error != scripts[i].error ||
+            (scripts[i].answer && strcmp(answer, scripts[i].answer))) {
+            printf("\n%s: reply %d, error %d, \"%s\"\n", scripts[i].name, reply, child.error,
+                   answer);
+            CU_FAIL("a wrong reply");
         }
         child_end(&child);
         CU_ASSERT_EQUAL(child.pid, 0);
@@ -68,7 +73,7 @@ static void every_script_is_heard_right(void)
     }
 }
 
-/* A zombie that nobody has reaped yet still has a pid, and is dead. */
+/* A zombie that was not reaped yet still has a pid, but is dead. */
 static bool is_alive(pid_t pid)
 {
     char path[64], stat[512] = "";
@@ -101,8 +106,8 @@ static void all_that_it_started_dies_with_it(void)
     }
 }
 
-/* Four processes on one processor: what computes for 50 ms takes a second and more then. A kernel
- * of lab 09 was once told that it hangs, since a test machine had other work. */
+/* Four processes on one processor: 50 ms of computing then take a second and more. A kernel of lab
+ * 09 once got `timeout`, because a test machine had other work. */
 static void no_blame_for_a_busy_machine(void)
 {
     Child child = { 0 };
@@ -167,11 +172,11 @@ static void memory_hog_is_stopped(void)
     CU_ASSERT_FATAL(child_start(
         &child, (char *[]){ "/bin/bash", "-c", "x=y; while :; do x=$x$x; done", NULL }, 4096));
     CU_ASSERT_EQUAL(child_ask(&child, 60, answer, "hello"), REPLY_GONE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(child.trouble, "host memory"));
+    CU_ASSERT_EQUAL(child.error, CHILD_HOST_MEMORY);
     child_end(&child);
 }
 
-static void missing_program_is_told(void)
+static void missing_program_is_reported(void)
 {
     Child child = { 0 };
     char answer[CHILD_LINE];
@@ -252,13 +257,13 @@ CU_SuiteInfo test_child = {
     "child",
     .pTests =
         (CU_TestInfo[]){
-            { "every script is reply right", every_script_is_heard_right },
+            { "every script is reply right", every_script_gets_its_reply },
             { "all that it started dies with it", all_that_it_started_dies_with_it },
             { "a busy machine is not its fault", no_blame_for_a_busy_machine },
             { "what it prints is kept in part", what_it_prints_is_kept_in_part },
             { "shared memory cannot be shrunk", shared_memory_cannot_be_shrunk },
             { "a memory hog is stopped", memory_hog_is_stopped },
-            { "a missing program is told", missing_program_is_told },
+            { "a missing program is reported", missing_program_is_reported },
             { "programs are run to their end", programs_are_run_to_their_end },
             { "a confined program sees what it may", a_confined_program_sees_what_it_may },
             CU_TEST_INFO_NULL,

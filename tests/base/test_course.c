@@ -77,11 +77,11 @@ static void bars(void)
     CU_ASSERT_EQUAL(bar_of("3", "mixed"), 0.55);
 }
 
-/* A text, and what is told of it. */
+/* A text, and its errors. */
 static void mistakes(void)
 {
     static const struct {
-        const char *text, *told;
+        const char *text, *errors;
     } rows[] = {
         { "[all]\nweight = two\n", "c:2: weight = two: allowed is a number from 0 to 1000" },
         { "[all]\nweight = -1\n", "c:2: weight = -1" },
@@ -127,27 +127,27 @@ static void mistakes(void)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char *told;
-        bool fine = course_read(rows[i].text, "c", &course, &told);
-        if (fine || !strstr(told, rows[i].told))
-            FAIL_SAYING("%s: %s", rows[i].text, fine ? "no mistake" : told);
+        char *errors;
+        bool fine = course_read(rows[i].text, "c", &course, &errors);
+        if (fine || !strstr(errors, rows[i].errors))
+            FAIL_SAYING("%s: %s", rows[i].text, fine ? "no mistake" : errors);
         CU_ASSERT_EQUAL(course.lab[3].policy.weight, 1); /* the default one */
-        free(told);
+        free(errors);
     }
 }
 
 static void all_mistakes_at_once(void)
 {
-    char *told;
+    char *errors;
 
     CU_ASSERT_FALSE(course_read("[6]\nbar = 3\n[al]\nx = 1\n[all]\nweight = x\nnonsense\n", "c.ini",
-                                &course, &told));
-    CU_ASSERT_PTR_EQUAL(strstr(told, "c.ini:2:"), told); /* by line */
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "\nc.ini:3:"));
-    CU_ASSERT_PTR_NULL(strstr(told, "c.ini:4:")); /* its section is not known */
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "\nc.ini:6:"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "\nc.ini:7:"));
-    free(told);
+                                &course, &errors));
+    CU_ASSERT_PTR_EQUAL(strstr(errors, "c.ini:2:"), errors); /* by line */
+    CU_ASSERT_PTR_NOT_NULL(strstr(errors, "\nc.ini:3:"));
+    CU_ASSERT_PTR_NULL(strstr(errors, "c.ini:4:")); /* its section is not known */
+    CU_ASSERT_PTR_NOT_NULL(strstr(errors, "\nc.ini:6:"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(errors, "\nc.ini:7:"));
+    free(errors);
 }
 
 /* Any bytes: neither a crash nor a mistake without a line. */
@@ -157,14 +157,14 @@ static void noise(void)
 
     for (int i = 0; i < 3000; i++) {
         static const char some[] = "[]=\n\n allwebdin6#; 0.123hof\xc3\xa9\r\tsT:-+Z";
-        char text[300], *told;
+        char text[300], *errors;
         size_t length = next_random(&random) % (sizeof text - 1);
         for (size_t k = 0; k < length; k++)
             text[k] = some[next_random(&random) % (sizeof some - 1)];
         text[length] = 0;
-        if (!course_read(text, "c", &course, &told))
-            CU_ASSERT_PTR_EQUAL(strstr(told, "c:"), told);
-        free(told);
+        if (!course_read(text, "c", &course, &errors))
+            CU_ASSERT_PTR_EQUAL(strstr(errors, "c:"), errors);
+        free(errors);
         free(course_public(text));
     }
 }
@@ -236,23 +236,23 @@ static void which_device_counts(void)
 
 static void files(void)
 {
-    char path[] = "/tmp/warpbook-course-XXXXXX", *text, *told;
+    char path[] = "/tmp/warpbook-course-XXXXXX", *text, *errors;
     int fd = mkstemp(path);
 
     CU_ASSERT_TRUE_FATAL(fd >= 0);
     CU_ASSERT_TRUE(write_file(path, "[6]\nweight = 4\n", 15));
-    CU_ASSERT_TRUE(course_load(path, &course, &text, &told));
+    CU_ASSERT_TRUE(course_load(path, &course, &text, &errors));
     CU_ASSERT_EQUAL(course.lab[place("6")].policy.weight, 4);
     free(text);
     CU_ASSERT_TRUE(write_file(path, "[6]\nweight\0= 4\n", 15));
-    CU_ASSERT_FALSE(course_load(path, &course, &text, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "a byte 0"));
-    free(told);
-    CU_ASSERT_FALSE(course_load("/nonexistent/course.ini", &course, &text, &told));
-    CU_ASSERT_PTR_NOT_NULL(strstr(told, "/nonexistent/course.ini: No such file"));
-    free(told);
-    CU_ASSERT_FALSE(course_load("/tmp", &course, &text, &told));
-    free(told);
+    CU_ASSERT_FALSE(course_load(path, &course, &text, &errors));
+    CU_ASSERT_PTR_NOT_NULL(strstr(errors, "a byte 0"));
+    free(errors);
+    CU_ASSERT_FALSE(course_load("/nonexistent/course.ini", &course, &text, &errors));
+    CU_ASSERT_PTR_NOT_NULL(strstr(errors, "/nonexistent/course.ini: No such file"));
+    free(errors);
+    CU_ASSERT_FALSE(course_load("/tmp", &course, &text, &errors));
+    free(errors);
     unlink(path);
     close(fd);
 }

@@ -43,8 +43,8 @@ static void another_text_draws_others(void)
     }
 }
 
-/* A course's seed gives all gradings the same inputs of a text, but not the places that are looked
- * at. */
+/* With a course's seed, all gradings of a text get the same inputs, but different places are
+ * compared. */
 static void hidden_draws_do_not_repeat(void)
 {
     Draws a = draws_begin(7, "x", "k"), b = draws_begin(7, "x", "k");
@@ -56,7 +56,7 @@ static void hidden_draws_do_not_repeat(void)
     CU_ASSERT_EQUAL(draw(&a, DRAW_CONTENTS), draw(&b, DRAW_CONTENTS));
 }
 
-/* How many places are looked at must not decide what comes next. */
+/* The number of compared places must not change the next draws. */
 static void purposes_do_not_disturb_each_other(void)
 {
     Draws a = draws_begin(7, "x", NULL), b = draws_begin(7, "x", NULL);
@@ -68,7 +68,7 @@ static void purposes_do_not_disturb_each_other(void)
 }
 
 /* Once all draws were one chain of splitmix64, whose output gives its state: a kernel that found
- * the seed of its own inputs knew every later input, and each place that would be looked at. */
+ * the seed of its own inputs knew every later input, and each place that would be compared. */
 static uint64_t undo_shift(uint64_t x, int shift)
 {
     uint64_t y = x;

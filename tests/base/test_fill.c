@@ -1,4 +1,5 @@
-/* test_fill.c - what inputs hold: the same everywhere, well spread, told apart by every index. */
+/* test_fill.c - the contents of inputs: the same everywhere, well spread, different for every
+ * index. */
 #include "fill.h"
 
 #include <CUnit/CUnit.h>
@@ -119,7 +120,7 @@ static void one_bit_changes_half(void)
         fill_words(flipped, 12345 ^ (bit < 64 ? 0 : 1ull << (bit - 64)), other);
         for (int i = 0; i < 4; i++) {
             int differ = __builtin_popcount(words[i] ^ other[i]);
-            CU_ASSERT(3 <= differ && differ <= 29); /* by chance one in four million is not */
+            CU_ASSERT(3 <= differ && differ <= 29); /* at random, one in four million is not */
             changed += differ;
         }
     }
@@ -289,7 +290,7 @@ static int ascending(const void *a, const void *b)
 /* Of 2^20 words of 32 bits, as many pairs are equal as chance has it: 2^40 / 2^33 = 128, give or
  * take five standard deviations. A period, or a hash with few results, would give more; a hash that
  * can be inverted gives none. */
-static void as_many_equal_as_by_chance(void)
+static void as_many_equal_as_random(void)
 {
     static uint32_t bits[MANY];
     FillKey key = fill_key(8, 0);
@@ -392,7 +393,7 @@ CU_SuiteInfo test_fill = {
             { "wide is wide", wide_is_wide },
             { "seeds, arrays and far indices differ", seeds_arrays_and_far_indices_differ },
             { "elements are uncorrelated", elements_are_uncorrelated },
-            { "as many equal elements as by chance", as_many_equal_as_by_chance },
+            { "as many equal elements as in random data", as_many_equal_as_random },
             { "sums are known", sums_are_known },
             { "sums of chunks are spread", sums_of_chunks_are_spread },
             { "skewed and runs", skewed_and_runs },

@@ -27,7 +27,7 @@ static void one_case(void)
         { 0.70, 0.80, 0.75, 0 },       /* or not */
         { 0.70, 0.75, 0.75, 0 },
         { 0.74, 0.70, 0.75, 60 }, /* bar within 0.10 of rung 1 */
-        { 0.50, 0.25, NAN, 50 },  /* a bar that is none: the base */
+        { 0.50, 0.25, NAN, 50 },  /* an invalid bar: the base */
         { 0, 0.25, 0.75, 0 },     /* not measured */
         { -1, 0.25, 0.75, 0 },
         { NAN, 0.25, 0.75, 0 },
@@ -123,7 +123,7 @@ static void several_cases(void)
         { { { 0.25, 0.25, 0.75 }, { 1.00, 1.00, 0.75, .spares_rung1 = true } }, 2, 0 },
         { { { 1.00, 0.25, 0.75 }, { 0.50, 0.50, 0.75, .spares_rung1 = true } }, 2, 50 },
         { { { 0.50, 0.25, 0.75 } }, 1, 75 },
-        { { { 0 } }, 0, 0 }, /* by its mechanism: nobody knows how slow */
+        { { { 0 } }, 0, 0 }, /* slow by a counter: its ratio is unknown */
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -245,7 +245,7 @@ static void late(void)
     }
 }
 
-/* Nobody loses marks for a time that nobody knows. */
+/* An unknown time costs no marks. */
 static void unknown_times_cost_nothing(void)
 {
     Policy policy = policy_default;

@@ -61,7 +61,7 @@ static void fields(void)
     } rows[] = {
         { "cc:90 sms:132", "cc", "90" },
         { "cc:90 sms:132", "sms", "132" },
-        { "cc:90 sms:132", "ms", NULL }, /* the end of another key is none */
+        { "cc:90 sms:132", "ms", NULL }, /* the end of another key does not count */
         { "sms:132 ms:1.5", "ms", "1.5" },
         { "cc:90", "c", NULL },
         { "cc:", "cc", "" },

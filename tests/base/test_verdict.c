@@ -18,7 +18,7 @@ static void words_there_and_back(void)
     CU_ASSERT_STRING_EQUAL(verdict_word(CORRECT_ONLY), "correct");
 }
 
-static void other_words_are_none(void)
+static void other_words_are_invalid(void)
 {
     static const char *const words[] = { "", "PASS", "passed", "pas", " pass", "correct_only" };
 
@@ -40,7 +40,7 @@ CU_SuiteInfo test_verdict = {
     .pTests =
         (CU_TestInfo[]){
             { "words there and back", words_there_and_back },
-            { "other words are none", other_words_are_none },
+            { "other words are invalid", other_words_are_invalid },
             { "only pass and close pass", only_pass_and_close_pass },
             CU_TEST_INFO_NULL,
         },

@@ -1,4 +1,4 @@
-/* test_seal.c - stand-ins for our solutions: no text of theirs, the same hash. */
+/* test_seal.c - stubs for solutions: without their text, with the same hash. */
 #include "build/stub.h"
 #include "base/util.h"
 
@@ -54,7 +54,7 @@ static void a_stand_in(void)
     CU_ASSERT_FALSE(file_exists(so)); /* without an object */
 }
 
-static void what_is_none(void)
+static void other_files(void)
 {
     char path[100], so[200];
 
@@ -76,7 +76,7 @@ CU_SuiteInfo test_seal = {
     .pTests =
         (CU_TestInfo[]){
             { "a stand-in", a_stand_in },
-            { "what is none", what_is_none },
+            { "other files", other_files },
             CU_TEST_INFO_NULL,
         },
 };

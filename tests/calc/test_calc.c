@@ -122,7 +122,7 @@ static void waves(void)
         { 532, 132, 1, 4, 4, 80.61, 80.61 },
         { 1064, 132, 1, 8, 8, 89.56, 89.56 },
         { 2128, 132, 1, 16, 16, 94.83, 94.83 },
-        /* gpu notes: SGEMM 4096 in tiles of 128 x 256 and 1 a SM: 3.88 waves */
+        /* gpu notes: SGEMM 4096 in tiles of 128 x 256 and 1 per SM: 3.88 waves */
         { 512, 132, 1, 3, 116, 96.97, 96.97 },
     };
 
@@ -156,8 +156,8 @@ static void little(void)
         { 800 / 1.401, 177.4, 101299 }, /* Volkov: ns x GB/s, "less than 100 KB" */
         { 40, 0.5, 20 },                /* an escalator: s x people a second */
         { 10e3, 8, 80e3 },              /* Fermi: 10 us of PCIe at 8 GB/s */
-        { 400, 0.5, 200 },              /* Fermi: instructions; 8 a warp make 25 warps */
-        { 4, 128, 512 },                /* H200: four warps a scheduler, one chain each */
+        { 400, 0.5, 200 },              /* Fermi: instructions; 8 per warp make 25 warps */
+        { 4, 128, 512 },                /* H200: four warps per scheduler, one chain each */
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -187,7 +187,7 @@ static void roofline(void)
         NEAR(calc_roofline(ridges[i].gflops, ridges[i].gbps, ridge * 2), ridges[i].gflops);
     }
     NEAR(calc_roofline(35500, 936, 1.0 / 12), 78); /* vector addition */
-    /* n x n matrices, n / 6 FLOP a byte: bound by arithmetic from 228 on */
+    /* n x n matrices, n / 6 FLOP per byte: bound by arithmetic from 228 on */
     CU_ASSERT_TRUE(calc_roofline(35500, 936, 227 / 6.0) < 35500);
     NEAR(calc_roofline(35500, 936, 228 / 6.0), 35500);
     CU_ASSERT_EQUAL(calc_roofline(35500, 936, 0), 0);
@@ -196,7 +196,7 @@ static void roofline(void)
 static void amdahl(void)
 {
     static const struct {
-        double share, n, gain, grown; /* grown: Gustafson's, 0: not looked at */
+        double share, n, gain, grown; /* grown: Gustafson's; 0: not checked */
     } rows[] = {
         { 0.75, INFINITY, 4, 0 }, /* BPG 3.1.3 */
         { 0.75, 8, 2.909, 6.25 },

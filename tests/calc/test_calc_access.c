@@ -170,7 +170,7 @@ static void bank_conflicts(void)
     }
 }
 
-/* Whatever the pattern: at least one, at most one a lane; never outside the table of banks. */
+/* For any pattern: at least one, at most one per lane, and never outside the table of banks. */
 static void patterns_at_random(void)
 {
     uint64_t random = 5;

@@ -54,7 +54,7 @@ static void close_or_not(void)
         { -DBL_MAX, DBL_MAX, 1, 0, false },         /* the error overflows */
         { -DBL_MAX, DBL_MAX, 2, DBL_MAX, false },   /* both */
         { DBL_MAX / 2, DBL_MAX, 1, DBL_MAX, true }, /* a silly tolerance is one */
-        { 1, 1, NAN, 0, false },                    /* a broken one is none */
+        { 1, 1, NAN, 0, false },                    /* an invalid one does not count */
     };
 
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -151,7 +151,7 @@ static void every_type_is_compared(void)
         }
 }
 
-static void large_integers_are_told_apart(void)
+static void large_integers_are_distinguished(void)
 {
     static const uint32_t got_u[] = { 4294967295u, 16777217 }, want_u[] = { 4294967294u, 16777216 };
     static const int32_t got_i[] = { INT32_MIN, -16777217 }, want_i[] = { INT32_MAX, -16777216 };
@@ -230,7 +230,7 @@ CU_SuiteInfo test_compare = {
             { "elements of every type", elements_of_every_type },
             { "one wrong element is found", one_wrong_element_is_found },
             { "every type is compared", every_type_is_compared },
-            { "large integers are told apart", large_integers_are_told_apart },
+            { "large integers are distinguished", large_integers_are_distinguished },
             { "windows add up", windows_add_up },
             { "poison is never right", poison_is_never_right },
             { "places", places },

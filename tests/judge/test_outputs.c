@@ -1,4 +1,4 @@
-/* test_outputs.c - how much of a case's outputs is looked at. */
+/* test_outputs.c - how much of a case's outputs is compared. */
 #include "judge/outputs.h"
 #include "base/registry.h"
 
@@ -11,9 +11,9 @@ static const struct {
     size_t one_in;
 } rows[] = {
     { CORRECT, 300007, 65537, 1 },  { TIMED, 1 << 24, 397, 1 }, /* an H200's */
-    { TIMED, 1 << 24, 5173, 1 }, /* it decides: all of it, however long that takes */
+    { TIMED, 1 << 24, 5173, 1 }, /* it affects the verdict, so all of it is compared */
     { CONTROL, 1 << 18, 5173, 1 },  { CONTROL, 1 << 24, 99, 1 }, { CONTROL, 1 << 24, 100, 2 },
-    { CONTROL, 1 << 24, 5173, 53 }, /* an H200's: 4 s on 16 cores if it were all */
+    { CONTROL, 1 << 24, 5173, 53 }, /* an H200's: comparing all would take 4 s on 16 cores */
 };
 
 static void each_row(void)
@@ -52,9 +52,9 @@ CU_SuiteInfo test_outputs = {
     "outputs",
     .pTests =
         (CU_TestInfo[]){
-            { "only a control case of very many operations is looked at in part", each_row },
-            { "what is quickly known is looked at whole", all_where_little_is_counted },
-            { "of a control case's large output a part is", not_all_of_a_large_output },
+            { "only a control case of very many operations is compared in part", each_row },
+            { "outputs that are quick to compute are compared whole", all_where_little_is_counted },
+            { "a control case's large output is compared in part", not_all_of_a_large_output },
             CU_TEST_INFO_NULL,
         },
 };

@@ -1,7 +1,7 @@
 #!/bin/bash
-# two_devices.sh BUILD - times that are kept hang on nothing but the kernel, the case and the device.
-# A course that counts another simulated GPU than the one that is graded on has two of them in one run; and a
-# reference whose time was lost is timed alone the next time, not after the cases before it.
+# two_devices.sh BUILD - stored times depend only on the kernel, the case and the device. If a course counts
+# another simulated GPU than the one in use, one run has both of them; and a reference whose time was lost is
+# timed alone the next time, not after the earlier cases.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build}

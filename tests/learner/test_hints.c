@@ -171,7 +171,7 @@ static void a_typo_is_a_fault(void)
 
 /* ---- The labs ---- */
 
-/* Is there a sentence for whoever ends so in this case, whatever was seen? */
+/* Is there a sentence for a kernel with this verdict in this case, whatever was seen? */
 static void answers(const LabEntry *e, Verdict verdict, const Case *c)
 {
     if (!remedy_for(&(Diagnosis){ .lab_case = c }, verdict, 0.9, e->lab))
@@ -218,7 +218,7 @@ static void what_was_seen_is_remembered(void)
 {
     static const struct {
         const char *text, *words, *label;
-        int told;
+        int remedy;
     } rows[] = {
         { GRADED, "", NULL, 0 },
         { GRADED " format:1", "", NULL, 0 },
@@ -237,20 +237,20 @@ static void what_was_seen_is_remembered(void)
         begin_with(rows[i].text);
         progress_load(file, &entry, &p);
         diagnosis_words(p.diagnosis.saw, words, sizeof words);
-        if (strcmp(words, rows[i].words) || p.told != rows[i].told ||
+        if (strcmp(words, rows[i].words) || p.remedy_shown != rows[i].remedy ||
             (p.diagnosis.lab_case
                  ? !rows[i].label || strcmp(p.diagnosis.lab_case->label, rows[i].label)
                  : rows[i].label != NULL))
-            FAIL_SAYING("row %zu: '%s', told %d", i, words, p.told);
+            FAIL_SAYING("row %zu: '%s', remedy %d", i, words, p.remedy_shown);
         CU_ASSERT_TRUE(progress_save(file, &entry, &p));
         progress_load(file, &entry, &again);
         CU_ASSERT_EQUAL(again.diagnosis.saw, p.diagnosis.saw);
         CU_ASSERT_PTR_EQUAL(again.diagnosis.lab_case, p.diagnosis.lab_case);
-        CU_ASSERT_EQUAL(again.told, p.told);
+        CU_ASSERT_EQUAL(again.remedy_shown, p.remedy_shown);
     }
 }
 
-static void later_formats_are_not_ours(void)
+static void later_formats_are_not_read(void)
 {
     static const char *const rows[] = { "format:3", "format:", "format:x", "format:nan",
                                         "format:0" };
@@ -278,12 +278,12 @@ static void the_longest_line_is_whole(void)
             Progress p = { WRONG, WRONG, 0.123, 3, true, "2026-11-21" }, back;
             p.diagnosis.lab_case = c;
             p.diagnosis.saw = diagnosis_bits(words, WRONG);
-            p.told = LAB_REMEDIES;
+            p.remedy_shown = LAB_REMEDIES;
             begin_with("# kept\n");
             CU_ASSERT_TRUE(progress_save(file, e, &p));
             progress_load(file, e, &back);
             CU_ASSERT_EQUAL(back.diagnosis.saw, p.diagnosis.saw);
-            if (back.diagnosis.lab_case != c || back.told != LAB_REMEDIES)
+            if (back.diagnosis.lab_case != c || back.remedy_shown != LAB_REMEDIES)
                 FAIL_SAYING("lab %s: case %s", e->folder, c->label);
         }
 }
@@ -369,7 +369,7 @@ CU_SuiteInfo test_hints = {
             { "a typo is a fault", a_typo_is_a_fault },
             { "rows of real labs", rows_of_real_labs },
             { "what was seen is remembered", what_was_seen_is_remembered },
-            { "later formats are not ours", later_formats_are_not_ours },
+            { "later formats are not read", later_formats_are_not_read },
             { "the longest line is whole", the_longest_line_is_whole },
             { "first the symptom, then the levels", first_the_symptom_then_the_levels },
             { "before any grading there are levels", before_any_grading_there_are_levels },

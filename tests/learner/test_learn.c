@@ -41,7 +41,7 @@ static void write_text(const char *path, const char *text)
     CU_ASSERT_TRUE_FATAL(write_file(path, text, strlen(text)));
 }
 
-/* The progress file begins as `text`; NULL: there is none, nor a folder for it. */
+/* The progress file begins as `text`; NULL: neither the file nor its folder exists. */
 static void begin_with(const char *text)
 {
     char inside[128];
@@ -153,7 +153,7 @@ static void strange_lines_are_kept(void)
     size_t size;
 
     memset(text, 'x', sizeof text);
-    memcpy(text, "lab:01_first hints:2 ", 21); /* longer than any line of ours */
+    memcpy(text, "lab:01_first hints:2 ", 21); /* longer than any valid line */
     text[2000] = '\n';
     memcpy(text + 2001, with_zero, sizeof with_zero - 1);
     text[2001 + sizeof with_zero - 1] = '\n';
@@ -167,7 +167,7 @@ static void strange_lines_are_kept(void)
     free(after);
 }
 
-/* Whatever it is, it is not ours: 2 MiB are no progress file. */
+/* A file of 2 MiB is not a progress file. */
 static void what_cannot_be_read_is_not_overwritten(void)
 {
     static char text[2 << 20];
@@ -183,7 +183,7 @@ static void what_cannot_be_read_is_not_overwritten(void)
     CU_ASSERT_EQUAL(about.st_size, sizeof text);
 }
 
-static void no_save_is_told(void)
+static void a_failed_save_is_reported(void)
 {
     static const Progress ours = { .hints = 1 };
     char path[160];
@@ -348,7 +348,7 @@ static int hints_seen(void)
 static void hints_come_one_by_one(void)
 {
     static const struct {
-        int level; /* as asked for */
+        int level; /* as requested */
         int shown, remembered;
         bool more, exhausted;
     } rows[] = {
@@ -412,7 +412,7 @@ CU_SuiteInfo test_learn = {
             { "one line is replaced", one_line_is_replaced },
             { "strange lines are kept", strange_lines_are_kept },
             { "what cannot be read is not overwritten", what_cannot_be_read_is_not_overwritten },
-            { "no save is told", no_save_is_told },
+            { "a failed save is reported", a_failed_save_is_reported },
             { "writers do not lose lines", writers_do_not_lose_lines },
             { "better is an order", better_is_an_order },
             { "progress of a beginner", progress_of_a_beginner },

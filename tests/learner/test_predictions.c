@@ -33,7 +33,7 @@ static const Lab some_lab = {
     },
 };
 
-static uint64_t explained; /* what print_predictions told last */
+static uint64_t explained; /* as print_predictions() set it last */
 
 static const char *predictions_text(const char *text, int *filled)
 {
@@ -122,7 +122,7 @@ static void predictions_are_read(void)
     }
 }
 
-static void what_was_not_guessed_is_not_told(void)
+static void no_answer_without_a_guess(void)
 {
     int filled;
     const char *text = predictions_text("sectors: 4\n", &filled);
@@ -236,7 +236,7 @@ CU_SuiteInfo test_predictions = {
     .pTests =
         (CU_TestInfo[]){
             { "predictions are read", predictions_are_read },
-            { "what was not guessed is not told", what_was_not_guessed_is_not_told },
+            { "no answer without a guess", no_answer_without_a_guess },
             { "the same ones are explained once", same_ones_are_explained_once },
             { "many labs ask once", many_labs_ask_once },
             { "no predictions, no words", no_predictions_no_words },

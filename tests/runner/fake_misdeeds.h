@@ -1,11 +1,11 @@
-/* fake_misdeeds.h - what the scripted runner does outside of all rules, when its script says so. */
+/* fake_misdeeds.h - how the scripted runner breaks the protocol, when its script says so. */
 #ifndef RUNNER_FAKE_MISDEEDS_H
 #define RUNNER_FAKE_MISDEEDS_H
 
-/* Ends the program if the script names one that is none. */
+/* Ends the program if the script names an unknown misdeed. */
 void misdeeds_check(void);
 
-/* Commits what the script has planned for this step; most do not return. */
+/* Performs the misdeeds that the script plans for this step; most do not return. */
 void misbehave(const char *step);
 
 /* The same once the answer `line` to a command has been given. */

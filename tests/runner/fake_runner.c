@@ -1,13 +1,12 @@
-/* fake_runner.c - a runner without a GPU that does what the source it loads tells it to.
+/* fake_runner.c - a runner without a GPU that follows a script in the source it loads.
  *
- * What it can be told stands in fake_script.h, as lines of the source that `load LAB PATH` names:
- * the student's own, since the tests' nvcc only copies. What it does outside of all rules is in
- * fake_misdeeds.c; here is the device.
+ * fake_script.h lists the directives: lines of the source that `load LAB PATH` names, which is the
+ * student's own, since the tests' nvcc only copies. fake_misdeeds.c breaks the protocol; this file
+ * is the device.
  *
- * Told nothing, it is a right and honest kernel. No array exists: an input is what its key says,
- * and what is right of an output is computed when a window of it is asked for, so that a call takes
- * the time it is told to take and no more. WARPBOOK_FAKE_GPU=none: there is no GPU;
- * WARPBOOK_FAKE_NOISE: one that is noisy.
+ * Without directives it is a correct and honest kernel. No array exists: an input follows from its
+ * key, and the elements of an output are computed when a window of it is fetched. So a call takes
+ * exactly the time in the script. WARPBOOK_FAKE_GPU=none: no GPU. WARPBOOK_FAKE_NOISE: a noisy one.
  */
 #include "base/child.h"
 #include "runner/contents.h"
@@ -137,7 +136,7 @@ static void spoil(const Array *array, size_t first, size_t count, char *to)
 
 /* ---- What limits it ---- */
 
-/* All of a call's time is at one limit; what a child may say that is none, too. */
+/* All of a call's time is at one limit. Invalid limits are possible, too. */
 static bool fake_limits(char *answer, char *fault)
 {
     const char *limit = *script.limited ? script.limited : "dram";
@@ -310,7 +309,7 @@ static void write_outputs(const Lab *lab, const Case *lab_case, Arrays *set)
     calls_made++;
 }
 
-/* WARPBOOK_FAKE_NOISE: on that GPU each go takes 1, 2, 4 or 8 times as long, whoever's it is. */
+/* WARPBOOK_FAKE_NOISE: each go, of any kernel, takes 1, 2, 4 or 8 times as long. */
 static double noise(void)
 {
     return getenv("WARPBOOK_FAKE_NOISE") ? 1 << secret() % 4 : 1;
@@ -435,7 +434,7 @@ static bool fake_model_time(char *fault)
     return true;
 }
 
-/* Of a call a hundred blocks, all of them played unless told otherwise. */
+/* A call has a hundred blocks, all of them timed unless the script says otherwise. */
 static bool fake_timed(char *answer, char *fault)
 {
     (void) fault;

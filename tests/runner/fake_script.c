@@ -1,4 +1,4 @@
-/* fake_script.c - reads what the scripted runner is told to do. */
+/* fake_script.c - reads the script of the scripted runner. */
 #include "runner/fake_script.h"
 #include "base/util.h"
 

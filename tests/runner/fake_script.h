@@ -1,27 +1,25 @@
-/* fake_script.h - what the scripted runner is told to do.
+/* fake_script.h - the script of the scripted runner.
  *
- * Of the source that it loads, lines with `// fake: ...`:
+ * The directives are lines with `// fake: ...` in the source that it loads:
  *
- *   ms 2.0               a call takes that long, really (0.5 if nothing is said)
+ *   ms 2.0               a call really takes that long (default: 0.5)
  *   ms_case 3 5.0        the same, for the lab's case number 3 only
  *   first 300            the first go takes that many ms more
- *   lie 0.1              that many ms a call are reported instead
+ *   lie 0.1              reports that many ms per call instead
  *   lazy 2.0             each call of a go adds that many ms to the first window fetched after it
  *   KIND at STEP         misbehaves: see misdeeds[] of fake_misdeeds.c
  *                        (steps: load, case, prepare, go, window, guards, clock)
  *   wrong HOW            spoils outputs: see spoilers[] of fake_runner.c; `wrong unwritten` never
  *                        writes them
- *   stray WHERE          after, before, input: what the guards say from the first go on
+ *   stray WHERE          after, before, input: what the guards report after the first go
  *   stop-after N         outputs are right after the first N calls, never written later
- *   launch-error         every go fails so; kernel-error, unsafe and limit, too (the last two on a
- *                        simulated GPU)
- *   sectors 8 24         a simulated GPU counts that many times the fewest, and blames line 24
- *   limited shared 24    a simulated GPU was limited by that, a key of sim/limiter.h, in that line;
- *                        or by `nan`, `minus` or `nothing`, which is no answer
- *   shared               the kernel was loaded into the runner's own process
- *   untimed              a simulated GPU cannot tell how long a launch takes
- *   endless 15           it stops the lab's case number 15 as endless
- *   sampled 12           it played 12 of a hundred blocks
+ *   launch-error         every go fails in this way; also kernel-error, unsafe and limit (the last
+ * two on a simulated GPU) sectors 8 24         a simulated GPU counts that many times the minimum,
+ * and blames line 24 limited shared 24    a simulated GPU reports this limit, a key of
+ * sim/base/limiter.h, in that line; `nan`, `minus` or `nothing` is an invalid answer shared the
+ * kernel was loaded into the runner's own process untimed              a simulated GPU cannot time
+ * a launch endless 15           it stops the lab's case number 15 as endless sampled 12 it timed 12
+ * of a hundred blocks
  */
 #ifndef RUNNER_FAKE_SCRIPT_H
 #define RUNNER_FAKE_SCRIPT_H
@@ -54,7 +52,7 @@ typedef struct Script {
 
 extern Script script;
 
-/* Ends the program at what it does not understand. */
+/* Ends the program at an unknown directive. */
 void script_read(const char *source);
 
 static inline bool is(const char *a, const char *b)

@@ -1,5 +1,5 @@
-/* test_sandbox.c - the sandbox, seen from inside: a child closes it and does a deed, and how the
- * child ends is the answer. Where the kernel has no such filter, that is told and skipped.
+/* test_sandbox.c - the sandbox, seen from inside: a child closes it and tries an action, and
+ * how the child ends is the result. Without such a filter in the kernel, the tests are skipped.
  */
 #include "base/lockdown.h"
 #include "base/util.h"
@@ -162,7 +162,7 @@ static int do_change_files(void)
            open("/tmp", O_TMPFILE | O_WRONLY, 0600) >= 0;
 }
 
-/* Landlock has no rule for what is beside a file's contents. */
+/* Landlock has no rule for a file's attributes. */
 static int do_note_beside_a_file(void)
 {
     return setxattr("/etc/hostname", "user.note", "x", 1, 0);
@@ -224,9 +224,9 @@ enum { DIES = 128 + SIGSYS };
 
 static const struct {
     const char *name;
-    int (*deed)(void);
+    int (*action)(void);
     int status; /* DIES, 0: it works */
-} deeds[] = {
+} actions[] = {
     { "fork", do_fork, DIES },
     { "fork of libc", do_libc_fork, DIES },
     { "system", do_vfork, DIES },
@@ -255,7 +255,7 @@ static const struct {
     { "mmap and files", do_map_and_read, 0 },
 };
 
-static int inside(int (*deed)(void))
+static int inside(int (*action)(void))
 {
     int status = 0;
     pid_t pid;
@@ -267,7 +267,7 @@ static int inside(int (*deed)(void))
         alarm(20);
         if (!lockdown_close("/etc/hostname"))
             _exit(99);
-        _exit(deed());
+        _exit(action());
     }
     close(own_pipe[0]);
     close(own_pipe[1]);
@@ -288,11 +288,11 @@ static void sandbox_stops_and_allows(void)
 {
     if (no_filter_here())
         return;
-    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
-        int status = inside(deeds[i].deed);
-        if (status != deeds[i].status) {
-            printf("\n    %s: %d\n", deeds[i].name, status);
-            CU_FAIL("a deed does not end as expected");
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        int status = inside(actions[i].action);
+        if (status != actions[i].status) {
+            printf("\n    %s: %d\n", actions[i].name, status);
+            CU_FAIL("an action does not end as expected");
         }
     }
 }
@@ -309,10 +309,10 @@ static void *fork_when_told(void *unused)
 
 static void files_stay_as_they_are(void)
 {
-    int (*const deeds[])(void) = { do_change_files, do_shared_memory };
+    int (*const actions[])(void) = { do_change_files, do_shared_memory };
 
-    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
-        int status = inside(deeds[i]);
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        int status = inside(actions[i]);
         if (status == 3 || status == 99)
             printf("(skipped: no Landlock here) ");
         else

@@ -1,9 +1,8 @@
-/* test_serve.c - commands that are none, or ask for what can't be; and the sandbox, seen from
- * inside.
+/* test_serve.c - invalid and impossible commands; and the sandbox, seen from inside.
  *
  * serve() runs in a child with a tiny device on the host: an array is what calloc gives, calls do
- * nothing. Each row of a table is sent to a fresh one. So is each deed that the sandbox must stop
- * or allow: a child closes it, does it, and how the child ends is the answer.
+ * nothing. Each row of a table is sent to a fresh one. So is each action that the sandbox
+ * must stop or allow: a child closes the sandbox, tries it, and how the child ends is the result.
  */
 #include "runner/contents.h"
 #include "base/registry.h"

@@ -68,16 +68,10 @@ void device_release(Device *gpu)
 
 bool device_lock(Device *gpu)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[600], name[80] = "";
+    char path[600];
 
-    for (size_t i = 0; gpu->uuid[i] && i + 1 < sizeof name; i++)
-        name[i] = gpu->uuid[i] == '/' ? '_' : gpu->uuid[i];
-    PUT(path, "%s/warpbook-%s.lock", folder && *folder ? folder : "/tmp", name);
     if (gpu->lock_fd < 0)
-        gpu->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (gpu->lock_fd < 0) /* another user's file is read-only for us */
-        gpu->lock_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        gpu->lock_fd = open_gpu_lock(gpu->uuid, path, sizeof path);
     return gpu->lock_fd >= 0 && !flock(gpu->lock_fd, LOCK_EX | LOCK_NB);
 }
 

@@ -74,20 +74,21 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
                        const char *object, Plan *plan)
 {
     Sampler ours, other;
-    GpuInfo info;
-    Outcome finish;
+    Outcome outcome;
     char why_not[200] = "";
+    const Setup setup = { 0 };
     Draws random = draws_begin(secret(), "protocols", NULL);
 
-    must(sampler_start(&ours, session, entry, reference, &random, &info), &ours);
-    must(sampler_start(&other, session, entry, object, &random, &info), &other);
-    must(sampler_plan(&ours, timed_case(entry), &info, plan, why_not, sizeof why_not), &ours);
+    must(sampler_start(&ours, session, entry, reference, &setup, &random), &ours);
+    must(sampler_start(&other, session, entry, object, &setup, &random), &other);
+    must(sampler_plan(&ours, timed_case(entry), &ours.worker.gpu, plan, why_not, sizeof why_not),
+         &ours);
     if (!plan->sets)
         die("%s", why_not);
     must(sampler_take_up(&ours, plan), &ours);
     must(sampler_take_up(&other, plan), &other);
     must(sampler_warm_up(&ours), &ours);
-    Race the_race = {
+    Comparison comparison = {
         .reference = { &ours, sampler_sample },
         .student = { &other, sampler_sample },
         .least = TRUTH_BLOCKS,
@@ -96,11 +97,11 @@ static double ratio_of(Session *session, const LabEntry *entry, const char *refe
         .clock_mhz = sampler_clock,
         .clock_self = &ours,
     };
-    race(&the_race, &finish);
-    must(finish.trouble, finish.student_guilty ? &other : &ours);
+    compare_speed(&comparison, &outcome);
+    must(outcome.verdict, outcome.student_failed ? &other : &ours);
     sampler_end(&ours);
     sampler_end(&other);
-    return finish.ratio.median;
+    return outcome.ratio.median;
 }
 
 /* Median over pairs of processes, with the range. */
@@ -209,6 +210,7 @@ static void grade_one(Session *session, const LabEntry *entry, const char *folde
 {
     static Result result;
     char reference[PATH], object[PATH];
+    const Setup setup = { 0 };
     Draws random = draws_begin(secret(), "protocols", NULL);
     double start = now_s();
 

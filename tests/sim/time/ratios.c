@@ -5,7 +5,7 @@
  * A line a timed or control case: `NAME/CASE ratio N bar N`, NAME as docs/measured has it (a path
  * below solutions/LAB, without .cu), the bar of a control case being 0.
  */
-#include "judge/timing_sim.h"
+#include "judge/modelled.h"
 
 #include <stdio.h>
 #include <string.h>

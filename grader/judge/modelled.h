@@ -1,11 +1,11 @@
-/* timing_sim.h - the modelled time of one call on a simulated GPU, which is the same each time.
+/* modelled.h - the modelled time of one call on a simulated GPU, which is the same each time.
  *
  * There is no warm-up, no repetition and no interval: a single call on fresh contents with cold
  * caches gives the time. The reference determines the sizes and is timed once. Both results are
  * kept in the build folder under a hash of everything that they depend on.
  */
-#ifndef JUDGE_TIMING_SIM_H
-#define JUDGE_TIMING_SIM_H
+#ifndef JUDGE_MODELLED_H
+#define JUDGE_MODELLED_H
 
 #include "judge/timing.h"
 
@@ -16,10 +16,10 @@ typedef struct ModelledCall {
 
 /* Calls a kernel once on a planned case, with contents from this seed. It uses a new process, so
  * earlier calls cannot change the time. Returns PASS or the verdict of the failure, with the
- * reason in side->worker.why. The process of `side` stays available for queries until the next
- * call or sampler_end(). */
-Verdict modelled_call(TimingContext *j, Sampler *side, const char *object, const Case *sized,
-                      uint64_t seed, ModelledCall *call);
+ * reason in sampler->worker.why. The process of `sampler` stays available for queries until the
+ * next call or sampler_end(). */
+Verdict modelled_call(TimingContext *context, Sampler *sampler, const char *object,
+                      const Case *sized, uint64_t seed, ModelledCall *call);
 
 /* True if the call launched and copied nothing: the host did all the work, and the model has no
  * time for that. */
@@ -28,13 +28,13 @@ bool modelled_idle(const ModelledCall *call);
 /* False, with the reason in why_not, if the modelled time of a call cannot be used. */
 bool modelled_fine(const ModelledCall *call, char *why_not, size_t size);
 
-/* Plans case i for this device: stores the dims in j->plan[i] (sets 0: not timed, with the
+/* Plans case i for this device: stores the dims in context->plan[i] (sets 0: not timed, with the
  * reason in the case's why_not) and the reference's call in *reference. False if the reference
  * failed; the verdict is then set. */
-bool modelled_plan(TimingContext *j, int i, ModelledCall *reference);
+bool modelled_plan(TimingContext *context, int i, ModelledCall *reference);
 
 /* The speed of a kernel of the workbook on planned case i as a share of the reference's; 0 if it
  * cannot be measured. */
-double modelled_ratio(TimingContext *j, const char *object, int i);
+double modelled_ratio(TimingContext *context, const char *object, int i);
 
 #endif

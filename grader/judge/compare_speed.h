@@ -1,15 +1,15 @@
-/* race.h - compares the speed of two kernels: blocks of four samples, and when to stop.
+/* compare_speed.h - compares the speed of two kernels: blocks of four samples, and when to stop.
  *
  * A block is R S S R or S R R S, drawn at random: drift (clocks, heat) affects both sides alike and
  * cancels. The ratio of a block is the reference's time per call over the student's, that is, the
  * student's speed as a share of the reference's. The verdict depends on the median ratio and its 95
- * % interval when the race stops (see the planned looks in judge/race.c).
+ * % interval when it stops (see the planned looks in compare_speed.c).
  *
  * This module does not know about processes: the two sides are functions, so that tests can
  * simulate them.
  */
-#ifndef JUDGE_RACE_H
-#define JUDGE_RACE_H
+#ifndef JUDGE_COMPARE_SPEED_H
+#define JUDGE_COMPARE_SPEED_H
 
 #include <stdbool.h>
 #include "base/stats.h"
@@ -27,7 +27,7 @@ typedef struct Candidate {
     Verdict (*sample)(void *self, Sample *sample); /* PASS or the verdict of the failure */
 } Candidate;
 
-typedef struct Race {
+typedef struct Comparison {
     Candidate reference, student;
     double bar;      /* 0: no bar, measure `least` blocks */
     int least, most; /* looks at `least` blocks, twice that, ... up to `most` */
@@ -38,11 +38,11 @@ typedef struct Race {
     void *clock_self;
     void (*progress)(void *self, int blocks); /* NULL: no progress report */
     void *progress_self;
-} Race;
+} Comparison;
 
 typedef struct Outcome {
-    Verdict trouble;     /* PASS, or the verdict of a failed side; then the rest is not set */
-    bool student_guilty; /* the failed side is the student's */
+    Verdict verdict;     /* PASS, or the verdict of a failed side; then the rest is not set */
+    bool student_failed; /* the failed side is the student's */
     Interval ratio;
     double reference_ms, student_ms; /* medians per call */
     int blocks;                      /* number of blocks counted */
@@ -57,6 +57,6 @@ typedef struct Outcome {
  * counted, because first touches of new buffers are slow. */
 enum { SPEED_BLOCKS = 240 };
 
-void race(Race *race, Outcome *finish);
+void compare_speed(Comparison *comparison, Outcome *outcome);
 
 #endif

@@ -1,4 +1,4 @@
-/* check.c - checks correctness: runs every CORRECT case in a child process.
+/* correctness.c - checks correctness: runs every CORRECT case in a child process.
  *
  * The cases run in a random order, with one repeated, so that a kernel that is right only on its
  * first calls is caught. Each case starts from fresh inputs and poisoned outputs. Afterwards the
@@ -46,7 +46,7 @@ typedef struct Scope {
 
 static const Scope on_gpu = { .most = SIZE_MAX };
 static const Scope on_simulated = { true, 36 << 20, 1 << 19, 50, 30 };
-static const Scope beside_gpu = { true, 1 << 18, 1 << 18, 20, 20 };
+static const Scope after_gpu = { true, 1 << 18, 1 << 18, 20, 20 };
 
 /* The cases of one submission in one worker. */
 typedef struct Trial {
@@ -57,7 +57,6 @@ typedef struct Trial {
     const Scope *scope;
     Draws *random;
     char given_up[200]; /* labels of large cases that exceeded their limit */
-    Gpu gpu;            /* the worker's, valid after bring_up() */
 } Trial;
 
 static size_t elements(const Array *arrays, int count)
@@ -84,17 +83,8 @@ static Case sized(const Trial *trial, const Case *row)
     Case lab_case = *row;
 
     if (row->size)
-        row->size(lab_case.dim, &trial->gpu, 1);
+        row->size(lab_case.dim, &trial->worker->gpu.gpu, 1);
     return lab_case;
-}
-
-/* Puts the case's name in front of the worker's message. */
-static void name_case(Worker *worker, const Case *lab_case)
-{
-    char why[sizeof worker->why];
-
-    PUT(why, "case %s: %s", lab_case->label, worker->why);
-    PUT(worker->why, "%s", why);
 }
 
 /* The limit for a launch on the simulated GPU, in millions of warp instructions. */
@@ -119,40 +109,28 @@ static Verdict run_case(const Trial *trial, const Case *lab_case, bool large)
 
     if (scope->simulated)
         verdict = worker_checks(worker, !large, most_millions(trial, lab_case, large));
-    if (verdict != PASS || (verdict = worker_case(worker, lab_case, 1)) != PASS ||
-        (verdict = worker_prepare(worker, draw(trial->random, DRAW_CONTENTS))) != PASS)
+    if (verdict != PASS)
         return verdict;
-    verdict = worker_go(worker, 1, large ? large_limit_s : case_limit_s, &timing);
-    if (verdict != PASS) {
-        name_case(worker, lab_case);
-        return verdict;
-    }
-    if ((verdict = worker_check_guards(worker)) != PASS)
-        return verdict;
-    return outputs_check(worker, 0, trial->random);
+    verdict = worker_once(worker, lab_case, draw(trial->random, DRAW_CONTENTS),
+                          large ? large_limit_s : case_limit_s, &timing);
+    return verdict == PASS ? outputs_check(worker, 0, trial->random) : verdict;
 }
 
 static Verdict bring_up(Trial *trial)
 {
-    GpuInfo info;
-    Verdict verdict = worker_hello(trial->worker, &info);
+    const Setup setup = { .on_simulated = trial->scope->simulated };
 
-    if (verdict == PASS)
-        trial->gpu = info.gpu;
-    return verdict == PASS ? worker_load(trial->worker, trial->entry, trial->object) : verdict;
+    return session_load(trial->session, trial->entry, trial->object, &setup, trial->worker);
 }
 
 /* A large case exceeded its limit on a simulated GPU, which is no evidence against the kernel.
  * The launch was killed half-way, so the remaining cases need a new process. */
 static Verdict give_up(Trial *trial, const Case *lab_case)
 {
-    Verdict verdict;
-
     if (!lab_case->only_begun)
         APPEND(trial->given_up, "%s%s", *trial->given_up ? "; " : "", lab_case->label);
     worker_end(trial->worker);
-    verdict = session_worker(trial->session, trial->worker);
-    return verdict == PASS ? bring_up(trial) : verdict;
+    return bring_up(trial);
 }
 
 static bool is_large_sized(const Trial *trial, const Case *lab_case)
@@ -235,7 +213,7 @@ static Verdict run_cases(Trial *trial)
     return WRONG;
 }
 
-/* Runs all cases in a runner that has just been started. */
+/* Runs all cases in a new runner. */
 static Verdict run_object(Trial *trial)
 {
     Verdict verdict = bring_up(trial);
@@ -250,25 +228,25 @@ static void add_note(Result *result, const char *before, const char *text)
 
 /* Finds errors that a real GPU may hide. Any other failure on the simulated GPU is no evidence
  * against a kernel that was right on the real one, and is only noted. */
-static void look_by_simulation(Session *session, const char *object, Result *result, Draws *random)
+static void check_by_simulation(Session *session, const char *object, Result *result, Draws *random)
 {
-    Worker worker;
-    Trial trial = { session, &worker, result->entry, object, &beside_gpu, random, "" };
+    Worker worker = { 0 };
+    Trial trial = { session, &worker, result->entry, object, &after_gpu, random, "" };
+    char reason[1200];
     Verdict verdict;
 
     if (!file_exists(session->book.sim_runner))
         return;
-    verdict = session_simulation(session, &worker);
-    if (verdict == PASS)
-        verdict = run_object(&trial);
+    verdict = run_object(&trial);
     worker_end(&worker);
+    worker_reason(&worker, reason, sizeof reason);
     if (verdict == UNSAFE || verdict == STRAY) {
         result->verdict = verdict;
-        PUT(result->why, "seen on the simulated GPU: %s", worker.why);
+        PUT(result->why, "seen on the simulated GPU: %s", reason);
         result->diagnosis = worker.diagnosis;
     } else if (verdict != PASS)
-        add_note(result, "not checked for races, because the run on the simulated GPU failed: ",
-                 worker.why);
+        add_note(result,
+                 "not checked for races, because the run on the simulated GPU failed: ", reason);
 }
 
 static void note_printed(const Child *child, Result *result)
@@ -283,13 +261,11 @@ static void note_printed(const Child *child, Result *result)
 void judge_correctness(Session *session, const char *object, Result *result, Draws *random)
 {
     bool simulated = *session->simulated;
-    Worker worker;
+    Worker worker = { 0 };
     Trial trial = { session, &worker, result->entry, object, simulated ? &on_simulated : &on_gpu,
                     random,  "" };
-    Verdict verdict = session_worker(session, &worker);
+    Verdict verdict = run_object(&trial);
 
-    if (verdict == PASS)
-        verdict = run_object(&trial);
     PUT(result->sandbox, "%s", worker.sandbox);
     PUT(result->isolation, "%s", worker.isolation);
     if (verdict == PASS)
@@ -298,10 +274,10 @@ void judge_correctness(Session *session, const char *object, Result *result, Dra
     note_printed(&worker.child, result);
     result->verdict = verdict;
     if (verdict != PASS) {
-        PUT(result->why, "%s", worker.why);
+        worker_reason(&worker, result->why, sizeof result->why);
         result->diagnosis = worker.diagnosis;
     } else if (!simulated)
-        look_by_simulation(session, object, result, random);
+        check_by_simulation(session, object, result, random);
     if (*trial.given_up)
         add_note(result, "Skipped, too large to simulate: ", trial.given_up);
 }

@@ -1,5 +1,5 @@
-/* race.c - compares the speed of two kernels: blocks of four samples, and when to stop. */
-#include "judge/race.h"
+/* compare_speed.c - compares the speed of two kernels: blocks of four samples, and when to stop. */
+#include "judge/compare_speed.h"
 
 #include <math.h>
 
@@ -15,7 +15,7 @@ typedef struct Block {
     double mhz_before, mhz_after;
 } Block;
 
-/* A race takes at most this many budgets, even if all its blocks are dropped. */
+/* A comparison takes at most this many budgets, even if all its blocks are dropped. */
 static const double most_budgets = 20;
 
 /* A block is dropped if its SM clock differs from the run's median by more than this. */
@@ -47,35 +47,37 @@ static void add_sample(Pair *pair, const Sample *sample)
     pair->between_ms += sample->between_ms / sample->passes / 2;
 }
 
-static bool take(Race *race, bool student, Block *block, Outcome *finish)
+static bool take(Comparison *comparison, bool student, Block *block, Outcome *outcome)
 {
-    Candidate *side = student ? &race->student : &race->reference;
+    Candidate *candidate = student ? &comparison->student : &comparison->reference;
     Sample sample = { 0 };
 
-    finish->trouble = side->sample(side->self, &sample);
-    finish->student_guilty = student;
-    if (finish->trouble != PASS)
+    outcome->verdict = candidate->sample(candidate->self, &sample);
+    outcome->student_failed = student;
+    if (outcome->verdict != PASS)
         return false;
     add_sample(student ? &block->student : &block->reference, &sample);
     return true;
 }
 
-static bool take_block(Race *race, Block *block, Outcome *finish)
+static bool take_block(Comparison *comparison, Block *block, Outcome *outcome)
 {
-    bool mirrored = next_random(&race->random) & 1;
+    bool mirrored = next_random(&comparison->random) & 1;
 
     *block = (Block){ 0 };
-    if (race->clock_mhz && !race->clock_mhz(race->clock_self, &block->mhz_before)) {
-        finish->trouble = UNSOUND;
-        finish->student_guilty = false;
+    if (comparison->clock_mhz &&
+        !comparison->clock_mhz(comparison->clock_self, &block->mhz_before)) {
+        outcome->verdict = UNSOUND;
+        outcome->student_failed = false;
         return false;
     }
     for (int i = 0; i < 4; i++)
-        if (!take(race, mirrored ^ (i == 1 || i == 2), block, finish))
+        if (!take(comparison, mirrored ^ (i == 1 || i == 2), block, outcome))
             return false;
-    if (race->clock_mhz && !race->clock_mhz(race->clock_self, &block->mhz_after)) {
-        finish->trouble = UNSOUND;
-        finish->student_guilty = false;
+    if (comparison->clock_mhz &&
+        !comparison->clock_mhz(comparison->clock_self, &block->mhz_after)) {
+        outcome->verdict = UNSOUND;
+        outcome->student_failed = false;
         return false;
     }
     return true;
@@ -171,33 +173,34 @@ static double student_call_ms(const Pair *pair, const Hidden *hidden)
 
 /* ---- Planned looks ----
  *
- * A race may stop at a look if its interval is clear of the bar. With a look after each block,
- * each at a 5 % error rate, one race in five would miss the true ratio. So there are only a few
- * planned looks: at `least` blocks and at each doubling of that. Each may miss by its share of
- * the 5 % (Bonferroni). A race without a bar has one look, at its end.
+ * A comparison may stop at a look if its interval is clear of the bar. With a look after each
+ * block, each at a 5 % error rate, one comparison in five would miss the true ratio. So there are
+ * only a few planned looks: at `least` blocks and at each doubling of that. Each may miss by its
+ * share of the 5 % (Bonferroni). A comparison without a bar has one look, at its end.
  */
 
-static int planned_looks(const Race *race)
+static int planned_looks(const Comparison *comparison)
 {
     int looks = 1;
 
-    for (int blocks = race->least; race->bar && 2 * blocks <= race->most; blocks *= 2)
+    for (int blocks = comparison->least; comparison->bar && 2 * blocks <= comparison->most;
+         blocks *= 2)
         looks++;
     return looks;
 }
 
-static bool is_look(const Race *race, int blocks)
+static bool is_look(const Comparison *comparison, int blocks)
 {
-    int at = race->least;
+    int at = comparison->least;
 
     while (at < blocks)
         at *= 2;
     return at == blocks;
 }
 
-static double race_miss(const Race *race)
+static double miss_rate(const Comparison *comparison)
 {
-    return 0.05 / planned_looks(race);
+    return 0.05 / planned_looks(comparison);
 }
 
 /* ---- Evaluating blocks ---- */
@@ -205,22 +208,22 @@ static double race_miss(const Race *race)
 /* Decides from all blocks so far which ones count, and computes the result. This starts afresh
  * each time, so that a rule that first applies at some block (the events are wrong) then applies
  * to all blocks. */
-static void sum_up(const Race *race, const Block *blocks, int count, Outcome *finish)
+static void sum_up(const Comparison *comparison, const Block *blocks, int count, Outcome *outcome)
 {
     double ratio[SPEED_BLOCKS], reference[SPEED_BLOCKS], student[SPEED_BLOCKS];
     const Hidden hidden = find_hidden(blocks, count);
     int used = 0, disturbed = 0, unsteady = 0;
 
-    finish->mhz = race->clock_mhz ? usual_mhz(blocks, count) : 0;
-    finish->by_parent = hidden.in_calls || hidden.between;
+    outcome->mhz = comparison->clock_mhz ? usual_mhz(blocks, count) : 0;
+    outcome->by_parent = hidden.in_calls || hidden.between;
     for (int i = 0; i < count; i++) {
         const Block *b = &blocks[i];
         if (is_late(&b->reference, hidden.usual_ms) ||
-            (!finish->by_parent && is_late(&b->student, hidden.usual_ms))) {
+            (!outcome->by_parent && is_late(&b->student, hidden.usual_ms))) {
             disturbed++;
             continue;
         }
-        if (race->clock_mhz && !steady(b, finish->mhz)) {
+        if (comparison->clock_mhz && !steady(b, outcome->mhz)) {
             unsteady++;
             continue;
         }
@@ -229,64 +232,64 @@ static void sum_up(const Race *race, const Block *blocks, int count, Outcome *fi
         ratio[used] = reference[used] / student[used];
         used++;
     }
-    finish->blocks = used;
-    finish->disturbed = disturbed;
-    finish->unsteady = unsteady;
+    outcome->blocks = used;
+    outcome->disturbed = disturbed;
+    outcome->unsteady = unsteady;
     if (!used)
         return;
-    finish->ratio = median_interval(ratio, (size_t) used, race_miss(race));
-    finish->reference_ms = median(reference, (size_t) used);
-    finish->student_ms = median(student, (size_t) used);
+    outcome->ratio = median_interval(ratio, (size_t) used, miss_rate(comparison));
+    outcome->reference_ms = median(reference, (size_t) used);
+    outcome->student_ms = median(student, (size_t) used);
 }
 
 /* True if enough is known: the kernel is hopeless after 3 blocks, or clear of the bar at a
  * planned look. A kernel that is far from any bar is not run for minutes just to measure how
  * far; one block is enough. */
-static bool decided(const Race *race, Outcome *finish, double elapsed_s)
+static bool decided(const Comparison *comparison, Outcome *outcome, double elapsed_s)
 {
-    bool late = elapsed_s > race->budget_s * (race->bar ? 1 : 3) && finish->blocks;
+    bool late = elapsed_s > comparison->budget_s * (comparison->bar ? 1 : 3) && outcome->blocks;
 
-    finish->cut_short = late && (!race->bar || finish->ratio.hi < race->bar / 8);
-    if (finish->cut_short)
+    outcome->cut_short = late && (!comparison->bar || outcome->ratio.hi < comparison->bar / 8);
+    if (outcome->cut_short)
         return true;
-    if (!race->bar)
-        return finish->blocks >= race->least;
-    if (finish->blocks >= 3 && finish->ratio.hi < race->bar / 2 && finish->blocks < 6)
+    if (!comparison->bar)
+        return outcome->blocks >= comparison->least;
+    if (outcome->blocks >= 3 && outcome->ratio.hi < comparison->bar / 2 && outcome->blocks < 6)
         return true; /* with so few blocks the interval is their whole range, so every ratio is
                         below */
-    return is_look(race, finish->blocks) &&
-           (finish->ratio.lo > race->bar || finish->ratio.hi < race->bar);
+    return is_look(comparison, outcome->blocks) &&
+           (outcome->ratio.lo > comparison->bar || outcome->ratio.hi < comparison->bar);
 }
 
 /* Runs both sides once, because first touches of new buffers are slow. This block counts only if
  * samples take seconds, where the difference is negligible. */
-static bool first_block(Race *race, Block *block, int *count, Outcome *finish)
+static bool first_block(Comparison *comparison, Block *block, int *count, Outcome *outcome)
 {
     double start = now_s();
 
-    if (!take_block(race, block, finish))
+    if (!take_block(comparison, block, outcome))
         return false;
-    *count = now_s() - start > race->budget_s / 2;
+    *count = now_s() - start > comparison->budget_s / 2;
     return true;
 }
 
-void race(Race *race, Outcome *finish)
+void compare_speed(Comparison *comparison, Outcome *outcome)
 {
     Block blocks[SPEED_BLOCKS];
     double start = now_s();
     int count = 0;
 
-    *finish = (Outcome){ .trouble = PASS };
-    if (!first_block(race, &blocks[0], &count, finish))
+    *outcome = (Outcome){ .verdict = PASS };
+    if (!first_block(comparison, &blocks[0], &count, outcome))
         return;
-    while (count < SPEED_BLOCKS && finish->blocks < race->most &&
-           now_s() - start < most_budgets * race->budget_s) {
-        if (!take_block(race, &blocks[count], finish))
+    while (count < SPEED_BLOCKS && outcome->blocks < comparison->most &&
+           now_s() - start < most_budgets * comparison->budget_s) {
+        if (!take_block(comparison, &blocks[count], outcome))
             return;
-        sum_up(race, blocks, ++count, finish);
-        if (race->progress)
-            race->progress(race->progress_self, count);
-        if (decided(race, finish, now_s() - start))
+        sum_up(comparison, blocks, ++count, outcome);
+        if (comparison->progress)
+            comparison->progress(comparison->progress_self, count);
+        if (decided(comparison, outcome, now_s() - start))
             return;
     }
 }

@@ -1,4 +1,4 @@
-/* test_prove.c - what `make check` reads in the text of kernels. */
+/* test_selfcheck.c - what `make check` reads in the text of kernels. */
 #include "judge/selfcheck.h"
 
 #include <CUnit/CUnit.h>
@@ -129,8 +129,8 @@ static void cases_may_spare_rung_1(void)
     }
 }
 
-CU_SuiteInfo test_prove = {
-    "prove",
+CU_SuiteInfo test_selfcheck = {
+    "selfcheck",
     .pTests =
         (CU_TestInfo[]){
             { "first lines promise a verdict", first_lines_promise_a_verdict },

@@ -1,23 +1,22 @@
-/* test_speed.c - the race against scripted sides: no clock, no luck, the same samples every time.
- */
-#include "judge/race.h"
+/* test_compare_speed.c - the comparison of two speeds, with scripted samples: no clock, no luck. */
+#include "judge/compare_speed.h"
 #include "base/util.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <string.h>
 
-/* A side whose samples follow from their number alone: the n-th takes base times a factor. */
+/* A side whose samples depend only on their number: the n-th takes base times a factor. */
 typedef struct Script {
     double base_ms;
     double (*factor)(int n, uint64_t *random);
     double parent_extra_ms; /* what the parent's clock sees beyond the events */
     int passes;             /* 0: one */
-    double lie;             /* the events tell this share of the truth; 0: all of it */
+    double lie;             /* the events report this share of the time; 0: all of it */
     int fail_at;            /* this sample fails; 0: none */
     Verdict failure;
     uint64_t random;
-    int *n; /* samples of both sides so far: what drifts, drifts for both */
+    int *n; /* samples of both sides so far: drift affects both */
 } Script;
 
 static Verdict sample(void *self, Sample *s)
@@ -37,18 +36,18 @@ static Verdict sample(void *self, Sample *s)
 static Outcome run(Script reference, Script student, double bar)
 {
     int n = 0;
-    Outcome finish;
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, sample },
-                .bar = bar,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 42 };
+    Outcome outcome;
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, sample },
+                      .bar = bar,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 42 };
 
     reference.n = student.n = &n;
-    race(&it, &finish);
-    return finish;
+    compare_speed(&it, &outcome);
+    return outcome;
 }
 
 static double uniform(uint64_t *random)
@@ -102,13 +101,13 @@ static void noise_of_the_machine_cancels(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Outcome f = run((Script){ .base_ms = 1, .factor = rows[i].factor, .random = 1 },
                         (Script){ .base_ms = 1.6, .factor = rows[i].factor, .random = 2 }, 0.75);
-        CU_ASSERT_EQUAL(f.trouble, PASS);
+        CU_ASSERT_EQUAL(f.verdict, PASS);
         CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, 1 / 1.6, rows[i].tolerance);
         CU_ASSERT(f.ratio.hi < 0.75);
     }
 }
 
-static void slow_and_fast_are_told_apart(void)
+static void slow_and_fast_are_distinguished(void)
 {
     static const struct {
         double speed;
@@ -146,15 +145,15 @@ static void a_very_slow_one_is_not_run_for_long(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 100, .n = &n };
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, takes_its_time },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 0.15,
-                .random = 7 };
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, takes_its_time },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 0.15,
+                      .random = 7 };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT_EQUAL(n, 8); /* two blocks, of which the first counts */
     CU_ASSERT_EQUAL(f.blocks, 2);
     CU_ASSERT(f.cut_short);
@@ -162,8 +161,8 @@ static void a_very_slow_one_is_not_run_for_long(void)
 
     n = 0;
     it.bar = 0; /* a control */
-    race(&it, &f);
-    CU_ASSERT(n <= 20); /* of 60: nothing hangs on it, but it may take a little longer */
+    compare_speed(&it, &f);
+    CU_ASSERT(n <= 20); /* of 60: it decides nothing, but may take a little longer */
 }
 
 static void clear_ends_at_fifteen(void)
@@ -173,16 +172,16 @@ static void clear_ends_at_fifteen(void)
     CU_ASSERT_EQUAL(f.blocks, 15);
 }
 
-/* Races of sides whose ratios have the median `truth`, told with noise of one kind. */
+/* Comparisons of kernels whose ratios have the median `truth`, with one kind of noise. */
 typedef struct Tally {
-    int races, misses, below; /* the interval misses the truth; lies below the bar */
+    int runs, misses, below; /* the interval misses the truth; lies below the bar */
 } Tally;
 
-static Tally many_races(double (*factor)(int, uint64_t *), double truth, double bar, int races)
+static Tally compare_often(double (*factor)(int, uint64_t *), double truth, double bar, int runs)
 {
-    Tally tally = { .races = races };
+    Tally tally = { .runs = runs };
 
-    for (int i = 0; i < races; i++) {
+    for (int i = 0; i < runs; i++) {
         Outcome f =
             run((Script){ .base_ms = 1, .factor = factor, .random = 2 * (uint64_t) i + 1 },
                 (Script){
@@ -200,26 +199,26 @@ static double heavy(int n, uint64_t *random) /* the tail of a Cauchy distributio
     return 1 + 0.002 * fmin(10, fabs(tan(3.14159265358979 * (uniform(random) - 0.5))));
 }
 
-/* Whoever looks after every block until he likes what he sees misses in one race of five. */
-static void the_interval_holds_the_truth_whenever_a_race_ends(void)
+/* With a look after every block, one comparison in five would miss. */
+static void the_interval_holds_the_truth_at_every_end(void)
 {
     static const struct {
         double (*factor)(int, uint64_t *);
         double truth;
-        int races;
+        int runs;
     } rows[] = {
         { little_noise, 0.75, 2500 }, { heavy, 0.75, 700 },         { bimodal, 0.75, 700 },
         { outliers, 0.75, 600 },      { little_noise, 0.76, 5500 },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Tally tally = many_races(rows[i].factor, rows[i].truth, 0.75, rows[i].races);
-        CU_ASSERT(tally.misses <= tally.races / 20);
-        CU_ASSERT(tally.below <= tally.races / 20);
+        Tally tally = compare_often(rows[i].factor, rows[i].truth, 0.75, rows[i].runs);
+        CU_ASSERT(tally.misses <= tally.runs / 20);
+        CU_ASSERT(tally.below <= tally.runs / 20);
     }
 }
 
-/* All blocks late, for ever: somebody else's program. */
+/* Every block is late, because another program runs. */
 static Verdict always_later(void *self, Sample *s)
 {
     Script *script = self;
@@ -230,21 +229,21 @@ static Verdict always_later(void *self, Sample *s)
     return verdict;
 }
 
-static void a_race_of_which_all_is_dropped_ends(void)
+static void it_ends_if_all_blocks_are_dropped(void)
 {
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 1, .n = &n };
-    Race it = { .reference = { &reference, always_later },
-                .student = { &student, always_later },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 0.005,
-                .random = 7 };
+    Comparison it = { .reference = { &reference, always_later },
+                      .student = { &student, always_later },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 0.005,
+                      .random = 7 };
     double start = now_s();
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(now_s() - start < 10 * 20 * it.budget_s);
     CU_ASSERT(n < 4 * SPEED_BLOCKS);
 }
@@ -276,20 +275,20 @@ static void lateness_is_no_way_out(void)
             Outcome f;
             Script reference = { .base_ms = 10, .n = &n };
             Late student = { { .base_ms = 20, .n = &n }, late_ms[i], every, 0 };
-            Race it = { .reference = { &reference, sample },
-                        .student = { &student, late_sample },
-                        .bar = 0.75,
-                        .least = 15,
-                        .most = 120,
-                        .budget_s = 3,
-                        .random = 7 };
+            Comparison it = { .reference = { &reference, sample },
+                              .student = { &student, late_sample },
+                              .bar = 0.75,
+                              .least = 15,
+                              .most = 120,
+                              .budget_s = 3,
+                              .random = 7 };
 
-            race(&it, &f);
+            compare_speed(&it, &f);
             CU_ASSERT(f.blocks >= 15 && f.ratio.hi < 0.75);
         }
 }
 
-static void at_the_bar_it_goes_on_to_the_end(void)
+static void at_the_bar_it_runs_to_the_end(void)
 {
     Outcome f = run((Script){ .base_ms = 1, .factor = bimodal, .random = 1 },
                     (Script){ .base_ms = 1 / 0.75, .factor = bimodal, .random = 2 }, 0.75);
@@ -309,10 +308,10 @@ static void hidden_time_is_seen_on_any_host(void)
         bool by_parent;
         double ratio;
     } rows[] = {
-        { 0, 0, 1, false, 1 },          { 0.5, 0, 1, false, 1 },  /* a slow host: nobody's fault */
-        { 3, 0, 1, false, 1 },          { 0, 0.08, 1, false, 1 }, /* 0.8 %: may be the pipe */
-        { 0, 2.5, 1, true, 0.8 },       { 3, 2.5, 1, true, 0.8 },
-        { 0, 0.5, 1, true, 10 / 10.5 }, { 3, 2.5, 8, true, 0.8 }, /* short passes hide no more */
+        { 0, 0, 1, false, 1 },    { 0.5, 0, 1, false, 1 }, /* a slow host, not the kernel's fault */
+        { 3, 0, 1, false, 1 },    { 0, 0.08, 1, false, 1 }, /* 0.8 %: may be the pipe */
+        { 0, 2.5, 1, true, 0.8 }, { 3, 2.5, 1, true, 0.8 }, { 0, 0.5, 1, true, 10 / 10.5 },
+        { 3, 2.5, 8, true, 0.8 }, /* short passes hide no more */
         { 8, 0, 16, false, 1 },
     };
 
@@ -354,16 +353,16 @@ static void work_between_calls_is_seen(void)
         Outcome f;
         Script reference = { .base_ms = 1, .random = 1, .n = &n };
         Script student = { .base_ms = 1, .random = 2, .n = &n };
-        Race it = { .reference = { &reference, works_between },
-                    .student = { &student, works_between },
-                    .bar = 0.75,
-                    .least = 15,
-                    .most = 120,
-                    .budget_s = 3,
-                    .random = 7 };
+        Comparison it = { .reference = { &reference, works_between },
+                          .student = { &student, works_between },
+                          .bar = 0.75,
+                          .least = 15,
+                          .most = 120,
+                          .budget_s = 3,
+                          .random = 7 };
 
         student.parent_extra_ms = rows[i].between_ms;
-        race(&it, &f);
+        compare_speed(&it, &f);
         CU_ASSERT_EQUAL(f.by_parent, rows[i].seen);
         CU_ASSERT_DOUBLE_EQUAL(f.ratio.median, rows[i].ratio, 0.02);
     }
@@ -394,15 +393,15 @@ static void a_disturbed_block_is_dropped_and_counted(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sometimes_late },
-                .student = { &student, sometimes_late },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 7 };
+    Comparison it = { .reference = { &reference, sometimes_late },
+                      .student = { &student, sometimes_late },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 7 };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(f.disturbed >= 3);
     CU_ASSERT(!f.by_parent);
     CU_ASSERT_EQUAL(f.blocks, 15);
@@ -422,17 +421,17 @@ static void a_block_at_another_clock_is_dropped(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, sample },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 7,
-                .clock_mhz = falling_clock,
-                .clock_self = &n };
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, sample },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 7,
+                      .clock_mhz = falling_clock,
+                      .clock_self = &n };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(f.unsteady >= 2);
     CU_ASSERT_EQUAL(f.blocks, 15);
 }
@@ -451,53 +450,53 @@ static void a_clock_that_never_rests_ends_all_the_same(void)
     int n = 0;
     Outcome f;
     Script reference = { .base_ms = 1, .n = &n }, student = { .base_ms = 2, .n = &n };
-    Race it = { .reference = { &reference, sample },
-                .student = { &student, sample },
-                .bar = 0.75,
-                .least = 15,
-                .most = 120,
-                .budget_s = 3,
-                .random = 7,
-                .clock_mhz = restless_clock };
+    Comparison it = { .reference = { &reference, sample },
+                      .student = { &student, sample },
+                      .bar = 0.75,
+                      .least = 15,
+                      .most = 120,
+                      .budget_s = 3,
+                      .random = 7,
+                      .clock_mhz = restless_clock };
 
-    race(&it, &f);
+    compare_speed(&it, &f);
     CU_ASSERT(f.blocks + f.unsteady <= SPEED_BLOCKS);
-    CU_ASSERT_EQUAL(f.trouble, PASS);
+    CU_ASSERT_EQUAL(f.verdict, PASS);
 }
 
-/* ---- Trouble ---- */
+/* ---- Failures ---- */
 
-static void trouble_names_the_guilty(void)
+static void a_failure_names_its_side(void)
 {
     static const struct {
         int reference_at, student_at;
-        Verdict trouble;
-        bool student_guilty;
+        Verdict verdict;
+        bool student_failed;
     } rows[] = { { 0, 1, CRASH, true }, { 0, 9, WRONG, true }, { 9, 0, UNSOUND, false } };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Outcome f = run(
-            (Script){ .base_ms = 1, .fail_at = rows[i].reference_at, .failure = rows[i].trouble },
-            (Script){ .base_ms = 1, .fail_at = rows[i].student_at, .failure = rows[i].trouble },
+            (Script){ .base_ms = 1, .fail_at = rows[i].reference_at, .failure = rows[i].verdict },
+            (Script){ .base_ms = 1, .fail_at = rows[i].student_at, .failure = rows[i].verdict },
             0.75);
-        CU_ASSERT_EQUAL(f.trouble, rows[i].trouble);
-        CU_ASSERT_EQUAL(f.student_guilty, rows[i].student_guilty);
+        CU_ASSERT_EQUAL(f.verdict, rows[i].verdict);
+        CU_ASSERT_EQUAL(f.student_failed, rows[i].student_failed);
     }
 }
 
-CU_SuiteInfo test_speed = {
+CU_SuiteInfo test_compare_speed = {
     "speed",
     .pTests =
         (CU_TestInfo[]){
             { "noise of the machine cancels", noise_of_the_machine_cancels },
-            { "slow and fast are told apart", slow_and_fast_are_told_apart },
+            { "slow and fast are distinguished", slow_and_fast_are_distinguished },
             { "hopeless ends early", hopeless_ends_early },
             { "a very slow one is not run for long", a_very_slow_one_is_not_run_for_long },
             { "clear of the bar ends at fifteen blocks", clear_ends_at_fifteen },
-            { "at the bar it goes on to the end", at_the_bar_it_goes_on_to_the_end },
-            { "the interval holds the truth whenever a race ends",
-              the_interval_holds_the_truth_whenever_a_race_ends },
-            { "a race of which all is dropped ends", a_race_of_which_all_is_dropped_ends },
+            { "at the bar it runs to the end", at_the_bar_it_runs_to_the_end },
+            { "the interval holds the truth at every end",
+              the_interval_holds_the_truth_at_every_end },
+            { "it ends if all blocks are dropped", it_ends_if_all_blocks_are_dropped },
             { "lateness is no way out", lateness_is_no_way_out },
             { "hidden time is seen on any host", hidden_time_is_seen_on_any_host },
             { "work between calls is seen", work_between_calls_is_seen },
@@ -507,7 +506,7 @@ CU_SuiteInfo test_speed = {
             { "a block at another clock is dropped", a_block_at_another_clock_is_dropped },
             { "a clock that never rests ends all the same",
               a_clock_that_never_rests_ends_all_the_same },
-            { "trouble names the guilty", trouble_names_the_guilty },
+            { "a failure names its side", a_failure_names_its_side },
             CU_TEST_INFO_NULL,
         },
 };

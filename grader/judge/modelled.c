@@ -1,0 +1,273 @@
+/* modelled.c - the modelled time of one call on a simulated GPU, which is the same each time. */
+#include "judge/modelled.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A launch costs about 2 us. A call 50 times as long hardly depends on it. Where copies and
+ * kernels are to be balanced, a call is a sequence of about thirty of each. */
+static const double least_call_ms = 0.1, least_balanced_ms = 1;
+
+/* Balanced cases start at this scale, and the first trial gives the balanced dim this value. The
+ * case is balanced once the factor is this close to 1, or after this many trials. */
+static const double balanced_scale = 1.0 / 64, balanced_within = 0.05;
+enum { BALANCE_TRIAL = 16, BALANCE_TRIALS = 4 };
+
+/* Limit of warp instructions in one call of the reference, so that simulation does not take too
+ * long. */
+static const double most_instructions = 150e6;
+
+/* Limits for any launch before it counts as endless, in millions of warp instructions, and for a
+ * call. */
+static const int launch_millions = 1000;
+static const double call_limit_s = 60;
+
+/* Increase this when the meaning of the kept values changes. */
+enum { KEPT_FORMAT = 2 };
+
+/* ---- One call ---- */
+
+/* Each modelled call gets a new process. Earlier calls change the addresses of the arrays, and
+ * with them which cache lines share a set: after another case, lab 06's reference was modelled
+ * 0.02 % slower. */
+static Verdict start_anew(TimingContext *context, Sampler *sampler, const char *object)
+{
+    const Setup setup = { .launch_millions = launch_millions, .model_time = true };
+
+    sampler_end(sampler);
+    return sampler_start(sampler, context->session, context->entry, object, &setup,
+                         context->random);
+}
+
+Verdict modelled_call(TimingContext *context, Sampler *sampler, const char *object,
+                      const Case *sized, uint64_t seed, ModelledCall *call)
+{
+    Timing timing;
+    Verdict verdict = start_anew(context, sampler, object);
+
+    if (verdict == PASS)
+        verdict = worker_once(&sampler->worker, sized, seed, call_limit_s, &timing);
+    if (verdict != PASS)
+        return verdict;
+    call->ms = timing.event_ms;
+    return worker_timed(&sampler->worker, &call->timed);
+}
+
+bool modelled_idle(const ModelledCall *call)
+{
+    return !(call->ms > 0) && call->timed.launches == 0;
+}
+
+bool modelled_fine(const ModelledCall *call, char *why_not, size_t size)
+{
+    if (call->timed.untimed > 0)
+        put(why_not, size, "the model has no time for %.0f of %.0f launches", call->timed.untimed,
+            call->timed.launches);
+    else if (!(call->ms > 0))
+        put(why_not, size, "nothing ran on the GPU; the model counts no time for work of the host");
+    else
+        return true;
+    return false;
+}
+
+/* ---- Sizes ---- */
+
+/* The kept result of the reference on a case: the chosen dims and the call, or why it is not
+ * timed. */
+typedef struct KeptCall {
+    long dim[LAB_DIMS];
+    ModelledCall call;
+    char why_not[120]; /* "": the case is timed */
+} KeptCall;
+
+/* The seed for the reference's call. It is fixed per case, because the result is kept. */
+static uint64_t reference_seed(const TimingContext *context, const Case *sized)
+{
+    uint64_t seed = hash_bytes(context->result->hash, "reference", strlen("reference"));
+
+    return hash_bytes(seed, sized->label, strlen(sized->label));
+}
+
+static Verdict try_reference(TimingContext *context, const Case *sized, KeptCall *kept)
+{
+    memcpy(kept->dim, sized->dim, sizeof kept->dim);
+    return modelled_call(context, &context->reference, context->reference_object, sized,
+                         reference_seed(context, sized), &kept->call);
+}
+
+/* Doubles the scale from `scale` until a call of the reference is long enough. */
+static Verdict grow(TimingContext *context, Case *sized, double scale, double least_ms,
+                    KeptCall *kept)
+{
+    Verdict verdict = PASS;
+
+    for (; scale <= 1024 && verdict == PASS; scale *= 2) {
+        if (sized->size)
+            sized->size(sized->dim, &context->info.gpu, scale);
+        verdict = try_reference(context, sized, kept);
+        if (verdict != PASS || kept->call.ms >= least_ms || !sized->size || sized->stays_short)
+            return verdict;
+        if (kept->call.timed.instructions > most_instructions / 2)
+            break;
+    }
+    PUT(kept->why_not,
+        "at every size that can be simulated, a call is so short that launch overhead dominates");
+    return verdict;
+}
+
+/* The factor for the balanced dim that gives the kernels the wanted extra time. 0 if no factor can;
+ * why_not then has the reason. */
+static double balance_factor(const ModelledCall *without, double wanted_ms, KeptCall *kept)
+{
+    const double added_ms = kept->call.timed.kernels_ms - without->timed.kernels_ms;
+    const double base = without->timed.instructions, factor = wanted_ms / added_ms;
+    const double all = base + factor * (kept->call.timed.instructions - base);
+
+    if (!(added_ms > 0))
+        PUT(kept->why_not, "its time does not grow with the amount of work");
+    else if (all > most_instructions)
+        PUT(kept->why_not, "too large to simulate: %.0f million warp instructions", all * 1e-6);
+    return kept->why_not[0] ? 0 : factor;
+}
+
+/* The kernels' time grows in proportion to the balanced dim once arithmetic dominates, so a
+ * trial shows how large the dim must be. With a small dim, memory accesses may hide half of the
+ * arithmetic, so the prediction is tried and corrected until it is right. */
+static Verdict balance(TimingContext *context, Case *sized, KeptCall *kept)
+{
+    const ModelledCall without = kept->call;
+    const double wanted_ms = sized->balance * without.ms;
+    long *dim = &sized->dim[sized->balanced];
+    double factor = 0;
+    Verdict verdict;
+
+    *dim = BALANCE_TRIAL;
+    for (int trial = 0; trial < BALANCE_TRIALS; trial++) {
+        if ((verdict = try_reference(context, sized, kept)) != PASS ||
+            (factor = balance_factor(&without, wanted_ms, kept)) == 0 ||
+            (trial && fabs(factor - 1) < balanced_within))
+            return verdict;
+        *dim = (long) fmax(round(factor * (double) *dim), 1);
+    }
+    return try_reference(context, sized, kept);
+}
+
+static Verdict choose(TimingContext *context, const Case *lab_case, KeptCall *kept)
+{
+    Case sized = *lab_case;
+    bool balanced = sized.balance > 0;
+    Verdict verdict = grow(context, &sized, balanced ? balanced_scale : 1,
+                           balanced ? least_balanced_ms : least_call_ms, kept);
+
+    if (verdict == PASS && balanced && !kept->why_not[0])
+        verdict = balance(context, &sized, kept);
+    if (verdict == PASS && !kept->why_not[0] && sized.kind == TIMED)
+        modelled_fine(&kept->call, kept->why_not, sizeof kept->why_not);
+    return verdict;
+}
+
+/* ---- Kept results ---- */
+
+/* A hash of everything that the reference's call depends on. 0 if it cannot be computed. */
+static uint64_t kept_key(const TimingContext *context, int i)
+{
+    uint64_t key = context->session->simulator;
+    char *object;
+    size_t size;
+
+    if (!key || !(object = read_file(context->reference_object, 64 << 20, &size)))
+        return 0;
+    key = hash_bytes(key ^ context->result->hash, object, size);
+    free(object);
+    return hash_bytes(key, (int[]){ KEPT_FORMAT, i }, 2 * sizeof(int));
+}
+
+static const char *kept_path(const TimingContext *context, int i, uint64_t key, char *path,
+                             size_t size)
+{
+    char device[PATH];
+
+    return put(path, size, "%s/%s-%s-reference-%d-%016llx", context->session->book.floors,
+               context->entry->folder, session_device_word(context->session, device, sizeof device),
+               i, (unsigned long long) key);
+}
+
+static bool read_kept(const TimingContext *context, int i, uint64_t key, KeptCall *kept)
+{
+    char path[PATH * 3], *text;
+    long *d = kept->dim;
+    Timed *t = &kept->call.timed;
+    int used = 0;
+
+    *kept = (KeptCall){ 0 };
+    if (!key || !(text = read_file(kept_path(context, i, key, path, sizeof path), 1000, NULL)))
+        return false;
+    if (sscanf(text, "%ld %ld %ld %ld %lf %lf %lf %lf %lf %lf %lf;%n", &d[0], &d[1], &d[2], &d[3],
+               &kept->call.ms, &t->launches, &t->untimed, &t->blocks, &t->timed_blocks,
+               &t->instructions, &t->kernels_ms, &used) == 11 &&
+        used)
+        PUT(kept->why_not, "%.*s", (int) strcspn(text + used, "\n"), text + used);
+    else
+        used = 0;
+    free(text);
+    return used && (*kept->why_not || kept->call.ms > 0);
+}
+
+static void write_kept(const TimingContext *context, int i, uint64_t key, const KeptCall *kept)
+{
+    const long *d = kept->dim;
+    const Timed *t = &kept->call.timed;
+    char path[PATH * 3], text[600];
+
+    if (!key || !make_folders(context->session->book.floors))
+        return;
+    PUT(text, "%ld %ld %ld %ld %.17g %.17g %.17g %.17g %.17g %.17g %.17g;%s\n", d[0], d[1], d[2],
+        d[3], kept->call.ms, t->launches, t->untimed, t->blocks, t->timed_blocks, t->instructions,
+        t->kernels_ms, kept->why_not);
+    write_file(kept_path(context, i, key, path, sizeof path), text, strlen(text));
+}
+
+static bool ask_reference(TimingContext *context, const Case *lab_case, KeptCall *kept)
+{
+    session_say(context->session, "%02d %s: the reference, %s", lab_number(context->entry),
+                lab_name(context->entry), lab_case->label);
+    return timing_reference_ok(context, choose(context, lab_case, kept));
+}
+
+bool modelled_plan(TimingContext *context, int i, ModelledCall *reference)
+{
+    CaseSpeed *s = &context->result->speed[i];
+    uint64_t key = kept_key(context, i);
+    KeptCall kept;
+
+    if (!read_kept(context, i, key, &kept)) {
+        if (!ask_reference(context, s->lab_case, &kept))
+            return false;
+        write_kept(context, i, key, &kept);
+    }
+    PUT(s->why_not, "%s", kept.why_not);
+    context->plan[i] = (Plan){
+        .sized = *s->lab_case, .sets = !kept.why_not[0], .passes = 1, .reference_ms = kept.call.ms
+    };
+    memcpy(context->plan[i].sized.dim, kept.dim, sizeof kept.dim);
+    *reference = kept.call;
+    return true;
+}
+
+double modelled_ratio(TimingContext *context, const char *object, int i)
+{
+    Sampler ours = { 0 };
+    ModelledCall call;
+    char why[120];
+    const Case *sized = &context->plan[i].sized;
+    Verdict verdict =
+        modelled_call(context, &ours, object, sized, reference_seed(context, sized), &call);
+
+    sampler_end(&ours);
+    return verdict == PASS && modelled_fine(&call, why, sizeof why)
+               ? context->plan[i].reference_ms / call.ms
+               : 0;
+}

@@ -1,0 +1,132 @@
+/* test_message.c - the sentences of a grading, from codes and numbers; tests/warpbook.golden has
+ * them. */
+#include "judge/message.h"
+#include "golden.h"
+
+static const Case flat = { "flat", .kind = TIMED, .bar = 0.75 };
+
+static void processes(void)
+{
+    static const struct {
+        ChildError error;
+        int status;
+    } rows[] = {
+        { CHILD_FINE, 0 },           { CHILD_NOT_STARTED, 0 },
+        { CHILD_EXITED, 7 << 8 }, /* as waitpid() has it */
+        { CHILD_EXITED, 11 },        { CHILD_EXITED, 31 },
+        { CHILD_NO_ANSWER, 0 },      { CHILD_HOST_MEMORY, 0 },
+        { CHILD_CLOSED_CHANNEL, 0 }, { CHILD_NOT_TEXT, 0 },
+        { CHILD_OUT_OF_TURN, 0 },    { CHILD_FLOOD, 0 },
+        { CHILD_UNTAGGED, 0 },       { CHILD_BAD_ANSWER, 0 },
+    };
+    char all[4000] = "";
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Child child = { .error = rows[i].error,
+                              .status = rows[i].status,
+                              .system_error = 2,
+                              .limit_s = 10,
+                              .memory_limit = (size_t) 6 << 30 };
+        char text[400];
+        message_child(&child, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    golden("processes", all);
+}
+
+static void stray_writes(void)
+{
+    static const struct {
+        Diagnosis diagnosis;
+        bool before;
+    } rows[] = {
+        { { .saw = SAW(SAW_INPUT), .array = "in", .element = 7 }, false },
+        { { .array = "out", .element = 4 }, true },
+        { { .array = "out", .element = 0 }, false },
+    };
+    char all[2000] = "", text[400];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        message_stray(&rows[i].diagnosis, rows[i].before, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    golden("stray writes", all);
+}
+
+static void wrong_results(void)
+{
+    static const Array out = { .type = F32, .rows = 31, .cols = 33, .name = "out" };
+    static const Array sums = { .type = U32, .rows = 1, .cols = 100 };
+    static const struct {
+        const Array *array;
+        const char *pattern;
+        Diagnosis diagnosis;
+    } rows[] = {
+        { &out, "", { .element = 104, .got = 2, .want = 0.5, .wrong = 12, .compared = 1023 } },
+        { &out, "", { .saw = SAW(SAW_UNWRITTEN), .element = 0, .wrong = 1, .compared = 1 } },
+        { &sums,
+          "every 2nd element",
+          { .element = 2, .got = 1, .want = 9, .wrong = 50, .compared = 100 } },
+    };
+    char all[2000] = "", text[400];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        message_wrong(&rows[i].diagnosis, rows[i].array, rows[i].pattern, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    golden("wrong results", all);
+}
+
+static void counters(void)
+{
+    char all[4000] = "", text[400];
+
+    for (int code = SAW_SECTORS_READ; code <= SAW_IDLE_LANES; code++) {
+        const Diagnosis diagnosis = { .saw = SAW(code),
+                                      .array = "in",
+                                      .value = 8,
+                                      .limit = 1.15,
+                                      .per_request = 32,
+                                      .line = code % 2 ? 24 : 0 };
+        message_counter(&diagnosis, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    golden("counters", all);
+}
+
+static void speeds(void)
+{
+    const CaseSpeed speed = { .lab_case = &flat,
+                              .bar = 0.75,
+                              .ratio = { 0.5, 0.49, 0.51 },
+                              .gbps = 40,
+                              .reference_gbps = 80 };
+    const Diagnosis suspects[] = {
+        { .saw = SAW(SAW_TOO_FAST), .lab_case = &flat, .value = 9000, .limit = 4800 },
+        { .saw = SAW(SAW_SLOWED_REFERENCE), .lab_case = &flat, .value = 12 },
+    };
+    char all[2000] = "", text[400];
+
+    for (int modelled = 0; modelled <= 1; modelled++) {
+        message_slow(&speed, modelled, text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    for (int i = 0; i < 2; i++) {
+        message_suspect(&suspects[i], text, sizeof text);
+        APPEND(all, "%s\n", text);
+    }
+    golden("speeds", all);
+}
+
+CU_SuiteInfo test_message = {
+    "message",
+    .pTests =
+        (CU_TestInfo[]){
+            { "processes", processes },
+            { "stray writes", stray_writes },
+            { "wrong results", wrong_results },
+            { "counters", counters },
+            { "speeds", speeds },
+            CU_TEST_INFO_NULL,
+        },
+};
