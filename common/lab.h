@@ -146,16 +146,16 @@ typedef struct Remedy {
 } Remedy;
 
 typedef struct Lab {
-    const char *title; /* a few words, for tables */
-    bool unmarked;     /* a warm-up: a correct kernel passes; no TIMED case, no marks */
-    int launches;      /* not 0: launch.cpp, next to lab.c, defines the function. The student
-                        * defines FUNCTION_kernel, which it launches and kernel.h declares: one
-                        * block on each SM, of this many threads */
-    bool streams;      /* the lab copies to and from the host and uses several streams. CUDA is
-                        * started with all its queues, and only one GPU of a host measures at a
-                        * time, since they share the host's memory */
-    bool single_calls; /* each call is timed alone, and its inputs are created after the previous
-                        * call, because the lab is about idle SMs at the end of a call */
+    const char *title;    /* a few words, for tables */
+    bool unmarked;        /* a warm-up: a correct kernel passes; no TIMED case, no marks */
+    int launches;         /* not 0: launch.cpp, next to lab.c, defines the function. The student
+                           * defines FUNCTION_kernel, which it launches and kernel.h declares: one
+                           * block on each SM, of this many threads */
+    bool streams;         /* the lab copies to and from the host and uses several streams. CUDA is
+                           * started with all its queues, and only one GPU of a host measures at a
+                           * time, since they share the host's memory */
+    bool single_calls;    /* each call is timed alone, and its inputs are created after the previous
+                           * call, because the lab is about idle SMs at the end of a call */
     const char *function; /* the name that kernel.h declares */
     const Case *cases;    /* ends with an empty label */
 
