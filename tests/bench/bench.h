@@ -49,8 +49,8 @@ typedef void BenchCall(void *self, int set);
 typedef struct Bench {
     void *self;
     int sets;
-    double bytes;     /* the least one call moves, or another amount of work; 0: no rates */
-    const char *unit; /* a rate's, 10^9 a second; NULL: GB/s */
+    double bytes;     /* the minimum bytes of one call, or another amount of work; 0: no rates */
+    const char *unit; /* a rate's unit, 10^9 per second; NULL: GB/s */
     cudaEvent_t start, stop;
 } Bench;
 

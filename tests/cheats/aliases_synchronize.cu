@@ -1,6 +1,6 @@
 // expect: build - gives a function of its own the name cudaDeviceSynchronize, as a weak alias
 // lab: coalescing
-// Known (exploit 4). Defence: the object's symbols are looked at, not its text, and weak ones as
+// Known (exploit 4). Defence: the audit reads the object's symbols, not its text, and weak ones as
 // well.
 #include "cudalab.cuh"
 #include "kernel.h"

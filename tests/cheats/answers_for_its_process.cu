@@ -1,8 +1,8 @@
-// expect: suspect (sim: crash) - answers the runner in place of the program that called the kernel
+// expect: suspect (sim: crash) - answers the runner instead of the program that called the kernel
 // lab: coalescing
 // The kernel is slow. A system call writes the frame "done, 0.01 ms" to the socket between the two
 // processes. Defence: an answer decides nothing; outputs are checked and the time is the parent's.
-// The real answer follows when nothing was asked.
+// The real answer follows without a question, which is reported.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
 // expect: suspect - writes an answer to every descriptor from 3 to 255
 // lab: coalescing
-// By a system call of its own, so nothing shows in the object. Known (exploit 2). Defence: an
-// answer counts only if it repeats the tag of the question, 64 random bits, and whoever speaks
-// without it is told to a human.
+// By its own system call, so nothing shows in the object. Known (exploit 2). Defence: an answer
+// counts only if it repeats the tag of the question, 64 random bits. An answer without it is
+// reported to a human.
 #include "cudalab.cuh"
 #include "kernel.h"
 

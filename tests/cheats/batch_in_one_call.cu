@@ -1,9 +1,9 @@
 // expect: slow - does the work of all sets in the first call of a sample, slow by itself
 // lab: coalescing
 // Learns the sets' arrays in the first sample; from then on the first call does all and the others
-// return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so where the
-// work is done in it changes nothing: what is left is a slow kernel. (Where a lab is about the end
-// of a call it would change something: batch_hides_the_tail.cu.)
+// return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so it does not
+// matter which call does the work: the kernel is still slow. (Where a lab is about the end of a
+// call it would change something: batch_hides_the_tail.cu.)
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
 // expect: build - asks dlsym for a function that it may not link to
 // lab: coalescing
-// Known (exploit 27). Defence: dlsym is no allowed symbol either.
+// Known (exploit 27). Defence: dlsym is not an allowed symbol.
 #include "cudalab.cuh"
 #include "kernel.h"
 #include <dlfcn.h>

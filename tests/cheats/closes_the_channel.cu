@@ -1,7 +1,7 @@
-// expect: crash - closes the descriptors that it talks to the grader by
+// expect: crash - closes the descriptors that connect it to the grader
 // lab: coalescing
-// Perhaps what nobody hears is not judged. Known (exploit 2). Defence: the runner ends when it
-// cannot answer, and a child that is gone has failed.
+// It hopes that a kernel without a result is not judged. Known (exploit 2). Defence: the runner
+// ends when it cannot answer, and a child that is gone has failed.
 #include "cudalab.cuh"
 #include "kernel.h"
 

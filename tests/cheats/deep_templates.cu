@@ -1,4 +1,4 @@
-// expect: build - has a template that needs itself a million times over
+// expect: build - has a template that instantiates itself a million times
 // lab: coalescing
 // Known (exploit 26). Defence: the compiler's own limit of depth; and a build has a time limit.
 #include "cudalab.cuh"

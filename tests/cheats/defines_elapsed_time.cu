@@ -1,7 +1,7 @@
 // expect: build - defines cudaEventElapsedTime itself
 // lab: coalescing
-// For the runner to call. Known (exploit 4). Defence: no object may define a name that belongs
-// to CUDA; it is loaded so that nobody else sees its names, too.
+// It hopes that the runner calls it. Known (exploit 4). Defence: no object may define a name that
+// belongs to CUDA, and no other code sees the object's names.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
 // expect: crash (sim: unsupported) - takes memory on the device and gives none back
 // lab: coalescing
 // malloc in a kernel is not a call that the host's list of symbols sees. Known (exploit 26: heap
-// exhaustion). Defence: the device's heap is 8 MB; what does not ask whether it got any writes to
-// address 0.
+// exhaustion). Defence: the device's heap is 8 MB; a kernel that does not check for failure writes
+// to address 0.
 #include "cudalab.cuh"
 #include "kernel.h"
 

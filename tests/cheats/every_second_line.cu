@@ -1,7 +1,7 @@
 // expect: wrong (sim: correct) - writes every second cache line of large outputs
 // lab: coalescing
-// Saves half the writes; a check of a few elements may miss it. Known in kind (exploit 19).
-// Defence: outputs are poisoned; windows are 1024 elements together at places drawn afterwards.
+// Saves half the writes; a check of a few elements may miss it. Similar to exploit 19. Defence:
+// outputs are poisoned; windows are 1024 elements together at places drawn afterwards.
 #include "cudalab.cuh"
 #include "kernel.h"
 

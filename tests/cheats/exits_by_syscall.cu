@@ -1,7 +1,7 @@
 // expect: crash (sim: correct) - ends its process with status 0 in the middle of a race
 // lab: coalescing
-// An exit status of 0 may stand for success. Known (exploit 2). Defence: a child that is gone has
-// failed, whatever its status.
+// An exit status of 0 may stand for success. Known (exploit 2). Defence: a child that exits has
+// failed, with any exit status.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: crash - puts a filter of its own before the system calls of its process
 // lab: coalescing
-// A filter that traps could change what the runner writes as it is written. Known (exploit 3).
-// This one allows all. Defence: seccomp lets nobody add a filter.
+// A filter that traps could change what the runner writes as it is written. Known (exploit 3). This
+// one allows all. Defence: seccomp refuses to add a filter.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
 // expect: wrong (sim: correct) - makes the large input itself, from seed 0, instead of reading it
 // lab: coalescing
-// The function that fills inputs is public; who knows the seed need not read them. Known (exploit
-// 17: cheat-rng). Defence: seeds are secret, 64 bits, new for each sample, and lie in another
-// process (seed_from_memory.cu).
+// The function that fills inputs is public; a kernel that knows the seed need not read them. Known
+// (exploit 17: cheat-rng). Defence: seeds are secret, 64 bits, new for each sample, and lie in
+// another process (seed_from_memory.cu).
 #include "cudalab.cuh"
 #include "fill.h"
 #include "kernel.h"

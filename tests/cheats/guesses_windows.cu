@@ -1,8 +1,8 @@
-// expect: wrong (sim: correct) - writes only parts that it expects to be looked at
+// expect: wrong (sim: correct) - writes only the parts that it expects to be checked
 // lab: coalescing
 // The first and the last of it, and one piece of 1024 elements of sixteen. Known (exploit 19: ten
-// elements checked). Defence: windows are drawn after the sample, by the parent, whose draws nobody
-// here knows.
+// elements checked). Defence: windows are drawn after the sample, by the parent, and this process
+// does not know them.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,7 +1,7 @@
 // expect: build - calls cudaMalloc by another name, which an asm label turns into that one
 // lab: coalescing
-// No text of the source would show it to a search that knows macros. Known (exploit 27).
-// Defence: the object's symbols are looked at, not its text.
+// No text of the source would show it to a search that knows macros. Known (exploit 27). Defence:
+// the audit reads the object's symbols, not its text.
 #include "cudalab.cuh"
 #include "kernel.h"
 

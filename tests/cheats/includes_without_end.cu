@@ -1,7 +1,6 @@
 // expect: build - includes /dev/zero, a file that never ends
 // lab: coalescing
-// The compiler takes memory until there is none. Known (exploit 26). Defence: a build may hold
-// so much memory and no more.
+// The compiler uses all memory. Known (exploit 26). Defence: a build has a memory limit.
 #include "/dev/zero"
 #include "cudalab.cuh"
 #include "kernel.h"

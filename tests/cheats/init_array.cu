@@ -1,7 +1,7 @@
 // expect: build - puts a pointer into .init_array, by a section attribute
 // lab: coalescing
-// No constructor is declared. Defence: the size of that section is looked at, not how it came
-// about.
+// No constructor is declared. Defence: the audit checks the size of that section, however it was
+// made.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
-// expect: wrong (sim: correct) - collects large calls and works once a hundred have come
+// expect: wrong (sim: correct) - collects large calls and does the work after a hundred of them
 // lab: coalescing
-// Lazy work in a later call: the results come when nobody waits for them. Known (exploit 7: lazy
-// output). Defence: results are read right after the sample that should have made them, and no
-// sample has more than 64 calls.
+// Lazy work in a later call: the results come when no clock runs. Known (exploit 7: lazy output).
+// Defence: results are read right after the sample that should have made them, and no sample has
+// more than 64 calls.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: build - has 100000 symbols, so that the list of them is too long to be read
+// expect: build - has 100000 symbols, so that the list of them is cut
 // lab: coalescing
 // What comes at its end may not be seen. Known (exploit 27). Defence: a list that was cut is
 // refused.

@@ -2,9 +2,9 @@
 // lab: reduction
 //
 // The small cases run on a simulated GPU too, which reads PTX: that was compiled for compute
-// capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ told which is which. (Our
-// own.) Defence: one front end makes both, so what would race is in neither, and what is left is a
-// slow kernel.
+// capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ distinguishes them. (Our
+// own.) Defence: one front end makes both, so the racing code is in neither, and the kernel is
+// slow.
 #include "cudalab.cuh"
 #include "kernel.h"
 

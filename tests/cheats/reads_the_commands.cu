@@ -1,7 +1,7 @@
 // expect: timeout - reads from the descriptor that commands come from, slow by itself
 // lab: coalescing
-// To learn what comes next, or to put the conversation out of step. Defence: the descriptor leads
-// to the runner, which sends nothing during a call, so that the read ends with the time limit.
+// To learn what comes next, or to disturb the protocol. Defence: the descriptor leads to the
+// runner, which sends nothing during a call, so that the read ends with the time limit.
 #include "cudalab.cuh"
 #include "kernel.h"
 

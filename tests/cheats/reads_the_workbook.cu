@@ -1,7 +1,7 @@
 // expect: slow - reads the reference solution while it runs, slow by itself
 // lab: coalescing
-// Files may be read: CUDA does. Known (exploits 23, 25). Defence: a text is no code; what
-// compiles lies in processes that a child cannot start.
+// Files may be read, since CUDA reads files. Known (exploits 23, 25). Defence: text is not code,
+// and a child cannot start a compiler.
 #include "cudalab.cuh"
 #include "kernel.h"
 

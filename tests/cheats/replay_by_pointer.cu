@@ -2,7 +2,7 @@
 // lab: coalescing
 // Keeps a table of outputs and does nothing for one that it knows: right if buffers are used twice
 // with the same contents. Known from kernel benchmarks (exploit 8). Defence: outputs are poisoned
-// before each sample and looked at after it.
+// before each sample and checked after it.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,10 +1,10 @@
 // expect: slow - searches its process for the seeds that inputs are made from, to make them itself
 // lab: transpose
-// Whoever has the key of an input need not read it, nor turn it: the elements can be made in the
-// order of the output. The first large calls read a few elements (by a cudaMemcpy that they find in
-// libcudart) and try all words of the stack, the heap and other plain memory as the key. In kind
-// exploit 17. Defence: the runner wipes seeds when it has filled the inputs; without a key, what is
-// left is a slow kernel.
+// A kernel that has the key of an input need not read or transpose it: it can compute the elements
+// in the order of the output. The first large calls read a few elements (by a cudaMemcpy that they
+// find in libcudart) and try all words of the stack, the heap and other plain memory as the key. In
+// kind exploit 17. Defence: the runner wipes seeds when it has filled the inputs; without a key,
+// what is left is a slow kernel.
 #include "cudalab.cuh"
 #include "fill.h"
 #include "kernel.h"

@@ -1,6 +1,6 @@
 // expect: build - makes a symbol cudaDeviceSynchronize in assembly, by .globl and .set
 // lab: coalescing
-// Known (exploit 4). Defence: what the assembler made is what is looked at.
+// Known (exploit 4). Defence: the audit reads the assembler's output.
 #include "cudalab.cuh"
 #include "kernel.h"
 

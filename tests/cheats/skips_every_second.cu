@@ -1,7 +1,8 @@
 // expect: wrong (sim: correct) - does every second large call only
 // lab: reduction
 // Twice as fast on average over a sample. Known as skipped work in batches (exploit 9, 10).
-// Defence: every output of a sample is poisoned, and a single number is looked at after every call.
+// Defence: every output of a sample is poisoned, and an output of one number is checked after every
+// call.
 #include "cudalab.cuh"
 #include "kernel.h"
 

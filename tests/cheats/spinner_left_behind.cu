@@ -1,8 +1,8 @@
 // expect: slow (sim: skipped) - leaves a kernel of 50 ms running to disturb the reference
 // lab: coalescing
-// Contexts share a GPU in turns, so whatever runs on slows the other side down. Known in kind
-// (exploit 26). Defence: the sample ends when the whole device is idle, so the 50 ms count against
-// the one who left them.
+// Contexts share a GPU in turns, so a kernel that still runs slows the other side. Similar to
+// exploit 26. Defence: the sample ends when the whole device is idle, so the 50 ms count against
+// the kernel that left it running.
 #include "cudalab.cuh"
 #include "kernel.h"
 

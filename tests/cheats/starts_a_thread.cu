@@ -1,4 +1,4 @@
-// expect: build - starts a std::thread that would write to memory beside the grader
+// expect: build - starts a std::thread that would write to the grader's memory
 // lab: coalescing
 // Known (exploit 3). Defence: only allowed symbols may be linked to.
 #include "cudalab.cuh"

@@ -1,7 +1,7 @@
 // expect: slow - defines CUDA_CHECK as nothing, and asks for options by pragmas
 // lab: coalescing
-// Its launches fail in silence if they do. Defence: the runner looks for errors of its own after
-// each call; options of the host's compiler change nothing about a kernel.
+// Its failed launches are not reported. Defence: the runner checks for errors itself after each
+// call; options of the host's compiler change nothing about a kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,8 +1,8 @@
 // expect: crash (sim: correct) - traps in large calls
 // lab: coalescing
-// A kernel that dies takes the context with it: whatever is asked afterwards fails. Known (exploit
-// 26). Defence: the student's process is its own, the reference's lives on, and the fault is told
-// by its kind.
+// A kernel that dies takes the context with it: every later call fails. Known (exploit 26).
+// Defence: the student's kernel has its own process, the reference's survives, and the report names
+// the kind of error.
 #include "cudalab.cuh"
 #include "kernel.h"
 

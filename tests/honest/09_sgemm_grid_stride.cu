@@ -1,4 +1,4 @@
-// expect: pass - as many blocks as fit, each walks over tiles in steps of the grid
+// expect: pass - as many blocks as fit, each with a loop over tiles in steps of the grid
 // lab: sgemm
 #include "cudalab.cuh"
 #include "kernel.h"
