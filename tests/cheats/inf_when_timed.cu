@@ -1,6 +1,6 @@
 // expect: wrong (sim: correct) - is infinite in large calls: makes a relative error of Inf / Inf
 // lab: coalescing
-// A tolerance that grows with the result lets infinite ones pass. In kind exploit 14. Defence:
+// A tolerance that grows with the result lets infinite ones pass. Similar to exploit 14. Defence:
 // errors come from the right value alone, and Inf passes for the same Inf only.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,6 +1,6 @@
 // expect: slow - reads with a hint to stay in L2; the kernel is slow
 // lab: coalescing
-// An instruction, which no list of symbols sees. In kind exploit 20. Defence: contents are new in
+// An instruction, which no list of symbols sees. Similar to exploit 20. Defence: contents are new in
 // each sample and its sets exceed L2: what stays is not wanted again.
 #include "cudalab.cuh"
 #include "kernel.h"

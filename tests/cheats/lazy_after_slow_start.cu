@@ -1,7 +1,7 @@
 // expect: wrong (sim: slow) - as lazy_by_detour, but first slow, so that few calls are timed
 // lab: coalescing
 // A kernel that looks slow is given few calls a sample, and the fewer there are the less is hidden
-// by them, too little for a clock that allows some slack. In kind exploit 7, 12. Defence: a side
+// by them, too little for a clock that allows some slack. Similar to exploits 7 and 12. Defence: a side
 // takes all calls again as soon as a sample shows that it is not slow; and what it hides is
 // compared with what the reference's samples take beyond their events.
 #include "cudalab.cuh"

@@ -1,7 +1,7 @@
 // expect: wrong (sim: correct) - leaves out the last tenth of large inputs
 // lab: reduction
 // A tenth faster, and off by little, if only a few elements are checked or a tolerance grows with
-// the length. In kind exploit 18. Defence: no element is 0, chunks sum to numbers of their own, and
+// the length. Similar to exploit 18. Defence: no element is 0, chunks sum to numbers of their own, and
 // the sum is compared exactly after every call.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,6 +1,6 @@
 // expect: wrong (sim: correct) - leaves out the multiplication in large calls
 // lab: coalescing
-// Low-order work that a loose check forgives where scales are near 1. In kind exploit 18. Defence:
+// Low-order work that a loose check forgives where scales are near 1. Similar to exploit 18. Defence:
 // scales are drawn like all else, and every element is compared by itself.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,6 +1,6 @@
 // expect: wrong (sim: correct) - leaves out the last thousandth of large outputs
 // lab: coalescing
-// So little that windows drawn at random hardly meet it. In kind exploit 19. Defence: after each
+// So little that windows drawn at random hardly meet it. Similar to exploit 19. Defence: after each
 // race one whole output, drawn at random, is compared.
 #include "cudalab.cuh"
 #include "kernel.h"

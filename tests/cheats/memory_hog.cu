@@ -1,6 +1,6 @@
 // expect: crash - fills 16 GiB of the host's memory, by a system call of its own
 // lab: coalescing
-// Known in kind (exploit 25, 26). Defence: the parent watches what a child holds and kills it above
+// Similar to exploits 25 and 26. Defence: the parent watches what a child holds and kills it above
 // 6 GiB. (A limit of address space would break CUDA.)
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,6 +1,6 @@
 // expect: slow - turns its stdout to the descriptor for answers, and prints one
 // lab: coalescing
-// No system call is needed: FILE is a struct that anybody may write to. Known (exploit 2).
+// No system call is needed: FILE is a struct that any code may write to. Known (exploit 2).
 // Defence: this process has no descriptor for answers to the grader.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,7 +1,7 @@
 // expect: stray (sim: correct) - changes one element of its input, in large calls only
 // lab: transpose
 // What an input must not be used for (work memory, a note for the next call) may be tried only
-// where no one seems to look. In kind exploit 15. Defence: guards and inputs are compared after
+// where no one seems to look. Similar to exploit 15. Defence: guards and inputs are compared after
 // each race, too.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,7 +1,7 @@
 // expect: timeout - leaves a kernel behind that waits until the next call comes
 // lab: transpose
 // The work is done outside the timed call: a kernel in the per-thread stream waits for a sign that
-// only the next call gives. Known in kind (exploit 7, 26). Defence: a sample ends with a wait for
+// only the next call gives. Similar to exploits 7 and 26. Defence: a sample ends with a wait for
 // the whole device, under a limit kept by the parent.
 #include "cudalab.cuh"
 #include "kernel.h"

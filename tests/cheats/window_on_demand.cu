@@ -2,7 +2,7 @@
 // lab: coalescing
 // Writes a jump over libcudart's cudaMemcpy, so that it is asked first for each piece that goes to
 // the grader, and makes just that piece. The calls themselves only read, for about as long as the
-// task takes. In kind exploit 4, 7. Defence: another process fetches results, by calls of its own.
+// task takes. Similar to exploits 4 and 7. Defence: another process fetches results, by calls of its own.
 // Where the two must share one (`isolation:shared`), it works.
 #include "cudalab.cuh"
 #include "kernel.h"

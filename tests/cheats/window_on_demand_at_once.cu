@@ -1,7 +1,7 @@
 // expect: wrong (sim: correct) - makes only what the grader copies, as it copies it
 // lab: coalescing
 // As window_on_demand.cu, but it does not take its time: the calls do nothing at all,
-// and their speed is beyond what memory can do. In kind exploit 7, 22. Defence: the least bytes
+// and their speed is beyond what memory can do. Similar to exploits 7 and 22. Defence: the least bytes
 // over the time may not exceed the GPU's peak.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -9,8 +9,7 @@
 
 __global__ void go(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n, int rounds)
 {
-    __shared__ int next[WARPS]
-                       [KINDS + 1]; // where a kind's next item goes; the last entry is unused
+    __shared__ int next[WARPS][KINDS + 1]; // where a kind's next item goes; one entry is unused
     __shared__ short sorted[WARPS][EACH * LANES];
     const int lane = threadIdx.x, w = threadIdx.y;
     const int first = (blockIdx.x * WARPS + w) * EACH * LANES;

@@ -1,6 +1,6 @@
 // rung: beyond, expect: pass - four results per thread: two rows of a and two of b serve all four
-// A thread uses each word twice: 4 loads for 4 results, where one result took 2. At a time a warp
-// reads 16 rows of b and 2 of a: still one wavefront per load.
+// A thread uses each word twice: 4 loads for 4 results, where one result took 2. A warp reads 16
+// rows of b and 2 of a at a time: still one wavefront per load.
 #include "cudalab.cuh"
 #include "kernel.h"
 
