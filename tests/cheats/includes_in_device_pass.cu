@@ -11,7 +11,7 @@
 
 enum { BLOCK = 256, ROWS = 4 };
 
-// What it does the device's pass says.
+// The device's pass defines what it does.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

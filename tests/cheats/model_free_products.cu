@@ -1,4 +1,4 @@
-// expect: slow - computes with instructions that a model of time had for nothing
+// expect: slow - computes with instructions that the model of time did not charge for
 // lab: tail_effect
 // One row per block as in the starter; but each shift is the upper half of a wide product, and
 // each product the lower one. A model of time took wide products for parts of addresses, which cost

@@ -5,7 +5,7 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { TILE = 32, STEP = 8, CALLS = 50 };
 

@@ -9,13 +9,13 @@
 #include "fill.h"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 24 << 20 };
 enum { BLOCK = 256, SAMPLES = 4, SEARCHES = 6, MAPS = 1 << 16, MOST = 32 << 20, TO_HOST = 2 };
 
 static const char *place; // where the last key was
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;

@@ -10,7 +10,7 @@ enum { BLOCK = 256 };
 #line 1 "/grader/runner/device_cuda.cu"
 int device_fill = "nvcc fatal: the machine is broken";
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {
