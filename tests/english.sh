@@ -3,7 +3,8 @@
 #
 # It reads the prose of the tree: Markdown, the lessons' predictions, docs/course.ini, and comments and string
 # literals of C, C++ and CUDA. Lines of one paragraph, comment or string are joined, so a phrase that wraps is found.
-# The filters are not exact, so tests/english.allowed lists what may stay, one line per occurrence, by file and words. --accept writes that list anew; read its diff before you commit it.
+# The filters are not exact, so tests/english.allowed lists what may stay, one line per occurrence, by file and words.
+# --accept writes that list again; read its diff before you commit it.
 # CONTRIBUTING.md, "English", has the rules. Needs bash, awk, find and sort.
 set -euo pipefail
 export LC_ALL=C
