@@ -1,4 +1,4 @@
-// expect: wrong - a published launch: elements per thread in place of n, so it reads 64
+// expect: wrong - a published launch: elements per thread instead of n, so it reads 64
 #include "cudalab.cuh"
 #include "kernel.h"
 
