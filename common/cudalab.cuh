@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-/* Stops with file, line and CUDA's own words if a call fails; the grader reports it as `crash`. */
+/* Stops the program with file, line and CUDA's message if a call fails; the grader reports a
+ * `crash`. */
 #define CUDA_CHECK(call)                                                                           \
     do {                                                                                           \
         cudaError_t cuda_check_error = (call);                                                     \

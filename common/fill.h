@@ -1,8 +1,8 @@
 /* fill.h - what an input array holds, as a function of seed, array and index alone.
  *
  * Host and device compute the same bits, so the grader knows any element of any input without
- * storing it, and a device fills memory as fast as it can write it. Every element depends on its
- * index: a kernel that mixes up two elements is seen.
+ * storing it, and a device fills memory as fast as it can write. Every element depends on its
+ * index, so the comparison detects a kernel that swaps two elements.
  */
 #ifndef FILL_H
 #define FILL_H
@@ -19,15 +19,15 @@ typedef enum FillKind {
     FILL_SMALL,   /* integers +-1 .. +-8, never 0: sums of them are exact in any order below 2^24 */
     FILL_WIDE,    /* reals of either sign, magnitudes log-uniform in [2^-20, 2^20) */
     FILL_RANGE,   /* integers lo .. hi - 1 */
-    FILL_SUMMED,  /* as FILL_SMALL; but each 1024th makes its chunk's sum a number of its own */
+    FILL_SUMMED,  /* as FILL_SMALL, but each 1024th makes its chunk's sum a hashed value */
     FILL_SKEWED,  /* as FILL_RANGE, but nine in ten are lo */
-    FILL_RUNS,    /* as FILL_RANGE, but each 32 side by side, a warp's, are the same */
+    FILL_RUNS,    /* as FILL_RANGE, but each 32 in a row, a warp's, are the same */
     FILL_UNIT,    /* reals in [-1, 1), without spikes */
 } FillKind;
 
-/* FILL_SUMMED: elements a chunk, of which the last brings the sum to a hashed value below FILL_SUM
- * in magnitude. So the sum of 10^8 elements is known from 10^5 hashes, and yet no element can be
- * left out: what the others sum to says nothing about it. */
+/* FILL_SUMMED: elements per chunk. The last one brings the chunk's sum to a hashed value below
+ * FILL_SUM in magnitude. So 10^5 hashes give the sum of 10^8 elements, and yet a kernel cannot
+ * leave out any element: the sum of the others says nothing about it. */
 enum { FILL_CHUNK = 1024, FILL_SUM = 512 };
 
 typedef struct Fill {
@@ -66,11 +66,11 @@ FILL_FN float fill_f32_of(Fill fill, uint32_t bits)
     if (fill.kind != FILL_UNIFORM && fill.kind != FILL_UNIT && fill.kind != FILL_WIDE)
         return (float) fill_i32_of(fill, bits);
     if (fill.kind == FILL_UNIFORM || fill.kind == FILL_UNIT) {
-        /* 23 bits give an exact multiple of 2^-22 in [-1, 1): one rounding nowhere. */
+        /* 23 bits give an exact multiple of 2^-22 in [-1, 1), without any rounding. */
         value = (float) ((int32_t) (bits >> 9) - 4194304) * (1.0f / 4194304.0f);
         return fill.kind == FILL_UNIFORM && (bits & 1023u) == 0 ? value * 1024.0f : value;
     }
-    /* FILL_WIDE: sign, an exponent in [-20, 20), the mantissa bits; put together as IEEE 754. */
+    /* FILL_WIDE: sign, an exponent in [-20, 20), the mantissa bits; assembled as IEEE 754. */
     word = (bits & 1u) << 31 | (107u + ((bits >> 1) & 0x1ffu) * 40u / 512u) << 23 | bits >> 9;
     memcpy(&value, &word, sizeof value);
     return value;
@@ -83,7 +83,7 @@ FILL_FN int32_t fill_small(FillKey key, size_t index)
     return fill_small_of(fill_bits(key, index));
 }
 
-/* FILL_SUMMED: what chunk `chunk` sums to, drawn with a key that no element is drawn with. */
+/* FILL_SUMMED: the sum of chunk `chunk`, drawn with another key than the elements. */
 FILL_FN int32_t fill_chunk_sum(FillKey key, size_t chunk)
 {
     FillKey other = { ~key.b, key.a };
@@ -117,7 +117,7 @@ FILL_FN int64_t fill_sum(FillKey key, size_t count)
     return sum;
 }
 
-/* The word that an element's value follows from; not for FILL_SUMMED. */
+/* The random word that determines an element; not for FILL_SUMMED. */
 FILL_FN uint32_t fill_element(Fill fill, FillKey key, size_t index)
 {
     return fill_bits(key, fill.kind == FILL_RUNS ? index / 32 : index);
@@ -143,7 +143,7 @@ static inline bool fill_has_words(Fill fill)
     return fill.kind != FILL_SUMMED && fill.kind != FILL_RUNS;
 }
 
-/* fill_f32() of `count` elements: first, first + step, ...; several at once. */
+/* fill_f32() of `count` elements first, first + step, ..., several at a time. */
 static inline void fill_f32s(Fill fill, FillKey key, size_t first, size_t step, size_t count,
                              float *to)
 {

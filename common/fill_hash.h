@@ -12,7 +12,7 @@
 #define FILL_FN static inline
 #endif
 
-/* The secret that one array's contents follow from. */
+/* The secret that determines one array's contents. */
 typedef struct FillKey {
     uint32_t a, b;
 } FillKey;
@@ -32,11 +32,12 @@ enum { FILL_ROUNDS = 6, FILL_DOMAIN = 0x6c796765 };
 
 /* Words 4 group .. 4 group + 3 of the pseudorandom stream that the key selects.
  *
- * They are a permutation of key and position, plus key and position, as in ChaCha's block function
- * (D. J. Bernstein, 2008); the permutation has HalfSipHash's round, as often as HalfSipHash-1-3 has
- * it for eight bytes. Without the key nobody can undo the addition, so however many elements a
- * kernel reads, they give away neither the key nor any other element. A hash that can be inverted
- * would: a kernel that knows the key writes the expected result without doing the work. */
+ * They are a permutation of key and position, plus key and position, as in ChaCha's block
+ * function (D. J. Bernstein, 2008); the permutation has HalfSipHash's round, as many times as
+ * HalfSipHash-1-3 has it for eight bytes. The addition cannot be undone without the key, so the
+ * elements that a kernel reads reveal neither the key nor any other element. A hash that can be
+ * inverted would reveal the key, and a kernel that knows the key can write the expected result
+ * without doing the work. */
 FILL_FN void fill_words(FillKey key, uint64_t group, uint32_t words[4])
 {
     const uint32_t first[4] = { key.a, key.b, (uint32_t) group,
@@ -50,7 +51,7 @@ FILL_FN void fill_words(FillKey key, uint64_t group, uint32_t words[4])
         words[i] += first[i];
 }
 
-/* Not words[i]: an array with an index that is no constant lies in a GPU's memory. */
+/* Not words[i]: on a GPU an array with a variable index lies in memory, not in registers. */
 FILL_FN uint32_t fill_pick(const uint32_t words[4], size_t i)
 {
     uint32_t low = i & 1 ? words[1] : words[0], high = i & 1 ? words[3] : words[2];
@@ -67,7 +68,7 @@ FILL_FN uint32_t fill_bits(FillKey key, size_t index)
 }
 
 #ifndef __CUDACC__
-/* Several groups at once, which the compiler makes vector instructions of. */
+/* Several groups at a time; the compiler turns them into vector instructions. */
 enum { FILL_LANES = 8 };
 typedef uint32_t FillVector __attribute__((vector_size(4 * FILL_LANES)));
 
@@ -92,7 +93,7 @@ fill_words_of(FillKey key, const uint64_t group[FILL_LANES], uint32_t words[4][F
 }
 
 /* With gcc and glibc a function is compiled twice, once for processors with AVX2, and the loader
- * chooses: comparing outputs of 10^8 elements spends much of its time here. */
+ * chooses. This matters because comparing 10^8 elements spends much of its time here. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&       \
     !defined(__SANITIZE_ADDRESS__)
 #define FILL_CLONES __attribute__((target_clones("avx2", "default"), unused)) static
@@ -139,7 +140,7 @@ FILL_FN FillKey fill_key(uint64_t seed, int array)
     return key;
 }
 
-/* For a second choice beside one that uses the high bits: the low half, independent of them. */
+/* The low half, for a second choice that is independent of one made with the high bits. */
 FILL_FN uint32_t fill_low(uint32_t bits)
 {
     return bits & 0xffff;

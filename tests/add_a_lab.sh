@@ -124,7 +124,7 @@ expect slow solutions/50_scale/1_chunks.cu
 expect pass solutions/50_scale/2_grid_stride.cu
 expect wrong solutions/50_scale/wrong/last_lost.cu
 
-# What was measured, in the form that docs/measured has. Beside a noisy neighbour not every figure comes.
+# Measured figures in the form of docs/measured. On a noisy host some figures may be missing.
 for attempt in 1 2 3; do
     build/warpbook check scale --timed-only --figures "$copy.figures" > "$copy.checked" || [ $? = 1 ]
     grep -Eq '^2_grid_stride/stream/ratio [0-9]+\.[0-9]+$' "$copy.figures" && break
@@ -136,10 +136,10 @@ if [ "$(sed -n '1,6s/:.*//p' "$copy.figures" | xargs)" != "device driver CUDA da
     exit 1
 fi
 
-# No file that was there before has changed; and a lab that goes is gone.
+# No existing file has changed, and a removed lab leaves nothing behind.
 md5sum --quiet -c "$copy.before" || { echo "add_a_lab: a file had to be edited" >&2; exit 1; }
 
-# A kernel that never ends in one lab: its verdict, and the next lab is graded all the same.
+# A kernel that never ends gets its verdict, and the next lab is still graded.
 { cat solutions/06_transpose/wrong/loops_forever.cu; echo "// fake: hang at go"; } \
     > labs/06_transpose/kernel.cu
 said=$(build/warpbook grade transpose scale --quick --format lines | sed -n 's/^verdict://p' | xargs)

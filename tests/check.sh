@@ -1,4 +1,4 @@
-# check.sh - what test scripts share: source it. $work is a folder that is removed at the end.
+# check.sh - functions for test scripts, to be sourced. $work is a folder that is removed at the end.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0

@@ -1,6 +1,6 @@
 #!/bin/bash
-# course_kit.sh BUILD - make course-kit: what students get, what they don't, and that it grades as ours does.
-# First with a scripted compiler and runner; then, where nvcc is, a real kit on the simulated GPU.
+# course_kit.sh BUILD - tests make course-kit: its files, and that it grades as this workbook does.
+# First with a scripted compiler and runner; then, if nvcc is installed, a real kit on the simulated GPU.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,22 +14,22 @@ unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was tol
 secret=5eed$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
 printf '%s\n' "# the seed is $secret" "[course]" "name = Kit" "device = sim:h200" "[6]" "seed = $secret" "bar of flat = 0.61" > "$work/course.ini"
 
-# Lines of our solutions that are in no starter, lesson or header; but for the index that every kernel begins with.
+# Lines of the solutions that are in no starter, lesson or header, except for the index that begins every kernel.
 secret_lines() {
     cat labs/*/README.md labs/*/lab.c labs/*/*.h common/* solutions/*/0_starter.cu | sed 's/^[ \t]*//' | sort -u > "$work/public"
     cat $(find solutions tests/honest tests/cheats docs/answers -type f ! -name 0_starter.cu) | sed 's/^[ \t]*//' |
         grep -E '.{32}' | grep -vxF 'int i = blockIdx.x * blockDim.x + threadIdx.x;' | sort -u | comm -23 - "$work/public"
 }
 
-# TREE: is any of those lines in any file of it? But for the starters, which begin as solutions do, and the
-# grader, of which the list above names the files.
+# TREE: does any of its files contain one of those lines? Starters, which begin like solutions, and the grader,
+# whose files the list above names, are left out.
 holds_no_solution() {
     secret_lines > "$work/secret"
     [ "$(wc -l < "$work/secret")" -gt 500 ] || { echo "too few lines to look for"; return 1; }
     ! find "$1" -type f ! -path '*/grader/*' ! -name kernel.cu ! -name 0_starter.cu -exec grep -aFl -f "$work/secret" {} +
 }
 
-# Files and folders that may be there: all others are too many.
+# The allowed files and folders; any other is an error.
 holds_only_what_it_should() {
     (cd "$1" && find . -type f) | grep -vE -e '^\./(Makefile|README\.md|LICENSE|CHANGELOG\.md|\.gitignore|course\.ini)$' \
         -e '^\./common/' -e '^\./docs/(drawing|integrity|lines|measuring|simulator(-[a-z]+)?)\.md$' -e '^\./grader/[a-z_]*\.(c|h|cu|sh)$' -e '^\./grader/(base|build|runner|judge|learner|draw|calc|sim)/' \
@@ -100,7 +100,7 @@ check "no source of a solution is in it" holds_no_solution "$tree"
 check "nor a path of this machine" test -z "$(grep -rlaF -e "$root/" -e "$build/" "$tree")"
 check "it would be found" bash -c "$(declare -f secret_lines holds_no_solution); work=$work; mkdir -p $work/with && cp solutions/06_transpose/5_padded.cu $work/with/x && ! holds_no_solution $work/with"
 
-# The object does what its source does: a program of our own calls it, on the simulated GPU.
+# The object does what its source does: a test program calls it on the simulated GPU.
 cat > "$work/call.cu" << 'END'
 #include <cstdio>
 extern "C" void transpose(float *out, const float *in, int rows, int cols);
@@ -128,7 +128,7 @@ for object in 1_naive 5_padded beyond/9_registers; do
     check "$object.o runs" says "^0 wrong" env WARPBOOK_BUILD="$build" "$build/warpbook" sim -- "$work/call"
 done
 
-# As a student has it: unpacked in an empty folder, make grade.
+# As a student would: unpack in an empty folder, make grade.
 cd "$tree" || exit 1
 check "make grade" says "06 transpose .*unchanged" make grade DEVICE=sim
 check "and what the course counts" holds "06 transpose: unchanged" "$work/out"

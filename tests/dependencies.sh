@@ -1,8 +1,8 @@
 #!/bin/bash
-# dependencies.sh - folders depend on each other one way: a folder includes only what stands before it.
+# dependencies.sh - checks that folders depend on each other one way: each includes only folders before it.
 #
 # One row per program, in the order in which folders may include each other; `common` and grader/base are for
-# all. So no circle can be; what a row leaves out may not be included either. Knows folders, no names of files.
+# all. So there can be no cycle, and a folder that a row does not name may not be included. Knows only folders.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ common grader/base grader/build grader/gradebook/base grader/gradebook/import gr
 common grader/base grader/gradebook/base grader/gradebook/import grader/gradebook/store grader/gradebook/report grader/gradebook
 "
 
-# Parts of one folder: a folder inside another that has no place of its own belongs to that.
+# A folder without its own place in a row belongs to the folder that contains it.
 folder_of() {
     local folder=$1
     while ! grep -qE "(^| )$folder( |$)" <<< "$rows"; do
@@ -29,7 +29,7 @@ folder_of() {
     echo "$folder"
 }
 
-# Every include of our own, as "FILE HEADER".
+# Every include of the tree's own headers, as "FILE HEADER".
 includes() {
     local file
     git ls-files -co --exclude-standard grader labs/*/lab.c | grep -E '\.(c|h|cu|def)$' | while read -r file; do
@@ -37,7 +37,7 @@ includes() {
     done
 }
 
-# Folders and files of the rows, and what stands to the left of each.
+# Folders and files of the rows, and those to the left of each.
 check() {
     awk -v rows="$rows" '
         function place(path) { sub("/[^/]*$", "", path)
@@ -53,7 +53,7 @@ check() {
               print file " includes " $2 ": " own "/ may not depend on " other "/" }'
 }
 
-# The rows themselves: no two of them order two folders differently.
+# The rows must agree: no two of them order two folders differently.
 circles() {
     for row in "${lines[@]}"; do
         # shellcheck disable=SC2086 # words
@@ -62,7 +62,7 @@ circles() {
     done | tsort > /dev/null
 }
 
-# What must be found is found: a check that cannot fail would prove nothing.
+# Tests the check itself: it must find a wrong include.
 for wrong in "grader/base/text.c judge/compare_speed.h" "grader/sim/exec/ops/float.c sim/time/timing.h" "grader/gradebook/run/limits.c judge/worker.h" \
     "grader/judge/grade.c learner/report.h" "labs/06_transpose/lab.c base/util.h"; do
     [ -n "$(check <<< "$wrong")" ] || { echo "dependencies: '$wrong' is not found"; exit 1; }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# end_to_end.sh BUILD - the real programs from end to end, with a scripted compiler and runner in place of
-# nvcc and the GPU: every verdict, bad input, interruption, two at once. Needs neither nvcc nor a GPU.
+# end_to_end.sh BUILD - tests the real programs from end to end, with a scripted compiler and runner instead of
+# nvcc and the GPU: every verdict, bad input, interruption, two gradings at once. Needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -47,7 +47,7 @@ row() { # VERDICTS SAW DIRECTIVE...
     check "$* gets $verdicts" ${attempts:-} verdict_is "$verdicts" "$(submission case "$@")" "$saw"
 }
 
-# The scripted GPU sleeps for its times: if other programs use the processor, a few of its samples may be
+# The scripted GPU sleeps for its times. While other programs use the processor, a few samples may be
 # late enough to count for more than they took.
 thrice() { "$@" || "$@" || "$@"; }
 attempts=thrice row pass "" "ms 0.5"
@@ -73,7 +73,7 @@ row suspect "out_of_turn" "twice at go"
 row suspect "untagged" "wrong-tag at go"
 row suspect "untagged" "garbage at go"
 row timeout "no_answer" "print-flood at go"
-# A time limit is not stretched by the process's own threads: 3 s once became a minute.
+# A process's own threads do not extend its time limit: 3 s once became a minute.
 crowded() {
     local began=$SECONDS
     verdict_is timeout "$(submission crowded "crowd at go")" "no_answer" && [ $((SECONDS - began)) -lt 25 ]
@@ -91,8 +91,8 @@ cp labs/06_transpose/kernel.cu "$work/commented.cu"
 echo "/* my name */ // and more" >> "$work/commented.cu"
 check "the starter with a comment too" verdict_is unchanged "$work/commented.cu"
 
-# The whole protocol, not only --quick: A/A comparison, control case, marks. These take real time: if other
-# programs use the processor, the machine may be too noisy. So there are three attempts.
+# The whole protocol, not only --quick: twin, control case, marks. These take real time, and a busy machine
+# may be too noisy for a verdict. So there are three attempts.
 full() {
     local attempt
     for attempt in 1 2 3; do
@@ -106,9 +106,9 @@ full() {
 }
 check "a full grading passes" full "$(submission full "ms 0.5")" "pass|close"
 check "a full grading is slow" full "$(submission full "ms 5")" slow
-# A kernel that takes minutes for a control case is slow, not a timeout: a control case affects no verdict.
-check "the control case of a very slow kernel is left out" full "$(submission hopeless "ms_case 13 1300" "ms_case 15 60000")" slow
-# If the machine was too noisy to know how slow the kernel is, its control case could take minutes.
+# A kernel that takes minutes for a control case is `slow`, not `timeout`: that case decides nothing.
+check "a hopeless one's control is left out" full "$(submission hopeless "ms_case 13 1300" "ms_case 15 60000")" slow
+# The same if noise hid how slow the kernel is: it was once stopped in the control case.
 too_noisy() {
     WARPBOOK_FAKE_NOISE=1 "$warpbook" grade 6 --format lines --submission "$1" > "$work/out" 2>&1
     cat "$work/out"
@@ -277,7 +277,7 @@ check "nor if the runner reports none" no_limit
 narrow_explain() { explain 6 --submission "$1" > "$work/out" 2>&1; [ -s "$work/out" ] && ! grep -E '^.{81,}' "$work/out"; }
 check "explain: fits 80 columns" narrow_explain "$(submission good "limited shared 24")"
 
-# The real one, where the CUDA headers were there to build it.
+# The real one, if the CUDA headers were available to build it.
 sim_grade() {
     env -u WARPBOOK_NVCC -u WARPBOOK_READELF -u WARPBOOK_RUNNER -u WARPBOOK_SIM_RUNNER WARPBOOK_PATIENCE=5 \
         WARPBOOK_BUILD="$build" "$warpbook" grade --device sim --format lines "$@"
@@ -290,7 +290,7 @@ if [ -x "$build/runner-sim" ]; then
     check "a reference, simulated" says "^verdict:pass" sim_grade 1 --submission solutions/01_coalescing/2_lanes_along_features.cu
     check "a rung on the way, simulated" says "^why:case (flat|square) runs at 0\.[0-7][0-9]* of the reference's speed" \
         sim_grade 6 --quick --submission solutions/06_transpose/4_tile.cu
-    # All but the time: the first without stored results, the second with those of the first.
+    # All but the time: first with an empty cache, then with what the first run stored.
     same_twice() {
         rm -rf "$build/floor"
         for i in 1 2; do
@@ -345,7 +345,7 @@ check "the table fits 80 columns" narrow "$(submission wrong "wrong tail")"
 plain() { "$warpbook" grade 6 --quick --submission "$1" > "$work/out" 2>&1; [ -s "$work/out" ] && ! grep -q $'\033' "$work/out"; }
 check "no escapes where there is no terminal" plain "$(submission good "ms 0.5")"
 
-# ---- Progress and hints: in a copy, so that the developer's own stay as they are ----
+# ---- Progress and hints: in a copy, so that the developer's own do not change ----
 
 copy=$work/copy
 mkdir -p "$copy"
@@ -358,7 +358,7 @@ check "a hint" says "1 of 3|hint 1" in_copy "$warpbook" hint transpose
 check "the next hint" says "2 of 3|hint 2" in_copy "$warpbook" hint transpose
 check "the last hint" says "3 of 3|hint 3" in_copy "$warpbook" hint transpose
 check "a hint for which lab?" status_is 2 in_copy "$warpbook" hint
-# After such a grading in place, the hint begins with SAYS, and only the next call shows the levels.
+# After such a grading the hint begins with SAYS, and only the next call shows the levels.
 hint_after() { # SAYS DIRECTIVE...
     local says=$1
     shift
@@ -387,7 +387,7 @@ cp "$(submission good "ms 0.5")" "$copy/labs/06_transpose/kernel.cu"
 check "pass in place" says "pass" in_copy "$warpbook" grade transpose --quick
 check "the best is remembered" says "transpose.*pass" in_copy "$warpbook" progress
 
-# ---- A fault of the workbook is reported as such ----
+# ---- The grader's own errors are reported as such ----
 
 reference_fails() {
     local reference=$copy/solutions/06_transpose/5_padded.cu status
@@ -403,7 +403,7 @@ reference_fails() {
 }
 check "a reference that fails is not the student's fault" reference_fails
 
-# ---- Ctrl-C in the middle: children gone, status by signal, progress whole ----
+# ---- Ctrl-C in the middle: no children left, status by signal, progress complete ----
 
 interrupted() {
     cp "$(submission hang "silent at go")" "$copy/labs/06_transpose/kernel.cu"
@@ -443,7 +443,7 @@ two_at_once() {
     grep -q "^verdict:pass" "$work/one" && grep -q "^verdict:wrong" "$work/two"
 }
 
-# Another process holds the GPU until the grading has reported that it waits.
+# Another process has the GPU until the grading has reported that it waits.
 waits_for_the_gpu() {
     local one tries
     rm -f "$work/one.err" # of the test before, which may say the same
@@ -461,7 +461,7 @@ waits_for_the_gpu() {
 check "two gradings at once" two_at_once
 check "waits while another grading has the GPU" waits_for_the_gpu
 
-# ---- What is refused; of cheats the rest is in refused.sh ----
+# ---- Refused sources; the other cheats are in refused.sh ----
 
 scripts_find_their_cheat() {
     local script
@@ -469,7 +469,7 @@ scripts_find_their_cheat() {
         [ ! -e "$script" ] || bash "$script" || return 1
     done
 }
-# CUDA only says "invalid argument"; the simulated GPU reports the requested and the allowed size.
+# CUDA reports only "invalid argument"; the simulated GPU names the request and the limit.
 refused_launch() {
     sed 's/transpose_kernel<<<[^,]*,/transpose_kernel<<<dim3(1, 70000),/' \
         solutions/06_transpose/5_padded.cu > "$work/grid.cu"

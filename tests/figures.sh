@@ -1,7 +1,7 @@
 #!/bin/bash
-# figures.sh check|write|missing [FOLDER] - every figure marked in a text is the measured one. Texts: the lessons
-# and docs/answers; the store: docs/measured/LAB.*.txt. How both look: figures.awk. check: what differs, with
-# file, line and cell, is an error. write: fills the figures in. missing: lists what has not been measured.
+# figures.sh check|write|missing [FOLDER] - compares every marked figure in the lessons and docs/answers with the
+# measured one in docs/measured/LAB.*.txt. figures.awk describes both formats. check: reports differences with file,
+# line and cell, and fails. write: fills the figures in. missing: lists figures that have not been measured.
 set -euo pipefail
 awk=$(cd "$(dirname "$0")" && pwd)/figures.awk
 mode=${1:-check}

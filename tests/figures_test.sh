@@ -1,13 +1,13 @@
 #!/bin/bash
-# figures_test.sh - figures.sh on texts and stores made up here: what it must accept, fill in, and refuse with
-# file, line, cell and the wanted figure.
+# figures_test.sh - tests figures.sh on made-up texts and stores: what it must accept, fill in, and refuse with
+# file, line, cell and the expected figure.
 set -uo pipefail
 figures=$(cd "$(dirname "$0")" && pwd)/figures.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 rows=0
 
-# A table of two rows, whose cells of figures are $1 .. $4; $5: a sentence.
+# A table of two rows with the figures $1 .. $4; $5: a sentence.
 text() {
     cat << END
 # A lesson
@@ -52,7 +52,7 @@ row missing 0 '^labs/01_a/README.md:11: wrong/slow/small/GFLOP/s$'
 row write 0 ''
 [ "$(cat "$work/book/labs/01_a/README.md")" = "$right" ] || { echo "what is right was changed"; failed=1; }
 
-# Figures that differ: said, and filled in.
+# Figures that differ are reported, and filled in.
 lab "$head$lines" "$(text '0.47 (1.000)' '?' '7.00 (0.100)' 3.1)"
 row check 1 '^labs/01_a/README.md:10: row rung 1, cell 3: `0.47 \(1.000\)`, wanted `0.46 \(1.000\)`$'
 row check 1 '^labs/01_a/README.md:10: row rung 1, cell 4: `\?`, wanted `12.3`$'
@@ -61,7 +61,7 @@ row write 0 '^written: labs/01_a/README.md$'
 [ "$(cat "$work/book/labs/01_a/README.md")" = "$right" ] || { echo "write did not fill in:"; cat "$work/book/labs/01_a/README.md"; failed=1; }
 row check 0 ''
 
-# No store at all: every cell must be `?`; an empty cell is nobody's.
+# No store at all: every cell must be `?`; an empty cell has no figure.
 lab "$head" "$(text '?' '' '?' '?')"
 row check 0 ' 0 as stored, 3 not measured yet'
 rm "$work/book/docs/measured/01_a.check.txt"
@@ -71,7 +71,7 @@ row check 0 ' 0 as stored, 3 not measured yet'
 lab "$head$lines" "$(text 'some words' 12.3 '7.00 (0.100)' '?')"
 row write 1 '`some words` is no figure; wanted `0.46 \(1.000\)`'
 
-# Sentences, and what the head says.
+# Sentences, and values of the head.
 lab "$head$lines" "$(text '?' '?' '?' '?' 'It is 0.46<!-- {1_first/big/ms %.2f} --> ms (2026-11-20<!-- {check date} -->).')"
 row check 1 '^labs/01_a/README.md:13: `2026-11-20`, wanted `2026-11-21`$'
 row write 0 ''
@@ -79,7 +79,7 @@ grep -q '0.46<!-- {1_first/big/ms %.2f} --> ms (2026-11-21<!-- {check date} -->)
 lab "$head$lines" "$(text '?' '?' '?' '?' 'half<!-- {1_first/big/ms %.2f} -->')"
 row check 1 ':13: malformed: .*wanted a figure right before it'
 
-# Comments that are no good: one line of the right text changed, by sed.
+# Invalid comments: sed changes one line of the valid text.
 bad() { # SED PATTERN
     lab "$head$lines" "$(sed "$1" <<< "$right")"
     row check 1 "$2"
@@ -96,7 +96,7 @@ bad '/^[34]:/d' 'names no column'
 bad 's/^<!-- measured/<!-- measured x/' ':3: malformed: wanted `<!-- measured`'
 bad '/^|/d' 'no table follows'
 
-# Stores that are no good.
+# Invalid stores.
 store() { # STORE PATTERN
     lab "$1" "$right"
     row check 1 "$2"

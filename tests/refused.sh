@@ -1,5 +1,5 @@
 #!/bin/bash
-# refused.sh BUILD - cheats that the build refuses, by the real compiler, where there is one. Needs no GPU.
+# refused.sh BUILD - checks that the build refuses cheats, with the real compiler if installed. Needs no GPU.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,10 +1,10 @@
 #!/bin/bash
-# run.sh test|test-rest|test-all BUILD - which tests run when: make test, make test-all.
+# run.sh test|test-rest|test-all BUILD - runs the tests of make test, of the rest, or all of them.
 #
 # test: units; the real programs end to end against a scripted compiler and GPU; each lab's reference and starter on
-# the simulated GPU. test-rest: the workbook as files, gradebook, the simulated GPU against what was measured, hostile
-# submissions, a class. test-all: both. What measures time runs alone; after it, what waits runs beside what computes.
-# Ends with a line per script and its time; status 1 if one failed. What each printed: BUILD/tests/NAME.log.
+# the simulated GPU. test-rest: the workbook as files, gradebook, the simulated GPU against measurements, hostile
+# submissions, a class. test-all: both. Tests that measure time run alone; then tests that wait run in parallel with
+# tests that compute. Prints a line per script with its time; status 1 if one failed. Outputs: BUILD/tests/NAME.log.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -16,7 +16,7 @@ rm -f "$logs"/*.log "$logs"/*.status
 nvcc=$(. grader/build/toolkit.sh && echo "$nvcc")
 [ -x "$build/gradebook" ] && gradebook=yes || gradebook=
 
-# test NAME COMMAND...: runs it, and says how it went.
+# test NAME COMMAND...: runs it and prints the result.
 test_one() {
     local name=$1 began=$SECONDS status=0
     shift

@@ -1,6 +1,6 @@
 #!/bin/bash
-# workbook.sh - the workbook as files: what depends on what, figures in lessons, what a Makefile finds, and how
-# a lab is added. Builds what it needs in copies, with scripted tools: needs neither nvcc nor a GPU.
+# workbook.sh - checks the workbook's files: dependencies, English, figures in lessons, what the Makefile finds, and
+# that a lab can be added. Builds in copies with scripted tools, so it needs neither nvcc nor a GPU.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was told
@@ -8,8 +8,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL B CFLAGS # a make above us, and what it was tol
 . tests/check.sh
 export TMPDIR=$work
 
-# On the PATH may be a script that calls the real nvcc: the counters' driver once looked for its
-# headers beside the script.
+# The nvcc on the PATH may be a script that calls the real one: the counters' driver once searched for
+# its headers next to the script.
 toolkit_of_a_script() {
     mkdir -p "$work/path" "$work/cuda-1/bin"
     printf '#!/bin/sh\necho "#$ TOP=%s/cuda-1/bin/.." >&2\n' "$work" > "$work/cuda-1/bin/nvcc"
@@ -21,8 +21,8 @@ toolkit_of_a_script() {
 }
 check "the toolkit is where nvcc says it is" toolkit_of_a_script
 
-# What setup installs is found by what the same call makes. Here it "installs" a file without which the
-# compiler knows no libarchive.
+# What setup installs is found within the same call of make. Here it "installs" a file without which the
+# compiler finds no libarchive.
 setup_comes_first() {
     mkdir "$work/copy"
     cp -r Makefile common grader labs tests "$work/copy/"

@@ -1,4 +1,4 @@
-// One thread an element: thread number i of the whole grid copies element i.
+// One thread per element: thread number i of the whole grid copies element i.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -7,8 +7,8 @@ enum { BLOCK = 256 };
 // On the GPU: every thread of every block runs this once, with its own blockIdx and threadIdx.
 __global__ void copy_kernel(float *out, const float *in, long n)
 {
-    // TODO 1: which element is this thread's? blockIdx.x, blockDim.x and threadIdx.x tell.
-    // TODO 2: copy it, if there is such an element: the last block may have threads to spare.
+    // TODO 1: which element is this thread's? Use blockIdx.x, blockDim.x and threadIdx.x.
+    // TODO 2: copy it, if it exists: the last block may have more threads than elements.
 }
 
 // On the host: a launch only queues the kernel and returns. The host may not touch out and in.
@@ -17,5 +17,5 @@ LAB_API void copy(float *out, const float *in, long n)
     long blocks = 1; // TODO 3: as many blocks of BLOCK threads as cover n elements.
 
     copy_kernel<<<(unsigned) blocks, BLOCK>>>(out, in, n);
-    // TODO 4: a launch returns nothing. Ask whether it succeeded.
+    // TODO 4: a launch returns nothing. Check whether it succeeded.
 }

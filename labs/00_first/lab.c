@@ -1,7 +1,7 @@
-/* First: a copy. Which thread does what, what if there is no such element, what if it fails. */
+/* First: a copy. Which thread does what, the bounds check, the error check. */
 #include "kernel.h"
 
-/* Both arrays together 8 L2: what is written comes from DRAM and goes to DRAM. */
+/* Both arrays together are 8 times L2, so that every access goes to DRAM. */
 static void large(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     dim[0] = (long) ((double) gpu->l2_bytes * scale);

@@ -1,11 +1,11 @@
-// A block works on one feature, so that it needs one mean and one scale only.
+// Each block works on one feature, so it needs only one mean and one scale.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, ITEMS = 4 };
 
-// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
-// stored, so that as many accesses are under way at once.
+// in and out are rows x cols, row-major. A thread takes ITEMS rows. It loads all of them before it
+// stores the first, so that ITEMS loads are in flight at once.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {
@@ -15,8 +15,8 @@ __global__ void standardise_kernel(float *out, const float *in, const float *mea
     float m = mean[col], s = scale[col], x[ITEMS];
 
     // TODO: which addresses do the 32 threads of a warp read in one of these loads? How many pieces
-    // TODO: of 32 bytes is that? Then let other threads do the same elements: neighbours in a warp
-    // TODO: should be neighbours in memory. Keep four rows a thread, and stay right for any shape.
+    // TODO: of 32 bytes is that? Then give the elements to other threads, so that neighbours in a
+    // TODO: warp are neighbours in memory. Keep four rows per thread, and stay right for any shape.
     // rows * cols is at most 2^30, so an int can hold every index.
     for (int j = 0; j < ITEMS; j++) {
         int row = first_row + j * step;

@@ -7,8 +7,8 @@
 enum { COLS = 16, COLS_MOST = 1024, ROWS_UNIT = 1024, ROWS_MOST = (1 << 30) / COLS };
 enum { TABLE, MEAN, SCALE };
 
-/* 16 features and 4 L2 of memory each way: what a pass over one feature fetched has left the L2
- * long before the pass over the next. */
+/* 16 features, each array 4 times L2: what the pass over one feature fetched has left L2 long
+ * before the pass over the next. */
 static void table(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double rows = (double) gpu->l2_bytes / COLS * scale;
@@ -17,7 +17,8 @@ static void table(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[1] = COLS;
 }
 
-/* As many elements in one feature: then walking down a column is walking along memory. */
+/* The same number of elements in one feature: neighbours in the column are neighbours in
+ * memory. */
 static void one_feature(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     table(dim, gpu, scale);
@@ -60,10 +61,11 @@ static void shape(const Case *c, Arrays *arrays)
     arrays->out[0] = (Array){ F32, rows, cols, uniform, NULL };
 }
 
-/* Roundings that a right kernel may differ by. With u = 2^-24, x the element, m its mean and s its
- * scale, (x - m) * s in floats is off by at most 2u |x - m| |s|; x * s + b with b = -m * s, rounded
- * once or twice, by at most 2u (|x| + |m|) |s|; and `want` is itself rounded. So 4u (|x| + |m|) |s|
- * lets every honest order through; numbers of 11 bits are off by a thousand times that. */
+/* How far the roundings of a correct kernel may take it. With u = 2^-24, x the element, m its
+ * mean and s its scale, (x - m) * s in floats is off by at most 2u |x - m| |s|; x * s + b with b
+ * = -m * s, rounded once or twice, by at most 2u (|x| + |m|) |s|; and `want` is itself rounded.
+ * So 4u (|x| + |m|) |s| accepts every honest order; numbers of 11 bits are off by a thousand
+ * times that. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -95,7 +97,7 @@ static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
      (int) c->dim[0], (int) c->dim[1]);
 }
 
-/* Every element is read once and written once; a mean and a scale a feature come on top. */
+/* Every element is read once and written once, and so are a mean and a scale per feature. */
 static Work work(const Case *c)
 {
     double cols = (double) c->dim[1], count = (double) c->dim[0] * cols;
@@ -111,7 +113,7 @@ const Lab lab_coalescing = {
     .truth = truth,
     .call = call,
     .work = work,
-    /* A table of rows that end anywhere has a sector more or two in places. */
+    /* Rows that are not aligned to sectors touch a sector or two more in places. */
     .mechanism = { { SECTORS_READ, TABLE, 1.15 }, { SECTORS_WRITTEN, 0, 1.15 } },
     .hints = {
         "Take one warp of the starter and one of its loads from `in`. Write down the byte addresses "
@@ -210,7 +212,7 @@ const Lab lab_coalescing = {
           12, 0, "12 bytes apart: the warp spans 32 * 12 = 384 bytes and touches every sector in "
                  "them: 384 / 32 = 12. With fewer columns, fewer sectors are wasted." },
         { "load_fixed",
-          "cols = 16, but lanes run along the rows of the table: how many sectors a load?",
+          "cols = 16, but lanes run along the rows of the table: how many sectors per load?",
           4, 0, "A warp reads two whole rows, which are 128 contiguous bytes: 4 sectors, fully "
                 "used." },
         { "bytes_factor",

@@ -1,7 +1,7 @@
 /* Bank conflicts: which word lies in which bank of shared memory.
  *
- * The flaw wastes wavefronts of shared memory, of which every GPU since Maxwell has one a clock and
- * SM, Turing half of one: no cache stands before it, and DRAM has next to nothing to do. */
+ * The flaw wastes wavefronts of shared memory. Every GPU since Maxwell has one per clock and SM
+ * (Turing half of one). No cache can save them, and DRAM is nearly idle. */
 #include "kernel.h"
 
 #include <math.h>
@@ -11,8 +11,9 @@
 enum { SMALL, NEAR, REAL, UNIT };
 enum { TILE = 32, N_MOST = 32768, D_MOST = 128, GROUP = 8 };
 
-/* A square of tiles of 32 x 32, eight an SM; more until a call is long enough. d = 64 is where rows
- * packed are slow; d = 63, where they are not, is for those who pad them all the same. */
+/* A square of tiles of 32 x 32, eight per SM, and more until a call is long enough. At d = 64
+ * packed rows are slow. At d = 63 they are not; that case catches kernels that always pad by
+ * one. */
 static void tiles_for_all(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double side = floor(sqrt(8.0 * gpu->sms * scale)) * TILE;
@@ -45,10 +46,10 @@ static const Case cases[] = {
 };
 
 /* Small integers: all differences, squares and sums are integers below 2^15, right to the bit in
- * any order. Integers from 1,000,000 on are near each other, as descriptors of like things are:
- * their differences are as small and exact, while their squares exceed what a float holds. Real
- * numbers show who computes with fewer bits than a float has, in small cases and in those that are
- * timed: integers of a few bits could be packed into bytes there. */
+ * any order. Integers from 1,000,000 on are near each other, as descriptors of similar things
+ * are: their differences are small and exact, too, while their squares exceed what a float
+ * holds. Real numbers reveal kernels that compute with fewer bits than a float has. Timed cases
+ * hold them as well, since integers of a few bits could be packed into bytes. */
 static void shape(const Case *c, Arrays *arrays)
 {
     static const Fill fills[] = {
@@ -63,16 +64,17 @@ static void shape(const Case *c, Arrays *arrays)
     arrays->out[0] = (Array){ F32, n, n, { FILL_UNIFORM, 0, 0 }, NULL, .name = "dist" };
 }
 
-/* How far a float may be off: a difference is rounded once and counts twice, a square may be
- * rounded once, and each of at most d additions of what is never negative once more: (d + 3) u of
- * the result, u = 2^-24, in whatever order; and `want` is itself rounded. */
+/* How far a float may be off. A difference is rounded once and counts twice, a square may be
+ * rounded once, and each of at most d additions rounds once more. No term is negative, so in any
+ * order the error is at most (d + 3) u of the result, u = 2^-24. `want` is itself rounded. */
 static double rounding(size_t d)
 {
     return ((double) d + 4) * 0x1p-24;
 }
 
-/* Rows first .. first + count - 1 of x in groups of GROUP: within a group, k by k. So the distances
- * of one row from a whole group are found side by side; whole arrays of 10^7 are asked for. */
+/* Rows first .. first + count - 1 of x in groups of GROUP, and within a group k by k. So the
+ * distances of one row from a whole group are computed together; arrays have up to 10^7
+ * elements. */
 static double *grouped(const Inputs *inputs, size_t first, size_t count, size_t d)
 {
     FillKey key = fill_key(inputs->seed, 0);
@@ -116,7 +118,7 @@ static void row_of_truth(const Inputs *inputs, size_t i, size_t col, size_t coun
     }
 }
 
-/* Of the columns, only those asked for: a window is most often a part of one row. */
+/* Computes only the requested columns, since a window is most often a part of one row. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -144,8 +146,9 @@ static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
     (arrays->out[0].data, arrays->in[0].data, (int) c->dim[0], (int) c->dim[1]);
 }
 
-/* Every row is read and every distance written once. A distance from i to j is that from j to i, so
- * half of them, at a subtraction, a multiplication and an addition each column, are the least. */
+/* Every row is read and every distance written once. The distance from i to j equals that from j
+ * to i, so the minimum is half of them, with a subtraction, a multiplication and an addition per
+ * column. */
 static Work work(const Case *c)
 {
     double n = (double) c->dim[0], d = (double) c->dim[1];
@@ -162,7 +165,8 @@ const Lab lab_bank_conflicts = {
     .window = 128,
     .call = call,
     .work = work,
-    /* What the lesson asks for, and no more: two lanes a bank, in one load of two, come to 1.5. */
+    /* Exactly what the lesson teaches: two lanes per bank, in one of the two loads, already make
+     * 1.5. */
     .mechanism = { { SHARED_WAVEFRONTS, 0, 1.05 } },
     .hints = {
         "At step k, lane t of a warp reads word t * pitch + k of b. Which of the 32 banks holds "

@@ -9,9 +9,9 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;
 
-    // TODO: kind_advance() is a switch with a loop in each case. How many of them does a warp walk
-    // TODO: through, if its 32 items are of mixed kinds? And how many of its lanes work meanwhile?
-    // TODO: Nobody says that thread i must do item i: let a block find out first who has which.
+    // TODO: kind_advance() is a switch with a loop in each case. How many of these loops does a
+    // TODO: warp execute if its 32 items are of mixed kinds, and how many of its lanes are active?
+    // TODO: Thread i need not do item i: let a block first find out which item is of which kind.
     if (i < n)
         out[i] = kind_advance(kind[i], state[i], rounds);
 }

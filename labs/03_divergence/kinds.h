@@ -1,8 +1,8 @@
 /* kinds.h - eight ways to advance a random number generator; the same on host and device.
  *
- * Each step is one multiplication and four shifts, rotations or logical operations, so that no kind
- * is dearer than another; and each puts them together in a way of its own, so that no two can share
- * instructions. (They were made for this lab. Do not draw lots with them.)
+ * Each step is one multiplication and four shifts, rotations or logical operations, so that all
+ * kinds cost the same. Each kind combines them differently, so that no two can share
+ * instructions. (They were made for this lab; do not use them for anything else.)
  */
 #ifndef KINDS_H
 #define KINDS_H

@@ -16,8 +16,8 @@ static const Fill kinds[] = {
 
 enum { ITEMS_AN_SM = 16384, ROUNDS_AN_SM = 4, ROUNDS_LEAST = 32, ROUNDS_MOST = 512 };
 
-/* Eight items for each of 2048 threads an SM. Each takes hundreds of operations that wait for each
- * other, on 9 bytes: memory is idle, and no cache has anything to give back. */
+/* Eight items for each of the 2048 threads of an SM. Each takes hundreds of dependent operations
+ * on 9 bytes, so memory is idle and no cache can help. */
 static void many(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     long rounds = (long) gpu->sms * ROUNDS_AN_SM;
@@ -95,8 +95,8 @@ const Lab lab_divergence = {
     .window = 128,
     .call = call,
     .work = work,
-    /* 20 lanes of 32: 4.1 are at work where kinds are mixed, 9 where they are skewed; queues of 256
-     * items leave 22 and 16, and of 512 items 26 and 22. */
+    /* 20 of 32 lanes. Unsorted, 4.1 are active with mixed kinds and 9 with skewed ones; queues
+     * of 256 items make 22 and 16 active, queues of 512 items 26 and 22. */
     .mechanism = { { IDLE_LANES, 0, 1.6 } },
     .hints = {
         "A warp issues one instruction at a time, for all its lanes. Where lanes need different "

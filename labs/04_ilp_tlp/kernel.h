@@ -10,13 +10,13 @@
 LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                      int steps);
 
-/* The launch is given, in launch.cpp: four warps on each SM, as if others had taken the rest of a
- * busy GPU. */
+/* launch.cpp gives the launch: four warps on each SM, as if other work occupied the rest of the
+ * GPU. */
 enum { BLOCK = 128 };
 
 #ifdef __CUDACC__
-/* Yours: all n oscillators, with the threads that there are. The compiler is told of the launch,
- * else it would keep to the 32 registers per thread with which an SM could hold 2048 threads. */
+/* You write this: advance all n oscillators with the given threads. The launch bounds allow the
+ * compiler more than the 32 registers per thread with which an SM could hold 2048 threads. */
 __global__ void __launch_bounds__(BLOCK, 1)
     advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                    int steps);

@@ -1,19 +1,20 @@
 /* ILP and TLP: what a thread does while it waits.
  *
- * The flaw wastes latency: with four warps an SM, one oscillator at a time, a scheduler issues 5
- * instructions in 20 cycles, and an SM waits for 1 KB of memory at a time. Both are waits within a
- * thread; no cache shortens an addition, and the arrays of `short` are 8 L2 together. */
+ * The flaw exposes latency. With four warps per SM and one oscillator at a time, a scheduler
+ * issues 5 instructions in 20 cycles, and an SM has 1 KB of loads in flight. No cache shortens
+ * an addition, and the four arrays of `short` together are 8 times L2. */
 #include "kernel.h"
 
 #include <math.h>
 
-/* Short: as many oscillators as half of the bytes of L2 (four arrays of 2 L2), whole rounds of 16 a
- * thread: what is left over at the end is not the subject. Below 2^28, for memory's sake. */
+/* Short: L2 bytes / 2 oscillators, so that each of the four arrays is twice L2. Whole rounds of
+ * 16 per thread, since oscillators left over are not the subject. At most 2^28, to limit the
+ * memory used. */
 enum { ROUND = 16, STEPS = 4096, FEW_STEPS = 12, MOST = 1 << 28 };
 
-/* The step of time: a power of two, so that products with it are exact, and so large that no method
- * of a higher order does with fewer evaluations of the force. With 1/128 one did: twelve steps by
- * one of a Runge-Kutta-Nystroem method, corrected for the first method's own error. */
+/* The time step is a power of two, so that products with it are exact. It is so large that no
+ * method of a higher order needs fewer evaluations of the force. With 1/128 one did: a single
+ * Runge-Kutta-Nystroem step, corrected for the first method's own error, replaced twelve steps. */
 static const float dt = 1.0f / 4;
 
 static long a_thread(const Gpu *gpu, long oscillators)
@@ -27,8 +28,9 @@ static void many_steps(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[1] = (long) (STEPS * scale);
 }
 
-/* As many steps as memory hides, if others are on their way: alone, an oscillator waits for them
- * as well as for its loads, so that it is slow also where memory has little to bring to an SM. */
+/* As many steps as the loads of other oscillators can hide. With one oscillator at a time a
+ * thread waits for its steps and for its loads, so it is slow even on a GPU with little
+ * bandwidth per SM. */
 static void few_steps(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double n = (double) gpu->l2_bytes / 2 * scale;
@@ -74,7 +76,7 @@ static void shape(const Case *c, Arrays *arrays)
     }
 }
 
-/* Many oscillators side by side, here too: a CPU has latencies of its own. */
+/* Many oscillators at a time, here too: a CPU also has latencies to hide. */
 enum { SIDE = 32 };
 
 static void advance_some(double x[SIDE], double v[SIDE], long steps)
@@ -86,15 +88,15 @@ static void advance_some(double x[SIDE], double v[SIDE], long steps)
         }
 }
 
-/* How far rounding to float may lead astray. A step rounds x and v by at most a part in 2^24 each,
- * not far from 1 in size; what is rounded in the force counts only dt times. The system is not
- * chaotic: a small error in the state is one in the amplitude, which shifts the frequency, so that
- * it grows with the time that is left, by about a quarter for each unit. Errors of random sign add
- * up by their squares.
+/* How large the error of rounding to float may become. A step rounds x and v, which are about 1, by
+ * at most one part in 2^24 each; roundings in the force count only dt times. The system is not
+ * chaotic. A small error in the state changes the amplitude, and thus the frequency, so it grows
+ * with the remaining time, by about a quarter per unit. Errors of random sign add up by their
+ * squares.
  *
- * Tried on a CPU, six ways to write the force and the step, with and without fused multiply-add, 1
- * to 32,768 steps, 4,096 oscillators: at most 1.7 of these units. Euler's explicit step, or one
- * without the cube, is off by hundreds of units after its first step.
+ * On a CPU we tried six ways to write the force and the step, with and without fused
+ * multiply-add, for 1 to 32,768 steps and 4,096 oscillators: at most 1.7 of these units. Euler's
+ * explicit step, or one without the cube, is off by hundreds of units after its first step.
  */
 static double rounding(long steps)
 {
@@ -132,7 +134,7 @@ static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
      (int) c->dim[0], (int) c->dim[1]);
 }
 
-/* Two arrays read, two written; a step is two multiplications and three multiply-adds. */
+/* Two arrays are read and two written; a step is two multiplications and three multiply-adds. */
 static Work work(const Case *c)
 {
     double n = (double) c->dim[0];
@@ -163,8 +165,8 @@ const Lab lab_ilp_tlp = {
         "load, and two such groups at a time.",
     },
     .remedies = {
-        /* The lowest ratio may be that of `short`: two at a time have 0.33 there and more, whoever
-         * has the steps one after the other has less than 0.30 in `long`, if not in both. */
+        /* The lowest ratio may be that of `short`. Two at a time reach 0.33 or more there. A
+         * kernel with its steps one after the other stays below 0.30 in `long`, if not in both. */
         { "slow", .in = "long", .below = 0.30,
           .text = "The arithmetic is as slow as before. Look at your loop over the steps: which "
                   "operations in its body need not wait for the previous one? Several loads at once "

@@ -1,12 +1,12 @@
-/* launch.cpp - the launch is given: one block of four warps on each SM, as if others had taken the
- * rest of a busy GPU. The grader compiles this file itself, apart from kernel.cu. */
+/* launch.cpp - the given launch: one block of four warps on each SM, as if other work occupied
+ * the rest of the GPU. The grader compiles this file itself, apart from kernel.cu. */
 #include "kernel.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime_api.h>
 
-/* What nvcc makes of the kernel for the host: its address names the kernel. */
+/* The host function that nvcc generates for the kernel: its address names the kernel. */
 void advance_kernel(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                     int steps);
 
@@ -18,8 +18,7 @@ static void check(cudaError_t error)
     abort();
 }
 
-/* Not advance_kernel<<<sms, BLOCK>>>: that passes the launch through code that is compiled with
- * kernel.cu. */
+/* Not advance_kernel<<<sms, BLOCK>>>, because that calls code that is compiled with kernel.cu. */
 LAB_API void advance(float *x1, float *v1, const float *x0, const float *v0, float dt, int n,
                      int steps)
 {

@@ -5,11 +5,12 @@
 
 #include <stdint.h>
 
-/* Encrypt n words: out[i] is in[i] after `rounds` rounds of a toy cipher with `key` (encrypt_word
- * below). `in` and `out` lie in pinned memory of the host, distinct arrays; what is computed is
- * computed on the GPU, in `device`, device memory of `capacity` words that arrives full of rubbish.
+/* Encrypt n words: out[i] is in[i] after `rounds` rounds of a toy cipher with `key`
+ * (encrypt_word below). `in` and `out` are distinct arrays in pinned host memory. The GPU does
+ * the work, in `device`: `capacity` words of device memory, which hold garbage values at first.
  * n is at least 1, capacity at least 256 and often smaller than n; rounds is 0 or more. When the
- * function returns, `out` is complete. Streams and events are yours; do not allocate memory. */
+ * function returns, `out` is complete. You may create streams and events; do not allocate
+ * memory. */
 LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
                      uint32_t key, int rounds);
 
@@ -19,7 +20,7 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
 #define CIPHER_FN static inline
 #endif
 
-/* Each line can be undone by whoever knows the key. Not for secrets. */
+/* Each line can be reversed with the key. Do not use it for secrets. */
 CIPHER_FN uint32_t encrypt_round(uint32_t word, uint32_t round_key)
 {
     word = (word << 7 | word >> 25) + round_key;

@@ -7,7 +7,7 @@
 /* 64 MB each way: 1.2 ms over a link of 55 GB/s. */
 enum { WORDS = 1 << 24, KEY = 0x5eed };
 
-/* Rounds come by balance (lab.h). */
+/* The number of rounds follows from `balance` (lab.h). */
 static void far_too_much(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     (void) gpu;
@@ -16,14 +16,14 @@ static void far_too_much(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[2] = 0;
 }
 
-/* Without a round the reference's call takes as long as copies of both directions side by side,
- * with its first and last chunk: 1.15 times one direction alone (drafts, H200, 2026-11-21). So
- * kernels that take 0.87 of that make three equal stages. The control's take twelve times as much,
- * and overlap can save an eighth at most; with fewer words it would save more (a quarter of them:
- * 0.79 for one stream), since then a chunk's kernel does not fill the GPU.
+/* Without rounds the reference's call takes as long as copies in both directions at once, plus its
+ * first and last chunk: 1.15 times one direction alone (drafts, H200, 2026-11-21). So kernels that
+ * take 0.87 of that make three equal stages. The control's kernels take twelve times as much, and
+ * overlap can save an eighth at most. With fewer words it would save more (with a quarter of them,
+ * one stream reaches 0.79), since then a chunk's kernel does not fill the GPU.
  *
- * There are more chunks than buffers wherever n is not small, so that each buffer has its second
- * turn: else no race could show. */
+ * Unless n is small, there are more chunks than buffers, so that each buffer is used twice;
+ * otherwise no race could show. */
 static const Case cases[] = {
     { "1 word", { 1, 256, 3 } },
     { "255 words, all fit", { 255, 256, 5 } },
@@ -54,7 +54,7 @@ static void shape(const Case *c, Arrays *arrays)
     arrays->scratch = (Array){ U32, 1, (size_t) c->dim[1], any, NULL, .name = "device" };
 }
 
-/* Rounds of a word wait for each other: with many words side by side, a CPU need not. */
+/* Rounds of one word depend on each other, so a CPU is faster with many words at a time. */
 enum { SIDE = 64 };
 
 static void encrypt_some(uint32_t words[SIDE], long rounds)
@@ -92,8 +92,8 @@ static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
      (int) c->dim[2]);
 }
 
-/* Every word goes up and comes down once. A round is six operations: counted where other labs count
- * additions and multiplications. */
+/* Every word goes up and comes down once. A round is six integer operations, counted as other
+ * labs count additions and multiplications. */
 static Work work(const Case *c)
 {
     double n = (double) c->dim[0];

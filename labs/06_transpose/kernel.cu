@@ -1,4 +1,4 @@
-// Blocks of 256 threads lie along a row of the input, one thread an element.
+// Blocks of 256 threads lie along a row of the input, one thread per element.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,8 +13,8 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
     int col = blockIdx.x % blocks_across * BLOCK + threadIdx.x;
 
     // TODO: one of these two accesses is slow: the 32 threads of a warp touch memory far apart.
-    // TODO: let whole tiles make the turn in shared memory instead, so that both the reads and the
-    // TODO: writes of a warp are neighbours. Keep it right for any rows and cols.
+    // TODO: Transpose whole tiles in shared memory instead, so that both the reads and the writes
+    // TODO: of a warp are neighbours. Keep it right for any rows and cols.
     // rows * cols is below 2^31, so an int can hold every index.
     if (col < cols)
         out[col * rows + row] = in[row * cols + col];

@@ -1,10 +1,10 @@
-/* Transpose: which access is strided, and where the turn happens. */
+/* Transpose: which access is strided, and where rows become columns. */
 #include "kernel.h"
 
 /* rows * cols stays below 2^31, so that kernels may use int for indices. */
 enum { FLAT_ROWS = 32, FLAT_COLS_MOST = (1 << 26) - 64, SIDE_UNIT = 128, SIDE_UNITS_MOST = 362 };
 
-/* 32 channels, each as long as to make both arrays 8 L2: what is written comes back from DRAM. */
+/* 32 channels, long enough to make both arrays together 8 times L2. */
 static void flat(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double cols = (double) gpu->l2_bytes / 16 * scale;
@@ -18,8 +18,8 @@ static int power_of_two(long n)
     return (n & (n - 1)) == 0;
 }
 
-/* Nearly square, 8 L2 of elements of 4 bytes. Sides are whole tiles, no powers of two and unequal:
- * what is special about those must not decide. */
+/* Nearly square, 8 L2 of elements of 4 bytes. Sides are whole tiles, unequal and no powers of
+ * two, so that no special case decides. */
 static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double elements = 8.0 * (double) gpu->l2_bytes / sizeof(float) * scale;
@@ -34,7 +34,7 @@ static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[1] = (units - 1) * SIDE_UNIT;
 }
 
-/* As many elements as flat, in one row: then both sides run along memory, whatever the kernel. */
+/* As many elements as flat, in one row: both sides are contiguous for any kernel. */
 static void one_row(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     flat(dim, gpu, scale);
@@ -70,8 +70,8 @@ static void shape(const Case *c, Arrays *arrays)
     arrays->out[0] = (Array){ F32, cols, rows, { FILL_UNIFORM, 0, 0 }, NULL };
 }
 
-/* Element i of out is in[i % rows][i / rows]; walked without a division an element, since whole
- * arrays of 10^8 elements are asked for. */
+/* Element i of out is in[i % rows][i / rows]. The loop avoids a division per element, since
+ * arrays have up to 10^8 elements. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -109,8 +109,8 @@ const Lab lab_transpose = {
     .truth = truth,
     .call = call,
     .work = work,
-    /* Without padding it is 16.5 passes. Up to 4.5 hide behind the memory's own time: honest
-     * kernels (tests/honest) with as many reach the bar. */
+    /* Without padding a tile takes 16.5 wavefronts per access. Up to 4.5 are hidden behind DRAM:
+     * honest kernels (tests/honest) with that many reach the bar. */
     .mechanism = { { SECTORS_READ, 0, 1.15 },
                    { SECTORS_WRITTEN, 0, 1.15 },
                    { SHARED_WAVEFRONTS, 0, 6 } },

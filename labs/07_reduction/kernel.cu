@@ -1,4 +1,5 @@
-// Each block of 256 threads makes one sum out of 256 elements; launched again until one is left.
+// Each block of 256 threads adds up 256 elements; the kernel is launched again until one sum is
+// left.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,17 +14,17 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
-    // TODO: count the threads that work in each of these eight rounds, and the warps that wait.
-    // TODO: all that machinery moves 1 KB. Let each thread add many elements of its own first, with
-    // TODO: several loads on their way at once, and make what little talking is left cheap.
+    // TODO: count the threads that work in each of these eight rounds, and the warps that wait. All
+    // TODO: that work sums 1 KB. Let each thread first add many elements by itself, with several
+    // TODO: loads in flight, and make the exchange between threads cheap.
     for (int s = 1; s < blockDim.x; s *= 2) {
         if (tid % (2 * s) == 0)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 
@@ -33,7 +34,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

@@ -1,4 +1,4 @@
-/* Reduction: few threads talking, or many elements a thread. */
+/* Reduction: many elements per thread before threads exchange sums. */
 #include "kernel.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 /* A case is n elements, and whether they are of all magnitudes (WIDE) or small integers (EXACT). */
 enum { EXACT, WIDE };
 
-/* As many floats as L2 has bytes: four times its size, so that DRAM is what is measured. */
+/* As many floats as L2 has bytes: four times its size, so that the case measures DRAM. */
 static void long_array(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     double n = (double) gpu->l2_bytes * scale, most = 1 << 30;
@@ -14,8 +14,9 @@ static void long_array(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[0] = (long) (n < most ? n : most);
 }
 
-/* Launches take longer than reading so few: a power of two of blocks of 256, one or two an SM, so
- * 65,536 elements on the 132 SMs of an H200. With more, trees show where an SM's clock is slow. */
+/* So few elements that launches take longer than reading: a power of two of blocks of 256, one
+ * or two per SM, which is 65,536 elements on the 132 SMs of an H200. With more, the trees would
+ * show on a GPU with a slow clock. */
 static void few_elements(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     long blocks = 1;
@@ -55,15 +56,15 @@ static const Case cases[] = {
     { 0 },
 };
 
-/* Most cases hold integers (FILL_SUMMED), of which the sum is exact in any order as long as every
- * partial sum stays below 2^24. That no honest order comes near it: whatever elements a partial sum
- * has, chosen without looking at them, a chunk of 1024 adds to it a mean of at most 1/2 and a
- * standard deviation of at most sqrt(1023 * 25.5 + 512^2 / 3) = 337. The 2^20 chunks of 2^30
- * elements, the most that is asked for, make that 0.5 M and 0.35 M: 2^24 = 16.8 M is over 46
- * standard deviations away. So what is off by one element, by one bit, is wrong.
+/* Most cases hold integers (FILL_SUMMED). Their sum is exact in any order as long as every partial
+ * sum stays below 2^24. No honest order comes near that. If a kernel chooses the elements of a
+ * partial sum without reading them, a chunk of 1024 adds a mean of at most 1/2 and a standard
+ * deviation of at most sqrt(1023 * 25.5 + 512^2 / 3) = 337. The largest array, 2^30 elements, has
+ * 2^20 chunks, which make that 0.5 M and 0.35 M: 2^24 = 16.8 M is over 46 standard deviations away.
+ * So a result that differs by one bit is wrong.
  *
- * The others (FILL_WIDE) show who is exact on small integers only: sums in integers, in half
- * precision or of rounded inputs. */
+ * The others (FILL_WIDE) reveal sums that are exact on small integers only: sums in integers, in
+ * half precision or of rounded inputs. */
 static void shape(const Case *c, Arrays *arrays)
 {
     size_t n = (size_t) c->dim[0];
@@ -74,19 +75,19 @@ static void shape(const Case *c, Arrays *arrays)
     arrays->scratch = (Array){ F32, 1, n / 128 + 1024, { FILL_UNIFORM, 0, 0 }, NULL };
 }
 
-/* How far a float sum may lie from the right one, in whatever order it was added. Each addition
- * rounds a partial sum s by at most u|s|, u = 2^-24, and to first order these errors add up. They
- * are as good as independent and of mean zero, so that with probability 1 - d they come to at most
- * u sqrt(2 ln(2 / d)) sqrt(sum s^2) (Higham and Mary, 2019; Hallman and Ipsen, 2022). One after the
- * other is the order with the largest s: elements of random sign walk at random, s after k of them
- * is about sqrt(k / n) ||x||, and sqrt(sum s^2) about sqrt(n / 2) ||x||. For d = 10^-10 that makes
- * 4.9 u sqrt(n) ||x||; 8 leaves room for walks that stray further, and holds for certain, whatever
- * the roundings, for trees of up to 8 levels. Then one rounding more, of the sum itself.
+/* How far a float sum may lie from the exact one, for any order of additions. Each addition rounds
+ * a partial sum s by at most u|s|, u = 2^-24, and to first order these errors add up. They are
+ * nearly independent and of mean zero, so that with probability 1 - d they come to at most u sqrt(2
+ * ln(2 / d)) sqrt(sum s^2) (Higham and Mary, 2019; Hallman and Ipsen, 2022). Sequential addition
+ * has the largest s: with random signs, s after k elements is about sqrt(k / n) ||x||, and sqrt(sum
+ * s^2) about sqrt(n / 2) ||x||. For d = 10^-10 that makes 4.9 u sqrt(n) ||x||. The factor 8 leaves
+ * a margin, and is a strict bound for trees of up to 8 levels. The last term is the rounding of the
+ * sum itself.
  *
- * Tried on a CPU on 81,100 arrays of 3 to 1,000,003 elements, in units of u sqrt(n) ||x||: adding
- * one after the other came to 2.1 at the most, 64 sums or more and a tree over them to 0.8. With
- * inputs rounded to 11 bits the error of 1021 elements has a root mean square of 195, with every
- * second element taken twice one of 520,000; sums in half precision overflow. */
+ * We tried 81,100 arrays of 3 to 1,000,003 elements on a CPU. In units of u sqrt(n) ||x||,
+ * sequential sums had errors of at most 2.1, and 64 or more sums with a tree over them at most
+ * 0.8. For 1021 elements the root mean square error is 195 with inputs rounded to 11 bits, and
+ * 520,000 if every second element is taken twice; sums in half precision overflow. */
 static double rounding(double n, double squares, double sum)
 {
     const double u = 0x1p-24, c = 8;
@@ -94,7 +95,8 @@ static double rounding(double n, double squares, double sum)
     return u * (c * sqrt(n * squares) + fabs(sum));
 }
 
-/* A double's own roundings are 2^29 times as small as a float's: it may add in any order. */
+/* A double's roundings are 2^29 times smaller than a float's, so the order does not matter
+ * here. */
 static double wide_sum(const Inputs *inputs, size_t n, double *error)
 {
     double sum = 0, squares = 0;
@@ -108,7 +110,7 @@ static double wide_sum(const Inputs *inputs, size_t n, double *error)
     return sum;
 }
 
-/* The only element of the only output; the sum of integers is at hand. */
+/* The only element of the only output. The sum of integers is known without adding all of them. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -131,7 +133,7 @@ static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
      (long) arrays->scratch.cols);
 }
 
-/* Every element is read once and takes part in one addition, but for the first. */
+/* Every element is read once, and each but the first is added once. */
 static Work work(const Case *c)
 {
     double n = (double) c->dim[0];
@@ -147,9 +149,9 @@ const Lab lab_reduction = {
     .truth = truth,
     .call = call,
     .work = work,
-    /* Rungs 1 to 3 come to 9 barriers for 32 elements; honest kernels of large blocks to 5, at the
-     * simulated size, where a thread has few elements. Instructions would say less: honest kernels
-     * that reach the bar take up to 86, rung 3 takes 82. */
+    /* Rungs 1 to 3 take 9 barriers per 32 elements. Honest kernels with large blocks take up to
+     * 5 at the simulated size, where a thread has few elements. A limit on instructions would
+     * not separate them: honest kernels that reach the bar take up to 86, and rung 3 takes 82. */
     .mechanism = { { SECTORS_READ, 0, 1.15 }, { WARP_BARRIERS, 0, 6 }, { WARP_ATOMICS, 0, 0.05 } },
     .hints = {
         "How many of a block's 256 threads add anything in the last five rounds of the tree, and "

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 1024 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
@@ -25,9 +25,9 @@ __global__ void advance_kernel(unsigned *out, const unsigned *in, int cols, int 
 
 LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int rounds)
 {
-    // TODO: a block of 1024 threads keeps an SM busy by itself. With one row more than the GPU has
-    // TODO: SMs: which SM is done last, and what do the others do until then? Cut the work so that
-    // TODO: they are all done at nearly the same time, on any GPU and for any image.
+    // TODO: one block of 1024 threads keeps an SM busy. With one row more than the GPU has SMs,
+    // TODO: which SM finishes last, and what do the others do until then? Cut the work so that all
+    // TODO: finish at nearly the same time, on any GPU and for any image.
     advance_kernel<<<rows, BLOCK>>>(out, in, cols, rounds);
     CUDA_CHECK(cudaGetLastError());
 }

@@ -1,12 +1,12 @@
-/* Tail effect: into what pieces work is cut.
+/* Tail effect: the size of the pieces that work is cut into.
  *
- * The flaw leaves SMs idle: all but one of them wait while one does its second row. No cache gives
- * time back, and a GPU with more SMs only has more of them waiting. */
+ * The flaw leaves SMs idle: all but one wait while that one does its second row. No cache helps,
+ * and on a GPU with more SMs more of them wait. */
 #include "kernel.h"
 
 enum { COLS = 8192, ROUNDS = 128, PIXELS = 64 };
 
-/* A row is as much as an SM is to have; rounds make a call long enough. */
+/* One row is one SM's share; the rounds make a call long enough. */
 static void rows_of(long dim[LAB_DIMS], long rows, double scale)
 {
     dim[0] = rows;
@@ -62,29 +62,30 @@ static void shape(const Case *c, Arrays *arrays)
  * Wellons, 2018) and the addition of the seed: three instructions on a GPU, each waiting for the
  * one before, and the same for every pixel and any number.
  *
- * None of them can be left out. All bits depend on all: the product carries low bits up, the shift
- * brings high ones down, and after four steps each bit of the seed turns each bit of x as often as
- * not. No formula for many steps is known, since product and sum are linear in integers, the
- * exclusive or in single bits, and neither in the other. (In a generator of shifts and exclusive
- * ors alone many steps are one product with a matrix of 32 x 32 bits, and 32 pixels can share each
- * operation.) A table does not help either, since the seed is added in each step: every pixel has a
- * sequence of its own. And for any one seed a step is one to one, the factor being odd: a sequence
- * never settles, so nobody may stop early. Eight that we followed came back to their beginning
- * after 3 * 10^8 steps or more. */
+ * None of them can be left out. Every bit depends on all bits: the product carries low bits up,
+ * the shift brings high ones down, and after four steps each bit of the seed changes each bit of
+ * x with probability 1/2. No formula for many steps is known, since product and sum are linear
+ * over the integers, the exclusive or is linear over single bits, and neither is linear over the
+ * other. (In a generator of shifts and exclusive ors alone, many steps are one product with a
+ * matrix of 32 x 32 bits, and 32 pixels can share each operation.) A table does not help either:
+ * the seed is added in each step, so every pixel has its own sequence. For any seed a step is
+ * one to one, since the factor is odd. So a sequence never settles, and no kernel may stop
+ * early. Eight sequences that we followed returned to their beginning after 3 * 10^8 steps or
+ * more. */
 static uint32_t next_number(uint32_t x, uint32_t seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-/* Timed calls have thousands of rounds, and one output is compared whole: as a loop of vectors that
- * is 16 times as fast. (Clang makes one of it by itself.) */
+/* Timed calls have thousands of rounds, and one output is compared whole. Vector instructions
+ * make that 16 times as fast. (Clang uses them without being asked.) */
 #ifdef __clang__
 #define AS_VECTORS
 #else
 #define AS_VECTORS __attribute__((optimize("O3"), target_clones("avx2", "default")))
 #endif
 
-/* Pixels side by side, so that a CPU need not wait for each result either. */
+/* Many pixels at a time, so that a CPU need not wait for each result either. */
 AS_VECTORS
 static void take_steps(uint32_t x[PIXELS], const uint32_t seed[PIXELS], long rounds)
 {
@@ -119,8 +120,8 @@ static void call(void (*kernel)(void), const Case *c, const Arrays *arrays)
     (arrays->out[0].data, arrays->in[0].data, (int) c->dim[0], (int) c->dim[1], (int) c->dim[2]);
 }
 
-/* Every pixel is read and written once. Of operations there are four a round, of integers: counted
- * where other labs count additions and multiplications. */
+/* Every pixel is read and written once. A round is four integer operations, counted as other
+ * labs count additions and multiplications. */
 static Work work(const Case *c)
 {
     double count = (double) c->dim[0] * (double) c->dim[1];
@@ -241,7 +242,7 @@ const Lab lab_tail_effect = {
           19, 0, "(132 k + 1) / (132 (k + 1)) reaches 0.95 when k is 19 (0.9504; k = 18: 0.9478). "
                  "The tail matters less the more work comes before it." },
     },
-    .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile an "
+    .question = "A library multiplies matrices of 4352 x 4352 in tiles of the result, one tile per "
                 "SM at a time, on 132 SMs. What share of the SMs' time is work with tiles of 128 x "
                 "128? And with 256 x 256, which need fewer loads per result? How would you shorten "
                 "the tail without making all tiles smaller?",

@@ -1,4 +1,4 @@
-/* SGEMM: how much of what a thread has in registers is used more than once. */
+/* SGEMM: how often a thread uses each value that it has in registers. */
 #include "kernel.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 enum { PLAIN, SCALED, HALVED, REAL, REAL_SCALED, TIMED_REAL };
 enum { A, B, C };
 
-/* Powers of two and small integers, so that alpha and beta round nothing. */
+/* Powers of two and small integers, so that alpha and beta cause no rounding. */
 static const struct {
     float alpha, beta;
     FillKind fill;
@@ -18,14 +18,15 @@ static const struct {
     [HALVED] = { -0.5f, 1, FILL_SMALL },
     [REAL] = { 1, 0, FILL_UNIFORM },
     [REAL_SCALED] = { 0.75f, 2, FILL_UNIFORM },
-    /* What is timed: integers of a few bits could be packed into bytes or halves. */
+    /* Timed cases hold reals, since integers of a few bits could be packed into bytes or
+     * halves. */
     [TIMED_REAL] = { 2, -3, FILL_UNIT },
 };
 
 enum { TILE = 128, DEPTH_LEAST = 256, DEPTH_MOST = 1024, DEPTH_AN_SM = 32 };
 
-/* Six waves of tiles of 128 x 128 if one fits on each SM: then it does not matter how full the last
- * wave is (that is lab 08's subject), nor, with k in the hundreds, how D is written. */
+/* Six waves of tiles of 128 x 128 if one fits on each SM. So it matters little how full the last
+ * wave is (lab 08's subject), and with k in the hundreds, how D is written. */
 static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     long tiles = (long) ceil(sqrt(6.0 * gpu->sms)), k = (long) gpu->sms * DEPTH_AN_SM;
@@ -35,7 +36,7 @@ static void square(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[2] = (long) ((double) k * scale);
 }
 
-/* The same D with next to no work: reading C and writing D is all there is to do. */
+/* The same D with almost no arithmetic: reading C and writing D takes all the time. */
 static void shallow(long dim[LAB_DIMS], const Gpu *gpu, double scale)
 {
     square(dim, gpu, scale);
@@ -114,16 +115,16 @@ static void add_products(Sums *sums, double left, const double right[PANEL], boo
     }
 }
 
-/* Small integers are added without an error in any order, as long as sums stay below 2^24: with
- * products of at most 64, for k up to 10^5. Real numbers in any order, each addition and product
- * rounded, by the same reasoning as in lab 07: u (8 sqrt(k) ||products|| + |sum|), u = 2^-24. With
- * inputs of 11 bits (TF32, half) each product is off by up to 2^-11 of itself. */
+/* Sums of small integers are exact in any order as long as they stay below 2^24: with products
+ * of at most 64, for k up to 10^5. For real numbers, with each addition and product rounded, the
+ * bound is that of lab 07: u (8 sqrt(k) ||products|| + |sum|), u = 2^-24. With inputs of 11 bits
+ * (TF32, half) each product is off by up to 2^-11 of itself. */
 static double rounding(double k, double squares, double sum)
 {
     return 0x1p-24 * (8 * sqrt(k * squares) + fabs(sum));
 }
 
-/* Row `row` of a panel of columns: those of its elements that were asked for. */
+/* Finishes the requested elements of one row of a panel of columns. */
 static void finish_row(const Case *c, const Inputs *inputs, const Sums *sums, size_t begin,
                        size_t end, size_t panel_begin, size_t first, float *want, double *error)
 {
@@ -167,7 +168,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Panel by panel of 64 columns: what of B belongs to it is made once, for all rows. */
+/* Panel by panel of 64 columns: each panel of B is computed once, for all rows. */
 static void truth(const Case *c, const Inputs *inputs, int out, size_t first, size_t count,
                   void *want, double *error)
 {
@@ -201,11 +202,11 @@ static void truth(const Case *c, const Inputs *inputs, int out, size_t first, si
 /* ---- The whole of a large product, by R. Freivalds's test (1977) ----
  *
  * For any vector x, D x = alpha A (B x) + beta C x, and the right side takes three products of a
- * matrix with a vector. The elements of x are drawn from 2^20 values, after the kernel has run: a
- * row of D with any wrong element agrees with a chance of one in a million. Integers need no
- * tolerance: |D| < 2^24, so that all sums stay below 2^63. Of real numbers it finds what exceeds
- * the roundings of a whole row; smaller errors, of numbers cut to fewer bits, show in the windows,
- * which are compared element by element. */
+ * matrix with a vector. The elements of x are drawn from 2^20 values, after the kernel has run:
+ * a row of D with any wrong element passes with a probability of one in a million. Integers need
+ * no tolerance: |D| < 2^24, so all sums stay below 2^63. With real numbers the test finds errors
+ * larger than the roundings of a whole row. Smaller errors, of numbers cut to fewer bits, show
+ * in the windows, which are compared element by element. */
 
 enum { X_BITS = 20, ARRAY_OF_X = 100 };
 
@@ -253,7 +254,7 @@ static int64_t twice_row_times(const float *row, size_t n, const int64_t *x)
     return sum;
 }
 
-/* The first row that is wrong; m: none is. */
+/* The first wrong row; m if all are right. */
 static size_t check_integers(const Case *c, const Inputs *inputs, const float *got)
 {
     size_t m = (size_t) c->dim[0], n = (size_t) c->dim[1], k = (size_t) c->dim[2], row = 0;
@@ -276,7 +277,7 @@ static size_t check_integers(const Case *c, const Inputs *inputs, const float *g
     return row;
 }
 
-/* A vector, and what belongs to it of squares: how far roundings may take it. */
+/* An element of a vector, and the sum of squares that bounds its rounding error. */
 typedef struct Measured {
     double value, square;
 } Measured;
@@ -302,7 +303,7 @@ static void times_measured(const Inputs *inputs, int array, const Measured *x, M
 }
 
 /* Real numbers: the rounding errors of a row's elements are independent of x, so they add up as
- * the root of their squares: of rounding()'s for the product, and one for each last addition. */
+ * the root of their squares: rounding() for the product, and one more for each last addition. */
 static bool row_is_near(const Case *c, const float *row, const Measured *x, const Measured *abx,
                         const Measured *cx)
 {
@@ -319,7 +320,7 @@ static bool row_is_near(const Case *c, const float *row, const Measured *x, cons
                                    0x1p-21 * (sqrt(squares) + old);
 }
 
-/* Of either sign, 1/2 to 1 in magnitude: an error in one element cannot hide behind a small x. */
+/* Of either sign, with magnitudes from 1/2 to 1, so that no small x can hide an error. */
 static double real_x(FillKey key, size_t index)
 {
     double x = (double) x_of(key, index) / (1 << X_BITS);
@@ -387,7 +388,7 @@ const Lab lab_sgemm = {
     .check = check,
     .call = call,
     .work = work,
-    /* 2 of a thread a result, 0.5 of 4 x 4 results, 0.2 of 8 x 8 (rungs 1, 4, 5). */
+    /* 2 with one result per thread, 0.5 with 4 x 4 results, 0.2 with 8 x 8 (rungs 1, 4, 5). */
     .mechanism = { { LOADS_AN_FMA, 0, 0.3 } },
     .hints = {
         "Count the loads per FMA in your inner loop, in warp instructions. Per clock, an SM does "

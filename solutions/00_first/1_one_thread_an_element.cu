@@ -1,5 +1,5 @@
-// rung: 1, expect: pass - one thread an element, and a check for the last block
-// One thread an element: thread number i of the whole grid copies element i.
+// rung: 1, expect: pass - one thread per element, and a check for the last block
+// One thread per element: thread number i of the whole grid copies element i.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -8,7 +8,8 @@ enum { BLOCK = 256 };
 // On the GPU: every thread of every block runs this once, with its own blockIdx and threadIdx.
 __global__ void copy_kernel(float *out, const float *in, long n)
 {
-    // long before the product: blockIdx.x and blockDim.x are 32 bits wide, and so would it be.
+    // Cast to long before multiplying: blockIdx.x and blockDim.x are 32 bits wide, and so is their
+    // product.
     long i = (long) blockIdx.x * blockDim.x + threadIdx.x;
 
     if (i < n)

@@ -1,6 +1,6 @@
-// rung: 3, expect: pass - one float4 a thread: as many bytes on their way, in a quarter of the
-// loads A float4 lies at a multiple of 16 bytes. The arrays begin at one, so element i does if i is
-// a multiple of 4. The thread that meets the end of the array copies what is left, one by one.
+// rung: 3, expect: pass - one float4 per thread: as many bytes in flight, a quarter of the loads
+// A float4 lies at a multiple of 16 bytes. The arrays begin at one, so element i does if i is a
+// multiple of 4. The thread at the end of the array copies the remaining elements one by one.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,12 +1,12 @@
-// rung: 1, expect: slow - a block works on one feature: the lanes of a warp walk down a column
-// A block works on one feature, so that it needs one mean and one scale only.
+// rung: 1, expect: slow - one feature per block: the lanes of a warp go down a column
+// Each block works on one feature, so it needs only one mean and one scale.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, ITEMS = 4 };
 
-// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
-// stored, so that as many accesses are under way at once.
+// in and out are rows x cols, row-major. A thread takes ITEMS rows. It loads all of them before it
+// stores the first, so that ITEMS loads are in flight at once.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

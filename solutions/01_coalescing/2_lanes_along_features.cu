@@ -1,13 +1,13 @@
 // rung: 2, expect: pass - lanes along the features: neighbours in a warp are neighbours in memory
-// A block is as wide as the table and several rows high, so its threads, in the order of their
-// numbers, cover one piece of memory without a gap, whatever cols is.
+// A block is as wide as the table and several rows high. So its threads, in the order of their
+// numbers, cover contiguous memory for any cols.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, ITEMS = 4 };
 
-// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
-// stored, so that as many accesses are under way at once.
+// in and out are rows x cols, row-major. A thread takes ITEMS rows. It loads all of them before it
+// stores the first, so that ITEMS loads are in flight at once.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {
@@ -32,7 +32,7 @@ __global__ void standardise_kernel(float *out, const float *in, const float *mea
 LAB_API void standardise(float *out, const float *in, const float *mean, const float *scale,
                          int rows, int cols)
 {
-    // Wide tables: a row is a block, of up to 1024 threads. The grid has one dimension, since a
+    // In wide tables a block is one row, of up to 1024 threads. The grid has one dimension, since a
     // grid's y may not exceed 65,535 and there may be more blocks.
     dim3 block(cols, cols < BLOCK ? BLOCK / cols : 1);
     int blocks = ceil_div(rows, block.y * ITEMS);

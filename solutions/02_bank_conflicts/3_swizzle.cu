@@ -1,34 +1,34 @@
 // rung: 3, expect: pass - no padding: in row r, word k changes places with word k ^ r
 // Rows are rounded up to a multiple of 32 words, so that each begins in bank 0, and k ^ r stays
-// within the row. Lane t finds word k of its row in bank (k ^ t) % 32: for 32 lanes 32 banks.
-// Four columns a round: if 4 divides k, (k + c) ^ t is (k ^ t) ^ c, and k ^ t is worked out once.
+// within the row. Lane t finds word k of its row in bank (k ^ t) % 32: 32 banks for 32 lanes. A
+// round is four columns: if 4 divides k, (k + c) ^ t is (k ^ t) ^ c, so k ^ t is computed once.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32, BANKS = 32, ROUND = 4 };
 
-// x is n x d, dist is n x n. A block of TILE x TILE threads finds a tile of dist, for which it
-// needs TILE rows of x twice: those of the tile's rows, a, and those of its columns, b. In shared
-// memory a row begins `pitch` floats after the one before, and word k of row r of b lies at k ^ r.
-// Of a, a warp reads one word at a time, which needs no other place.
+// x is n x d, dist is n x n. A block of TILE x TILE threads computes a tile of dist. It needs TILE
+// rows of x twice: a for the tile's rows, b for its columns. In shared memory a row begins `pitch`
+// floats after the one before, and word k of row r of b lies at k ^ r. Rows of a stay unchanged,
+// since a warp reads one word of a at a time.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {
     extern __shared__ float shared[];
     float *a = shared, *b = shared + TILE * pitch;
     int first_i = blockIdx.y * TILE, first_j = blockIdx.x * TILE;
 
-    // A warp fetches one row of each, neighbours by neighbours. Rows past the last are not needed;
-    // past a row's end there are zeros up to a whole round, which differ by nothing.
+    // A warp fetches one row of each, coalesced. Rows past the last one, and words past a row's end
+    // up to a whole round, are filled with zeros, whose difference is zero.
     for (int k = threadIdx.x; k < ceil_div(d, ROUND) * ROUND; k += TILE) {
         int i = first_i + threadIdx.y, j = first_j + threadIdx.y;
         a[threadIdx.y * pitch + k] = i < n && k < d ? x[i * d + k] : 0;
         b[threadIdx.y * pitch + (k ^ threadIdx.y)] = j < n && k < d ? x[j * d + k] : 0;
     }
 
-    // Between the filling of a and b and their reading: other warps have filled those rows.
+    // Separates the stores to a and b from the loads: other warps have filled those rows.
     __syncthreads();
 
-    // A warp has one row of a and 32 rows of b.
+    // A warp uses one row of a and 32 rows of b.
     float sum = 0;
     const float *row_a = a + threadIdx.y * pitch, *row_b = b + threadIdx.x * pitch;
     for (int k = 0; k < d; k += ROUND) {

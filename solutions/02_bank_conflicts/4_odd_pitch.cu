@@ -1,31 +1,31 @@
-// rung: 4, expect: pass - an odd step between rows: padding only where it is wanted
-// An odd number shares no factor with 32, so 32 lanes that walk with an odd step meet all 32 banks.
-// d | 1 is d where d is odd, and d + 1 where it is even.
+// rung: 4, expect: pass - an odd step between rows: padding only where it is needed
+// An odd number shares no factor with 32, so 32 lanes with an odd step use all 32 banks. d | 1 is d
+// if d is odd, and d + 1 if it is even.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32 };
 
-// x is n x d, dist is n x n. A block of TILE x TILE threads finds a tile of dist, for which it
-// needs TILE rows of x twice: those of the tile's rows, a, and those of its columns, b. In shared
-// memory a row begins `pitch` floats after the one before.
+// x is n x d, dist is n x n. A block of TILE x TILE threads computes a tile of dist. It needs TILE
+// rows of x twice: a for the tile's rows, b for its columns. In shared memory a row begins `pitch`
+// floats after the one before.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {
     extern __shared__ float shared[];
     float *a = shared, *b = shared + TILE * pitch;
     int first_i = blockIdx.y * TILE, first_j = blockIdx.x * TILE;
 
-    // A warp fetches one row of each, neighbours by neighbours. Rows past the last are not needed.
+    // A warp fetches one row of each, coalesced. Rows past the last one are filled with zeros.
     for (int k = threadIdx.x; k < d; k += TILE) {
         int i = first_i + threadIdx.y, j = first_j + threadIdx.y;
         a[threadIdx.y * pitch + k] = i < n ? x[i * d + k] : 0;
         b[threadIdx.y * pitch + k] = j < n ? x[j * d + k] : 0;
     }
 
-    // Between the filling of a and b and their reading: other warps have filled those rows.
+    // Separates the stores to a and b from the loads: other warps have filled those rows.
     __syncthreads();
 
-    // A warp has one row of a and 32 rows of b.
+    // A warp uses one row of a and 32 rows of b.
     float sum = 0;
     for (int k = 0; k < d; k++) {
         float difference = a[threadIdx.y * pitch + k] - b[threadIdx.x * pitch + k];

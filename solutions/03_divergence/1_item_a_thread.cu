@@ -1,4 +1,4 @@
-// rung: 1, expect: slow - thread i takes item i: a warp walks through every kind that it meets
+// rung: 1, expect: slow - thread i takes item i: a warp executes every kind that its items have
 // Thread i advances item i, whatever its kind.
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,5 +1,6 @@
-// rung: 2, expect: slow - a block of 256 sorts its items into a queue a kind; warp w serves kind w
-// Fast if kinds are mixed. If they are skewed, seven warps have three items each, and one the rest.
+// rung: 2, expect: slow - 256 items sorted into a queue per kind; warp w serves kind w
+// Fast if kinds are mixed. If they are skewed, seven warps have three items each, and one has all
+// the others.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -8,7 +9,7 @@ enum { WARP = 32, BLOCK = KINDS * WARP };
 __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
                                int rounds)
 {
-    // All of a block's items may be of one kind.
+    // Each queue has room for all items, since a whole block may be of one kind.
     __shared__ int count[KINDS], queue[KINDS][BLOCK];
 
     int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -17,7 +18,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     if (threadIdx.x < KINDS)
         count[threadIdx.x] = 0;
 
-    // Between clearing the counts and counting.
+    // Separates clearing the counts from counting.
     __syncthreads();
 
     if (i < n) {
@@ -25,7 +26,8 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Between filling the queues and serving them: a warp serves what all others have put in.
+    // Separates filling the queues from serving them: a warp serves items that all warps have put
+    // in.
     __syncthreads();
 
     for (int slot = lane; slot < count[mine]; slot += WARP) {

@@ -1,12 +1,12 @@
-// rung: 3, expect: pass - 2048 items a block, kind after kind in runs of 32; any warp takes any run
-// A queue's last warp is half empty on average, whatever the queue's length: so make queues long.
-// And a kind of which there is much is shared by all warps.
+// rung: 3, expect: pass - 2048 items per block, in runs of 32 of one kind; any warp takes any run
+// The last pass of a queue is half empty on average, however long the queue is, so long queues
+// waste less. And all warps share a frequent kind.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { WARP = 32, BLOCK = 256, ITEMS = 2048 };
 
-// With every queue rounded up to whole runs.
+// Every queue is rounded up to whole runs.
 enum { MOST_SLOTS = ITEMS + KINDS * WARP };
 
 __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
@@ -22,13 +22,13 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     for (int i = threadIdx.x; i < MOST_SLOTS; i += BLOCK)
         slots[i] = -1;
 
-    // Between clearing the counts and counting.
+    // Separates clearing the counts from counting.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK)
         atomicAdd(&count[kind[first + i]], 1);
 
-    // Between counting and adding up.
+    // Separates counting from adding up.
     __syncthreads();
 
     if (threadIdx.x == 0) {
@@ -37,7 +37,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
             start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
     }
 
-    // Between finding where each kind begins and putting the items there.
+    // Separates computing where each kind begins from putting the items there.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK) {
@@ -45,10 +45,11 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         slots[start[k] + atomicAdd(&filled[k], 1)] = i;
     }
 
-    // Between putting the items in and serving them: a warp serves what all others have put in.
+    // Separates putting the items in from serving them: a warp serves items that all warps have put
+    // in.
     __syncthreads();
 
-    // A warp's 32 slots lie in one run, thus are of one kind.
+    // A warp's 32 slots lie in one run, so they are all of one kind.
     for (int slot = threadIdx.x; slot < start[KINDS]; slot += BLOCK) {
         int k = 0, item = slots[slot];
         while (start[k + 1] <= slot)

@@ -1,4 +1,4 @@
-// Each thread takes oscillators a whole grid apart, and advances one after the other.
+// Each thread takes oscillators that are a whole grid apart, and advances one after the other.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -8,9 +8,9 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
     int stride = gridDim.x * BLOCK;
     int i = blockIdx.x * BLOCK + threadIdx.x;
 
-    // TODO: count the operations of a step that must wait for the one before them. What does the
-    // TODO: scheduler do meanwhile, that has one warp? And how many bytes does a thread wait for at
-    // TODO: a time? More threads you cannot have: give each of them more oscillators at a time.
+    // TODO: count the operations of a step that must wait for the one before them. What does a
+    // TODO: scheduler with one warp do meanwhile? And how many bytes does a thread wait for at a
+    // TODO: time? You cannot have more threads, so advance more oscillators at a time in each.
     for (; i < n; i += stride) {
         float x = x0[i], v = v0[i];
         for (int s = 0; s < steps; s++) {

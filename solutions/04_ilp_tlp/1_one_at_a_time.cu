@@ -1,5 +1,5 @@
 // rung: 1, expect: slow - one oscillator at a time: each operation waits
-// Each thread takes oscillators a whole grid apart, and advances one after the other.
+// Each thread takes oscillators that are a whole grid apart, and advances one after the other.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
 // rung: 2, expect: device - two oscillators at a time, a whole grid apart
-// Their operations do not depend on each other: while one waits for a result, the others go on.
+// Their operations do not depend on each other: while one waits for a result, the others continue.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -11,7 +11,8 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
     int stride = gridDim.x * BLOCK;
     int i = blockIdx.x * BLOCK + threadIdx.x;
 
-    // All loops over j are unrolled, so that each index is a constant: x and v are registers.
+    // All loops over j are unrolled, so that each index is a constant and x and v stay in
+    // registers.
     for (; i + (AT_A_TIME - 1) * stride < n; i += AT_A_TIME * stride) {
         float x[AT_A_TIME], v[AT_A_TIME];
 #pragma unroll
@@ -33,7 +34,7 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
         }
     }
 
-    // What is left: fewer than AT_A_TIME a thread.
+    // The remaining oscillators: fewer than AT_A_TIME per thread.
     for (; i < n; i += stride) {
         float x = x0[i], v = v0[i];
         for (int s = 0; s < steps; s++) {

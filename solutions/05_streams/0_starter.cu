@@ -1,10 +1,10 @@
-// Chunk by chunk: up, encrypted, down, all in the one stream that there is without asking.
+// Chunk by chunk: upload, kernel, download, all in the default stream.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { CHUNKS = 32 };
 
-// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds so many.
+// Words per chunk: n / CHUNKS, rounded up, but no more than the device holds.
 static long chunk_words(long n, long capacity)
 {
     long chunk = (n + CHUNKS - 1) / CHUNKS;
@@ -17,9 +17,9 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
 {
     long chunk = chunk_words(n, capacity);
 
-    // TODO: draw what the three engines do, upload, kernel, download, and count the empty boxes.
-    // TODO: chunks that are in different streams, and in different places on the device, may be on
-    // TODO: their way at the same time.
+    // TODO: draw what the three engines (upload, kernel, download) do, and count the empty boxes.
+    // TODO: Chunks in different streams and in different places on the device may be in flight at
+    // TODO: the same time.
     for (long first = 0; first < n; first += chunk) {
         long count = first + chunk < n ? chunk : n - first;
         size_t bytes = count * sizeof(uint32_t);
@@ -30,6 +30,6 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         CUDA_CHECK(cudaMemcpyAsync(out + first, device, bytes, cudaMemcpyDeviceToHost));
     }
 
-    // The copies were only asked for. Between asking and returning they must have been done.
+    // The copies are only queued. They must be complete before this function returns.
     CUDA_CHECK(cudaDeviceSynchronize());
 }

@@ -1,11 +1,11 @@
 // rung: 1, expect: slow - one stream: one engine works, two wait
-// Chunk by chunk: up, encrypted, down, all in the one stream that there is without asking.
+// Chunk by chunk: upload, kernel, download, all in the default stream.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { CHUNKS = 32 };
 
-// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds so many.
+// Words per chunk: n / CHUNKS, rounded up, but no more than the device holds.
 static long chunk_words(long n, long capacity)
 {
     long chunk = (n + CHUNKS - 1) / CHUNKS;
@@ -28,6 +28,6 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         CUDA_CHECK(cudaMemcpyAsync(out + first, device, bytes, cudaMemcpyDeviceToHost));
     }
 
-    // The copies were only asked for. Between asking and returning they must have been done.
+    // The copies are only queued. They must be complete before this function returns.
     CUDA_CHECK(cudaDeviceSynchronize());
 }

@@ -1,6 +1,6 @@
-// rung: 2, expect: slow - two buffers, two streams: two chunks on their way, for
-// three engines Chunk by chunk, each in the stream and the buffer whose turn it is. A stream runs
-// in order: so the next chunk comes to a buffer when the last one has left it.
+// rung: 2, expect: slow - two buffers, two streams: two chunks in flight, for three engines
+// Chunks take turns in the streams, and each stream has its own buffer. A stream runs in order, so
+// a chunk enters a buffer only after the one before has left it.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -8,7 +8,7 @@ enum { CHUNKS = 32, BUFFERS = 2 };
 
 static cudaStream_t stream[BUFFERS];
 
-// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds BUFFERS of them.
+// Words per chunk: n / CHUNKS, rounded up, but BUFFERS chunks must fit on the device.
 static long chunk_words(long n, long capacity)
 {
     long chunk = (n + CHUNKS - 1) / CHUNKS;
@@ -16,7 +16,8 @@ static long chunk_words(long n, long capacity)
     return chunk < capacity / BUFFERS ? chunk : capacity / BUFFERS;
 }
 
-// Streams are made in the first call, and kept. They do not wait for the stream without a name.
+// The first call creates the streams; later calls reuse them. They do not wait for the default
+// stream.
 static void make_streams(void)
 {
     for (int b = 0; b < BUFFERS && !stream[b]; b++)
@@ -42,7 +43,7 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         b = (b + 1) % BUFFERS;
     }
 
-    // The copies were only asked for. Between asking and returning they must have been done.
+    // The copies are only queued. They must be complete before this function returns.
     for (b = 0; b < BUFFERS; b++)
         CUDA_CHECK(cudaStreamSynchronize(stream[b]));
 }

@@ -1,6 +1,7 @@
-// rung: 2, expect: slow - 2-D blocks of 32 x 8: a block's eight rows lie side by side in the output
-// Reads are coalesced as before. A sector of the output is now wanted eight times by one block
-// instead of once by eight blocks far apart in time; its store still touches 32 sectors a warp.
+// rung: 2, expect: slow - 2-D blocks of 32 x 8: a block's eight rows are neighbours in the output
+// Reads are coalesced as before. One block now writes a sector of the output eight times, where
+// before eight blocks wrote it once each, far apart in time. A warp's store still touches 32
+// sectors.
 #include "cudalab.cuh"
 #include "kernel.h"
 

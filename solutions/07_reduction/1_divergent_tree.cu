@@ -1,5 +1,6 @@
-// rung: 1, expect: slow - a tree in shared memory, one element a thread, by threads far apart
-// Each block of 256 threads makes one sum out of 256 elements; launched again until one is left.
+// rung: 1, expect: slow - a tree in shared memory, one element per thread; threads far apart work
+// Each block of 256 threads adds up 256 elements; the kernel is launched again until one sum is
+// left.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -14,14 +15,14 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = 1; s < blockDim.x; s *= 2) {
         if (tid % (2 * s) == 0)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 
@@ -31,7 +32,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

@@ -1,7 +1,8 @@
-// rung: 2, expect: device - the threads that work stand side by side: whole warps leave the tree
-// The modulo is gone, too. But thread t now works on words 2 * s * t apart: bank conflicts 2, 4, 8,
-// 8, 8 and 4 deep for s = 1 to 32. Slow, unless memory is slow beside the SMs: an RTX 4090's brings
-// each 3 bytes a cycle, with which a tree may keep up; an H200's brings 18.
+// rung: 2, expect: device - neighbouring threads work, so whole warps can leave the tree
+// The modulo is gone, too. But neighbouring threads now work on words 2 * s apart: bank conflicts
+// of degree 2, 4, 8, 8, 8 and 4 for s = 1 to 32. This is slow unless memory is slow compared with
+// the SMs. On an RTX 4090 memory delivers 3 bytes per cycle and SM, and a tree may keep up with
+// that; on an H200 it delivers 18.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -16,7 +17,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = 1; s < blockDim.x; s *= 2) {
@@ -24,7 +25,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
         if (left < blockDim.x)
             part[left] += part[left + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 
@@ -34,7 +35,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

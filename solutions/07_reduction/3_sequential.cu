@@ -1,6 +1,7 @@
-// rung: 3, expect: device - the upper half is added to the lower: neighbours in neighbouring words
-// No conflicts are left. The rounds, the barriers and the idle threads are: half of the block never
-// adds anything. Where memory is slow beside the SMs (rung 2), that is hidden behind it.
+// rung: 3, expect: device - add the upper half to the lower: neighbours use neighbouring words
+// No conflicts are left. The rounds, the barriers and the idle threads remain: half of the block
+// never adds anything. Where memory is slow compared with the SMs (rung 2), the time for memory
+// hides that.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -15,14 +16,14 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = blockDim.x / 2; s > 0; s /= 2) {
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 
@@ -32,7 +33,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

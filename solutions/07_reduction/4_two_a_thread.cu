@@ -1,6 +1,5 @@
-// rung: 4, expect: device - the first addition while loading: two elements a thread
-// Half the blocks, twice the bytes for the same rounds and barriers, and two loads on their way at
-// once.
+// rung: 4, expect: device - the first addition while loading: two elements per thread
+// Half the blocks, twice the bytes for the same rounds and barriers, and two loads in flight.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -17,14 +16,14 @@ __global__ void sum_kernel(float *out, const float *in, long n)
     float b = i + BLOCK < n ? in[i + BLOCK] : 0;
     part[tid] = a + b;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = blockDim.x / 2; s > 0; s /= 2) {
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 
@@ -34,7 +33,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + EACH * BLOCK - 1) / (EACH * BLOCK));
 

@@ -1,6 +1,6 @@
-// rung: 5, expect: device - the last 32 values are one warp's: shuffles, no barriers, no idle warps
-// Five of the eight rounds need no barrier any more. Not by trust: a warp's lanes need not run in
-// step. __shfl_down_sync() makes them meet and hands over registers.
+// rung: 5, expect: device - one warp adds the last 32 values: shuffles, no barriers, no idle warps
+// Five of the eight rounds no longer need a barrier. The lanes of a warp need not run in lockstep,
+// so the code must not rely on that: __shfl_down_sync() synchronises them and exchanges registers.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -17,14 +17,14 @@ __global__ void sum_kernel(float *out, const float *in, long n)
     float b = i + BLOCK < n ? in[i + BLOCK] : 0;
     part[tid] = a + b;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = blockDim.x / 2; s >= WARP; s /= 2) {
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 
@@ -40,7 +40,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + EACH * BLOCK - 1) / (EACH * BLOCK));
 

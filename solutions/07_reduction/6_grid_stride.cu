@@ -1,12 +1,12 @@
 // rung: 6, expect: device - as many blocks as fit on the GPU, each thread adds many elements first
-// The tree is left with 2048 values an SM, however long the array is, and one block can add what
-// all blocks have found. What limits now is that each thread waits for one load at a time.
+// The tree has only 2048 values per SM, however long the array is, and one block can add the sums
+// of all blocks. The limit now is that each thread has only one load in flight.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, BLOCKS_A_SM = 8 };
 
-// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -14,7 +14,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+// The sum of the threads' values of a block, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -24,7 +24,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Between writing a sum a warp and the first warp's reading of them all.
+    // Separates writing each warp's sum from the first warp's reading of all of them.
     __syncthreads();
 
     if (warp == 0)
@@ -32,14 +32,14 @@ static __device__ float block_sum(float value)
     return value;
 }
 
-// out[b] becomes the sum of the elements that block b meets, in steps of the whole grid.
+// out[b] becomes the sum of the elements of block b, which are taken in steps of the whole grid.
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     long step = gridDim.x * (long) BLOCK;
     float total = 0;
 
-    // Left alone, nvcc 13 unrolls this by four and loads ahead by itself: the idea of the next
-    // rung.
+    // Without the pragma nvcc 13 unrolls this by four and loads ahead, which is the idea of the
+    // next rung.
 #pragma unroll 1
     for (long i = blockIdx.x * (long) BLOCK + threadIdx.x; i < n; i += step)
         total += in[i];
@@ -56,7 +56,7 @@ LAB_API void sum(float *out, const float *in, long n, float *scratch, long scrat
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
 
-    // As many blocks as stay resident, and no more than there is work for.
+    // As many blocks as can be resident, but no more than the work needs.
     long enough = (n + BLOCK - 1) / BLOCK;
     int blocks = enough < BLOCKS_A_SM * sms ? (int) enough : BLOCKS_A_SM * sms;
 

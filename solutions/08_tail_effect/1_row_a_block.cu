@@ -1,11 +1,11 @@
-// rung: 1, expect: slow - a row a block: one row too many, and one SM has two
+// rung: 1, expect: slow - one row per block: with one row too many, one SM has two
 // A block advances one row of the image.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

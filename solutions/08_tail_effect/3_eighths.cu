@@ -1,12 +1,12 @@
-// rung: 3, expect: pass - eight blocks a row: it ends after 9/8 of a row
-// Work is dealt out in pieces, and the last piece is what the others wait for. So make it small:
-// but not smaller than a block of 1024 threads has any use for, here one pixel a thread.
+// rung: 3, expect: pass - eight blocks per row: the launch ends after 9/8 of a row
+// The other SMs wait for the last piece, so make it small. But it must still occupy a block of 1024
+// threads: here each thread has one pixel.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, PIECES = 8 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

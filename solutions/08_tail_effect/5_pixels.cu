@@ -1,12 +1,12 @@
-// rung: 5, expect: pass - forget the rows: a thread a pixel, in small blocks
-// A SM that is done with one block gets the next, so that the SMs share out the work by themselves.
-// At the end they differ by a block of 256 pixels, a thirty-second of the rows that are timed.
+// rung: 5, expect: pass - forget the rows: one thread per pixel, in small blocks
+// An SM that has finished a block gets the next one, so the hardware distributes the work. At the
+// end SMs differ by at most one block of 256 pixels: 1/32 of a row in the timed cases.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

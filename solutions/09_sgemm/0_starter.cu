@@ -1,10 +1,10 @@
-// Each thread makes one element of d, 32 side by side a warp.
+// Each thread computes one element of d; the 32 of a warp are neighbours in a row.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block makes DOWN x ACROSS results, a warp 32 side by side.
+// A block computes DOWN x ACROSS results, a warp 32 neighbours in a row.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {
@@ -16,9 +16,9 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
     if (row >= m || col >= n)
         return;
 
-    // TODO: count the loads for one FMA in this loop, and how many an SM can do in a clock.
-    // TODO: let the threads of a block share what they load, and then let each thread make several
-    // TODO: results, so that what it has in registers is used more than once.
+    // TODO: count the loads for one FMA in this loop, and how many an SM can do in a clock. Let the
+    // TODO: threads of a block share what they load. Then let each thread compute several results,
+    // TODO: so that it uses each value in registers more than once.
     // All indices are below 2^31.
     for (int i = 0; i < k; i++)
         sum += a[row * k + i] * b[i * n + col];

@@ -1,11 +1,11 @@
-// rung: 1, expect: slow - a thread a result, both operands of every FMA from global memory
-// Each thread makes one element of d, 32 side by side a warp.
+// rung: 1, expect: slow - one result per thread, both operands of every FMA from global memory
+// Each thread computes one element of d; the 32 of a warp are neighbours in a row.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block makes DOWN x ACROSS results, a warp 32 side by side.
+// A block computes DOWN x ACROSS results, a warp 32 neighbours in a row.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {

@@ -1,8 +1,9 @@
-// rung: 3, expect: device - 8 results a thread, in a column: what it loads of B serves 8 FMAs
+// rung: 3, expect: device - 8 results per thread, in a column: each float of B serves 8 FMAs
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// A block makes TILE_M x TILE_N results: a warp SIDE rows of them, a thread one column of those.
+// A block computes TILE_M x TILE_N results, a warp SIDE rows of them, a thread one column of these
+// rows.
 enum { SIDE = 8, WARPS = 8, TILE_M = WARPS * SIDE, TILE_N = 32, TILE_K = 32 };
 
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
@@ -24,7 +25,8 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
         for (int i = ty; i < TILE_K; i += WARPS)
             bs[i][tx] = first + i < k && col < n ? b[(first + i) * n + col] : 0;
 
-        // Between filling the tiles and using them: most of what a thread uses others have loaded.
+        // Separates filling the tiles from using them: other threads have loaded most of what a
+        // thread uses.
         __syncthreads();
 
 #pragma unroll
@@ -35,7 +37,7 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
                 sum[j] += as[ty * SIDE + j][i] * right;
         }
 
-        // Between using the tiles and filling them anew.
+        // Separates using the tiles from filling them again.
         __syncthreads();
     }
 

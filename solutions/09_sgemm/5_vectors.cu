@@ -1,16 +1,16 @@
-// rung: 5, expect: pass - 8 x 8 results a thread, 4 floats a load; A lies turned in shared memory
+// rung: 5, expect: pass - 8 x 8 results per thread, 4 floats per load; A transposed in the tile
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// A block makes TILE_M x TILE_N results; a thread SIDE x SIDE of them, in four squares of QUAD.
+// A block computes TILE_M x TILE_N results, a thread SIDE x SIDE of them, in four squares of QUAD.
 enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 };
 enum { SIDE = 8, QUAD = 4, ACROSS = TILE_N / SIDE };
 
-// How the threads share in filling A's tile: 8 of them take a sector of a row, all of them 32 rows.
+// How the threads fill A's tile: 8 of them take a sector of a row, and all of them 32 rows.
 enum { A_COLS = 8, A_ROWS = THREADS / A_COLS, B_ROWS = THREADS / TILE_N };
 
-// A lies turned, so that a thread's rows are neighbours. In rows of 132 floats, the 8 x 4 that a
-// warp writes at once go to 32 different banks: 4 k + row.
+// A is transposed, so that a thread's rows are neighbours. With 132 floats per row, the 8 x 4
+// floats that a warp writes at once go to 32 different banks: 4 k + row.
 typedef float TileA[TILE_K][TILE_M + QUAD];
 typedef float TileB[TILE_K][TILE_N];
 
@@ -55,7 +55,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
             bs[b_row + i][b_col] = from_row < k && from_col < n ? b[from_row * n + from_col] : 0;
         }
 
-        // Between filling the tiles and using them: most of what a thread uses others have loaded.
+        // Separates filling the tiles from using them: other threads have loaded most of what a
+        // thread uses.
         __syncthreads();
 
 #pragma unroll
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
                     sum[i][j] += left[i] * right[j];
         }
 
-        // Between using the tiles and filling them anew.
+        // Separates using the tiles from filling them again.
         __syncthreads();
     }
 

@@ -2,15 +2,15 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// A block makes TILE_M x TILE_N results, a warp WARP_M x WARP_N of them, a thread SIDE x SIDE.
+// A block computes TILE_M x TILE_N results, a warp WARP_M x WARP_N of them, a thread SIDE x SIDE.
 enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 };
 enum { WARP = 32, WARP_M = 32, WARP_N = 64, WARPS_ACROSS = TILE_N / WARP_N, SIDE = 8, QUAD = 4 };
 
-// How the threads share in filling A's tile: 8 of them take a sector of a row, all of them 32 rows.
+// How the threads fill A's tile: 8 of them take a sector of a row, and all of them 32 rows.
 enum { A_COLS = 8, A_ROWS = THREADS / A_COLS, B_ROWS = THREADS / TILE_N };
 
-// A lies turned, so that a thread's rows are neighbours. In rows of 132 floats, the 8 x 4 that a
-// warp writes at once go to 32 different banks: 4 k + row.
+// A is transposed, so that a thread's rows are neighbours. With 132 floats per row, the 8 x 4
+// floats that a warp writes at once go to 32 different banks: 4 k + row.
 typedef float TileA[TILE_K][TILE_M + QUAD];
 typedef float TileB[TILE_K][TILE_N];
 
@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
     int first_row = blockIdx.x / tiles_across * TILE_M;
     int first_col = blockIdx.x % tiles_across * TILE_N;
 
-    // A warp's 4 x 8 lanes: neighbours 1 apart share columns, neighbours 2 apart share rows. Then a
-    // load of 16 bytes a lane takes 2 wavefronts, for A as well as for B.
+    // A warp has 4 x 8 lanes: lanes 1 apart share columns, lanes 2 apart share rows. So a load of
+    // 16 bytes per lane takes 2 wavefronts, for A as well as for B.
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int row = warp / WARPS_ACROSS * WARP_M + (lane / 16 * 2 + lane % 2) * QUAD;
     int col = warp % WARPS_ACROSS * WARP_N + lane / 2 % 8 * QUAD;
@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
             bs[b_row + i][b_col] = from_row < k && from_col < n ? b[from_row * n + from_col] : 0;
         }
 
-        // Between filling the tiles and using them: most of what a thread uses others have loaded.
+        // Separates filling the tiles from using them: other threads have loaded most of what a
+        // thread uses.
         __syncthreads();
 
 #pragma unroll
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
                     sum[i][j] += left[i] * right[j];
         }
 
-        // Between using the tiles and filling them anew.
+        // Separates using the tiles from filling them again.
         __syncthreads();
     }
 

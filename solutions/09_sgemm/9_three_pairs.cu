@@ -1,47 +1,45 @@
-// rung: 9, expect: pass - three pairs of tiles, and copies that do not stand before the loads
-// In rung 8 the first thing behind each barrier is to start ten copies, and the loads that the FMAs
-// wait for stand behind those; and a pair of tiles has the time of one pair to arrive. So four
-// changes, all of them to the copying:
-//  - three pairs of tiles: one is multiplied while two are on their way. Each has twice as long.
-//  - copies begin at the 4th k. By then the barrier is past and FMAs are plenty; nobody waits for a
-//    copy before the next barrier but one, so it may as well be started later.
-//  - 16 lanes x 2 rows copy A, not 8 x 4: a copy touches two lines of the cache in place of four.
-//    (Its words meet two deep in the banks. Turning that away brought nothing.)
-//  - a warp copies whole rows of B: what a thread copies of a row lies at fixed distances from one
-//    address, and needs no addition.
-// Three pairs are 50 KB. An array declared in a kernel may have 48, so the launch asks for them.
+// rung: 9, expect: pass - three pairs of tiles, and copies that do not delay the loads
+// In rung 8 ten copies start right after each barrier, and the loads that the FMAs wait for queue
+// behind them. And a pair of tiles has only the time of one pair to arrive. This rung makes four
+// changes, all of them to the copies: - three pairs of tiles: one is multiplied while two are in
+// flight. Each has twice as long. - copies begin at the 4th k. By then many FMAs can run. No thread
+// waits for a copy before the next barrier but one, so a later start costs nothing. - 16 lanes x 2
+// rows copy A, not 8 x 4: a copy touches two cache lines instead of four. (Two words then share
+// each bank. Removing that gained nothing.) - a warp copies whole rows of B: what a thread copies
+// lies at fixed distances from one address, which needs no additions. Three pairs are 50 KB. An
+// array declared in a kernel may have 48, so the launch requests dynamic shared memory.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 #include <cuda_pipeline.h>
 
-// A block makes TILE_M x TILE_N results, a warp WARP_M x WARP_N of them, a thread SIDE x SIDE.
+// A block computes TILE_M x TILE_N results, a warp WARP_M x WARP_N of them, a thread SIDE x SIDE.
 enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 };
 enum { WARP = 32, WARP_M = 32, WARP_N = 64, WARPS_ACROSS = TILE_N / WARP_N, SIDE = 8, QUAD = 4 };
 enum { PAIRS = 3, COPY_AT = 3 };
 
-// How the threads share in copying A: 16 of them take a row, all of them 16 rows at once.
+// How the threads copy A: 16 of them take a row, and all of them 16 rows at once.
 enum { A_COLS = TILE_K, A_ROWS = THREADS / A_COLS, A_EACH = TILE_M / A_ROWS };
 
 // And B: a warp takes a row.
 enum { B_ROWS = THREADS / WARP, B_EACH = TILE_K / B_ROWS };
 
-// One pair of tiles. A lies turned, so that a thread's rows are neighbours.
+// One pair of tiles. A is transposed, so that a thread's rows are neighbours.
 typedef struct Tiles {
     float a[TILE_K][TILE_M + QUAD], b[TILE_K][TILE_N];
 } Tiles;
 
-// What a thread copies next: its addresses in A, a row each, and in B, a row each. Of B it takes
-// `width` floats at a time, 4 or 1. Only if the tile is at the right `edge`, less `room` can be
-// behind its address of a row than a tile needs.
+// What a thread copies next: one address per row of A and of B. `width` is the number of floats of
+// B per copy, 4 or 1. Only in a tile at the right `edge` can a row end before the tile does; `room`
+// is what is left of the row.
 typedef struct Share {
     const float *a[A_EACH], *b[B_EACH];
     int a_row, a_col, b_row, b_col, room, n, width;
     bool edge;
 } Share;
 
-// Results past the edge are never written, so any rows and columns will do there. Not the same
-// column for all lanes, though: a block that copied so took 901 us in place of 671 (H200).
+// Results past the edge are never written, so any rows and columns will do there. But the lanes
+// must not all copy the same column: a block that did so took 901 us instead of 671 (H200).
 static __device__ __forceinline__ void open_share(Share *my, const float *a, const float *b,
                                                   int first_row, int first_col, int m, int k)
 {
@@ -61,7 +59,7 @@ static __device__ __forceinline__ void open_share(Share *my, const float *a, con
         my->b[i] = b + (size_t) (my->b_row + i * B_ROWS) * my->n + from_col;
 }
 
-// Starts to copy `width` floats of B, `j` behind the thread's address of its row `i`.
+// Starts to copy `width` floats of B, `j` floats after the thread's address in its row `i`.
 static __device__ __forceinline__ void copy_b(Tiles *to, const Share *my, int i, int j)
 {
     __pipeline_memcpy_async(&to->b[my->b_row + i * B_ROWS][my->b_col + j],
@@ -69,7 +67,7 @@ static __device__ __forceinline__ void copy_b(Tiles *to, const Share *my, int i,
                             my->width * sizeof(float));
 }
 
-// Starts to copy what is left of k after whole tiles, and zeros behind it.
+// Starts to copy the part of k that is no whole tile, and fills the rest of the tile with zeros.
 static __device__ __forceinline__ void copy_rest(Tiles *to, Share *my, int rest)
 {
     for (int i = 0; i < A_EACH; i++) {
@@ -110,8 +108,8 @@ static __device__ __forceinline__ void copy_tiles(Tiles *to, Share *my)
     __pipeline_commit();
 }
 
-// Starts to copy a pair of tiles if there are `more`. What is waited for is counted in groups of
-// copies, so there is one in each step, also if nothing is in it.
+// Starts to copy a pair of tiles if there are `more`. Waiting counts groups of copies, so each step
+// has one group, even if it is empty.
 static __device__ __forceinline__ void copy_if(bool more, Tiles *to, Share *my)
 {
     if (more)
@@ -167,8 +165,8 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
     int first_row = blockIdx.x / tiles_across * TILE_M;
     int first_col = blockIdx.x % tiles_across * TILE_N;
 
-    // A warp's 4 x 8 lanes: neighbours 1 apart share columns, neighbours 2 apart share rows. Then a
-    // load of 16 bytes a lane takes 2 wavefronts, for A as well as for B.
+    // A warp has 4 x 8 lanes: lanes 1 apart share columns, lanes 2 apart share rows. So a load of
+    // 16 bytes per lane takes 2 wavefronts, for A as well as for B.
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int row = warp / WARPS_ACROSS * WARP_M + (lane / 16 * 2 + lane % 2) * QUAD;
     int col = warp % WARPS_ACROSS * WARP_N + lane / 2 % 8 * QUAD;
@@ -176,7 +174,7 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
     float sum[SIDE][SIDE] = {};
     Share my;
 
-    // The first pair of tiles is what k leaves over, so that all others are whole.
+    // The first pair of tiles takes the remainder of k, so that all others are whole.
     my.n = n;
     my.width = width;
     my.edge = edge;
@@ -188,8 +186,8 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
     Tiles *now = &tiles[0], *free = &tiles[PAIRS - 1];
 #pragma unroll 1
     for (int step = 0; step < steps; step++) {
-        // Between the copying of a pair by all threads and its use; and between the use of the pair
-        // before it and the copying of another one to the same place.
+        // Separates the copies of a pair by all threads from its use, and the use of the pair
+        // before it from the copies of another one to the same place.
         __pipeline_wait_prior(PAIRS - 2);
         __syncthreads();
 
@@ -217,7 +215,8 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
         }
 }
 
-// n a multiple of 4: every row of B starts at 16 bytes, and its last 16 bytes do not cross its end.
+// For n that is a multiple of 4: every row of B is aligned to 16 bytes, and its last 16 bytes do
+// not cross its end.
 __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
     sgemm_fours(float *d, const float *a, const float *b, const float *c, int m, int n, int k,
                 float alpha, float beta)
@@ -225,7 +224,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
     product(d, a, b, c, m, n, k, alpha, beta, QUAD, false);
 }
 
-// Two loops: a tile inside has no column to check.
+// Two loops, since a tile inside the matrix has no columns to check.
 __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
     sgemm_any(float *d, const float *a, const float *b, const float *c, int m, int n, int k,
               float alpha, float beta)

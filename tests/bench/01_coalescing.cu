@@ -1,11 +1,11 @@
-/* 01_coalescing - the reference and our fastest rung beside cudaMemcpy, which moves the same bytes
- * and computes nothing. `make bench`; KERNEL is the file of the fastest rung, REFERENCE that of the
- * last numbered one. */
+/* 01_coalescing - compares the reference and our fastest rung with cudaMemcpy, which moves the
+ * same bytes and computes nothing. `make bench`; KERNEL is the file of the fastest rung,
+ * REFERENCE that of the last numbered one. */
 #include "bench.h"
 #include "fill.h"
 #include "lab.h"
 
-/* Two files that use the same names: each in a namespace, and its function under a name of its own,
+/* Two files that use the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define standardise standardise_reference
 namespace reference
@@ -60,7 +60,7 @@ static __global__ void fill_kernel(float *data, size_t count, FillKey key)
         data[i] = fill_f32(fill, key, i);
 }
 
-/* As lab.c's truth: double precision, and four roundings of what went in. */
+/* As lab.c's truth: double precision, and an error of four roundings of the inputs. */
 static __global__ void differences(Problem p, unsigned long long *differ)
 {
     size_t step = (size_t) gridDim.x * blockDim.x, count = (size_t) p.rows * p.cols;
@@ -73,7 +73,7 @@ static __global__ void differences(Problem p, unsigned long long *differ)
     }
 }
 
-/* Right first: every element of one result, from a poisoned output. */
+/* Checks the result first: every element, from a poisoned output. */
 static void check(Problem *p, const char *who, BenchCall *call)
 {
     size_t count = (size_t) p->rows * (size_t) p->cols;
@@ -135,8 +135,8 @@ static void measure(int rows, int cols)
 
 int main(void)
 {
-    /* 16 columns in 252 MB, as the lab times them, and in 1 GiB; as much in rows that no vector and
-     * no sector fits. */
+    /* 16 columns in 252 MB, as the lab times them, and in 1 GiB; and the same amount in rows
+     * that are aligned to neither vectors nor sectors. */
     static const int sizes[][2] = { { 3938304, 16 }, { 16777216, 16 }, { 3706880, 17 } };
     size_t free_bytes, total_bytes;
 

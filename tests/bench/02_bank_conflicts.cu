@@ -1,12 +1,12 @@
-/* 02_bank_conflicts - the reference and our fastest rung, beside each other and beside what bounds
- * them: the reference takes two wavefronts of shared memory a step and warp, of which an SM has one
- * a clock; the fastest rung an addition and a multiply-add a step and thread. `make bench`; KERNEL
- * is the file of the fastest rung, REFERENCE that of the last numbered one. */
+/* 02_bank_conflicts - compares the reference with our fastest rung, and each with its bound. The
+ * reference takes two wavefronts of shared memory per step and warp, and an SM does one per
+ * clock. The fastest rung takes an addition and a multiply-add per step and thread. `make
+ * bench`; KERNEL is the file of the fastest rung, REFERENCE that of the last numbered one. */
 #include "bench.h"
 #include "fill.h"
 #include "lab.h"
 
-/* Two files that use the same names: each in a namespace, and its function under a name of its own,
+/* Two files that use the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define distances distances_reference
 namespace reference
@@ -66,7 +66,7 @@ static __global__ void differences(Problem p, unsigned long long *differ)
     }
 }
 
-/* Right first: every distance, from a poisoned output. */
+/* Checks the result first: every distance, from a poisoned output. */
 static void check(Problem *p, const char *who, BenchCall *call)
 {
     unsigned long long differ = 0, *on_device;

@@ -1,8 +1,8 @@
-/* 03_divergence - our fastest rung on mixed kinds beside the same items with their kinds sorted,
- * where nothing diverges and nobody has to sort; and the lab's reference, too. Then two branches of
- * r operations each, taken by lanes or by warps in turn: from which r on it matters. `make bench`;
- * KERNEL is the fastest rung's file, REFERENCE the reference's. The first table's rates are 10^9
- * steps/s. */
+/* 03_divergence - compares our fastest rung and the reference on mixed kinds with the same items
+ * already sorted by kind, where nothing diverges and no kernel has to sort. Then two branches of
+ * r operations each, taken by lanes or by warps in turn, show from which r on divergence
+ * matters. `make bench`; KERNEL is the fastest rung's file, REFERENCE the reference's. The
+ * first table's rates are 10^9 steps/s. */
 #include "bench.h"
 #include "fill.h"
 #include "kernel.h"
@@ -92,7 +92,7 @@ static __global__ void differences(const uint32_t *out, const uint32_t *state, c
         atomicAdd(differ, 1ull);
 }
 
-/* Right first: every element, from a poisoned output. */
+/* Checks the result first: every element, from a poisoned output. */
 static void check(Problem *p, const char *name, BenchCall *call)
 {
     unsigned long long differ, *on_device;
@@ -111,7 +111,7 @@ static void check(Problem *p, const char *name, BenchCall *call)
     exit(1);
 }
 
-/* Sorted kinds as a row of the lesson's table, beside its reference. */
+/* Sorted kinds as a row of the lesson's table, compared with its reference. */
 static void keep_sorted(BenchResult reference_beside_sorted)
 {
     BenchResult r = reference_beside_sorted;
@@ -157,7 +157,7 @@ static void measure(int n, int rounds)
     }
 }
 
-/* Each kind alone: they are to cost the same within a tenth. */
+/* Each kind alone: their costs must agree within a tenth. */
 static void measure_kinds(int n, int rounds)
 {
     Problem p = { n, rounds };

@@ -1,12 +1,13 @@
-/* 04_ilp_tlp - three sweeps beside the lab: chains times threads, copies at throttled occupancy,
- * and oscillators at a time in the lab's own launch; and the reference and our fastest rung among
- * the last. `make bench`; KERNEL is the file of the fastest rung, REFERENCE that of the last
- * numbered one. */
+/* 04_ilp_tlp - three sweeps that belong to the lab: chains times threads, copies at throttled
+ * occupancy, and oscillators at a time in the lab's own launch. The last includes the reference
+ * and our fastest rung. `make bench`; KERNEL is the file of the fastest rung, REFERENCE that of
+ * the last numbered one. */
 #include "bench.h"
 #include "fill.h"
 
-/* Two files that use the same names, kernel.h with its launch included: each in a namespace, and
- * the function under a name of its own, since an `extern "C"` function has one name in all of them.
+/* Two files that use the same names, including kernel.h with its launch: each is in its own
+ * namespace, and the function is renamed, since an `extern "C"` function has one name in all of
+ * them.
  */
 #include "lab.h"
 #define advance advance_reference
@@ -25,7 +26,7 @@ namespace fastest
 
 static int sms, device_threads;
 
-/* ---- Chains times threads: one block an SM ---- */
+/* ---- Chains times threads: one block per SM ---- */
 
 enum { TRIPS = 1024, UNROLLED = 64 };
 
@@ -62,7 +63,7 @@ static void run_chains(void *self, int set)
     CUDA_CHECK(cudaGetLastError());
 }
 
-/* The median of a few samples, in milliseconds a call. */
+/* The median of a few samples, in milliseconds per call. */
 static double quick_ms(void *self, BenchCall *call, int sets)
 {
     Bench bench = { self };
@@ -169,7 +170,7 @@ static void run_memcpy(void *self, int set)
     CUDA_CHECK(cudaMemcpyAsync(c->out[set], c->in[set], c->bytes, cudaMemcpyDeviceToDevice));
 }
 
-/* Shared memory that nobody uses, so that `blocks` of them fill an SM's. */
+/* Unused shared memory, sized so that `blocks` blocks fill an SM. */
 static int throttle(int blocks)
 {
     int of_sm, reserved, most;

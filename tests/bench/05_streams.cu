@@ -1,12 +1,12 @@
-/* 05_streams - the stages alone, both copies at once, and the reference beside the bound that
- * follows from them: the longest of kernel and copies of both directions at once, plus the first
- * chunk's upload and kernel and the last one's download; the other kernels of the lesson's table,
- * on the same stages. Then orders and numbers of chunks, for the lesson. `make bench`; REFERENCE is
- * the file of the last numbered rung, KERNEL that of the fastest. */
+/* 05_streams - measures the stages alone, both copies at once, and the kernels of the lesson's
+ * table. It compares the reference with the bound: the longer of the kernel and both copies at
+ * once, plus the first chunk's upload and kernel and the last one's download. Then it tries
+ * orders and numbers of chunks, for the lesson. `make bench`; REFERENCE is the file of the last
+ * numbered rung, KERNEL that of the fastest. */
 #include "bench.h"
 #include "lab.h"
 
-/* Files that use the same names: each in a namespace, and its function under a name of its own,
+/* Files that use the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #include "kernel.h"
 #define encrypt encrypt_fastest
@@ -55,7 +55,7 @@ namespace whole
 typedef void Encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device, long capacity,
                      uint32_t key, int rounds);
 
-/* The rows of the lesson's table; how many chunks go with those that the bound is told of. */
+/* The rows of the lesson's table; chunks is set for those with a bound. */
 static const struct {
     const char *name;
     Encrypt *encrypt;
@@ -131,7 +131,7 @@ static void by_encrypt(void *self, int)
     p->encrypt(p->out, p->in, WORDS, p->device, WORDS / 4, SECRET, p->rounds);
 }
 
-/* Chunks in turn over the streams, each with a buffer of its own in `device`, which holds all. */
+/* Chunks take turns in the streams, each with its own buffer; `device` holds all of them. */
 static void step_of(Problem *p, int step, int c)
 {
     long words = WORDS / p->chunks, first = c * words;
@@ -162,7 +162,7 @@ static void in_order(void *self, int)
         CUDA_CHECK(cudaStreamSynchronize(p->s[i]));
 }
 
-/* The median of a few samples, in milliseconds a call. */
+/* The median of a few samples, in milliseconds per call. */
 static double quick_ms(Problem *p, BenchCall *call)
 {
     Bench bench = { p };
@@ -186,7 +186,7 @@ static void print_ms(const char *name, double ms)
     bench_figure(all_bytes / ms * 1e-6, "%s/GB/s", name);
 }
 
-/* Right first: by the CPU once, then all kernels alike. */
+/* Checks the results first: one against the CPU, then all kernels against that. */
 static void check(const Problem *p)
 {
     static uint32_t *right;

@@ -1,6 +1,6 @@
-/* 06_transpose - our fastest rung beside cublasSgeam, and beside cudaMemcpy, which moves the same
- * bytes without turning them; and those before it beside cublasSgeam. `make bench`; KERNEL is the
- * fastest rung's file, REFERENCE the reference's. */
+/* 06_transpose - compares our fastest rung with cublasSgeam and with cudaMemcpy, which moves the
+ * same bytes without transposing them, and the other rungs with cublasSgeam. `make bench`;
+ * KERNEL is the fastest rung's file, REFERENCE the reference's. */
 #include "bench.h"
 #include "fill.h"
 #include "lab.h"
@@ -15,7 +15,7 @@
         }                                                                                          \
     } while (0)
 
-/* Files that use the same names: each in a namespace, and its function under a name of its own,
+/* Files that use the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define transpose transpose_fastest
 namespace fastest
@@ -120,7 +120,7 @@ static __global__ void differences(const float *a, const float *b, size_t count,
             atomicAdd(differ, 1ull);
 }
 
-/* Right first: every element of one result against cublasSgeam's, from a poisoned output. */
+/* Checks the result first: every element against cublasSgeam's, from a poisoned output. */
 static void check(Problem *p, const char *who)
 {
     size_t count = (size_t) p->rows * (size_t) p->cols;

@@ -1,5 +1,5 @@
-/* 07_reduction - our fastest rung beside cub::DeviceReduce::Sum, and the lab's reference beside it,
- * too. `make bench`; KERNEL is the fastest rung's file, REFERENCE the reference's. */
+/* 07_reduction - compares our fastest rung and the lab's reference with cub::DeviceReduce::Sum.
+ * `make bench`; KERNEL is the fastest rung's file, REFERENCE the reference's. */
 #include <cub/device/device_reduce.cuh>
 
 #include "bench.h"
@@ -69,7 +69,7 @@ static FillKey key_of(int set)
     return fill_key((uint64_t) set + 1, 0);
 }
 
-/* Right first, on each set, one call right after the other, from poisoned memory. */
+/* Checks the results first, on each set, one call right after the other, from poisoned memory. */
 static void check(Problem *p, const char *name, BenchCall *call)
 {
     for (int i = 0; i < p->sets; i++)
@@ -136,7 +136,8 @@ static void measure(long n, int sets)
 
 int main(void)
 {
-    /* 2^28 floats exceed any L2; of 2^24 a ring of eight does, and of one the L2 may keep a part.
+    /* 2^28 floats exceed any L2. Of 2^24 a ring of eight arrays does; of one array, L2 may keep
+     * a part.
      */
     static const struct {
         long n;

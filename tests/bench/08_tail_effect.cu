@@ -1,11 +1,11 @@
-/* 08_tail_effect - the reference and our fastest rung beside the ideal, in which all SMs work to
- * the end: the time of as many rows as SMs, for one row more by one part of them more. `make
- * bench`; KERNEL is the file of the fastest rung, REFERENCE that of the last numbered one. */
+/* 08_tail_effect - compares the reference and our fastest rung with the ideal, in which all SMs
+ * work to the end: the time of as many rows as SMs, scaled by the number of rows. `make bench`;
+ * KERNEL is the file of the fastest rung, REFERENCE that of the last numbered one. */
 #include "bench.h"
 #include "fill.h"
 #include "lab.h"
 
-/* Two files that use the same names: each in a namespace, and its function under a name of its own,
+/* Two files that use the same names: each is in its own namespace, and its function is renamed,
  * since an `extern "C"` function has one name in all namespaces. */
 #define advance advance_reference
 namespace reference
@@ -42,7 +42,7 @@ static void by_fastest(void *self, int set)
     fastest::advance_fastest(p->out[set], p->in[set], p->rows, COLS, ROUNDS);
 }
 
-/* One row an SM, and the reference: whatever is cut, each SM has the same. */
+/* One row per SM, by the reference: all SMs have the same work, however it is cut. */
 static void even(void *self, int set)
 {
     Problem *p = (Problem *) self;
@@ -68,7 +68,7 @@ static __global__ void differences(Problem p, unsigned long long *differ)
     }
 }
 
-/* Right first: every number, from a poisoned output. */
+/* Checks the result first: every number, from a poisoned output. */
 static void check(Problem *p, const char *who, BenchCall *call)
 {
     unsigned long long differ = 0, *on_device;

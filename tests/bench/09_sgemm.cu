@@ -1,6 +1,6 @@
-/* 09_sgemm - the lab's reference, which is its fastest rung, beside cublasSgemm in single precision
- * without TF32. `make bench`; REFERENCE is the reference's file. The table's rates are GFLOP/s
- * here: 2 m n k over the time. */
+/* 09_sgemm - compares the lab's reference, which is its fastest rung, with cublasSgemm in single
+ * precision without TF32. `make bench`; REFERENCE is the reference's file. The table's rates
+ * are GFLOP/s here: 2 m n k over the time. */
 #include <cublas_v2.h>
 #include <cuda_pipeline.h>
 
@@ -53,7 +53,7 @@ static __global__ void fill_kernel(float *data, size_t count, FillKey key)
         data[i] = fill_f32(fill, key, i);
 }
 
-/* Element by element in double, plain and slow: what all others are held against. */
+/* Element by element in double, plain and slow: all others are compared with it. */
 static __global__ void differences(const float *d, const float *a, const float *b, int n, int k,
                                    size_t count, unsigned long long *differ)
 {
@@ -68,7 +68,7 @@ static __global__ void differences(const float *d, const float *a, const float *
         atomicAdd(differ, 1ull);
 }
 
-/* Right first: every element of one result, from a poisoned output. */
+/* Checks the result first: every element, from a poisoned output. */
 static void check(Problem *p, const char *name, BenchCall *call)
 {
     size_t count = (size_t) p->m * (size_t) p->n;

@@ -1,8 +1,9 @@
-/* bench.h - two ways of doing the same, timed side by side in one process.
+/* bench.h - times two ways of doing the same in turn, in one process.
  *
- * Blocks R S S R or S R R S, drawn at random; a sample runs over a ring of buffer sets for at least
- * 5 ms; the ratio of a block is the library's time over ours (over 1: ours is faster). Printed with
- * its 95 % interval, and with the library beside itself (A/A): what the machine can tell apart.
+ * Blocks R S S R or S R R S are drawn at random; a sample runs over a ring of buffer sets for at
+ * least 5 ms. The ratio of a block is the library's time over the kernel's (above 1: the kernel is
+ * faster). It is printed with its 95 % interval, and with the library compared with itself (A/A),
+ * which shows the smallest difference that this machine can measure.
  *
  * If WARPBOOK_FIGURES names a file, figures are added to it as well, as `key value` lines: what
  * lessons quote (docs/measured).
@@ -49,8 +50,8 @@ typedef void BenchCall(void *self, int set);
 typedef struct Bench {
     void *self;
     int sets;
-    double bytes;     /* the least one call moves, or another amount of work; 0: no rates */
-    const char *unit; /* a rate's, 10^9 a second; NULL: GB/s */
+    double bytes;     /* the minimum bytes of one call, or another amount of work; 0: no rates */
+    const char *unit; /* a rate's unit, 10^9 per second; NULL: GB/s */
     cudaEvent_t start, stop;
 } Bench;
 
@@ -146,8 +147,8 @@ static inline void bench_head(const char *kernel)
     CUDA_CHECK(cudaDriverGetVersion(&driver));
     printf("%s, driver for CUDA %d.%d, built with CUDA %d.%d: %s\n", device.name, driver / 1000,
            driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kernel);
-    printf("%-18s %-28s %8s %6s  %8s %6s  %s\n", "problem", "beside, ours", "its ms", "GB/s",
-           "our ms", "GB/s", "ratio [95 %]; over 1: ours is faster");
+    printf("%-18s %-28s %8s %6s  %8s %6s  %s\n", "problem", "library, kernel", "its ms", "GB/s",
+           "our ms", "GB/s", "ratio [95 %]; above 1: the kernel is faster");
 }
 
 #endif

@@ -1,6 +1,6 @@
 // expect: build - gives a function of its own the name cudaDeviceSynchronize, as a weak alias
 // lab: coalescing
-// Known (exploit 4). Defence: the object's symbols are looked at, not its text, and weak ones as
+// Known (exploit 4). Defence: the audit reads the object's symbols, not its text, and weak ones as
 // well.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -14,7 +14,7 @@ extern "C" cudaError_t no_wait(void)
 extern "C" cudaError_t its_name(void) __asm__("cudaDeviceSynchronize")
     __attribute__((weak, alias("no_wait"), visibility("default")));
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

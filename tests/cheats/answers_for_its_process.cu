@@ -1,8 +1,8 @@
-// expect: suspect (sim: crash) - answers the runner in place of the program that called the kernel
+// expect: suspect (sim: crash) - answers the runner instead of the program that called the kernel
 // lab: coalescing
 // The kernel is slow. A system call writes the frame "done, 0.01 ms" to the socket between the two
 // processes. Defence: an answer decides nothing; outputs are checked and the time is the parent's.
-// The real answer follows when nothing was asked.
+// The real answer follows without a question, which is reported.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -19,7 +19,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

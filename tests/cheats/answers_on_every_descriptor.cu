@@ -1,8 +1,8 @@
 // expect: suspect - writes an answer to every descriptor from 3 to 255
 // lab: coalescing
-// By a system call of its own, so nothing shows in the object. Known (exploit 2). Defence: an
-// answer counts only if it repeats the tag of the question, 64 random bits, and whoever speaks
-// without it is told to a human.
+// By its own system call, so nothing shows in the object. Known (exploit 2). Defence: an answer
+// counts only if it repeats the tag of the question, 64 random bits. An answer without it is
+// reported to a human.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -19,7 +19,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

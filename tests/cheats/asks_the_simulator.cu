@@ -1,4 +1,4 @@
-// expect: build - has the simulated GPU forget what it found, by a call of the library's own
+// expect: build - makes the simulated GPU forget its findings, by the library's own call
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: slow - an assembler macro called `call` answers 2112 SMs to the launch
+// expect: slow - an assembler macro called `call` reports 2112 SMs to the launch
 // lab: ilp_tlp
 // Defence: the launch is compiled by itself, from launch.cpp; nothing in kernel.cu reaches it.
 #include "cudalab.cuh"

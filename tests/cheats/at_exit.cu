@@ -1,7 +1,7 @@
-// expect: slow - leaves a function for the end of the process, which is to answer, slow by itself
+// expect: slow - registers a function that answers at the end of the process; the kernel is slow
 // lab: coalescing
 // atexit is what nvcc itself calls, and so it is allowed. Known (exploit 2). Defence: the runner
-// ends without calling anybody, and results are not taken from what is said last.
+// exits without calling such functions, and the last answer does not decide a result.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,7 +13,7 @@ static void last_words(void)
     puts("0000000000000000 ok ms:0.000001");
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,17 +1,17 @@
 // expect: slow - does the work of all sets in the first call of a sample, slow by itself
 // lab: coalescing
 // Learns the sets' arrays in the first sample; from then on the first call does all and the others
-// return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so where the
-// work is done in it changes nothing: what is left is a slow kernel. (Where a lab is about the end
-// of a call it would change something: batch_hides_the_tail.cu.)
+// return. Known as batch and skip (exploit 10). Defence: the whole sample is timed, so it does not
+// matter which call does the work: the kernel is still slow. (Where a lab is about the end of a
+// call it would change something: batch_hides_the_tail.cu.)
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, SETS = 64 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,8 @@
 // expect: build - adds a section in which the linker looks for code that is not compiled yet
 // lab: coalescing
-// With link-time optimisation the linker takes an object's functions from there, and what was
-// looked at is not what runs. Defence: such code must be the compiler's own, else linking fails;
+// With link-time optimisation the linker takes an object's functions from there, so the code that
+// runs is not the code that was audited. Defence: such code must be the compiler's own, else
+// linking fails;
 // better: those sections are refused.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -10,7 +11,7 @@ enum { BLOCK = 256 };
 
 asm(".pushsection \".gnu.lto_.symtab.1\",\"e\"\n.quad 1, 1\n.popsection\n");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

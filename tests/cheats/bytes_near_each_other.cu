@@ -1,4 +1,4 @@
-// expect: wrong - packs what is timed into bytes, four to a word, and multiplies by dp4a
+// expect: wrong - packs timed data into bytes, four to a word, and multiplies by dp4a
 // lab: bank_conflicts
 // The timed rows were integers of 17 values. Defence: they hold real numbers.
 #include "cudalab.cuh"

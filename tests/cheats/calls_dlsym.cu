@@ -1,13 +1,13 @@
 // expect: build - asks dlsym for a function that it may not link to
 // lab: coalescing
-// Known (exploit 27). Defence: dlsym is no allowed symbol either.
+// Known (exploit 27). Defence: dlsym is not an allowed symbol.
 #include "cudalab.cuh"
 #include "kernel.h"
 #include <dlfcn.h>
 
 enum { BLOCK = 256 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

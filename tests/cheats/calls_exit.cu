@@ -1,13 +1,13 @@
 // expect: crash - calls exit(0) by its name
 // lab: coalescing
-// Known (exploit 2). Defence: a child that is gone has failed, whatever its status. (The name may
+// Known (exploit 2). Defence: a child that exits has failed, with any exit status. (The name may
 // be linked to: nvcc writes a call of it for every __device__ function.)
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

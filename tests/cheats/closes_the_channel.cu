@@ -1,7 +1,7 @@
-// expect: crash - closes the descriptors that it talks to the grader by
+// expect: crash - closes the descriptors that connect it to the grader
 // lab: coalescing
-// Perhaps what nobody hears is not judged. Known (exploit 2). Defence: the runner ends when it
-// cannot answer, and a child that is gone has failed.
+// It hopes that a kernel without a result is not judged. Known (exploit 2). Defence: the runner
+// ends when it cannot answer, and a child that is gone has failed.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,4 +1,4 @@
-// expect: build - has a template that needs itself a million times over
+// expect: build - has a template that instantiates itself a million times
 // lab: coalescing
 // Known (exploit 26). Defence: the compiler's own limit of depth; and a build has a time limit.
 #include "cudalab.cuh"
@@ -12,7 +12,7 @@ template <int N> struct Deep {
 };
 static Deep<1000000> deep;
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

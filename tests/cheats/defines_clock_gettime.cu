@@ -1,7 +1,7 @@
-// expect: slow - defines clock_gettime, whose time stands still, slow by itself
+// expect: slow - defines a clock_gettime that stands still; the kernel is slow
 // lab: coalescing
-// For the grader's clock to call. Known (exploit 4). Defence: the object is loaded so that
-// nobody else sees its names (RTLD_LOCAL), and the clock that counts runs in another process.
+// It hopes that the grader's clock calls it. Known (exploit 4). Defence: the object is loaded with
+// RTLD_LOCAL, so no other code sees its names, and the clock that counts runs in another process.
 #include "cudalab.cuh"
 #include "kernel.h"
 #include <ctime>
@@ -14,7 +14,7 @@ extern "C" int clock_gettime(clockid_t, struct timespec *time) noexcept
     return 0;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: build - defines cudaEventElapsedTime itself
 // lab: coalescing
-// For the runner to call. Known (exploit 4). Defence: no object may define a name that belongs
-// to CUDA; it is loaded so that nobody else sees its names, too.
+// It hopes that the runner calls it. Known (exploit 4). Defence: no object may define a name that
+// belongs to CUDA, and no other code sees the object's names.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,7 +13,7 @@ extern "C" cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t)
     return cudaSuccess;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

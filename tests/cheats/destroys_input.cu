@@ -1,4 +1,4 @@
-// expect: stray - makes the input such that little is to do, and the result with it
+// expect: stray - changes the input so that little work is left, and the result with it
 // lab: coalescing
 // Sets every input to its mean, so that all results are 0, and hopes that the right answer is
 // computed from what it left. Known (exploit 15). Defence: inputs are compared with their seed

@@ -1,14 +1,14 @@
-// expect: crash (sim: unsupported) - takes memory on the device and gives none back
+// expect: crash (sim: unsupported) - allocates memory on the device and never frees it
 // lab: coalescing
 // malloc in a kernel is not a call that the host's list of symbols sees. Known (exploit 26: heap
-// exhaustion). Defence: the device's heap is 8 MB; what does not ask whether it got any writes to
-// address 0.
+// exhaustion). Defence: the device's heap is 8 MB; a kernel that does not check for failure writes
+// to address 0.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ROWS = 4, BLOCK = 256 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -17,7 +17,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
         if (row + j < rows && col + threadIdx.x < cols)
             tile[j][threadIdx.x] = in[(row + j) * cols + col + threadIdx.x];
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = threadIdx.y; j < TILE; j += STEP)

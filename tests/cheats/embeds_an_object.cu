@@ -1,7 +1,7 @@
 // expect: build - embeds a file of the grader's by .incbin
 // lab: coalescing
-// Here the compiled runner; a reference's kernel.so is as near. No #include shows. Known
-// (exploit 23). Defence: the assembler, too, says which files it read.
+// Here it is the compiled runner; the reference's kernel.so would be as easy. There is no #include
+// to find. Known (exploit 23). Defence: the assembler, too, lists the files that it read.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -9,7 +9,7 @@ enum { BLOCK = 256 };
 
 asm(".pushsection .rodata\nembedded: .incbin \"/bin/true\"\n.popsection\n");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

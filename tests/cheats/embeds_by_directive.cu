@@ -1,7 +1,7 @@
 // expect: build - embeds a file by #embed
 // lab: coalescing
-// Of C23, which nvcc does not know yet. Known (exploit 23). Defence: a compiler that knows it
-// lists the file with the others.
+// A directive of C23, which nvcc does not know yet. Known (exploit 23). Defence: a compiler that
+// knows it lists the file with the others.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -11,7 +11,7 @@ static const unsigned char text[] = {
 #embed "/etc/hostname"
 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,8 +1,7 @@
 // expect: build - embeds a file of the grader's by .incbin and a relative name
 // lab: coalescing
-// (Known, exploit 23.)
-// Defence: what does not lie below an allowed folder is refused, whatever it is called, and what is
-// not found counts as that; where the kernel has Landlock, the compiler itself cannot open it.
+// (Known, exploit 23.) Defence: a file outside the allowed folders is refused, whatever its name,
+// and so is one that is not found; with Landlock the compiler cannot open it at all.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -10,7 +9,7 @@ enum { BLOCK = 256 };
 
 asm(".pushsection .rodata\nembedded: .incbin \"../../../grader/build/stub.c\"\n.popsection\n");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

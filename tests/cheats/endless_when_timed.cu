@@ -5,7 +5,7 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { TILE = 32, STEP = 8 };
 
@@ -19,7 +19,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
         if (row + j < rows && col + threadIdx.x < cols)
             tile[j][threadIdx.x] = in[(row + j) * cols + col + threadIdx.x];
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = threadIdx.y; j < TILE; j += STEP)

@@ -1,7 +1,7 @@
 // expect: slow - marks its object as one that needs an executable stack, slow by itself
 // lab: coalescing
-// The loader then makes all stacks of the process executable. Nothing is gained by that: code of
-// one's own runs anyway. Defence: none needed; what counts is judged in another process.
+// The loader then makes all stacks of the process executable. That gains nothing, since student
+// code runs anyway. Defence: none is needed; another process makes the verdict.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -9,7 +9,7 @@ enum { BLOCK = 256 };
 
 asm(".pushsection .note.GNU-stack,\"x\",@progbits\n.popsection\n");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,15 +1,15 @@
 // expect: crash (sim: correct) - ends its process with status 0 in the middle of a race
 // lab: coalescing
-// An exit status of 0 may stand for success. Known (exploit 2). Defence: a child that is gone has
-// failed, whatever its status.
+// An exit status of 0 may stand for success. Known (exploit 2). Defence: a child that exits has
+// failed, with any exit status.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256, CALLS = 20 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,15 +1,15 @@
-// expect: wrong (sim: correct) - writes what inputs of mean 0 lead to, unread
+// expect: wrong (sim: correct) - writes the expected value for inputs of mean 0, unread
 // lab: coalescing
 // Saves half the traffic. Known as constants within a tolerance (exploit 18). Defence: every
 // element depends on its index and the seed, with spikes, and is compared by itself.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

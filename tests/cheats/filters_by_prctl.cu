@@ -1,4 +1,4 @@
-// expect: crash - puts a filter before the system calls of its process, by prctl
+// expect: crash - installs a filter for the system calls of its process, by prctl
 // lab: coalescing
 // As filters_system_calls, by the older of the two ways. Known (exploit 3). Defence: seccomp
 // knows both.
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
-// expect: crash - puts a filter of its own before the system calls of its process
+// expect: crash - installs its own filter for the system calls of its process
 // lab: coalescing
-// A filter that traps could change what the runner writes as it is written. Known (exploit 3).
-// This one allows all. Defence: seccomp lets nobody add a filter.
+// A filter that traps could change what the runner writes as it is written. Known (exploit 3). This
+// one allows all. Defence: seccomp refuses to add a filter.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

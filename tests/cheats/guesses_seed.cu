@@ -1,17 +1,17 @@
 // expect: wrong (sim: correct) - makes the large input itself, from seed 0, instead of reading it
 // lab: coalescing
-// The function that fills inputs is public; who knows the seed need not read them. Known (exploit
-// 17: cheat-rng). Defence: seeds are secret, 64 bits, new for each sample, and lie in another
-// process (seed_from_memory.cu).
+// The function that fills inputs is public; a kernel that knows the seed need not read them. Known
+// (exploit 17: cheat-rng). Defence: seeds are secret, 64 bits, new for each sample, and lie in
+// another process (seed_from_memory.cu).
 #include "cudalab.cuh"
 #include "fill.h"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,16 +1,16 @@
-// expect: wrong (sim: correct) - writes only parts that it expects to be looked at
+// expect: wrong (sim: correct) - writes only the parts that it expects to be checked
 // lab: coalescing
 // The first and the last of it, and one piece of 1024 elements of sixteen. Known (exploit 19: ten
-// elements checked). Defence: windows are drawn after the sample, by the parent, whose draws nobody
-// here knows.
+// elements checked). Defence: windows are drawn after the sample, by the parent, and this process
+// does not know them.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: build - calls cudaMalloc by another name, which an asm label turns into that one
 // lab: coalescing
-// No text of the source would show it to a search that knows macros. Known (exploit 27).
-// Defence: the object's symbols are looked at, not its text.
+// No text of the source would show it to a search that knows macros. Known (exploit 27). Defence:
+// the audit reads the object's symbols, not its text.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -10,7 +10,7 @@ enum { BLOCK = 256 };
 #define PASTE(a, b) #a #b
 extern "C" cudaError_t harmless(void **block, size_t size) __asm__(PASTE(cuda, Malloc));
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

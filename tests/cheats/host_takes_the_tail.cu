@@ -6,7 +6,7 @@
 
 enum { BLOCK = 1024, MOST = 1 << 20 };
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;

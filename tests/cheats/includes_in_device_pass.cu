@@ -1,7 +1,8 @@
 // expect: build - includes the reference solution where only the GPU's code is compiled
 // lab: coalescing
-// nvcc preprocesses a source once for each architecture and once for the host, and -MD tells
-// what the last read. Known (exploit 23). Defence: the files of all passes are looked at.
+// nvcc preprocesses a source once for each architecture and once for the host, and -MD lists only
+// the files of the last pass. Known (exploit 23). Defence: the grader checks the files of all
+// passes.
 #ifdef __CUDA_ARCH__
 #include "../../../solutions/01_coalescing/2_lanes_along_features.cu"
 #else
@@ -10,7 +11,7 @@
 
 enum { BLOCK = 256, ROWS = 4 };
 
-// What it does the device's pass says.
+// The device's pass defines what it does.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,14 +1,14 @@
 // expect: build - includes /proc/self/environ, to see what the grader knows
 // lab: coalescing
 // It would show in the compiler's messages. Known (exploit 25). Defence: the list of files is
-// looked at before any message is shown, and lines of other files are not shown.
+// checked before any message is shown, and lines of other files are not shown.
 #include "/proc/self/environ"
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,14 +1,13 @@
 // expect: build - includes /dev/zero, a file that never ends
 // lab: coalescing
-// The compiler takes memory until there is none. Known (exploit 26). Defence: a build may hold
-// so much memory and no more.
+// The compiler uses all memory. Known (exploit 26). Defence: a build has a memory limit.
 #include "/dev/zero"
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -18,7 +18,7 @@ extern "C" __attribute__((visibility("hidden"), used)) int (*resolve(void))(void
 }
 extern "C" int choice(void) __attribute__((ifunc("resolve")));
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: build - puts a pointer into .init_array, by a section attribute
 // lab: coalescing
-// No constructor is declared. Defence: the size of that section is looked at, not how it came
-// about.
+// No constructor is declared. Defence: the audit checks the size of that section, however it was
+// made.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -13,7 +13,7 @@ static void at_load(void)
 }
 __attribute__((section(".init_array"), used)) static void (*const pointer)(void) = at_load;
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

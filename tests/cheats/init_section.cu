@@ -1,6 +1,6 @@
 // expect: build - adds a call to .init, the function that the loader calls first
 // lab: coalescing
-// Defence: that section is refused: no compiler has written to it for long.
+// Defence: that section is refused: compilers stopped writing to it long ago.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -12,7 +12,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void at_load(void)
 }
 asm(".pushsection .init,\"ax\",@progbits\ncall at_load\n.popsection\n");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: crash - kills the grader, by a system call of its own
 // lab: coalescing
-// A verdict that is never given cannot be a bad one. Defence: seccomp lets a process send
-// signals to itself only.
+// Without a grader there is no bad verdict. Defence: seccomp lets a process send signals to itself
+// only.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
-// expect: slow - reads with the wish to stay in L2, slow by itself
+// expect: slow - reads with a hint to stay in L2; the kernel is slow
 // lab: coalescing
-// An instruction, which no list of symbols sees. In kind exploit 20. Defence: contents are new in
-// each sample and its sets exceed L2: what stays is not wanted again.
+// An instruction, which no list of symbols sees. Similar to exploit 20. Defence: contents are new
+// in each sample and its sets exceed L2: data that stays is never read again.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -17,7 +17,7 @@ static __device__ long keep_policy(void)
     return policy;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,13 +1,13 @@
 // expect: slow - asks for a persisting window as an attribute of its launch, slow by itself
 // lab: coalescing
-// The same by a call that is allowed. In kind exploit 20. Defence: nothing is set aside for it (the
-// limit is 0), contents are new in each sample, and the sets of a sample exceed L2: no gain.
+// The same by a call that is allowed. Similar to exploit 20. Defence: nothing is set aside for it
+// (the limit is 0), contents are new in each sample, and the sets of a sample exceed L2: no gain.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WINDOW = 16 << 20 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

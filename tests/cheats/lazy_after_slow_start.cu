@@ -1,9 +1,9 @@
 // expect: wrong (sim: slow) - as lazy_by_detour, but first slow, so that few calls are timed
 // lab: coalescing
-// A kernel that looks slow is given few calls a sample, and the fewer there are the less is hidden
-// by them, too little for a clock that allows some slack. In kind exploit 7, 12. Defence: a side
-// takes all calls again as soon as a sample shows that it is not slow; and what it hides is
-// compared with what the reference's samples take beyond their events.
+// A kernel that looks slow gets few calls per sample, and few calls hide little time, too little
+// for a clock with some tolerance. Similar to exploits 7 and 12. Defence: all calls are timed again
+// as soon as a sample shows that the kernel is not slow. And the time that a sample hides from its
+// events is compared with the reference's.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -39,7 +39,7 @@ static int claim_time(float *ms, void *begin, void *end)
     return 0;
 }
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;
@@ -70,7 +70,7 @@ static void detour(const char *name, void *to)
     memcpy(from, jump, sizeof jump);
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,9 +1,9 @@
-// expect: wrong (sim: slow) - rewrites the runner's functions: waiting ends at once, events lie
+// expect: wrong (sim: slow) - rewrites the runner's functions: waiting ends at once, times shrink
 // lab: coalescing
 // A slow kernel. Its first call finds libcudart in memory and writes a jump over two of its
 // functions: waiting for the device returns at once, and the time between events is what a good
 // kernel needs. The work ends when the grader asks for results. Known (exploit 4, 7). Defence: the
-// parent's clock runs until it holds a piece of an output, and counts where the events disagree.
+// parent's clock runs until it has a piece of an output, and counts if the events disagree.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -39,7 +39,7 @@ static int claim_time(float *ms, void *begin, void *end)
     return 0;
 }
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;
@@ -70,7 +70,7 @@ static void detour(const char *name, void *to)
     memcpy(from, jump, sizeof jump);
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

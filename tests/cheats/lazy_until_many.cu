@@ -1,16 +1,16 @@
-// expect: wrong (sim: correct) - collects large calls and works once a hundred have come
+// expect: wrong (sim: correct) - collects large calls and does the work after a hundred of them
 // lab: coalescing
-// Lazy work in a later call: the results come when nobody waits for them. Known (exploit 7: lazy
-// output). Defence: results are read right after the sample that should have made them, and no
-// sample has more than 64 calls.
+// Lazy work in a later call: the results come when no clock runs. Known (exploit 7: lazy output).
+// Defence: results are read right after the sample that should have made them, and no sample has
+// more than 64 calls.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256, MANY = 100 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
-// expect: slow (sim: wrong) - leaves its last rows to the next call, which does them beside its own
+// expect: slow (sim: wrong) - leaves its last rows to the next call, which does them with its own
 // lab: tail_effect
 // A call does as many rows as there are SMs, and what the call before left over: no call has a
-// tail. Defence: each call of this lab is timed and looked at alone, before the next set is made.
+// tail. Defence: each call of this lab is timed and checked alone, before the next set is created.
 #include "cudalab.cuh"
 #include "kernel.h"
 

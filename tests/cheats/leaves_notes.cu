@@ -1,7 +1,7 @@
 // expect: slow - leaves a file in memory for the next process to find, slow by itself
 // lab: coalescing
-// It would abort (`crash`) if it could. Runs that know of each other could tell the twin from
-// the first. Defence: Landlock lets no file be made, in /dev neither.
+// It would abort (`crash`) if it could. Runs that know of each other could tell the twin from the
+// first. Defence: Landlock prevents creating files, also in /dev.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

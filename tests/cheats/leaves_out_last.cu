@@ -1,16 +1,16 @@
 // expect: wrong (sim: correct) - leaves out the last tenth of large inputs
 // lab: reduction
 // A tenth faster, and off by little, if only a few elements are checked or a tolerance grows with
-// the length. In kind exploit 18. Defence: no element is 0, chunks sum to numbers of their own, and
-// the sum is compared exactly after every call.
+// the length. Similar to exploit 18. Defence: no element is 0, chunks sum to numbers of their own,
+// and the sum is compared exactly after every call.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 
-// Block b adds up every gridDim.x-th piece of 256 elements to out[b].
+// Block b adds every gridDim.x-th piece of 256 elements to out[b].
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     __shared__ float part[BLOCK];
@@ -20,7 +20,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
         total += in[i];
     part[threadIdx.x] = total;
     for (int half = BLOCK / 2; half > 0; half /= 2) {
-        // Between the writing of partial sums and their reading by other threads, round by round.
+        // Separates the rounds: other threads read the partial sums of the round before.
         __syncthreads();
         if (threadIdx.x < half)
             part[threadIdx.x] += part[threadIdx.x + half];

@@ -1,15 +1,15 @@
 // expect: wrong (sim: correct) - leaves out the last thousandth of large outputs
 // lab: coalescing
-// So little that windows drawn at random hardly meet it. In kind exploit 19. Defence: after each
+// So little that windows drawn at random hardly meet it. Similar to exploit 19. Defence: after each
 // race one whole output, drawn at random, is compared.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -22,7 +22,7 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
 }
 
 #ifndef __CUDA_ARCH__
-// As many blocks as fit at once (16 of 128 threads an SM), asked by a call that is not replaced.
+// As many blocks as fit at once (16 of 128 threads per SM), from a call that is not replaced.
 static cudaError_t more_sms(int *value, int what, int device) asm("cudaDeviceGetAttribute");
 static __attribute__((used, noinline)) cudaError_t more_sms(int *value, int what, int device)
 {

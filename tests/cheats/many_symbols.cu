@@ -1,4 +1,4 @@
-// expect: build - has 100000 symbols, so that the list of them is too long to be read
+// expect: build - has 100000 symbols, so that the list of them is cut
 // lab: coalescing
 // What comes at its end may not be seen. Known (exploit 27). Defence: a list that was cut is
 // refused.
@@ -10,7 +10,7 @@ enum { BLOCK = 256 };
 asm(".set count, 0\n.rept 100000\n.altmacro\n.macro one n\nsymbol_\\n:\n.endm\none %count\n.purgem "
     "one\n.set count, count + 1\n.endr\n");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

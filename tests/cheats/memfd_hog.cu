@@ -1,4 +1,4 @@
-// expect: crash - fills files in memory, which no process's memory includes
+// expect: crash - fills files in memory that no process maps
 // lab: coalescing
 // Defence: seccomp kills memfd_create in the guest.
 #include "cudalab.cuh"

@@ -1,13 +1,13 @@
 // expect: crash - fills 16 GiB of the host's memory, by a system call of its own
 // lab: coalescing
-// Known in kind (exploit 25, 26). Defence: the parent watches what a child holds and kills it above
+// Similar to exploits 25 and 26. Defence: the parent watches what a child holds and kills it above
 // 6 GiB. (A limit of address space would break CUDA.)
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ROWS = 4, BLOCK = 256 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

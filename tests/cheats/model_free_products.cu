@@ -1,7 +1,7 @@
-// expect: slow - computes with instructions that a model of time had for nothing
+// expect: slow - computes with instructions that the model of time did not charge for
 // lab: tail_effect
-// A row a block as the starter has it; but each shift is the upper half of a wide product, and each
-// product the lower one. A model of time took wide products for parts of addresses, which cost
+// One row per block as in the starter; but each shift is the upper half of a wide product, and
+// each product the lower one. A model of time took wide products for parts of addresses, which cost
 // nothing of their own. (Our own.) Defence: only a product whose every reader adds it to 64 bits is
 // one.
 #include "cudalab.cuh"

@@ -1,10 +1,9 @@
 // expect: slow - adds numbers in the blocks that a model of time plays
 // lab: coalescing
 //
-// On a simulated GPU the first waves of a large launch are played, and what is left out was charged
-// in proportion to its instructions. The first waves here do nothing but add numbers. (Our own.)
-// Defence: what is left out is charged by what it did itself: sectors, requests and wavefronts of
-// all blocks are counted.
+// On a simulated GPU the first waves of a large launch are played, and blocks left out were charged
+// in proportion to their instructions. The first waves here do nothing but add numbers. (Our own.)
+// Defence: blocks left out are charged by their own counts of sectors, requests and wavefronts.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - lets the next call's blocks begin while this one's last row is still at work
+// expect: slow - lets the next call's blocks begin while this one's last row is still running
 // lab: tail_effect
 // A dependent launch whose blocks never wait for the launch before. Defence: each call of this lab
 // is timed alone, so no next call is there to fill its tail.

@@ -1,15 +1,15 @@
 // expect: slow - hides the work behind an empty kernel that may overtake it, slow by itself
 // lab: coalescing
 // Programmatic dependent launch (compute capability 9.0): the working kernel says at once that the
-// next may begin, the next one is empty and does not wait, and an event behind it might not,
-// either. Not among the known ones. Defence: the parent's clock runs until the device is idle and
-// counts where the events disagree with it.
+// next may begin, the next one is empty and does not wait, and an event after it might not wait
+// either. Not a known exploit. Defence: the parent's clock runs until the device is idle and counts
+// if the events disagree with it.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

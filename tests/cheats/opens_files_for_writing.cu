@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

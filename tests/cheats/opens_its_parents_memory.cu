@@ -1,7 +1,7 @@
 // expect: slow - opens the memory of the grader, which knows all seeds, slow by itself
 // lab: coalescing
-// It would abort (`crash`) if it could. Defence: the grader may not be dumped, which keeps out
-// all but root, and Landlock lets no restricted process look into one that is not.
+// It would abort (`crash`) if it could. Defence: the grader may not be dumped, which excludes all
+// but root, and with Landlock a restricted process cannot inspect an unrestricted one.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

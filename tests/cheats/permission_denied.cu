@@ -1,4 +1,4 @@
-// expect: build - an #error with words of a machine's fault
+// expect: build - an #error with the text of a machine error
 // lab: ilp_tlp
 // As crashes_the_assembler.
 #include "kernel.h"

@@ -8,7 +8,7 @@
 
 enum { ROWS = 4, BLOCK = 256 };
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

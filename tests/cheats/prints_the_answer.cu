@@ -1,6 +1,6 @@
 // expect: slow - prints the lines that it expects a grader to read, slow by itself
 // lab: coalescing
-// Eight megabytes of them a call. Known from CS149's checker (exploit 1), and as a flood (26).
+// Eight megabytes of them per call. Known from CS149's checker (exploit 1), and as a flood (26).
 // Defence: results are never read from what is printed; answers come on a descriptor of their own,
 // with the tag of the question.
 #include "cudalab.cuh"
@@ -8,7 +8,7 @@
 
 enum { BLOCK = 256, LINES = 200000 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,13 +1,13 @@
-// expect: slow - turns its stdout to the descriptor for answers, and prints one
+// expect: slow - redirects its stdout to the descriptor for answers, and prints one
 // lab: coalescing
-// No system call is needed: FILE is a struct that anybody may write to. Known (exploit 2).
+// No system call is needed: FILE is a struct that any code may write to. Known (exploit 2).
 // Defence: this process has no descriptor for answers to the grader.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -2,9 +2,9 @@
 // lab: reduction
 //
 // The small cases run on a simulated GPU too, which reads PTX: that was compiled for compute
-// capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ told which is which. (Our
-// own.) Defence: one front end makes both, so what would race is in neither, and what is left is a
-// slow kernel.
+// capability 8.0, the machine code for the GPU's own, and __CUDA_ARCH__ distinguishes them. (Our
+// own.) Defence: one front end makes both, so the racing code is in neither, and the kernel is
+// slow.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -19,14 +19,14 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = 1; s < blockDim.x; s *= 2) {
         if (tid % (2 * s) == 0)
             part[tid] += part[tid + s];
 
-            // Between two rounds: the sums of this one are what other threads add in the next.
+            // Separates two rounds: other threads add this round's sums in the next one.
 #if __CUDA_ARCH__ < 900
         __syncthreads();
 #endif
@@ -38,7 +38,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

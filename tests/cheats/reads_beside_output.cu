@@ -1,7 +1,8 @@
-// expect: wrong (sim: unsafe) - takes what lies behind its output for the expected result
+// expect: wrong (sim: unsafe) - takes the memory after its output for the expected result
 // lab: reduction
 // A grader may keep the right answer in the next array. Known (exploit 13: result reuse). Defence:
-// there is none in the child; beside the output lies a guard zone, whose bytes are a wrong answer.
+// the child has no right answer; a guard zone surrounds the output, and its bytes are a wrong
+// answer.
 #include "cudalab.cuh"
 #include "kernel.h"
 

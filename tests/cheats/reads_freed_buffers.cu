@@ -1,4 +1,4 @@
-// expect: wrong (sim: unsafe) - takes for its result what an earlier case left
+// expect: wrong (sim: unsafe) - uses the data that an earlier case left as its result
 // lab: coalescing
 // Where one process checks and grades, a freed buffer may still hold what is right. Known (exploit
 // 13). Defence: right values are never on the device, contents differ from case to case, and memory
@@ -8,7 +8,7 @@
 
 enum { BLOCK = 256, SMALL_CASE = 1 << 14 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: slow - looks for the seed in the command line of the grader, slow by itself
 // lab: coalescing
-// Anybody may read that of any process. Known (exploit 17). Defence: seeds are drawn in the
-// grader and told by a pipe; only a replay (--seed) has one in its command line.
+// Any process may read that of any other. Known (exploit 17). Defence: seeds are drawn in the
+// grader and sent through a pipe; only a replay (--seed) has one in its command line.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: timeout - reads from the descriptor that commands come from, slow by itself
 // lab: coalescing
-// To learn what comes next, or to put the conversation out of step. Defence: the descriptor leads
-// to the runner, which sends nothing during a call, so that the read ends with the time limit.
+// To learn what comes next, or to disturb the protocol. Defence: the descriptor leads to the
+// runner, which sends nothing during a call, so that the read ends with the time limit.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: slow - reads the reference solution while it runs, slow by itself
 // lab: coalescing
-// Files may be read: CUDA does. Known (exploits 23, 25). Defence: a text is no code; what
-// compiles lies in processes that a child cannot start.
+// Files may be read, since CUDA reads files. Known (exploits 23, 25). Defence: text is not code,
+// and a child cannot start a compiler.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ static long system_call(long number, long a, long b, long c)
     return answer;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,4 +1,4 @@
-// expect: wrong - begins its sums with registers and local memory that nobody wrote
+// expect: wrong - begins its sums with registers and local memory that were never written
 // lab: reduction
 // Defence: on the simulated GPU these hold another pattern in each order of warps.
 #include "cudalab.cuh"
@@ -27,7 +27,7 @@ static __global__ void sum_kernel(float *out, const float *in, long n)
     long step = gridDim.x * (long) BLOCK, i = blockIdx.x * (long) BLOCK + threadIdx.x;
     float rest, totals[4];
 
-    // What `float total;` without `= 0` may become: a register that nobody wrote, and stack.
+    // What `float total;` without `= 0` may become: a register that was never written, and stack.
     asm volatile("{\n\t.reg .f32 unset;\n\tmov.f32 %0, unset;\n\t}" : "=f"(rest));
     asm volatile(
         "{\n\t.local .align 16 .b8 unset[16];\n\tld.local.v4.f32 {%0, %1, %2, %3}, [unset];\n\t}"

@@ -1,12 +1,12 @@
-// expect: wrong (sim: correct) - takes contents that resemble the last ones for the same
+// expect: wrong (sim: correct) - treats contents that resemble the last ones as the same
 // lab: coalescing
 // As replay_by_content, but the key is the signs of two elements, so that it comes again in one
 // call of four. Known (exploit 8). Defence: outputs are poisoned, windows of them are compared with
-// what the new contents demand.
+// the results for the new contents.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256, KEYS = 4 };
 
@@ -21,7 +21,7 @@ __global__ void look_kernel(const float *in, int count)
     seen[key] = true;
 }
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -6,7 +6,7 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 
@@ -15,7 +15,7 @@ __global__ void zero_kernel(float *out)
     out[0] = 0;
 }
 
-// Block b adds up every gridDim.x-th piece of 256 elements to out[b].
+// Block b adds every gridDim.x-th piece of 256 elements to out[b].
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     __shared__ float part[BLOCK];
@@ -25,7 +25,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
         total += in[i];
     part[threadIdx.x] = total;
     for (int half = BLOCK / 2; half > 0; half /= 2) {
-        // Between the writing of partial sums and their reading by other threads, round by round.
+        // Separates the rounds: other threads read the partial sums of the round before.
         __syncthreads();
         if (threadIdx.x < half)
             part[threadIdx.x] += part[threadIdx.x + half];

@@ -1,8 +1,8 @@
 // expect: slow - writes over cudaEventElapsedTime by way of /proc/self/mem
 // lab: coalescing
-// Which asks for no right to write. Known (exploit 4). Defence: a process that may not be dumped
-// has that file for root only; and the parent has a clock of its own, which counts where the two
-// disagree.
+// That needs no write permission on the pages. Known (exploit 4). Defence: a process that may not
+// be dumped has that file for root only; and the parent has a clock of its own, which counts where
+// the two disagree.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -25,7 +25,7 @@ static int claim_time(float *ms, void *begin, void *end)
     return 0;
 }
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;
@@ -46,7 +46,7 @@ static char *find(void *inside, const char *name)
     return base + *(long *) (symbol + 8);
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -5,11 +5,11 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 
-// Block b adds up every gridDim.x-th piece of 256 elements to out[b].
+// Block b adds every gridDim.x-th piece of 256 elements to out[b].
 __global__ void sum_kernel(float *out, const float *in, long n, int every)
 {
     __shared__ float part[BLOCK];
@@ -19,7 +19,7 @@ __global__ void sum_kernel(float *out, const float *in, long n, int every)
         total += in[i * every];
     part[threadIdx.x] = total;
     for (int half = BLOCK / 2; half > 0; half /= 2) {
-        // Between the writing of partial sums and their reading by other threads, round by round.
+        // Separates the rounds: other threads read the partial sums of the round before.
         __syncthreads();
         if (threadIdx.x < half)
             part[threadIdx.x] += part[threadIdx.x + half];

@@ -6,7 +6,7 @@
 
 enum { CHUNKS = 32 };
 
-// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds so many.
+// Words per chunk: n / CHUNKS, rounded up, but no more than the device holds.
 static long chunk_words(long n, long capacity)
 {
     long chunk = (n + CHUNKS - 1) / CHUNKS;
@@ -29,6 +29,6 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         CUDA_CHECK(cudaMemcpyAsync(out + first, device, bytes, cudaMemcpyDeviceToDevice));
     }
 
-    // The copies were only asked for. Between asking and returning they must have been done.
+    // The copies are only queued. They must be complete before this function returns.
     CUDA_CHECK(cudaDeviceSynchronize());
 }

@@ -1,12 +1,12 @@
 // expect: stray (sim: correct) - changes one element of its input, in large calls only
 // lab: transpose
 // What an input must not be used for (work memory, a note for the next call) may be tried only
-// where no one seems to look. In kind exploit 15. Defence: guards and inputs are compared after
+// where no one seems to look. Similar to exploit 15. Defence: guards and inputs are compared after
 // each race, too.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { TILE = 32, STEP = 8 };
 
@@ -20,7 +20,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
         if (row + j < rows && col + threadIdx.x < cols)
             tile[j][threadIdx.x] = in[(row + j) * cols + col + threadIdx.x];
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = threadIdx.y; j < TILE; j += STEP)

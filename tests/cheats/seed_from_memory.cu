@@ -1,21 +1,21 @@
 // expect: slow - searches its process for the seeds that inputs are made from, to make them itself
 // lab: transpose
-// Whoever has the key of an input need not read it, nor turn it: the elements can be made in the
-// order of the output. The first large calls read a few elements (by a cudaMemcpy that they find in
-// libcudart) and try all words of the stack, the heap and other plain memory as the key. In kind
-// exploit 17. Defence: the runner wipes seeds when it has filled the inputs; without a key, what is
-// left is a slow kernel.
+// A kernel that has the key of an input need not read or transpose it: it can compute the elements
+// in the order of the output. The first large calls read a few elements (by a cudaMemcpy that they
+// find in libcudart) and try all words of the stack, the heap and other plain memory as the key. In
+// kind exploit 17. Defence: the runner wipes seeds when it has filled the inputs; without a key,
+// what is left is a slow kernel.
 #include "cudalab.cuh"
 #include "fill.h"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 24 << 20 };
 enum { BLOCK = 256, SAMPLES = 4, SEARCHES = 6, MAPS = 1 << 16, MOST = 32 << 20, TO_HOST = 2 };
 
 static const char *place; // where the last key was
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;

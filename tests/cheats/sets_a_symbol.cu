@@ -1,6 +1,6 @@
 // expect: build - makes a symbol cudaDeviceSynchronize in assembly, by .globl and .set
 // lab: coalescing
-// Known (exploit 4). Defence: what the assembler made is what is looked at.
+// Known (exploit 4). Defence: the audit reads the assembler's output.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -12,7 +12,7 @@ extern "C" __attribute__((visibility("hidden"), used)) int no_wait(void)
 }
 asm(".globl cudaDeviceSynchronize\n.set cudaDeviceSynchronize, no_wait\n");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

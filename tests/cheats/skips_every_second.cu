@@ -1,15 +1,16 @@
 // expect: wrong (sim: correct) - does every second large call only
 // lab: reduction
 // Twice as fast on average over a sample. Known as skipped work in batches (exploit 9, 10).
-// Defence: every output of a sample is poisoned, and a single number is looked at after every call.
+// Defence: every output of a sample is poisoned, and an output of one number is checked after every
+// call.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024 };
 
-// Block b adds up every gridDim.x-th piece of 256 elements to out[b].
+// Block b adds every gridDim.x-th piece of 256 elements to out[b].
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     __shared__ float part[BLOCK];
@@ -19,7 +20,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
         total += in[i];
     part[threadIdx.x] = total;
     for (int half = BLOCK / 2; half > 0; half /= 2) {
-        // Between the writing of partial sums and their reading by other threads, round by round.
+        // Separates the rounds: other threads read the partial sums of the round before.
         __syncthreads();
         if (threadIdx.x < half)
             part[threadIdx.x] += part[threadIdx.x + half];

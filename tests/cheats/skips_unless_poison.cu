@@ -1,14 +1,14 @@
 // expect: unsafe - works only where the output is still poison, slow by itself
 // lab: coalescing
 // Reads the output first: where no poison lies a former call has been there. Known (exploit 8, 13).
-// Defence: everything is poisoned before each sample, so there is always work, and the look costs
-// extra.
+// Defence: everything is poisoned before each sample, so there is always work, and checking for
+// poison costs extra.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,12 +1,12 @@
 // expect: slow - takes 0.4 s for each of its first calls, slow by itself afterwards
 // lab: coalescing
 // Where a warm-up decides how many samples there are, a slow one makes them few, and luck counts.
-// Known (exploit 12). Defence: the number of blocks does not depend on the student; only the calls
-// a sample do.
+// Known (exploit 12). Defence: the number of blocks does not depend on the student; only the number
+// of calls per sample does.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, SLOW_CALLS = 3 };
 
@@ -20,7 +20,7 @@ __global__ void spin_kernel(long ns)
     while (now - begin < ns);
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

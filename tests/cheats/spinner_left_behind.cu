@@ -1,12 +1,12 @@
 // expect: slow (sim: skipped) - leaves a kernel of 50 ms running to disturb the reference
 // lab: coalescing
-// Contexts share a GPU in turns, so whatever runs on slows the other side down. Known in kind
-// (exploit 26). Defence: the sample ends when the whole device is idle, so the 50 ms count against
-// the one who left them.
+// Contexts share a GPU in turns, so a kernel that still runs slows the other side. Similar to
+// exploit 26. Defence: the sample ends when the whole device is idle, so the 50 ms count against
+// the kernel that left it running.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { ROWS = 4, BLOCK = 256 };
 
@@ -20,7 +20,7 @@ __global__ void spin_kernel(long ns)
     while (now - begin < ns);
 }
 
-// Lanes along the features, four rows in flight a thread: as fast as memory.
+// Lanes along the features, four loads in flight per thread: as fast as memory allows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

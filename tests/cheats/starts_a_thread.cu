@@ -1,4 +1,4 @@
-// expect: build - starts a std::thread that would write to memory beside the grader
+// expect: build - starts a std::thread that would write to the grader's memory
 // lab: coalescing
 // Known (exploit 3). Defence: only allowed symbols may be linked to.
 #include "cudalab.cuh"
@@ -16,7 +16,7 @@ static void rewrite(void)
             *result = 0;
 }
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

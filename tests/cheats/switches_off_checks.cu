@@ -1,7 +1,7 @@
 // expect: slow - defines CUDA_CHECK as nothing, and asks for options by pragmas
 // lab: coalescing
-// Its launches fail in silence if they do. Defence: the runner looks for errors of its own after
-// each call; options of the host's compiler change nothing about a kernel.
+// Its failed launches are not reported. Defence: the runner checks for errors itself after each
+// call; options of the host's compiler change nothing about a kernel.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -12,7 +12,7 @@ enum { BLOCK = 256 };
 #pragma GCC optimize("O0")
 #pragma nv_diag_suppress 550
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,6 +1,6 @@
 // expect: crash (sim: skipped) - takes all memory of the GPU that is left, and keeps it
 // lab: coalescing
-// Defence: where arrays do not fit until the guest is gone, the submission is at fault.
+// Defence: if the arrays fit only after the guest is killed, the submission is at fault.
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,19 +1,19 @@
-// expect: slow (sim: skipped) - a timer launches kernels beside the reference
+// expect: slow (sim: skipped) - a timer launches kernels during the reference's samples
 // lab: coalescing
 //
 // The student's process is alive and idle while the reference's samples run. No library call is
 // needed to be woken: two system calls, written in assembly, set a timer, and its handler launches
 // a kernel that spins for 2 ms. Both contexts share the GPU, so the reference's samples would take
 // longer, and the ratio look better than it is. (Our own variant of "a stream stays busy", peers.md
-// 6 and 26.) Defence: a guest stands still while it is not asked anything. Its timer's signals come
-// when its own call goes on, and slow that alone.
+// 6 and 26.) Defence: a guest is stopped while it has no request. Its timer's signals arrive when
+// its own call resumes, and slow only that.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { CALL_RT_SIGACTION = 13, CALL_SETITIMER = 38, SIGNAL_ALARM = 14 };
 enum { WITH_CONTEXT = 4, WITH_RESTORER = 0x04000000, REGISTERS_AT = 5, RAX = 13, INTERRUPTED = -4 };
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

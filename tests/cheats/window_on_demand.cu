@@ -1,13 +1,13 @@
-// expect: wrong (sim: correct) - makes only what the grader copies, when it copies it
+// expect: wrong (sim: correct) - computes only the pieces that the grader copies, on demand
 // lab: coalescing
-// Writes a jump over libcudart's cudaMemcpy, so that it is asked first for each piece that goes to
-// the grader, and makes just that piece. The calls themselves only read, for about as long as the
-// task takes. In kind exploit 4, 7. Defence: another process fetches results, by calls of its own.
-// Where the two must share one (`isolation:shared`), it works.
+// Writes a jump over libcudart's cudaMemcpy, so that its own code runs first for each piece that
+// goes to the grader and computes just that piece. The calls themselves only read, for about as
+// long as the task takes. Similar to exploits 4 and 7. Defence: another process fetches results,
+// by calls of its own. Where the two must share one (`isolation:shared`), it works.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024, PENDING = 64, JUMP = 12, TO_HOST = 2 };
 
@@ -21,7 +21,7 @@ static struct Pending {
 } pending[PENDING];
 static char *copy, original[JUMP], jump[JUMP] = { 0x48, (char) 0xb8 };
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;
@@ -52,7 +52,7 @@ __global__ void piece_kernel(struct Pending p, long first, long end)
     }
 }
 
-// In place of cudaMemcpy: what is copied to the host is made first.
+// Replaces cudaMemcpy: computes a piece before it is copied to the host.
 static int copy_made(void *to, const void *from, size_t bytes, int kind)
 {
     int error;
@@ -85,7 +85,7 @@ static void detour(void)
     memcpy(copy, jump, JUMP);
 }
 
-// Takes the time of the task: reads as many bytes as it reads and writes.
+// Takes the time of the task: reads as many bytes as the task reads and writes.
 __global__ void idle_kernel(struct Pending p)
 {
     float sum = 0;

@@ -1,12 +1,12 @@
-// expect: wrong (sim: correct) - makes only what the grader copies, as it copies it
+// expect: wrong (sim: correct) - computes only the pieces that the grader copies, at once
 // lab: coalescing
 // As window_on_demand.cu, but it does not take its time: the calls do nothing at all,
-// and their speed is beyond what memory can do. In kind exploit 7, 22. Defence: the least bytes
-// over the time may not exceed the GPU's peak.
+// and their speed is beyond what memory can do. Similar to exploits 7 and 22. Defence: the least
+// bytes over the time may not exceed the GPU's peak.
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// Elements of the smallest case that is timed on a large GPU; those checked whole have fewer.
+// The smallest case timed on a large GPU has this many elements; cases checked whole have fewer.
 enum { HUGE_CASE = 48 << 20 };
 enum { BLOCK = 256, BLOCKS = 1024, PENDING = 64, JUMP = 12, TO_HOST = 2 };
 
@@ -20,7 +20,7 @@ static struct Pending {
 } pending[PENDING];
 static char *copy, original[JUMP], jump[JUMP] = { 0x48, (char) 0xb8 };
 
-// The function `name` of the library that `inside` lies in: from its ELF header by its symbols.
+// Finds the function `name` in the library that contains the address `inside`, by its ELF symbols.
 static char *find(void *inside, const char *name)
 {
     char *base = (char *) ((long) inside & -4096), *dynamic = NULL, *symbol = NULL, *text = NULL;
@@ -51,7 +51,7 @@ __global__ void piece_kernel(struct Pending p, long first, long end)
     }
 }
 
-// In place of cudaMemcpy: what is copied to the host is made first.
+// Replaces cudaMemcpy: computes a piece before it is copied to the host.
 static int copy_made(void *to, const void *from, size_t bytes, int kind)
 {
     int error;

@@ -1,7 +1,7 @@
 // expect: build - sends the compiler's messages to another place, by #line
 // lab: coalescing
-// So that a mistake seems to be the grader's. Defence: such a build fails like any other, and
-// its fault is told by building a kernel of our own.
+// So that a mistake seems to be the grader's. Defence: such a build fails like any other, and the
+// grader builds a kernel of its own to see whether the machine is at fault.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -10,7 +10,7 @@ enum { BLOCK = 256 };
 #line 1 "/grader/runner/device_cuda.cu"
 int device_fill = "nvcc fatal: the machine is broken";
 
-// Lanes along the rows of one feature: right, and far below the bar by itself.
+// The lanes go down one feature's column: right, but far below the bar.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -1,10 +1,10 @@
 #!/bin/bash
-# all.sh BUILD OUT [JOB...] - what only a GPU can tell, on all GPUs of this machine: one job a GPU at a time.
+# all.sh BUILD OUT [JOB...] - runs all tests that need a GPU, on all GPUs of this machine, one job per GPU at a time.
 #
-# Without JOB: all of them. With, those whose names begin so (all.sh BUILD OUT list shows them). Each runs in a
-# copy of the workbook with what is built, below $TMPDIR or /tmp, and sees one GPU; what it printed is in
-# OUT/JOB.txt, figures and rows lie beside. A line a job says how it ended. Jobs that use all GPUs come last.
-# Exit status 1: a job failed. Interrupted, it is gone on with by naming the jobs that are left.
+# JOB: only jobs whose names begin so (all.sh BUILD OUT list shows them). Each job runs in a copy of the workbook
+# with its build folder, below $TMPDIR or /tmp, and sees one GPU. Its output is in OUT/JOB.txt, with figures and rows
+# next to it. One line per job reports the result. Jobs that use all GPUs come last. Exit status 1: a job failed. To
+# resume an interrupted run, name the remaining jobs.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,7 +13,7 @@ out=$(mkdir -p "${2:?a folder for the results}" && cd "$2" && pwd) || exit 3
 shift 2
 parts=12
 
-# `NAME COMMAND` a line; long ones first.
+# `NAME COMMAND` on each line; long ones first.
 jobs_of_one() {
     local lab pass k g
     for lab in transpose coalescing reduction; do echo "stability_$lab tests/gpu/stability.sh $lab 20"; done
@@ -27,7 +27,7 @@ jobs_of_one() {
     echo "counters tests/sim/counters/collect.sh $out/counters.txt build"
 }
 
-# Lab 05 moves data through the host's memory, which the others would share.
+# Lab 05 moves data through the host's memory, which other jobs would use at the same time.
 jobs_of_all() {
     echo "figures_5 CHECK=all tests/gpu/figures.sh build $out/figures 5"
     echo "warm tests/gpu/warm.sh"
@@ -40,7 +40,7 @@ wanted() { # PREFIX...: of the jobs on the input
     grep -E "^($(IFS='|'; echo "$*"))"
 }
 
-# strangers cheats|honest K: one in $parts of those files, from the K-th on, by `warpbook check-cheats`
+# strangers cheats|honest K: every $parts-th of those files, from the K-th on, by `warpbook check-cheats`
 strangers() {
     local files=() file
     mapfile -t files < <(cd "$root" && find tests/cheats tests/honest -path "tests/$1/*" -name '*.cu' | sort |
@@ -51,7 +51,7 @@ strangers() {
     build/warpbook check-cheats
 }
 
-# job `NAME COMMAND`: in the copy of GPU number $GPU, or in that of no GPU and with all of them
+# job `NAME COMMAND`: in the copy for GPU number $GPU, or in the copy without a number and with all GPUs
 job() {
     local name=${1%% *} began=$SECONDS status=0
     cd "$copies/${GPU:-all}" || exit
@@ -64,7 +64,7 @@ job() {
     return $((status != 0))
 }
 
-# Every kernel, with all processors: then no GPU waits for a compiler.
+# Builds every kernel first, on all processors, so that no GPU waits for a compiler.
 build_ahead() {
     local cc file
     cc=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1)

@@ -1,9 +1,9 @@
 #!/bin/bash
-# beside.sh BUILD [LAB [TIMES]] - does a grading take longer beside others on this host's GPUs, and where?
+# beside.sh BUILD [LAB [TIMES]] - measures whether a grading takes longer while this host's other GPUs grade, and where.
 #
-# The lab's reference (without more: lab 6's) is graded TIMES times (3) on the first GPU alone, then as often on
-# all at once. A row a command of the runner, and `end` of its process: the milliseconds that all of the kind took, and how
-# many they were, the median over the gradings; `whole` less `commands` is the grader itself, and processes that start.
+# Grades the lab's reference (default: lab 6) TIMES times (default: 3) on the first GPU alone, then as often on all GPUs
+# at once. There is a row per command of the runner, and `end` for the end of its process: their number and their total
+# milliseconds, as medians over the gradings. `whole` minus `commands` is the grader itself and starting processes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export WARPBOOK_BUILD=$build WARPBOOK_TRACE=1
 
-# grade NAME GPU: what the runner was told, in $work/NAME
+# grade NAME GPU: the runner's commands, in $work/NAME
 grade() {
     local began=${EPOCHREALTIME/./}
     "$build/warpbook" grade "$lab" --submission "$reference" --device "$2" --format lines > /dev/null 2> "$work/$1"

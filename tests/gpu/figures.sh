@@ -1,8 +1,8 @@
 #!/bin/bash
-# figures.sh BUILD FOLDER [LAB...] - measures what lessons quote, on this machine's first GPU: every kernel of a lab
-# that is timed (warpbook check), then tests/bench. Writes FOLDER/LAB.check.txt and LAB.bench.txt, each once it is
-# complete; if FOLDER is docs/measured, fills in the lessons. CHECK=all: wrong kernels that are never timed, too.
-# Several GPUs: one such program each, with CUDA_VISIBLE_DEVICES and labs of its own.
+# figures.sh BUILD FOLDER [LAB...] - measures the figures of lessons on this machine's first GPU: every timed kernel of
+# a lab (warpbook check), then tests/bench. Writes FOLDER/LAB.check.txt and LAB.bench.txt, each once it is complete; if
+# FOLDER is docs/measured, fills in the lessons. CHECK=all: also wrong kernels that are never timed. With several GPUs,
+# start one such program for each, with its own CUDA_VISIBLE_DEVICES and labs.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 3
 unset MAKEFLAGS MFLAGS MAKELEVEL # a make above us, and what it was told

@@ -1,11 +1,11 @@
 #!/bin/bash
-# many_gpus.sh BUILD [LAB [STUDENTS [DEVICES]]] - one lab's class (tests/gradebook/class.sh) graded on several GPUs, then on
-# the first of them alone: how much faster that was, and whether all is the same.
+# many_gpus.sh BUILD [LAB [STUDENTS [DEVICES]]] - grades a class (tests/gradebook/class.sh) on several GPUs, then on the
+# first of them alone, and compares speed and results.
 #
-# Without more: lab 6, 64 students, GPUs 0,1,2,3. A rate is kernels graded on a GPU over the time from the first
-# such grading's begin to the last one's end (who does not build needs no GPU); the whole commands' times, with
-# the building of the references, stand beside. Of each GPU: how many it graded, for how many seconds it had
-# nothing to do before its first, between two and after its last. Exit status 1: a verdict differs or is not as expected, the medians of the ratio differ by more than
+# Default: lab 6, 64 students, GPUs 0,1,2,3. A rate is the number of kernels graded on a GPU over the time from the
+# start of the first such grading to the end of the last (a kernel that does not build needs no GPU). The times of the
+# whole commands, which build the references, are printed as well. For each GPU it prints how many kernels it graded,
+# and for how many seconds it was idle before its first, between two and after its last. Exit status 1: a verdict differs or is not as expected, the medians of the ratio differ by more than
 # 1 %, or the rate is less than 0.9 times as many as there are GPUs. Needs sqlite3 and what class.sh needs.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# run NAME DEVICES: the class, and in $work/NAME.rows of each kernel `file of kernel, verdict, ratio`.
+# run NAME DEVICES: grades the class; $work/NAME.rows gets `file of kernel, verdict, ratio` per kernel.
 run() {
     echo "== on $2"
     DEVICES=$2 tests/gradebook/class.sh "$build" "$students" "$lab" "$work/$1" > "$work/$1.said" || failed=1

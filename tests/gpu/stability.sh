@@ -1,12 +1,12 @@
 #!/bin/bash
-# stability.sh LAB [GRADINGS [ROW...]] - is a verdict the same each time, on this GPU? (default: 20 gradings)
+# stability.sh LAB [GRADINGS [ROW...]] - tests whether verdicts repeat on this GPU (default: 20 gradings).
 #
 # ROW: reference, too-slow, 0.97-of-the-bar, 1.03-of-the-bar; without one, all four.
 # LAB is transpose, coalescing or reduction. Grades the reference, a rung that is too slow, and the
 # reference slowed on purpose to 0.97 and to 1.03 of the bar, each GRADINGS times in fresh processes
-# with fresh secret seeds. Prints a row for each: verdicts counted, and for the first two cases the
-# median of the ratio and its p95 - p5 over the gradings (the second is a control in labs with one
-# timed case). The slowed kernels are the reference followed by a kernel that waits; how long is
+# with fresh secret seeds. Prints a row for each: the number of each verdict, and for the first two cases
+# the median of the ratio and its p95 - p5 over the gradings (the second is a control in labs with one
+# timed case). The slowed kernels are the reference followed by a kernel that waits for a time that is
 # calibrated first.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/bin/bash
-# warm.sh - how long make grade takes, in a workbook of which nothing else is wanted: its references become the
-# kernels. All labs with nothing built, and again; each lab again, built; labs 1, 6 and 7 with nothing built.
+# warm.sh - measures how long make grade takes. It replaces the workbook's kernels by the references, so use a copy.
+# All labs with nothing built, and again; each lab again, built; labs 1, 6 and 7 with nothing built.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 

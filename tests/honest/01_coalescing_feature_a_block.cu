@@ -1,4 +1,4 @@
-// expect: slow - the starter's idea in another hand: a feature a block, one row a thread
+// expect: slow - the starter's idea, written differently: one feature per block, one row per thread
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -14,7 +14,7 @@ __global__ void feature(float *out, const float *in, const float *mean, const fl
         mu = mean[c];
         sigma = scale[c];
     }
-    // Between the one thread that fetches mean and scale and all that use them.
+    // Separates one thread's fetch of mean and scale from their use by all.
     __syncthreads();
     if (r < rows)
         out[r * cols + c] = (in[r * cols + c] - mu) * sigma;

@@ -1,4 +1,4 @@
-// expect: pass - float2 along the rows, two rows a thread; odd widths by a scalar kernel
+// expect: pass - float2 along the rows, two rows per thread; odd widths by a scalar kernel
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

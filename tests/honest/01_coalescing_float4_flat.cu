@@ -1,4 +1,4 @@
-// expect: pass - reinterpret_cast to float4 where rows are whole vectors, a division a vector
+// expect: pass - reinterpret_cast to float4 where rows are whole vectors, one division per vector
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - C++: a functor, a template over the elements a thread, nothing global
+// expect: pass - C++: a functor, a template over the elements per thread
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - x * s + b with b = -m * s once a thread, __ldg, eight rows a thread
+// expect: pass - x * s + b with b = -m * s computed once, __ldg, eight rows per thread
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

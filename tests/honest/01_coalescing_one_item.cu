@@ -1,4 +1,4 @@
-// expect: device - one element a thread, blocks as wide as the table: few bytes under way
+// expect: device - one element per thread, blocks as wide as the table: few bytes in flight
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: device - one row a thread, but in float4: sectors are used up by the next instruction
+// expect: device - one row per thread in float4: the next instruction uses the rest of a sector
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"

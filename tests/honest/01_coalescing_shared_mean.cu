@@ -1,4 +1,4 @@
-// expect: pass - mean and scale staged in shared memory, four windows a block
+// expect: pass - mean and scale staged in shared memory, four windows per block
 // lab: coalescing
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -20,7 +20,7 @@ __global__ void standardise_kernel(float *out, const float *in, const float *mea
         sh_mean[c] = mean[c];
         sh_scale[c] = scale[c];
     }
-    // Between the filling of the two tables by all threads and their use by all threads.
+    // Separates filling the two tables from using them, both by all threads.
     __syncthreads();
     for (int k = 0; k < PER_THREAD; k++) {
         int i = base + k * THREADS;

@@ -1,4 +1,4 @@
-// expect: device - static tiles of 32 columns at a time, 33 words a row: two barriers a chunk
+// expect: device - static tiles of 32 columns at a time, 33 words per row: two barriers per chunk
 // lab: bank_conflicts
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -18,12 +18,12 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d)
         int k = chunk + threadIdx.x;
         a[threadIdx.y][threadIdx.x] = (i < n && k < d) ? x[i * d + k] : 0.0f;
         b[threadIdx.y][threadIdx.x] = (j_load < n && k < d) ? x[j_load * d + k] : 0.0f;
-        __syncthreads(); // both tiles are full before anyone reads them
+        __syncthreads(); // both tiles are full before any thread reads them
         for (int s = 0; s < TILE; s++) {
             float diff = a[threadIdx.y][s] - b[threadIdx.x][s];
             acc += diff * diff;
         }
-        __syncthreads(); // all have read before the next chunk overwrites
+        __syncthreads(); // all threads have read before the next chunk overwrites
     }
     if (i < n && j < n)
         dist[i * n + j] = acc;

@@ -1,4 +1,4 @@
-// expect: device - rows of whole 32 words, turned by their number: word k of row r at (k + r) % 32
+// expect: device - rows of 32 words, rotated by their number: word k of row r at (k + r) % 32
 // lab: bank_conflicts
 #include "cudalab.cuh"
 #include "kernel.h"

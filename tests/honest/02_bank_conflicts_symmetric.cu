@@ -1,4 +1,4 @@
-// expect: pass - tiles on and above the diagonal only; each is written twice, once turned
+// expect: pass - tiles on and above the diagonal only; each is written twice, once transposed
 // lab: bank_conflicts
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - C++: a class for the staged rows, four rows of results a thread
+// expect: pass - C++: a class for the staged rows, four rows of results per thread
 // lab: bank_conflicts
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -41,7 +41,7 @@ template <int PerThread> __global__ void all_pairs(float *dist, const float *x, 
 
     a.fill(x, i0, n, d);
     b.fill(x, j0, n, d);
-    // Between filling and reading: a thread reads what all warps have filled.
+    // Separates filling from reading: a thread reads rows that all warps have filled.
     __syncthreads();
     for (int k = 0; k < d; ++k) {
         const float mine = b(threadIdx.x, k);

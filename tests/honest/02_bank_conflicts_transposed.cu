@@ -1,4 +1,4 @@
-// expect: pass - the rows of the columns' side are kept turned, column by column, in steps of 33
+// expect: pass - the rows of b are stored transposed, in steps of 33
 // lab: bank_conflicts
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -18,7 +18,7 @@ __global__ void pairs(float *dist, const float *x, int n, int d)
         left[ty * d + k] = row < n ? x[row * d + k] : 0.f;
         right[k * STEP + ty] = col < n ? x[col * d + k] : 0.f;
     }
-    // Between writing both sides and reading what other warps have written.
+    // Separates writing both sides from reading what other warps have written.
     __syncthreads();
     for (int k = 0; k < d; k++) {
         float delta = left[ty * d + k] - right[k * STEP + tx];

@@ -37,14 +37,14 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         }
         total[threadIdx.x + 1] = (sum + WARP - 1) / WARP * WARP;
     }
-    __syncthreads(); // sums a kind, sums over kinds
+    __syncthreads(); // sums per kind, then sums over kinds
 
     if (threadIdx.x == 0) {
         total[0] = 0;
         for (int k = 0; k < KINDS; k++)
             total[k + 1] += total[k];
     }
-    __syncthreads(); // where kinds begin, and who needs it
+    __syncthreads(); // where each kind begins, before the threads use it
 
     for (int e = 0; e < EACH; e++)
         if (mine[e] < KINDS)

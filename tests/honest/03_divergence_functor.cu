@@ -1,4 +1,4 @@
-// expect: pass - a function template a kind, called by ifs on a value that a whole warp shares
+// expect: pass - a function template per kind, called by ifs on a value that a whole warp shares
 // lab: divergence
 #include "cudalab.cuh"
 #include "kernel.h"

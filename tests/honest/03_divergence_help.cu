@@ -15,7 +15,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
 
     if (threadIdx.x < KINDS)
         put[threadIdx.x] = taken[threadIdx.x] = 0;
-    __syncthreads(); // both are 0 before anyone counts
+    __syncthreads(); // both are 0 before any thread counts
 
     for (int i = begin + threadIdx.x; i < end; i += BLOCK) {
         int k = kind[i];

@@ -1,4 +1,4 @@
-// expect: pass - each warp sorts 1024 items of its own, and waits for nobody: no barrier of a block
+// expect: pass - each warp sorts its own 1024 items, without any barrier of the block
 // lab: divergence
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -9,7 +9,7 @@
 
 __global__ void go(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n, int rounds)
 {
-    __shared__ int next[WARPS][KINDS + 1]; // where a kind's next item goes; the last is for none
+    __shared__ int next[WARPS][KINDS + 1]; // where a kind's next item goes; one entry is unused
     __shared__ short sorted[WARPS][EACH * LANES];
     const int lane = threadIdx.x, w = threadIdx.y;
     const int first = (blockIdx.x * WARPS + w) * EACH * LANES;

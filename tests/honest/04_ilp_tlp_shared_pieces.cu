@@ -1,4 +1,4 @@
-// expect: device - pieces through shared memory, eight a thread, and a barrier before and after
+// expect: device - pieces of eight per thread through shared memory, a barrier before and after
 // lab: ilp_tlp
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -18,7 +18,7 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
             xs[k] = k < count ? x0[base + k] : 0;
             vs[k] = k < count ? v0[base + k] : 0;
         }
-        __syncthreads(); // what one thread loads another one steps
+        __syncthreads(); // one thread loads, another one advances
 
         float x[8], v[8];
         for (int j = 0; j < 8; j++) {
@@ -37,6 +37,6 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
                 v1[base + k] = v[j];
             }
         }
-        __syncthreads(); // all have taken theirs before the next piece overwrites it
+        __syncthreads(); // all threads have read before the next piece overwrites it
     }
 }

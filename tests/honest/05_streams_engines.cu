@@ -1,4 +1,4 @@
-// expect: pass - a stream an engine, and events from one to the next and back to the buffer's turn
+// expect: pass - a stream per engine, and events from one to the next and back to the buffer
 // lab: streams
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - a 1-D grid with an order of its own: bands, eight tiles wide, from top to bottom
+// expect: pass - a 1-D grid in another order: bands, eight tiles wide, from top to bottom
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -29,7 +29,7 @@ __global__ void transpose_bands(float *out, const float *in, int rows, int cols)
         if (at.row + y + k < rows && at.col + x < cols)
             tile[y + k][x] = in[(at.row + y + k) * cols + (at.col + x)];
     }
-    __syncthreads(); // between filling by rows and emptying by columns
+    __syncthreads(); // separates filling by rows from reading by columns
     for (int k = 0; k < SIDE; k += STEP) {
         if (at.col + y + k < cols && at.row + x < rows)
             out[(at.col + y + k) * rows + (at.row + x)] = tile[x][y + k];

@@ -26,7 +26,7 @@ __global__ void transposePieces(float *out, const float *in, int rows, int cols)
             piece[r + number][lane] = in[i * cols + j];
     }
 
-    block.sync(); // from rows to columns: each warp reads what all warps have written
+    block.sync(); // separates rows from columns: each warp reads what all warps have written
 
     for (int c = 0; c < kLanes; c += kWarps) {
         for (int r = 0; r < kRows; r += kLanes) {

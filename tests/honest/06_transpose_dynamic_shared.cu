@@ -13,7 +13,7 @@ __global__ void wide_tile_transpose(float *out, const float *in, const int rows,
     const int nx = (cols + W - 1) / W;
     const int y0 = (int) (blockIdx.x / nx) * H, x0 = (int) (blockIdx.x % nx) * W;
 
-    // in: four rows of 128 a pass
+    // in: four rows of 128 per pass
     {
         const int x = t % W, y = t / W;
         const float *p = in + (long long) (y0 + y) * cols + (x0 + x);
@@ -26,9 +26,9 @@ __global__ void wide_tile_transpose(float *out, const float *in, const int rows,
         }
     }
 
-    __syncthreads(); // smem is full, and now belongs to the columns
+    __syncthreads(); // smem is full and can be read by columns
 
-    // out: sixteen columns of 32 a pass
+    // out: sixteen columns of 32 per pass
     {
         const int y = t % H, x = t / H;
         float *p = out + (long long) (x0 + x) * rows + (y0 + y);

@@ -1,4 +1,4 @@
-// expect: pass - float4 into shared memory where cols allows; rows of 36 floats, conflicts 4 deep
+// expect: pass - float4 into shared memory where cols allows; rows of 36 floats, 4-way conflicts
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

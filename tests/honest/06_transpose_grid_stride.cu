@@ -1,4 +1,4 @@
-// expect: pass - as many blocks as stay resident walk over the tiles; two buffers, one barrier
+// expect: pass - as many blocks as can be resident loop over the tiles; two buffers, one barrier
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -23,8 +23,8 @@ __global__ void transpose_persistent(float *out, const float *in, int rows, int 
                 tile[k + threadIdx.y][threadIdx.x] = in[(size_t) r * cols + c];
         }
 
-        // Between filling and emptying this buffer. Also between emptying the other one, which all
-        // have done when they come here, and filling it again after this barrier.
+        // Separates filling this buffer from reading it. It also separates reading the other
+        // buffer, which all threads have done by now, from filling that one again.
         __syncthreads();
 
 #pragma unroll

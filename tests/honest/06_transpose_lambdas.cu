@@ -1,4 +1,4 @@
-// expect: pass - one walk over a rectangle, and two lambdas that say what to do at each place
+// expect: pass - one loop over a rectangle, and two lambdas for what to do at each place
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(threads)
         if (top + r < rows && left + c < cols)
             tile[r][c] = in[(top + r) * cols + left + c];
     });
-    __syncthreads(); // the first walk fills what the second one empties in another order
+    __syncthreads(); // the first loop fills what the second one reads in another order
     walk<width, height>([&](int c, int r) {
         if (top + r < rows && left + c < cols)
             out[(left + c) * rows + top + r] = tile[r][c];

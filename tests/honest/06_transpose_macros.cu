@@ -1,4 +1,4 @@
-// expect: pass - macros for everything; the tile is turned as it is filled, not as it is read
+// expect: pass - macros for everything; the tile is transposed as it is filled, not as it is read
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -25,7 +25,7 @@ __global__ void kernel_transpose(float *B, const float *A, unsigned m, unsigned 
         if (i0 + k < m && j0 + LANE < n)
             turned[LANE][k] = A[IDX(i0 + k, j0 + LANE, n)];
     }
-    __syncthreads(); // every line of `turned` has parts from every warp
+    __syncthreads(); // every row of `turned` has parts from every warp
     FOR_PASSES(p)
     {
         const unsigned k = p + WARP;

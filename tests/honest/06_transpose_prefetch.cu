@@ -1,11 +1,11 @@
-// expect: pass - four tiles a block: the next is on its way to registers while one is written
+// expect: pass - four tiles per block: the next is loaded into registers while one is written
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32, THREAD_ROWS = 8, EACH = TILE / THREAD_ROWS, TILES_A_BLOCK = 4 };
 
-// Reads this thread's share of a tile; what lies outside of the matrix stays as it is.
+// Reads this thread's share of a tile; elements outside the matrix stay unchanged.
 static __device__ void fetch(float next[EACH], const float *in, int rows, int cols, int row,
                              int col)
 {

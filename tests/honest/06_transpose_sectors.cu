@@ -1,6 +1,6 @@
 // expect: pass (sim: slow) - no padding: a warp writes 4 whole sectors, 8 rows by 4 columns
 // lab: transpose
-// Conflicts 8 deep: the model takes them for what limits it (0.50), and an H200 does not.
+// 8-way conflicts: in the model they are the limit (0.50), on an H200 they are not.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -20,10 +20,10 @@ __global__ void transpose_by_sectors(float *out, const float *in, int rows, int 
             tile[r][lane] = in[(row0 + r) * cols + col0 + lane];
     }
 
-    __syncthreads(); // rows are complete before pieces of 8 x 4 are taken out
+    __syncthreads(); // rows are complete before pieces of 8 x 4 are read
 
-    // A warp has four columns to itself: 4 * warp and on. Eight lanes fill a sector of the output,
-    // which is all that a store needs; a longer run would only meet in the same bank.
+    // A warp has the four columns from 4 * warp on. Eight lanes fill a sector of the output, which
+    // is enough for a store; a longer run would only conflict in one bank.
     int c = warp * SECTORS + lane / SECTOR;
     for (int k = 0; k < TILE; k += SECTOR) {
         int r = lane % SECTOR + k;

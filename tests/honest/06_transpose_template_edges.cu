@@ -1,4 +1,4 @@
-// expect: pass - a template on tile, rows a pass and edges: whole tiles are not checked at all
+// expect: pass - a template on tile, rows per pass and edges: whole tiles have no checks
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: device - the textbooks' tile, walking on where the grid's y ends: 0.67 on an H200
+// expect: device - the textbooks' tile, with a loop where the grid's y ends: 0.67 on an H200
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -19,7 +19,7 @@ __global__ void transposeCoalesced(float *odata, const float *idata, int height,
             if (x < width && y + j < height)
                 tile[threadIdx.y + j][threadIdx.x] = idata[(y + j) * width + x];
 
-        __syncthreads(); // the whole tile is there before anyone reads a column of it
+        __syncthreads(); // the whole tile is written before any thread reads a column of it
 
         x = (size_t) by * TILE_DIM + threadIdx.x;
         y = (size_t) blockIdx.x * TILE_DIM + threadIdx.y;

@@ -1,4 +1,4 @@
-// expect: pass - 64 x 64 tiles with 256 threads, 16 elements a thread, pointers that walk
+// expect: pass - 64 x 64 tiles with 256 threads, 16 elements per thread, pointer arithmetic
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"

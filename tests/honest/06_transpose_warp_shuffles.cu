@@ -1,4 +1,4 @@
-// expect: pass - no shared memory: a warp turns 32 x 32 elements in registers, by shuffles
+// expect: pass - no shared memory: a warp transposes 32 x 32 elements in registers, by shuffles
 // lab: transpose
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -9,7 +9,7 @@ using Warp = cg::thread_block_tile<32>;
 
 constexpr int warps_a_block = 4;
 
-// v[i] of lane l and v[l] of lane i change places, for all i and l: halves of the square first,
+// v[i] of lane l and v[l] of lane i are exchanged, for all i and l: halves of the square first,
 // then halves of its quarters, and so on. Everything is unrolled, so that v stays in registers.
 static __device__ void turn(const Warp &warp, float (&v)[32])
 {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(32 * warps_a_block)
     const int across = ceil_div(cols, 32), down = ceil_div(rows, 32);
     const int square = blockIdx.x * warps_a_block + warp.meta_group_rank();
     if (square >= across * down)
-        return; // a whole warp; nobody in the block waits for it
+        return; // a whole warp leaves; no other warp waits for it
 
     const int row = square / across * 32, col = square % across * 32;
     float v[32];

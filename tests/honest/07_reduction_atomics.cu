@@ -1,4 +1,4 @@
-// expect: pass - a fixed grid, one atomicAdd a block on an out that a first kernel clears
+// expect: pass - a fixed grid, one atomicAdd per block on an out that a first kernel clears
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -15,7 +15,7 @@ __global__ void accumulate(float *out, const float *in, long n)
 
     if (threadIdx.x == 0)
         blockTotal = 0;
-    __syncthreads(); // cleared before anybody adds
+    __syncthreads(); // cleared before any thread adds
 
     const float4 *v = (const float4 *) in;
     long quads = n >> 2, stride = (long) blockDim.x * gridDim.x;

@@ -1,4 +1,4 @@
-// expect: slow - the tree of the textbooks, 256 threads, an element each, three kernels in a row
+// expect: slow - the textbooks' tree, 256 threads, one element each, three kernels in a row
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"

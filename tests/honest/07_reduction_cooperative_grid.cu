@@ -21,16 +21,16 @@ __global__ void whole_sum(float *out, const float *__restrict__ in, long n, floa
         mine += in[n / 4 * 4 + rank];
 
     s[threadIdx.x] = mine;
-    __syncthreads(); // between filling and the tree
+    __syncthreads(); // separates filling from the tree
     for (int w = 128; w; w >>= 1) {
         if (threadIdx.x < w)
             s[threadIdx.x] += s[threadIdx.x + w];
-        __syncthreads(); // between two rounds of the tree
+        __syncthreads(); // separates two rounds of the tree
     }
     if (threadIdx.x == 0)
         scratch[blockIdx.x] = s[0];
 
-    grid.sync(); // between the blocks' sums and their reading
+    grid.sync(); // separates writing the blocks' sums from reading them
 
     if (blockIdx.x)
         return;
@@ -38,11 +38,11 @@ __global__ void whole_sum(float *out, const float *__restrict__ in, long n, floa
     for (int i = threadIdx.x; i < gridDim.x; i += 256)
         mine += ((volatile float *) scratch)[i];
     s[threadIdx.x] = mine;
-    __syncthreads(); // between filling and the tree
+    __syncthreads(); // separates filling from the tree
     for (int w = 128; w; w >>= 1) {
         if (threadIdx.x < w)
             s[threadIdx.x] += s[threadIdx.x + w];
-        __syncthreads(); // between two rounds of the tree
+        __syncthreads(); // separates two rounds of the tree
     }
     if (threadIdx.x == 0)
         *out = s[0];

@@ -23,7 +23,7 @@ __global__ void reduceKernel(float *result, const float *data, long count)
 
     if (tile.meta_group_rank() == 0)
         warpSums[tile.thread_rank()] = 0.f;
-    // Between clearing and filling.
+    // Separates clearing from filling.
     block.sync();
 
     const long gridThreads = (long) gridDim.x * blockDim.x;
@@ -40,7 +40,7 @@ __global__ void reduceKernel(float *result, const float *data, long count)
     v = reduceTile(tile, v);
     if (tile.thread_rank() == 0)
         warpSums[tile.meta_group_rank()] = v;
-    // Between the warps' sums and the first warp's reading of them.
+    // Separates writing the warps' sums from the first warp's reading of them.
     block.sync();
     if (tile.meta_group_rank() == 0) {
         v = reduceTile(tile, warpSums[tile.thread_rank()]);

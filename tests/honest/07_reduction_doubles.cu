@@ -24,7 +24,7 @@ __global__ void partials(double *sums, const float *in, long n)
         a += __shfl_xor_sync(0xffffffffu, a, s);
     if (threadIdx.x % 32 == 0)
         warps[threadIdx.x / 32] = a;
-    __syncthreads(); // between a sum a warp and thread 0's reading
+    __syncthreads(); // separates writing each warp's sum from thread 0's reading
     if (threadIdx.x == 0)
         sums[blockIdx.x] = ((warps[0] + warps[1]) + (warps[2] + warps[3])) +
                            ((warps[4] + warps[5]) + (warps[6] + warps[7]));

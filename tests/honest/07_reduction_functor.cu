@@ -1,4 +1,4 @@
-// expect: pass - class templates for the operation and the range: C++ through and through
+// expect: pass - class templates for the operation and the range: C++ throughout
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - compensated summation in every thread (Kahan), four of them side by side
+// expect: pass - compensated summation in every thread (Kahan), four sums at a time
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"

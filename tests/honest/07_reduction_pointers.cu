@@ -27,7 +27,7 @@ static __global__ void walk(float *sums, const float *begin, const float *end)
     *mine = s0 + s1 + s2 + s3;
     for (float *middle = board + blockDim.x / 2; middle > board;
          middle = board + (middle - board) / 2) {
-        __syncthreads(); // what the round before left must be there
+        __syncthreads(); // the previous round's sums must be written
         if (mine < middle)
             *mine += *(mine + (middle - board));
     }

@@ -1,4 +1,4 @@
-// expect: pass - a template on the block size, an unrolled tree, eight loads a thread
+// expect: pass - a template on the block size, an unrolled tree, eight loads per thread
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"

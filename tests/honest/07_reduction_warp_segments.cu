@@ -1,4 +1,4 @@
-// expect: device - every warp walks through a piece of its own, without any shared memory
+// expect: device - every warp reads its own piece, without any shared memory
 // lab: reduction
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - a ticket a block for its next 512 pixels; the block that is done last resets them
+// expect: pass - one ticket per block for its next 512 pixels; the last block resets them
 // lab: tail_effect
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -15,9 +15,9 @@ __global__ void persistent(unsigned *out, const unsigned *in, int count, int rou
     while (true) {
         if (threadIdx.x == 0)
             ticket = atomicAdd(&tickets, 1u);
-        __syncthreads(); // thread 0 has drawn before anyone looks
+        __syncthreads(); // thread 0 has drawn before any thread reads the ticket
         unsigned mine = ticket;
-        __syncthreads(); // all have looked before thread 0 draws again
+        __syncthreads(); // all threads have read it before thread 0 draws again
         if (mine >= pieces)
             break;
 
@@ -29,7 +29,7 @@ __global__ void persistent(unsigned *out, const unsigned *in, int count, int rou
             out[i] = x;
         }
     }
-    // Nobody draws any more once all blocks have come here.
+    // No block draws again once all blocks have reached this point.
     if (threadIdx.x == 0 && atomicAdd(&done, 1u) == gridDim.x - 1) {
         atomicExch(&tickets, 0u);
         atomicExch(&done, 0u);

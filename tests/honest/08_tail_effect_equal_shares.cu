@@ -1,4 +1,4 @@
-// expect: pass - as many blocks as fit, each an equal share of the pixels in one piece
+// expect: pass - as many blocks as fit, each with an equal, contiguous share of the pixels
 // lab: tail_effect
 #include "cudalab.cuh"
 #include "kernel.h"

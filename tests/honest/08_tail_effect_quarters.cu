@@ -1,4 +1,4 @@
-// expect: device - four blocks a row: 5/4 of a row in place of 2
+// expect: device - four blocks per row: the time of 5/4 rows instead of 2
 // lab: tail_effect
 #include "cudalab.cuh"
 #include "kernel.h"

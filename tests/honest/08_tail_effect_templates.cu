@@ -1,4 +1,4 @@
-// expect: pass - C++: a generator class, two pixels a thread side by side
+// expect: pass - C++: a generator class, two pixels per thread at a time
 // lab: tail_effect
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: pass - full rounds of rows by whole blocks, the rows that are left pixel by pixel
+// expect: pass - full rounds of rows by whole blocks, the remaining rows pixel by pixel
 // lab: tail_effect
 #include "cudalab.cuh"
 #include "kernel.h"

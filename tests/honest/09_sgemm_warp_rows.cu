@@ -1,4 +1,4 @@
-// expect: pass - 16 x 4 results a thread in a tile of 128 x 128, rows of A broadcast
+// expect: pass - 16 x 4 results per thread in a tile of 128 x 128, rows of A broadcast
 // lab: sgemm
 #include "cudalab.cuh"
 #include "kernel.h"

@@ -1,4 +1,4 @@
-// expect: wrong - threads are counted from 1: element 0 is nobody's
+// expect: wrong - threads are counted from 1: no thread copies element 0
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,10 +1,10 @@
-// expect: crash - float4s at addresses that are no multiple of 16
+// expect: crash - float4s at addresses that are not multiples of 16
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WIDE = 4 };
 
-// Element 0 is copied alone, and that shifts all float4s behind it.
+// Element 0 is copied alone, which shifts all float4s after it.
 __global__ void copy_kernel(float *out, const float *in, long n)
 {
     long i = ((long) blockIdx.x * BLOCK + threadIdx.x) * WIDE + 1;

@@ -1,4 +1,4 @@
-// expect: crash - the host follows pointers that only mean something on the GPU
+// expect: crash - the host uses pointers that are valid only on the GPU
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: crash - the same, and nobody asks: the launch fails in silence, but the grader asks too
+// expect: crash - too many threads, unchecked: the launch fails silently, but the grader checks
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: crash - <<<threads, blocks>>>: right for small n, too many threads a block for large n
+// expect: crash - <<<threads, blocks>>>: right for small n, too many threads per block for large n
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: crash (sim: stray) - writes through a pointer on the GPU that nobody has set
+// expect: crash (sim: stray) - writes through a pointer on the GPU that was never set
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: stray (sim: unsafe) - <= for <: one element too many, if a block has a thread to spare
+// expect: stray (sim: unsafe) - <= instead of <: one element too many, if a thread is spare
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: wrong - n / BLOCK rounds down: what does not fill a block is left out
+// expect: wrong - n / BLOCK rounds down: an incomplete last block is left out
 #include "cudalab.cuh"
 #include "kernel.h"
 

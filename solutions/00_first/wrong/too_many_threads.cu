@@ -1,4 +1,4 @@
-// expect: crash - 2048 threads a block; 1024 is the most: the launch fails, and says so when asked
+// expect: crash - 2048 threads per block, above the limit of 1024: the launch fails
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
-// rung: beyond, expect: pass - 16 bytes an access: one float4 a thread in place of four floats
-// As many bytes are under way with a quarter of the instructions. Rows must be whole vectors: where
-// cols is no multiple of 4, the kernel of rung 2 takes over.
+// rung: beyond, expect: pass - 16 bytes per access: one float4 per thread instead of four floats
+// The same number of bytes is in flight with a quarter of the instructions. Rows must be whole
+// vectors; if cols is not a multiple of 4, rung 2's kernel does the work.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -21,8 +21,8 @@ __global__ void wide_kernel(float4 *out, const float4 *in, const float4 *mean, c
     }
 }
 
-// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
-// stored, so that as many accesses are under way at once.
+// in and out are rows x cols, row-major. A thread takes ITEMS rows. It loads all of them before it
+// stores the first, so that ITEMS loads are in flight at once.
 __global__ void narrow_kernel(float *out, const float *in, const float *mean, const float *scale,
                               int rows, int cols)
 {

@@ -1,6 +1,6 @@
 // rung: beyond, expect: pass - any cols in 16-byte accesses: only the whole array need be aligned
-// Nothing says that a vector must lie in one row. Where cols is no multiple of 4, the table is
-// taken as one long vector, and each thread finds out which features its four elements belong to.
+// A float4 need not lie in one row. If cols is not a multiple of 4, the kernel treats the table as
+// one long vector, and each thread computes the features of its four elements.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -21,7 +21,7 @@ __global__ void rows_kernel(float4 *out, const float4 *in, const float4 *mean, c
     }
 }
 
-// Elements col, col + 1, col + 2 and col + 3 of a vector of cols, which begins anew at its end.
+// Elements col to col + 3 of a vector of cols elements; after the last comes the first.
 static __device__ float4 four_from(const float *vector, int col, int cols)
 {
     float v[WIDE];
@@ -33,7 +33,7 @@ static __device__ float4 four_from(const float *vector, int col, int cols)
     return make_float4(v[0], v[1], v[2], v[3]);
 }
 
-// The same for any cols: in and out are count elements, of which a thread takes WIDE.
+// The same for any cols: in and out have count elements, and a thread takes WIDE of them.
 __global__ void flat_kernel(float *out, const float *in, const float *mean, const float *scale,
                             int count, int cols)
 {

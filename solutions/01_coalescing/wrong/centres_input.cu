@@ -1,10 +1,10 @@
-// expect: stray - right, but takes the mean off in the input itself
+// expect: stray - right, but subtracts the mean in the input itself
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, ITEMS = 4 };
 
-// Takes the mean off where the table stands.
+// Subtracts the mean in place.
 __global__ void centre_kernel(float *in, const float *mean, int count, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

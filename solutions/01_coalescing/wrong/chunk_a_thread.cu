@@ -1,11 +1,12 @@
-// expect: device - right, each thread its own run of elements, as OpenMP shares out a loop
-// Slow nearly everywhere; a large L1 beside a slow memory (RTX 4090) catches most of its sectors.
+// expect: device - right, each thread has its own run of elements, as in an OpenMP loop
+// Slow on nearly every GPU; where L1 is large and memory slow (RTX 4090), L1 keeps most of its
+// sectors.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The elements are cut into one chunk a thread, so neighbouring threads are a whole chunk apart.
+// Each thread gets one chunk of the elements, so neighbouring threads are a whole chunk apart.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int count, int cols)
 {

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of memory.
+// One thread per element, in the order of memory.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int count, int cols)
 {

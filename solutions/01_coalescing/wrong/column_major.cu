@@ -1,4 +1,4 @@
-// expect: wrong - reads the table as if its columns lay in one piece: fast, and another table
+// expect: wrong - reads the table as column-major: fast, but it is another table
 #include "cudalab.cuh"
 #include "kernel.h"
 

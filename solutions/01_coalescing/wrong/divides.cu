@@ -1,11 +1,11 @@
-// expect: wrong - divides by scale, as one does by a standard deviation
+// expect: wrong - divides by scale, as if it were a standard deviation
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, ITEMS = 4 };
 
-// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
-// stored, so that as many accesses are under way at once.
+// in and out are rows x cols, row-major. A thread takes ITEMS rows. It loads all of them before it
+// stores the first, so that ITEMS loads are in flight at once.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

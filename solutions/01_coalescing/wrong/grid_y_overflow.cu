@@ -4,7 +4,7 @@
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// One thread an element, in blocks of ACROSS columns and DOWN rows.
+// One thread per element, in blocks of ACROSS columns and DOWN rows.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

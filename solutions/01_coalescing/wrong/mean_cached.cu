@@ -1,4 +1,4 @@
-// expect: wrong - keeps the means and scales of the first call, as if there were one table only
+// expect: wrong - keeps the means and scales of the first call, as if there were only one table
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,8 +18,8 @@ __global__ void keep_kernel(const float *mean, const float *scale, int cols)
     }
 }
 
-// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
-// stored, so that as many accesses are under way at once.
+// in and out are rows x cols, row-major. A thread takes ITEMS rows. It loads all of them before it
+// stores the first, so that ITEMS loads are in flight at once.
 __global__ void standardise_kernel(float *out, const float *in, int rows, int cols)
 {
     int col = threadIdx.x;

@@ -1,4 +1,4 @@
-// expect: unsafe - mean and scale in shared memory, no barrier: other warps may lag behind
+// expect: unsafe - mean and scale in shared memory, and no barrier after they are written
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -6,8 +6,8 @@ enum { BLOCK = 256, ITEMS = 4 };
 
 enum { COLS_MOST = 1024 };
 
-// in and out are rows x cols, row-major. A thread takes ITEMS rows, all loaded before the first is
-// stored, so that as many accesses are under way at once.
+// in and out are rows x cols, row-major. A thread takes ITEMS rows. It loads all of them before it
+// stores the first, so that ITEMS loads are in flight at once.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

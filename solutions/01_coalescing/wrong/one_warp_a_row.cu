@@ -1,4 +1,4 @@
-// expect: wrong - a warp a row, and each lane one column only: columns from 32 on are left out
+// expect: wrong - one warp per row and one column per lane: columns from 32 on are left out
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,10 +1,10 @@
-// expect: device - right, one row a thread, as on a CPU: 32 sectors a load, and caches may help
+// expect: device - right, one row per thread, as on a CPU: 32 sectors per load, and caches may help
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// A thread walks along its own row, so neighbouring threads are a whole row apart.
+// A thread goes along its own row, so neighbouring threads are a whole row apart.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

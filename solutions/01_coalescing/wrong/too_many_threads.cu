@@ -4,7 +4,7 @@
 
 enum { DOWN = 4 };
 
-// One thread an element; a block is as wide as the table and DOWN rows high.
+// One thread per element; a block is as wide as the table and DOWN rows high.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256, WIDE = 4 };
 
-// A thread takes WIDE elements that follow each other in memory.
+// A thread takes WIDE consecutive elements.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int count, int cols)
 {

@@ -1,10 +1,10 @@
-// expect: crash - float4 along each row: if 4 does not divide cols, rows begin anywhere
+// expect: crash - float4 along each row: rows are not aligned if 4 does not divide cols
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WIDE = 4 };
 
-// A block takes rows side by side; a thread takes WIDE columns of one row.
+// A block takes neighbouring rows; a thread takes WIDE columns of one row.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int rows, int cols)
 {

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256, BLOCKS = 32, STEP = BLOCKS * BLOCK };
 
-// All threads together sweep over the elements, one window of STEP after the other.
+// All threads together go over the elements, one window of STEP after the other.
 __global__ void standardise_kernel(float *out, const float *in, const float *mean,
                                    const float *scale, int count, int cols)
 {

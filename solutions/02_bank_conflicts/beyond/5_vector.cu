@@ -1,15 +1,15 @@
-// rung: beyond, expect: pass - 16 bytes a load: four columns at a time
-// A warp's 16-byte load is served in four parts of eight lanes each. Eight lanes meet all 32 banks
+// rung: beyond, expect: pass - 16 bytes per load: four columns at a time
+// A warp's 16-byte load is served in four parts of eight lanes each. Eight lanes use all 32 banks
 // once if the step between rows is an odd number of float4s. Four steps then cost 4 wavefronts for
-// b and, since one row serves all lanes, 2 for a: 1.5 a step, where it was 2.
+// b and, since one row serves all lanes, 2 for a: 1.5 per step instead of 2.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32 };
 
-// x is n x d, dist is n x n. A block of TILE x TILE threads finds a tile of dist, for which it
-// needs TILE rows of x twice: those of the tile's rows, a, and those of its columns, b. In shared
-// memory a row is `quads` float4s long and begins `pitch` float4s after the one before.
+// x is n x d, dist is n x n. A block of TILE x TILE threads computes a tile of dist. It needs TILE
+// rows of x twice: a for the tile's rows, b for its columns. In shared memory a row is `quads`
+// float4s long and begins `pitch` float4s after the one before.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int quads, int pitch)
 {
     extern __shared__ float4 shared[];
@@ -17,18 +17,18 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
     float *a_words = (float *) a, *b_words = (float *) b;
     int first_i = blockIdx.y * TILE, first_j = blockIdx.x * TILE;
 
-    // A warp fetches one row of each, neighbours by neighbours. The last float4 is filled up with
-    // zeros: their differences add nothing.
+    // A warp fetches one row of each, coalesced. Zeros fill up the last float4: their differences
+    // add nothing.
     for (int k = threadIdx.x; k < 4 * quads; k += TILE) {
         int i = first_i + threadIdx.y, j = first_j + threadIdx.y;
         a_words[threadIdx.y * 4 * pitch + k] = i < n && k < d ? x[i * d + k] : 0;
         b_words[threadIdx.y * 4 * pitch + k] = j < n && k < d ? x[j * d + k] : 0;
     }
 
-    // Between the filling of a and b and their reading: other warps have filled those rows.
+    // Separates the stores to a and b from the loads: other warps have filled those rows.
     __syncthreads();
 
-    // A warp has one row of a and 32 rows of b.
+    // A warp uses one row of a and 32 rows of b.
     float sum = 0;
     for (int quad = 0; quad < quads; quad++) {
         float4 p = a[threadIdx.y * pitch + quad], q = b[threadIdx.x * pitch + quad];

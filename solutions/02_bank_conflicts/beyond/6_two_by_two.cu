@@ -1,21 +1,21 @@
-// rung: beyond, expect: pass - four results a thread: two rows of a and two of b serve all four
-// Each word that a thread has fetched is used twice: 4 loads for 4 results, where 2 served one. Of
-// the rows that a warp reads at a time, 16 are in b and 2 in a: still one wavefront a load.
+// rung: beyond, expect: pass - four results per thread: two rows of a and two of b serve all four
+// A thread uses each word twice: 4 loads for 4 results, where one result took 2. A warp reads 16
+// rows of b and 2 of a at a time: still one wavefront per load.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { WARP = 32, TILE = 32, SIDE = 2, BLOCK = TILE / SIDE };
 
-// x is n x d, dist is n x n. A block of BLOCK x BLOCK threads finds a tile of TILE x TILE of dist,
-// for which it needs TILE rows of x twice: those of the tile's rows, a, and those of its columns,
-// b. In shared memory a row begins `pitch` floats after the one before.
+// x is n x d, dist is n x n. A block of BLOCK x BLOCK threads computes a tile of TILE x TILE of
+// dist. It needs TILE rows of x twice: a for the tile's rows, b for its columns. In shared memory
+// a row begins `pitch` floats after the one before.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {
     extern __shared__ float shared[];
     float *a = shared, *b = shared + TILE * pitch;
     int first_i = blockIdx.y * TILE, first_j = blockIdx.x * TILE;
 
-    // A warp fetches one row of each, neighbours by neighbours. Rows past the last are not needed.
+    // A warp fetches one row of each, coalesced. Rows past the last one are filled with zeros.
     int thread = threadIdx.y * BLOCK + threadIdx.x;
     for (int row = thread / WARP; row < TILE; row += BLOCK * BLOCK / WARP) {
         int i = first_i + row, j = first_j + row;
@@ -25,7 +25,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
         }
     }
 
-    // Between the filling of a and b and their reading: other warps have filled those rows.
+    // Separates the stores to a and b from the loads: other warps have filled those rows.
     __syncthreads();
 
     // The thread's rows of a, and of b, lie BLOCK rows apart.

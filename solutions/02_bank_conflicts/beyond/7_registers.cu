@@ -1,13 +1,12 @@
-// rung: beyond, expect: pass - 16 results a thread, 16 bytes a load: shared memory is idle now
-// Four steps take 4 loads of 2 wavefronts (a) and 4 of 4 (b), and give 64 differences a thread:
-// 0.375 wavefronts each, where rung 4 needs 2. The additions and multiply-adds, half a clock each
-// difference and warp on an SM with 128 FP32 units, are the narrower place. Lab 09 goes on from
-// here.
+// rung: beyond, expect: pass - 16 results per thread, 16 bytes per load: arithmetic is the limit
+// Four steps take 4 loads of 2 wavefronts (a) and 4 of 4 (b), and give 64 differences per thread:
+// 0.375 wavefronts each, where rung 4 needs 2. The limit is now the arithmetic: half a clock per
+// difference and warp on an SM with 128 FP32 units. Lab 09 continues from here.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 // A tile of the result is 64 x 64. QUADS float4s of each row are in shared memory at a time, in
-// rows of PITCH float4s: an odd number, so that eight lanes find 32 banks.
+// rows of PITCH float4s: an odd number, so that eight lanes use 32 banks.
 enum { SIDE = 4, BLOCK = 16, TILE = SIDE * BLOCK, QUADS = 8, STEPS = 4 * QUADS, PITCH = QUADS + 1 };
 
 static __device__ float plus_square(float sum, float difference)
@@ -15,7 +14,7 @@ static __device__ float plus_square(float sum, float difference)
     return sum + difference * difference;
 }
 
-// x is n x d, dist is n x n; BLOCK x BLOCK threads find a tile of TILE x TILE of it.
+// x is n x d, dist is n x n; BLOCK x BLOCK threads compute a tile of TILE x TILE of it.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d)
 {
     __shared__ float4 a[TILE][PITCH], b[TILE][PITCH];
@@ -24,14 +23,14 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d)
     float sum[SIDE][SIDE] = {};
 
     for (int first_k = 0; first_k < d; first_k += STEPS) {
-        // A warp fetches a piece of a row. Where there is nothing to fetch, zeros add nothing.
+        // A warp fetches a piece of a row. Outside x it stores zeros, which add nothing.
         for (int row = thread / STEPS; row < TILE; row += BLOCK * BLOCK / STEPS) {
             int i = first_i + row, j = first_j + row, k = first_k + thread % STEPS;
             ((float *) a[row])[thread % STEPS] = i < n && k < d ? x[i * d + k] : 0;
             ((float *) b[row])[thread % STEPS] = j < n && k < d ? x[j * d + k] : 0;
         }
 
-        // Between the filling of a and b and their reading: other warps have filled those rows.
+        // Separates the stores to a and b from the loads: other warps have filled those rows.
         __syncthreads();
 
         for (int quad = 0; quad < QUADS; quad++) {
@@ -49,7 +48,7 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d)
                 }
         }
 
-        // Between the reading of a and b by all and their filling with the next columns.
+        // Separates reading a and b, by all threads, from filling them with the next columns.
         __syncthreads();
     }
 

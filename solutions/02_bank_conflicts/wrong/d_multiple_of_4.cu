@@ -1,19 +1,19 @@
-// expect: crash - fetches 16 bytes a thread: if 4 does not divide d, rows begin anywhere
+// expect: crash - fetches 16 bytes per thread: rows are not aligned if 4 does not divide d
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32 };
 
-// x is n x d, dist is n x n. A block of TILE x TILE threads finds a tile of dist, for which it
-// needs TILE rows of x twice: those of the tile's rows, a, and those of its columns, b. In shared
-// memory a row begins `pitch` floats after the one before.
+// x is n x d, dist is n x n. A block of TILE x TILE threads computes a tile of dist. It needs TILE
+// rows of x twice: a for the tile's rows, b for its columns. In shared memory a row begins `pitch`
+// floats after the one before.
 __global__ void distances_kernel(float *dist, const float *x, int n, int d, int pitch)
 {
     extern __shared__ float shared[];
     float *a = shared, *b = shared + TILE * pitch;
     int first_i = blockIdx.y * TILE, first_j = blockIdx.x * TILE;
 
-    // A warp fetches one row of each, neighbours by neighbours. Rows past the last are not needed.
+    // A warp fetches one row of each, coalesced. Rows past the last one are filled with zeros.
     int i = first_i + threadIdx.y, j = first_j + threadIdx.y, whole = d / 4 * 4;
     for (int k = 4 * threadIdx.x; k < whole; k += 4 * TILE) {
         float4 p = make_float4(0, 0, 0, 0), q = p;
@@ -31,10 +31,10 @@ __global__ void distances_kernel(float *dist, const float *x, int n, int d, int 
         b[threadIdx.y * pitch + k] = j < n ? x[j * d + k] : 0;
     }
 
-    // Between the filling of a and b and their reading: other warps have filled those rows.
+    // Separates the stores to a and b from the loads: other warps have filled those rows.
     __syncthreads();
 
-    // A warp has one row of a and 32 rows of b.
+    // A warp uses one row of a and 32 rows of b.
     float sum = 0;
     for (int k = 0; k < d; k++) {
         float difference = a[threadIdx.y * pitch + k] - b[threadIdx.x * pitch + k];

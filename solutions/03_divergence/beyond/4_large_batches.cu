@@ -1,5 +1,6 @@
-// rung: beyond, expect: pass - 8192 items a block of 1024, and warps fetch runs as they get free
-// Eight half-empty warps in 256 are a fiftieth; and no warp has a longer list than the others.
+// rung: beyond, expect: pass - 8192 items per block; a free warp fetches the next run
+// Eight of 256 runs are half empty, which wastes 1/64 of the lanes; and no warp has more work than
+// the others.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -21,13 +22,13 @@ __global__ void __launch_bounds__(BLOCK)
     for (int i = threadIdx.x; i < MOST_SLOTS; i += BLOCK)
         slots[i] = -1;
 
-    // Between clearing the counts and counting.
+    // Separates clearing the counts from counting.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK)
         atomicAdd(&count[kind[first + i]], 1);
 
-    // Between counting and adding up.
+    // Separates counting from adding up.
     __syncthreads();
 
     if (threadIdx.x == 0) {
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(BLOCK)
             start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
     }
 
-    // Between finding where each kind begins and putting the items there.
+    // Separates computing where each kind begins from putting the items there.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK) {
@@ -44,7 +45,8 @@ __global__ void __launch_bounds__(BLOCK)
         slots[start[k] + atomicAdd(&filled[k], 1)] = i;
     }
 
-    // Between putting the items in and serving them: a warp serves what all others have put in.
+    // Separates putting the items in from serving them: a warp serves items that all warps have put
+    // in.
     __syncthreads();
 
     for (;;) {

@@ -1,4 +1,4 @@
-// expect: slow - no branch differs: each thread does all eight kinds, keeps one
+// expect: slow - no divergence: each thread computes all eight kinds and keeps one
 #include "cudalab.cuh"
 #include "kernel.h"
 

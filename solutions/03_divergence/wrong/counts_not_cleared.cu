@@ -1,4 +1,4 @@
-// expect: unsafe_or_stray (sim: unsafe) - the counters begin with whatever lies there
+// expect: unsafe_or_stray (sim: unsafe) - the counters start with garbage values
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -7,7 +7,7 @@ enum { WARP = 32, BLOCK = KINDS * WARP };
 __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
                                int rounds)
 {
-    // All of a block's items may be of one kind.
+    // Each queue has room for all items, since a whole block may be of one kind.
     __shared__ int count[KINDS], queue[KINDS][BLOCK];
 
     int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -18,7 +18,8 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Between filling the queues and serving them: a warp serves what all others have put in.
+    // Separates filling the queues from serving them: a warp serves items that all warps have put
+    // in.
     __syncthreads();
 
     for (int slot = lane; slot < count[mine]; slot += WARP) {

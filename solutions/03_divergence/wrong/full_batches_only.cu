@@ -1,10 +1,10 @@
-// expect: wrong - n / ITEMS rounds down: what does not fill a batch is left out
+// expect: wrong - n / ITEMS rounds down: an incomplete last batch is left out
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { WARP = 32, BLOCK = 256, ITEMS = 2048 };
 
-// With every queue rounded up to whole runs.
+// Every queue is rounded up to whole runs.
 enum { MOST_SLOTS = ITEMS + KINDS * WARP };
 
 __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
@@ -20,13 +20,13 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     for (int i = threadIdx.x; i < MOST_SLOTS; i += BLOCK)
         slots[i] = -1;
 
-    // Between clearing the counts and counting.
+    // Separates clearing the counts from counting.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK)
         atomicAdd(&count[kind[first + i]], 1);
 
-    // Between counting and adding up.
+    // Separates counting from adding up.
     __syncthreads();
 
     if (threadIdx.x == 0) {
@@ -35,7 +35,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
             start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
     }
 
-    // Between finding where each kind begins and putting the items there.
+    // Separates computing where each kind begins from putting the items there.
     __syncthreads();
 
     for (int i = threadIdx.x; i < items; i += BLOCK) {
@@ -43,10 +43,11 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         slots[start[k] + atomicAdd(&filled[k], 1)] = i;
     }
 
-    // Between putting the items in and serving them: a warp serves what all others have put in.
+    // Separates putting the items in from serving them: a warp serves items that all warps have put
+    // in.
     __syncthreads();
 
-    // A warp's 32 slots lie in one run, thus are of one kind.
+    // A warp's 32 slots lie in one run, so they are all of one kind.
     for (int slot = threadIdx.x; slot < start[KINDS]; slot += BLOCK) {
         int k = 0, item = slots[slot];
         while (start[k + 1] <= slot)

@@ -1,4 +1,4 @@
-// expect: slow - right, an item a warp: no two lanes differ, since 31 of them have nothing to do
+// expect: slow - right, one item per warp: no divergence, since 31 lanes have nothing to do
 #include "cudalab.cuh"
 #include "kernel.h"
 

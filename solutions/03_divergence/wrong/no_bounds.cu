@@ -1,4 +1,4 @@
-// expect: stray - spare threads of the last block advance items that are not there
+// expect: stray - spare threads of the last block advance items that do not exist
 #include "cudalab.cuh"
 #include "kernel.h"
 

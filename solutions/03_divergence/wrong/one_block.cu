@@ -4,7 +4,7 @@
 
 enum { WARP = 32, BLOCK = 256, ITEMS = 2048 };
 
-// With every queue rounded up to whole runs.
+// Every queue is rounded up to whole runs.
 enum { MOST_SLOTS = ITEMS + KINDS * WARP };
 
 __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
@@ -21,13 +21,13 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         for (int i = threadIdx.x; i < MOST_SLOTS; i += BLOCK)
             slots[i] = -1;
 
-        // Between clearing the counts and counting.
+        // Separates clearing the counts from counting.
         __syncthreads();
 
         for (int i = threadIdx.x; i < items; i += BLOCK)
             atomicAdd(&count[kind[first + i]], 1);
 
-        // Between counting and adding up.
+        // Separates counting from adding up.
         __syncthreads();
 
         if (threadIdx.x == 0) {
@@ -36,7 +36,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
                 start[k + 1] = start[k] + ceil_div(count[k], WARP) * WARP;
         }
 
-        // Between finding where each kind begins and putting the items there.
+        // Separates computing where each kind begins from putting the items there.
         __syncthreads();
 
         for (int i = threadIdx.x; i < items; i += BLOCK) {
@@ -44,10 +44,11 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
             slots[start[k] + atomicAdd(&filled[k], 1)] = i;
         }
 
-        // Between putting the items in and serving them: a warp serves what all others have put in.
+        // Separates putting the items in from serving them: a warp serves items that all warps have
+        // put in.
         __syncthreads();
 
-        // A warp's 32 slots lie in one run, thus are of one kind.
+        // A warp's 32 slots lie in one run, so they are all of one kind.
         for (int slot = threadIdx.x; slot < start[KINDS]; slot += BLOCK) {
             int k = 0, item = slots[slot];
             while (start[k + 1] <= slot)
@@ -56,7 +57,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
                 out[first + item] = kind_advance(k, state[first + item], rounds);
         }
 
-        // Between serving a batch and clearing for the next one.
+        // Separates serving a batch from clearing for the next one.
         __syncthreads();
     }
 }

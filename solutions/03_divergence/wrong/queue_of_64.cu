@@ -1,4 +1,4 @@
-// expect: wrong - queues of 64: what exceeds them is left out, and skewed kinds do
+// expect: wrong - queues of 64: further items are left out, and skewed kinds have more
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -15,7 +15,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     if (threadIdx.x < KINDS)
         count[threadIdx.x] = 0;
 
-    // Between clearing the counts and counting.
+    // Separates clearing the counts from counting.
     __syncthreads();
 
     if (i < n) {
@@ -24,7 +24,8 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
             queue[k][slot] = i;
     }
 
-    // Between filling the queues and serving them: a warp serves what all others have put in.
+    // Separates filling the queues from serving them: a warp serves items that all warps have put
+    // in.
     __syncthreads();
 
     for (int slot = lane; slot < min(count[mine], 64); slot += WARP) {

@@ -1,4 +1,4 @@
-// expect: wrong - results in the order of the queues: not put back where their items were
+// expect: wrong - results in the order of the queues, not at the places of their items
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -7,7 +7,7 @@ enum { WARP = 32, BLOCK = KINDS * WARP };
 __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8_t *kind, int n,
                                int rounds)
 {
-    // All of a block's items may be of one kind.
+    // Each queue has room for all items, since a whole block may be of one kind.
     __shared__ int count[KINDS], queue[KINDS][BLOCK];
 
     int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -16,7 +16,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     if (threadIdx.x < KINDS)
         count[threadIdx.x] = 0;
 
-    // Between clearing the counts and counting.
+    // Separates clearing the counts from counting.
     __syncthreads();
 
     if (i < n) {
@@ -24,7 +24,8 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Between filling the queues and serving them: a warp serves what all others have put in.
+    // Separates filling the queues from serving them: a warp serves items that all warps have put
+    // in.
     __syncthreads();
 
     for (int slot = lane; slot < count[mine]; slot += WARP) {

@@ -1,4 +1,4 @@
-// expect: wrong - four rounds at a time, and what is left over of rounds is forgotten
+// expect: wrong - four rounds at a time, and the remaining rounds are left out
 #include "cudalab.cuh"
 #include "kernel.h"
 

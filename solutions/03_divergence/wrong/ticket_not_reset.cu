@@ -1,4 +1,4 @@
-// expect: wrong - blocks draw their batches from a counter that nobody sets back: right once
+// expect: wrong - blocks draw their batches from a counter that is never reset: right once
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -18,7 +18,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
     if (threadIdx.x < KINDS)
         count[threadIdx.x] = 0;
 
-    // Between drawing a batch and clearing the counts, and using both.
+    // Separates drawing a batch and clearing the counts from using both.
     __syncthreads();
 
     int i = batch * BLOCK + threadIdx.x;
@@ -27,7 +27,7 @@ __global__ void advance_kernel(uint32_t *out, const uint32_t *state, const uint8
         queue[k][slot] = i;
     }
 
-    // Between filling the queues and serving them.
+    // Separates filling the queues from serving them.
     __syncthreads();
 
     for (int slot = lane; slot < count[mine]; slot += WARP) {

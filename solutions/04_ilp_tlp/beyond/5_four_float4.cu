@@ -1,5 +1,5 @@
-// rung: beyond, expect: pass - four float4 at a time: more bytes in flight yet, for memory's sake
-// A float4 is four neighbouring oscillators; one load brings 16 bytes a thread.
+// rung: beyond, expect: pass - four float4 at a time: still more bytes in flight
+// A float4 is four neighbouring oscillators; one load fetches 16 bytes per thread.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -41,7 +41,7 @@ __global__ void advance_kernel(float *x1, float *v1, const float *x0, const floa
         }
     }
 
-    // What is left: less than a round.
+    // The remaining oscillators: less than a round.
     for (int i = even + first; i < n; i += stride) {
         float x = x0[i], v = v0[i];
         for (int s = 0; s < steps; s++)

@@ -1,4 +1,4 @@
-// expect: wrong - x with the old v: shorter chains, and another method, that gains energy
+// expect: wrong - x with the old v: shorter chains, but another method, which gains energy
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: wrong - in half precision: 11 bits, and each step is rounded to them
+// expect: wrong - in half precision: each step is rounded to 11 bits
 #include "cudalab.cuh"
 #include "kernel.h"
 

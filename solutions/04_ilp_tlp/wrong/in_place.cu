@@ -1,4 +1,4 @@
-// expect: stray - leaves the new state in the input arrays, too, for the next call
+// expect: stray - also stores the new state in the input arrays, for the next call
 #include "cudalab.cuh"
 #include "kernel.h"
 

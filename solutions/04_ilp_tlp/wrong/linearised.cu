@@ -1,4 +1,4 @@
-// expect: wrong - leaves the cube out, and is fast: the pendulum of the textbook
+// expect: wrong - leaves the cube out and is fast: the textbook's linear oscillator
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: slow - right; the next one's loads run ahead, but the chain is one
+// expect: slow - right; it loads the next oscillator ahead, but there is only one chain
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: wrong - half as many steps of twice the length: fast, and not the task
+// expect: wrong - half as many steps of twice the length: fast, but not the task
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: unsafe - through shared memory, four a thread, and no barrier between
+// expect: unsafe - through shared memory, four per thread, without a barrier
 #include "cudalab.cuh"
 #include "kernel.h"
 

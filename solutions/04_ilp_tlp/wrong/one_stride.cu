@@ -1,4 +1,4 @@
-// expect: wrong - one oscillator a thread: right while there are no more of them than threads
+// expect: wrong - one oscillator per thread: right while there are no more oscillators than threads
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: build - launches more threads by a function of its own: launch.cpp has the only one
+// expect: build - launches more threads by its own function: only launch.cpp may launch
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: wrong - four steps a round of the loop, and no care for the rest
+// expect: wrong - four steps per iteration of the loop, and the remaining steps are left out
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: wrong - four at a time, and what does not make four is left undone
+// expect: wrong - four at a time, and an incomplete group of four is left out
 #include "cudalab.cuh"
 #include "kernel.h"
 

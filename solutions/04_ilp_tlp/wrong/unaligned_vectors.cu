@@ -1,4 +1,4 @@
-// expect: crash - each block's float4 begin where its share does, and that is no multiple of 4
+// expect: crash - each block's float4s begin at its share, which is not a multiple of 4
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: stray (sim: unsafe) - the last float4 is of n % 4 oscillators, and reaches past the end
+// expect: stray (sim: unsafe) - the last float4 has only n % 4 oscillators and reaches past the end
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-// expect: build - leaves kernel.h out, to bring a launch of its own: launch.cpp has the only one
+// expect: build - leaves kernel.h out to launch by itself: only launch.cpp may launch
 #include "cudalab.cuh"
 #include "lab.h"
 

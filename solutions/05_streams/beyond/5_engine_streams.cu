@@ -1,9 +1,9 @@
-// rung: beyond, expect: pass - a stream for each engine, and events where the next one takes over
-// With a stream for each buffer, every chunk hands each engine from one stream to another. Here an
-// engine keeps to its own stream and finds its next chunk in it; what a stream's order said before,
-// events have to say now: a chunk is there, is encrypted, has left its buffer. And chunks twice as
-// large: each costs some microseconds besides its bytes, and the first and last of 16 are no loss
-// against the hand-overs of 32.
+// rung: beyond, expect: pass - one stream per engine, with events between the engines
+// With one stream per buffer, each engine changes to another stream with every chunk. Here each
+// engine has its own stream. So events must order what the stream ordered before: a chunk is
+// uploaded, is encrypted, has left its buffer. Chunks are twice as large, because each costs some
+// microseconds in addition to its bytes. That saves more than the longer first and last chunks
+// cost.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -12,7 +12,7 @@ enum { CHUNKS = 16, BUFFERS = 4 };
 static cudaStream_t up, work, down;
 static cudaEvent_t there[BUFFERS], encrypted[BUFFERS], left[BUFFERS];
 
-// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds BUFFERS of them.
+// Words per chunk: n / CHUNKS, rounded up, but BUFFERS chunks must fit on the device.
 static long chunk_words(long n, long capacity)
 {
     long chunk = (n + CHUNKS - 1) / CHUNKS;
@@ -25,13 +25,13 @@ static void make_stream(cudaStream_t *stream)
     CUDA_CHECK(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
 }
 
-// An event that tells no time is cheaper.
+// An event without timing is cheaper.
 static void make_event(cudaEvent_t *event)
 {
     CUDA_CHECK(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
-// Made in the first call, and kept.
+// The first call creates them; later calls reuse them.
 static void make_all(void)
 {
     if (up)
@@ -58,7 +58,8 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         size_t bytes = count * sizeof(uint32_t);
         uint32_t *buffer = device + b * chunk;
 
-        // An event that was never recorded, or belongs to the call before, is no wait.
+        // Waiting for an event that was never recorded, or that is complete since the last call,
+        // returns at once.
         CUDA_CHECK(cudaStreamWaitEvent(up, left[b]));
         CUDA_CHECK(cudaMemcpyAsync(buffer, in + first, bytes, cudaMemcpyHostToDevice, up));
         CUDA_CHECK(cudaEventRecord(there[b], up));
@@ -74,6 +75,6 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         b = (b + 1) % BUFFERS;
     }
 
-    // The last download is the last of all.
+    // The last download is the last operation of all.
     CUDA_CHECK(cudaStreamSynchronize(down));
 }

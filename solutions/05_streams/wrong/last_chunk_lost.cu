@@ -1,4 +1,4 @@
-// expect: wrong - whole chunks only: what is left over stays at home
+// expect: wrong - whole chunks only: the remaining words are left out
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -6,7 +6,7 @@ enum { CHUNKS = 32, BUFFERS = 3 };
 
 static cudaStream_t stream[BUFFERS];
 
-// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds BUFFERS of them.
+// Words per chunk: n / CHUNKS, rounded up, but BUFFERS chunks must fit on the device.
 static long chunk_words(long n, long capacity)
 {
     long chunk = (n + CHUNKS - 1) / CHUNKS;
@@ -14,7 +14,8 @@ static long chunk_words(long n, long capacity)
     return chunk < capacity / BUFFERS ? chunk : capacity / BUFFERS;
 }
 
-// Streams are made in the first call, and kept. They do not wait for the stream without a name.
+// The first call creates the streams; later calls reuse them. They do not wait for the default
+// stream.
 static void make_streams(void)
 {
     for (int b = 0; b < BUFFERS && !stream[b]; b++)
@@ -40,7 +41,7 @@ LAB_API void encrypt(uint32_t *out, const uint32_t *in, long n, uint32_t *device
         b = (b + 1) % BUFFERS;
     }
 
-    // The copies were only asked for. Between asking and returning they must have been done.
+    // The copies are only queued. They must be complete before this function returns.
     for (b = 0; b < BUFFERS; b++)
         CUDA_CHECK(cudaStreamSynchronize(stream[b]));
 }

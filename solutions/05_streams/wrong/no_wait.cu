@@ -1,4 +1,4 @@
-// expect: unsafe - returns when all is asked for, not when it is done
+// expect: unsafe - returns when all work is queued, not when it is done
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -6,7 +6,7 @@ enum { CHUNKS = 32, BUFFERS = 3 };
 
 static cudaStream_t stream[BUFFERS];
 
-// Words a chunk: a CHUNKS-th of all, rounded up, as long as the device holds BUFFERS of them.
+// Words per chunk: n / CHUNKS, rounded up, but BUFFERS chunks must fit on the device.
 static long chunk_words(long n, long capacity)
 {
     long chunk = (n + CHUNKS - 1) / CHUNKS;
@@ -14,7 +14,8 @@ static long chunk_words(long n, long capacity)
     return chunk < capacity / BUFFERS ? chunk : capacity / BUFFERS;
 }
 
-// Streams are made in the first call, and kept. They do not wait for the stream without a name.
+// The first call creates the streams; later calls reuse them. They do not wait for the default
+// stream.
 static void make_streams(void)
 {
     for (int b = 0; b < BUFFERS && !stream[b]; b++)

@@ -1,4 +1,4 @@
-// expect: slow - right; the host encrypts, and the GPU has nothing to do
+// expect: slow - right, but the host encrypts and the GPU is idle
 #include "cudalab.cuh"
 #include "kernel.h"
 

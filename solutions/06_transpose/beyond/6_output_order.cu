@@ -1,13 +1,14 @@
 // rung: beyond, expect: pass - neighbouring blocks write neighbouring memory
-// Blocks are numbered along a row of the output. Where rows is no multiple of 8, a tile's rows end
-// in the middle of a sector; now the block that fills the other half runs at the same time, and
-// both halves meet in L2 before they go to DRAM.
+// Blocks are numbered along a row of the output. If rows is not a multiple of 8, a tile's rows end
+// inside a sector. Now the block that fills the rest of it runs at the same time, and L2 merges
+// both parts before they go to DRAM.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 8, COPY_THREADS = 256 };
 
-// A vector has nothing to turn: its transpose is the same bytes, and a tile would be nearly empty.
+// The transpose of a vector has the same bytes in the same order, and a tile would be nearly
+// empty.
 __global__ void copy_kernel(float *out, const float *in, int count)
 {
     int i = blockIdx.x * COPY_THREADS + threadIdx.x;
@@ -17,7 +18,8 @@ __global__ void copy_kernel(float *out, const float *in, int count)
 }
 
 // in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
-// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+// transposes one tile. Each thread moves TILE / BLOCK_ROWS elements, so it computes its indices
+// once for all of them.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
@@ -34,7 +36,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
             tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = 0; j < TILE; j += BLOCK_ROWS) {

@@ -1,6 +1,7 @@
-// rung: beyond, expect: pass - 64 x 64 tiles, 16 bytes a thread and access on both sides
+// rung: beyond, expect: pass - 64 x 64 tiles, 16 bytes per thread and access on both sides
 // Four times the bytes in flight for the same number of requests. A float4 must be aligned, so this
-// path needs rows and cols to be multiples of 4; other shapes take the kernel of the rung before.
+// path needs rows and cols that are multiples of 4; other shapes use the kernel of the rung
+// before.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -8,14 +9,14 @@
 enum { TILE = 64, PITCH = TILE + 1, THREADS = 512 };
 enum { WIDE = 4, WARP = 32 };
 
-// A warp's 32 accesses of 16 bytes: 8 side by side are a line of 128 bytes, 4 of those below each
-// other. Then word k of all lanes has the banks (4 * across + down + k) % 32: all different.
+// A warp makes 32 accesses of 16 bytes: 4 lines of 128 bytes with 8 accesses each. Word k of the
+// lanes is in banks (4 * across + down + k) % 32, which are all different.
 enum { ACROSS = 8, DOWN = WARP / ACROSS, LINE = ACROSS * WIDE, WARPS = THREADS / WARP };
 enum { SIDE = TILE / LINE, PASS = WARPS / SIDE * DOWN };
 
 enum { SMALL_TILE = 32, SMALL_PITCH = SMALL_TILE + 1, BLOCK_ROWS = 8 };
 
-// A vector has nothing to turn: its transpose is the same bytes.
+// The transpose of a vector has the same bytes in the same order.
 __global__ void copy_kernel(float *out, const float *in, int count)
 {
     int i = (blockIdx.x * THREADS + threadIdx.x) * WIDE;
@@ -37,7 +38,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
     int first_row = blockIdx.x % tiles_down * TILE;
     int first_col = blockIdx.x / tiles_down * TILE;
 
-    // This thread's place in a pass: `along` runs in the direction of memory, `down` across it.
+    // This thread's place in a pass: `along` counts along memory, `down` across it.
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int along = warp % SIDE * LINE + lane % ACROSS * WIDE;
     int down = warp / SIDE * DOWN + lane / ACROSS;
@@ -55,7 +56,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
         }
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int pass = 0; pass < TILE; pass += PASS) {
@@ -68,7 +69,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
     }
 }
 
-// The same for any rows and cols, four bytes an access.
+// The same for any rows and cols, four bytes per access.
 __global__ void narrow_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[SMALL_TILE][SMALL_PITCH];
@@ -84,7 +85,7 @@ __global__ void narrow_kernel(float *out, const float *in, int rows, int cols)
             tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = 0; j < SMALL_TILE; j += BLOCK_ROWS) {

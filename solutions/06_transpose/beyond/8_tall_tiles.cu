@@ -1,6 +1,7 @@
-// rung: beyond, expect: pass - ragged shapes: tiles of 96 rows, six elements in flight a thread
-// Where no row starts on a boundary, a tile's row of the output is partly written sectors at both
-// ends; the longer the row, the fewer of those. Multiples of 4 take the 16-byte path as before.
+// rung: beyond, expect: pass - ragged shapes: tiles of 96 rows, six elements in flight per thread
+// If rows do not start at a sector, a tile's row of the output begins and ends with a partly
+// written sector. Longer tile rows have fewer of those. Multiples of 4 use the 16-byte path as
+// before.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -8,14 +9,14 @@
 enum { TILE = 64, PITCH = TILE + 1, THREADS = 512 };
 enum { WIDE = 4, WARP = 32 };
 
-// A warp's 32 accesses of 16 bytes: 8 side by side are a line of 128 bytes, 4 of those below each
-// other. Then word k of all lanes has the banks (4 * across + down + k) % 32: all different.
+// A warp makes 32 accesses of 16 bytes: 4 lines of 128 bytes with 8 accesses each. Word k of the
+// lanes is in banks (4 * across + down + k) % 32, which are all different.
 enum { ACROSS = 8, DOWN = WARP / ACROSS, LINE = ACROSS * WIDE, WARPS = THREADS / WARP };
 enum { SIDE = TILE / LINE, PASS = WARPS / SIDE * DOWN };
 
 enum { TALL_ROWS = 96, TALL_COLS = 32, TALL_PITCH = TALL_COLS + 1, BLOCK_ROWS = 16 };
 
-// A vector has nothing to turn: its transpose is the same bytes.
+// The transpose of a vector has the same bytes in the same order.
 __global__ void copy_kernel(float *out, const float *in, int count)
 {
     int i = (blockIdx.x * THREADS + threadIdx.x) * WIDE;
@@ -37,7 +38,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
     int first_row = blockIdx.x % tiles_down * TILE;
     int first_col = blockIdx.x / tiles_down * TILE;
 
-    // This thread's place in a pass: `along` runs in the direction of memory, `down` across it.
+    // This thread's place in a pass: `along` counts along memory, `down` across it.
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int along = warp % SIDE * LINE + lane % ACROSS * WIDE;
     int down = warp / SIDE * DOWN + lane / ACROSS;
@@ -55,7 +56,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
         }
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int pass = 0; pass < TILE; pass += PASS) {
@@ -68,7 +69,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
     }
 }
 
-// The same for any rows and cols, four bytes an access.
+// The same for any rows and cols, four bytes per access.
 __global__ void tall_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TALL_ROWS][TALL_PITCH];
@@ -84,7 +85,7 @@ __global__ void tall_kernel(float *out, const float *in, int rows, int cols)
             tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = 0; j < TALL_COLS; j += BLOCK_ROWS)

@@ -1,6 +1,6 @@
-// rung: beyond, expect: pass - 4 x 4 elements turn in registers, the rest in shared memory
-// Shared memory then moves 16 bytes an access both ways, a quarter of the instructions, and needs
-// no padding: the place of each float4 in its row is scrambled so that no two collide. Ragged
+// rung: beyond, expect: pass - 4 x 4 elements transposed in registers, the rest in shared memory
+// Shared memory then moves 16 bytes per access both ways, with a quarter of the instructions, and
+// needs no padding: the place of each float4 in its row is permuted so that no two conflict. Ragged
 // shapes as before.
 #include "cudalab.cuh"
 #include "kernel.h"
@@ -8,7 +8,7 @@
 enum { TILE = 64, WIDE = 4, WARP = 32, THREADS = 512 };
 enum { TALL_ROWS = 96, TALL_COLS = 32, TALL_PITCH = TALL_COLS + 1, BLOCK_ROWS = 16 };
 
-// A vector has nothing to turn: its transpose is the same bytes.
+// The transpose of a vector has the same bytes in the same order.
 __global__ void copy_kernel(float *out, const float *in, int count)
 {
     int i = (blockIdx.x * THREADS + threadIdx.x) * WIDE;
@@ -20,9 +20,10 @@ __global__ void copy_kernel(float *out, const float *in, int count)
             out[k] = in[k];
 }
 
-// in is rows x cols, out is cols x rows; both are row-major; rows and cols are multiples of WIDE.
-// A thread turns 4 x 4 elements in its registers, the block turns the 16 x 16 grid of those through
-// shared memory, 16 bytes an access. quads[col][row / 4], its row / 4 scrambled by col / 4.
+// in is rows x cols, out is cols x rows; both are row-major; rows and cols are multiples of WIDE. A
+// thread transposes 4 x 4 elements in its registers. The block transposes the 16 x 16 grid of those
+// through shared memory, 16 bytes per access: quads[col][row / 4], with row / 4 permuted by col /
+// 4.
 enum { QUADS = TILE / WIDE, TURN_THREADS = QUADS * QUADS };
 
 __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
@@ -48,7 +49,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
         quads[along * WIDE + 3][place] = make_float4(a.w, b.w, c.w, d.w);
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = down; j < TILE; j += TURN_THREADS / QUADS) {
@@ -59,7 +60,7 @@ __global__ void wide_kernel(float *out, const float *in, int rows, int cols)
     }
 }
 
-// The same for any rows and cols, four bytes an access.
+// The same for any rows and cols, four bytes per access.
 __global__ void tall_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TALL_ROWS][TALL_PITCH];
@@ -75,7 +76,7 @@ __global__ void tall_kernel(float *out, const float *in, int rows, int cols)
             tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = 0; j < TALL_COLS; j += BLOCK_ROWS)

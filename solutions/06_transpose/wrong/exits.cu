@@ -1,10 +1,10 @@
-// expect: crash - ends the process, with status 0: whoever is gone has failed
+// expect: crash - ends the process with status 0: that counts as a crash
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

@@ -1,10 +1,10 @@
-// expect: wrong - does the work on the first call, and nothing after that
+// expect: wrong - does the work in the first call only
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

@@ -6,7 +6,7 @@ enum { BLOCK = 256 };
 
 extern "C" int fork(void);
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -15,7 +15,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
 
 __global__ void endless_kernel(void)
 {
-    // volatile: without an effect that it must keep, the compiler may drop an endless loop.
+    // volatile, because the compiler may remove an endless loop that has no effect.
     for (;;)
         asm volatile("nanosleep.u32 1000;");
 }

@@ -6,7 +6,7 @@ enum { BLOCK = 256 };
 
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
-    // volatile: without an effect that it must keep, the compiler may drop an endless loop.
+    // volatile, because the compiler may remove an endless loop that has no effect.
     for (;;)
         asm volatile("nanosleep.u32 1000;");
 }

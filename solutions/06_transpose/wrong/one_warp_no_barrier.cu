@@ -1,11 +1,12 @@
-// expect: unsafe - a block of one warp, nothing between writes and reads: right by luck
+// expect: unsafe - a block of one warp, no barrier between writes and reads: right by luck
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 1 };
 
 // in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
-// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+// transposes one tile. Each thread moves TILE / BLOCK_ROWS elements, so it computes its indices
+// once for all of them.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]

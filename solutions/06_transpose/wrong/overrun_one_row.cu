@@ -1,10 +1,10 @@
-// expect: stray - right, and writes the beginning of one row more than the output has
+// expect: stray - right, but also writes the beginning of a row after the output's last
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

@@ -1,10 +1,10 @@
-// expect: timeout - prints for ever: the grader must neither hang nor keep it all
+// expect: timeout - prints without end: the grader must neither hang nor store all of it
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256 };
 
-// One thread an element, moved nowhere.
+// One thread per element; nothing is moved.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

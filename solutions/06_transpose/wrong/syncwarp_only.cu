@@ -5,7 +5,8 @@
 enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 8 };
 
 // in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
-// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+// transposes one tile. Each thread moves TILE / BLOCK_ROWS elements, so it computes its indices
+// once for all of them.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]

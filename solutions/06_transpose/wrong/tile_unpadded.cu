@@ -1,10 +1,11 @@
-// expect: device - the tile without padding, as on rung 4: right, and as fast as conflicts allow
+// expect: device - the tile without padding, as in rung 4: right, and as fast as conflicts allow
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32, BLOCK_ROWS = 8, COPY_THREADS = 256 };
 
-// A vector has nothing to turn: its transpose is the same bytes, and a tile would be nearly empty.
+// The transpose of a vector has the same bytes in the same order, and a tile would be nearly
+// empty.
 __global__ void copy_kernel(float *out, const float *in, int count)
 {
     int i = blockIdx.x * COPY_THREADS + threadIdx.x;
@@ -14,7 +15,8 @@ __global__ void copy_kernel(float *out, const float *in, int count)
 }
 
 // in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
-// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+// transposes one tile. Each thread moves TILE / BLOCK_ROWS elements, so it computes its indices
+// once for all of them.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][TILE]; // as in the input: tile[row][col]
@@ -31,7 +33,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
             tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = 0; j < TILE; j += BLOCK_ROWS) {

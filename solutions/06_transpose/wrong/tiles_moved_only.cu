@@ -1,11 +1,12 @@
-// expect: wrong - tiles go to their transposed places, but nothing turns inside them
+// expect: wrong - tiles go to their transposed places, but are not transposed inside
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32, PITCH = TILE + 1, BLOCK_ROWS = 8 };
 
 // in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
-// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+// transposes one tile. Each thread moves TILE / BLOCK_ROWS elements, so it computes its indices
+// once for all of them.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
@@ -18,12 +19,12 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
     for (int j = 0; j < TILE; j += BLOCK_ROWS) {
         int row = first_row + threadIdx.y + j;
         int col = first_col + threadIdx.x;
-        // Zero outside, so that this kernel's only fault is the one in its first line.
+        // Zero outside, so that this kernel's only mistake is the one named in its first line.
         bool inside = row < rows && col < cols;
         tile[threadIdx.y + j][threadIdx.x] = inside ? in[row * cols + col] : 0;
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = 0; j < TILE; j += BLOCK_ROWS) {

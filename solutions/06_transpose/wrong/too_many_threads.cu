@@ -1,11 +1,12 @@
-// expect: crash - 2048 threads a block; 1024 is the most
+// expect: crash - 2048 threads per block, above the limit of 1024
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 64, PITCH = TILE + 1, BLOCK_ROWS = 32 };
 
 // in is rows x cols, out is cols x rows; both are row-major. A block of TILE x BLOCK_ROWS threads
-// turns one tile, so each thread moves TILE / BLOCK_ROWS elements: indices are paid for once.
+// transposes one tile. Each thread moves TILE / BLOCK_ROWS elements, so it computes its indices
+// once for all of them.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     __shared__ float tile[TILE][PITCH]; // as in the input: tile[row][col]
@@ -22,7 +23,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
             tile[threadIdx.y + j][threadIdx.x] = in[row * cols + col];
     }
 
-    // Between a tile's writing by rows and its reading by columns: other warps wrote those rows.
+    // Separates writing the tile by rows from reading it by columns: other warps wrote those rows.
     __syncthreads();
 
     for (int j = 0; j < TILE; j += BLOCK_ROWS) {

@@ -1,10 +1,10 @@
-// expect: crash - asks for 1 MiB of shared memory at the launch; no GPU has that
+// expect: crash - the launch requests 1 MiB of shared memory; no GPU has that
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

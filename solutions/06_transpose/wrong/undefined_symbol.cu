@@ -1,4 +1,4 @@
-// expect: build - calls a function that is nowhere defined
+// expect: build - calls a function that is not defined anywhere
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -6,7 +6,7 @@ enum { BLOCK = 256 };
 
 extern "C" void transpose_of_a_friend(float *out, const float *in, int rows, int cols);
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;

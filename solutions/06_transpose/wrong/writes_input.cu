@@ -4,7 +4,7 @@
 
 enum { BLOCK = 256 };
 
-// One thread an element, in the order of the output.
+// One thread per element, in the order of the output.
 __global__ void transpose_kernel(float *out, const float *in, int rows, int cols)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;
@@ -12,7 +12,7 @@ __global__ void transpose_kernel(float *out, const float *in, int rows, int cols
     if (i < rows * cols) {
         int from = i % rows * cols + i / rows;
         out[i] = in[from];
-        ((float *) in)[from] += 1; // nobody else reads this element
+        ((float *) in)[from] += 1; // no other thread reads this element
     }
 }
 

@@ -1,13 +1,13 @@
-// rung: beyond, expect: pass - one atomicAdd a block in place of the second pass
-// An atomic a block costs nothing when there are 264 blocks; when there are a million, it is all
-// there is. The order of the additions is left to chance, so real numbers may come out with other
-// last bits in every run. out arrives full of rubbish, and to clear it takes a launch of its own.
+// rung: beyond, expect: pass - one atomicAdd per block instead of the second pass
+// One atomic per block costs nothing with 264 blocks; with a million it takes all the time. The
+// order of the additions varies, so the last bits of a sum of real numbers may differ from run to
+// run. out holds a garbage value at first, and clearing it takes a separate launch.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, WARP = 32, WARPS = BLOCK / WARP, WIDE = 4, LOADS = 4 };
 
-// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -15,7 +15,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+// The sum of the threads' values of a block, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -25,7 +25,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Between writing a sum a warp and the first warp's reading of them all.
+    // Separates writing each warp's sum from the first warp's reading of all of them.
     __syncthreads();
 
     if (warp == 0)
@@ -38,10 +38,10 @@ static __device__ float4 add(float4 a, float4 b)
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// The sum of one thread's share of in[0 .. n - 1]; the threads of the grid share all of it.
+// The sum of one thread's share of in[0 .. n - 1]; the whole grid covers all of it.
 static __device__ float thread_sum(const float *in, long n)
 {
-    // A float4 lies on a multiple of 16 bytes: up to three elements come before the first one.
+    // A float4 lies at a multiple of 16 bytes: up to three elements come before the first one.
     int head = (int) (-((size_t) in / sizeof(float)) % WIDE);
     int quads = n > head ? (int) ((n - head) / WIDE) : 0;
     const float4 *in4 = (const float4 *) (in + head);
@@ -49,7 +49,7 @@ static __device__ float thread_sum(const float *in, long n)
     int tile = LOADS * BLOCK, tiles = quads / tile;
     float4 total = make_float4(0, 0, 0, 0);
 
-    // A block reads 64 KiB that lie together, each warp four pieces of it, and moves on by a grid.
+    // A block reads 64 contiguous KiB, four pieces per warp, and then advances by a whole grid.
     for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
         const float4 *mine = in4 + (long) t * tile + threadIdx.x;
         float4 four[LOADS];
@@ -62,7 +62,7 @@ static __device__ float thread_sum(const float *in, long n)
     for (int i = tiles * tile + first; i < quads; i += step) // less than a tile is left
         total = add(total, __ldcs(&in4[i]));
 
-    // What no float4 holds: up to three elements before them, and up to three behind.
+    // Elements outside the float4s: up to three before them, and up to three after them.
     long behind = head + (long) WIDE * quads + first;
     if (first < head && first < n)
         total.x += in[first];
@@ -85,10 +85,10 @@ __global__ void sum_kernel(float *out, const float *in, long n)
         atomicAdd(out, total);
 }
 
-// As many blocks as stay resident, and no more than there is work for.
+// As many blocks as can be resident, but no more than the work needs.
 static int grid_blocks(long n)
 {
-    static int resident; // of this device, which stays the same
+    static int resident; // of this device; it does not change
     long enough = (n + WIDE * BLOCK - 1) / (WIDE * BLOCK);
 
     if (!resident) {

@@ -1,12 +1,12 @@
-// rung: beyond, expect: pass - one launch: the block that finishes last adds up what all have found
-// It learns that it is the last from a counter. Unlike one atomicAdd a block on the sum itself, the
-// order of the additions is fixed: the same input gives the same bits in every run.
+// rung: beyond, expect: pass - one launch: the block that finishes last adds the sums of all blocks
+// A counter shows which block is the last. Unlike with one atomicAdd per block to the sum itself,
+// the order of the additions is fixed: the same input gives the same bits in every run.
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, WARP = 32, WARPS = BLOCK / WARP, WIDE = 4, LOADS = 4 };
 
-// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -14,7 +14,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+// The sum of the threads' values of a block, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -24,7 +24,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Between writing a sum a warp and the first warp's reading of them all.
+    // Separates writing each warp's sum from the first warp's reading of all of them.
     __syncthreads();
 
     if (warp == 0)
@@ -37,10 +37,10 @@ static __device__ float4 add(float4 a, float4 b)
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// The sum of one thread's share of in[0 .. n - 1]; the threads of the grid share all of it.
+// The sum of one thread's share of in[0 .. n - 1]; the whole grid covers all of it.
 static __device__ float thread_sum(const float *in, long n)
 {
-    // A float4 lies on a multiple of 16 bytes: up to three elements come before the first one.
+    // A float4 lies at a multiple of 16 bytes: up to three elements come before the first one.
     int head = (int) (-((size_t) in / sizeof(float)) % WIDE);
     int quads = n > head ? (int) ((n - head) / WIDE) : 0;
     const float4 *in4 = (const float4 *) (in + head);
@@ -48,7 +48,7 @@ static __device__ float thread_sum(const float *in, long n)
     int tile = LOADS * BLOCK, tiles = quads / tile;
     float4 total = make_float4(0, 0, 0, 0);
 
-    // A block reads 64 KiB that lie together, each warp four pieces of it, and moves on by a grid.
+    // A block reads 64 contiguous KiB, four pieces per warp, and then advances by a whole grid.
     for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
         const float4 *mine = in4 + (long) t * tile + threadIdx.x;
         float4 four[LOADS];
@@ -61,7 +61,7 @@ static __device__ float thread_sum(const float *in, long n)
     for (int i = tiles * tile + first; i < quads; i += step) // less than a tile is left
         total = add(total, __ldcs(&in4[i]));
 
-    // What no float4 holds: up to three elements before them, and up to three behind.
+    // Elements outside the float4s: up to three before them, and up to three after them.
     long behind = head + (long) WIDE * quads + first;
     if (first < head && first < n)
         total.x += in[first];
@@ -73,27 +73,27 @@ static __device__ float thread_sum(const float *in, long n)
 // How many blocks of the running call have finished; 0 between two calls.
 static __device__ unsigned finished;
 
-// True in all threads of the block that comes last; then the sums of all blocks are in memory.
+// True in all threads of the block that finishes last; then the sums of all blocks are in memory.
 static __device__ bool is_last_block(void)
 {
     __shared__ bool last;
 
     if (threadIdx.x == 0) {
-        // Between this block's sum and the news of it.
+        // Orders this block's sum before its increment of the counter.
         __threadfence();
         // Counts up to gridDim.x - 1, then starts at 0 again: ready for the next call.
         last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1;
-        // Between the news of the other blocks' sums and their reading.
+        // Orders reading the counter before reading the other blocks' sums.
         __threadfence();
     }
 
-    // Between thread 0's finding out and all threads' knowing; and between the two uses that are
-    // made of block_sum()'s shared memory.
+    // Separates thread 0's store to `last` from all threads' reading it, and the two uses of
+    // block_sum()'s shared memory.
     __syncthreads();
     return last;
 }
 
-// *out becomes the sum of in[0 .. n - 1]; sums has a float for each block.
+// *out becomes the sum of in[0 .. n - 1]; sums has one float per block.
 __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
 {
     float total = block_sum(thread_sum(in, n));
@@ -103,7 +103,7 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
     if (!is_last_block())
         return;
 
-    // From L2, where the other SMs have written it, and not from this SM's L1.
+    // Read from L2, where the other SMs have written, and not from this SM's L1.
     total = 0;
     for (int b = threadIdx.x; b < gridDim.x; b += BLOCK)
         total += __ldcg(&sums[b]);
@@ -112,10 +112,10 @@ __global__ void sum_kernel(float *out, const float *in, long n, float *sums)
         *out = total;
 }
 
-// As many blocks as stay resident, and no more than there is work for.
+// As many blocks as can be resident, but no more than the work needs.
 static int grid_blocks(long n)
 {
-    static int resident; // of this device, which stays the same
+    static int resident; // of this device; it does not change
     long enough = (n + WIDE * BLOCK - 1) / (WIDE * BLOCK);
 
     if (!resident) {

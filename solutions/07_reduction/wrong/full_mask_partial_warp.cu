@@ -1,10 +1,10 @@
-// expect: unsafe - the mask names 32 lanes, but those past the end never come to the shuffle
+// expect: unsafe - the mask names 32 lanes, but those past the end never reach the shuffle
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP };
 
-// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -12,7 +12,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+// The sum of the threads' values of a block, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -22,7 +22,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Between writing a sum a warp and the first warp's reading of them all.
+    // Separates writing each warp's sum from the first warp's reading of all of them.
     __syncthreads();
 
     if (warp == 0)
@@ -39,7 +39,7 @@ __global__ void sum_kernel(float *out, const float *in, long n)
     if (i < n)
         total = warp_sum(in[i]);
 
-    // Only lane 0 of each warp has a sum; the others count for nothing.
+    // Only lane 0 of each warp has the sum; the other lanes' values are not used.
     total = block_sum(threadIdx.x % WARP ? 0 : total);
     if (threadIdx.x == 0)
         out[blockIdx.x] = total;
@@ -47,7 +47,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

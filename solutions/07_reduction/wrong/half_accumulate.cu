@@ -5,7 +5,7 @@
 
 enum { BLOCK = 256, WARP = 32, WARPS = BLOCK / WARP, BLOCKS_A_SM = 8 };
 
-// The sum of what the lanes of a warp hold, in lane 0. All 32 must call it.
+// The sum of the lanes' values of a warp, in lane 0. All 32 lanes must call it.
 static __device__ float warp_sum(float value)
 {
     for (int s = WARP / 2; s > 0; s /= 2)
@@ -13,7 +13,7 @@ static __device__ float warp_sum(float value)
     return value;
 }
 
-// The sum of what the threads of a block hold, in thread 0. All of them must call it.
+// The sum of the threads' values of a block, in thread 0. All threads must call it.
 static __device__ float block_sum(float value)
 {
     __shared__ float part[WARPS];
@@ -23,7 +23,7 @@ static __device__ float block_sum(float value)
     if (lane == 0)
         part[warp] = value;
 
-    // Between writing a sum a warp and the first warp's reading of them all.
+    // Separates writing each warp's sum from the first warp's reading of all of them.
     __syncthreads();
 
     if (warp == 0)
@@ -31,7 +31,7 @@ static __device__ float block_sum(float value)
     return value;
 }
 
-// out[b] becomes the sum of the elements that block b meets, in steps of the whole grid.
+// out[b] becomes the sum of the elements of block b, which are taken in steps of the whole grid.
 __global__ void sum_kernel(float *out, const float *in, long n)
 {
     long step = gridDim.x * (long) BLOCK;
@@ -52,7 +52,7 @@ LAB_API void sum(float *out, const float *in, long n, float *scratch, long scrat
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
 
-    // As many blocks as stay resident, and no more than there is work for.
+    // As many blocks as can be resident, but no more than the work needs.
     long enough = (n + BLOCK - 1) / BLOCK;
     int blocks = enough < BLOCKS_A_SM * sms ? (int) enough : BLOCKS_A_SM * sms;
 

@@ -1,4 +1,4 @@
-// expect: wrong - the block's number in 16 bits: from 65,536 blocks on it begins again
+// expect: wrong - the block's number in 16 bits: it wraps around at 65,536 blocks
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -14,14 +14,14 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = blockDim.x / 2; s > 0; s /= 2) {
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 
@@ -31,7 +31,8 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
 LAB_API void sum(float *out, const float *in, long n, float *scratch, long scratch_count)
 {
-    // The sums of one pass lie behind those of the pass before, and are the input of the next.
+    // The sums of a pass follow those of the pass before in scratch, and are the input of the next
+    // pass.
     for (;;) {
         int blocks = (int) ((n + BLOCK - 1) / BLOCK);
 

@@ -1,10 +1,10 @@
-// expect: stray - right, but adds up in the input's own memory to save the scratch
+// expect: stray - right, but adds in the input instead of scratch
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// in[b * BLOCK * step] becomes the sum of BLOCK elements that lie `step` apart.
+// in[b * BLOCK * step] becomes the sum of BLOCK elements that are `step` apart.
 __global__ void sum_kernel(float *in, long n, long step)
 {
     __shared__ float part[BLOCK];
@@ -13,14 +13,14 @@ __global__ void sum_kernel(float *in, long n, long step)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = blockDim.x / 2; s > 0; s /= 2) {
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 

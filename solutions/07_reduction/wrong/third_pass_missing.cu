@@ -13,14 +13,14 @@ __global__ void sum_kernel(float *out, const float *in, long n)
 
     part[tid] = i < n ? in[i] : 0;
 
-    // Between the filling and the first round: a thread adds what another one has loaded.
+    // Separates filling from the first round: a thread adds what another one has loaded.
     __syncthreads();
 
     for (int s = blockDim.x / 2; s > 0; s /= 2) {
         if (tid < s)
             part[tid] += part[tid + s];
 
-        // Between two rounds: the sums of this one are what other threads add in the next.
+        // Separates two rounds: other threads add this round's sums in the next one.
         __syncthreads();
     }
 

@@ -1,6 +1,7 @@
 // rung: beyond, expect: pass - each warp draws a ticket for its next 32 pixels
-// Who is done early draws sooner: the work shares itself out even if pixels cost what nobody knows
-// beforehand. Here all cost the same, so there is nothing to gain; what a ticket costs, you see.
+// A warp that finishes early draws again sooner, so the work is balanced even if the costs of
+// pixels are not known beforehand. Here all pixels cost the same, so tickets gain nothing and you
+// see what they cost.
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -8,13 +9,13 @@ enum { BLOCK = 256, WARP = 32 };
 
 static __device__ int next_ticket;
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-// In each call anew: what a __device__ variable holds outlives the launch.
+// Reset in each call, because a __device__ variable keeps its value after the launch.
 __global__ void reset_tickets(void)
 {
     next_ticket = 0;
@@ -55,7 +56,7 @@ LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int 
     CUDA_CHECK(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
 
-    // No more than there is work for.
+    // No more than the work needs.
     int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
 
     reset_tickets<<<1, 1>>>();

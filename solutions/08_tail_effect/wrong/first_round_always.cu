@@ -1,10 +1,10 @@
-// expect: wrong - a loop that asks at its end: no rounds at all are one round
+// expect: wrong - a loop that tests its condition at the end: no rounds become one round
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

@@ -1,10 +1,10 @@
-// expect: stray - asks whether the pixel is there before it reads, not before it writes
+// expect: stray - checks bounds before it reads, not before it writes
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

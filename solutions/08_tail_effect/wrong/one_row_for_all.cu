@@ -1,10 +1,10 @@
-// expect: wrong - advances the first row and hands it to all: right if all rows are alike
+// expect: wrong - advances the first row and copies it to all: right if all rows are equal
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, PIECES = 8 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

@@ -1,10 +1,10 @@
-// expect: wrong - four rounds at a time, and the rest of them forgotten
+// expect: wrong - four rounds at a time, and the remaining rounds are left out
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

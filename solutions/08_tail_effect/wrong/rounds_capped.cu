@@ -1,10 +1,10 @@
-// expect: wrong - no more than 1000 rounds, as where a sequence is known to have settled
+// expect: wrong - at most 1000 rounds, as if a sequence had settled by then
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

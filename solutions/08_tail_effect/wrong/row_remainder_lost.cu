@@ -1,10 +1,10 @@
-// expect: wrong - cols / 8 columns a piece: what is left of the row after eight pieces is left out
+// expect: wrong - cols / 8 columns per piece: the rest of the row after eight pieces is left out
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, PIECES = 8 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

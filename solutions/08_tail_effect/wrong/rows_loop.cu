@@ -1,10 +1,10 @@
-// expect: slow - right, a block an SM, walking over whole rows: the same tail
+// expect: slow - right, one block per SM with a loop over whole rows: the same tail
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

@@ -1,10 +1,10 @@
-// expect: slow - right, blocks of 256 threads: many fit, but each has a row
+// expect: slow - right, blocks of 256 threads: many fit, but each has a whole row
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 256 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;

@@ -1,16 +1,16 @@
-// expect: device - right, but 132 blocks of one share each: made for one GPU, and slow on others
+// expect: device - right, but always 132 blocks: made for one GPU, slow on others
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { BLOCK = 1024, SMS = 132 };
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
 }
 
-// in and out hold count pixels; a block has an SM's share of them.
+// in and out hold count pixels; each block has one SM's share of them.
 __global__ void advance_kernel(unsigned *out, const unsigned *in, int count, int rounds)
 {
     int share = ceil_div(count, SMS), end = min(count, ((int) blockIdx.x + 1) * share);

@@ -1,5 +1,4 @@
-// expect: wrong - nobody sets the tickets back: right in the first call, and nothing is left after
-// it
+// expect: wrong - the tickets are never reset: right in the first call, and later calls do nothing
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -7,7 +6,7 @@ enum { BLOCK = 256, WARP = 32 };
 
 static __device__ int next_ticket;
 
-// The number after x, in the sequence of numbers that this seed has.
+// The number after x in the sequence of this seed.
 static __device__ unsigned next_number(unsigned x, unsigned seed)
 {
     return (x ^ (x >> 15)) * 0x2c1b3c6du + seed;
@@ -48,7 +47,7 @@ LAB_API void advance(unsigned *out, const unsigned *in, int rows, int cols, int 
     CUDA_CHECK(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_sm, advance_kernel, BLOCK, 0));
 
-    // No more than there is work for.
+    // No more than the work needs.
     int blocks = min(sms * blocks_a_sm, ceil_div(count, BLOCK));
 
     advance_kernel<<<blocks, BLOCK>>>(out, in, count, rounds);

@@ -1,10 +1,10 @@
-// expect: wrong - rows of B for its columns: right if B is square and symmetric
+// expect: wrong - uses rows of B as columns: right if B is square and symmetric
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block makes DOWN x ACROSS results, a warp 32 side by side.
+// A block computes DOWN x ACROSS results, a warp 32 neighbours in a row.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {

@@ -2,8 +2,8 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// A block makes TILE x TILE results; a thread SIDE x SIDE of them, ACROSS apart, so that
-// neighbouring threads always have neighbouring columns.
+// A block computes TILE x TILE results, a thread SIDE x SIDE of them. They lie ACROSS apart, so
+// that neighbouring threads always have neighbouring columns.
 enum { SIDE = 4, ACROSS = 16, TILE = SIDE * ACROSS, TILE_K = 16, THREADS = ACROSS * ACROSS };
 
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
@@ -27,7 +27,8 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
             bs[i / TILE][i % TILE] = row < k && col < n ? b[row * n + col] : 0;
         }
 
-        // Between filling the tiles and using them: most of what a thread uses others have loaded.
+        // Separates filling the tiles from using them: other threads have loaded most of what a
+        // thread uses.
         __syncthreads();
 
 #pragma unroll
@@ -45,7 +46,7 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
                     sum[i][j] += left[i] * right[j];
         }
 
-        // Between using the tiles and filling them anew.
+        // Separates using the tiles from filling them again.
         __syncthreads();
     }
 

@@ -1,10 +1,10 @@
-// expect: crash (sim: unsafe) - reads c even if beta is 0, and then there is none
+// expect: crash (sim: unsafe) - reads c even if beta is 0, when c is NULL
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { TILE = 32 };
 
-// A block makes TILE x TILE results, a thread one.
+// A block computes TILE x TILE results, a thread one.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {
@@ -20,13 +20,14 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
         as[ty][tx] = row < m && first + tx < k ? a[row * k + first + tx] : 0;
         bs[ty][tx] = first + ty < k && col < n ? b[(first + ty) * n + col] : 0;
 
-        // Between filling the tiles and using them: most of what a thread uses others have loaded.
+        // Separates filling the tiles from using them: other threads have loaded most of what a
+        // thread uses.
         __syncthreads();
 
         for (int i = 0; i < TILE; i++)
             sum += as[ty][i] * bs[i][tx];
 
-        // Between using the tiles and filling them anew.
+        // Separates using the tiles from filling them again.
         __syncthreads();
     }
 

@@ -1,4 +1,4 @@
-// expect: build - the library's product instead of a kernel
+// expect: build - calls the library instead of a kernel
 #include "cudalab.cuh"
 #include "kernel.h"
 

@@ -2,8 +2,8 @@
 #include "cudalab.cuh"
 #include "kernel.h"
 
-// A block makes TILE x TILE results; a thread SIDE x SIDE of them, ACROSS apart, so that
-// neighbouring threads always have neighbouring columns.
+// A block computes TILE x TILE results, a thread SIDE x SIDE of them. They lie ACROSS apart, so
+// that neighbouring threads always have neighbouring columns.
 enum { SIDE = 4, ACROSS = 16, TILE = SIDE * ACROSS, TILE_K = 16, THREADS = ACROSS * ACROSS };
 
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
@@ -42,7 +42,7 @@ __global__ void sgemm_kernel(float *d, const float *a, const float *b, const flo
                     sum[i][j] += left[i] * right[j];
         }
 
-        // Between using the tiles and filling them anew.
+        // Separates using the tiles from filling them again.
         __syncthreads();
     }
 

@@ -1,4 +1,4 @@
-// expect: wrong - adds in half precision: beyond 2048 not every integer is there
+// expect: wrong - adds in half precision, which cannot represent every integer above 2048
 #include "cudalab.cuh"
 #include "kernel.h"
 
@@ -6,7 +6,7 @@
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block makes DOWN x ACROSS results, a warp 32 side by side.
+// A block computes DOWN x ACROSS results, a warp 32 neighbours in a row.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {

@@ -1,10 +1,10 @@
-// expect: wrong - the row of B is i * k where it is i * n: right as long as n equals k
+// expect: wrong - the row of B begins at i * k instead of i * n: right only if n equals k
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block makes DOWN x ACROSS results, a warp 32 side by side.
+// A block computes DOWN x ACROSS results, a warp 32 neighbours in a row.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {

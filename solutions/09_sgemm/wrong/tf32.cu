@@ -4,7 +4,7 @@
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// What mma.sync with .tf32 does to its inputs; by hand, so that it runs on any GPU.
+// Rounds as mma.sync with .tf32 does, but in plain code, so that it runs on any GPU.
 static __device__ float cut(float x)
 {
     return __uint_as_float(__float_as_uint(x) & 0xffffe000u);

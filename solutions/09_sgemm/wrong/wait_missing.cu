@@ -1,29 +1,28 @@
-// expect: unsafe (from cc 8.0) - cp.async is not waited for: what a barrier separates may still be
-// on its way
+// expect: unsafe (from cc 8.0) - no wait for cp.async: copies may be in flight after the barrier
 #include "cudalab.cuh"
 #include "kernel.h"
 
 #include <cuda_pipeline.h>
 
-// A block makes TILE_M x TILE_N results, a warp WARP_M x WARP_N of them, a thread SIDE x SIDE.
+// A block computes TILE_M x TILE_N results, a warp WARP_M x WARP_N of them, a thread SIDE x SIDE.
 enum { TILE_M = 128, TILE_N = 128, TILE_K = 16, THREADS = 256, BLOCKS_A_SM = 2 };
 enum { WARP = 32, WARP_M = 32, WARP_N = 64, WARPS_ACROSS = TILE_N / WARP_N, SIDE = 8, QUAD = 4 };
 
-// How the threads share in copying A: 8 of them take a sector of a row, all of them 32 rows.
+// How the threads copy A: 8 of them take a sector of a row, and all of them 32 rows.
 enum { A_COLS = 8, A_ROWS = THREADS / A_COLS, A_EACH = TILE_M / A_ROWS };
 
-// A lies turned, so that a thread's rows are neighbours. In rows of 132 floats, the 8 x 4 that a
-// warp copies at once go to 32 different banks: 4 k + row.
+// A is transposed, so that a thread's rows are neighbours. With 132 floats per row, the 8 x 4
+// floats that a warp copies at once go to 32 different banks: 4 k + row.
 typedef float TileA[TILE_K][TILE_M + QUAD];
 typedef float TileB[TILE_K][TILE_N];
 
-// One pair is multiplied while the other one arrives.
+// One pair is multiplied while the other one is copied.
 typedef struct Tiles {
     TileA as[2];
     TileB bs[2];
 } Tiles;
 
-// What a thread copies next. Of B it takes `width` floats at a time, 4 or 1.
+// What a thread copies next; `width` is the number of floats of B per copy, 4 or 1.
 typedef struct Share {
     const float *a[A_EACH], *b;
     int a_row, a_col, b_row, b_col, b_down, n, width;
@@ -47,7 +46,7 @@ static __device__ __forceinline__ void open_share(Share *my, const float *a, con
     my->b = b + (size_t) my->b_row * my->n + min(first_col + my->b_col, my->n - my->width);
 }
 
-// Starts to copy what is left of k after whole tiles, and zeros behind it.
+// Starts to copy the part of k that is no whole tile, and fills the rest of the tile with zeros.
 static __device__ __forceinline__ void copy_rest(TileA as, TileB bs, Share *my, int rest)
 {
     for (int j = 0; j < TILE_K; j += A_COLS)
@@ -100,7 +99,7 @@ static __device__ __forceinline__ void load_quad(float *to, const float *from)
     to[3] = quad.w;
 }
 
-// Adds to a thread's results what a pair of tiles brings: TILE_K times 64 FMAs for 16 floats.
+// Adds a pair of tiles to a thread's results: TILE_K times 64 FMAs for 16 floats.
 static __device__ __forceinline__ void multiply(float sum[SIDE][SIDE], const TileA as,
                                                 const TileB bs, int row, int col)
 {
@@ -131,8 +130,8 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
     int first_row = blockIdx.x / tiles_across * TILE_M;
     int first_col = blockIdx.x % tiles_across * TILE_N;
 
-    // A warp's 4 x 8 lanes: neighbours 1 apart share columns, neighbours 2 apart share rows. Then a
-    // load of 16 bytes a lane takes 2 wavefronts, for A as well as for B.
+    // A warp has 4 x 8 lanes: lanes 1 apart share columns, lanes 2 apart share rows. So a load of
+    // 16 bytes per lane takes 2 wavefronts, for A as well as for B.
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int row = warp / WARPS_ACROSS * WARP_M + (lane / 16 * 2 + lane % 2) * QUAD;
     int col = warp % WARPS_ACROSS * WARP_N + lane / 2 % 8 * QUAD;
@@ -140,7 +139,7 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
     float sum[SIDE][SIDE] = {};
     Share my;
 
-    // The first pair of tiles is what k leaves over, so that all others are whole.
+    // The first pair of tiles takes the remainder of k, so that all others are whole.
     my.n = n;
     my.width = width;
     open_share(&my, a, b, first_row, first_col, m, k);
@@ -148,15 +147,15 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
 
 #pragma unroll 1
     for (int step = 0; step + 1 < steps; step++) {
-        // Between the copying of a pair by all threads and its use; and between the use of the pair
-        // before it and the copying of the next one to the same place.
+        // Separates the copies of a pair by all threads from its use, and the use of the pair
+        // before it from the copies of the next one to the same place.
         __syncthreads();
 
         copy_tiles(tiles.as[(step + 1) % 2], tiles.bs[(step + 1) % 2], &my);
         multiply(sum, tiles.as[step % 2], tiles.bs[step % 2], row, col);
     }
 
-    // Between the copying of the last pair and its use.
+    // Separates the copies of the last pair from its use.
     __syncthreads();
     multiply(sum, tiles.as[(steps - 1) % 2], tiles.bs[(steps - 1) % 2], row, col);
 
@@ -172,7 +171,7 @@ static __device__ __forceinline__ void product(float *d, const float *a, const f
         }
 }
 
-// n a multiple of 4: every row of B starts at 16 bytes.
+// For n that is a multiple of 4: every row of B is aligned to 16 bytes.
 __global__ void __launch_bounds__(THREADS, BLOCKS_A_SM)
     sgemm_fours(float *d, const float *a, const float *b, const float *c, int m, int n, int k,
                 float alpha, float beta)

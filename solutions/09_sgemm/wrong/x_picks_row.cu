@@ -1,10 +1,10 @@
-// expect: slow - right, but the lanes of a warp take the rows: 32 sectors a load, not 4
+// expect: slow - right, but the lanes of a warp take the rows: 32 sectors per load, not 4
 #include "cudalab.cuh"
 #include "kernel.h"
 
 enum { ACROSS = 32, DOWN = 8 };
 
-// A block makes ACROSS x DOWN results, a warp 32 below each other.
+// A block computes ACROSS x DOWN results, a warp 32 below each other.
 __global__ void sgemm_kernel(float *d, const float *a, const float *b, const float *c, int m, int n,
                              int k, float alpha, float beta)
 {

@@ -4,13 +4,13 @@
  *   protocols_ours grade FOLDER TARGET GRADINGS WORD
  *
  * `make` builds the reference of lab 06 and a slowed one, which runs a share of its blocks a second
- * time. The share is a number in the object's data: once it is known what share costs how much, a
- * kernel of any speed is a copy of that object with another number in it. So FOLDER gets an object
- * for each TARGET (of the bar), its true ratio from races of many fresh pairs of processes (truth),
- * and the size of the case (size).
+ * time. The share is a number in the object's data. Once the cost of a share is known, a copy of
+ * the object with another number is a kernel of any wanted speed. So FOLDER gets an object for
+ * each TARGET (of the bar), its true ratio from races of many fresh pairs of processes (truth), and
+ * the size of the case (size).
  *
- * `grade` judges the speed of one of them, exactly as `warpbook grade` does: a row a grading, which
- * begins with "ours", WORD and TARGET, then verdict, ratio, seconds, flags.
+ * `grade` judges the speed of one of them, exactly as `warpbook grade` does: it prints one row
+ * per grading, which begins with "ours", WORD and TARGET, then verdict, ratio, seconds, flags.
  */
 #include "judge/grade.h"
 #include "judge/sampler.h"
@@ -19,13 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Found in the object, so as unlikely a number as can be; protocols.sh writes the same. */
+/* Searched for in the object, so an unlikely number; protocols.sh writes the same. */
 static const double placeholder = 0.12345678987654321;
 
 enum { TRUTH_PAIRS = 7, TRUTH_BLOCKS = 20 };
 
-/* Lab 06, with one timed case left: the others are no longer looked at. The table keeps its order,
- * since the runner has its own and is told an index. */
+/* Lab 06 with one timed case left; the others are not graded. The table keeps its order, since
+ * the runner has its own table and gets an index. */
 static const LabEntry *one_case(void)
 {
     static LabEntry entry;
@@ -148,7 +148,7 @@ static void write_with_share(const char *object, double share, const char *path)
     free(bytes);
 }
 
-/* What the second launch costs besides its share of the blocks, as a share of the reference. */
+/* The fixed cost of the second launch, as a share of the reference. */
 static double cost_of_launch(Session *session, const LabEntry *entry, const char *folder,
                              const char *reference, const char *slowed, Plan *plan)
 {

@@ -3,21 +3,21 @@
 #
 # The kernels: lab 06's reference, and that reference slowed to 0.97 .. 1.03 of the bar (0.75 of its
 # own speed) by running a share of its blocks a second time, so that a slowed kernel does the same
-# kind of work as the reference. What is true is established first, in quiet: median over 7 pairs
+# kind of work as the reference. The true ratio is measured first, in quiet: median over 7 pairs
 # of fresh processes, 20 blocks R S S R each.
 #
 # The protocols, all on the case `flat`, each time in fresh processes:
-#   min-of-3            three runs of each kernel, one kernel after the other, the least time
+#   min-of-3            three runs of each kernel, one kernel after the other, the shortest time
 #   mean-of-100         5 warm-ups, then the mean of 100 runs, one kernel after the other
 #   median-of-50-cold   50 runs, L2 overwritten before each, the median, one kernel after the other
 #   ours                the grader's judge_speed() itself, as make grade calls it
 # GRADINGS (default 20) verdicts each at 0.97 and 1.03 in quiet; OTHERS (default 5) verdicts each at
 # 0.98 to 1.02 in quiet, and at all six while a second process makes noise. OTHERS 0: only the former.
 #
-# False is a pass below the bar, `slow` above it, and any verdict that accuses a right kernel. `close`
-# and `correct` (speed not judged) claim nothing, and only ours can say so. All ratios are printed as
+# A verdict is false if it is a pass below the bar, `slow` above it, or accuses a right kernel. `close`
+# and `correct` (speed not judged) claim nothing, and only `ours` can give them. All ratios are printed as
 # shares of the bar. Rows and truth are copied to $OUT, if that is set. Needs: make protocols builds
-# $WARPBOOK_BUILD/protocols_ours and protocols_foreign; and a GPU of which nobody else makes use.
+# $WARPBOOK_BUILD/protocols_ours and protocols_foreign; and a GPU that no other process uses.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -33,7 +33,7 @@ trap 'exit 1' INT TERM
 ours() { "$build/protocols_ours" "$@"; }
 foreign() { "$build/protocols_foreign" "$@"; }
 
-# The reference, and then a share of its blocks once more; protocols_ours replaces the number.
+# The reference, then a share of its blocks again; protocols_ours replaces the number.
 slowed() {
     sed -e 's|^LAB_API.*|static volatile double share = 0.12345678987654321;\n\n&|' \
         -e 's|^    CUDA_CHECK(cudaGetLastError());|    transpose_kernel<<<(int) (tiles * share), block>>>(out, in, rows, cols);\n&|' \
