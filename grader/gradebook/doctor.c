@@ -69,13 +69,6 @@ static void add_row(DoctorReport *report, Health health, const char *what, const
 
 /* ---- The machine ---- */
 
-static const char *temporary_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-
-    return folder && *folder ? folder : "/tmp";
-}
-
 static void check_programs(DoctorReport *report)
 {
     static const char *const programs[] = { "warpbook", "runner", "runner-sim" };
