@@ -1,4 +1,4 @@
-/* sim_edges.h - for tests: integers at whose sides things change. */
+/* sim_edges.h - for tests: integers at the edges of ranges. */
 #ifndef SIM_SIM_EDGES_H
 #define SIM_SIM_EDGES_H
 

@@ -1,4 +1,4 @@
-/* sim_time.h - a device of round figures, and how many cycles a kernel takes on it. */
+/* sim_time.h - a device with round figures, and the cycles of a kernel on it. */
 #ifndef SIM_SIM_TIME_H
 #define SIM_SIM_TIME_H
 

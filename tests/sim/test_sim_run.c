@@ -1,5 +1,5 @@
-/* test_sim_run.c - `warpbook sim`: what its words mean, which programs it refuses, and what it
- * sets. */
+/* test_sim_run.c - `warpbook sim`: its options, the programs that it refuses, and the settings that
+ * it makes. */
 #include "sim/tool.h"
 #include "capture.h"
 #include "rows.h"

@@ -1,6 +1,6 @@
-/* bench.h - what the simulated GPU's benchmarks share: the time of a launch, memory, one line of
- * results that bench.sh reads: name, median milliseconds, least, repetitions, KiB allocated, KiB
- * that the process held at most.
+/* bench.h - shared by the benchmarks of the simulated GPU: the time of a launch, memory, and one
+ * line of results for bench.sh: name, median milliseconds, minimum, repetitions, KiB allocated,
+ * peak KiB of the process.
  */
 #ifndef SIM_BENCH_H
 #define SIM_BENCH_H

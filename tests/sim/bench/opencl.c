@@ -1,5 +1,5 @@
-/* opencl.c - runs the kernels of a file (opencl.cl) on whatever OpenCL device there is, and prints
- * the time of each launch: the simulated GPU's benchmarks, for scale, under another simulator.
+/* opencl.c - runs the kernels of opencl.cl on any OpenCL device, and prints the time of each
+ * launch: the benchmarks on another simulator, for comparison.
  *
  *     opencl FILE transpose|sgemm SIZE
  */

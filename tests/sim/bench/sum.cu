@@ -1,5 +1,5 @@
-/* sum.cu - the sum of 2^20 floats: each thread some of them, each warp by shuffles, the block's
- * warps by shared memory; then the blocks' sums in the same way. */
+/* sum.cu - the sum of 2^20 floats: each thread sums some of them, each warp by shuffles, each block
+ * by shared memory; then the sums of the blocks in the same way. */
 #include "bench.h"
 
 enum { COUNT = 1 << 20, THREADS = 256, BLOCKS = 256, REPETITIONS = 15 };

@@ -1,4 +1,4 @@
-/* test_sim_fatbin.c - fat binaries and cubins: what they hold, and what a damaged one may not do.
+/* test_sim_fatbin.c - fat binaries and cubins: their contents, and damaged ones.
  */
 #include "sim/binary/elf_reader.h"
 #include "sim/binary/fatbin.h"

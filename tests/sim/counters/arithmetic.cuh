@@ -1,5 +1,5 @@
-/* arithmetic.cuh - single-precision multiply-adds: written, contracted, and those that a division
- * or a function of the library is made of. */
+/* arithmetic.cuh - single-precision multiply-adds: written, contracted, and inside divisions and
+ * library functions. */
 #ifndef ARITHMETIC_CUH
 #define ARITHMETIC_CUH
 

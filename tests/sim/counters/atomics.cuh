@@ -1,4 +1,4 @@
-/* atomics.cuh - atomic operations on global and shared memory, their results used or not. */
+/* atomics.cuh - atomic operations on global and shared memory, with used and unused results. */
 #ifndef ATOMICS_CUH
 #define ATOMICS_CUH
 

@@ -1,4 +1,4 @@
-/* marker.cu - a kernel that does nothing but say, by its grid, whose the next ones are. */
+/* marker.cu - an empty kernel whose grid identifies the next launches. */
 #include <cuda_runtime.h>
 
 __global__ void marker(void)

@@ -1,5 +1,5 @@
-/* test_sim_approximate.c - approximations of the simulated GPU: within PTX's bounds, and exact
- * where it says so. */
+/* test_sim_approximate.c - approximations of the simulated GPU: within the bounds of PTX, and exact
+ * where it requires that. */
 #include "sim/sim_oracle.h"
 
 /* ---- Approximations: the greatest error over a dense sample, and the special values ---- */

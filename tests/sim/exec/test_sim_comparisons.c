@@ -1,4 +1,4 @@
-/* test_sim_comparisons.c - setp, set, slct, testp and their like of the simulated GPU. */
+/* test_sim_comparisons.c - setp, set, slct, testp and similar instructions. */
 #include "sim/sim_edges.h"
 #include "sim/sim_oracle.h"
 

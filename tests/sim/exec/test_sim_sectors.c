@@ -1,4 +1,4 @@
-/* test_sim_sectors.c - what accesses to global memory cost. */
+/* test_sim_sectors.c - the cost of accesses to global memory. */
 #include "sim/sim_world.h"
 
 /* ---- What global accesses cost ---- */

@@ -1,5 +1,5 @@
-/* test_sim_warp.c - lanes that exchange values: shuffles against what CUDA says of them, votes,
- * matches, reductions, and lanes that are named but not there. */
+/* test_sim_warp.c - lanes that exchange values: shuffles compared with the CUDA documentation,
+ * votes, matches, reductions, and absent lanes that a mask names. */
 #define MOST_SNIPPETS 120
 #include "rows.h"
 #include "sim/sim_launch.h"

@@ -1,4 +1,4 @@
-/* test_sim_wavefronts.c - what accesses to shared memory cost. */
+/* test_sim_wavefronts.c - the cost of accesses to shared memory. */
 #include "sim/sim_world.h"
 
 /* ---- What shared accesses cost: the table of patterns measured on an H200 ---- */

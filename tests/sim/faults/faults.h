@@ -1,5 +1,5 @@
-/* faults.h - what the faulty programs share: a case is picked by its name; how the GPU ended is
- * said on stdout. */
+/* faults.h - shared by the faulty programs: selects a case by its name, and prints the final error
+ * of the GPU. */
 #ifndef FAULTS_H
 #define FAULTS_H
 

@@ -1,5 +1,5 @@
-/* schedules.cu - the order of blocks and warps: what a missing barrier does shows in one of them.
- * Races are not looked for here, only the results.
+/* schedules.cu - the order of blocks and warps: some orders show the effect of a missing barrier.
+ * Only results are checked here, not races.
  *
  * case unsynchronised_forward SIM_CHECKS=none
  *   says: 11440 cudaSuccess

@@ -1,5 +1,5 @@
-/* test_sim_issue.c - how many instructions of the machine stand behind PTX, and with how many
- * threads: as ptxas 13.0 makes them for sm_90. */
+/* test_sim_issue.c - the machine instructions that PTX becomes, and their threads: as ptxas 13.0
+ * generates them for sm_90. */
 #include "sim/machine/issue.h"
 #include "sim/report/report.h"
 #include "rows.h"

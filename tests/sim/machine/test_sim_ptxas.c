@@ -1,5 +1,5 @@
-/* test_sim_ptxas.c - what becomes of atomics, sums of products, shifts, tests and copies; as ptxas
- * 13.0 was seen to do. */
+/* test_sim_ptxas.c - machine code for atomics, sums of products, shifts, tests and copies: as ptxas
+ * 13.0 generates it. */
 #include "sim/exec/exec.h"
 #include "rows.h"
 #include "base/util.h"

@@ -1,4 +1,4 @@
-/* test_sim_memory.c - the simulated GPU's memory, and how findings are kept. */
+/* test_sim_memory.c - the simulated GPU's memory, and the list of findings. */
 #include "sim/base/bits.h"
 #include "sim/base/finding.h"
 #include "sim/memory/memory.h"

@@ -1,5 +1,5 @@
-/* test_sim_cfg.c - where lanes meet again: small graphs by hand, random ones against sets, real
- * ones.
+/* test_sim_cfg.c - where lanes reconverge: small graphs by hand, random ones compared with sets,
+ * real ones.
  */
 #include "sim/ptx/cfg.h"
 #include "sim/ptx/module.h"

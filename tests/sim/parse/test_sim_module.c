@@ -1,5 +1,5 @@
-/* test_sim_module.c - what PTX declares: variables with their values, functions, lines of the
- * source; and whole texts that nvcc wrote.
+/* test_sim_module.c - declarations in PTX: variables with their values, functions, source lines;
+ * and whole texts from nvcc.
  */
 #include "sim/sim_ptx.h"
 

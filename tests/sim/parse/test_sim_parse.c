@@ -1,4 +1,4 @@
-/* test_sim_parse.c - instructions of PTX, and what is read from them. */
+/* test_sim_parse.c - instructions of PTX, and the parsed result. */
 #include "sim/sim_ptx.h"
 
 /* ---- Instructions ---- */

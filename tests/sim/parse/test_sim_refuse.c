@@ -1,4 +1,4 @@
-/* test_sim_refuse.c - PTX that is malformed, too much or cut off, and what is said of it. */
+/* test_sim_refuse.c - malformed, oversized and truncated PTX, and its error messages. */
 #include "sim/sim_ptx.h"
 
 static const struct {

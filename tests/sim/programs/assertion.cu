@@ -1,4 +1,4 @@
-/* assertion.cu - an assert that fails ends the kernel: the error, where it was, and who.
+/* assertion.cu - a failed assert ends the kernel: the error, the place and the thread.
  *
  * expect: ok
  * stderr: assertion `x[i] < 40' failed at

@@ -1,4 +1,4 @@
-/* digest.h - arrays on both sides, and a line for each result: what a real GPU is compared by.
+/* digest.h - arrays on both sides, and one line per result, for comparison with a real GPU.
  *
  *     digest NAME HASH          64 bits of the exact bytes: PTX defines each of them
  *     digest~ NAME VALUE...     of results that PTX only bounds (sinf, ex2.approx): close is enough

@@ -1,4 +1,4 @@
-/* graph.cu - a stream is captured, with a second one that joins in, and launched again and again.
+/* graph.cu - captures a stream, which a second one joins, and launches the graph repeatedly.
  *
  * expect: ok
  * stderr: nothing to wait for

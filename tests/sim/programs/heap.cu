@@ -1,4 +1,4 @@
-/* heap.cu - malloc inside a kernel is not simulated, and that is said where it is reached.
+/* heap.cu - malloc inside a kernel is not simulated, and is reported when it is reached.
  *
  * expect: ok
  * stderr: malloc() inside a kernel is not simulated in list, block (0,0,0), thread (5,0,0)

@@ -1,5 +1,5 @@
-/* host_waits.cu - the host waits for what a host function of a stream posts, and makes no call
- * meanwhile: this once hung without a word.
+/* host_waits.cu - the host waits, without a CUDA call, for a semaphore that a host function of a
+ * stream posts: this once hung silently.
  *
  * expect: ok
  */

@@ -1,4 +1,4 @@
-/* launch_errors.cu - what can be wrong with a launch, and which error says so.
+/* launch_errors.cu - invalid launches, and the error of each.
  *
  * expect: ok
  * stderr: launch: a grid of (0,1,1) blocks

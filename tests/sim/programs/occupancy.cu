@@ -1,4 +1,4 @@
-/* occupancy.cu - the calls about what fits agree with each other and with the device's figures.
+/* occupancy.cu - the occupancy calls agree with each other and with the figures of the device.
  *
  * expect: ok
  */

@@ -1,5 +1,5 @@
-/* pinned.cu - asynchronous copies from and to pinned and pageable memory: who does not wait reads
- * what was there before, each time; pageable memory is taken at once.
+/* pinned.cu - asynchronous copies from and to pinned and pageable memory: without a wait, the host
+ * reads the old bytes every time; pageable memory is read at once.
  *
  * expect: ok
  */

@@ -1,5 +1,5 @@
-/* test_sim_limits.c - where a launch's time goes: kernels whose limits are computed by hand; sums,
- * roofline and sentence.
+/* test_sim_limits.c - attribution of a launch's time: kernels whose limits are computed by hand;
+ * sums, roofline and sentence.
  *
  * A cycle is a nanosecond, an SM has four schedulers: a cycle of one is a quarter of a nanosecond.
  */

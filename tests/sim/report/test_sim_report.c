@@ -1,4 +1,4 @@
-/* test_sim_report.c - what launches counted, added up, as JSON lines and as a table. */
+/* test_sim_report.c - the counters of launches, added up, as JSON lines and as a table. */
 #include "capture.h"
 #include "rows.h"
 #include "sim/report/report.h"

@@ -1,5 +1,5 @@
-/* calls.cu - calls that are not simulated say so once, by name; peers of the one device; what is
- * asked of devices that there are not.
+/* calls.cu - calls that are not simulated report themselves once, by name; peers of the one device;
+ * calls about devices that do not exist.
  */
 #include "../programs/check.h"
 

@@ -1,4 +1,4 @@
-/* endless.cu - kernels without end are stopped by the budget, a barrier in the loop or not. */
+/* endless.cu - the budget stops endless kernels, with or without a barrier in the loop. */
 #include "../programs/check.h"
 
 #include <cstring>

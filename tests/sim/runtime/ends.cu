@@ -1,4 +1,4 @@
-/* ends.cu - a program that ends in an odd place, after one launch that worked:
+/* ends.cu - a program that ends in an unusual place, after one launch that worked:
  *
  *     ends HOW
  */

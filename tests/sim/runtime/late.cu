@@ -1,5 +1,6 @@
-/* late.cu - work runs no earlier than something waits for it, so that a missing wait is seen each
- * time: of a stream that does not wait for the default one, of copies, of host functions, at exit.
+/* late.cu - work runs no earlier than something waits for it, so that a missing wait shows every
+ * time: for a stream that does not wait for the default one, for copies, for host functions, at
+ * exit.
  */
 #include "../programs/check.h"
 

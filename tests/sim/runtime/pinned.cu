@@ -1,4 +1,4 @@
-/* pinned.cu - what was pinned and freed is the host's again: malloc hands it out, copies take it.
+/* pinned.cu - freed pinned memory belongs to the host again: malloc returns it, copies use it.
  */
 #include <cstdio>
 #include <cstdlib>

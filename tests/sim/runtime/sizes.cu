@@ -1,5 +1,5 @@
-/* sizes.cu - allocations and copies of absurd sizes, on a GPU of 4 GiB; the environment may say how
- * much may be touched: `sizes touch MiB`.
+/* sizes.cu - allocations and copies of absurd sizes, on a GPU of 4 GiB; `sizes touch MiB` touches
+ * that much.
  */
 #include "../programs/check.h"
 

@@ -1,5 +1,5 @@
-/* sticky.cu - a failed kernel's error stays, for all threads and all calls, and a reset
- * brings no device back; errors of calls do not stay.
+/* sticky.cu - a failed kernel's error stays for all threads and all calls, and a reset does not
+ * restore the device; errors of calls do not stay.
  */
 #include "../programs/check.h"
 

@@ -1,5 +1,5 @@
-/* turns.cu - streams that nothing orders take turns where races are looked for: four that share a
- * buffer spoil each other's data, four with a buffer each do not. */
+/* turns.cu - unordered streams take turns while races are checked: four that share a buffer
+ * overwrite each other's data, four with a buffer each do not. */
 #include <cstdio>
 
 enum { STREAMS = 4, CHUNKS = 32, WORDS = 64 };

@@ -1,4 +1,4 @@
-/* test_sim_time_issue.c - what a scheduler issues when: latencies, pipes, operands of registers.
+/* test_sim_time_issue.c - when a scheduler issues: latencies, pipes, register operands.
  *
  * What is compared are two launches that differ in one thing, so that what both have cancels out.
  */

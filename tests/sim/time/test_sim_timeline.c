@@ -1,4 +1,4 @@
-/* test_sim_timeline.c - when work runs: small timelines, laid out by hand.
+/* test_sim_timeline.c - when work runs: small timelines, scheduled by hand.
  *
  * Times in the tests are whole microseconds but where a rate says otherwise. Rows: U up, K kernel
  * (of all SMs), k kernel (of half of them), F fill, D down.
