@@ -71,7 +71,7 @@ BEGIN {
     split("is was as has does this its thus unless across perhaps always less us plus of in on to for by with from at than into" \
           " and or but not that if when such be only like per over under after before within without through between" \
           " needs takes starts launches gives makes lets means uses holds gets ends begins becomes finds keeps shows" \
-          " covers reads writes requires settles identifies computes", list, " ")
+          " covers reads writes requires settles identifies computes along", list, " ")
     for (i in list) article[list[i]] = 1
 }
 
@@ -127,6 +127,7 @@ function code_line(line,    rest) {
             if (state != "slashes") end_chunk()
             state = "slashes"
             add(rest, " ")
+            if (rest ~ /^(rung|expect|lab|device): /) end_chunk() # a head line of a kernel
             return
         }
         if (found == "/*") {

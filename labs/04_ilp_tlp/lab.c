@@ -28,7 +28,7 @@ static void many_steps(long dim[LAB_DIMS], const Gpu *gpu, double scale)
     dim[1] = (long) (STEPS * scale);
 }
 
-/* As many steps as the loads of other oscillators can hide. With one oscillator at a time a
+/* As many steps as the loads of other oscillators can hide. With one oscillator at a time, a
  * thread waits for its steps and for its loads, so it is slow even on a GPU with little
  * bandwidth per SM. */
 static void few_steps(long dim[LAB_DIMS], const Gpu *gpu, double scale)

@@ -110,9 +110,9 @@ static void print_bounds(const Problem *p, BenchResult r)
     double shared_ms = 2 * steps / 32 / clocks_a_ms;
     double fp32_ms = 2 * steps / fp32_units() / clocks_a_ms;
 
-    printf("    reference: %.3f of its bound, two wavefronts a step (%.4f ms)\n",
+    printf("    reference: %.3f of its bound, two wavefronts per step (%.4f ms)\n",
            shared_ms / r.library_ms, shared_ms);
-    printf("    fastest:   %.3f of its bound, two FP32 instructions a step (%.4f ms)\n",
+    printf("    fastest:   %.3f of its bound, two FP32 instructions per step (%.4f ms)\n",
            fp32_ms / r.ours_ms, fp32_ms);
     bench_figure(shared_ms / r.library_ms, "reference/d = %d/of its bound", p->d);
     bench_figure(fp32_ms / r.ours_ms, "fastest/d = %d/of its bound", p->d);

@@ -134,7 +134,7 @@ int main(void)
     bench_head(REFERENCE);
     printf("Rates are GFLOP/s here: 2 m n k over the time.\n");
     CUBLAS_CHECK(cublasCreate(&cublas));
-    CUBLAS_CHECK(cublasSetMathMode(cublas, CUBLAS_DEFAULT_MATH)); /* no TF32 unless asked for */
+    CUBLAS_CHECK(cublasSetMathMode(cublas, CUBLAS_DEFAULT_MATH)); /* no TF32 by default */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double n = sizes[i][0];
         CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));

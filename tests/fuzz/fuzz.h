@@ -1,4 +1,4 @@
-/* fuzz.h - what a fuzzer is made of: libFuzzer's functions by their names, and chance. */
+/* fuzz.h - what a fuzzer needs: libFuzzer's functions, and random numbers. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* ---- Mutations: numbers near to those that could be right, and those at the edges ---- */
+/* ---- Mutations: numbers close to valid ones, and numbers at the limits ---- */
 
 static void put_number(uint8_t *data, size_t size, size_t at, uint64_t value, int bytes)
 {

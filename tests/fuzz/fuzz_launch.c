@@ -1,6 +1,6 @@
 /* fuzz_launch.c - any bytes as a PTX text, whose kernels are then run: 48 threads in each of two
- * blocks, all checks on, a small array behind each 8 bytes of the parameters, and a budget of a few
- * thousand warp instructions. `make fuzz` builds and runs it.
+ * blocks, all checks on, a small array for each 8 bytes of the parameters, and a budget of a
+ * few thousand warp instructions. `make fuzz` builds and runs it.
  */
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"

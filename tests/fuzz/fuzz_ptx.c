@@ -1,5 +1,5 @@
-/* fuzz_ptx.c - any bytes as a PTX text: it is refused with a message, or all that was read is
- * sound. `make fuzz` builds and runs it.
+/* fuzz_ptx.c - any bytes as a PTX text: either it is refused with a message, or the parsed
+ * module is valid. `make fuzz` builds and runs it.
  */
 #include "sim/exec/exec.h"
 #include "sim/ptx/module.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What was read is sound: reads all of it, so that a sanitizer sees what is not there ---- */
+/* ---- Reads the whole result, so that a sanitizer finds invalid parts ---- */
 
 static void check_name(const Module *module, Name name, bool may_be_ours)
 {

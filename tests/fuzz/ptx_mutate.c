@@ -1,5 +1,5 @@
-/* ptx_mutate.c - mutations that keep a text near to PTX: lines move, words and parts of opcodes are
- * exchanged, pieces go.
+/* ptx_mutate.c - mutations that keep a text close to PTX: they move lines, exchange words and
+ * parts of opcodes, and delete pieces.
  */
 #include "ptx_mutate.h"
 

@@ -51,7 +51,7 @@ static bool load(const char *path, Input *input)
     return true;
 }
 
-/* An exact copy, so that reading behind its end is seen. */
+/* An exact copy, so that a read past its end is detected. */
 static void try(const uint8_t *at, size_t size)
 {
     const char *last = getenv("LAST");

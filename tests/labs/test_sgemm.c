@@ -1,5 +1,5 @@
-/* test_sgemm.c - lab 09's test of a whole product: lets right ones pass, and finds each wrong
- * element. */
+/* test_sgemm.c - lab 09's test of a whole product: it accepts right products and finds each
+ * wrong element. */
 #include "base/registry.h"
 
 #include <CUnit/CUnit.h>
@@ -79,7 +79,7 @@ static void wrong_real_elements_are_found(void)
     }
 }
 
-/* And names a range that holds it. */
+/* And names a range that contains it. */
 static void each_wrong_element_is_found(void)
 {
     static const float by[] = { 1, -1, 0.5f, 1e30f, NAN, INFINITY };
@@ -116,7 +116,7 @@ static void swapped_elements_are_found(void)
     CU_ASSERT(swapped > 200);
 }
 
-/* One element against the definition, from where truth was not asked to begin. */
+/* One element against the definition, in the middle of truth's range. */
 static void truth_of_a_window(void)
 {
     Inputs inputs = product(1);

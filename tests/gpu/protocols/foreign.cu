@@ -1,15 +1,15 @@
-// foreign.cu - what three other measuring protocols say of the same two kernels; and noise.
+// foreign.cu - the verdicts of three other measuring protocols on the same two kernels; and noise.
 //
 //   protocols_foreign measure FOLDER TARGET BAR TIMES WORD
 //   protocols_foreign noise SECONDS
 //
 // `measure` races FOLDER/TARGET.so with FOLDER/reference.so by each protocol, TIMES times, each
-// time in a fresh process, as a grader would start one. CUDA takes a while to come up, so CROWD
-// processes come up together, and then measure one after the other while the rest sleep. A row
-// each: protocol, WORD, TARGET, verdict, ratio, seconds that measuring took.
+// time in a fresh process, as a grader would start one. CUDA takes a while to start, so CROWD
+// processes start together, and then measure one after the other while the rest sleep. Each prints
+// a row: protocol, WORD, TARGET, verdict, ratio, seconds of measuring.
 //
-// `noise` is a neighbour who uses the GPU now and then: copies for 0.1 to 3 ms, then nothing for 1
-// to 20 ms, at random.
+// `noise` is another process that uses the GPU in bursts: copies for 0.1 to 3 ms, then a pause of 1
+// to 20 ms, both random.
 #include "cudalab.cuh"
 #include "fill.h"
 
@@ -140,7 +140,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// What lies in L2 before each run is the flush's, not the kernel's.
+// Before each run L2 holds the data of the flush, not the kernel's.
 static double median_of_50_cold(const Bench *bench, int k)
 {
     double ms[50];
@@ -171,7 +171,7 @@ typedef struct Job {
     double bar;
 } Job;
 
-// Comes up, says so, waits for the answer, measures one kernel after the other.
+// Starts CUDA, reports that, waits for the answer, and measures one kernel after the other.
 static void measure(const Job *job, const struct Protocol *protocol, int parent)
 {
     Bench bench;
@@ -210,7 +210,8 @@ static void measure_crowd(const Job *job, int first, int count)
             fail("a measuring process");
         if (!child[i])
             measure(job, &protocols[(first + i) % PROTOCOLS], line[i][1]);
-        close(line[i][1]); // the next ones must not hold it: its end says that this one is gone
+        close(line[i][1]); // later processes must not inherit it: its end of file reports that this
+                           // one has exited
     }
     for (int i = 0; i < count; i++)
         if (read(line[i][0], &byte, 1) != 1)
@@ -232,7 +233,7 @@ static __device__ __forceinline__ unsigned long long global_ns(void)
     return ns;
 }
 
-// Copies the array to itself, shifted by half, until so much time is over; count is a power of two.
+// Copies the array to itself, shifted by half, until the time is over; count is a power of two.
 static __global__ void busy_kernel(float4 *data, size_t count, unsigned long long duration_ns)
 {
     unsigned long long start = global_ns();
