@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 import { Chromium } from "./lib/chromium.mjs";
 import { Deck } from "./lib/deck.mjs";
 import { Figures } from "./lib/figures.mjs";
-import { outline } from "./lib/outline.mjs";
+import { complaints, outline } from "./lib/outline.mjs";
 import { pageFiles, render } from "./lib/page.mjs";
 import { hashOf } from "./lib/pictures.mjs";
 import { Warpbook } from "./lib/warpbook.mjs";
@@ -101,6 +101,8 @@ function outlineReadme(mode, given) {
     const warpbook = new Warpbook("", `${given.out}/kept`, true);
     const decks = findDecks([]).map((file) => readDeck(file, warpbook)?.deck ?? stop(`${file}: cannot be outlined`, 1));
     const readme = readFileSync("slides/README.md", "utf8"), wanted = outline(readme, decks);
+    const found = decks.flatMap(complaints);
+    if (found.length > 0) stop(found.join("\n"), 1);
     if (mode === "write") writeWhole("slides/README.md", wanted);
     else if (readme !== wanted) stop("slides/README.md: the table of decks is not that of the decks: node slides/build.mjs --outline write", 1);
 }
