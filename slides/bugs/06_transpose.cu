@@ -1,4 +1,5 @@
-// Shown in slides/06_transpose.md, "Find the bug". The row stride of out is wrong: right for square matrices only.
+// Shown in slides/06_transpose.md, "Find the bug". The row stride of out is wrong: right for square
+// matrices only.
 #include "cudalab.cuh"
 #include "kernel.h"
 
