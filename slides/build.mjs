@@ -12,7 +12,7 @@ import { pathToFileURL } from "node:url";
 import { Chromium } from "./lib/chromium.mjs";
 import { Deck } from "./lib/deck.mjs";
 import { Figures } from "./lib/figures.mjs";
-import { outline } from "./lib/outline.mjs";
+import { complaints, outline } from "./lib/outline.mjs";
 import { pageFiles, render } from "./lib/page.mjs";
 import { hashOf } from "./lib/pictures.mjs";
 import { Warpbook } from "./lib/warpbook.mjs";
@@ -70,10 +70,12 @@ function writeWhole(file, content) {
     renameSync(`${file}.new`, file);
 }
 
-async function toPdf(browser, html, file) {
-    const page = await browser.open(pathToFileURL(resolve(html)).href);
-    writeWhole(file, await page.pdf());
+// `base`.html as `base`.pdf, and how many pages that has.
+async function toPdf(browser, base) {
+    const page = await browser.open(pathToFileURL(resolve(`${base}.html`)).href), pdf = await page.pdf();
     await page.close();
+    writeWhole(`${base}.pdf`, pdf);
+    return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }
 
 // Reads and resolves one deck; with the hashes of what it read, or null after complaints.
@@ -101,6 +103,8 @@ function outlineReadme(mode, given) {
     const warpbook = new Warpbook("", `${given.out}/kept`, true);
     const decks = findDecks([]).map((file) => readDeck(file, warpbook)?.deck ?? stop(`${file}: cannot be outlined`, 1));
     const readme = readFileSync("slides/README.md", "utf8"), wanted = outline(readme, decks);
+    const found = decks.flatMap(complaints);
+    if (found.length > 0) stop(found.join("\n"), 1);
     if (mode === "write") writeWhole("slides/README.md", wanted);
     else if (readme !== wanted) stop("slides/README.md: the table of decks is not that of the decks: node slides/build.mjs --outline write", 1);
 }
@@ -128,9 +132,12 @@ async function main() {
         }
         writeHtml(name, found.deck, given);
         const finish = async () => {
-            if (!given.isHtmlOnly) await Promise.all(["", ".handout"].map((kind) => toPdf(browser, `${given.out}/${name}${kind}.html`, `${given.out}/${name}${kind}.pdf`)));
-            if (found.isWhole) writeWhole(record, JSON.stringify({ version, files: found.files }));
             const { slides, minutes, shortMinutes } = found.deck;
+            if (!given.isHtmlOnly) {
+                const [pages] = await Promise.all(["", ".handout"].map((kind) => toPdf(browser, `${given.out}/${name}${kind}`)));
+                if (pages !== slides.length) throw Error(`${given.out}/${name}.pdf has ${pages} pages for ${slides.length} slides`);
+            }
+            if (found.isWhole) writeWhole(record, JSON.stringify({ version, files: found.files }));
             console.log(`${given.out}/${name}: ${slides.length} slides, ${minutes} minutes, ${shortMinutes} without optional ones${found.isWhole ? "" : "; drawings are missing"}`);
         };
         if (!given.isHtmlOnly) browser ??= await Chromium.start();

@@ -25,7 +25,7 @@ if [ -n "$packages" ]; then
     # shellcheck disable=SC2086
     $sudo apt-get update -q && $sudo apt-get install -y -q --no-install-recommends $packages
 fi
-if ! node -e 'process.exit(parseInt(process.versions.node) < 18)'; then
+if ! node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)'; then
     echo "Decks need node 18 or newer; this is $(node --version)" >&2
     exit 1
 fi

@@ -24,7 +24,7 @@ function parseOptions(text) {
 
 class Slide {
     constructor(line, afterLab) {
-        Object.assign(this, { line, afterLab, isOptional: false, minutes: 0, heading: "", class: "" });
+        Object.assign(this, { line, afterLab, isOptional: false, minutes: 0, heading: "" });
         this.markdown = [];
         this.notes = [];
         this.cites = new Set();
@@ -48,7 +48,7 @@ class Slide {
 
 export class Deck {
     constructor(file, { read, figures, warpbook }) {
-        Object.assign(this, { file, figures, warpbook, rawRead: read, errors: [], slides: [], head: {} });
+        Object.assign(this, { file, figures, warpbook, errors: [], slides: [], head: {} });
         this.read = (path) => {
             if (!existsSync(path)) throw Error(`no file '${path}'`);
             return read(path);
@@ -187,7 +187,6 @@ export class Deck {
         else if (name === "after-lab" && !value) this.afterLab = this.slide.afterLab = true;
         else if (name === "_class" && value) {
             if (!classes.includes(value)) this.complain(at, `unknown class '${value}': ${classes.join(", ")}`);
-            this.slide.class = value;
             this.slide.markdown.push(`<!-- _class: ${value} -->`, "");
         } else this.slide.notes.push(this.attempt(at, () => this.fillPlain(text)));
         return "";

@@ -1,5 +1,5 @@
 // figures.mjs - figures by key from docs/measured, written as in lessons, and sums that a slide works out.
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 
 const folder = "docs/measured";
 
@@ -63,8 +63,6 @@ export class Figures {
         return { text: digits === undefined ? used[0].value : fixed(value, Number(digits)) + (percent ? "\u00a0%" : ""), used };
     }
 }
-
-export const figuresExist = () => existsSync(folder);
 
 // ---- Sums: "32 x 4 bytes / 32 bytes per sector = 4" ----
 

@@ -21,6 +21,15 @@ function row(deck) {
     return `| [${basename(deck.file, ".md").replaceAll("_", " ")}](${basename(deck.file)}) | ${deck.slides.length} | ${deck.minutes} | ${deck.shortMinutes} | ${drop || "-"} | ${after < 0 ? "-" : after + 1} |`;
 }
 
+// How long a deck may be: the opening lecture has three parts, all others are one lecture.
+export function complaints(deck) {
+    const isOpening = basename(deck.file).startsWith("00_"), [least, most] = isOpening ? [40, 50] : [18, 25], found = [];
+    const count = deck.slides.length;
+    if (count < least || count > most) found.push(`${deck.file}: ${count} slides, expected ${least} to ${most}`);
+    if (!isOpening && deck.shortMinutes > 45) found.push(`${deck.file}: ${deck.shortMinutes} minutes without optional slides, allowed 45`);
+    return found;
+}
+
 // The README's text with the table that these decks have.
 export function outline(readme, decks) {
     const from = readme.indexOf(begin), to = readme.indexOf(end);

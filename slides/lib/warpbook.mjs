@@ -28,12 +28,17 @@ export class Warpbook {
         mkdirSync(cache, { recursive: true });
     }
 
-    // What the command writes to the file that follows it (`--svg`), or prints; from the cache if nothing changed.
-    result(words, read, option) {
+    // Where what the command prints, or draws with `--svg`, is kept until the program or a file changes.
+    placeOf(words, read, option) {
         if (["grade", "explain"].includes(words[0]) && !words.includes("--submission")) throw Error(`warpbook ${words[0]} needs --submission: the deck depends on that file`);
         const sources = words.filter((word) => /\.(cu|h|c)$/.test(word)).map(read);
         if (words[0] === "draw") sources.push(...measured(words[2]).map(read));
-        const kept = `${this.cache}/${hashOf(this.version, ...words, ...sources)}${option ? ".svg" : ".txt"}`;
+        return `${this.cache}/${hashOf(this.version, ...words, ...sources)}${option ? ".svg" : ".txt"}`;
+    }
+
+    // What the command prints, or draws.
+    result(words, read, option) {
+        const kept = this.placeOf(words, read, option);
         if (existsSync(kept)) return readFileSync(kept, "utf8");
         if (!this.version) throw Error(`${this.program} is missing: make`);
         const env = { ...process.env, WARPBOOK_BUILD: dirname(this.program) };
@@ -74,9 +79,14 @@ export class Warpbook {
         const text = this.resultOrNull(words, read), name = `warpbook ${words.join(" ")}`;
         if (text === null) return placeholder(words);
         let printed = text.trimEnd().split("\n").map((text) => ({ text, changed: mark !== undefined && text.includes(mark) }));
-        printed = fromTo(printed, from, to, name);
-        if (lines) printed = pick(printed, lines, name);
-        if (mark !== undefined && !printed.some(({ changed }) => changed)) throw Error(`${name}: no line holds '${mark}'`);
+        try {
+            printed = fromTo(printed, from, to, name);
+            if (lines) printed = pick(printed, lines, name);
+            if (mark !== undefined && !printed.some(({ changed }) => changed)) throw Error(`${name}: no line holds '${mark}'`);
+        } catch (error) {
+            rmSync(this.placeOf(words, read), { force: true }); // a time limit, say: the next build asks again
+            throw error;
+        }
         const command = wrap(`$ ${shown ?? `build/${name}`}`, " \\").map((text) => ({ text, changed: false }));
         return codeBlock([...command, ...printed], { language: "console" });
     }

@@ -51,6 +51,8 @@ check "a renamed function fails the build, with file and line" \
 sed -i '/^5_padded\/flat\/GB\/s/d' "$work/copy/docs/measured/06_transpose.check.txt"
 check "a removed figure fails it as well" says "slides/06_quotes.md:6: no figure" not built
 
+check "the table of decks in slides/README.md is that of the decks" node slides/build.mjs --out "$build/slides" --outline check
+
 shopt -s extglob nullglob
 decks=("$build"/slides/!(*.handout).html)
 if [ ${#decks[@]} -gt 0 ]; then
